@@ -1,0 +1,96 @@
+//! What the builtins of CUDA and OpenCL mean: functions, variables, types.
+//!
+//! A table from names to meanings ([`Builtin`]), with which `resolve` types a call and `lower` turns it
+//! into the calculus. A name that is not here is unknown, and what it may do is decided by `lower`.
+//!
+//! Deliberately absent: spans, expressions, anything about one program.
+
+use crate::calculus::{AtomicOp, MemoryOrder, SyncMemory, SyncScope};
+
+/// What a builtin function means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    /// A pure function of its arguments that returns a floating-point or other opaque value.
+    Pure,
+    /// `min` of two values of one type.
+    Min,
+    /// `max` of two values of one type.
+    Max,
+    /// `abs` of an integer.
+    Abs,
+    /// Product of two integers (`__mul24`, `mul24`, `__umul24`).
+    Mul,
+    /// Product of two integers plus a third (`mad24`).
+    MulAdd,
+    /// `get_global_id(d)` and the like; the argument must be a constant.
+    WorkItem(WorkItem),
+    /// A barrier of the given scope and memory; for `barrier(flags)` of OpenCL the memory follows from the argument.
+    Barrier {
+        /// Threads that it orders.
+        scope: SyncScope,
+        /// Memory that it orders; `None` if the argument says.
+        memory: Option<SyncMemory>,
+    },
+    /// A memory fence: orders nothing between threads.
+    Fence,
+    /// An atomic on the object that the first argument points to.
+    Atomic {
+        /// The operation.
+        op: AtomicOp,
+        /// Memory order.
+        order: MemoryOrder,
+        /// Threads among which it is atomic.
+        scope: SyncScope,
+    },
+    /// `memcpy`, `memmove`.
+    CopyMemory,
+    /// `memset`.
+    SetMemory,
+    /// `printf` and the like: no effect on memory that kernels share.
+    Print,
+    /// `assert`.
+    Assert,
+    /// `__builtin_assume`, `__assume`, `__requires`: the condition may be relied on.
+    Assume,
+    /// `__distinct_int(x)`: the value differs between threads.
+    Distinct,
+    /// `__uniform_int(x)`: the value is the same for all threads.
+    Uniform,
+    /// `clock()`, active masks: the value depends on the schedule.
+    Schedule,
+    /// `vloadN(offset, p)`, with the number of lanes.
+    VectorLoad(u8),
+    /// `vstoreN(value, offset, p)`, with the number of lanes.
+    VectorStore(u8),
+    /// `make_float4(…)` and its kin: builds a vector, by type name.
+    MakeVector(String),
+    /// Loads through a cache hint: `__ldg(p)`.
+    CachedLoad,
+    /// Known, and not modelled: what it may do is in the reason.
+    Unmodelled(String),
+}
+
+/// OpenCL's work-item functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WorkItem {
+    /// `get_work_dim()`
+    WorkDim,
+    /// `get_global_size(d)`
+    GlobalSize,
+    /// `get_global_id(d)`
+    GlobalId,
+    /// `get_local_size(d)`
+    LocalSize,
+    /// `get_local_id(d)`
+    LocalId,
+    /// `get_num_groups(d)`
+    NumGroups,
+    /// `get_group_id(d)`
+    GroupId,
+    /// `get_global_offset(d)`
+    GlobalOffset,
+    /// `get_global_linear_id()`
+    GlobalLinearId,
+    /// `get_local_linear_id()`
+    LocalLinearId,
+}

@@ -1,0 +1,297 @@
+//! The hash-consed expression table and its constructors.
+//!
+//! Constructors compute types and fold constants and trivial identities (`x + 0`, `!!c`, `true && c`,
+//! `select(c, a, a)`), so that guards made by lowering stay readable and equal values are equal handles.
+//! They never change the meaning of an expression, including its traps: `x / 0` is not folded.
+
+use super::{BinaryOp, Expr, ExprId, GeometryVar, ParamId, ScalarType, UnaryOp, VarId, arithmetic};
+use crate::arena::Arena;
+use rustc_hash::FxHashMap;
+use std::ops::Index;
+
+/// A table of expressions in which equal expressions have equal handles.
+///
+/// Every handle that a constructor takes must come from the same table; operand types must agree as
+/// [`super`] says (violations panic in debug builds, since they are bugs of the caller).
+#[derive(Clone, Debug, Default)]
+pub struct Exprs {
+    nodes: Arena<Expr>,
+    types: Vec<ScalarType>,
+    known: FxHashMap<Expr, ExprId>,
+}
+
+impl Exprs {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of expressions.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether it is empty.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Expressions in order; operands stand before what uses them.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (ExprId, &Expr)> + ExactSizeIterator {
+        self.nodes.iter()
+    }
+
+    /// The expression, or `None` for a handle of another table.
+    pub fn get(&self, id: ExprId) -> Option<&Expr> {
+        self.nodes.get(id)
+    }
+
+    /// The type of an expression.
+    pub fn ty(&self, id: ExprId) -> ScalarType {
+        self.types[id.index()]
+    }
+
+    /// The constant that `id` is, if it is one.
+    pub fn as_int(&self, id: ExprId) -> Option<i128> {
+        match self.nodes[id] {
+            Expr::Int(value, _) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Interns `expr` as it is, without folding. `ty` is its type.
+    pub fn intern(&mut self, expr: Expr, ty: ScalarType) -> ExprId {
+        if let Some(&id) = self.known.get(&expr) {
+            return id;
+        }
+        let id = self.nodes.push(expr.clone());
+        self.types.push(ty);
+        self.known.insert(expr, id);
+        id
+    }
+
+    /// A constant, reduced into the range of `ty`.
+    pub fn int(&mut self, value: i128, ty: ScalarType) -> ExprId {
+        let value = arithmetic::wrap(value, ty);
+        self.intern(Expr::Int(value, ty), ty)
+    }
+
+    /// `true` or `false`.
+    pub fn bool(&mut self, value: bool) -> ExprId {
+        self.int(i128::from(value), ScalarType::Bool)
+    }
+
+    /// A value that nothing is known about, identified by its text.
+    pub fn opaque(&mut self, text: impl Into<String>, ty: ScalarType) -> ExprId {
+        self.intern(Expr::Opaque(text.into(), ty), ty)
+    }
+
+    /// A private variable of type `ty`.
+    pub fn var(&mut self, var: VarId, ty: ScalarType) -> ExprId {
+        self.intern(Expr::Var(var), ty)
+    }
+
+    /// A parameter of type `ty`.
+    pub fn param(&mut self, param: ParamId, ty: ScalarType) -> ExprId {
+        self.intern(Expr::Param(param), ty)
+    }
+
+    /// An id or a size, of type [`ScalarType::U32`].
+    pub fn geometry(&mut self, var: GeometryVar) -> ExprId {
+        self.intern(Expr::Geometry(var), ScalarType::U32)
+    }
+
+    /// A call of an uninterpreted pure function.
+    pub fn call(&mut self, name: impl Into<String>, args: Vec<ExprId>, ty: ScalarType) -> ExprId {
+        self.intern(Expr::Call(name.into(), args, ty), ty)
+    }
+
+    /// `op a`
+    pub fn unary(&mut self, op: UnaryOp, a: ExprId) -> ExprId {
+        let ty = self.ty(a);
+        if let Some(value) = self.as_int(a)
+            && let Ok(outcome) = arithmetic::unary(op, value, ty)
+        {
+            return self.int(outcome.value, ty);
+        }
+        match (op, &self.nodes[a]) {
+            (UnaryOp::Not, &Expr::Unary(UnaryOp::Not, inner)) => inner,
+            (UnaryOp::Not, &Expr::Binary(comparison, left, right))
+                if negated(comparison).is_some() && self.ty(left).range().is_some() =>
+            {
+                // Not for floating point, where `!(a < b)` also holds for unordered operands.
+                let op = negated(comparison).unwrap_or(comparison);
+                self.intern(Expr::Binary(op, left, right), ScalarType::Bool)
+            }
+            _ => self.intern(Expr::Unary(op, a), ty),
+        }
+    }
+
+    /// `!a`
+    pub fn not(&mut self, a: ExprId) -> ExprId {
+        self.unary(UnaryOp::Not, a)
+    }
+
+    /// `a op b`
+    pub fn binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
+        let ty = self.ty(a);
+        let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
+        debug_assert!(shift || ty == self.ty(b), "{op:?} on {ty:?} and {:?}", self.ty(b));
+        let result = if op.is_boolean() { ScalarType::Bool } else { ty };
+        if let (Some(left), Some(right)) = (self.as_int(a), self.as_int(b))
+            && let Ok(outcome) = arithmetic::binary(op, left, right, ty)
+        {
+            return self.int(outcome.value, result);
+        }
+        self.identity(op, a, b).unwrap_or_else(|| self.intern(Expr::Binary(op, a, b), result))
+    }
+
+    /// Identities that hold without looking into either operand.
+    fn identity(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> Option<ExprId> {
+        use BinaryOp::{Add, And, BitAnd, BitOr, BitXor, Div, Max, Min, Mul, Or, Shl, Shr, Sub};
+        let (left, right) = (self.as_int(a), self.as_int(b));
+        match (op, left, right) {
+            (Add | BitOr | BitXor, Some(0), _) | (Mul, Some(1), _) | (And, Some(1), _) | (Or, Some(0), _) => Some(b),
+            (Add | Sub | BitOr | BitXor | Shl | Shr, _, Some(0)) | (Mul | Div, _, Some(1)) => Some(a),
+            (And, _, Some(1)) | (Or, _, Some(0)) => Some(a),
+            (And, Some(0), _) | (Or, Some(1), _) => Some(a),
+            (And, _, Some(0)) | (Or, _, Some(1)) => Some(b),
+            (And | Or | Min | Max | BitAnd | BitOr, ..) if a == b => Some(a),
+            _ => None,
+        }
+    }
+
+    /// `a && b`
+    pub fn and(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        self.binary(BinaryOp::And, a, b)
+    }
+
+    /// `a || b`
+    pub fn or(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        self.binary(BinaryOp::Or, a, b)
+    }
+
+    /// `c ? a : b`
+    pub fn select(&mut self, c: ExprId, a: ExprId, b: ExprId) -> ExprId {
+        debug_assert_eq!(self.ty(a), self.ty(b), "branches of a select");
+        let ty = self.ty(a);
+        if a == b {
+            return a;
+        }
+        match self.as_int(c) {
+            Some(0) => b,
+            Some(_) => a,
+            None if ty == ScalarType::Bool => self.boolean_select(c, a, b),
+            None => self.intern(Expr::Select(c, a, b), ty),
+        }
+    }
+
+    fn boolean_select(&mut self, c: ExprId, a: ExprId, b: ExprId) -> ExprId {
+        match (self.as_int(a), self.as_int(b)) {
+            (Some(1), _) => self.or(c, b),
+            (Some(0), _) => {
+                let not = self.not(c);
+                self.and(not, b)
+            }
+            (_, Some(1)) => {
+                let not = self.not(c);
+                self.or(not, a)
+            }
+            (_, Some(0)) => self.and(c, a),
+            _ => self.intern(Expr::Select(c, a, b), ScalarType::Bool),
+        }
+    }
+
+    /// The conversion of `a` to `ty`.
+    pub fn convert(&mut self, ty: ScalarType, a: ExprId) -> ExprId {
+        let from = self.ty(a);
+        if from == ty {
+            return a;
+        }
+        match (self.as_int(a), ty) {
+            (Some(value), ScalarType::Bool | ScalarType::Int { .. }) => self.int(value, ty),
+            _ => self.intern(Expr::Convert(ty, a), ty),
+        }
+    }
+
+    /// A copy of `root` in which every variable, parameter or geometry leaf that `leaf` answers is replaced.
+    /// Linear in the number of distinct subexpressions; recursion-free.
+    pub fn substitute(&mut self, root: ExprId, mut leaf: impl FnMut(&Expr) -> Option<ExprId>) -> ExprId {
+        let mut done: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        let mut stack = vec![root];
+        while let Some(&id) = stack.last() {
+            if done.contains_key(&id) {
+                stack.pop();
+                continue;
+            }
+            let node = self.nodes[id].clone();
+            let waiting: Vec<ExprId> =
+                operands(&node).into_iter().filter(|operand| !done.contains_key(operand)).collect();
+            if !waiting.is_empty() {
+                stack.extend(waiting);
+                continue;
+            }
+            let copy = match node {
+                Expr::Var(_) | Expr::Param(_) | Expr::Geometry(_) | Expr::Opaque(..) | Expr::Int(..) => {
+                    leaf(&node).unwrap_or(id)
+                }
+                Expr::Unary(op, a) => self.unary(op, done[&a]),
+                Expr::Binary(op, a, b) => self.binary(op, done[&a], done[&b]),
+                Expr::Select(c, a, b) => self.select(done[&c], done[&a], done[&b]),
+                Expr::Convert(ty, a) => self.convert(ty, done[&a]),
+                Expr::Call(name, args, ty) => {
+                    let args = args.iter().map(|arg| done[arg]).collect();
+                    self.call(name, args, ty)
+                }
+            };
+            done.insert(id, copy);
+            stack.pop();
+        }
+        done[&root]
+    }
+
+    /// Calls `visit` once for every distinct subexpression of `root`, operands first.
+    pub fn visit(&self, root: ExprId, mut visit: impl FnMut(ExprId, &Expr)) {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut stack = vec![(root, false)];
+        while let Some((id, ready)) = stack.pop() {
+            if ready {
+                visit(id, &self.nodes[id]);
+            } else if seen.insert(id) {
+                stack.push((id, true));
+                stack.extend(operands(&self.nodes[id]).into_iter().map(|operand| (operand, false)));
+            }
+        }
+    }
+}
+
+impl Index<ExprId> for Exprs {
+    type Output = Expr;
+    fn index(&self, id: ExprId) -> &Expr {
+        &self.nodes[id]
+    }
+}
+
+/// The direct operands of an expression.
+pub fn operands(expr: &Expr) -> Vec<ExprId> {
+    match expr {
+        Expr::Int(..) | Expr::Opaque(..) | Expr::Var(_) | Expr::Param(_) | Expr::Geometry(_) => Vec::new(),
+        Expr::Unary(_, a) | Expr::Convert(_, a) => vec![*a],
+        Expr::Binary(_, a, b) => vec![*a, *b],
+        Expr::Select(c, a, b) => vec![*c, *a, *b],
+        Expr::Call(_, args, _) => args.clone(),
+    }
+}
+
+/// The comparison that holds exactly where `op` does not.
+fn negated(op: BinaryOp) -> Option<BinaryOp> {
+    Some(match op {
+        BinaryOp::Lt => BinaryOp::Ge,
+        BinaryOp::Le => BinaryOp::Gt,
+        BinaryOp::Gt => BinaryOp::Le,
+        BinaryOp::Ge => BinaryOp::Lt,
+        BinaryOp::Eq => BinaryOp::Ne,
+        BinaryOp::Ne => BinaryOp::Eq,
+        _ => return None,
+    })
+}

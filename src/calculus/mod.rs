@@ -1,0 +1,552 @@
+//! BabyCUDA: the small calculus that kernels are lowered to (paper 002, sections 3 and 4, extended).
+//!
+//! # Meaning
+//! A [`Kernel`] is one sequential program that every thread of a launch runs over private scalar
+//! [`Variable`]s and over [`Array`]s that threads share. Expressions ([`Expr`]) are pure values in an
+//! arena; effects stand only in statements ([`Stmt`]).
+//!
+//! - Arrays are bytes. An access names the array, the byte offset of its first byte (a signed integer
+//!   expression) and the number of bytes. Pointers have been resolved to (array, byte offset) before.
+//! - `let x = e` assigns the private variable `x`; a variable may be assigned many times. A read binds
+//!   the variable that holds the value; its contents are unknown to the protocol.
+//! - `break`, `continue` and `return` are gone: they set boolean variables that guard what follows and
+//!   that stand in the condition of loops. [`Kernel::returned`] is the variable that `return` sets.
+//! - Arithmetic has width and sign ([`ScalarType`]); conversions are explicit ([`Expr::Convert`]); the
+//!   operands of a binary operator have the same type, except the right operand of shifts. `/` and `%`
+//!   truncate towards zero. Unsigned operations wrap; signed overflow, division by zero and shifts out
+//!   of range are traps. Comparisons and `!`, `&&`, `||` give `Bool`; `&&` and `||` here evaluate both
+//!   sides (reads have been bound before, under their guards).
+//! - Floating-point values are opaque: they have types and no arithmetic that a proof could use.
+//!
+//! # Invariants (checked by [`validate`])
+//! Handles are in range; operand types agree; conditions are `Bool`; loop variables, bounds and steps of
+//! [`Stmt::For`] are not assigned in its body; every access, sync and loop has its own [`Site`];
+//! expressions refer only to expressions before them in the arena.
+//!
+//! Deliberately absent: pointers, functions, types with fields, names of CUDA or OpenCL.
+
+pub mod arithmetic;
+pub mod eval;
+pub mod intervals;
+pub mod text;
+pub mod validate;
+
+mod build;
+
+pub use build::{Exprs, operands};
+
+use crate::arena::{Arena, Handle, SideTable};
+use crate::source::Span;
+
+/// Handle of an expression.
+pub type ExprId = Handle<Expr>;
+/// Handle of a private variable.
+pub type VarId = Handle<Variable>;
+/// Handle of a uniform scalar parameter.
+pub type ParamId = Handle<Param>;
+/// Handle of an array.
+pub type ArrayId = Handle<Array>;
+/// Handle of a site: the identity of an access, sync or loop.
+pub type SiteId = Handle<Site>;
+
+/// A kernel in the calculus.
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    /// Its name as the user knows it.
+    pub name: String,
+    /// Template arguments as text, if it is an instance.
+    pub template_args: Vec<String>,
+    /// Uniform scalar parameters: equal for all threads of a launch. Scalar fields of a struct that is
+    /// passed by value are parameters of their own, named `p.field`.
+    pub params: Arena<Param>,
+    /// Arrays that it may access.
+    pub arrays: Arena<Array>,
+    /// Private scalar variables.
+    pub vars: Arena<Variable>,
+    /// All expressions, hash-consed.
+    pub exprs: Exprs,
+    /// Identities of accesses, syncs and loops.
+    pub sites: Arena<Site>,
+    /// What the source says about its geometry.
+    pub geometry: GeometryFacts,
+    /// The body.
+    pub body: Vec<Stmt>,
+    /// The variable that is true once the thread has returned, if the kernel has a `return` that matters.
+    pub returned: Option<VarId>,
+    /// What could not be modelled. A kernel with an entry that is not limited to arrays is never race-free.
+    pub unsupported: Vec<Unsupported>,
+    /// Where expressions come from, for messages and for no-wrap obligations.
+    pub spans: SideTable<Expr, Span>,
+}
+
+/// A uniform scalar parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: ScalarType,
+}
+
+/// A private variable of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name in the source, or a made-up one that cannot clash (`returned`, `t.3`).
+    pub name: String,
+    /// Its type.
+    pub ty: ScalarType,
+}
+
+/// An array in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Its name in the source.
+    pub name: String,
+    /// Where it lies.
+    pub space: Space,
+    /// Its extent in bytes, if it is known.
+    pub bytes: Option<u64>,
+    /// Size of the element as declared, for messages (offset 12 of a `float` array is `a[3]`); at least 1.
+    pub element_bytes: u32,
+    /// Inner dimensions in elements, outermost dropped (`float s[8][33]` has `[33]`), for messages.
+    pub inner_dims: Vec<u64>,
+    /// Whether the kernel got it as a pointer parameter (then it is assumed disjoint from others).
+    pub is_param: bool,
+    /// Where it is declared.
+    pub span: Option<Span>,
+}
+
+/// Memory spaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    /// Visible to the whole grid.
+    Global,
+    /// One copy for each block.
+    Shared,
+    /// Read-only and visible to the whole grid.
+    Constant,
+    /// One copy for each thread (a local array indexed by a variable): never raced on.
+    Private,
+}
+
+/// The identity of an access, sync or loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Where it stands, with its macro expansion chain.
+    pub span: Option<Span>,
+    /// Calls of inlined device functions that lead here, outermost first.
+    pub inlined: Vec<Span>,
+}
+
+/// Something that is not modelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// Where.
+    pub span: Option<Span>,
+    /// What, in the user's words.
+    pub reason: String,
+    /// The arrays that it may touch in unknown ways; `None` if it may do anything.
+    pub arrays: Option<Vec<ArrayId>>,
+}
+
+/// Scalar types. Pointers and aggregates do not exist here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ScalarType {
+    /// A truth value.
+    Bool,
+    /// A two's complement integer.
+    Int {
+        /// 8, 16, 32 or 64.
+        width: u8,
+        /// Whether it has a sign.
+        signed: bool,
+    },
+    /// A floating-point number or any other value that the calculus does not compute with (an opaque
+    /// carrier of this many bytes).
+    Opaque {
+        /// Size.
+        bytes: u16,
+    },
+}
+
+impl ScalarType {
+    /// `int`
+    pub const I32: ScalarType = ScalarType::Int { width: 32, signed: true };
+    /// `unsigned int`
+    pub const U32: ScalarType = ScalarType::Int { width: 32, signed: false };
+    /// `long` on LP64; the type of byte offsets.
+    pub const I64: ScalarType = ScalarType::Int { width: 64, signed: true };
+    /// `size_t` on 64-bit devices.
+    pub const U64: ScalarType = ScalarType::Int { width: 64, signed: false };
+
+    /// Size in bytes.
+    pub fn bytes(self) -> u32 {
+        match self {
+            ScalarType::Bool => 1,
+            ScalarType::Int { width, .. } => u32::from(width) / 8,
+            ScalarType::Opaque { bytes } => u32::from(bytes),
+        }
+    }
+
+    /// The least and greatest value of an integer or boolean type.
+    pub fn range(self) -> Option<(i128, i128)> {
+        match self {
+            ScalarType::Bool => Some((0, 1)),
+            ScalarType::Int { width, signed: true } => Some((-(1 << (width - 1)), (1 << (width - 1)) - 1)),
+            ScalarType::Int { width, signed: false } => Some((0, (1 << width) - 1)),
+            ScalarType::Opaque { .. } => None,
+        }
+    }
+}
+
+/// The axes of ids and sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Axis {
+    /// First.
+    X,
+    /// Second.
+    Y,
+    /// Third.
+    Z,
+}
+
+impl Axis {
+    /// All three.
+    pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+
+    /// 0, 1 or 2.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Ids and sizes. Each is an unsigned value; as an expression it has type [`ScalarType::U32`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GeometryVar {
+    /// `threadIdx`, `get_local_id`.
+    ThreadIdx(Axis),
+    /// `blockIdx`, `get_group_id`.
+    BlockIdx(Axis),
+    /// `blockDim`, `get_local_size`.
+    BlockDim(Axis),
+    /// `gridDim`, `get_num_groups`.
+    GridDim(Axis),
+}
+
+/// Pure values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// A constant; booleans are 0 and 1.
+    Int(i128, ScalarType),
+    /// A value that nothing is known about and that is the same wherever this node is used
+    /// (a floating constant, for instance), by its text.
+    Opaque(String, ScalarType),
+    /// A private variable.
+    Var(VarId),
+    /// A uniform parameter.
+    Param(ParamId),
+    /// An id or a size.
+    Geometry(GeometryVar),
+    /// A prefix operator.
+    Unary(UnaryOp, ExprId),
+    /// An infix operator.
+    Binary(BinaryOp, ExprId, ExprId),
+    /// `c ? a : b`; both are pure.
+    Select(ExprId, ExprId, ExprId),
+    /// A conversion between scalar types with C's meaning.
+    Convert(ScalarType, ExprId),
+    /// A pure function that the calculus does not interpret (`sqrtf`): equal arguments, equal results.
+    Call(String, Vec<ExprId>, ScalarType),
+}
+
+/// Prefix operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// Arithmetic negation.
+    Neg,
+    /// Bitwise complement.
+    BitNot,
+    /// Logical negation (of `Bool`).
+    Not,
+}
+
+/// Infix operators; the sign of operands decides the meaning of `/`, `%`, `>>`, comparisons, `min` and `max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each variant is the operator that its name says")]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Min,
+    Max,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    And,
+    Or,
+}
+
+impl BinaryOp {
+    /// Whether the result is `Bool`.
+    pub fn is_boolean(self) -> bool {
+        use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+        matches!(self, Lt | Le | Gt | Ge | Eq | Ne | And | Or)
+    }
+}
+
+/// Statements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stmt {
+    /// `let var = value`
+    Let {
+        /// Assigned variable.
+        var: VarId,
+        /// The value; its type is the variable's.
+        value: ExprId,
+    },
+    /// `let var = array[offset; bytes]`
+    Read {
+        /// The variable that takes the value, of any type of that size or an opaque carrier.
+        var: VarId,
+        /// What is touched.
+        access: Access,
+    },
+    /// `array[offset; bytes] := value`
+    Write {
+        /// What is touched.
+        access: Access,
+        /// What is stored, if the calculus can say so; it decides "same value" only.
+        value: Option<ExprId>,
+    },
+    /// `let var = atomic(op) array[offset; bytes]`
+    Atomic {
+        /// The variable that takes the old value.
+        var: Option<VarId>,
+        /// What is touched.
+        access: Access,
+        /// Which operation and with which operands.
+        op: AtomicOp,
+        /// Operands.
+        operands: Vec<ExprId>,
+        /// Memory order.
+        order: MemoryOrder,
+        /// Threads among which it is atomic.
+        scope: SyncScope,
+    },
+    /// `if cond { then } else { otherwise }`
+    If {
+        /// The condition.
+        cond: ExprId,
+        /// Taken if it holds.
+        then: Vec<Stmt>,
+        /// Taken otherwise.
+        otherwise: Vec<Stmt>,
+    },
+    /// `for var = start while cmp(var, bound) step { body }`
+    For(Box<For>),
+    /// `loop` with a test before or after each turn; the number of turns is not known by form.
+    Loop {
+        /// When the test runs, and what it is.
+        test: Test,
+        /// The body.
+        body: Vec<Stmt>,
+        /// Its identity.
+        site: SiteId,
+    },
+    /// A barrier.
+    Sync {
+        /// Which threads it orders.
+        scope: SyncScope,
+        /// Which memory it orders.
+        memory: SyncMemory,
+        /// Its identity.
+        site: SiteId,
+    },
+    /// The variable takes an unknown value.
+    Havoc {
+        /// The variable.
+        var: VarId,
+        /// Why nothing is known, for messages.
+        reason: HavocReason,
+        /// Where.
+        span: Option<Span>,
+    },
+    /// The condition holds here; the tool may rely on it and prints it.
+    Assume {
+        /// The condition.
+        cond: ExprId,
+        /// Where.
+        span: Option<Span>,
+    },
+    /// The user claims that the condition holds here.
+    Assert {
+        /// The condition.
+        cond: ExprId,
+        /// Where.
+        span: Option<Span>,
+    },
+}
+
+/// What an access touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The array.
+    pub array: ArrayId,
+    /// Byte offset of the first byte, of type [`ScalarType::I64`].
+    pub offset: ExprId,
+    /// Number of bytes, at least 1.
+    pub bytes: u32,
+    /// Its identity.
+    pub site: SiteId,
+}
+
+/// A counted loop. `start` is evaluated once; `bound` and the step's operand do not change in the loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct For {
+    /// The loop variable; after the loop it keeps the value that failed the test.
+    pub var: VarId,
+    /// First value.
+    pub start: ExprId,
+    /// Comparison of the variable with the bound; one of `Lt Le Gt Ge Ne`.
+    pub cmp: BinaryOp,
+    /// The bound.
+    pub bound: ExprId,
+    /// How the variable moves from one turn to the next.
+    pub step: Step,
+    /// The body; does not assign `var`.
+    pub body: Vec<Stmt>,
+    /// Its identity.
+    pub site: SiteId,
+}
+
+/// How a loop variable moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// `Add`, `Sub`, `Mul`, `Div`, `Shl` or `Shr`.
+    pub op: BinaryOp,
+    /// Its right operand, constant during the loop.
+    pub by: ExprId,
+}
+
+/// When a [`Stmt::Loop`] tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// `while (c)`
+    Before(ExprId),
+    /// `do … while (c)`
+    After(ExprId),
+}
+
+/// Threads among which a barrier or an atomic works; ordered by inclusion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SyncScope {
+    /// A warp or sub-group.
+    Warp,
+    /// A block or work-group.
+    Block,
+    /// A cluster of blocks.
+    Cluster,
+    /// The grid.
+    Grid,
+    /// All devices.
+    System,
+}
+
+/// Memory that a barrier orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SyncMemory {
+    /// Shared (local) memory.
+    pub shared: bool,
+    /// Global memory.
+    pub global: bool,
+}
+
+/// Operations of atomics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each variant is the operation that its name says")]
+pub enum AtomicOp {
+    Load,
+    Store,
+    Exchange,
+    CompareExchange,
+    Add,
+    Sub,
+    Increment,
+    Decrement,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
+/// Memory orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each variant is the order that its name says")]
+pub enum MemoryOrder {
+    Relaxed,
+    Acquire,
+    Release,
+    AcquireRelease,
+    SequentiallyConsistent,
+}
+
+/// Why a variable's value is unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HavocReason {
+    /// An uninitialised variable.
+    Uninitialized,
+    /// The result of a call that is not modelled, by name.
+    Call(String),
+    /// A clock, an active mask or another value that depends on the schedule, by name.
+    Schedule(String),
+    /// Anything else, in words.
+    Other(String),
+}
+
+/// What the source says about the geometry of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GeometryFacts {
+    /// `reqd_work_group_size`: the only block size.
+    pub required_block: Option<[u32; 3]>,
+    /// `__launch_bounds__`: the greatest number of threads of a block.
+    pub max_threads: Option<u32>,
+}
+
+/// A launch geometry with every size fixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Geometry {
+    /// Threads of a block along each axis, at least 1.
+    pub block: [u32; 3],
+    /// Blocks of the grid along each axis, at least 1.
+    pub grid: [u32; 3],
+}
+
+impl Geometry {
+    /// Greatest number of threads in a block on every device (CUDA programming guide, table of compute capabilities).
+    pub const MAX_BLOCK_THREADS: u64 = 1024;
+    /// Greatest extents of a block.
+    pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+    /// Greatest extents of a grid.
+    pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
+
+    /// Threads of one block.
+    pub fn block_threads(&self) -> u64 {
+        self.block.iter().map(|&extent| u64::from(extent)).product()
+    }
+
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&extent| u64::from(extent)).product()
+    }
+}

@@ -1,0 +1,112 @@
+//! What users are told: [`Diagnostic`]s with rule, severity, labelled spans and notes.
+//!
+//! A diagnostic is data; how it looks is decided in [`render`], one file per output format.
+//! Messages are lower case without a full stop, in the language of the source being checked, and name
+//! arrays, variables and lines of the user, never handles.
+//!
+//! Deliberately absent: any knowledge of how a finding was made.
+
+pub mod render;
+
+use crate::source::Span;
+
+/// A finding or note about source text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The rule.
+    pub rule: RuleId,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One line that reads well alone.
+    pub message: String,
+    /// The place that the user should look at first.
+    pub primary: Label,
+    /// Further places, in the order in which they should be read.
+    pub secondary: Vec<Label>,
+    /// Notes below, in order; each may have several lines (a witness as a table).
+    pub notes: Vec<String>,
+}
+
+/// A place with a short text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What to see there.
+    pub text: String,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// A suggestion.
+    Hint,
+    /// Something that was not decided.
+    Note,
+    /// A possible defect.
+    Warning,
+    /// A proved defect.
+    Error,
+}
+
+/// The user-visible rules. Each has a page under `check/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RuleId {
+    /// Two threads touch one location, at least one writes, nothing orders them.
+    DataRace,
+    /// A race that lock-step execution of a warp would hide.
+    WarpSynchronous,
+    /// A race between writes of the same value.
+    SameValueWrite,
+    /// Two threads of a block disagree about reaching a barrier.
+    BarrierDivergence,
+    /// A possible race whose index depends on what memory holds.
+    DataDependentIndex,
+    /// A possible race under a condition that depends on what memory holds.
+    DataDependentControl,
+    /// An access outside its array.
+    ArrayBounds,
+    /// A condition that the user claims and that does not hold.
+    Assertion,
+    /// A construct that is not modelled.
+    Unsupported,
+    /// Text that could not be read.
+    Parse,
+}
+
+impl RuleId {
+    /// All rules, in the order in which they are listed.
+    pub const ALL: [RuleId; 10] = [
+        RuleId::DataRace,
+        RuleId::WarpSynchronous,
+        RuleId::SameValueWrite,
+        RuleId::BarrierDivergence,
+        RuleId::DataDependentIndex,
+        RuleId::DataDependentControl,
+        RuleId::ArrayBounds,
+        RuleId::Assertion,
+        RuleId::Unsupported,
+        RuleId::Parse,
+    ];
+
+    /// The name users type and see.
+    pub fn name(self) -> &'static str {
+        match self {
+            RuleId::DataRace => "data-race",
+            RuleId::WarpSynchronous => "warp-synchronous",
+            RuleId::SameValueWrite => "same-value-write",
+            RuleId::BarrierDivergence => "barrier-divergence",
+            RuleId::DataDependentIndex => "data-dependent-index",
+            RuleId::DataDependentControl => "data-dependent-control",
+            RuleId::ArrayBounds => "array-bounds",
+            RuleId::Assertion => "assertion",
+            RuleId::Unsupported => "unsupported",
+            RuleId::Parse => "parse",
+        }
+    }
+
+    /// The rule of that name.
+    pub fn from_name(name: &str) -> Option<RuleId> {
+        Self::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+}

@@ -1,0 +1,3 @@
+//! Front ends: each turns text into the same `syntax::Unit`.
+
+pub mod tree_sitter;

@@ -1,0 +1,31 @@
+//! raceproof proves CUDA and OpenCL kernels free of data races and barrier divergence, or shows the two
+//! threads and the two source lines that race.
+//!
+//! # Bird's-eye view
+//!
+//! ```text
+//! path ─ source::discover ─ text ─ preprocess ─ front::tree_sitter ─▶ syntax::Unit
+//!   ─ resolve ─▶ resolve::program::Program ─ lower ─▶ calculus::Kernel ─ protocol::infer ─▶ protocol::Protocol
+//!   ─ prove (rules, refute) ─▶ check ─▶ diagnostic ─ render: text, gcc, json
+//! ```
+//!
+//! Data goes one way: a later room never asks an earlier one to parse, resolve, lower or infer again.
+//! Which room may use which is a table in `grammar-tests/tidy.rs`, enforced there.
+
+pub mod arena;
+pub mod builtins;
+pub mod calculus;
+pub mod check;
+pub mod cli;
+pub mod diagnostic;
+pub mod driver;
+pub mod front;
+pub mod launch;
+pub mod lower;
+pub mod memory_model;
+pub mod preprocess;
+pub mod protocol;
+pub mod prove;
+pub mod resolve;
+pub mod source;
+pub mod syntax;

@@ -1,0 +1,3 @@
+//! The entry point; everything is in `raceproof::cli`.
+
+fn main() {}

@@ -1,0 +1,290 @@
+//! Memory access protocols (MAPs): what each thread reads and writes, between which barriers, under which
+//! conditions, with the contents of arrays forgotten (paper 002, section 4; design, section 5).
+//!
+//! A [`Protocol`] is inferred from a [`calculus::Kernel`](crate::calculus::Kernel) by symbolic execution.
+//! Every index and guard is an expression over parameters, ids and sizes, iteration numbers of the loops
+//! around it, and [`Opaque`] values. Where the paper's typing would fail (an index or guard that a read
+//! flows into) the access is marked **approximate** with its [`Reason`]s instead.
+//!
+//! Invariants:
+//! - Sites are those of the kernel: an access, sync or loop of the protocol has the site of the one it
+//!   stands for.
+//! - Over-approximation: every access that a thread makes in a run is an instance of the access with that
+//!   site, with the guards and offset that the run had (theorem 1 of paper 002, extended; a property test).
+//! - An access without reasons is **exact**: in a race-free prefix its instances are exactly those that the
+//!   protocol describes, and evaluation computes them.
+//!
+//! Deliberately absent: what memory holds, other than "equal reads give equal values" ([`Opaque::key`]).
+
+pub mod infer;
+pub mod text;
+
+use crate::arena::{Arena, Handle, SideTable};
+use crate::calculus::{
+    Array, ArrayId, ExprId, Exprs, GeometryFacts, HavocReason, Param, Site, SiteId, SyncMemory, SyncScope, Unsupported,
+    VarId, Variable,
+};
+use crate::memory_model::AccessKind;
+use crate::source::Span;
+
+/// Handle of an access.
+pub type AccessId = Handle<Access>;
+/// Handle of a sync.
+pub type SyncId = Handle<Sync>;
+/// Handle of a loop.
+pub type LoopId = Handle<Loop>;
+/// Handle of an unknown value.
+pub type OpaqueId = Handle<Opaque>;
+
+/// The protocol of one kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Protocol {
+    /// The kernel's name.
+    pub name: String,
+    /// Its parameters; handles are the kernel's.
+    pub params: Arena<Param>,
+    /// Its arrays; handles are the kernel's.
+    pub arrays: Arena<Array>,
+    /// Its sites; handles are the kernel's.
+    pub sites: Arena<Site>,
+    /// Variables that indices and guards mention; what each is, is in `roles`. Not the kernel's variables.
+    pub vars: Arena<Variable>,
+    /// What each variable is.
+    pub roles: SideTable<Variable, Role>,
+    /// Expressions over parameters, geometry and `vars`.
+    pub exprs: Exprs,
+    /// Accesses in program order. Private arrays have none.
+    pub accesses: Arena<Access>,
+    /// Syncs in program order.
+    pub syncs: Arena<Sync>,
+    /// Loops, outer before inner.
+    pub loops: Arena<Loop>,
+    /// Unknown values.
+    pub opaques: Arena<Opaque>,
+    /// The tree.
+    pub body: Vec<Node>,
+    /// Conditions that may be relied on.
+    pub facts: Vec<Fact>,
+    /// Conditions that the user claims.
+    pub claims: Vec<Fact>,
+    /// Geometry as the source states it.
+    pub geometry: GeometryFacts,
+    /// What could not be modelled.
+    pub unsupported: Vec<Unsupported>,
+    /// Where expressions come from.
+    pub spans: SideTable<crate::calculus::Expr, Span>,
+}
+
+/// A node of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// An access.
+    Access(AccessId),
+    /// A barrier.
+    Sync(SyncId),
+    /// `if cond { then } else { otherwise }`
+    If {
+        /// The condition.
+        cond: ExprId,
+        /// What happens if it holds.
+        then: Vec<Node>,
+        /// What happens otherwise.
+        otherwise: Vec<Node>,
+    },
+    /// A loop.
+    Loop(LoopId, Vec<Node>),
+}
+
+/// What a variable of a protocol is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The number, from 0, of the current iteration of a loop. Never negative.
+    Iteration(LoopId),
+    /// The current value of a variable that a loop multiplies or divides each turn; the loop says how.
+    Geometric(LoopId),
+    /// The current value of a variable that a loop toggles between two values; the loop says which.
+    Toggle(LoopId),
+    /// An unknown value.
+    Opaque(OpaqueId),
+}
+
+/// A condition on the way to an access, sync or fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// It holds on this way.
+    pub cond: ExprId,
+    /// Whether all it says is "this thread has not returned".
+    pub not_returned: bool,
+    /// The loop whose test it is, if it is one.
+    pub of_loop: Option<LoopId>,
+}
+
+/// An access.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Its identity.
+    pub site: SiteId,
+    /// The array.
+    pub array: ArrayId,
+    /// Offset of the first byte.
+    pub offset: ExprId,
+    /// Number of bytes.
+    pub bytes: u32,
+    /// What it does.
+    pub kind: AccessKind,
+    /// What it stores, if that can be said.
+    pub value: Option<ExprId>,
+    /// All conditions on the way from the entry, in order.
+    pub guards: Vec<Guard>,
+    /// The loops around it, outermost first.
+    pub loops: Vec<LoopId>,
+    /// Why it is approximate; empty if it is exact.
+    pub reasons: Vec<Reason>,
+}
+
+/// A barrier.
+#[derive(Clone, Debug)]
+pub struct Sync {
+    /// Its identity.
+    pub site: SiteId,
+    /// Threads that it orders.
+    pub scope: SyncScope,
+    /// Memory that it orders.
+    pub memory: SyncMemory,
+    /// All conditions on the way from the entry, in order.
+    pub guards: Vec<Guard>,
+    /// The loops around it, outermost first.
+    pub loops: Vec<LoopId>,
+    /// Why its guards are approximate; empty if they are exact.
+    pub reasons: Vec<Reason>,
+}
+
+/// A loop.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// Its identity.
+    pub site: SiteId,
+    /// Its iteration number.
+    pub iteration: VarId,
+    /// What holds in the body in the current iteration because the test let the thread in, over the
+    /// iteration number (and geometric values); `true` if nothing is known.
+    pub guard: ExprId,
+    /// Variables that move geometrically or toggle.
+    pub carried: Vec<Carried>,
+    /// The loops around it, outermost first.
+    pub loops: Vec<LoopId>,
+    /// Conditions on the way to it.
+    pub guards: Vec<Guard>,
+    /// Whether its body holds a sync, at any depth.
+    pub has_sync: bool,
+    /// Why the number of its turns is approximate; empty if it is exact.
+    pub reasons: Vec<Reason>,
+}
+
+/// A variable that a loop moves by other than a constant step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The protocol variable that stands for its value in the current iteration.
+    pub var: VarId,
+    /// Its value in iteration 0.
+    pub start: ExprId,
+    /// Its value in the next iteration, over `var`: `s * 2`, `s >> 1`, `1 - p`.
+    pub next: ExprId,
+}
+
+/// A value that the protocol does not know.
+#[derive(Clone, Debug)]
+pub struct Opaque {
+    /// The variable that stands for it.
+    pub var: VarId,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Loops around the place where it arises, outermost first.
+    pub loops: Vec<LoopId>,
+    /// Where.
+    pub span: Option<Span>,
+}
+
+/// Where an unknown value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A read. If `stable`, nothing writes the array within the interval of the read (anywhere at all, for
+    /// global memory), so that equal offsets in the same iterations give equal values in all threads of a
+    /// block; if `constant`, nothing ever writes it, so that equal offsets always give equal values.
+    Read {
+        /// The array.
+        array: ArrayId,
+        /// Site of the read.
+        site: SiteId,
+        /// Offset.
+        offset: ExprId,
+        /// Number of bytes.
+        bytes: u32,
+        /// See above.
+        stable: bool,
+        /// See above.
+        constant: bool,
+    },
+    /// The old value that an atomic returned.
+    Atomic {
+        /// The array.
+        array: ArrayId,
+        /// Site of the atomic.
+        site: SiteId,
+    },
+    /// A havoc of the calculus.
+    Havoc(HavocReason),
+    /// The value that a variable has in a loop that changes it irregularly, or after such a loop.
+    Loop {
+        /// The loop.
+        site: SiteId,
+        /// The variable's name.
+        name: String,
+    },
+    /// An uninterpreted function of `args`: equal arguments, equal values.
+    Function {
+        /// Its name.
+        name: String,
+        /// Its arguments.
+        args: Vec<ExprId>,
+    },
+}
+
+/// A condition that holds, or is claimed, under guards.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// The condition.
+    pub cond: ExprId,
+    /// Conditions on the way to it.
+    pub guards: Vec<Guard>,
+    /// The loops around it.
+    pub loops: Vec<LoopId>,
+    /// Where it stands.
+    pub span: Option<Span>,
+}
+
+/// Why something is approximate.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reason {
+    /// In which way.
+    pub kind: ReasonKind,
+    /// The place that made it so: the read, the loop, the call.
+    pub span: Option<Span>,
+    /// The array that was read, if it was a read.
+    pub array: Option<ArrayId>,
+}
+
+/// The ways in which something is approximate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ReasonKind {
+    /// A read flows into the index.
+    DataDependentIndex,
+    /// A read flows into a guard or a loop bound.
+    DataDependentGuard,
+    /// The number of turns of a loop is not known.
+    UnknownLoopCount,
+    /// A call, clock or other value that is not modelled.
+    UnsupportedCall,
+    /// The expression grew past the budget.
+    TooComplex,
+}

@@ -1,0 +1,151 @@
+//! Prove, refute, ask (design, section 7): from a protocol to verdicts.
+//!
+//! Each pair of accesses that can meet gives a *condition*: that two distinct threads touch a common byte
+//! there. [`rules`] proves conditions unsatisfiable, symbolically, and returns a derivation that a separate
+//! checker replays; [`refute`] runs the kernel for concrete geometries and returns concrete conflicts. What
+//! neither decides stays open.
+//!
+//! Deliberately absent: parsing, lowering, messages, the order in which scopes are tried (`driver`).
+
+pub mod condition;
+pub mod refute;
+pub mod rules;
+
+use crate::calculus::intervals::Meeting;
+use crate::calculus::{Geometry, SiteId};
+use crate::memory_model::Level;
+use crate::protocol::{AccessId, SyncId};
+
+/// Two accesses of two distinct threads that may happen in one interval.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The first access; it stands first in program order, or is the same as the second.
+    pub first: AccessId,
+    /// The second access.
+    pub second: AccessId,
+    /// Where the two threads stand to each other: [`Level::Block`] (same block) or [`Level::Grid`] (different blocks).
+    pub level: Level,
+    /// How they meet.
+    pub meeting: Meeting,
+}
+
+/// What is fixed about the geometry and the parameters while something is proved or refuted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Fixed extents of the block.
+    pub block: [Option<u32>; 3],
+    /// Fixed extents of the grid.
+    pub grid: [Option<u32>; 3],
+    /// Fixed values of parameters, by position; missing entries are free.
+    pub params: Vec<Option<i128>>,
+}
+
+/// Something that a proof relies on and that the user is told.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Assumption {
+    /// Unsigned arithmetic on the way to an index or guard does not wrap: the expression, as text, and its line.
+    NoUnsignedWrap {
+        /// The expression in the user's words.
+        expression: String,
+        /// Its line in the main file, if it has one.
+        line: Option<u32>,
+    },
+    /// Subscripts of an array stay within their dimensions.
+    InBounds {
+        /// The array.
+        array: String,
+    },
+    /// Pointer parameters point to disjoint memory.
+    DisjointPointers(Vec<String>),
+    /// A dimension that the kernel never reads is 1 (`"blockDim.y"`).
+    DimensionIsOne(String),
+    /// A condition that the source states, as text.
+    Stated(String),
+    /// Threads that returned are released from barriers (CUDA since Volta).
+    ExitedThreadsReleaseBarriers,
+}
+
+/// A proof that a condition cannot hold.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// How it was found; the checker replays it.
+    pub derivation: rules::Derivation,
+    /// What it relies on, sorted, without repetition.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// Why a condition stays open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// No rule applied.
+    NoRule,
+    /// The budget was spent.
+    Budget,
+    /// The condition could not be expressed; the reason names the expression.
+    NotExpressible(String),
+    /// The facts of the condition contradict each other even without the conflict, so that any proof would be vacuous.
+    Vacuous,
+}
+
+/// A thread of a witness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WitnessThread {
+    /// Block id.
+    pub block: [u32; 3],
+    /// Thread id within the block.
+    pub thread: [u32; 3],
+    /// Values of loop variables and other locals at the access, by name, in order of declaration.
+    pub locals: Vec<(String, i128)>,
+}
+
+/// A concrete conflict that was replayed from the entry of the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The launch.
+    pub geometry: Geometry,
+    /// The two threads, of the first and the second access.
+    pub threads: [WitnessThread; 2],
+    /// Values of all scalar parameters, by name.
+    pub params: Vec<(String, i128)>,
+    /// A common byte, as an offset into the array.
+    pub byte_offset: i128,
+}
+
+/// A conflict found by running the kernel.
+#[derive(Clone, Debug)]
+pub struct Conflict {
+    /// Sites of the two accesses; the write first, if only one is; otherwise in program order.
+    pub sites: [SiteId; 2],
+    /// Where the two threads stand to each other.
+    pub level: Level,
+    /// The witness.
+    pub witness: Witness,
+    /// Whether an earlier conflict, divergence, trap or out-of-bounds access happens in the same run, so
+    /// that this one counts only once the earlier finding is mended.
+    pub after_earlier: bool,
+    /// Whether both accesses are writes of the same value.
+    pub same_value: bool,
+    /// Whether lock-step execution of warps would hide it: every conflict that was found between the two
+    /// sites is between threads of one warp at different points of the program.
+    pub warp_synchronous: bool,
+}
+
+/// A barrier that one thread reaches and another does not, found by running the kernel.
+#[derive(Clone, Debug)]
+pub struct Divergence {
+    /// The sync that the first thread waits at.
+    pub sync: SiteId,
+    /// The sync that the second thread waits at instead; `None` if it has ended.
+    pub other: Option<SiteId>,
+    /// Whether the second thread ended by `return`.
+    pub returned: bool,
+    /// The witness: the thread that waits and the one that does not.
+    pub witness: Witness,
+}
+
+/// A question about a sync: can two threads of a block (or warp) disagree about reaching it?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SyncQuestion {
+    /// The sync.
+    pub sync: SyncId,
+}

@@ -1,0 +1,5 @@
+//! Placeholder.
+
+/// A derivation.
+#[derive(Clone, Debug)]
+pub struct Derivation;
