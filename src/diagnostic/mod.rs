@@ -7,6 +7,7 @@
 //! Deliberately absent: any knowledge of how a finding was made.
 
 pub mod render;
+pub mod report;
 
 use crate::source::Span;
 

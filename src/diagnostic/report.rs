@@ -1,0 +1,406 @@
+//! The report of one run: plain data that every renderer takes.
+//!
+//! One [`FileReport`] for every file that was looked at, one [`KernelReport`] for every kernel (every
+//! instance, for templates). Positions are [`Span`]s into the file's own [`SourceMap`]; renderers turn them
+//! into lines and columns. The numbers of [`Summary`] are computed from the report and are never stored.
+//!
+//! Deliberately absent: how verdicts are reached, how they look, and any iteration order that is not the
+//! order of files, of kernels in a file, and of findings as `check` sorted them.
+
+use super::{Diagnostic, RuleId};
+use crate::source::{Language, SourceMap, Span};
+use std::path::PathBuf;
+
+/// Everything that one run found.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Every file that was looked at, sorted by path, with or without kernels.
+    pub files: Vec<FileReport>,
+}
+
+/// One file.
+#[derive(Clone, Debug)]
+pub struct FileReport {
+    /// Its path as the user wrote it.
+    pub path: PathBuf,
+    /// The language it was read as.
+    pub language: Language,
+    /// The front end that answered.
+    pub front: Front,
+    /// How much of it could be read.
+    pub parse: Parse,
+    /// Its kernels, in source order; instances of one template in the order in which they are found.
+    pub kernels: Vec<KernelReport>,
+    /// What concerns the file rather than one kernel: parse problems, above all.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The files and macro expansions that all spans of this report point into. The main file is the first.
+    pub sources: SourceMap,
+}
+
+/// Front ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Front {
+    /// The built-in one.
+    TreeSitter,
+    /// libclang.
+    Clang,
+}
+
+/// How much of a file could be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parse {
+    /// All of it.
+    Ok,
+    /// Parts could not be read; kernels that overlap them are `unknown`.
+    Partial,
+    /// None of it.
+    Failed,
+}
+
+/// The verdict on one kernel, with its grounds.
+#[derive(Clone, Debug)]
+pub struct KernelReport {
+    /// Its name as in the source.
+    pub name: String,
+    /// Line of its name in the visible text, from 1.
+    pub line: u32,
+    /// Template arguments as text, if it is an instance.
+    pub template_args: Vec<String>,
+    /// Whether threads race.
+    pub race: Race,
+    /// Whether threads disagree about barriers.
+    pub divergence: Divergence,
+    /// For which launches the verdict holds; `None` if none was reached.
+    pub scope: Option<Scope>,
+    /// Whether every schedule gives the same result.
+    pub determinism: Determinism,
+    /// Whether no array content flows into an address or guard; `None` if that was not analysed.
+    pub access_invariant: Option<bool>,
+    /// Names of the inputs that flow into addresses and guards.
+    pub integrity_inputs: Vec<String>,
+    /// What the verdict relies on, each as one line of text.
+    pub assumptions: Vec<String>,
+    /// Wall time spent on the kernel; 0 unless timings were asked for.
+    pub time_ms: u64,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// What was not decided or not understood.
+    pub unknowns: Vec<Unknown>,
+}
+
+/// Whether threads race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Race {
+    /// Proved: no two threads do, within the scope.
+    RaceFree,
+    /// Proved: two threads do; the witness was replayed.
+    Racy,
+    /// Two threads may, as far as can be seen without the contents of memory.
+    PossiblyRacy,
+    /// Not decided.
+    Unknown,
+}
+
+/// Whether threads of a block disagree about reaching a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divergence {
+    /// Proved: they never do, within the scope.
+    Uniform,
+    /// Proved: they do; the witness was replayed.
+    Divergent,
+    /// They may, as far as can be seen without the contents of memory.
+    PossiblyDivergent,
+    /// Not decided.
+    Unknown,
+}
+
+/// For which launches a verdict holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// The set of launches.
+    pub kind: ScopeKind,
+    /// What it fixes, each as an equation: `blockDim.x = 256`, `gridDim.z = 1`, `n = 4096`.
+    pub fixes: Vec<String>,
+}
+
+/// Sets of launches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// Every launch (dimensions that the kernel never reads are 1; they stand in [`Scope::fixes`]).
+    AllGeometries,
+    /// The launches found in the file.
+    Launch,
+    /// What the command line gives.
+    Given,
+    /// Another set, by its name.
+    Other(String),
+}
+
+impl ScopeKind {
+    /// The word that users and programs see.
+    pub fn name(&self) -> &str {
+        match self {
+            ScopeKind::AllGeometries => "all-geometries",
+            ScopeKind::Launch => "launch",
+            ScopeKind::Given => "given",
+            ScopeKind::Other(name) => name,
+        }
+    }
+}
+
+/// Whether every schedule gives the same result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Determinism {
+    /// It does.
+    Deterministic,
+    /// That was not shown; what stands in the way ("the atomic on count at line 9").
+    NotShown(String),
+}
+
+/// One defect, proved or possible.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The rule.
+    pub rule: RuleId,
+    /// Whether it is proved.
+    pub certainty: Certainty,
+    /// Where the two threads stand to each other.
+    pub level: Level,
+    /// The array, if it is about one.
+    pub array: Option<String>,
+    /// One line that reads well alone: lower case, no full stop, in the language of the source.
+    pub message: String,
+    /// The place to look at first.
+    pub primary: Place,
+    /// The other place; `None` if there is none. It may equal the first one (an access against itself).
+    pub secondary: Option<Place>,
+    /// Why it is only possible; empty if it is proved.
+    pub reasons: Vec<FindingReason>,
+    /// Two threads and values that make it happen.
+    pub witness: Option<WitnessReport>,
+    /// Further notes in order; the last one says what can be done about it.
+    pub notes: Vec<String>,
+}
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// Replayed through the executable semantics.
+    Proved,
+    /// Not excluded.
+    Possible,
+}
+
+/// Where two threads stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// In one warp.
+    Warp,
+    /// In one block.
+    Block,
+    /// In two blocks.
+    Grid,
+}
+
+/// A place in the source and what happens there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where, with its macro expansion chain.
+    pub span: Span,
+    /// What happens there.
+    pub access: PlaceAccess,
+}
+
+/// What happens at a [`Place`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceAccess {
+    /// Memory is read.
+    Read,
+    /// Memory is written.
+    Write,
+    /// Memory is read and written in one step.
+    Atomic,
+    /// Threads wait for each other.
+    Barrier,
+}
+
+/// Why a finding is only possible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingReason {
+    /// In which way: `data-dependent index`, `data-dependent guard`, `unknown loop count`, `unsupported call`.
+    pub kind: String,
+    /// The place that makes it so.
+    pub span: Option<Span>,
+}
+
+/// A concrete run that shows a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WitnessReport {
+    /// Threads per block.
+    pub block_dim: [u32; 3],
+    /// Blocks.
+    pub grid_dim: [u32; 3],
+    /// The threads at the primary and at the secondary place.
+    pub threads: [WitnessThread; 2],
+    /// Values of scalar parameters, by name.
+    pub params: Vec<(String, i128)>,
+    /// The common byte, as an offset into the array; `None` if the finding is not about memory.
+    pub byte_offset: Option<i128>,
+    /// The element that the byte lies in, in the user's words: `y[1]`, `tile[2][0]`.
+    pub element: Option<String>,
+}
+
+/// A thread of a witness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WitnessThread {
+    /// Block id.
+    pub block: [u32; 3],
+    /// Thread id within the block.
+    pub thread: [u32; 3],
+    /// Values of its variables at the place, by name, in order of declaration.
+    pub locals: Vec<(String, i128)>,
+}
+
+/// Something that was not decided or not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// Its line in the visible text, from 1; the kernel's own line if there is no better place.
+    pub line: u32,
+    /// Where, if there is a place.
+    pub span: Option<Span>,
+    /// Why; one line that ends with what can be done about it.
+    pub reason: String,
+}
+
+/// The counts of a report. Every kernel counts once under its race verdict and once under its divergence verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Files looked at.
+    pub files: usize,
+    /// Files of which parts or all could not be read.
+    pub unread: usize,
+    /// Kernels.
+    pub kernels: usize,
+    /// Kernels proved free of races.
+    pub race_free: usize,
+    /// Kernels with a proved race.
+    pub racy: usize,
+    /// Kernels with a possible race.
+    pub possibly_racy: usize,
+    /// Kernels without a race verdict.
+    pub unknown: usize,
+    /// Kernels with a proved barrier divergence.
+    pub divergent: usize,
+    /// Kernels with a possible barrier divergence.
+    pub possibly_divergent: usize,
+    /// Kernels without a divergence verdict.
+    pub divergence_unknown: usize,
+}
+
+impl Report {
+    /// Counts files and verdicts.
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary { files: self.files.len(), ..Summary::default() };
+        for file in &self.files {
+            summary.unread += usize::from(file.parse != Parse::Ok);
+            file.kernels.iter().for_each(|kernel| summary.count(kernel));
+        }
+        summary
+    }
+}
+
+impl Summary {
+    fn count(&mut self, kernel: &KernelReport) {
+        self.kernels += 1;
+        match kernel.race {
+            Race::RaceFree => self.race_free += 1,
+            Race::Racy => self.racy += 1,
+            Race::PossiblyRacy => self.possibly_racy += 1,
+            Race::Unknown => self.unknown += 1,
+        }
+        match kernel.divergence {
+            Divergence::Uniform => {}
+            Divergence::Divergent => self.divergent += 1,
+            Divergence::PossiblyDivergent => self.possibly_divergent += 1,
+            Divergence::Unknown => self.divergence_unknown += 1,
+        }
+    }
+}
+
+impl Race {
+    /// The word that users and programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Race::RaceFree => "race-free",
+            Race::Racy => "racy",
+            Race::PossiblyRacy => "possibly-racy",
+            Race::Unknown => "unknown",
+        }
+    }
+}
+
+impl Divergence {
+    /// The word that users and programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Divergence::Uniform => "uniform",
+            Divergence::Divergent => "divergent",
+            Divergence::PossiblyDivergent => "possibly-divergent",
+            Divergence::Unknown => "unknown",
+        }
+    }
+}
+
+impl Front {
+    /// The word that users and programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Front::TreeSitter => "tree-sitter",
+            Front::Clang => "clang",
+        }
+    }
+}
+
+impl Parse {
+    /// The word that users and programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Parse::Ok => "ok",
+            Parse::Partial => "partial",
+            Parse::Failed => "failed",
+        }
+    }
+}
+
+impl Certainty {
+    /// The word that users and programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Certainty::Proved => "proved",
+            Certainty::Possible => "possible",
+        }
+    }
+}
+
+impl Level {
+    /// The word that programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Warp => "warp",
+            Level::Block => "block",
+            Level::Grid => "grid",
+        }
+    }
+}
+
+impl PlaceAccess {
+    /// The word that users and programs see.
+    pub fn name(self) -> &'static str {
+        match self {
+            PlaceAccess::Read => "read",
+            PlaceAccess::Write => "write",
+            PlaceAccess::Atomic => "atomic",
+            PlaceAccess::Barrier => "barrier",
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What a run is asked to do, after the command line has been understood.
+//!
+//! Deliberately absent: how it was typed (`cli`), how results look (`diagnostic::render`).
+
+use crate::source::Language;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a run is asked to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Fixed extents of the block; either all are fixed or none is.
+    pub block: [Option<u32>; 3],
+    /// Fixed extents of the grid, in blocks; either all are fixed or none is.
+    pub grid: [Option<u32>; 3],
+    /// Fixed values of scalar parameters, by name. A kernel without a parameter of that name ignores it.
+    pub params: Vec<(String, i128)>,
+    /// Kernels to look at, by name; empty means all.
+    pub kernels: Vec<String>,
+    /// Macros to define: name and replacement (`1` if none was given).
+    pub defines: Vec<(String, String)>,
+    /// Directories to search for quoted includes, after the including file's own.
+    pub include_dirs: Vec<PathBuf>,
+    /// The language to read files as; `None` means by extension.
+    pub language: Option<Language>,
+    /// Between which threads races are sought.
+    pub levels: Levels,
+    /// The net under the counted budgets, per kernel.
+    pub time_limit: Duration,
+    /// Whether wall times are reported.
+    pub timings: Timings,
+    /// Whether derivations are replayed by the checker.
+    pub proofs: Proofs,
+    /// Worker threads over files; `None` means one for each core.
+    pub jobs: Option<usize>,
+}
+
+/// Between which threads races are sought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Levels {
+    /// Threads of one block.
+    Block,
+    /// Threads of different blocks.
+    Grid,
+    /// Both.
+    #[default]
+    All,
+}
+
+/// Whether wall times are reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timings {
+    /// They are left 0, so that equal input gives equal output.
+    #[default]
+    Omit,
+    /// They are measured.
+    Measure,
+}
+
+/// Whether derivations are replayed by the checker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Proofs {
+    /// The prover is trusted.
+    #[default]
+    Trust,
+    /// Each derivation is replayed; one that fails makes its kernel `unknown` and is a bug.
+    Recheck,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            block: [None; 3],
+            grid: [None; 3],
+            params: Vec::new(),
+            kernels: Vec::new(),
+            defines: Vec::new(),
+            include_dirs: Vec::new(),
+            language: None,
+            levels: Levels::All,
+            time_limit: Duration::from_secs(10),
+            timings: Timings::Omit,
+            proofs: Proofs::Trust,
+            jobs: None,
+        }
+    }
+}
