@@ -66,8 +66,14 @@ pub enum Builtin {
     MakeVector(String),
     /// Loads through a cache hint: `__ldg(p)`.
     CachedLoad,
-    /// Known, and not modelled: what it may do is in the reason.
-    Unmodelled(String),
+    /// Known, and not modelled.
+    Unmodelled {
+        /// What it is, in the user's words ("warp shuffle").
+        reason: String,
+        /// Whether it may read or write memory that other threads see, or order threads. If not, only its
+        /// value is unknown.
+        touches_memory: bool,
+    },
 }
 
 /// OpenCL's work-item functions.

@@ -13,4 +13,6 @@
 //!
 //! Deliberately absent: control flow, memory, aliasing.
 
+mod layout;
+mod names;
 pub mod program;

@@ -104,7 +104,7 @@ pub struct Record {
     pub is_union: bool,
     /// Its fields; those of base classes come first, an anonymous member's fields are lifted.
     pub fields: Vec<Field>,
-    /// Size in bytes; `None` if a field's is unknown.
+    /// Size in bytes; `None` if a field's is unknown, and then no field's offset may be relied on.
     pub bytes: Option<u64>,
     /// Alignment in bytes.
     pub align: u64,
@@ -354,8 +354,10 @@ pub struct Launch {
     pub grid: [Option<u64>; 3],
     /// Threads of a block, likewise.
     pub block: [Option<u64>; 3],
-    /// Arguments that are constants, by position.
+    /// Arguments that are constants, by position of the kernel's parameters.
     pub args: Vec<Option<i128>>,
+    /// Bytes of dynamically sized shared memory; `None` if not known, zero if not written.
+    pub shared_bytes: Option<u64>,
     /// Range of the launch.
     pub span: Span,
 }
