@@ -7,7 +7,9 @@
 //! Deliberately absent: arguments as typed, output formats, files that are not handed in (`cli` and
 //! [`parallel`] read them).
 
+pub mod isolate;
 pub mod options;
+pub mod parallel;
 
 pub use options::Options;
 

@@ -1,0 +1,211 @@
+//! Checks many files at once: one answer, in the order of the inputs, whatever the number of threads.
+//!
+//! Every file runs on a worker with a large stack and in isolation: a file that cannot be read and a file on
+//! which raceproof itself fails become [`Problem`]s, and all other files keep their verdicts.
+//!
+//! Deliberately absent: what happens to one file ([`check_source`]) and how progress looks ([`Progress`]).
+
+use super::isolate::isolated;
+use super::options::Options;
+use super::{check_source, language_of};
+use crate::diagnostic::report::{FileReport, Front, Parse, Report};
+use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::source::{SourceMap, Span};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// Stack of a worker. Passes bound their depth; this is what their bounds are made for.
+const STACK_BYTES: usize = 64 << 20;
+
+/// Larger files are refused: offsets are 32 bits wide, and no kernel is that long.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// One thing to check.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A file on disk.
+    File(PathBuf),
+    /// Text that is already here (standard input), under the path that the user gave it.
+    Text(PathBuf, Vec<u8>),
+}
+
+/// What a run gave.
+#[derive(Debug, Default)]
+pub struct Run {
+    /// The verdicts; a file with a problem is listed without kernels.
+    pub report: Report,
+    /// What went wrong outside the source text, in the order of the inputs.
+    pub problems: Vec<Problem>,
+}
+
+/// What can go wrong outside the source text.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// The file could not be read.
+    #[error("cannot read {}: {cause}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: String,
+    },
+    /// raceproof failed.
+    #[error("bug in raceproof while checking {}: {message}; please report it with the file", path.display())]
+    Bug {
+        /// The file.
+        path: PathBuf,
+        /// The panic's message and place.
+        message: String,
+    },
+}
+
+/// Someone who wants to know how far a run has come. Called from many threads.
+pub trait Progress: Sync {
+    /// `path` is done.
+    fn done(&self, path: &Path);
+}
+
+/// Nobody watches.
+pub struct Unwatched;
+
+impl Progress for Unwatched {
+    fn done(&self, _path: &Path) {}
+}
+
+/// Checks all inputs; results stand in the order of the inputs.
+pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -> Run {
+    let outcomes = on_workers(options.jobs, inputs.len(), || {
+        inputs.par_iter().map(|input| check_one(input, options, progress)).collect::<Vec<_>>()
+    });
+    let mut run = Run::default();
+    for (file, problem) in outcomes {
+        run.report.files.push(file);
+        run.problems.extend(problem);
+    }
+    run
+}
+
+/// Runs `work` on workers with a large stack.
+pub fn on_workers<T: Send>(jobs: Option<usize>, tasks: usize, work: impl FnOnce() -> T + Send) -> T {
+    let available = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(available.min(tasks).max(1))
+        .stack_size(STACK_BYTES)
+        .build()
+        .expect("the system can start worker threads");
+    pool.install(work)
+}
+
+fn check_one(input: &Input, options: &Options, progress: &dyn Progress) -> (FileReport, Option<Problem>) {
+    let path = input.path();
+    let outcome = match input.bytes() {
+        Err(cause) => (unread(path, options), Some(Problem::Unreadable { path: path.to_path_buf(), cause })),
+        Ok(bytes) => match isolated(|| check_bytes(path, &bytes, options)) {
+            Ok(file) => (file, None),
+            Err(message) => (unread(path, options), Some(Problem::Bug { path: path.to_path_buf(), message })),
+        },
+    };
+    progress.done(path);
+    outcome
+}
+
+fn check_bytes(path: &Path, bytes: &[u8], options: &Options) -> FileReport {
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return check_source(path, text, options),
+        Err(error) => error,
+    };
+    let mut report = check_source(path, &decode(bytes), options);
+    report.diagnostics.extend(not_utf8(&report.sources, error.valid_up_to()));
+    report
+}
+
+/// Comments in an old encoding are common and harmless; in code, the `?` is a syntax error of its own.
+fn not_utf8(sources: &SourceMap, first: usize) -> Option<Diagnostic> {
+    let (main, _) = sources.files().next()?;
+    Some(Diagnostic {
+        rule: RuleId::Parse,
+        severity: Severity::Note,
+        message: "the file is not UTF-8; each byte that is not was read as `?`".into(),
+        primary: Label { span: Span::new(main, first, first + 1), text: "first such byte".into() },
+        secondary: Vec::new(),
+        notes: vec!["save the file as UTF-8".into()],
+    })
+}
+
+/// Text of the same length: every byte that is not part of UTF-8 becomes `?`, so that offsets hold.
+pub fn decode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    text
+}
+
+/// The entry of a file without an answer: it is listed, and it is not `ok`.
+fn unread(path: &Path, options: &Options) -> FileReport {
+    let mut sources = SourceMap::new();
+    sources.add_file(path, "");
+    FileReport {
+        path: path.to_path_buf(),
+        language: language_of(path, options),
+        front: Front::TreeSitter,
+        parse: Parse::Failed,
+        kernels: Vec::new(),
+        diagnostics: Vec::new(),
+        sources,
+    }
+}
+
+impl Input {
+    /// The path under which results are shown.
+    pub fn path(&self) -> &Path {
+        match self {
+            Input::File(path) | Input::Text(path, _) => path,
+        }
+    }
+
+    fn bytes(&self) -> Result<Cow<'_, [u8]>, String> {
+        match self {
+            Input::Text(_, bytes) => Ok(Cow::Borrowed(bytes)),
+            Input::File(path) => read(path).map(Cow::Owned),
+        }
+    }
+}
+
+/// The bytes of a file, unless it is too large.
+pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if size > MAX_FILE_BYTES {
+        return Err(format!("{size} bytes are more than the {MAX_FILE_BYTES} that a source file may have"));
+    }
+    std::fs::read(path).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decoding_keeps_offsets() {
+        let bytes = b"ab\xffc\xc3\xa9\xc3";
+        let text = decode(bytes);
+        assert_eq!(text, "ab?cé?");
+        assert_eq!(text.len(), bytes.len());
+    }
+
+    #[test]
+    fn an_unreadable_file_is_a_problem_and_the_others_keep_their_place() {
+        let inputs = [
+            Input::Text("b.cu".into(), b"int x;".to_vec()),
+            Input::File("no/such/file.cu".into()),
+            Input::Text("a.cl".into(), Vec::new()),
+        ];
+        let run = check_all(&inputs, &Options::default(), &Unwatched);
+        let paths: Vec<_> = run.report.files.iter().map(|file| file.path.to_str().unwrap()).collect();
+        assert_eq!(paths, ["b.cu", "no/such/file.cu", "a.cl"]);
+        assert!(matches!(&run.problems[..], [Problem::Unreadable { path, .. }] if path.ends_with("file.cu")));
+        assert_eq!(run.report.files[1].parse, Parse::Failed);
+    }
+}
