@@ -31,3 +31,144 @@ pub enum AccessKind {
         scope: SyncScope,
     },
 }
+
+/// Bytes of one array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ByteRange {
+    /// Offset of the first byte; negative where a pointer stepped before its array.
+    pub start: i128,
+    /// Number of bytes.
+    pub bytes: u32,
+}
+
+impl ByteRange {
+    /// Whether both hold a common byte.
+    pub fn overlaps(self, other: ByteRange) -> bool {
+        self.start < other.start + i128::from(other.bytes) && other.start < self.start + i128::from(self.bytes)
+    }
+}
+
+impl AccessKind {
+    /// Whether it may change memory. An atomic counts as a write, whatever its operation.
+    pub fn writes(self) -> bool {
+        self != AccessKind::Read
+    }
+}
+
+/// The least scope that reaches two threads at `level`.
+fn least_scope(level: Level) -> SyncScope {
+    match level {
+        Level::Warp => SyncScope::Warp,
+        Level::Block => SyncScope::Block,
+        Level::Grid => SyncScope::Grid,
+    }
+}
+
+/// Whether a barrier of this scope and memory that both threads take part in orders their accesses to `space`.
+///
+/// Constant memory is ordered like global memory, private memory by every barrier; neither is raced on.
+pub fn orders(scope: SyncScope, memory: SyncMemory, space: Space, level: Level) -> bool {
+    let reaches_memory = match space {
+        Space::Shared => memory.shared,
+        Space::Global | Space::Constant => memory.global,
+        Space::Private => true,
+    };
+    reaches_memory && scope >= least_scope(level)
+}
+
+/// Whether two threads at `level` can race on memory of this space at all.
+pub fn may_meet(space: Space, level: Level) -> bool {
+    match space {
+        Space::Global => true,
+        // Distributed shared memory of a cluster is not modelled: lowering says so where a kernel uses it.
+        Space::Shared => level != Level::Grid,
+        Space::Constant | Space::Private => false,
+    }
+}
+
+/// Whether both are atomics whose scopes reach both threads, so that they exempt each other wherever they
+/// touch exactly the same bytes.
+pub fn both_atomic(first: AccessKind, second: AccessKind, level: Level) -> bool {
+    match (first, second) {
+        (AccessKind::Atomic { scope: one, .. }, AccessKind::Atomic { scope: other, .. }) => {
+            one >= least_scope(level) && other >= least_scope(level)
+        }
+        _ => false,
+    }
+}
+
+/// Whether two accesses are atomic towards each other: see [`both_atomic`]; at equal address and size only.
+pub fn exempt(first: (AccessKind, ByteRange), second: (AccessKind, ByteRange), level: Level) -> bool {
+    both_atomic(first.0, second.0, level) && first.1 == second.1
+}
+
+/// Whether two accesses of distinct threads to one array conflict, if nothing orders them.
+pub fn conflict(first: (AccessKind, ByteRange), second: (AccessKind, ByteRange), level: Level) -> bool {
+    (first.0.writes() || second.0.writes()) && first.1.overlaps(second.1) && !exempt(first, second, level)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOTH: SyncMemory = SyncMemory { shared: true, global: true };
+    const LOCAL: SyncMemory = SyncMemory { shared: true, global: false };
+    const GLOBAL: SyncMemory = SyncMemory { shared: false, global: true };
+    const LEVELS: [Level; 3] = [Level::Warp, Level::Block, Level::Grid];
+
+    fn row(scope: SyncScope, memory: SyncMemory, space: Space) -> [bool; 3] {
+        LEVELS.map(|level| orders(scope, memory, space, level))
+    }
+
+    #[test]
+    fn a_sync_orders_the_threads_of_its_scope() {
+        for space in [Space::Shared, Space::Global] {
+            assert_eq!(row(SyncScope::Warp, BOTH, space), [true, false, false]);
+            assert_eq!(row(SyncScope::Block, BOTH, space), [true, true, false]);
+            assert_eq!(row(SyncScope::Cluster, BOTH, space), [true, true, false]);
+            assert_eq!(row(SyncScope::Grid, BOTH, space), [true, true, true]);
+            assert_eq!(row(SyncScope::System, BOTH, space), [true, true, true]);
+        }
+    }
+
+    #[test]
+    fn a_sync_orders_the_memory_that_its_flags_name() {
+        assert_eq!(row(SyncScope::Block, LOCAL, Space::Shared), [true, true, false]);
+        assert_eq!(row(SyncScope::Block, LOCAL, Space::Global), [false, false, false]);
+        assert_eq!(row(SyncScope::Block, GLOBAL, Space::Shared), [false, false, false]);
+        assert_eq!(row(SyncScope::Block, GLOBAL, Space::Global), [true, true, false]);
+    }
+
+    #[test]
+    fn memory_meets_where_it_is_shared() {
+        assert_eq!(LEVELS.map(|level| may_meet(Space::Shared, level)), [true, true, false]);
+        assert_eq!(LEVELS.map(|level| may_meet(Space::Global, level)), [true, true, true]);
+        assert_eq!(LEVELS.map(|level| may_meet(Space::Constant, level)), [false; 3]);
+        assert_eq!(LEVELS.map(|level| may_meet(Space::Private, level)), [false; 3]);
+    }
+
+    #[test]
+    fn conflicts_need_a_write_and_a_common_byte() {
+        let word = |start| ByteRange { start, bytes: 4 };
+        let (read, write) = (AccessKind::Read, AccessKind::Write);
+        assert!(!conflict((read, word(0)), (read, word(0)), Level::Block));
+        assert!(conflict((read, word(0)), (write, word(3)), Level::Block));
+        assert!(conflict((write, word(-3)), (read, word(0)), Level::Block));
+        assert!(conflict((write, word(8)), (write, word(8)), Level::Block));
+        assert!(!conflict((write, word(0)), (write, word(4)), Level::Block));
+    }
+
+    #[test]
+    fn atomics_exempt_each_other_at_equal_address_size_and_sufficient_scope() {
+        let atomic = |scope| AccessKind::Atomic { order: MemoryOrder::Relaxed, scope };
+        let at = |scope, start, bytes| (atomic(scope), ByteRange { start, bytes });
+        let (block, device) = (SyncScope::Block, SyncScope::Grid);
+        assert!(!conflict(at(device, 0, 4), at(device, 0, 4), Level::Grid));
+        assert!(!conflict(at(block, 0, 4), at(device, 0, 4), Level::Block));
+        assert!(conflict(at(block, 0, 4), at(device, 0, 4), Level::Grid));
+        assert!(conflict(at(SyncScope::Cluster, 0, 4), at(device, 0, 4), Level::Grid));
+        assert!(conflict(at(device, 0, 4), at(device, 0, 8), Level::Grid));
+        assert!(conflict(at(device, 0, 4), at(device, 2, 4), Level::Grid));
+        assert!(conflict(at(device, 0, 4), (AccessKind::Read, ByteRange { start: 0, bytes: 4 }), Level::Grid));
+    }
+}
