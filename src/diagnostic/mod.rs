@@ -8,6 +8,7 @@
 
 pub mod render;
 pub mod report;
+pub mod vocabulary;
 
 use crate::source::Span;
 

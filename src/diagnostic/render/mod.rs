@@ -1,1 +1,35 @@
-//! Placeholder.
+//! One file per output format, over one [`Report`](super::report::Report).
+//!
+//! - [`text`]: for people; source excerpts, witness as a table, one verdict line per kernel, a summary.
+//! - [`gcc`]: one line per finding, for editors that know compilers' messages.
+//! - [`json`]: the versioned contract for programs (design, section 11).
+//!
+//! All three give the same bytes for the same report. Whatever stands in the source, what is written stays
+//! small (long lines are shown through a window) and free of control characters.
+//!
+//! Deliberately absent: deciding anything. Which findings there are and in which order is the report's.
+
+pub mod gcc;
+pub mod json;
+mod places;
+mod snippet;
+pub mod text;
+
+use std::borrow::Cow;
+
+/// `text` without control characters other than line breaks and tabs, so that no file name, identifier or
+/// source line can talk to the user's terminal.
+fn printable(text: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains(is_harmful) { text.replace(is_harmful, "\u{FFFD}").into() } else { text.into() }
+}
+
+/// `text` on one line.
+fn one_line(text: &str) -> String {
+    printable(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `1 kernel`, `2 kernels`.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,257 @@
+//! JSON for programs: the contract `raceproof.check.v1` of section 11 of the design.
+//!
+//! Field names and their order are fixed; the structs below *are* the contract. Fields may only be added with
+//! a new version. Lines and columns count from 1, ends are exclusive.
+
+use crate::diagnostic::report::{self, Determinism, FileReport, Finding, KernelReport, Place, Report};
+use crate::source::{SourceMap, Span};
+use serde::{Serialize, Serializer};
+use std::io::{self, Write};
+
+/// Writes `report` as one object on one line.
+pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &Check::of(report))?;
+    writeln!(out)
+}
+
+#[derive(Serialize)]
+struct Check<'a> {
+    schema: &'static str,
+    files: Vec<File<'a>>,
+    summary: Summary,
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    path: String,
+    front: &'static str,
+    parse: &'static str,
+    kernels: Vec<Kernel<'a>>,
+}
+
+#[derive(Serialize)]
+struct Kernel<'a> {
+    name: &'a str,
+    line: u32,
+    template_args: &'a [String],
+    race: &'static str,
+    divergence: &'static str,
+    scope: Option<&'a str>,
+    deterministic: bool,
+    access_invariant: Option<bool>,
+    integrity_inputs: &'a [String],
+    assumptions: Vec<&'a str>,
+    time_ms: u64,
+    findings: Vec<FindingJson<'a>>,
+    unknowns: Vec<UnknownJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    rule: &'static str,
+    certainty: &'static str,
+    level: &'static str,
+    array: Option<&'a str>,
+    message: &'a str,
+    primary: Primary,
+    secondary: Option<Secondary>,
+    reasons: Vec<Reason<'a>>,
+    witness: Option<Witness<'a>>,
+}
+
+#[derive(Serialize)]
+struct Primary {
+    path: String,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+    access: &'static str,
+}
+
+#[derive(Serialize)]
+struct Secondary {
+    path: String,
+    line: u32,
+    column: u32,
+    access: &'static str,
+}
+
+#[derive(Serialize)]
+struct Reason<'a> {
+    kind: &'a str,
+    line: u32,
+}
+
+#[derive(Serialize)]
+struct Witness<'a> {
+    block_dim: [u32; 3],
+    grid_dim: [u32; 3],
+    threads: [Thread<'a>; 2],
+    params: Values<'a>,
+    byte_offset: Option<i128>,
+}
+
+#[derive(Serialize)]
+struct Thread<'a> {
+    block: [u32; 3],
+    thread: [u32; 3],
+    locals: Values<'a>,
+}
+
+#[derive(Serialize)]
+struct UnknownJson<'a> {
+    line: u32,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    files: usize,
+    kernels: usize,
+    race_free: usize,
+    racy: usize,
+    possibly_racy: usize,
+    unknown: usize,
+}
+
+/// Named values as an object in their order. A name that occurs again is written with a number (`i#2`), since
+/// an object must not repeat a key.
+struct Values<'a>(&'a [(String, i128)]);
+
+impl Serialize for Values<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().enumerate().map(|(at, (name, value))| {
+            let earlier = self.0[..at].iter().filter(|(other, _)| other == name).count();
+            let key = if earlier == 0 { name.clone() } else { format!("{name}#{}", earlier + 1) };
+            (key, value)
+        }))
+    }
+}
+
+impl<'a> Check<'a> {
+    fn of(report: &'a Report) -> Self {
+        let counts = report.summary();
+        Check {
+            schema: "raceproof.check.v1",
+            files: report.files.iter().map(File::of).collect(),
+            summary: Summary {
+                files: counts.files,
+                kernels: counts.kernels,
+                race_free: counts.race_free,
+                racy: counts.racy,
+                possibly_racy: counts.possibly_racy,
+                unknown: counts.unknown,
+            },
+        }
+    }
+}
+
+impl<'a> File<'a> {
+    fn of(file: &'a FileReport) -> Self {
+        File {
+            path: file.path.to_string_lossy().into_owned(),
+            front: file.front.name(),
+            parse: file.parse.name(),
+            kernels: file.kernels.iter().map(|kernel| Kernel::of(kernel, &file.sources)).collect(),
+        }
+    }
+}
+
+impl<'a> Kernel<'a> {
+    fn of(kernel: &'a KernelReport, sources: &SourceMap) -> Self {
+        Kernel {
+            name: &kernel.name,
+            line: kernel.line,
+            template_args: &kernel.template_args,
+            race: kernel.race.name(),
+            divergence: kernel.divergence.name(),
+            scope: kernel.scope.as_ref().map(|scope| scope.kind.name()),
+            deterministic: kernel.determinism == Determinism::Deterministic,
+            access_invariant: kernel.access_invariant,
+            integrity_inputs: &kernel.integrity_inputs,
+            assumptions: assumptions(kernel),
+            time_ms: kernel.time_ms,
+            findings: kernel.findings.iter().map(|finding| FindingJson::of(finding, kernel, sources)).collect(),
+            unknowns: kernel.unknowns.iter().map(|u| UnknownJson { line: u.line, reason: &u.reason }).collect(),
+        }
+    }
+}
+
+/// What the scope fixes is assumed, too: a program that only reads `assumptions` must not miss it.
+fn assumptions(kernel: &KernelReport) -> Vec<&str> {
+    let fixes = kernel.scope.iter().flat_map(|scope| &scope.fixes);
+    fixes.chain(&kernel.assumptions).map(String::as_str).collect()
+}
+
+impl<'a> FindingJson<'a> {
+    fn of(finding: &'a Finding, kernel: &KernelReport, sources: &SourceMap) -> Self {
+        FindingJson {
+            rule: finding.rule.name(),
+            certainty: finding.certainty.name(),
+            level: finding.level.name(),
+            array: finding.array.as_deref(),
+            message: &finding.message,
+            primary: Primary::of(finding.primary, sources),
+            secondary: finding.secondary.map(|place| Secondary::of(place, sources)),
+            reasons: finding.reasons.iter().map(|reason| Reason::of(reason, kernel, sources)).collect(),
+            witness: finding.witness.as_ref().map(Witness::of),
+        }
+    }
+}
+
+impl Primary {
+    fn of(place: Place, sources: &SourceMap) -> Self {
+        let (start, end) = (sources.start_position(place.span), sources.end_position(place.span));
+        Primary {
+            path: path_of(sources, place.span),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+            access: place.access.name(),
+        }
+    }
+}
+
+impl Secondary {
+    fn of(place: Place, sources: &SourceMap) -> Self {
+        let start = sources.start_position(place.span);
+        Secondary {
+            path: path_of(sources, place.span),
+            line: start.line,
+            column: start.column,
+            access: place.access.name(),
+        }
+    }
+}
+
+impl<'a> Reason<'a> {
+    fn of(reason: &'a report::FindingReason, kernel: &KernelReport, sources: &SourceMap) -> Self {
+        let line = reason.span.map_or(kernel.line, |span| sources.start_position(span).line);
+        Reason { kind: &reason.kind, line }
+    }
+}
+
+impl<'a> Witness<'a> {
+    fn of(witness: &'a report::WitnessReport) -> Self {
+        let [first, second] = &witness.threads;
+        Witness {
+            block_dim: witness.block_dim,
+            grid_dim: witness.grid_dim,
+            threads: [Thread::of(first), Thread::of(second)],
+            params: Values(&witness.params),
+            byte_offset: witness.byte_offset,
+        }
+    }
+}
+
+impl<'a> Thread<'a> {
+    fn of(thread: &'a report::WitnessThread) -> Self {
+        Thread { block: thread.block, thread: thread.thread, locals: Values(&thread.locals) }
+    }
+}
+
+fn path_of(sources: &SourceMap, span: Span) -> String {
+    sources.file(sources.visible(span).file).path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,185 @@
+//! Text for people: findings with source excerpts, a verdict line for every kernel, a summary line.
+//!
+//! Everything that was not proved is named: what is unknown is listed with its reason, and the summary counts
+//! proved, racy, possible and unknown kernels apart, and files that could not be read.
+
+mod verdict;
+mod witness;
+
+use super::places::{expansion_note, primary_label, secondary_label};
+use super::printable;
+use super::snippet::Snippets;
+use crate::diagnostic::report::{Certainty, FileReport, Finding, KernelReport, Report, Unknown};
+use crate::diagnostic::vocabulary::Vocabulary;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::source::{SourceMap, Span};
+use codespan_reporting::diagnostic::{Diagnostic as Shown, LabelStyle, Severity as ShownSeverity};
+use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
+use codespan_reporting::term::{self, Config, Styles, StylesWriter};
+use std::io::{self, Write};
+
+/// Whether output is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Color {
+    /// ANSI colours.
+    Ansi,
+    /// No colours.
+    Plain,
+}
+
+/// How much is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Findings, what is unknown, verdicts and the summary.
+    Full,
+    /// Findings only.
+    FindingsOnly,
+}
+
+/// Writes `report`.
+pub fn render(report: &Report, color: Color, detail: Detail, out: &mut dyn Write) -> io::Result<()> {
+    match color {
+        Color::Ansi => render_styled(report, detail, &mut Ansi::new(out)),
+        Color::Plain => render_styled(report, detail, &mut NoColor::new(out)),
+    }
+}
+
+fn render_styled(report: &Report, detail: Detail, out: &mut dyn WriteColor) -> io::Result<()> {
+    for file in &report.files {
+        render_file(file, detail, out)?;
+    }
+    match detail {
+        Detail::Full => writeln!(out, "{}", verdict::summary_line(report)),
+        Detail::FindingsOnly => Ok(()),
+    }
+}
+
+fn render_file(file: &FileReport, detail: Detail, out: &mut dyn WriteColor) -> io::Result<()> {
+    let words = Vocabulary::of(file.language);
+    for diagnostic in &file.diagnostics {
+        show_diagnostic(diagnostic, &file.sources, out)?;
+    }
+    for kernel in &file.kernels {
+        for finding in &kernel.findings {
+            show_finding(finding, &file.sources, words, out)?;
+        }
+        if detail == Detail::FindingsOnly {
+            continue;
+        }
+        for unknown in &kernel.unknowns {
+            show_unknown(unknown, kernel, file, out)?;
+        }
+        writeln!(out, "{}", printable(&verdict::verdict_line(kernel, file)))?;
+    }
+    // A blank line keeps the verdicts of one file together.
+    if detail == Detail::Full && !file.kernels.is_empty() { writeln!(out) } else { Ok(()) }
+}
+
+fn show_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut dyn WriteColor) -> io::Result<()> {
+    let severity = match diagnostic.severity {
+        Severity::Error => ShownSeverity::Error,
+        Severity::Warning => ShownSeverity::Warning,
+        Severity::Note => ShownSeverity::Note,
+        Severity::Hint => ShownSeverity::Help,
+    };
+    let mut labels = vec![(diagnostic.primary.span, LabelStyle::Primary, diagnostic.primary.text.clone())];
+    labels.extend(diagnostic.secondary.iter().map(|label| (label.span, LabelStyle::Secondary, label.text.clone())));
+    let notes = diagnostic.notes.iter().map(|note| printable(note).into_owned()).collect();
+    show(severity, diagnostic.rule.name(), &diagnostic.message, &labels, notes, sources, out)
+}
+
+fn show_finding(
+    finding: &Finding,
+    sources: &SourceMap,
+    words: &Vocabulary,
+    out: &mut dyn WriteColor,
+) -> io::Result<()> {
+    let severity = match finding.certainty {
+        Certainty::Proved => ShownSeverity::Error,
+        Certainty::Possible => ShownSeverity::Warning,
+    };
+    let labels = finding_labels(finding, sources, words);
+    let notes = finding_notes(finding, sources, words);
+    show(severity, finding.rule.name(), &finding.message, &labels, notes, sources, out)
+}
+
+/// Both accesses and every reason; two accesses over the same text share a label.
+fn finding_labels(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Vec<(Span, LabelStyle, String)> {
+    let mut first = primary_label(finding, words);
+    let mut second = None;
+    if let Some(place) = finding.secondary {
+        let text = secondary_label(finding, place, words);
+        if sources.visible(place.span) == sources.visible(finding.primary.span) {
+            first = format!("{first}, {text}");
+        } else {
+            second = Some((place.span, LabelStyle::Secondary, text));
+        }
+    }
+    let mut labels = vec![(finding.primary.span, LabelStyle::Primary, first)];
+    labels.extend(second);
+    for reason in &finding.reasons {
+        labels.extend(reason.span.map(|span| (span, LabelStyle::Secondary, reason.kind.clone())));
+    }
+    labels
+}
+
+fn finding_notes(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Vec<String> {
+    let mut notes: Vec<String> = finding.witness.iter().map(|found| witness::table(finding, found, words)).collect();
+    let places = [Some(finding.primary), finding.secondary];
+    let mut expansions: Vec<String> =
+        places.into_iter().flatten().filter_map(|place| expansion_note(sources, place)).collect();
+    expansions.dedup();
+    notes.extend(expansions);
+    notes.extend(finding.reasons.iter().map(|reason| match reason.span {
+        Some(span) => format!("reason: {} at line {}", reason.kind, sources.start_position(span).line),
+        None => format!("reason: {}", reason.kind),
+    }));
+    notes.extend(finding.notes.iter().cloned());
+    notes.iter().map(|note| printable(note).into_owned()).collect()
+}
+
+fn show_unknown(
+    unknown: &Unknown,
+    kernel: &KernelReport,
+    file: &FileReport,
+    out: &mut dyn WriteColor,
+) -> io::Result<()> {
+    let message = format!("{} is not decided: {}", kernel.name, unknown.reason);
+    let Some(span) = unknown.span else {
+        let place = format!("{}:{}", file.path.display(), unknown.line);
+        return writeln!(out, "note[unknown]: {}\n  at {}\n", printable(&message), printable(&place));
+    };
+    let labels = [(span, LabelStyle::Primary, String::new())];
+    show(ShownSeverity::Note, "unknown", &message, &labels, Vec::new(), &file.sources, out)
+}
+
+fn show(
+    severity: ShownSeverity,
+    code: &str,
+    message: &str,
+    labels: &[(Span, LabelStyle, String)],
+    notes: Vec<String>,
+    sources: &SourceMap,
+    out: &mut dyn WriteColor,
+) -> io::Result<()> {
+    let mut snippets = Snippets::default();
+    for (span, style, text) in labels {
+        snippets.label(sources, *span, *style, text);
+    }
+    snippets.fill_gaps(sources);
+    let shown = Shown::new(severity)
+        .with_code(code)
+        .with_message(printable(message))
+        .with_labels(snippets.labels())
+        .with_notes(notes);
+    let styles = Styles::default();
+    let mut writer = StylesWriter::new(out, &styles);
+    term::emit_to_write_style(&mut writer, &Config::default(), &snippets, &shown).map_err(into_io)
+}
+
+fn into_io(error: codespan_reporting::files::Error) -> io::Error {
+    match error {
+        codespan_reporting::files::Error::Io(error) => error,
+        other => io::Error::other(other.to_string()),
+    }
+}

@@ -1,0 +1,101 @@
+//! The verdict line of a kernel and the summary line of a run.
+
+use super::super::counted;
+use crate::diagnostic::report::{
+    Determinism, Divergence, FileReport, KernelReport, Parse, Race, Report, Scope, ScopeKind,
+};
+
+/// `saxpy (a.cu:3): race-free for all geometries; uniform; deterministic; assuming …`
+pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
+    let mut parts = vec![race_words(kernel), divergence_words(kernel.divergence).into()];
+    // Of a race nobody expects one result; saying so again would only add to the noise.
+    match &kernel.determinism {
+        _ if kernel.race != Race::RaceFree => {}
+        Determinism::Deterministic => parts.push("deterministic".into()),
+        Determinism::NotShown(obstacle) => parts.push(format!("not shown deterministic ({obstacle})")),
+    }
+    if !kernel.assumptions.is_empty() {
+        parts.push(format!("assuming {}", kernel.assumptions.join(", ")));
+    }
+    if kernel.time_ms > 0 {
+        parts.push(format!("{} ms", kernel.time_ms));
+    }
+    format!("{} ({}:{}): {}", instance_name(kernel), file.path.display(), kernel.line, parts.join("; "))
+}
+
+/// `reduce<256, float>`
+fn instance_name(kernel: &KernelReport) -> String {
+    if kernel.template_args.is_empty() {
+        return kernel.name.clone();
+    }
+    format!("{}<{}>", kernel.name, kernel.template_args.join(", "))
+}
+
+fn race_words(kernel: &KernelReport) -> String {
+    match kernel.race {
+        Race::RaceFree => match &kernel.scope {
+            Some(scope) => format!("race-free {}", scope_words(scope)),
+            None => "race-free".into(),
+        },
+        Race::Racy => "racy".into(),
+        Race::PossiblyRacy => "possibly racy".into(),
+        Race::Unknown => "unknown whether it races".into(),
+    }
+}
+
+fn scope_words(scope: &Scope) -> String {
+    let launches = match &scope.kind {
+        ScopeKind::AllGeometries => "for all geometries".to_string(),
+        ScopeKind::Launch => "for the launches in this file".to_string(),
+        ScopeKind::Given => "for the given geometry".to_string(),
+        ScopeKind::Other(name) => format!("for {name}"),
+    };
+    if scope.fixes.is_empty() { launches } else { format!("{launches} with {}", scope.fixes.join(", ")) }
+}
+
+fn divergence_words(divergence: Divergence) -> &'static str {
+    match divergence {
+        Divergence::Uniform => "uniform",
+        Divergence::Divergent => "divergent",
+        Divergence::PossiblyDivergent => "possibly divergent",
+        Divergence::Unknown => "unknown whether it diverges",
+    }
+}
+
+/// `3 kernels in 1 file: 1 race-free, 1 racy, 1 possibly racy, 0 unknown; 1 divergent`
+pub(super) fn summary_line(report: &Report) -> String {
+    let counts = report.summary();
+    let files = counted(counts.files, "file");
+    let mut line = if counts.kernels == 0 {
+        format!("no kernel in {files}")
+    } else {
+        format!(
+            "{} in {files}: {} race-free, {} racy, {} possibly racy, {} unknown",
+            counted(counts.kernels, "kernel"),
+            counts.race_free,
+            counts.racy,
+            counts.possibly_racy,
+            counts.unknown
+        )
+    };
+    let divergence = [
+        (counts.divergent, "divergent"),
+        (counts.possibly_divergent, "possibly divergent"),
+        (counts.divergence_unknown, "of unknown divergence"),
+    ];
+    let divergence: Vec<String> = divergence
+        .into_iter()
+        .filter(|&(count, _)| count > 0)
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect();
+    if !divergence.is_empty() {
+        line = format!("{line}; {}", divergence.join(", "));
+    }
+    let failed = report.files.iter().filter(|file| file.parse == Parse::Failed).count();
+    for (count, words) in [(failed, "not read"), (counts.unread - failed, "read only in part")] {
+        if count > 0 {
+            line = format!("{line}; {} {words}", counted(count, "file"));
+        }
+    }
+    line
+}

@@ -1,0 +1,99 @@
+//! The words of the two languages: users of CUDA read of threads and blocks, users of OpenCL of work-items
+//! and work-groups.
+//!
+//! Deliberately absent: whole messages. They are made where the finding is made, out of these words.
+
+use super::report::Level;
+use crate::source::Language;
+
+/// The words of one language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vocabulary {
+    /// One thread of execution.
+    pub thread: &'static str,
+    /// Threads that share memory and barriers.
+    pub block: &'static str,
+    /// Threads that run in lock-step.
+    pub warp: &'static str,
+    /// All threads of a launch.
+    pub grid: &'static str,
+    /// The barrier of a block, as it is written.
+    pub barrier: &'static str,
+    /// Memory that a block shares.
+    pub shared_memory: &'static str,
+    /// A function that only threads run.
+    pub device_function: &'static str,
+    /// Number of threads of a block, along x, y, z, as it is written.
+    pub block_dim: [&'static str; 3],
+    /// Number of blocks, along x, y, z, as it is written.
+    pub grid_dim: [&'static str; 3],
+}
+
+const CUDA: Vocabulary = Vocabulary {
+    thread: "thread",
+    block: "block",
+    warp: "warp",
+    grid: "grid",
+    barrier: "__syncthreads()",
+    shared_memory: "shared memory",
+    device_function: "__device__ function",
+    block_dim: ["blockDim.x", "blockDim.y", "blockDim.z"],
+    grid_dim: ["gridDim.x", "gridDim.y", "gridDim.z"],
+};
+
+const OPENCL: Vocabulary = Vocabulary {
+    thread: "work-item",
+    block: "work-group",
+    warp: "sub-group",
+    grid: "NDRange",
+    barrier: "barrier()",
+    shared_memory: "local memory",
+    device_function: "function",
+    block_dim: ["get_local_size(0)", "get_local_size(1)", "get_local_size(2)"],
+    grid_dim: ["get_num_groups(0)", "get_num_groups(1)", "get_num_groups(2)"],
+};
+
+impl Vocabulary {
+    /// The words of `language`.
+    pub fn of(language: Language) -> &'static Vocabulary {
+        match language {
+            Language::Cuda => &CUDA,
+            Language::OpenCl => &OPENCL,
+        }
+    }
+
+    /// Where two threads stand to each other: "two threads of one block".
+    pub fn two_threads(&self, level: Level) -> String {
+        let Vocabulary { thread, block, warp, .. } = self;
+        match level {
+            Level::Warp => format!("two {thread}s of one {warp}"),
+            Level::Block => format!("two {thread}s of one {block}"),
+            Level::Grid => format!("{thread}s of two {block}s"),
+        }
+    }
+
+    /// One thread of a launch: "thread (1,0,0) of block (0,0,0)".
+    pub fn thread_at(&self, thread: [u32; 3], block: [u32; 3]) -> String {
+        format!("{} {} of {} {}", self.thread, triple(thread), self.block, triple(block))
+    }
+}
+
+/// `(x,y,z)`
+pub fn triple([x, y, z]: [u32; 3]) -> String {
+    format!("({x},{y},{z})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_language_has_its_own_words() {
+        let cuda = Vocabulary::of(Language::Cuda);
+        let opencl = Vocabulary::of(Language::OpenCl);
+        assert_eq!(cuda.thread_at([1, 0, 0], [0, 2, 0]), "thread (1,0,0) of block (0,2,0)");
+        assert_eq!(opencl.thread_at([1, 0, 0], [0, 2, 0]), "work-item (1,0,0) of work-group (0,2,0)");
+        assert_eq!(opencl.two_threads(Level::Warp), "two work-items of one sub-group");
+        assert_eq!(cuda.two_threads(Level::Grid), "threads of two blocks");
+    }
+}
