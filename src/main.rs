@@ -1,3 +1,7 @@
 //! The entry point; everything is in `raceproof::cli`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    raceproof::cli::main(std::env::args_os())
+}

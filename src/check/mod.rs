@@ -1,1 +1,3 @@
-//! Placeholder.
+//! Verdicts to findings; one page for each rule.
+
+pub mod pages;

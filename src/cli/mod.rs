@@ -1,1 +1,64 @@
-//! Placeholder.
+//! The command line: `raceproof check`, `show` and `explain`.
+//!
+//! What was typed ([`args`]) is kept apart from what is meant ([`options`], which also says what is wrong with
+//! it). Results go to standard output, everything about the run itself to standard error. Exit codes are a
+//! contract (design, section 11): 0 nothing found, 1 findings, 2 usage or input errors, 101 a bug in raceproof.
+//!
+//! Deliberately absent: any knowledge of passes; the edges only know the driver and reports.
+
+mod args;
+mod check;
+mod explain;
+mod failing;
+mod geometry;
+mod options;
+mod output;
+mod progress;
+mod show;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Exit {
+    /// Nothing was found.
+    Clean,
+    /// There are findings.
+    Findings,
+    /// The command line or an input was wrong.
+    Usage,
+    /// raceproof failed.
+    Bug,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(match exit {
+            Exit::Clean => 0,
+            Exit::Findings => 1,
+            Exit::Usage => 2,
+            Exit::Bug => 101,
+        })
+    }
+}
+
+/// Runs the command line `arguments` (the program's name first).
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors and go to standard output; a closed pipe is nobody's concern here.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Clean.into() };
+        }
+    };
+    let outcome = match cli.command {
+        Command::Check(args) => check::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Explain(args) => explain::run(&args),
+    };
+    outcome.unwrap_or_else(|error| output::failed(&error)).into()
+}

@@ -10,7 +10,9 @@
 pub mod isolate;
 pub mod options;
 pub mod parallel;
+pub mod show;
 
+pub use crate::check::pages::page as rule_page;
 pub use options::Options;
 
 use crate::diagnostic::report::{FileReport, Front, Parse};

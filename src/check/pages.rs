@@ -1,0 +1,45 @@
+//! The page of every rule, as `raceproof explain` prints it.
+//!
+//! A page is Markdown with fixed sections. Its code blocks that are marked `bad` or `ok` are tests: the first
+//! must be reported under the rule, the second must not.
+
+use crate::diagnostic::RuleId;
+
+/// The page of `rule`.
+pub fn page(rule: RuleId) -> &'static str {
+    match rule {
+        RuleId::DataRace => include_str!("pages/data-race.md"),
+        RuleId::WarpSynchronous => include_str!("pages/warp-synchronous.md"),
+        RuleId::SameValueWrite => include_str!("pages/same-value-write.md"),
+        RuleId::BarrierDivergence => include_str!("pages/barrier-divergence.md"),
+        RuleId::DataDependentIndex => include_str!("pages/data-dependent-index.md"),
+        RuleId::DataDependentControl => include_str!("pages/data-dependent-control.md"),
+        RuleId::ArrayBounds => include_str!("pages/array-bounds.md"),
+        RuleId::Assertion => include_str!("pages/assertion.md"),
+        RuleId::Unsupported => include_str!("pages/unsupported.md"),
+        RuleId::Parse => include_str!("pages/parse.md"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_page_is_titled_by_its_rule_and_has_all_sections() {
+        for rule in RuleId::ALL {
+            let headings: Vec<&str> = page(rule).lines().filter(|line| line.starts_with('#')).collect();
+            let title = format!("# {}", rule.name());
+            let expected = [
+                title.as_str(),
+                "## What it does",
+                "## Why is this bad?",
+                "## Example",
+                "## Use instead",
+                "## Limits and soundness",
+                "## References",
+            ];
+            assert_eq!(headings, expected);
+        }
+    }
+}

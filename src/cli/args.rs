@@ -1,0 +1,224 @@
+//! What was typed: the grammar of the command line, with its help.
+//!
+//! Values are checked for their form only; whether they make sense together is for [`super::options`].
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Proves CUDA and OpenCL kernels free of data races and barrier divergence, or shows the two threads, the
+/// values and the two lines that race
+#[derive(Debug, Parser)]
+#[command(name = "raceproof", version, about, max_term_width = 100, disable_help_subcommand = true)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Check kernels for data races and barrier divergence
+    Check(CheckArgs),
+    /// Print what a pass makes of a file
+    Show(ShowArgs),
+    /// Explain a rule, or list all rules
+    Explain(ExplainArgs),
+}
+
+const EXIT_CODES: &str = "Exit codes:
+  0    nothing found
+  1    findings (see --fail-on)
+  2    usage or input error, impossible geometry
+  101  a bug in raceproof";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct CheckArgs {
+    /// Files and directories (.cu .cuh .hip .cl .ocl below them, .gitignore respected); `-` is standard input
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+    #[command(flatten)]
+    pub(super) launch: LaunchArgs,
+    /// Path under which standard input is reported, and whose extension says its language
+    #[arg(long, value_name = "PATH", help_heading = "Source")]
+    pub(super) stdin_filename: Option<PathBuf>,
+    /// Solver to ask where the built-in rules and the search leave a question open
+    #[arg(long, value_enum, default_value_t = Solver::Auto, help_heading = "Proof")]
+    pub(super) solver: Solver,
+    /// Between which threads races are sought
+    #[arg(long, value_enum, default_value_t = Level::All, help_heading = "Proof")]
+    pub(super) level: Level,
+    /// Time after which a kernel is given up as unknown
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, help_heading = "Proof")]
+    pub(super) time_limit: f64,
+    /// Replay the derivation of every proof with the independent checker
+    #[arg(long, help_heading = "Proof")]
+    pub(super) check_proofs: bool,
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    pub(super) format: Format,
+    /// What makes the exit code 1; separated by commas
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_values_t = [FailOn::Racy, FailOn::Divergent, FailOn::Possible],
+        help_heading = "Output"
+    )]
+    pub(super) fail_on: Vec<FailOn>,
+    /// Report findings only: no verdict of clean kernels, no summary, no progress
+    #[arg(long, short, help_heading = "Output")]
+    pub(super) quiet: bool,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
+    pub(super) color: When,
+    /// Report the time that every kernel took
+    #[arg(long, help_heading = "Output")]
+    pub(super) timings: bool,
+    /// Files to check at once [default: one for each core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ShowArgs {
+    /// What to print
+    #[arg(value_enum)]
+    pub(super) stage: Stage,
+    /// The file; `-` is standard input
+    pub(super) file: PathBuf,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+    #[command(flatten)]
+    pub(super) launch: LaunchArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ExplainArgs {
+    /// The rule, as it stands in brackets behind a finding; without one, all rules are listed
+    pub(super) rule: Option<String>,
+}
+
+/// How source text is read.
+#[derive(Args, Debug)]
+pub(super) struct SourceArgs {
+    /// Read all files as this language, whatever their extension
+    #[arg(long, value_enum, help_heading = "Source")]
+    pub(super) lang: Option<Lang>,
+    /// Front end that reads the source
+    #[arg(long, value_enum, default_value_t = FrontEnd::Auto, help_heading = "Source")]
+    pub(super) front: FrontEnd,
+    /// Define a macro (as 1 without a value)
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", help_heading = "Source")]
+    pub(super) defines: Vec<String>,
+    /// Search a directory for quoted includes
+    #[arg(short = 'I', long = "include-dir", value_name = "DIR", help_heading = "Source")]
+    pub(super) include_dirs: Vec<PathBuf>,
+}
+
+/// Which kernels are looked at, and under which launches.
+#[derive(Args, Debug)]
+pub(super) struct LaunchArgs {
+    /// Look at this kernel only; repeatable
+    #[arg(long = "kernel", value_name = "NAME", help_heading = "Launch")]
+    pub(super) kernels: Vec<String>,
+    /// Threads of a block (work-items of a work-group); missing extents are 1
+    #[arg(long, value_name = "X[,Y[,Z]]", help_heading = "Launch")]
+    pub(super) block_dim: Option<String>,
+    /// Blocks of the grid (work-groups of the NDRange); missing extents are 1
+    #[arg(long, value_name = "X[,Y[,Z]]", help_heading = "Launch")]
+    pub(super) grid_dim: Option<String>,
+    /// Fix a scalar parameter of kernels; repeatable
+    #[arg(long = "param", value_name = "NAME=VALUE", allow_hyphen_values = true, help_heading = "Launch")]
+    pub(super) params: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Lang {
+    /// CUDA C++
+    Cuda,
+    /// OpenCL C
+    Opencl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FrontEnd {
+    /// The best one that is there (today: tree-sitter)
+    Auto,
+    /// The built-in one
+    TreeSitter,
+    /// libclang
+    #[value(hide = true)]
+    Clang,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Solver {
+    /// One that is found on this machine (today: none)
+    Auto,
+    /// None
+    None,
+    #[value(hide = true)]
+    Z3,
+    #[value(hide = true)]
+    Cvc5,
+    #[value(hide = true)]
+    Bitwuzla,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Level {
+    /// Threads of one block
+    Block,
+    /// Threads of different blocks
+    Grid,
+    /// Both
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people: excerpts, witnesses, verdicts, a summary
+    Text,
+    /// One line per finding, as compilers write them
+    Gcc,
+    /// One versioned object for programs
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FailOn {
+    /// A proved race, or another proved defect
+    Racy,
+    /// A proved barrier divergence
+    Divergent,
+    /// A possible race, divergence or other defect
+    Possible,
+    /// A kernel without a verdict, or a file that was not fully read
+    Unknown,
+    /// Nothing
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum When {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Stage {
+    /// The surface tree that the front end made
+    Syntax,
+    /// The kernels in the calculus
+    Calculus,
+    /// Their memory access protocols
+    Protocol,
+    /// The pairs of accesses that share a barrier interval
+    Intervals,
+    /// The conditions that must be impossible, and how each was decided
+    Conditions,
+}

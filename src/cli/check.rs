@@ -1,0 +1,103 @@
+//! `raceproof check`.
+
+use super::Exit;
+use super::args::{CheckArgs, Format};
+use super::failing::fails;
+use super::output::{color, complain, to_stdout};
+use super::progress::Bar;
+use crate::diagnostic::render::{gcc, json, text};
+use crate::diagnostic::report::Report;
+use crate::driver::options::Options;
+use crate::driver::parallel::{Input, Problem, Run, check_all};
+use crate::source::discover::discover;
+use anyhow::{Context, Result, ensure};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Runs the command.
+pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
+    let options = super::options::for_check(args)?;
+    let (inputs, mut exit) = inputs(args)?;
+    let run = checked(args, &inputs, &options);
+    to_stdout(|out| write_report(&run.report, args, out)).context("cannot write to standard output")?;
+    exit = exit.max(problems(&run.problems));
+    exit = exit.max(unmatched_kernels(&run, &options));
+    if exit == Exit::Clean && fails(&run.report, &args.fail_on) {
+        exit = Exit::Findings;
+    }
+    Ok(exit)
+}
+
+/// What to check. A path that gives nothing is complained about, and the others are checked all the same.
+fn inputs(args: &CheckArgs) -> Result<(Vec<Input>, Exit)> {
+    let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
+    let paths: Vec<PathBuf> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
+    let (files, errors) = discover(&paths);
+    errors.iter().for_each(|error| complain(&error.to_string()));
+    let mut inputs: Vec<Input> = files.into_iter().map(Input::File).collect();
+    if args.paths.iter().any(|path| is_stdin(&path)) {
+        let name = args.stdin_filename.clone().unwrap_or_else(|| PathBuf::from("<stdin>"));
+        inputs.insert(0, Input::Text(name, read_stdin()?));
+    } else {
+        ensure!(args.stdin_filename.is_none(), "--stdin-filename: standard input is not read; add the path `-`");
+    }
+    Ok((inputs, if errors.is_empty() { Exit::Clean } else { Exit::Usage }))
+}
+
+/// All of standard input.
+pub(super) fn read_stdin() -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+    Ok(bytes)
+}
+
+fn checked(args: &CheckArgs, inputs: &[Input], options: &Options) -> Run {
+    let bar = if args.quiet { Bar::hidden() } else { Bar::new(inputs.len()) };
+    let run = check_all(inputs, options, &bar);
+    bar.finish();
+    run
+}
+
+fn write_report(report: &Report, args: &CheckArgs, out: &mut dyn Write) -> std::io::Result<()> {
+    let detail = if args.quiet { text::Detail::FindingsOnly } else { text::Detail::Full };
+    match args.format {
+        Format::Text => text::render(report, color(args.color), detail, out),
+        Format::Gcc => gcc::render(report, out),
+        Format::Json => json::render(report, out),
+    }
+}
+
+fn problems(problems: &[Problem]) -> Exit {
+    let mut exit = Exit::Clean;
+    for problem in problems {
+        complain(&problem.to_string());
+        exit = exit.max(match problem {
+            Problem::Unreadable { .. } => Exit::Usage,
+            Problem::Bug { .. } => Exit::Bug,
+        });
+    }
+    exit
+}
+
+/// A misspelt `--kernel` would otherwise look like a clean run.
+fn unmatched_kernels(run: &Run, options: &Options) -> Exit {
+    let kernels = || run.report.files.iter().flat_map(|file| &file.kernels);
+    let mut exit = Exit::Clean;
+    for wanted in &options.kernels {
+        if !kernels().any(|kernel| is_named(&kernel.name, wanted)) {
+            let files: Vec<&Path> = run.report.files.iter().map(|file| file.path.as_path()).take(2).collect();
+            let place = match files[..] {
+                [file] => format!("in {}", file.display()),
+                _ => "in the files given".to_string(),
+            };
+            complain(&format!("--kernel: no kernel named `{wanted}` {place}"));
+            exit = Exit::Usage;
+        }
+    }
+    exit
+}
+
+/// `wanted` may leave out namespaces.
+fn is_named(name: &str, wanted: &str) -> bool {
+    name == wanted || name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with("::"))
+}

@@ -1,0 +1,31 @@
+//! `raceproof explain`: the rule pages.
+
+use super::Exit;
+use super::args::ExplainArgs;
+use super::output::to_stdout;
+use crate::diagnostic::RuleId;
+use crate::driver::rule_page;
+use anyhow::{Context, Result, bail};
+
+/// Runs the command.
+pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
+    let text = match &args.rule {
+        None => listing(),
+        Some(name) => match RuleId::from_name(name.trim_matches(['[', ']'])) {
+            Some(rule) => rule_page(rule).to_string(),
+            None => bail!("no rule is named `{name}`; `raceproof explain` lists all rules"),
+        },
+    };
+    to_stdout(|out| out.write_all(text.as_bytes())).context("cannot write to standard output")?;
+    Ok(Exit::Clean)
+}
+
+/// One line for each rule: its name and the first sentence of its page.
+fn listing() -> String {
+    RuleId::ALL.into_iter().map(|rule| format!("{:24}{}\n", rule.name(), first_sentence(rule_page(rule)))).collect()
+}
+
+fn first_sentence(page: &str) -> &str {
+    let prose = page.lines().find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default();
+    prose.split_inclusive(". ").next().unwrap_or(prose).trim_end_matches([' ', '.'])
+}

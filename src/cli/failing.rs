@@ -1,0 +1,34 @@
+//! Which reports make the exit code 1.
+
+use super::args::FailOn;
+use crate::diagnostic::report::{Certainty, Divergence, KernelReport, Parse, Race, Report};
+
+/// Whether `report` holds anything that the user wants to fail on.
+pub(super) fn fails(report: &Report, wanted: &[FailOn]) -> bool {
+    let unread = report.files.iter().any(|file| file.parse != Parse::Ok);
+    (unread && wanted.contains(&FailOn::Unknown))
+        || report.files.iter().flat_map(|file| &file.kernels).any(|kernel| kernel_fails(kernel, wanted))
+}
+
+fn kernel_fails(kernel: &KernelReport, wanted: &[FailOn]) -> bool {
+    wanted.iter().any(|wish| match wish {
+        FailOn::Racy => kernel.race == Race::Racy || (has(kernel, Certainty::Proved) && !is_divergent(kernel)),
+        FailOn::Divergent => is_divergent(kernel),
+        FailOn::Possible => {
+            kernel.race == Race::PossiblyRacy
+                || kernel.divergence == Divergence::PossiblyDivergent
+                || has(kernel, Certainty::Possible)
+        }
+        FailOn::Unknown => kernel.race == Race::Unknown || kernel.divergence == Divergence::Unknown,
+        FailOn::Never => false,
+    })
+}
+
+fn is_divergent(kernel: &KernelReport) -> bool {
+    kernel.divergence == Divergence::Divergent
+}
+
+/// Findings of rules without a verdict of their own (`array-bounds`, `assertion`) count, too.
+fn has(kernel: &KernelReport, certainty: Certainty) -> bool {
+    kernel.findings.iter().any(|finding| finding.certainty == certainty)
+}

@@ -1,0 +1,148 @@
+//! What is meant by what was typed, or what is wrong with it.
+//!
+//! Every error names the argument and says what to write instead.
+
+use super::args::{CheckArgs, FrontEnd, Lang, LaunchArgs, Level, ShowArgs, Solver, SourceArgs};
+use super::geometry;
+use crate::driver::options::{Levels, Options, Proofs, Timings};
+use crate::source::Language;
+use crate::source::discover::language_of;
+use anyhow::{Context, Result, bail, ensure};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Nobody waits longer than this for one kernel.
+const MAX_SECONDS: f64 = 1e6;
+
+/// The options of `check`.
+pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
+    match args.solver {
+        Solver::Auto | Solver::None => {}
+        Solver::Z3 | Solver::Cvc5 | Solver::Bitwuzla => {
+            bail!("--solver: this version has no solver stage yet; use --solver auto or --solver none")
+        }
+    }
+    let seconds = args.time_limit;
+    ensure!(seconds > 0.0 && seconds <= MAX_SECONDS, "--time-limit: {seconds} is not between 0 and {MAX_SECONDS}");
+    let mut options = common(&args.source, &args.launch, spoken_language(args))?;
+    options.levels = match args.level {
+        Level::Block => Levels::Block,
+        Level::Grid => Levels::Grid,
+        Level::All => Levels::All,
+    };
+    options.time_limit = Duration::from_secs_f64(seconds);
+    options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
+    options.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
+    options.jobs = args.jobs.map(usize::from);
+    Ok(options)
+}
+
+/// The options of `show`.
+pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
+    let language = args.source.lang.map(language).or_else(|| language_of(&args.file));
+    common(&args.source, &args.launch, language)
+}
+
+fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) -> Result<Options> {
+    if source.front == FrontEnd::Clang {
+        bail!("--front clang: this version has no libclang front end yet; use --front auto or --front tree-sitter");
+    }
+    let block = launch.block_dim.as_deref().map(|typed| geometry::block(typed, spoken)).transpose();
+    let grid = launch.grid_dim.as_deref().map(|typed| geometry::grid(typed, spoken)).transpose();
+    Ok(Options {
+        block: fixed(block.context("--block-dim")?),
+        grid: fixed(grid.context("--grid-dim")?),
+        params: launch.params.iter().map(|typed| param(typed)).collect::<Result<_>>()?,
+        kernels: launch.kernels.clone(),
+        defines: source.defines.iter().map(|typed| define(typed)).collect::<Result<_>>()?,
+        include_dirs: source.include_dirs.iter().map(|dir| include_dir(dir)).collect::<Result<_>>()?,
+        language: source.lang.map(language),
+        ..Options::default()
+    })
+}
+
+fn language(lang: Lang) -> Language {
+    match lang {
+        Lang::Cuda => Language::Cuda,
+        Lang::Opencl => Language::OpenCl,
+    }
+}
+
+/// The one language of all that is checked, if there is one: it decides which limits a geometry has.
+fn spoken_language(args: &CheckArgs) -> Option<Language> {
+    if let Some(lang) = args.source.lang {
+        return Some(language(lang));
+    }
+    let is_opencl = |path: &PathBuf| language_of(path) == Some(Language::OpenCl);
+    args.paths.iter().all(is_opencl).then_some(Language::OpenCl)
+}
+
+fn fixed(extents: Option<[u32; 3]>) -> [Option<u32>; 3] {
+    extents.map_or([None; 3], |extents| extents.map(Some))
+}
+
+/// `NAME=VALUE` with an integer in any notation of C.
+fn param(typed: &str) -> Result<(String, i128)> {
+    let form = || format!("--param: `{typed}` is not of the form NAME=VALUE with an integer; write for example n=64");
+    let (name, value) = typed.split_once('=').with_context(form)?;
+    ensure!(!name.trim().is_empty(), form());
+    Ok((name.trim().to_string(), integer(value.trim()).with_context(form)?))
+}
+
+fn integer(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16).ok()?,
+        None => match digits {
+            "true" => 1,
+            "false" => 0,
+            _ => digits.parse::<u64>().ok()?,
+        },
+    };
+    let value = i128::from(value);
+    Some(if negative { -value } else { value })
+}
+
+/// `NAME` or `NAME=VALUE`, as compilers have it.
+fn define(typed: &str) -> Result<(String, String)> {
+    let (name, value) = typed.split_once('=').unwrap_or((typed, "1"));
+    let mut characters = name.chars();
+    let is_name = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && characters.all(|c| c.is_alphanumeric() || c == '_');
+    ensure!(is_name, "-D: `{name}` is not the name of an object-like macro; write NAME or NAME=VALUE");
+    Ok((name.to_string(), value.to_string()))
+}
+
+fn include_dir(dir: &Path) -> Result<PathBuf> {
+    ensure!(dir.is_dir(), "-I: {} is not a directory", dir.display());
+    Ok(dir.to_path_buf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_take_integers_as_c_writes_them() {
+        assert_eq!(param("n=64").unwrap(), ("n".into(), 64));
+        assert_eq!(param("mask=0xff").unwrap(), ("mask".into(), 255));
+        assert_eq!(param("p.width=-3").unwrap(), ("p.width".into(), -3));
+        assert_eq!(param("n=18446744073709551615").unwrap().1, i128::from(u64::MAX));
+        for wrong in ["n", "n=", "=3", "n=x", "n=1.5", "n=--1", "n=18446744073709551616"] {
+            assert!(param(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn defines_are_one_unless_a_value_is_given() {
+        assert_eq!(define("N").unwrap(), ("N".into(), "1".into()));
+        assert_eq!(define("N=").unwrap(), ("N".into(), String::new()));
+        assert_eq!(define("N=a=b").unwrap(), ("N".into(), "a=b".into()));
+        for wrong in ["", "=1", "1N", "F(x)=x"] {
+            assert!(define(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Standard output that survives a closed pipe, and errors on standard error.
+
+use super::Exit;
+use super::args::When;
+use crate::diagnostic::render::text::Color;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+
+/// Hands a locked, buffered standard output to `write`. Whoever closed the pipe has seen enough: no error.
+pub(super) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            // Dropping the writer would try once more to write what is left.
+            let _ = out.into_parts();
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// Writes one line to standard error; nothing can be done if that fails.
+pub(super) fn complain(message: &str) {
+    let clean: String = message.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
+    let _ = writeln!(io::stderr().lock(), "error: {clean}");
+}
+
+/// Says what was wrong with the command line or with reading and writing.
+pub(super) fn failed(error: &anyhow::Error) -> Exit {
+    complain(&format!("{error:#}"));
+    Exit::Usage
+}
+
+/// Whether standard output is coloured.
+pub(super) fn color(when: When) -> Color {
+    let coloured = match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => io::stdout().is_terminal() && environment_allows_color(),
+    };
+    if coloured { Color::Ansi } else { Color::Plain }
+}
+
+/// <https://no-color.org>, and terminals that say that they are dumb.
+fn environment_allows_color() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
