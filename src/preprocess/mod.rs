@@ -1,1 +1,164 @@
-//! Placeholder.
+//! The C preprocessor: from the text of a file to the tokens that the compiler proper would see.
+//!
+//! The story is three modules: [`lexer`] splits text into tokens, [`directives`] walks the files with their
+//! conditionals and includes, [`expand`] replaces macros. Every token of the result knows the range it was
+//! written at and the chain of macro calls that brought it where it is ([`Span::expansion`]): a token of a
+//! macro's body has its range in the definition and an expansion of its own for every call; an argument
+//! keeps the range of the call, and where a body uses it more than once, every further copy has an expansion
+//! of its own, so that no two tokens of the result are the same site.
+//!
+//! Guarantees: never fails, never overflows the stack, bounded output; what is wrong with the text is a
+//! [`Diagnostic`] beside the tokens. A header that is not found is noted and otherwise ignored. A condition
+//! that cannot be decided (`__has_include` of a header that is not here, a function-like macro that nobody
+//! defined) counts as false, and its whole `#if … #endif` is listed in [`Output::undecided`], so that later
+//! rooms can refuse to prove what lies in it.
+//!
+//! Deliberately absent: system headers and their search path, trigraphs, modules, `#embed`. Comments and
+//! `#pragma`s are dropped.
+
+mod condition;
+mod directives;
+mod expand;
+mod files;
+mod interner;
+mod lexer;
+mod predefined;
+
+pub use files::{Disk, FileAccess, decode};
+pub use interner::{Interner, Symbol};
+
+use crate::diagnostic::Diagnostic;
+use crate::source::{FileId, Language, SourceMap, Span};
+use std::ops::{BitOr, BitOrAssign};
+use std::path::PathBuf;
+
+/// What the command line says to the preprocessor.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `-D NAME=VALUE`, in order; `-D NAME` has the value `1`.
+    pub defines: Vec<(String, String)>,
+    /// `-I`, in order.
+    pub include_dirs: Vec<PathBuf>,
+    /// The language, which decides what is predefined.
+    pub language: Language,
+}
+
+impl Options {
+    /// No definitions and no include directories.
+    pub fn new(language: Language) -> Self {
+        Options { defines: Vec::new(), include_dirs: Vec::new(), language }
+    }
+}
+
+/// One token.
+#[derive(Clone, Copy, Debug)]
+pub struct Token {
+    /// Its spelling, in [`Output::spellings`].
+    pub text: Symbol,
+    /// Its kind.
+    pub kind: TokenKind,
+    /// Where it was written, and how it came here.
+    pub span: Span,
+    /// What precedes it.
+    pub flags: TokenFlags,
+}
+
+/// The kinds of [`Token`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// An identifier or keyword.
+    Identifier,
+    /// A number.
+    Number,
+    /// A character literal.
+    Char,
+    /// A string literal.
+    String,
+    /// A raw string literal, line breaks included.
+    RawString,
+    /// An operator or bracket.
+    Punctuator,
+    /// What is none of these: a stray character, an unterminated literal.
+    Other,
+}
+
+/// Facts about a token beside its spelling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenFlags(u8);
+
+impl TokenFlags {
+    /// White space precedes it.
+    pub const SPACE: TokenFlags = TokenFlags(1);
+    /// It is the first of its line.
+    pub const LINE_START: TokenFlags = TokenFlags(2);
+    /// The name of a macro that was met inside its own expansion, and stays as it is.
+    const PAINTED: TokenFlags = TokenFlags(4);
+
+    /// Whether all of `flags` are set.
+    pub fn has(self, flags: TokenFlags) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// Whether the token stands apart from the one before it.
+    pub fn is_apart(self) -> bool {
+        self.0 & (Self::SPACE.0 | Self::LINE_START.0) != 0
+    }
+}
+
+impl BitOr for TokenFlags {
+    type Output = TokenFlags;
+    fn bitor(self, other: TokenFlags) -> TokenFlags {
+        TokenFlags(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for TokenFlags {
+    fn bitor_assign(&mut self, other: TokenFlags) {
+        self.0 |= other.0;
+    }
+}
+
+/// An `#include` whose file was not found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingInclude {
+    /// The name as written, without quotes.
+    pub name: String,
+    /// The directive.
+    pub span: Span,
+}
+
+/// What preprocessing gives.
+#[derive(Debug)]
+pub struct Output {
+    /// The files that came in, the headers found, and every macro expansion.
+    pub sources: SourceMap,
+    /// The tokens after all macros and directives.
+    pub tokens: Vec<Token>,
+    /// Their spellings.
+    pub spellings: Interner,
+    /// What is wrong with the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Headers that were not found, in order.
+    pub missing_includes: Vec<MissingInclude>,
+    /// Regions from `#if` to `#endif` of which a condition could not be decided.
+    pub undecided: Vec<Span>,
+}
+
+impl Output {
+    /// The spelling of a token.
+    pub fn text(&self, token: &Token) -> &str {
+        self.spellings.text(token.text)
+    }
+}
+
+/// Preprocesses `main`, reading headers from disk.
+pub fn preprocess(sources: SourceMap, main: FileId, options: &Options) -> Output {
+    preprocess_with(&Disk, sources, main, options)
+}
+
+/// Preprocesses `main`, reading headers through `files`.
+pub fn preprocess_with(files: &dyn FileAccess, sources: SourceMap, main: FileId, options: &Options) -> Output {
+    let mut preprocessor = directives::Preprocessor::new(files, sources, options);
+    preprocessor.predefine();
+    preprocessor.run(main)
+}

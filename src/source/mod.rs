@@ -23,7 +23,7 @@ pub type FileId = Handle<SourceFile>;
 pub type ExpansionId = Handle<Expansion>;
 
 /// The language of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
     /// CUDA C++ (`.cu`, `.cuh`); HIP (`.hip`) is read as the same language.
     Cuda,
@@ -133,6 +133,25 @@ impl SourceMap {
     /// The range in text that the user sees: the outermost macro call, or the span itself.
     pub fn visible(&self, span: Span) -> Span {
         self.expansion_chain(span).last().map_or(span, |outermost| outermost.call_site)
+    }
+
+    /// The smallest range that covers both: where they come from different expansions, that of the calls in the
+    /// innermost expansion (or the file) that has both.
+    pub fn join(&self, first: Span, last: Span) -> Span {
+        if first.file == last.file && first.expansion == last.expansion {
+            return first.to(last);
+        }
+        let levels = |span: Span| {
+            std::iter::successors(Some(span), |inner| inner.expansion.map(|id| self.expansions[id].call_site))
+        };
+        let outer: Vec<Span> = levels(last).collect();
+        for below in levels(first) {
+            let level = outer.iter().find(|above| above.expansion == below.expansion && above.file == below.file);
+            if let Some(&above) = level {
+                return below.to(above);
+            }
+        }
+        self.visible(first)
     }
 
     /// The text of a span in its own file (for macro tokens: as written in the definition).

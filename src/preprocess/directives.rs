@@ -1,0 +1,583 @@
+//! Walks the files: directives, conditionals, includes.
+//!
+//! Files stand on a stack of their own, so that include depth costs no call stack. A directive is handled the
+//! moment its `#` would be read as a token, also inside the arguments of a macro call.
+
+use super::condition::{self, Truth};
+use super::expand::{Macro, Params, Pending};
+use super::files::{FileAccess, normalized};
+use super::interner::{Interner, Symbol};
+use super::lexer;
+use super::predefined;
+use super::{MissingInclude, Options, Output, Token, TokenFlags, TokenKind};
+use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::source::{FileId, Language, SourceMap, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Deepest chain of includes.
+const INCLUDE_DEPTH: usize = 64;
+/// Files that one unit may enter; a file that includes itself twice would otherwise enter 2^64.
+const INCLUDE_COUNT: usize = 20_000;
+
+/// The state of preprocessing one unit.
+pub(super) struct Preprocessor<'a> {
+    files: &'a dyn FileAccess,
+    pub(super) sources: SourceMap,
+    pub(super) spellings: Interner,
+    pub(super) names: Names,
+    pub(super) language: Language,
+    options: &'a Options,
+    macros: Vec<Option<Rc<Macro>>>,
+    /// How many expansions of each macro are being read.
+    pub(super) busy: Vec<u32>,
+    pub(super) pending: Vec<Pending>,
+    /// Lists below this height belong to the reader outside the isolated list.
+    pub(super) floor: usize,
+    /// Number of isolated lists that are being expanded inside each other.
+    pub(super) isolation: usize,
+    /// Tokens that expansions have produced.
+    pub(super) produced: usize,
+    stack: Vec<Open>,
+    loaded: FxHashMap<PathBuf, (FileId, Rc<[Token]>)>,
+    once: FxHashSet<FileId>,
+    entered: usize,
+    counter: u32,
+    diagnostics: Vec<Diagnostic>,
+    missing_includes: Vec<MissingInclude>,
+    undecided: Vec<Span>,
+}
+
+/// A file that is being read.
+struct Open {
+    file: FileId,
+    tokens: Rc<[Token]>,
+    next: usize,
+    conditionals: Vec<Conditional>,
+}
+
+/// An `#if` that is open.
+struct Conditional {
+    start: Span,
+    /// Whether a branch was taken already.
+    taken: bool,
+    undecided: bool,
+    after_else: bool,
+}
+
+/// Symbols that the preprocessor looks for.
+pub(super) struct Names {
+    pub(super) open: Symbol,
+    pub(super) close: Symbol,
+    pub(super) comma: Symbol,
+    pub(super) hash: Symbol,
+    pub(super) paste: Symbol,
+    pub(super) va_opt: Symbol,
+    pub(super) pragma_operator: Symbol,
+    va_args: Symbol,
+    ellipsis: Symbol,
+    digraph: Symbol,
+    line: Symbol,
+    file: Symbol,
+    counter: Symbol,
+    defined: Symbol,
+}
+
+impl Names {
+    fn new(spellings: &mut Interner) -> Self {
+        let mut intern = |text: &str| spellings.intern(text);
+        Names {
+            open: intern("("),
+            close: intern(")"),
+            comma: intern(","),
+            hash: intern("#"),
+            paste: intern("##"),
+            va_opt: intern("__VA_OPT__"),
+            pragma_operator: intern("_Pragma"),
+            va_args: intern("__VA_ARGS__"),
+            ellipsis: intern("..."),
+            digraph: intern("%:"),
+            line: intern("__LINE__"),
+            file: intern("__FILE__"),
+            counter: intern("__COUNTER__"),
+            defined: intern("defined"),
+        }
+    }
+}
+
+impl<'a> Preprocessor<'a> {
+    pub(super) fn new(files: &'a dyn FileAccess, sources: SourceMap, options: &'a Options) -> Self {
+        let mut spellings = Interner::default();
+        let names = Names::new(&mut spellings);
+        Preprocessor {
+            files,
+            sources,
+            spellings,
+            names,
+            language: options.language,
+            options,
+            macros: Vec::new(),
+            busy: Vec::new(),
+            pending: Vec::new(),
+            floor: 0,
+            isolation: 0,
+            produced: 0,
+            stack: Vec::new(),
+            loaded: FxHashMap::default(),
+            once: FxHashSet::default(),
+            entered: 0,
+            counter: 0,
+            diagnostics: Vec::new(),
+            missing_includes: Vec::new(),
+            undecided: Vec::new(),
+        }
+    }
+
+    /// Reads the definitions of the language and of the command line.
+    pub(super) fn predefine(&mut self) {
+        self.define_from("<built-in>", predefined::text(self.language));
+        let mut lines = String::new();
+        for (name, value) in &self.options.defines {
+            // `-D 'F(x)=x'` defines a function-like macro, as in every compiler; a line break ends the value.
+            let value = value.split('\n').next().unwrap_or("");
+            lines.push_str(&format!("#define {name} {value}\n"));
+        }
+        if !lines.is_empty() {
+            self.define_from("<command-line>", &lines);
+        }
+    }
+
+    fn define_from(&mut self, path: &str, text: &str) {
+        let file = self.sources.add_file(path, text);
+        let tokens = lexer::lex(text, file, self.language, &mut self.spellings).into();
+        self.stack.push(Open { file, tokens, next: 0, conditionals: Vec::new() });
+        while self.next_of_files().is_some() {}
+    }
+
+    /// Reads `main` to its end.
+    pub(super) fn run(mut self, main: FileId) -> Output {
+        let source = self.sources.file(main);
+        let (text, path) = (source.text.clone(), source.path.clone());
+        let tokens: Rc<[Token]> = lexer::lex(&text, main, self.language, &mut self.spellings).into();
+        self.loaded.insert(normalized(&path), (main, Rc::clone(&tokens)));
+        let mut result = Vec::with_capacity(tokens.len());
+        self.stack.push(Open { file: main, tokens, next: 0, conditionals: Vec::new() });
+        while let Some(token) = self.expanded() {
+            result.push(token);
+        }
+        Output {
+            sources: self.sources,
+            tokens: result,
+            spellings: self.spellings,
+            diagnostics: self.diagnostics,
+            missing_includes: self.missing_includes,
+            undecided: self.undecided,
+        }
+    }
+
+    pub(super) fn complain(&mut self, span: Span, message: &str) {
+        self.report(Severity::Warning, span, message);
+    }
+
+    fn report(&mut self, severity: Severity, span: Span, message: &str) {
+        self.diagnostics.push(Diagnostic {
+            rule: RuleId::Parse,
+            severity,
+            message: message.to_owned(),
+            primary: Label { span, text: String::new() },
+            secondary: Vec::new(),
+            notes: Vec::new(),
+        });
+    }
+
+    /// Stops at a budget: what follows is not read, and the file says so.
+    pub(super) fn give_up(&mut self, span: Span) {
+        self.report(Severity::Error, span, "macros expand to too many tokens; the rest of the file is not read");
+        self.undecided.push(self.sources.visible(span));
+        self.stack.clear();
+        self.pending.clear();
+        self.floor = 0;
+        self.busy.clear();
+    }
+
+    pub(super) fn definition(&self, name: Symbol) -> Option<Rc<Macro>> {
+        self.macros.get(name.index())?.clone()
+    }
+
+    pub(super) fn is_busy(&mut self, name: Symbol) -> bool {
+        if self.busy.len() <= name.index() {
+            self.busy.resize(name.index() + 64, 0);
+        }
+        self.busy[name.index()] > 0
+    }
+
+    /// `__LINE__`, `__FILE__`, `__COUNTER__`.
+    pub(super) fn dynamic(&mut self, token: Token) -> Option<Token> {
+        let (text, kind) = if token.text == self.names.line {
+            (self.sources.start_position(token.span).line.to_string(), TokenKind::Number)
+        } else if token.text == self.names.counter {
+            self.counter += 1;
+            ((self.counter - 1).to_string(), TokenKind::Number)
+        } else if token.text == self.names.file {
+            let visible = self.sources.visible(token.span);
+            let path = self.sources.file(visible.file).path.display().to_string();
+            (format!("\"{}\"", path.replace('\\', "\\\\").replace('"', "\\\"")), TokenKind::String)
+        } else {
+            return None;
+        };
+        Some(Token { text: self.spellings.intern(&text), kind, ..token })
+    }
+
+    /// The next token of the innermost file that is no directive, whatever its name means.
+    pub(super) fn next_of_files(&mut self) -> Option<Token> {
+        loop {
+            let top = self.stack.last_mut()?;
+            let Some(&token) = top.tokens.get(top.next) else {
+                self.leave_file();
+                continue;
+            };
+            top.next += 1;
+            if self.is_directive(&token) {
+                self.directive(token.span);
+                continue;
+            }
+            return Some(token);
+        }
+    }
+
+    /// The token that [`next_of_files`](Self::next_of_files) would give, if it is in the same file and no directive comes first.
+    pub(super) fn peek_files(&self) -> Option<&Token> {
+        let top = self.stack.last()?;
+        top.tokens.get(top.next).filter(|token| !self.is_directive(token))
+    }
+
+    fn is_directive(&self, token: &Token) -> bool {
+        token.flags.has(TokenFlags::LINE_START) && (token.text == self.names.hash || token.text == self.names.digraph)
+    }
+
+    fn leave_file(&mut self) {
+        let Some(open) = self.stack.pop() else { return };
+        for conditional in open.conditionals {
+            self.complain(conditional.start, "unterminated conditional directive");
+            if conditional.undecided {
+                let end = self.sources.file(open.file).text.len();
+                self.undecided.push(Span { end: end as u32, ..conditional.start });
+            }
+        }
+    }
+
+    /// The remaining tokens of the current line.
+    fn line(&mut self) -> Vec<Token> {
+        let Some(top) = self.stack.last_mut() else { return Vec::new() };
+        let start = top.next;
+        while top.tokens.get(top.next).is_some_and(|token| !token.flags.has(TokenFlags::LINE_START)) {
+            top.next += 1;
+        }
+        top.tokens[start..top.next].to_vec()
+    }
+
+    fn directive(&mut self, hash: Span) {
+        let line = self.line();
+        let Some((name, rest)) = line.split_first() else { return };
+        let whole = hash.to(line.last().map_or(hash, |last| last.span));
+        match self.spellings.text(name.text) {
+            "define" => self.define(rest, whole),
+            "undef" => self.undefine(rest),
+            "include" | "include_next" | "import" => self.include(rest, whole),
+            "if" => {
+                let truth = self.condition(rest, whole);
+                self.open_conditional(truth, whole);
+            }
+            "ifdef" => {
+                let truth = self.is_defined(rest);
+                self.open_conditional(truth, whole);
+            }
+            "ifndef" => {
+                let truth = self.is_defined(rest).negated();
+                self.open_conditional(truth, whole);
+            }
+            "elif" | "elifdef" | "elifndef" | "else" => self.skip_rest(whole),
+            "endif" => self.close_conditional(whole),
+            "error" => {
+                let text = self.sources.text(whole).trim_start_matches(['#', ' ', '\t']).to_owned();
+                self.report(Severity::Warning, whole, text.trim_end());
+            }
+            "pragma" if rest.len() == 1 && self.spellings.text(rest[0].text) == "once" => {
+                self.once.insert(hash.file);
+            }
+            // `#pragma`, `#line`, `#warning`, `#ident` and what only other compilers know change no meaning.
+            _ => {}
+        }
+    }
+
+    fn define(&mut self, rest: &[Token], whole: Span) {
+        let Some((name, rest)) = rest.split_first() else { return };
+        if name.kind != TokenKind::Identifier || name.text == self.names.defined {
+            self.complain(whole, "macro names must be identifiers");
+            return;
+        }
+        let called = rest.first().is_some_and(|next| next.text == self.names.open && !next.flags.is_apart());
+        let (params, body) = if called {
+            let Some((params, body)) = self.params(&rest[1..]) else {
+                self.complain(whole, "malformed parameters of a macro");
+                return;
+            };
+            (Some(params), body)
+        } else {
+            (None, rest)
+        };
+        let definition = Macro { params, body: body.into() };
+        if self.macros.len() <= name.text.index() {
+            self.macros.resize(name.text.index() + 64, None);
+        }
+        self.macros[name.text.index()] = Some(Rc::new(definition));
+    }
+
+    /// `a, b, ...)` and the body behind it.
+    fn params<'t>(&self, mut rest: &'t [Token]) -> Option<(Params, &'t [Token])> {
+        let mut params = Params { names: Vec::new(), variadic: false };
+        let mut after_separator = true;
+        loop {
+            let (token, after) = rest.split_first()?;
+            rest = after;
+            if token.text == self.names.close {
+                return Some((params, rest));
+            }
+            if token.text == self.names.comma {
+                after_separator = true;
+                continue;
+            }
+            if token.text == self.names.ellipsis {
+                params.variadic = true;
+                // `args...` names the rest itself.
+                if after_separator {
+                    params.names.push(self.names.va_args);
+                }
+                continue;
+            }
+            after_separator = false;
+            if token.kind != TokenKind::Identifier || params.variadic {
+                return None;
+            }
+            params.names.push(token.text);
+        }
+    }
+
+    fn undefine(&mut self, rest: &[Token]) {
+        if let Some(slot) = rest.first().and_then(|name| self.macros.get_mut(name.text.index())) {
+            *slot = None;
+        }
+    }
+
+    fn is_defined(&self, rest: &[Token]) -> Truth {
+        rest.first().map_or(Truth::Unknown, |name| self.names_macro(name.text))
+    }
+
+    /// Whether a macro of this name exists, those that only `#if` knows included.
+    pub(super) fn names_macro(&self, name: Symbol) -> Truth {
+        let dynamic = [self.names.line, self.names.file, self.names.counter].contains(&name);
+        let text = self.spellings.text(name);
+        Truth::of(dynamic || self.definition(name).is_some() || condition::is_query(text))
+    }
+
+    fn condition(&mut self, rest: &[Token], whole: Span) -> Truth {
+        let prepared = self.prepare_condition(rest);
+        let expanded = self.expand_list(prepared);
+        let truth = condition::evaluate(&expanded, &self.spellings);
+        if truth == Truth::Unknown {
+            self.report(Severity::Note, whole, "condition cannot be decided; it is taken as false");
+        }
+        truth
+    }
+
+    /// Replaces `defined X` and `__has_include(…)` by numbers, before macros are expanded.
+    fn prepare_condition(&mut self, rest: &[Token]) -> Vec<Token> {
+        let mut prepared = Vec::with_capacity(rest.len());
+        let mut at = 0;
+        while let Some(&token) = rest.get(at) {
+            at += 1;
+            let is_call = rest.get(at).is_some_and(|next| next.text == self.names.open);
+            let truth = if token.text == self.names.defined {
+                let name = rest.get(at + usize::from(is_call)).copied();
+                at += if is_call { 3 } else { 1 };
+                name.map_or(Truth::Unknown, |name| self.names_macro(name.text))
+            } else if is_call && matches!(self.spellings.text(token.text), "__has_include" | "__has_include_next") {
+                let close = rest[at..].iter().position(|next| next.text == self.names.close);
+                let end = close.map_or(rest.len(), |found| at + found);
+                let found = self.header_of(&rest[at + 1..end]).is_some_and(|(name, quoted)| {
+                    let includer = token.span.file;
+                    self.find_header(&name, quoted, includer).is_some()
+                });
+                at = (end + 1).min(rest.len());
+                if found { Truth::Yes } else { Truth::Unknown }
+            } else {
+                prepared.push(token);
+                continue;
+            };
+            let text = self.spellings.intern(truth.spelling());
+            let kind = if truth == Truth::Unknown { TokenKind::Other } else { TokenKind::Number };
+            prepared.push(Token { text, kind, ..token });
+        }
+        prepared
+    }
+
+    fn open_conditional(&mut self, truth: Truth, start: Span) {
+        let undecided = truth == Truth::Unknown;
+        let conditional = Conditional { start, taken: truth == Truth::Yes, undecided, after_else: false };
+        if let Some(top) = self.stack.last_mut() {
+            top.conditionals.push(conditional);
+        }
+        if truth != Truth::Yes {
+            self.skip_to_branch();
+        }
+    }
+
+    /// `#else` or `#elif` after a branch that was read: the rest of the conditional is skipped.
+    fn skip_rest(&mut self, whole: Span) {
+        if self.stack.last().is_none_or(|top| top.conditionals.is_empty()) {
+            self.complain(whole, "`#else` without `#if`");
+            return;
+        }
+        self.skip_to_branch();
+    }
+
+    fn close_conditional(&mut self, whole: Span) {
+        let Some(top) = self.stack.last_mut() else { return };
+        match top.conditionals.pop() {
+            None => self.complain(whole, "`#endif` without `#if`"),
+            Some(conditional) if conditional.undecided => self.undecided.push(conditional.start.to(whole)),
+            Some(_) => {}
+        }
+    }
+
+    /// Skips tokens to the branch that is to be read, or past the `#endif`.
+    fn skip_to_branch(&mut self) {
+        let mut depth = 0_usize;
+        loop {
+            let Some(hash) = self.next_directive() else { return };
+            let line = self.line();
+            let Some((name, rest)) = line.split_first() else { continue };
+            let whole = hash.to(line.last().map_or(hash, |last| last.span));
+            let text = self.spellings.text(name.text);
+            match text {
+                "if" | "ifdef" | "ifndef" => depth += 1,
+                "endif" if depth == 0 => return self.close_conditional(whole),
+                "endif" => depth -= 1,
+                "elif" | "elifdef" | "elifndef" | "else" if depth == 0 => {
+                    let text = text.to_owned();
+                    if self.takes_branch(&text, rest, whole) {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Moves past the next `#` at the start of a line, in the current file.
+    fn next_directive(&mut self) -> Option<Span> {
+        loop {
+            let top = self.stack.last_mut()?;
+            let token = *top.tokens.get(top.next)?;
+            top.next += 1;
+            if self.is_directive(&token) {
+                return Some(token.span);
+            }
+        }
+    }
+
+    /// Whether the branch that `#name rest` opens is the one to read.
+    fn takes_branch(&mut self, name: &str, rest: &[Token], whole: Span) -> bool {
+        let Some(open) = self.stack.last().and_then(|top| top.conditionals.last()) else { return false };
+        let (taken, after_else) = (open.taken, open.after_else);
+        if after_else {
+            self.complain(whole, "branch after `#else`");
+            return false;
+        }
+        let truth = match name {
+            _ if taken => Truth::No,
+            "else" => Truth::Yes,
+            "elif" => self.condition(rest, whole),
+            "elifdef" => self.is_defined(rest),
+            _ => self.is_defined(rest).negated(),
+        };
+        if let Some(open) = self.stack.last_mut().and_then(|top| top.conditionals.last_mut()) {
+            open.taken |= truth == Truth::Yes;
+            open.undecided |= truth == Truth::Unknown;
+            open.after_else = name == "else";
+        }
+        truth == Truth::Yes
+    }
+
+    fn include(&mut self, rest: &[Token], whole: Span) {
+        let named = self.header_of(rest).or_else(|| {
+            let expanded = self.expand_list(rest.to_vec());
+            self.header_of(&expanded)
+        });
+        let Some((name, quoted)) = named else {
+            self.complain(whole, "malformed include directive");
+            return;
+        };
+        let Some((file, tokens)) = self.find_header(&name, quoted, whole.file) else {
+            self.missing_includes.push(MissingInclude { name, span: whole });
+            return;
+        };
+        if self.once.contains(&file) {
+            return;
+        }
+        self.entered += 1;
+        if self.stack.len() >= INCLUDE_DEPTH || self.entered > INCLUDE_COUNT {
+            self.complain(whole, "includes nested too deeply");
+            return;
+        }
+        self.stack.push(Open { file, tokens, next: 0, conditionals: Vec::new() });
+    }
+
+    /// The header's name and whether it was in quotes.
+    fn header_of(&self, tokens: &[Token]) -> Option<(String, bool)> {
+        let first = tokens.first()?;
+        let text = self.spellings.text(first.text);
+        if first.kind == TokenKind::String {
+            return Some((text.trim_matches('"').to_owned(), true));
+        }
+        // The name in `<…>` was lexed as C; its spelling is that of the range, without white space around.
+        let mut name = String::new();
+        if !text.starts_with('<') {
+            return None;
+        }
+        for token in &tokens[1..] {
+            let text = self.spellings.text(token.text);
+            if let Some(last) = text.strip_suffix('>') {
+                name.push_str(last);
+                return Some((name, false));
+            }
+            if token.flags.has(TokenFlags::SPACE) && !name.is_empty() {
+                name.push(' ');
+            }
+            name.push_str(text);
+        }
+        None
+    }
+
+    fn find_header(&mut self, name: &str, quoted: bool, includer: FileId) -> Option<(FileId, Rc<[Token]>)> {
+        let beside = self.sources.file(includer).path.parent().map(Path::to_path_buf).filter(|_| quoted);
+        let places: Vec<PathBuf> = beside.into_iter().chain(self.options.include_dirs.iter().cloned()).collect();
+        places.iter().find_map(|place| self.load(&normalized(&place.join(name))))
+    }
+
+    fn load(&mut self, path: &Path) -> Option<(FileId, Rc<[Token]>)> {
+        if let Some((file, tokens)) = self.loaded.get(path) {
+            return Some((*file, Rc::clone(tokens)));
+        }
+        let text = self.files.read(path)?;
+        if u32::try_from(text.len()).is_err() {
+            return None;
+        }
+        let file = self.sources.add_file(path, text);
+        let text = self.sources.file(file).text.clone();
+        let tokens: Rc<[Token]> = lexer::lex(&text, file, self.language, &mut self.spellings).into();
+        self.loaded.insert(path.to_path_buf(), (file, Rc::clone(&tokens)));
+        Some((file, tokens))
+    }
+}
