@@ -1,0 +1,292 @@
+//! From a kernel to text.
+
+use super::expressions::{Names, Printer};
+use super::words::{ATOMICS, INFIX, ORDERS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word};
+use crate::calculus::{
+    Access, Array, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt, SyncMemory, Test,
+};
+
+/// Greatest number of nodes that [`print_expr`] writes.
+const GREATEST_EXPRESSION: u32 = 2000;
+
+/// The kernel as text.
+pub fn print(kernel: &Kernel) -> String {
+    let names = Names::of(kernel);
+    let mut roots = Vec::new();
+    collect_roots(&kernel.body, &mut roots);
+    let exprs = Printer::new(&kernel.exprs, &names, &roots);
+    let arrays = distinct(kernel.arrays.iter().map(|(_, array)| array.name.as_str()));
+    let mut printer = KernelPrinter { kernel, exprs, arrays, out: String::new(), sites: 0 };
+    printer.kernel();
+    printer.out
+}
+
+/// One expression of the kernel as text; `…` if it is too large to be read.
+pub fn print_expr(kernel: &Kernel, id: ExprId) -> String {
+    let mut size = vec![1u32; id.index() + 1];
+    kernel.exprs.visit(id, |below, node| {
+        let operands = crate::calculus::operands(node);
+        size[below.index()] = operands.iter().fold(1, |sum, operand| sum.saturating_add(size[operand.index()]));
+    });
+    if size[id.index()] > GREATEST_EXPRESSION {
+        return "…".to_owned();
+    }
+    Printer::plain(&kernel.exprs, &Names::of(kernel)).expr(id, kernel.exprs.ty(id))
+}
+
+/// Expressions that statements use, as often as they are used.
+fn collect_roots(body: &[Stmt], roots: &mut Vec<ExprId>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Let { value, .. } => roots.push(*value),
+            Stmt::Read { access, .. } => roots.push(access.offset),
+            Stmt::Write { access, value } => roots.extend([Some(access.offset), *value].into_iter().flatten()),
+            Stmt::Atomic { access, operands, .. } => {
+                roots.push(access.offset);
+                roots.extend(operands);
+            }
+            Stmt::If { cond, then, otherwise } => {
+                roots.push(*cond);
+                collect_roots(then, roots);
+                collect_roots(otherwise, roots);
+            }
+            Stmt::For(counted) => {
+                roots.extend([counted.start, counted.bound, counted.step.by]);
+                collect_roots(&counted.body, roots);
+            }
+            Stmt::Loop { test: Test::Before(cond) | Test::After(cond), body, .. } => {
+                roots.push(*cond);
+                collect_roots(body, roots);
+            }
+            Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => roots.push(*cond),
+            Stmt::Sync { .. } | Stmt::Havoc { .. } => {}
+        }
+    }
+}
+
+struct KernelPrinter<'a> {
+    kernel: &'a Kernel,
+    exprs: Printer<'a>,
+    arrays: Vec<String>,
+    out: String,
+    /// One more than the greatest site written so far.
+    sites: usize,
+}
+
+impl KernelPrinter<'_> {
+    fn line(&mut self, depth: usize, text: &str) {
+        self.out.push_str(&"  ".repeat(depth));
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn kernel(&mut self) {
+        let header = self.header();
+        self.line(0, &header);
+        for (index, (_, array)) in self.kernel.arrays.iter().enumerate() {
+            let text = array_text(array, &self.arrays[index]);
+            self.line(1, &text);
+        }
+        for (id, variable) in self.kernel.vars.iter() {
+            let text = format!("var {}: {}", self.exprs.names.vars[id.index()], type_text(variable.ty));
+            self.line(1, &text);
+        }
+        if let Some(returned) = self.kernel.returned {
+            let text = format!("returned {}", self.exprs.names.vars[returned.index()]);
+            self.line(1, &text);
+        }
+        self.unsupported();
+        for definition in self.exprs.definitions().collect::<Vec<_>>() {
+            self.line(1, &definition);
+        }
+        let declarations = self.out.len();
+        let body = &self.kernel.body;
+        self.block(body, 1);
+        if self.kernel.sites.len() > self.sites {
+            let text = format!("  sites {}\n", self.kernel.sites.len());
+            self.out.insert_str(declarations, &text);
+        }
+        self.line(0, "}");
+    }
+
+    fn header(&self) -> String {
+        let kernel = self.kernel;
+        let name = if is_plain_name(&kernel.name) { kernel.name.clone() } else { quoted(&kernel.name, '`') };
+        let mut header = format!("kernel {name}");
+        if !kernel.template_args.is_empty() {
+            let args: Vec<_> = kernel.template_args.iter().map(|arg| quoted(arg, '"')).collect();
+            header.push_str(&format!("<{}>", args.join(", ")));
+        }
+        let params: Vec<_> = kernel
+            .params
+            .iter()
+            .map(|(id, param)| format!("{}: {}", self.exprs.names.params[id.index()], type_text(param.ty)))
+            .collect();
+        header.push_str(&format!("({}) ", params.join(", ")));
+        let facts = [
+            kernel.geometry.required_block.map(|[x, y, z]| format!("block {x} {y} {z}")),
+            kernel.geometry.max_threads.map(|threads| format!("threads <= {threads}")),
+        ];
+        let facts: Vec<_> = facts.into_iter().flatten().collect();
+        if !facts.is_empty() {
+            header.push_str(&format!("[{}] ", facts.join(", ")));
+        }
+        header.push('{');
+        header
+    }
+
+    fn unsupported(&mut self) {
+        for entry in &self.kernel.unsupported {
+            let mut text = format!("unsupported {}", quoted(&entry.reason, '"'));
+            if let Some(arrays) = &entry.arrays {
+                let names: Vec<_> = arrays.iter().map(|array| self.arrays[array.index()].clone()).collect();
+                text.push_str(&format!(
+                    " touches {}",
+                    if names.is_empty() { "nothing".into() } else { names.join(", ") }
+                ));
+            }
+            self.line(1, &text);
+        }
+    }
+
+    fn block(&mut self, body: &[Stmt], depth: usize) {
+        for stmt in body {
+            self.stmt(stmt, depth);
+        }
+    }
+
+    fn site(&mut self, site: SiteId) -> String {
+        self.sites = self.sites.max(site.index() + 1);
+        format!("@{}", site.index())
+    }
+
+    fn var(&self, var: crate::calculus::VarId) -> &str {
+        &self.exprs.names.vars[var.index()]
+    }
+
+    /// An expression where a literal stands for a value of the type that the expression has anyway.
+    fn own(&self, id: ExprId, context: ScalarType) -> String {
+        self.exprs.expr(id, context)
+    }
+
+    fn access(&self, access: &Access) -> String {
+        let offset = self.own(access.offset, ScalarType::I64);
+        format!("{}[{offset}; {}]", self.arrays[access.array.index()], access.bytes)
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, depth: usize) {
+        let text = match stmt {
+            Stmt::Let { var, value } => {
+                format!("let {} = {}", self.var(*var), self.own(*value, self.kernel.vars[*var].ty))
+            }
+            Stmt::Read { var, access } => {
+                let site = self.site(access.site);
+                format!("let {} = read {} {site}", self.var(*var), self.access(access))
+            }
+            Stmt::Write { access, value } => {
+                let site = self.site(access.site);
+                let value = value.map_or(String::new(), |value| format!(":= {} ", self.own(value, ScalarType::I32)));
+                format!("write {} {value}{site}", self.access(access))
+            }
+            Stmt::Atomic { .. } => self.atomic(stmt),
+            Stmt::If { cond, then, otherwise } => return self.branch(*cond, then, otherwise, depth),
+            Stmt::For(counted) => return self.counted(counted, depth),
+            Stmt::Loop { test, body, site } => return self.looped(*test, body, *site, depth),
+            Stmt::Sync { scope, memory, site } => {
+                let SyncMemory { shared, global } = *memory;
+                let site = self.site(*site);
+                let memory = [if shared { "shared " } else { "" }, if global { "global " } else { "" }].concat();
+                format!("sync {} {memory}{site}", word(SCOPES, scope))
+            }
+            Stmt::Havoc { var, reason, .. } => format!("havoc {} {}", self.var(*var), reason_text(reason)),
+            Stmt::Assume { cond, .. } => format!("assume {}", self.own(*cond, ScalarType::Bool)),
+            Stmt::Assert { cond, .. } => format!("assert {}", self.own(*cond, ScalarType::Bool)),
+        };
+        self.line(depth, &text);
+    }
+
+    fn atomic(&mut self, stmt: &Stmt) -> String {
+        let Stmt::Atomic { var, access, op, operands, order, scope } = stmt else { return String::new() };
+        let site = self.site(access.site);
+        let target = var.map_or(String::new(), |var| format!("let {} = ", self.var(var)));
+        let operands: Vec<_> = operands.iter().map(|&operand| self.own(operand, ScalarType::I32)).collect();
+        format!(
+            "{target}atomic {} {}({}) {} {} {site}",
+            word(ATOMICS, op),
+            self.access(access),
+            operands.join(", "),
+            word(ORDERS, order),
+            word(SCOPES, scope)
+        )
+    }
+
+    fn branch(&mut self, cond: ExprId, then: &[Stmt], otherwise: &[Stmt], depth: usize) {
+        let text = format!("if {} {{", self.own(cond, ScalarType::Bool));
+        self.line(depth, &text);
+        self.block(then, depth + 1);
+        if !otherwise.is_empty() {
+            self.line(depth, "} else {");
+            self.block(otherwise, depth + 1);
+        }
+        self.line(depth, "}");
+    }
+
+    fn counted(&mut self, counted: &For, depth: usize) {
+        let ty = self.kernel.vars[counted.var].ty;
+        let var = self.var(counted.var).to_owned();
+        let site = self.site(counted.site);
+        let text = format!(
+            "for {var} = {} while {var} {} {} step {} {} {site} {{",
+            self.own(counted.start, ty),
+            sign(counted.cmp),
+            self.own(counted.bound, ty),
+            sign(counted.step.op),
+            self.own(counted.step.by, ty)
+        );
+        self.line(depth, &text);
+        self.block(&counted.body, depth + 1);
+        self.line(depth, "}");
+    }
+
+    fn looped(&mut self, test: Test, body: &[Stmt], site: SiteId, depth: usize) {
+        let site = self.site(site);
+        let (head, tail) = match test {
+            Test::Before(cond) => {
+                (format!("loop while {} {site} {{", self.own(cond, ScalarType::Bool)), "}".to_owned())
+            }
+            Test::After(cond) => (format!("loop {site} {{"), format!("}} while {}", self.own(cond, ScalarType::Bool))),
+        };
+        self.line(depth, &head);
+        self.block(body, depth + 1);
+        self.line(depth, &tail);
+    }
+}
+
+fn sign(op: BinaryOp) -> &'static str {
+    INFIX.iter().find(|(_, entry, _)| *entry == op).map_or(if op == BinaryOp::Min { "min" } else { "max" }, |row| row.0)
+}
+
+fn reason_text(reason: &HavocReason) -> String {
+    match reason {
+        HavocReason::Uninitialized => "uninitialized".to_owned(),
+        HavocReason::Call(name) => format!("call {}", quoted(name, '"')),
+        HavocReason::Schedule(name) => format!("schedule {}", quoted(name, '"')),
+        HavocReason::Other(text) => format!("other {}", quoted(text, '"')),
+    }
+}
+
+fn array_text(array: &Array, name: &str) -> String {
+    let mut text = word(SPACES, &array.space).to_owned();
+    if array.is_param {
+        text.push_str(" param");
+    }
+    text.push_str(&format!(" {name}: element {}", array.element_bytes));
+    if let Some(bytes) = array.bytes {
+        text.push_str(&format!(", size {bytes}"));
+    }
+    if !array.inner_dims.is_empty() {
+        let dims: Vec<_> = array.inner_dims.iter().map(u64::to_string).collect();
+        text.push_str(&format!(", inner [{}]", dims.join(", ")));
+    }
+    text
+}
