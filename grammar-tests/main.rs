@@ -1,1 +1,13 @@
-fn main() {}
+//! The one integration binary: `cargo test --test grammar-tests [FILTER]`.
+//!
+//! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
+//! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
+//! - [`pages`]: the examples of the rule pages.
+//! - [`render`]: the output formats on reports made by hand.
+//! - [`tidy`]: the room table and other rules about the source itself.
+
+mod cli;
+mod fixtures;
+mod pages;
+mod render;
+mod tidy;

@@ -59,7 +59,12 @@ fn render_file(file: &FileReport, detail: Detail, out: &mut dyn WriteColor) -> i
     for diagnostic in &file.diagnostics {
         show_diagnostic(diagnostic, &file.sources, out)?;
     }
-    for kernel in &file.kernels {
+    for (index, kernel) in file.kernels.iter().enumerate() {
+        let has_excerpts = !kernel.findings.is_empty() || !kernel.unknowns.is_empty();
+        // A blank line between the verdict before and what is shown of this kernel.
+        if detail == Detail::Full && index > 0 && has_excerpts {
+            writeln!(out)?;
+        }
         for finding in &kernel.findings {
             show_finding(finding, &file.sources, words, out)?;
         }

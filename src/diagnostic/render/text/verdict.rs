@@ -1,6 +1,6 @@
 //! The verdict line of a kernel and the summary line of a run.
 
-use super::super::counted;
+use crate::diagnostic::render::counted;
 use crate::diagnostic::report::{
     Determinism, Divergence, FileReport, KernelReport, Parse, Race, Report, Scope, ScopeKind,
 };
@@ -8,9 +8,9 @@ use crate::diagnostic::report::{
 /// `saxpy (a.cu:3): race-free for all geometries; uniform; deterministic; assuming …`
 pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
     let mut parts = vec![race_words(kernel), divergence_words(kernel.divergence).into()];
-    // Of a race nobody expects one result; saying so again would only add to the noise.
+    // Of a defect nobody expects one result; saying so again would only add to the noise.
     match &kernel.determinism {
-        _ if kernel.race != Race::RaceFree => {}
+        _ if kernel.race != Race::RaceFree || kernel.divergence == Divergence::Divergent => {}
         Determinism::Deterministic => parts.push("deterministic".into()),
         Determinism::NotShown(obstacle) => parts.push(format!("not shown deterministic ({obstacle})")),
     }

@@ -53,7 +53,7 @@ fn doing(access: Option<PlaceAccess>) -> &'static str {
     match access {
         Some(PlaceAccess::Barrier) => "waits",
         Some(access) => access.name(),
-        None => "other",
+        None => "is not here",
     }
 }
 

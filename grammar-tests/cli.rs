@@ -1,0 +1,358 @@
+//! The real binary: exit codes, formats, odd input.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+const FREE: &str = "__global__ void free_k(float *y) { y[blockIdx.x * blockDim.x + threadIdx.x] = 1; }\n";
+const RACY: &str = "__global__ void racy_k(float *y) {\n  y[0] = threadIdx.x;\n}\n";
+const UNKNOWN: &str = "__device__ void mystery(float *);\n__global__ void odd_k(float *y) { mystery(y); }\n";
+
+/// A directory with the files of a test.
+struct Place(TempDir);
+
+impl Place {
+    fn with(files: &[(&str, &str)]) -> Place {
+        let place = Place(tempfile::tempdir().unwrap());
+        for (name, text) in files {
+            place.put(name, text.as_bytes());
+        }
+        place
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_raceproof"));
+        command.args(arguments).current_dir(self.0.path()).env_remove("NO_COLOR");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Seen {
+        Seen::of(&self.command(arguments).stdin(Stdio::null()).output().unwrap())
+    }
+
+    fn run_with_stdin(&self, arguments: &[&str], input: &[u8]) -> Seen {
+        let mut command = self.command(arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        Seen::of(&child.wait_with_output().unwrap())
+    }
+}
+
+/// What a run gave.
+#[derive(Debug)]
+struct Seen {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Seen {
+    fn of(output: &Output) -> Seen {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is UTF-8");
+        Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    #[track_caller]
+    fn expect(self, code: i32) -> Seen {
+        assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
+        self
+    }
+
+    #[track_caller]
+    fn complains(self, part: &str) -> Seen {
+        assert!(self.err.contains(part), "`{part}` is missing in: {}", self.err);
+        self
+    }
+}
+
+/// Messages go to people: whatever goes wrong, nobody sees Rust's own.
+#[track_caller]
+fn assert_no_panic(seen: &Seen) {
+    for word in ["panicked", "RUST_BACKTRACE", "overflowed its stack", "bug in raceproof"] {
+        assert!(!seen.err.contains(word) && !seen.out.contains(word), "{seen:?}");
+    }
+    assert!(matches!(seen.code, Some(0..=2)), "{seen:?}");
+}
+
+#[test]
+fn exit_code_says_what_was_found() {
+    let place = Place::with(&[("free.cu", FREE), ("racy.cu", RACY), ("odd.cu", UNKNOWN)]);
+    place.run(&["check", "free.cu"]).expect(0);
+    place.run(&["check", "racy.cu"]).expect(1);
+    place.run(&["check", "odd.cu"]).expect(0);
+    place.run(&["check"]).expect(1);
+}
+
+#[test]
+fn fail_on_chooses_what_fails() {
+    let place = Place::with(&[("free.cu", FREE), ("racy.cu", RACY), ("odd.cu", UNKNOWN)]);
+    place.run(&["check", "racy.cu", "--fail-on", "divergent,possible"]).expect(0);
+    place.run(&["check", "racy.cu", "--fail-on", "never"]).expect(0);
+    place.run(&["check", "odd.cu", "--fail-on", "unknown"]).expect(1);
+    place.run(&["check", "free.cu", "--fail-on", "racy,divergent,possible,unknown"]).expect(0);
+    place.run(&["check", "free.cu", "--fail-on", "everything"]).expect(2);
+}
+
+#[test]
+fn text_ends_with_counts() {
+    let place = Place::with(&[("free.cu", FREE), ("racy.cu", RACY), ("odd.cu", UNKNOWN)]);
+    let seen = place.run(&["check", "."]).expect(1);
+    assert!(seen.out.contains("free_k (free.cu:1): race-free for all geometries"), "{}", seen.out);
+    let last = seen.out.lines().last().unwrap();
+    assert!(last.starts_with("3 kernels in 3 files: 1 race-free, 1 racy, 0 possibly racy, 1 unknown"), "{last}");
+}
+
+#[test]
+fn gcc_lines_name_place_and_rule() {
+    let place = Place::with(&[("racy.cu", RACY)]);
+    let seen = place.run(&["check", "racy.cu", "--format", "gcc"]).expect(1);
+    let first = seen.out.lines().next().unwrap();
+    assert!(first.starts_with("racy.cu:2:3: error: ") && first.ends_with("[data-race]"), "{first}");
+}
+
+#[test]
+fn json_lists_every_file_and_counts() {
+    let place = Place::with(&[("free.cu", FREE), ("racy.cu", RACY), ("empty.cu", "")]);
+    let seen = place.run(&["check", ".", "--format", "json"]).expect(1);
+    let value = seen.json();
+    assert_eq!(value["schema"], "raceproof.check.v1");
+    let paths: Vec<_> = value["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["empty.cu", "free.cu", "racy.cu"]);
+    let summary = serde_json::json!(
+        {"files": 3, "kernels": 2, "race_free": 1, "racy": 1, "possibly_racy": 0, "unknown": 0}
+    );
+    assert_eq!(value["summary"], summary);
+    let finding = &value["files"][2]["kernels"][0]["findings"][0];
+    assert_eq!(finding["primary"]["line"], 2);
+    assert_eq!(finding["certainty"], "proved");
+    assert_eq!(finding["witness"]["threads"].as_array().unwrap().len(), 2);
+    assert!(value["files"][1]["kernels"][0]["time_ms"] == 0);
+}
+
+#[test]
+fn equal_input_gives_equal_bytes_whatever_the_number_of_jobs() {
+    let place = Place::with(&[]);
+    for index in 0..12 {
+        place.put(&format!("k{index}.cu"), if index % 2 == 0 { RACY } else { FREE }.as_bytes());
+    }
+    let one = place.run(&["check", ".", "--format", "json", "--jobs", "1"]).expect(1);
+    let four = place.run(&["check", ".", "--format", "json", "--jobs", "4"]).expect(1);
+    assert_eq!(one.out, four.out);
+}
+
+#[test]
+fn standard_input_is_a_file_like_any_other() {
+    let place = Place::with(&[]);
+    let seen = place.run_with_stdin(&["check", "-", "--format", "json"], RACY.as_bytes()).expect(1);
+    assert_eq!(seen.json()["files"][0]["path"], "<stdin>");
+    let opencl = b"__kernel void k(__global float *y) { y[get_global_id(0)] = 1; }\n";
+    let arguments = ["check", "-", "--stdin-filename", "src/k.cl", "--format", "json"];
+    let seen = place.run_with_stdin(&arguments, opencl).expect(0);
+    assert_eq!(seen.json()["files"][0]["path"], "src/k.cl");
+    assert_eq!(seen.json()["summary"]["race_free"], 1);
+    place.run(&["check", "--stdin-filename", "a.cu", "."]).expect(2).complains("add the path `-`");
+}
+
+#[test]
+fn usage_errors_exit_with_two_and_say_what_to_do() {
+    let place = Place::with(&[("free.cu", FREE)]);
+    place.run(&["check", "free.cu", "--blockdim", "4"]).expect(2).complains("--block-dim");
+    place.run(&["chekc"]).expect(2).complains("check");
+    place.run(&[]).expect(2);
+    place.run(&["check", "none.cu"]).expect(2).complains("none.cu");
+    place.run(&["check", "free.cu", "--kernel", "nobody"]).expect(2).complains("no kernel named `nobody` in free.cu");
+    place.run(&["check", "free.cu", "--param", "n"]).expect(2).complains("n=64");
+    place.run(&["check", "free.cu", "-D", "1x"]).expect(2).complains("NAME=VALUE");
+    place.run(&["check", "free.cu", "-I", "nowhere"]).expect(2).complains("nowhere");
+    place.run(&["check", "free.cu", "--time-limit", "0"]).expect(2).complains("--time-limit");
+    place.run(&["check", "free.cu", "--jobs", "0"]).expect(2);
+    place.run(&["check", "free.cu", "--front", "clang"]).expect(2).complains("tree-sitter");
+    place.run(&["check", "free.cu", "--solver", "z3"]).expect(2).complains("--solver none");
+    place.run(&["explain", "data-rase"]).expect(2).complains("raceproof explain");
+    place.run(&["show", "flow", "free.cu"]).expect(2);
+    place.run(&["--version"]).expect(0);
+    let help = place.run(&["check", "--help"]).expect(0);
+    for flag in ["--block-dim", "--fail-on", "--stdin-filename", "Exit codes"] {
+        assert!(help.out.contains(flag), "{}", help.out);
+    }
+}
+
+#[test]
+fn impossible_geometry_names_its_limit() {
+    let place = Place::with(&[("free.cu", FREE)]);
+    place.run(&["check", "free.cu", "--block-dim", "64,32"]).expect(2).complains("1024");
+    place.run(&["check", "free.cu", "--block-dim", "1,1,65"]).expect(2).complains("64");
+    place.run(&["check", "free.cu", "--grid-dim", "1,70000"]).expect(2).complains("65535");
+    place.run(&["check", "free.cu", "--block-dim", "0"]).expect(2).complains("at least 1");
+    place.run(&["check", "free.cu", "--block-dim", "256", "--grid-dim", "4"]).expect(0);
+}
+
+#[test]
+fn kernels_are_chosen_by_name() {
+    let place = Place::with(&[("both.cu", &format!("{FREE}{RACY}"))]);
+    place.run(&["check", "both.cu", "--kernel", "free_k"]).expect(0);
+    place.run(&["check", "both.cu", "--kernel", "free_k", "--kernel", "racy_k"]).expect(1);
+}
+
+#[test]
+fn directories_respect_ignore_files() {
+    let files = [("a.cu", FREE), ("build/b.cu", RACY), ("c.txt", RACY), (".gitignore", "build/\n"), ("d/e.cl", "")];
+    let place = Place::with(&files);
+    let seen = place.run(&["check", ".", "--format", "json"]).expect(0);
+    let files = seen.json()["files"].as_array().unwrap().len();
+    assert_eq!(files, 2, "{}", seen.out);
+    place.run(&["check", "build"]).expect(1);
+}
+
+#[test]
+fn a_directory_without_kernels_is_no_success() {
+    let place = Place::with(&[("notes.txt", "")]);
+    place.run(&["check", "."]).expect(2).complains("no CUDA or OpenCL file");
+}
+
+#[test]
+fn odd_files_get_a_message_and_no_crash() {
+    let place = Place::with(&[("free.cu", FREE), ("empty.cu", "")]);
+    place.put("binary.cu", &(0..=255).cycle().take(10_000).collect::<Vec<u8>>());
+    place.put("latin1.cu", &[b"// \xe4 comment\n".as_slice(), FREE.as_bytes()].concat());
+    place.put("bom.cu", format!("\u{feff}{FREE}").as_bytes());
+    place.put("crlf.cu", RACY.replace('\n', "\r\n").as_bytes());
+    for name in ["empty.cu", "binary.cu", "latin1.cu", "bom.cu", "crlf.cu"] {
+        let seen = place.run(&["check", name, "--format", "json"]);
+        assert_no_panic(&seen);
+        assert_eq!(seen.json()["files"][0]["path"], name);
+        assert_no_panic(&place.run(&["check", name]));
+    }
+    let latin1 = place.run(&["check", "latin1.cu"]).expect(0);
+    assert!(latin1.out.contains("not UTF-8") && latin1.out.contains("1 race-free"), "{}", latin1.out);
+    let crlf = place.run(&["check", "crlf.cu", "--format", "gcc"]).expect(1);
+    assert!(crlf.out.starts_with("crlf.cu:2:3: error:"), "{}", crlf.out);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_leaves_the_others_their_verdicts() {
+    let place = Place::with(&[("racy.cu", RACY)]);
+    let seen = place.run(&["check", "gone.cu", "racy.cu"]).expect(2).complains("gone.cu");
+    assert!(seen.out.contains("racy_k"), "{}", seen.out);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_reported() {
+    let place = Place::with(&[("racy.cu", RACY)]);
+    std::os::unix::fs::symlink("nowhere.cu", place.0.path().join("link.cu")).unwrap();
+    place.run(&["check", "link.cu"]).expect(2).complains("link.cu");
+}
+
+#[test]
+fn nesting_a_hundred_thousand_deep_gives_a_message() {
+    let place = Place::with(&[]);
+    let deep = 100_000;
+    let parentheses = format!("y[0] = {}1{};", "(".repeat(deep), ")".repeat(deep));
+    let blocks = format!("{}{}", "{".repeat(deep), "}".repeat(deep));
+    let ifs = format!("{};", "if (y[0] > 0) ".repeat(deep));
+    let unary = format!("y[0] = {}1;", "- ".repeat(deep));
+    let sums = format!("y[0] = 1{};", " + 1".repeat(deep));
+    let indices = format!("y{} = 1;", "[0]".repeat(deep));
+    for (name, body) in [
+        ("parens", parentheses),
+        ("blocks", blocks),
+        ("ifs", ifs),
+        ("unary", unary),
+        ("sums", sums),
+        ("index", indices),
+    ] {
+        for (file, head) in [("d.cu", "__global__ void k(int *y)"), ("d.cl", "__kernel void k(__global int *y)")] {
+            place.put(file, format!("{head} {{ {body} }}\n").as_bytes());
+            let seen = place.run(&["check", file, "--format", "json"]);
+            assert_no_panic(&seen);
+            let value = seen.json();
+            let parse = value["files"][0]["parse"].as_str().unwrap();
+            let kernels = value["files"][0]["kernels"].as_array().unwrap();
+            let is_said = parse != "ok" || kernels.iter().any(|kernel| kernel["race"] != "race-free");
+            assert!(is_said, "{name} in {file}: {}", &seen.out[..seen.out.len().min(500)]);
+            assert_no_panic(&place.run(&["show", "syntax", file]));
+        }
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let place = Place::with(&[]);
+    place.put("many.cu", RACY.repeat(1).as_bytes());
+    for index in 0..200 {
+        place.put(&format!("m/k{index}.cu"), RACY.as_bytes());
+    }
+    let mut child = place
+        .command(&["check", "m"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{err}");
+    assert!(!err.contains("panicked") && !err.contains("error"), "{err}");
+}
+
+#[test]
+fn quiet_says_findings_only() {
+    let place = Place::with(&[("free.cu", FREE), ("racy.cu", RACY)]);
+    assert_eq!(place.run(&["check", "free.cu", "--quiet"]).expect(0).out, "");
+    let seen = place.run(&["check", ".", "-q"]).expect(1);
+    assert!(seen.out.contains("[data-race]") && !seen.out.contains("free_k"), "{}", seen.out);
+}
+
+#[test]
+fn colours_only_where_wanted() {
+    let place = Place::with(&[("racy.cu", RACY)]);
+    assert!(!place.run(&["check", "racy.cu"]).expect(1).out.contains('\u{1b}'));
+    assert!(place.run(&["check", "racy.cu", "--color", "always"]).expect(1).out.contains('\u{1b}'));
+}
+
+#[test]
+fn rules_are_listed_and_explained() {
+    let place = Place::with(&[]);
+    let listing = place.run(&["explain"]).expect(0).out;
+    for rule in raceproof::diagnostic::RuleId::ALL {
+        assert!(listing.contains(rule.name()), "{listing}");
+        assert!(place.run(&["explain", rule.name()]).expect(0).out.starts_with(&format!("# {}\n", rule.name())));
+    }
+}
+
+#[test]
+fn every_stage_is_shown() {
+    let place = Place::with(&[("racy.cu", RACY)]);
+    for stage in ["syntax", "calculus", "protocol", "intervals", "conditions"] {
+        let seen = place.run(&["show", stage, "racy.cu"]).expect(0);
+        assert!(!seen.out.trim().is_empty(), "{stage}");
+    }
+    place.run(&["show", "syntax", "none.cu"]).expect(2).complains("none.cu");
+}
+
+#[test]
+fn the_quickstart_shows_a_proof_and_a_race() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new(env!("CARGO_BIN_EXE_raceproof"))
+        .args(["check", "fixtures/quickstart"])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    let seen = Seen::of(&output).expect(1);
+    assert!(seen.out.contains("race-free for all geometries"), "{}", seen.out);
+    assert!(seen.out.contains("error[data-race]") && seen.out.contains("witness:"), "{}", seen.out);
+}

@@ -1,0 +1,262 @@
+//! Rules about the source itself, above all the room table of the design, held as data.
+//!
+//! If a wall stands wrong, move the wall and the table in one commit.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which rooms each room may use. `arena` and `source` are open to all; a room may use itself.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("main", &["cli"]),
+    ("lib", &[]),
+    ("arena", &[]),
+    ("source", &[]),
+    ("diagnostic", &[]),
+    ("preprocess", &["diagnostic"]),
+    ("syntax", &[]),
+    // The front ends never use each other.
+    ("front/clang", &["syntax", "preprocess", "diagnostic"]),
+    ("front/tree_sitter", &["syntax", "preprocess", "diagnostic"]),
+    ("front", &[]),
+    ("builtins", &["syntax"]),
+    ("resolve", &["syntax", "builtins", "diagnostic"]),
+    ("calculus", &[]),
+    ("memory_model", &["calculus"]),
+    ("launch", &["resolve", "calculus"]),
+    ("lower", &["resolve", "builtins", "calculus", "diagnostic"]),
+    ("flow", &["calculus"]),
+    ("protocol", &["calculus", "flow", "memory_model"]),
+    ("smt", &[]),
+    ("prove", &["protocol", "calculus", "memory_model", "smt"]),
+    ("invariant", &["calculus", "prove", "smt"]),
+    ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),
+    (
+        "driver",
+        &[
+            "diagnostic",
+            "preprocess",
+            "syntax",
+            "front",
+            "builtins",
+            "resolve",
+            "calculus",
+            "memory_model",
+            "launch",
+            "lower",
+            "flow",
+            "protocol",
+            "prove",
+            "invariant",
+            "check",
+            "config",
+        ],
+    ),
+    ("cli", &["driver", "config", "diagnostic", "fix"]),
+];
+
+/// Rooms that every other may use.
+const OPEN: [&str; 2] = ["arena", "source"];
+
+/// No file is longer, tables apart.
+const MAX_LINES: usize = 1000;
+
+/// Macros that must not stand in what is shipped.
+const FORBIDDEN: [&str; 3] = ["todo!(", "unimplemented!(", "dbg!("];
+
+struct Source {
+    path: PathBuf,
+    text: String,
+}
+
+/// All Rust files below `root`, sorted.
+fn sources(root: &str) -> Vec<Source> {
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::from(root)];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(&directory).expect("the directory can be read") {
+            let path = entry.expect("the entry can be read").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("the file can be read");
+                found.push(Source { path, text });
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no Rust file below {root}");
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+/// The room of a file: `src/front/tree_sitter/x.rs` is in `front/tree_sitter`, `src/cli/x.rs` in `cli`.
+fn room_of(path: &Path) -> String {
+    let inner = path.strip_prefix("src").expect("the file is below src").with_extension("");
+    let parts: Vec<_> = inner.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    match &parts[..] {
+        [first, second, ..] if first == "front" && second != "mod" => format!("front/{second}"),
+        [first, ..] => first.to_string(),
+        [] => String::new(),
+    }
+}
+
+/// The lines of a file with their numbers, comments left out.
+fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    (1..).zip(text.lines().map(|line| line.split("//").next().unwrap_or_default()))
+}
+
+/// Rooms that a line of code names: `crate::a::b` is `a`, `crate::{a, b::c}` is both.
+fn rooms_in(line: &str) -> Vec<String> {
+    let mut rooms = Vec::new();
+    for (at, word) in line.match_indices("crate::") {
+        let is_own_word = !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$');
+        let rest = &line[at + word.len()..];
+        match rest.strip_prefix('{') {
+            _ if !is_own_word => {}
+            Some(group) => rooms.extend(group_heads(group)),
+            None => rooms.push(head(rest)),
+        }
+    }
+    rooms
+}
+
+/// The first names of the members of `a, b::c, d::{e, f}}`.
+fn group_heads(group: &str) -> Vec<String> {
+    let mut depth = 0;
+    let mut heads = Vec::new();
+    let mut expect = true;
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => expect = true,
+            c if expect && !c.is_whitespace() => {
+                heads.push(head(&group[at..]));
+                expect = false;
+            }
+            _ => {}
+        }
+    }
+    heads
+}
+
+fn head(path: &str) -> String {
+    path.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+fn allowed(room: &str) -> &'static [&'static str] {
+    ROOMS.iter().find(|(name, _)| *name == room).map_or_else(|| panic!("no room `{room}` in the table"), |room| room.1)
+}
+
+fn assert_none(complaints: &[String]) {
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+/// `use crate::{` may run over several lines; they are joined before they are looked at.
+fn joined_uses(text: &str) -> Vec<(usize, String)> {
+    let mut joined: Vec<(usize, String)> = Vec::new();
+    let mut open = false;
+    for (number, line) in code_lines(text) {
+        match joined.last_mut() {
+            Some((_, start)) if open => start.push_str(line),
+            _ => joined.push((number, line.to_string())),
+        }
+        let last = &joined.last().expect("a line was pushed").1;
+        open = last.contains("crate::{") && !last.contains(';');
+    }
+    joined
+}
+
+#[test]
+fn rooms_use_only_what_the_table_allows() {
+    let mut complaints = Vec::new();
+    for source in sources("src") {
+        let room = room_of(&source.path);
+        let own = room.split('/').next().unwrap_or_default().to_string();
+        let allowed: BTreeSet<&str> = allowed(&room).iter().chain(&OPEN).copied().chain([own.as_str()]).collect();
+        for (number, line) in joined_uses(&source.text) {
+            for used in rooms_in(&line).into_iter().filter(|used| !allowed.contains(used.as_str())) {
+                complaints.push(format!("{}:{number}: `{room}` may not use `{used}`", source.path.display()));
+            }
+        }
+    }
+    assert_none(&complaints);
+}
+
+#[test]
+fn front_ends_do_not_use_each_other() {
+    let mut complaints = Vec::new();
+    for source in sources("src/front") {
+        let other = match room_of(&source.path).as_str() {
+            "front/tree_sitter" => "front::clang",
+            "front/clang" => "front::tree_sitter",
+            _ => continue,
+        };
+        let lines = code_lines(&source.text).filter(|(_, line)| line.contains(other));
+        complaints.extend(lines.map(|(number, _)| format!("{}:{number}: uses {other}", source.path.display())));
+    }
+    assert_none(&complaints);
+}
+
+#[test]
+fn modules_do_not_climb_two_levels() {
+    let mut complaints = Vec::new();
+    for source in sources("src") {
+        let lines = code_lines(&source.text).filter(|(_, line)| line.contains("super::super::"));
+        let found = lines.map(|(number, _)| format!("{}:{number}: `super::super::`", source.path.display()));
+        complaints.extend(found);
+    }
+    assert_none(&complaints);
+}
+
+#[test]
+fn every_module_says_what_it_is_and_none_is_too_long() {
+    let mut complaints = Vec::new();
+    for source in sources("src").into_iter().chain(sources("grammar-tests")) {
+        let path = source.path.display();
+        if !source.text.starts_with("//! ") {
+            complaints.push(format!("{path}:1: the module does not open with what it is"));
+        }
+        if source.text.starts_with("//! Placeholder") {
+            complaints.push(format!("{path}:1: a placeholder"));
+        }
+        let length = source.text.lines().count();
+        if length > MAX_LINES {
+            complaints.push(format!("{path}:{length}: more than {MAX_LINES} lines"));
+        }
+    }
+    assert_none(&complaints);
+}
+
+#[test]
+fn nothing_unfinished_and_no_path_of_one_machine_is_left() {
+    let mut complaints = Vec::new();
+    for source in sources("src").into_iter().chain(sources("grammar-tests")) {
+        // This file names what it forbids.
+        if source.path.ends_with("tidy.rs") {
+            continue;
+        }
+        for (number, line) in (1..).zip(source.text.lines()) {
+            let code = line.split("//").next().unwrap_or_default();
+            for word in FORBIDDEN.iter().filter(|word| code.contains(**word)) {
+                complaints.push(format!("{}:{number}: `{word}…)`", source.path.display()));
+            }
+            for root in ["/work/", "/home/", "/root/", "/Users/"].iter().filter(|root| line.contains(**root)) {
+                complaints.push(format!("{}:{number}: a path below {root}", source.path.display()));
+            }
+        }
+    }
+    assert_none(&complaints);
+}
+
+#[test]
+fn the_scanner_sees_grouped_and_nested_paths() {
+    assert_eq!(rooms_in("use crate::{a, b::c, d::{e, f}};"), ["a", "b", "d"]);
+    assert_eq!(rooms_in("fn f(x: crate::lower::X, y: &crate::calculus::Y)"), ["lower", "calculus"]);
+    assert_eq!(rooms_in("my_crate::a; $crate::b"), [""; 0]);
+    assert_eq!(room_of(Path::new("src/front/tree_sitter/items.rs")), "front/tree_sitter");
+    assert_eq!(room_of(Path::new("src/main.rs")), "main");
+    let joined = joined_uses("use crate::{\n    a,\n    b,\n};\nfn f() {}");
+    assert_eq!(rooms_in(&joined[0].1), ["a", "b"]);
+}
