@@ -17,6 +17,8 @@
 //! Deliberately absent: what memory holds, other than "equal reads give equal values" ([`Opaque::key`]).
 
 pub mod infer;
+pub mod sources;
+mod stability;
 pub mod text;
 
 use crate::arena::{Arena, Handle, SideTable};
@@ -98,11 +100,12 @@ pub enum Node {
 /// What a variable of a protocol is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The number, from 0, of the current iteration of a loop. Never negative.
+    /// The number, from 0, of the current iteration of a loop, of type `I64`. Never negative.
     Iteration(LoopId),
     /// The current value of a variable that a loop multiplies or divides each turn; the loop says how.
     Geometric(LoopId),
-    /// The current value of a variable that a loop toggles between two values; the loop says which.
+    /// The parity of the current iteration of a loop: 0, 1, 0, 1, … What a loop toggles or swaps is an
+    /// expression over it.
     Toggle(LoopId),
     /// An unknown value.
     Opaque(OpaqueId),
@@ -169,6 +172,11 @@ pub struct Loop {
     /// What holds in the body in the current iteration because the test let the thread in, over the
     /// iteration number (and geometric values); `true` if nothing is known.
     pub guard: ExprId,
+    /// What must hold at the end of a turn, over the values of that turn, for another turn to follow, as far
+    /// as the next turn's `guard` does not say so: that no `break` or `return` was taken. `true` if there is
+    /// no such thing. So turn `k` happens exactly if turn `k - 1` does, `continues` holds in it, and `guard`
+    /// holds in turn `k`.
+    pub continues: ExprId,
     /// Variables that move geometrically or toggle.
     pub carried: Vec<Carried>,
     /// The loops around it, outermost first.
@@ -210,7 +218,8 @@ pub struct Opaque {
 pub enum Origin {
     /// A read. If `stable`, nothing writes the array within the interval of the read (anywhere at all, for
     /// global memory), so that equal offsets in the same iterations give equal values in all threads of a
-    /// block; if `constant`, nothing ever writes it, so that equal offsets always give equal values.
+    /// block; if `constant`, nothing ever writes it, so that equal offsets always give equal values (to the
+    /// threads that share the array: of one block, for shared memory). Both are false for private arrays.
     Read {
         /// The array.
         array: ArrayId,
@@ -234,12 +243,22 @@ pub enum Origin {
     },
     /// A havoc of the calculus.
     Havoc(HavocReason),
-    /// The value that a variable has in a loop that changes it irregularly, or after such a loop.
+    /// The value that a variable has at the start of a turn of a loop that changes it irregularly, or after
+    /// a loop that changes it. It is a value after the loop if [`Opaque::loops`] does not hold that loop.
     Loop {
         /// The loop.
         site: SiteId,
         /// The variable's name.
         name: String,
+        /// What it is computed from: its value before the loop and its value at the end of a turn, the latter
+        /// over the values of that turn (this one among them). How many turns there are also decides a value
+        /// after the loop.
+        from: Vec<ExprId>,
+    },
+    /// A value that is known but whose expression grew past the budget.
+    Complex {
+        /// The expression.
+        value: ExprId,
     },
     /// An uninterpreted function of `args`: equal arguments, equal values.
     Function {

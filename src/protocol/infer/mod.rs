@@ -1,1 +1,188 @@
-//! Placeholder.
+//! Inference of a protocol: symbolic execution of the kernel's tree, once, without forking.
+//!
+//! Every private variable stands for an expression over parameters, ids and the protocol's own variables
+//! ([`state`]). An `if` executes both arms on copies of that environment and joins them with `select`; the
+//! protocol keeps one `if` node. A loop's body is executed twice: first on fresh symbols, to see how each
+//! variable moves in one turn ([`induction`]), then on the closed forms, which emits the nodes ([`loops`]).
+//! At the end everything that nothing refers to is dropped and reasons are computed ([`finish`], [`reasons`]).
+//!
+//! Guarantees: the cost is polynomial (an inner loop's trial run is not repeated by outer trial runs);
+//! expressions stay below a budget, past which they become [`Origin::Complex`](super::Origin::Complex);
+//! recursion is bounded, and a kernel nested deeper is reported as unsupported.
+//!
+//! Deliberately absent: what arrays hold. A read gives a fresh unknown value, always.
+
+mod assigned;
+mod finish;
+mod induction;
+mod loops;
+mod reasons;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use super::{Access, Fact, Node, Protocol, Sync};
+use crate::calculus::{self, ExprId, Kernel, Space, Stmt, Unsupported};
+use crate::memory_model::AccessKind;
+use crate::source::Span;
+use state::{Mode, State};
+
+/// Statements nested deeper than this are not executed; recursive passes over the tree rely on the bound.
+const MAX_NESTING: usize = 400;
+
+/// The protocol of `kernel`.
+pub fn infer(kernel: &Kernel) -> Protocol {
+    let mut state = State::new(kernel);
+    if nesting(&kernel.body) > MAX_NESTING {
+        let reason = format!("statements nested more than {MAX_NESTING} deep");
+        state.out.unsupported.push(Unsupported { span: None, reason, arrays: None });
+    } else {
+        state.note_assignments();
+        state.out.body = statements(&mut state, &kernel.body);
+    }
+    let mut protocol = finish::compact(&state.out);
+    super::stability::mark(&mut protocol, kernel);
+    reasons::fill(&mut protocol);
+    protocol
+}
+
+/// How deep statements are nested, without recursion.
+fn nesting(body: &[Stmt]) -> usize {
+    let mut deepest = 0;
+    let mut stack = vec![(body, 1)];
+    while let Some((statements, depth)) = stack.pop() {
+        deepest = deepest.max(depth);
+        for statement in statements {
+            match statement {
+                Stmt::If { then, otherwise, .. } => stack.extend([(&then[..], depth + 1), (&otherwise[..], depth + 1)]),
+                Stmt::For(each) => stack.push((&each.body, depth + 1)),
+                Stmt::Loop { body, .. } => stack.push((body, depth + 1)),
+                _ => {}
+            }
+        }
+    }
+    deepest
+}
+
+/// Executes statements in order.
+fn statements(state: &mut State<'_>, body: &[Stmt]) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    for statement in body {
+        execute(state, statement, &mut nodes);
+    }
+    nodes
+}
+
+fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
+    match statement {
+        Stmt::Let { var, value } => {
+            let value = state.evaluate(*value);
+            state.assign(*var, value);
+        }
+        Stmt::Read { var, access } => {
+            let offset = touch(state, access, AccessKind::Read, None, nodes);
+            let value = state.read_value(*var, access, offset);
+            state.assign(*var, value);
+        }
+        Stmt::Write { access, value } => {
+            touch(state, access, AccessKind::Write, *value, nodes);
+        }
+        Stmt::Atomic { var, access, order, scope, .. } => {
+            touch(state, access, AccessKind::Atomic { order: *order, scope: *scope }, None, nodes);
+            if let Some(var) = *var {
+                let value = state.atomic_value(var, access);
+                state.assign(var, value);
+            }
+        }
+        Stmt::If { cond, then, otherwise } => branch(state, *cond, then, otherwise, nodes),
+        Stmt::For(each) => loops::execute(state, loops::Head::For(each), &each.body, each.site, nodes),
+        Stmt::Loop { test, body, site } => loops::execute(state, loops::Head::Test(*test), body, *site, nodes),
+        Stmt::Sync { scope, memory, site } => {
+            if state.mode == Mode::Emit {
+                let (guards, loops) = (state.guards.clone(), state.loops.clone());
+                let sync = Sync { site: *site, scope: *scope, memory: *memory, guards, loops, reasons: Vec::new() };
+                nodes.push(Node::Sync(state.out.syncs.push(sync)));
+            }
+        }
+        Stmt::Havoc { var, reason, span } => {
+            let value = state.havoc_value(*var, reason.clone(), *span);
+            state.assign(*var, value);
+        }
+        Stmt::Assume { cond, span } => {
+            if let Some(fact) = condition(state, *cond, *span) {
+                state.out.facts.push(fact);
+            }
+        }
+        Stmt::Assert { cond, span } => {
+            if let Some(fact) = condition(state, *cond, *span) {
+                state.out.claims.push(fact);
+            }
+        }
+    }
+}
+
+/// Emits an access and returns its offset.
+fn touch(
+    state: &mut State<'_>,
+    access: &calculus::Access,
+    kind: AccessKind,
+    value: Option<ExprId>,
+    nodes: &mut Vec<Node>,
+) -> ExprId {
+    let offset = state.evaluate(access.offset);
+    if state.mode == Mode::Emit && state.kernel.arrays[access.array].space != Space::Private {
+        let value = value.map(|value| state.evaluate(value));
+        let access = Access {
+            site: access.site,
+            array: access.array,
+            offset,
+            bytes: access.bytes,
+            kind,
+            value,
+            guards: state.guards.clone(),
+            loops: state.loops.clone(),
+            reasons: Vec::new(),
+        };
+        nodes.push(Node::Access(state.out.accesses.push(access)));
+    }
+    offset
+}
+
+/// A condition that is stated here; `None` if it says nothing, and in trial runs.
+fn condition(state: &mut State<'_>, cond: ExprId, span: Option<Span>) -> Option<Fact> {
+    if state.mode == Mode::Trial {
+        return None;
+    }
+    let cond = state.evaluate(cond);
+    let says_nothing = state.out.exprs.as_int(cond) == Some(1);
+    (!says_nothing).then(|| Fact { cond, guards: state.guards.clone(), loops: state.loops.clone(), span })
+}
+
+/// Executes both arms of an `if` and joins their environments.
+fn branch(state: &mut State<'_>, cond: ExprId, then: &[Stmt], otherwise: &[Stmt], nodes: &mut Vec<Node>) {
+    let test = state.evaluate(cond);
+    match state.out.exprs.as_int(test) {
+        Some(0) => return nodes.extend(statements(state, otherwise)),
+        Some(_) => return nodes.extend(statements(state, then)),
+        None => {}
+    }
+    let before = state.env.clone();
+    let then = arm(state, cond, state::Polarity::Holds, then);
+    let after_then = std::mem::replace(&mut state.env, before);
+    let otherwise = arm(state, cond, state::Polarity::Fails, otherwise);
+    state.join(test, &after_then);
+    if !then.is_empty() || !otherwise.is_empty() {
+        nodes.push(Node::If { cond: test, then, otherwise });
+    }
+}
+
+fn arm(state: &mut State<'_>, cond: ExprId, polarity: state::Polarity, body: &[Stmt]) -> Vec<Node> {
+    if body.is_empty() {
+        return Vec::new();
+    }
+    let context = state.enter();
+    state.guard_by(cond, polarity, None);
+    let nodes = statements(state, body);
+    state.leave(context);
+    nodes
+}

@@ -1,0 +1,420 @@
+//! Execution of loops: a trial turn to see how variables move, then the body on their closed forms.
+
+use super::induction::{self, Induction, Trial};
+use super::state::{Mode, Polarity, State, convert};
+use crate::calculus::{BinaryOp, Expr, ExprId, For, ScalarType, SiteId, Stmt, Test};
+use crate::protocol::{Carried, Guard, Loop, LoopId, Node, OpaqueId, Origin, Role};
+
+/// What decides whether a loop goes on.
+#[derive(Clone, Copy)]
+pub(super) enum Head<'k> {
+    /// The test of a counted loop.
+    For(&'k For),
+    /// A test before or after each turn.
+    Test(Test),
+}
+
+/// Executes a loop and leaves the environment as it is after it.
+pub(super) fn execute(state: &mut State<'_>, head: Head<'_>, body: &[Stmt], site: SiteId, nodes: &mut Vec<Node>) {
+    if let Head::For(each) = head {
+        let start = state.evaluate(each.start);
+        state.assign(each.var, start);
+    }
+    if never_runs(state, head) {
+        return;
+    }
+    let mark = state.out.vars.len();
+    let trials = trial_turn(state, head, body, site);
+    let inductions = induction::classify(state, &trials, mark);
+    let ends = if state.mode == Mode::Emit {
+        emit(state, head, body, site, &trials, &inductions, nodes)
+    } else {
+        trials.iter().map(|trial| trial.end).collect()
+    };
+    for ((trial, induction), end) in trials.iter().zip(&inductions).zip(ends) {
+        let value = value_after(state, head, site, *trial, induction, end);
+        state.assign(trial.var, value);
+    }
+}
+
+/// Whether the first test is known to fail.
+fn never_runs(state: &mut State<'_>, head: Head<'_>) -> bool {
+    let test = match head {
+        Head::For(each) => for_test(state, each),
+        Head::Test(Test::Before(cond)) => state.evaluate(cond),
+        Head::Test(Test::After(_)) => return false,
+    };
+    state.out.exprs.as_int(test) == Some(0)
+}
+
+/// The test of a counted loop in the current environment.
+fn for_test(state: &mut State<'_>, each: &For) -> ExprId {
+    let value = state.simplify(state.env[each.var.index()]);
+    let bound = state.evaluate(each.bound);
+    state.out.exprs.binary(each.cmp, value, bound)
+}
+
+// ---- the trial turn ----
+
+/// Executes the body once on a symbol for each variable that it assigns, and leaves the environment alone.
+fn trial_turn(state: &mut State<'_>, head: Head<'_>, body: &[Stmt], site: SiteId) -> Vec<Trial> {
+    let before = state.env.clone();
+    let mode = std::mem::replace(&mut state.mode, Mode::Trial);
+    let context = state.enter();
+    let mut trials = Vec::new();
+    for var in state.assignments.of_loop(site).assigned {
+        let variable = &state.kernel.vars[var];
+        let symbol = state.fresh(&variable.name, variable.ty).1;
+        trials.push(Trial { var, start: before[var.index()], symbol, next: symbol, end: symbol });
+    }
+    for trial in &trials {
+        state.env[trial.var.index()] = trial.symbol;
+    }
+    learn_test(state, head, &before);
+    super::statements(state, body);
+    for trial in &mut trials {
+        trial.end = state.simplify(state.env[trial.var.index()]);
+    }
+    learn_that_it_goes_on(state, head);
+    for trial in &mut trials {
+        trial.next = state.simplify(state.env[trial.var.index()]);
+    }
+    if let Head::For(each) = head {
+        for trial in trials.iter_mut().filter(|trial| trial.var == each.var) {
+            let by = state.evaluate(each.step.by);
+            trial.next = state.out.exprs.binary(each.step.op, trial.symbol, by);
+        }
+    }
+    state.leave(context);
+    state.mode = mode;
+    state.env = before;
+    trials
+}
+
+/// Learns what the test says about the values at the start of a turn.
+fn learn_test(state: &mut State<'_>, head: Head<'_>, before: &[ExprId]) {
+    match head {
+        Head::For(each) => {
+            let test = for_test(state, each);
+            state.learn(test);
+        }
+        Head::Test(Test::Before(cond)) => {
+            for (part, polarity) in state.conjuncts(cond, Polarity::Holds) {
+                let value = state.evaluate_as(part, polarity);
+                state.learn(value);
+            }
+        }
+        // What holds before the loop and is tested after each turn holds at the start of every turn.
+        Head::Test(Test::After(cond)) => {
+            for (part, polarity) in state.conjuncts(cond, Polarity::Holds) {
+                let now = std::mem::replace(&mut state.env, before.to_vec());
+                let at_first = state.evaluate_as(part, polarity);
+                state.env = now;
+                if state.out.exprs.as_int(at_first) == Some(1) {
+                    let value = state.evaluate_as(part, polarity);
+                    state.learn(value);
+                }
+            }
+        }
+    }
+}
+
+/// Learns, at the end of a turn, that another one follows. (A counted loop moves its variable first, and
+/// has no flags, so there is nothing that would help.)
+fn learn_that_it_goes_on(state: &mut State<'_>, head: Head<'_>) {
+    if let Head::Test(Test::Before(cond) | Test::After(cond)) = head {
+        for (part, polarity) in state.conjuncts(cond, Polarity::Holds) {
+            let value = state.evaluate_as(part, polarity);
+            state.learn(value);
+        }
+    }
+}
+
+// ---- the closed forms ----
+
+/// Emits the loop; returns the values of the variables at the end of a turn.
+fn emit(
+    state: &mut State<'_>,
+    head: Head<'_>,
+    body: &[Stmt],
+    site: SiteId,
+    trials: &[Trial],
+    inductions: &[Induction],
+    nodes: &mut Vec<Node>,
+) -> Vec<ExprId> {
+    let (iteration, turn) = state.fresh("k", ScalarType::I64);
+    let always = state.out.exprs.bool(true);
+    let id = state.out.loops.push(Loop {
+        site,
+        iteration,
+        guard: always,
+        continues: always,
+        carried: Vec::new(),
+        loops: state.loops.clone(),
+        guards: state.guards.clone(),
+        has_sync: state.assignments.of_loop(site).has_sync,
+        reasons: Vec::new(),
+    });
+    state.out.roles.insert(iteration, Role::Iteration(id));
+    state.loops.push(id);
+    let mut forms = ClosedForms { id, site, turn, parity: None, irregular: Vec::new() };
+    for (trial, induction) in trials.iter().zip(inductions) {
+        let value = forms.value(state, *trial, induction);
+        state.assign(trial.var, value);
+    }
+    let context = state.enter();
+    let later = guard_turn(state, head, &forms);
+    let inner = super::statements(state, body);
+    let ends: Vec<ExprId> = trials.iter().map(|trial| state.simplify(state.env[trial.var.index()])).collect();
+    continue_if(state, id, &later);
+    state.leave(context);
+    state.loops.pop();
+    for (opaque, index) in forms.irregular_of(trials) {
+        set_from(state, opaque, vec![trials[index].start, ends[index]]);
+    }
+    nodes.push(Node::Loop(id, inner));
+    ends
+}
+
+fn set_from(state: &mut State<'_>, opaque: OpaqueId, values: Vec<ExprId>) {
+    if let Origin::Loop { from, .. } = &mut state.out.opaques[opaque].origin {
+        *from = values;
+    }
+}
+
+/// The loop being emitted.
+struct ClosedForms {
+    id: LoopId,
+    site: SiteId,
+    /// The iteration number.
+    turn: ExprId,
+    /// The parity of the iteration number, once something toggles.
+    parity: Option<ExprId>,
+    /// Unknown values, with the kernel's variable that each belongs to.
+    irregular: Vec<(OpaqueId, ExprId)>,
+}
+
+impl ClosedForms {
+    fn irregular_of<'t>(&'t self, trials: &'t [Trial]) -> impl Iterator<Item = (OpaqueId, usize)> + 't {
+        self.irregular.iter().filter_map(|&(opaque, symbol)| {
+            trials.iter().position(|trial| trial.symbol == symbol).map(|index| (opaque, index))
+        })
+    }
+
+    fn is_irregular(&self, state: &State<'_>, value: ExprId) -> bool {
+        let mut found = false;
+        state.out.exprs.visit(value, |_, node| {
+            if let Expr::Var(var) = node {
+                found |= self.irregular.iter().any(|&(opaque, _)| state.out.opaques[opaque].var == *var);
+            }
+        });
+        found
+    }
+
+    /// The value of a variable at the start of the current turn.
+    fn value(&mut self, state: &mut State<'_>, trial: Trial, induction: &Induction) -> ExprId {
+        match induction {
+            Induction::Invariant => trial.start,
+            Induction::Affine { plus, minus, compute } => {
+                induction::affine_value(state, trial.start, (plus, minus), *compute, self.turn)
+            }
+            Induction::Geometric => self.geometric(state, trial),
+            Induction::Toggle(other) => self.toggle(state, trial.start, *other),
+            Induction::Cycle(values) => self.cycle(state, values),
+            Induction::Replaced(value) => {
+                let first = self.is_first(state);
+                state.out.exprs.select(first, trial.start, *value)
+            }
+            Induction::Irregular => {
+                let (opaque, value) = state.loop_value(trial.var, self.site);
+                self.irregular.push((opaque, trial.symbol));
+                value
+            }
+        }
+    }
+
+    fn is_first(&self, state: &mut State<'_>) -> ExprId {
+        let zero = state.out.exprs.int(0, ScalarType::I64);
+        state.out.exprs.binary(BinaryOp::Eq, self.turn, zero)
+    }
+
+    fn geometric(&mut self, state: &mut State<'_>, trial: Trial) -> ExprId {
+        let variable = &state.kernel.vars[trial.var];
+        let (var, value) = state.fresh(&variable.name, variable.ty);
+        state.out.roles.insert(var, Role::Geometric(self.id));
+        let symbol = trial.symbol;
+        let symbol = state.out.exprs[symbol].clone();
+        let next = state.out.exprs.substitute(trial.next, |leaf| (*leaf == symbol).then_some(value));
+        state.out.loops[self.id].carried.push(Carried { var, start: trial.start, next });
+        value
+    }
+
+    fn parity(&mut self, state: &mut State<'_>) -> ExprId {
+        if let Some(parity) = self.parity {
+            return parity;
+        }
+        let (var, value) = state.fresh("parity", ScalarType::I32);
+        state.out.roles.insert(var, Role::Toggle(self.id));
+        let start = state.out.exprs.int(0, ScalarType::I32);
+        let one = state.out.exprs.int(1, ScalarType::I32);
+        let next = state.out.exprs.binary(BinaryOp::Sub, one, value);
+        state.out.loops[self.id].carried.push(Carried { var, start, next });
+        self.parity = Some(value);
+        value
+    }
+
+    /// `start`, `other`, `start`, …; constants as `start + (other - start) * parity`, which rules compute with.
+    fn toggle(&mut self, state: &mut State<'_>, start: ExprId, other: ExprId) -> ExprId {
+        let parity = self.parity(state);
+        let ty = state.out.exprs.ty(start);
+        let exprs = &mut state.out.exprs;
+        if let (ScalarType::Int { .. }, Some(low), Some(high)) = (ty, exprs.as_int(start), exprs.as_int(other))
+            && ty.range().is_some_and(|(least, greatest)| (least..=greatest).contains(&(high - low).abs()))
+        {
+            let parity = convert(exprs, ty, parity);
+            let by = exprs.int((high - low).abs(), ty);
+            let moved = exprs.binary(BinaryOp::Mul, by, parity);
+            return exprs.binary(if high < low { BinaryOp::Sub } else { BinaryOp::Add }, start, moved);
+        }
+        let zero = exprs.int(0, ScalarType::I32);
+        let even = exprs.binary(BinaryOp::Eq, parity, zero);
+        exprs.select(even, start, other)
+    }
+
+    /// The value at the iteration number modulo the length of the cycle.
+    fn cycle(&self, state: &mut State<'_>, values: &[ExprId]) -> ExprId {
+        let exprs = &mut state.out.exprs;
+        let length = exprs.int(values.len() as i128, ScalarType::I64);
+        let phase = exprs.binary(BinaryOp::Rem, self.turn, length);
+        let ty = exprs.ty(values[0]);
+        let counts = values.iter().enumerate().all(|(index, &value)| exprs.as_int(value) == Some(index as i128));
+        if counts && matches!(ty, ScalarType::Int { .. }) {
+            return convert(exprs, ty, phase);
+        }
+        let mut value = values[values.len() - 1];
+        for (index, &candidate) in values.iter().enumerate().rev().skip(1) {
+            let index = exprs.int(index as i128, ScalarType::I64);
+            let here = exprs.binary(BinaryOp::Eq, phase, index);
+            value = exprs.select(here, candidate, value);
+        }
+        value
+    }
+}
+
+/// Guards the body by the loop's test; returns the parts of the test that must be asked at the end of a turn.
+///
+/// Boolean variables are among these: their values at the start of a turn were found on the assumption that
+/// the turn happens, so a flag that a `break` sets is false there and says nothing. Parts without boolean
+/// variables are exact at the start of a turn wherever the other parts hold, by induction on how deep one
+/// part's value lies within another's.
+fn guard_turn(state: &mut State<'_>, head: Head<'_>, forms: &ClosedForms) -> Vec<(ExprId, Polarity)> {
+    let mut later = Vec::new();
+    let first_guard = state.guards.len();
+    let of_loop = Some(forms.id);
+    match head {
+        Head::For(each) => {
+            let cond = for_test(state, each);
+            state.push_guard(Guard { cond, not_returned: false, of_loop });
+        }
+        Head::Test(Test::Before(cond)) => {
+            for (part, polarity) in state.conjuncts(cond, Polarity::Holds) {
+                if reads_boolean(state, part) {
+                    later.push((part, polarity));
+                }
+                let cond = state.evaluate_as(part, polarity);
+                let not_returned = state.says_not_returned(part, polarity);
+                state.push_guard(Guard { cond, not_returned, of_loop });
+            }
+        }
+        Head::Test(Test::After(cond)) => {
+            for (part, polarity) in state.conjuncts(cond, Polarity::Holds) {
+                let value = state.evaluate_as(part, polarity);
+                if reads_boolean(state, part) || forms.is_irregular(state, value) {
+                    later.push((part, polarity));
+                } else {
+                    let cond = or_first(state, forms.turn, value);
+                    state.push_guard(Guard { cond, not_returned: false, of_loop });
+                }
+            }
+        }
+    }
+    let guards: Vec<ExprId> = state.guards[first_guard..].iter().map(|guard| guard.cond).collect();
+    let always = state.out.exprs.bool(true);
+    state.out.loops[forms.id].guard = guards.into_iter().fold(always, |all, guard| state.out.exprs.and(all, guard));
+    later
+}
+
+/// Whether a condition of the kernel reads a boolean variable.
+fn reads_boolean(state: &State<'_>, cond: ExprId) -> bool {
+    let mut found = false;
+    state.kernel.exprs.visit(cond, |_, node| {
+        found |= matches!(node, Expr::Var(var) if state.kernel.vars[*var].ty == ScalarType::Bool);
+    });
+    found
+}
+
+/// `turn == 0 || cond`
+fn or_first(state: &mut State<'_>, turn: ExprId, cond: ExprId) -> ExprId {
+    let zero = state.out.exprs.int(0, ScalarType::I64);
+    let first = state.out.exprs.binary(BinaryOp::Eq, turn, zero);
+    state.out.exprs.or(first, cond)
+}
+
+/// Records, at the end of a turn, what these parts of the test ask of it.
+fn continue_if(state: &mut State<'_>, id: LoopId, later: &[(ExprId, Polarity)]) {
+    let mut all = state.out.exprs.bool(true);
+    for &(part, polarity) in later {
+        let value = state.evaluate_as(part, polarity);
+        all = state.out.exprs.and(all, value);
+    }
+    state.out.loops[id].continues = state.cap(all);
+}
+
+// ---- after the loop ----
+
+/// The value of a variable after the loop.
+fn value_after(
+    state: &mut State<'_>,
+    head: Head<'_>,
+    site: SiteId,
+    trial: Trial,
+    induction: &Induction,
+    end: ExprId,
+) -> ExprId {
+    if *induction == Induction::Invariant && keeps_its_value(trial, end) {
+        return trial.start;
+    }
+    if let Head::For(each) = head
+        && each.var == trial.var
+        && let Some(value) = counted_exit(state, each, trial)
+    {
+        return value;
+    }
+    let mut from = vec![trial.start, end];
+    if let Head::For(each) = head
+        && each.var == trial.var
+    {
+        from.push(state.evaluate(each.step.by));
+    }
+    let (opaque, value) = state.loop_value(trial.var, site);
+    set_from(state, opaque, from);
+    value
+}
+
+/// Whether a variable that has its first value at the start of every turn also has it when the loop ends;
+/// a flag that ends the loop does not.
+fn keeps_its_value(trial: Trial, end: ExprId) -> bool {
+    end == trial.start || end == trial.symbol
+}
+
+/// Where a counted loop of step one leaves its variable.
+fn counted_exit(state: &mut State<'_>, each: &For, trial: Trial) -> Option<ExprId> {
+    let Expr::Int(1, _) = state.kernel.exprs[each.step.by] else { return None };
+    let bound = state.evaluate(each.bound);
+    let op = match (each.step.op, each.cmp) {
+        (BinaryOp::Add, BinaryOp::Lt) => BinaryOp::Max,
+        (BinaryOp::Sub, BinaryOp::Gt) => BinaryOp::Min,
+        _ => return None,
+    };
+    Some(state.out.exprs.binary(op, trial.start, bound))
+}
