@@ -1,1 +1,91 @@
-//! Placeholder.
+//! From a resolved kernel to the calculus: functions inlined, pointers resolved, loops normalised.
+//!
+//! # The story
+//! A [`pass::Pass`] walks the kernel once and emits calculus statements. Every object is a byte range of a
+//! *target* ([`facts::Target`]): an array that threads share, a private array, or the scalar variables that
+//! a local has been split into. A pointer is a target (or a tag that chooses among several) and a byte
+//! offset. What a pointer variable may point to, and which locals need memory of their own (a local array
+//! indexed by a variable, for instance), shows only while walking; a pass that learns such a fact finishes
+//! and is thrown away, and the next one starts with what is known. Facts only grow, so this ends.
+//!
+//! # Guarantees
+//! - No access is dropped. Whatever is not understood becomes an entry of [`Kernel::unsupported`].
+//! - The order of effects is that of C++17: the right side of an assignment before its left.
+//! - A counted [`For`](crate::calculus::For) is emitted only where bound and step cannot change; any other
+//!   loop is a [`Loop`](crate::calculus::Stmt::Loop) whose test is evaluated as often as in the source.
+//!
+//! # Assumed, as the C standards let us
+//! Reading or writing through a null pointer, and reading a variable before it has a value, do not happen.
+//! The signed variable of a counted loop does not overflow when it is stepped by an unsigned amount.
+//! Two pointer parameters point to different allocations (`is_param` says so).
+//!
+//! # Deliberately not done
+//! `__distinct_int` and `__uniform_int` inside an assumption, and assumptions about the contents of memory,
+//! are dropped: a missing assumption can make a proof fail, never succeed. Calls of functions that are not
+//! defined are taken to change only what their pointer arguments reach and the unit's global variables.
+
+mod access;
+mod asm;
+mod builtin;
+mod call;
+mod convert;
+mod expr;
+mod facts;
+mod home;
+mod layout;
+mod loops;
+mod memory;
+mod operator;
+mod pass;
+mod place;
+mod range;
+mod scan;
+mod stmt;
+mod switch;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use crate::calculus::{GeometryFacts, Kernel, Unsupported};
+use crate::resolve::program::{FunctionId, Program};
+use facts::Facts;
+use pass::Pass;
+
+/// Passes after which pointers that still gain targets are given up on.
+const MAX_PASSES: usize = 24;
+
+/// Lowers every kernel of the program, in source order.
+pub fn kernels(program: &Program) -> Vec<Kernel> {
+    program.kernels.iter().map(|&kernel| lower(program, kernel)).collect()
+}
+
+/// Lowers one kernel.
+pub fn lower(program: &Program, kernel: FunctionId) -> Kernel {
+    let mut facts = Facts::default();
+    for _ in 0..MAX_PASSES {
+        facts.changed = false;
+        let lowered = run_pass(program, kernel, &mut facts);
+        if !facts.changed {
+            return lowered;
+        }
+    }
+    let mut lowered = run_pass(program, kernel, &mut facts);
+    lowered.unsupported.push(Unsupported {
+        span: Some(program.functions[kernel].span),
+        reason: "pointers of this kernel change in too many ways to be followed".to_owned(),
+        arrays: None,
+    });
+    lowered
+}
+
+fn run_pass(program: &Program, kernel: FunctionId, facts: &mut Facts) -> Kernel {
+    let function = &program.functions[kernel];
+    let mut pass = Pass::new(program, kernel, facts);
+    pass.kernel.name.clone_from(&function.name);
+    pass.kernel.template_args.clone_from(&function.template_args);
+    pass.kernel.geometry =
+        GeometryFacts { required_block: function.required_block, max_threads: function.max_threads };
+    pass.kernel_body();
+    pass.finish()
+}

@@ -1,0 +1,141 @@
+//! Accesses to arrays: the reads, writes and atomics of the calculus.
+
+use super::pass::Pass;
+use super::value::{Place, Value};
+use crate::calculus::{
+    Access, ArrayId, AtomicOp, ExprId, MemoryOrder, ScalarType, Stmt, SyncScope, VarId,
+};
+use crate::resolve::program::TypeId;
+use crate::source::Span;
+
+/// An atomic operation, apart from what it works on.
+pub(super) struct Atomic {
+    pub(super) op: AtomicOp,
+    pub(super) operands: Vec<ExprId>,
+    pub(super) order: MemoryOrder,
+    pub(super) scope: SyncScope,
+}
+
+impl Pass<'_> {
+    fn access(&mut self, array: ArrayId, place: &Place, span: Span) -> Access {
+        let bytes = match &place.bits {
+            Some((bytes, _)) => *bytes,
+            None => self.access_bytes(place.ty),
+        };
+        self.note_unit(array, place.ty);
+        Access { array, offset: place.pointer.offset, bytes, site: self.site(span) }
+    }
+
+    fn access_bytes(&self, ty: TypeId) -> u32 {
+        u32::try_from(self.layout.size(ty)).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// Reads `place`, which lies in `array`.
+    pub(super) fn read(&mut self, array: ArrayId, place: &Place, span: Span) -> Value {
+        let access = self.access(array, place, span);
+        let scalar = self.layout.scalar(place.ty).filter(|_| place.bits.is_none());
+        let carrier_bytes = u16::try_from(access.bytes).unwrap_or(u16::MAX);
+        let ty = scalar.unwrap_or(ScalarType::Opaque { bytes: carrier_bytes });
+        let name = self.kernel.arrays[array].name.clone();
+        let var = self.temporary(&name, ty);
+        self.emit(Stmt::Read { var, access });
+        let value = self.var(var);
+        if scalar.is_some() {
+            return Value::Scalar(value);
+        }
+        if let (Some((_, field)), Some(ty)) = (&place.bits, self.layout.scalar(place.ty)) {
+            return Value::Scalar(self.exprs().call(format!("bits.{field}"), vec![value], ty));
+        }
+        self.unpack(value, place.ty, &name)
+    }
+
+    /// The parts of an opaque carrier that was read from `array`.
+    fn unpack(&mut self, carrier: ExprId, ty: TypeId, array: &str) -> Value {
+        if self.layout.is_pointer(ty) {
+            return Value::Pointer(self.unknown_pointer(&format!("a pointer that was loaded from '{array}'")));
+        }
+        let Some(leaves) = self.layout.leaves(ty) else { return Value::Scalar(carrier) };
+        let parts = leaves.into_iter().map(|leaf| match self.layout.scalar(leaf.ty) {
+            Some(scalar) => {
+                let name = format!("field@{}:{}", leaf.offset, scalar.bytes());
+                Value::Scalar(self.exprs().call(name, vec![carrier], scalar))
+            }
+            None => Value::Pointer(self.unknown_pointer(&format!("a pointer that was loaded from '{array}'"))),
+        });
+        Value::Aggregate(parts.collect())
+    }
+
+    /// Writes `value` to `place`, which lies in `array`.
+    pub(super) fn write(&mut self, array: ArrayId, place: &Place, value: Option<&Value>, span: Span) {
+        let access = self.access(array, place, span);
+        let value = match value {
+            Some(Value::Scalar(expr)) if place.bits.is_none() => match self.layout.scalar(place.ty) {
+                Some(scalar) => Some(self.coerce(*expr, scalar)),
+                None => Some(*expr).filter(|&expr| self.kernel.exprs.ty(expr).bytes() == access.bytes),
+            },
+            Some(Value::Aggregate(parts)) => self.pack(parts, access.bytes),
+            _ => None,
+        };
+        self.emit(Stmt::Write { access, value });
+    }
+
+    /// One opaque value for an aggregate of scalars.
+    fn pack(&mut self, parts: &[Value], bytes: u32) -> Option<ExprId> {
+        let scalars: Option<Vec<ExprId>> = parts
+            .iter()
+            .map(|part| match part {
+                Value::Scalar(expr) => Some(*expr),
+                _ => None,
+            })
+            .collect();
+        let bytes = u16::try_from(bytes).ok()?;
+        Some(self.exprs().call("aggregate", scalars?, ScalarType::Opaque { bytes }))
+    }
+
+    /// An access of `bytes` bytes at a place, for `memcpy` and its kin: a write, or a read of an unused value.
+    pub(super) fn touch(&mut self, array: ArrayId, offset: ExprId, bytes: u32, write: Touch, span: Span) {
+        self.units.entry(array).or_default().insert(None);
+        let access = Access { array, offset, bytes, site: self.site(span) };
+        match write {
+            Touch::Write => self.emit(Stmt::Write { access, value: None }),
+            Touch::Read => {
+                let carrier = ScalarType::Opaque { bytes: u16::try_from(bytes).unwrap_or(u16::MAX) };
+                let var = self.temporary("copied", carrier);
+                self.emit(Stmt::Read { var, access });
+            }
+        }
+    }
+
+    /// An atomic on `place`, which lies in `array`; `var` takes the old value.
+    pub(super) fn atomic(&mut self, array: ArrayId, place: &Place, var: Option<VarId>, atomic: &Atomic, span: Span) {
+        let access = self.access(array, place, span);
+        let Atomic { op, ref operands, order, scope } = *atomic;
+        self.emit(Stmt::Atomic { var, access, op, operands: operands.clone(), order, scope });
+    }
+
+    /// Remembers the unit in which `array` is addressed.
+    pub(super) fn note_unit(&mut self, array: ArrayId, ty: TypeId) {
+        let unit = self.layout.symbolic(ty);
+        self.units.entry(array).or_default().insert(unit);
+    }
+
+    /// An array that is addressed in units of unknown size and in others, too, has no common unit.
+    pub(super) fn report_mixed_units(&mut self) {
+        for array in self.kernel.arrays.handles() {
+            if self.units.get(&array).is_none_or(|units| units.len() < 2) {
+                continue;
+            }
+            let Some(span) = self.kernel.arrays[array].span else { continue };
+            let reason =
+                format!("'{}' is accessed as elements of a type of unknown size and otherwise", self.kernel.arrays[array].name);
+            self.unsupported_on(span, reason, vec![array]);
+        }
+    }
+}
+
+/// The direction of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touch {
+    Read,
+    Write,
+}

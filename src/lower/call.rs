@@ -1,0 +1,178 @@
+//! Calls: functions of the program are inlined, unknown ones change what their pointer arguments reach.
+
+use super::facts::Target;
+use super::home::Home;
+use super::pass::{Frame, Pass};
+use super::scan;
+use super::value::{Base, Place, Value};
+use crate::calculus::{ArrayId, HavocReason, ScalarType};
+use crate::resolve::program::{Expr, FunctionId, Storage, Type};
+use crate::source::Span;
+
+/// Calls inside calls beyond which nothing is inlined.
+const MAX_INLINE_DEPTH: usize = 48;
+
+impl Pass<'_> {
+    /// A call of a function of the program.
+    pub(super) fn call(&mut self, function: FunctionId, args: &[Expr], call: &Expr) -> Value {
+        let callee = &self.program.functions[function];
+        let Some(body) = &callee.body else { return self.unknown_call(&callee.name, args, call) };
+        let recursive = self.frames.iter().any(|frame| frame.function == function);
+        if recursive || self.frames.len() > MAX_INLINE_DEPTH {
+            let what = if recursive { "recursive call of" } else { "call nested too deeply, of" };
+            return self.give_up_call(format!("{what} '{}'", callee.name), args, call);
+        }
+        let values: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
+        for (span, reason) in &callee.unsupported {
+            self.unsupported(*span, reason.clone());
+        }
+        let chain = self.enter_chain(call.span);
+        self.calls.push(call.span);
+        self.frames.push(Frame { function, chain, returned: None, result: None, jumps: Vec::new() });
+        self.bind_arguments(function, values, call.span);
+        let value = if scan::returns_once_at_end(body) {
+            self.stmts_with_value(body)
+        } else {
+            self.body_with_result(function, call.span)
+        };
+        let value = self.kept_value(value);
+        self.frames.pop();
+        self.calls.pop();
+        value
+    }
+
+    fn bind_arguments(&mut self, function: FunctionId, values: Vec<Value>, span: Span) {
+        let params = &self.program.functions[function].params;
+        let mut values = values.into_iter();
+        for &param in params {
+            let ty = self.program.variables[param].ty;
+            let value = match values.next() {
+                Some(value) => self.fit_value(value, ty),
+                None => {
+                    self.unsupported(span, "call with too few arguments".to_owned());
+                    self.unknown_value(ty, &HavocReason::Other("a missing argument".to_owned()), span)
+                }
+            };
+            self.declare(param, Some(value), span);
+        }
+        if values.next().is_some() {
+            self.unsupported(span, "call with too many arguments".to_owned());
+        }
+    }
+
+    /// A body whose `return`s stand in several places: each stores the value, and flags what must not follow.
+    fn body_with_result(&mut self, function: FunctionId, span: Span) -> Value {
+        let callee = &self.program.functions[function];
+        let body = callee.body.as_deref().unwrap_or_default();
+        let ty = callee.result;
+        let is_void = matches!(self.program.types[ty], Type::Void);
+        if let (false, Some(chain)) = (is_void, self.chain()) {
+            let target = self.facts.target(Target::Result(chain));
+            let home = self.fresh_home(target, &format!("{}.result", callee.name), ty, span);
+            self.homes.insert(target, home);
+            self.frame().result = Some(target);
+        }
+        if scan::has_early_return(body) {
+            let flag = self.temporary(&format!("{}.returned", callee.name), ScalarType::Bool);
+            self.set_flag(flag, 0);
+            self.frame().returned = Some(flag);
+        }
+        self.stmts(body);
+        match self.frame().result {
+            Some(target) => {
+                let place = Place { pointer: self.start_of(target), ty, bits: None };
+                self.load(&place, span)
+            }
+            None => Value::Void,
+        }
+    }
+
+    /// A result that later calls of the same function cannot change.
+    fn kept_value(&mut self, value: Value) -> Value {
+        // Every inlining has variables of its own, so that what a result mentions changes only if the
+        // enclosing loop comes around again.
+        value
+    }
+
+    /// A call of a function that is not defined: its pointer arguments and the unit's global variables may change.
+    pub(super) fn unknown_call(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
+        let values: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
+        let reason = HavocReason::Call(name.to_owned());
+        let mut arrays = self.global_arrays();
+        let mut anywhere = false;
+        for value in &values {
+            anywhere |= self.reach(value, &mut arrays);
+            self.clobber_value(value, &reason, call.span);
+        }
+        arrays.sort_unstable();
+        arrays.dedup();
+        let text = format!("call of '{name}', which is not defined");
+        if anywhere {
+            self.unsupported(call.span, text);
+        } else if !arrays.is_empty() {
+            self.unsupported_on(call.span, text, arrays);
+        }
+        self.unknown_value(call.ty, &reason, call.span)
+    }
+
+    /// Global variables of the unit, which any function may touch.
+    fn global_arrays(&mut self) -> Vec<ArrayId> {
+        let globals: Vec<_> = self
+            .program
+            .variables
+            .iter()
+            .filter(|(_, variable)| variable.storage == Storage::Global)
+            .map(|(id, _)| id)
+            .collect();
+        let mut arrays = Vec::new();
+        for global in globals {
+            let target = self.target_of(global);
+            arrays.extend(self.array_of(target));
+        }
+        arrays
+    }
+
+    /// Adds the arrays that a value's pointers lead to; returns whether they may lead anywhere.
+    pub(super) fn reach(&mut self, value: &Value, arrays: &mut Vec<ArrayId>) -> bool {
+        match value {
+            Value::Pointer(pointer) => match &pointer.base {
+                Base::Target(target) => {
+                    arrays.extend(self.array_of(*target));
+                    false
+                }
+                Base::OneOf { targets, .. } => {
+                    arrays.extend(targets.iter().filter_map(|&target| self.array_of(target)));
+                    false
+                }
+                Base::Unknown(reason) => reason != "a string literal",
+            },
+            Value::Aggregate(parts) => parts.iter().fold(false, |any, part| self.reach(part, arrays) || any),
+            Value::Void | Value::Scalar(_) => false,
+        }
+    }
+
+    /// Locals that a value's pointers lead to become unknown.
+    pub(super) fn clobber_value(&mut self, value: &Value, reason: &HavocReason, span: Span) {
+        match value {
+            Value::Pointer(pointer) => self.clobber(pointer, reason, span),
+            Value::Aggregate(parts) => parts.iter().for_each(|part| self.clobber_value(part, reason, span)),
+            Value::Void | Value::Scalar(_) => {}
+        }
+    }
+
+    /// A call whose effect is not known at all.
+    pub(super) fn give_up_call(&mut self, reason: String, args: &[Expr], call: &Expr) -> Value {
+        let havoc = HavocReason::Other(reason.clone());
+        for arg in args {
+            let value = self.value(arg);
+            self.clobber_value(&value, &havoc, call.span);
+        }
+        self.unsupported(call.span, reason);
+        self.unknown_value(call.ty, &havoc, call.span)
+    }
+
+    /// Whether a target is a null pointer.
+    pub(super) fn is_null_target(&self, target: super::facts::TargetId) -> bool {
+        matches!(self.facts.key(target), Target::Null) || matches!(self.homes.get(target), Some(Home::Null))
+    }
+}

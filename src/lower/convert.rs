@@ -1,0 +1,167 @@
+//! Conversions between scalar types, and from and to pointers.
+
+use super::pass::Pass;
+use super::value::{Base, Pointer, Value};
+use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, ScalarType, Space};
+use crate::resolve::program::{Type, TypeId};
+use crate::source::Span;
+
+impl Pass<'_> {
+    /// `value` in the scalar type `to`, as C converts; a float's value is not known, but a function of it.
+    pub(super) fn coerce(&mut self, value: ExprId, to: ScalarType) -> ExprId {
+        let from = self.kernel.exprs.ty(value);
+        match (from, to) {
+            _ if from == to => value,
+            (ScalarType::Opaque { .. }, ScalarType::Bool) => self.exprs().call("f!=0", vec![value], to),
+            (ScalarType::Opaque { .. }, ScalarType::Int { .. }) => self.exprs().call("int", vec![value], to),
+            (_, ScalarType::Opaque { .. }) => self.exprs().call("float", vec![value], to),
+            (ScalarType::Int { .. }, ScalarType::Bool) => self.truth(value),
+            _ => self.exprs().convert(to, value),
+        }
+    }
+
+    /// `value != 0`
+    fn truth(&mut self, value: ExprId) -> ExprId {
+        // `(int)b != 0` is `b`.
+        if let Expr::Convert(_, inner) = self.kernel.exprs[value]
+            && self.kernel.exprs.ty(inner) == ScalarType::Bool
+        {
+            return inner;
+        }
+        let ty = self.kernel.exprs.ty(value);
+        let zero = self.exprs().int(0, ty);
+        self.exprs().binary(BinaryOp::Ne, value, zero)
+    }
+
+    /// The bits of `value` seen as `to`, a type of the same size.
+    pub(super) fn reinterpret(&mut self, value: ExprId, to: ScalarType) -> ExprId {
+        let from = self.kernel.exprs.ty(value);
+        match (from, to) {
+            _ if from == to => value,
+            (ScalarType::Int { .. }, ScalarType::Int { .. }) => self.exprs().convert(to, value),
+            _ => self.exprs().call("bits", vec![value], to),
+        }
+    }
+
+    /// `value`, of type `from`, converted to type `to`.
+    pub(super) fn convert(&mut self, value: Value, from: TypeId, to: TypeId, span: Span) -> Value {
+        if from == to {
+            return value;
+        }
+        let converted = self.convert_kinds(value, from, to);
+        if let Value::Scalar(expr) = converted {
+            self.note_span(expr, span);
+        }
+        converted
+    }
+
+    fn convert_kinds(&mut self, value: Value, from: TypeId, to: TypeId) -> Value {
+        let scalar = self.layout.scalar(to);
+        match (value, &self.program.types[to]) {
+            (_, Type::Void) => Value::Void,
+            (Value::Scalar(expr), Type::Pointer { .. }) => Value::Pointer(self.pointer_from(expr)),
+            (Value::Pointer(pointer), Type::Bool) => Value::Scalar(self.is_not_null(&pointer)),
+            (Value::Pointer(pointer), _) => match scalar {
+                Some(scalar) => Value::Scalar(self.address(&pointer, scalar)),
+                None => Value::Pointer(pointer),
+            },
+            (Value::Scalar(expr), Type::Vector { of, lanes }) if self.layout.scalar(from).is_some() => {
+                let lane = self.layout.scalar(*of).unwrap_or(ScalarType::I32);
+                let lane = self.coerce(expr, lane);
+                Value::Aggregate(vec![Value::Scalar(lane); usize::from(*lanes)])
+            }
+            (Value::Aggregate(parts), Type::Vector { of, .. }) => {
+                let lane = self.layout.scalar(*of);
+                let parts = parts.into_iter().map(|part| match (part, lane) {
+                    (Value::Scalar(expr), Some(lane)) => Value::Scalar(self.coerce(expr, lane)),
+                    (part, _) => part,
+                });
+                Value::Aggregate(parts.collect())
+            }
+            (Value::Scalar(expr), _) => match scalar {
+                Some(scalar) => Value::Scalar(self.coerce(expr, scalar)),
+                None => Value::Scalar(expr),
+            },
+            (value, _) => value,
+        }
+    }
+
+    fn pointer_from(&mut self, integer: ExprId) -> Pointer {
+        if self.kernel.exprs.as_int(integer) == Some(0) {
+            return self.null();
+        }
+        self.unknown_pointer("a pointer that was made from an integer")
+    }
+
+    /// `pointer != 0`
+    pub(super) fn is_not_null(&mut self, pointer: &Pointer) -> ExprId {
+        let null = self.null();
+        let Base::Target(null_target) = null.base else { return self.exprs().bool(true) };
+        match &pointer.base {
+            Base::Target(target) if *target == null_target => self.exprs().bool(false),
+            Base::Target(target) => {
+                let target = *target;
+                self.array_of(target)
+                    .filter(|&array| self.kernel.arrays[array].is_param)
+                    .map_or_else(|| self.kernel.exprs.bool(true), |array| self.param_is_not_null(array))
+            }
+            Base::OneOf { tag, targets } if targets.contains(&null_target) => {
+                let tag = *tag;
+                let is_null = self.tag_is(tag, null_target);
+                self.exprs().not(is_null)
+            }
+            Base::OneOf { .. } | Base::Unknown(_) => {
+                let args = vec![pointer.offset];
+                self.exprs().call("pointer!=0", args, ScalarType::Bool)
+            }
+        }
+    }
+
+    fn param_is_not_null(&mut self, array: ArrayId) -> ExprId {
+        let text = format!("{} != 0", self.kernel.arrays[array].name);
+        self.exprs().opaque(text, ScalarType::Bool)
+    }
+
+    /// The address that a pointer holds, as a number of type `ty`: an unknown base, the same for all threads
+    /// that see the same array, plus the offset.
+    fn address(&mut self, pointer: &Pointer, ty: ScalarType) -> ExprId {
+        let base = match &pointer.base {
+            Base::Target(target) => self.array_of(*target),
+            _ => None,
+        };
+        let wide = match base {
+            Some(array) if self.kernel.arrays[array].space != Space::Private => {
+                let text = format!("address of {}", self.kernel.arrays[array].name);
+                let base = self.exprs().opaque(text, ScalarType::U64);
+                let offset = self.exprs().convert(ScalarType::U64, pointer.offset);
+                self.exprs().binary(BinaryOp::Add, base, offset)
+            }
+            _ => {
+                let var = self.temporary("address", ScalarType::U64);
+                let reason = crate::calculus::HavocReason::Other("the address of a variable".to_owned());
+                self.emit(crate::calculus::Stmt::Havoc { var, reason, span: None });
+                self.var(var)
+            }
+        };
+        self.coerce(wide, ty)
+    }
+
+    /// A comparison of pointers; `None` if it cannot be told.
+    pub(super) fn compare_pointers(&mut self, op: BinaryOp, a: &Pointer, b: &Pointer) -> Option<ExprId> {
+        let null = self.null().base;
+        if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && (a.base == null || b.base == null) {
+            let other = if a.base == null { b } else { a };
+            let not_null = self.is_not_null(other);
+            return Some(if op == BinaryOp::Ne { not_null } else { self.exprs().not(not_null) });
+        }
+        match (&a.base, &b.base) {
+            (Base::Target(left), Base::Target(right)) if left == right => {
+                Some(self.exprs().binary(op, a.offset, b.offset))
+            }
+            (Base::OneOf { tag: left, .. }, Base::OneOf { tag: right, .. }) if left == right => {
+                Some(self.exprs().binary(op, a.offset, b.offset))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What passes learn about a kernel and hand to the next pass: targets, points-to sets, locals in memory.
+//!
+//! Everything here only grows, and handles stay valid from pass to pass.
+
+use crate::arena::{Arena, Handle};
+use crate::resolve::program::VariableId;
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Handle of a target.
+pub(super) type TargetId = Handle<Target>;
+/// Handle of a call chain; `None` stands for the kernel itself.
+pub(super) type ChainId = Option<Handle<Chain>>;
+
+/// Targets of one pointer beyond which it is not followed any more.
+const MAX_TARGETS: usize = 32;
+
+/// One inlined call: where, from which chain, and the how manieth of that place (macros repeat spans).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Chain {
+    pub(super) parent: ChainId,
+    pub(super) call: Span,
+    pub(super) ordinal: u32,
+}
+
+/// Something that a pointer can point into.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Target {
+    /// The null pointer.
+    Null,
+    /// A variable, as seen from one inlining of its function; static storage belongs to the kernel.
+    Variable(ChainId, VariableId),
+    /// What a pointer parameter of the kernel points to; the offset tells apart the fields of a struct.
+    Pointee(VariableId, u64),
+    /// All `extern __shared__` variables.
+    ExternShared,
+    /// The result of an inlined call.
+    Result(Handle<Chain>),
+    /// A value that had to be given an address.
+    Temporary(ChainId, u32),
+}
+
+/// What a pointer held in a variable may point to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PointsTo {
+    pub(super) targets: BTreeSet<TargetId>,
+    /// Why it may point anywhere.
+    pub(super) unknown: Option<String>,
+}
+
+/// All facts.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    targets: Arena<Target>,
+    target_ids: FxHashMap<Target, TargetId>,
+    chains: Arena<Chain>,
+    chain_ids: FxHashMap<Chain, Handle<Chain>>,
+    points_to: BTreeMap<(TargetId, u64), PointsTo>,
+    in_memory: BTreeSet<TargetId>,
+    /// Whether the current pass learned something that it had already relied on.
+    pub(super) changed: bool,
+}
+
+impl Facts {
+    /// The handle of a target.
+    pub(super) fn target(&mut self, target: Target) -> TargetId {
+        if let Some(&id) = self.target_ids.get(&target) {
+            return id;
+        }
+        let id = self.targets.push(target.clone());
+        self.target_ids.insert(target, id);
+        id
+    }
+
+    /// The target behind a handle.
+    pub(super) fn key(&self, id: TargetId) -> &Target {
+        &self.targets[id]
+    }
+
+    /// The handle of a call chain.
+    pub(super) fn chain(&mut self, chain: Chain) -> Handle<Chain> {
+        if let Some(&id) = self.chain_ids.get(&chain) {
+            return id;
+        }
+        let id = self.chains.push(chain.clone());
+        self.chain_ids.insert(chain, id);
+        id
+    }
+
+    /// What the pointer at `offset` of a split variable may point to.
+    pub(super) fn points_to(&self, holder: TargetId, offset: u64) -> PointsTo {
+        self.points_to.get(&(holder, offset)).cloned().unwrap_or_default()
+    }
+
+    /// Records that the pointer at `offset` of `holder` may point to `targets`.
+    pub(super) fn add_targets(&mut self, holder: TargetId, offset: u64, targets: &[TargetId]) {
+        let entry = self.points_to.entry((holder, offset)).or_default();
+        if entry.unknown.is_some() {
+            return;
+        }
+        let before = entry.targets.len();
+        entry.targets.extend(targets);
+        if entry.targets.len() > MAX_TARGETS {
+            entry.unknown = Some("a pointer that may point to many different arrays".to_owned());
+        }
+        self.changed |= entry.targets.len() != before;
+    }
+
+    /// Records that the pointer at `offset` of `holder` may point anywhere.
+    pub(super) fn add_unknown(&mut self, holder: TargetId, offset: u64, reason: &str) {
+        let entry = self.points_to.entry((holder, offset)).or_default();
+        if entry.unknown.is_none() {
+            entry.unknown = Some(reason.to_owned());
+            self.changed = true;
+        }
+    }
+
+    /// Whether a local lives in memory instead of in scalar variables.
+    pub(super) fn is_in_memory(&self, target: TargetId) -> bool {
+        self.in_memory.contains(&target)
+    }
+
+    /// Records that a local needs memory.
+    pub(super) fn put_in_memory(&mut self, target: TargetId) {
+        self.changed |= self.in_memory.insert(target);
+    }
+}

@@ -1,0 +1,292 @@
+//! Where each target lives in this pass: an array, or scalar variables.
+
+use super::facts::{Target, TargetId};
+use super::layout::Leaf;
+use super::pass::Pass;
+use super::value::{Base, Pointer, Value};
+use crate::calculus::{Array, ArrayId, ExprId, HavocReason, Param, ScalarType, Space, Stmt, VarId};
+use crate::resolve::program::{AddressSpace, Storage, Type, TypeId, VariableId};
+use crate::source::Span;
+
+/// Where a target lives.
+#[derive(Clone, Debug)]
+pub(super) enum Home {
+    /// Nowhere.
+    Null,
+    /// In an array.
+    Array(ArrayId),
+    /// In variables, one for each leaf.
+    Slots(Vec<Slot>),
+}
+
+/// One leaf of a split variable.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub(super) leaf: Leaf,
+    pub(super) holder: Holder,
+}
+
+/// What holds a leaf.
+#[derive(Clone, Debug)]
+pub(super) enum Holder {
+    /// A variable.
+    Var(VarId),
+    /// A pointer; the tag exists if it may have several targets.
+    Pointer { tag: Option<VarId>, offset: VarId },
+    /// Nothing ever assigns it after its initialisation: this.
+    Value(Value),
+}
+
+/// How a new array is described.
+struct ArrayShape<'a> {
+    name: &'a str,
+    ty: TypeId,
+    space: Space,
+    bytes: Option<u64>,
+    is_param: bool,
+    span: Span,
+}
+
+impl Pass<'_> {
+    /// The target of a variable, as the current frame sees it.
+    pub(super) fn target_of(&mut self, variable: VariableId) -> TargetId {
+        let declared = &self.program.variables[variable];
+        let target = match declared.storage {
+            Storage::Shared if declared.is_extern => Target::ExternShared,
+            Storage::Param | Storage::Local => Target::Variable(self.chain(), variable),
+            Storage::Shared | Storage::Global | Storage::Constant | Storage::Host => Target::Variable(None, variable),
+        };
+        let id = self.facts.target(target);
+        if self.homes.get(id).is_none() {
+            self.settle(id, variable);
+        }
+        id
+    }
+
+    /// Gives a home to a variable that is used without having been declared on the way.
+    fn settle(&mut self, id: TargetId, variable: VariableId) {
+        let declared = &self.program.variables[variable];
+        let home = match declared.storage {
+            Storage::Shared => Home::Array(self.static_array(variable, Space::Shared)),
+            Storage::Global => Home::Array(self.static_array(variable, Space::Global)),
+            Storage::Constant => Home::Array(self.static_array(variable, Space::Constant)),
+            Storage::Host => {
+                let reason = format!("host variable '{}' in device code", declared.name);
+                self.unsupported(declared.span, reason);
+                self.fresh_home(id, &declared.name, declared.ty, declared.span)
+            }
+            // A value parameter of a template that nothing instantiates: uniform, and not in the parameter list.
+            Storage::Param if self.chain().is_none() => return self.kernel_param(variable),
+            Storage::Param | Storage::Local => self.fresh_home(id, &declared.name, declared.ty, declared.span),
+        };
+        self.homes.insert(id, home);
+    }
+
+    fn static_array(&mut self, variable: VariableId, space: Space) -> ArrayId {
+        let declared = &self.program.variables[variable];
+        let bytes = if declared.is_extern { None } else { self.layout.known_size(declared.ty) };
+        let (name, ty, span) = (&*declared.name, declared.ty, declared.span);
+        self.new_array(&ArrayShape { name, ty, space, bytes, is_param: false, span })
+    }
+
+    fn new_array(&mut self, shape: &ArrayShape<'_>) -> ArrayId {
+        let (element, inner_dims) = self.layout.innermost(shape.ty);
+        let element_bytes = u32::try_from(self.layout.size(element).max(1)).unwrap_or(1);
+        self.kernel.arrays.push(Array {
+            name: shape.name.to_owned(),
+            space: shape.space,
+            bytes: shape.bytes.filter(|&bytes| bytes > 0),
+            element_bytes,
+            inner_dims,
+            is_param: shape.is_param,
+            span: Some(shape.span),
+        })
+    }
+
+    /// A home for a local of type `ty`: variables, or a private array where variables do not do.
+    pub(super) fn fresh_home(&mut self, id: TargetId, name: &str, ty: TypeId, span: Span) -> Home {
+        let leaves = if self.facts.is_in_memory(id) { None } else { self.layout.leaves(ty) };
+        let Some(leaves) = leaves else {
+            let bytes = self.layout.known_size(ty);
+            let shape = ArrayShape { name, ty, space: Space::Private, bytes, is_param: false, span };
+            return Home::Array(self.new_array(&shape));
+        };
+        let names = self.layout.leaf_names(ty);
+        let slots = leaves.into_iter().zip(names).map(|(leaf, suffix)| {
+            let holder = self.fresh_holder(id, leaf, &format!("{name}{suffix}"));
+            Slot { leaf, holder }
+        });
+        Home::Slots(slots.collect())
+    }
+
+    fn fresh_holder(&mut self, id: TargetId, leaf: Leaf, name: &str) -> Holder {
+        if let Some(scalar) = self.layout.scalar(leaf.ty) {
+            return Holder::Var(self.variable(name, scalar));
+        }
+        let several = self.facts.points_to(id, leaf.offset).targets.len() > 1;
+        let tag = several.then(|| self.variable(format!("{name}.tag"), ScalarType::I32));
+        Holder::Pointer { tag, offset: self.variable(format!("{name}.offset"), ScalarType::I64) }
+    }
+
+    /// Declares a local; `initial` is its first value, if it has one.
+    pub(super) fn declare(&mut self, variable: VariableId, initial: Option<Value>, span: Span) {
+        let declared = &self.program.variables[variable];
+        let id = self.facts.target(Target::Variable(self.chain(), variable));
+        let function = self.frame().function;
+        let frozen = !self.scans.assigned(self.program, function).contains(&variable);
+        let leaves = if self.facts.is_in_memory(id) { None } else { self.layout.leaves(declared.ty) };
+        if let (true, Some(value), Some(leaves)) = (frozen, &initial, leaves) {
+            let is_param = declared.storage == Storage::Param;
+            let slots = self.frozen_slots(&leaves, value.clone(), variable, is_param);
+            self.homes.insert(id, Home::Slots(slots));
+            return;
+        }
+        let home = self.fresh_home(id, &declared.name, declared.ty, declared.span);
+        self.homes.insert(id, home);
+        match initial {
+            Some(value) => {
+                let pointer = self.start_of(id);
+                let place = super::value::Place { pointer, ty: declared.ty, bits: None };
+                self.store(&place, value, span);
+            }
+            None => self.uninitialised(id, span),
+        }
+    }
+
+    fn uninitialised(&mut self, id: TargetId, span: Span) {
+        let Some(Home::Slots(slots)) = self.homes.get(id).cloned() else { return };
+        for slot in slots {
+            if let Holder::Var(var) = slot.holder {
+                self.emit(Stmt::Havoc { var, reason: HavocReason::Uninitialized, span: Some(span) });
+            }
+        }
+    }
+
+    /// Slots of a variable that nothing assigns after its initialisation.
+    fn frozen_slots(&mut self, leaves: &[Leaf], value: Value, variable: VariableId, is_param: bool) -> Vec<Slot> {
+        let declared = &self.program.variables[variable];
+        let names = self.layout.leaf_names(declared.ty);
+        let values = self.flatten(value, declared.ty);
+        let slots = leaves.iter().zip(names).zip(values).map(|((&leaf, suffix), value)| {
+            let name = format!("{}{suffix}", declared.name);
+            let keep = is_param || self.is_constant(&value);
+            let holder = Holder::Value(self.freeze(value, leaf, &name, keep));
+            Slot { leaf, holder }
+        });
+        slots.collect()
+    }
+
+    fn is_constant(&self, value: &Value) -> bool {
+        matches!(value, Value::Scalar(expr) if self.kernel.exprs.as_int(*expr).is_some())
+    }
+
+    /// The value as it is now, in variables named after `name` where it could change later, or (unless
+    /// `keep`) always, so that messages can name it.
+    fn freeze(&mut self, value: Value, leaf: Leaf, name: &str, keep: bool) -> Value {
+        match value {
+            Value::Scalar(expr) => {
+                let expr = match self.layout.scalar(leaf.ty) {
+                    Some(scalar) => self.coerce(expr, scalar),
+                    None => expr,
+                };
+                if keep && self.is_immutable(expr) {
+                    return Value::Scalar(expr);
+                }
+                Value::Scalar(self.named(expr, name))
+            }
+            Value::Pointer(pointer) => Value::Pointer(self.freeze_pointer(pointer, name)),
+            other => other,
+        }
+    }
+
+    fn freeze_pointer(&mut self, pointer: Pointer, name: &str) -> Pointer {
+        let offset =
+            if self.is_immutable(pointer.offset) { pointer.offset } else { self.named(pointer.offset, &format!("{name}.offset")) };
+        let base = match pointer.base {
+            Base::OneOf { tag, targets } if !self.is_immutable(tag) => {
+                Base::OneOf { tag: self.named(tag, &format!("{name}.tag")), targets }
+            }
+            base => base,
+        };
+        Pointer { base, offset }
+    }
+
+    fn named(&mut self, value: ExprId, name: &str) -> ExprId {
+        let ty = self.kernel.exprs.ty(value);
+        let var = self.variable(name, ty);
+        self.emit(Stmt::Let { var, value });
+        self.var(var)
+    }
+
+    /// Gives homes to the parameters of the kernel.
+    pub(super) fn kernel_params(&mut self, params: &[VariableId]) {
+        for &param in params {
+            self.kernel_param(param);
+        }
+    }
+
+    fn kernel_param(&mut self, variable: VariableId) {
+        let declared = &self.program.variables[variable];
+        let id = self.facts.target(Target::Variable(None, variable));
+        let leaves = if self.facts.is_in_memory(id) { None } else { self.layout.leaves(declared.ty) };
+        let function = self.frames[0].function;
+        let frozen = !self.scans.assigned(self.program, function).contains(&variable);
+        let Some(leaves) = leaves else {
+            // A struct that is indexed by a variable, or cannot be split: read-only memory, or a private copy.
+            let space = if frozen { Space::Constant } else { Space::Private };
+            let bytes = self.layout.known_size(declared.ty);
+            let (name, ty, span) = (&*declared.name, declared.ty, declared.span);
+            let array = self.new_array(&ArrayShape { name, ty, space, bytes, is_param: true, span });
+            self.homes.insert(id, Home::Array(array));
+            return;
+        };
+        let names = self.layout.leaf_names(declared.ty);
+        let values: Vec<Value> =
+            leaves.iter().zip(&names).map(|(&leaf, suffix)| self.param_leaf(variable, leaf, suffix)).collect();
+        if frozen {
+            let slots = leaves.into_iter().zip(values);
+            let slots = slots.map(|(leaf, value)| Slot { leaf, holder: Holder::Value(value) }).collect();
+            self.homes.insert(id, Home::Slots(slots));
+            return;
+        }
+        let home = self.fresh_home(id, &declared.name, declared.ty, declared.span);
+        self.homes.insert(id, home);
+        let value = self.regroup(values, declared.ty);
+        let place = super::value::Place { pointer: self.start_of(id), ty: declared.ty, bits: None };
+        self.store(&place, value, declared.span);
+    }
+
+    /// The value of a scalar or pointer in a parameter.
+    fn param_leaf(&mut self, variable: VariableId, leaf: Leaf, suffix: &str) -> Value {
+        let declared = &self.program.variables[variable];
+        let name = format!("{}{suffix}", declared.name);
+        if let Some(ty) = self.layout.scalar(leaf.ty) {
+            let param = self.kernel.params.push(Param { name, ty });
+            return Value::Scalar(self.exprs().param(param, ty));
+        }
+        let Type::Pointer { to, space } = self.program.types[leaf.ty] else { return Value::Void };
+        let space = match space {
+            Some(AddressSpace::Shared) => Space::Shared,
+            Some(AddressSpace::Constant) => Space::Constant,
+            Some(AddressSpace::Private) => Space::Private,
+            Some(AddressSpace::Global) | None => Space::Global,
+        };
+        let id = self.facts.target(Target::Pointee(variable, leaf.offset));
+        let shape = ArrayShape { name: &name, ty: to, space, bytes: None, is_param: true, span: declared.span };
+        let array = self.new_array(&shape);
+        if let Type::Array { len: Some(len), .. } = self.program.types[to] {
+            // `float (*a)[16]`: the pointee's own extent is an inner dimension, too.
+            self.kernel.arrays[array].inner_dims.insert(0, len);
+        }
+        self.homes.insert(id, Home::Array(array));
+        Value::Pointer(self.start_of(id))
+    }
+
+    /// The array that a target lives in, if it lives in one.
+    pub(super) fn array_of(&self, target: TargetId) -> Option<ArrayId> {
+        match self.homes.get(target) {
+            Some(Home::Array(array)) => Some(*array),
+            _ => None,
+        }
+    }
+}

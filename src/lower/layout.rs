@@ -1,0 +1,193 @@
+//! Sizes and leaves of types.
+//!
+//! A type whose size is not known (`T` of a template that nothing instantiates) counts as one *symbolic*
+//! unit: offsets into an array of such elements count elements. That is sound as long as all accesses to
+//! the array use the same unit, which [`super::access`] checks.
+
+use crate::calculus::ScalarType;
+use crate::resolve::program::{Program, Type, TypeId};
+use crate::source::Language;
+
+/// Leaves beyond which a local is kept in memory instead of being split.
+const MAX_LEAVES: usize = 64;
+/// Nesting of types beyond which nothing is known.
+const MAX_DEPTH: usize = 32;
+
+/// A scalar or pointer inside a larger type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Leaf {
+    pub(super) offset: u64,
+    pub(super) ty: TypeId,
+}
+
+/// Answers about the types of one program.
+#[derive(Clone, Copy)]
+pub(super) struct Layout<'p> {
+    pub(super) program: &'p Program,
+}
+
+impl Layout<'_> {
+    fn kind(&self, ty: TypeId) -> &Type {
+        &self.program.types[ty]
+    }
+
+    /// Size in bytes, or in symbolic units if [`Self::symbolic`] says so.
+    pub(super) fn size(&self, ty: TypeId) -> u64 {
+        match self.kind(ty) {
+            Type::Void | Type::Bool | Type::Unknown(_) => 1,
+            Type::Int { width, .. } | Type::Float { width } => u64::from(*width) / 8,
+            Type::Pointer { .. } => 8,
+            Type::Array { of, len } => self.size(*of).saturating_mul(len.unwrap_or(0)),
+            Type::Vector { of, lanes } => self.size(*of) * u64::from(self.vector_room(*lanes)),
+            Type::Record(record) => self.program.records[*record].bytes.unwrap_or(1),
+        }
+    }
+
+    fn vector_room(&self, lanes: u8) -> u8 {
+        if lanes == 3 && self.program.language == Language::OpenCl { 4 } else { lanes }
+    }
+
+    /// The type whose unknown size is the unit of `ty`'s size, if there is one.
+    pub(super) fn symbolic(&self, ty: TypeId) -> Option<TypeId> {
+        match self.kind(ty) {
+            Type::Unknown(_) => Some(ty),
+            Type::Array { of, .. } | Type::Vector { of, .. } => self.symbolic(*of),
+            Type::Record(record) if self.program.records[*record].bytes.is_none() => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// Size in bytes, if it is known (an array of unknown extent has none).
+    pub(super) fn known_size(&self, ty: TypeId) -> Option<u64> {
+        if self.symbolic(ty).is_some() {
+            return None;
+        }
+        match self.kind(ty) {
+            Type::Array { of, len } => self.known_size(*of)?.checked_mul((*len)?),
+            _ => Some(self.size(ty)),
+        }
+    }
+
+    /// The scalar type that represents `ty`; `None` for pointers, aggregates and `void`.
+    pub(super) fn scalar(&self, ty: TypeId) -> Option<ScalarType> {
+        Some(match self.kind(ty) {
+            Type::Bool => ScalarType::Bool,
+            Type::Int { width, signed } => ScalarType::Int { width: *width, signed: *signed },
+            Type::Float { width } => ScalarType::Opaque { bytes: u16::from(*width) / 8 },
+            Type::Unknown(_) => ScalarType::Opaque { bytes: 1 },
+            _ => return None,
+        })
+    }
+
+    /// The opaque carrier for a whole value of type `ty`.
+    pub(super) fn carrier(&self, ty: TypeId) -> ScalarType {
+        ScalarType::Opaque { bytes: u16::try_from(self.size(ty).max(1)).unwrap_or(u16::MAX) }
+    }
+
+    /// Whether `ty` is a pointer.
+    pub(super) fn is_pointer(&self, ty: TypeId) -> bool {
+        matches!(self.kind(ty), Type::Pointer { .. })
+    }
+
+    /// What a pointer type points to.
+    pub(super) fn pointee(&self, ty: TypeId) -> Option<TypeId> {
+        match self.kind(ty) {
+            Type::Pointer { to, .. } => Some(*to),
+            _ => None,
+        }
+    }
+
+    /// The element type of an array or vector.
+    pub(super) fn element(&self, ty: TypeId) -> Option<TypeId> {
+        match self.kind(ty) {
+            Type::Array { of, .. } | Type::Vector { of, .. } => Some(*of),
+            _ => None,
+        }
+    }
+
+    /// The innermost element type of an array, and its inner dimensions.
+    pub(super) fn innermost(&self, ty: TypeId) -> (TypeId, Vec<u64>) {
+        let mut current = ty;
+        let mut dims = Vec::new();
+        while let Type::Array { of, len } = self.kind(current) {
+            dims.push(len.unwrap_or(0));
+            current = *of;
+        }
+        if !dims.is_empty() {
+            dims.remove(0);
+        }
+        (current, dims)
+    }
+
+    /// The scalars and pointers that `ty` consists of, in order; `None` if it cannot be split (unions,
+    /// bit-fields, unknown sizes, large arrays).
+    pub(super) fn leaves(&self, ty: TypeId) -> Option<Vec<Leaf>> {
+        let mut leaves = Vec::new();
+        self.collect(ty, 0, MAX_DEPTH, &mut leaves)?;
+        Some(leaves)
+    }
+
+    fn collect(&self, ty: TypeId, offset: u64, depth: usize, leaves: &mut Vec<Leaf>) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        match self.kind(ty) {
+            Type::Void => return None,
+            Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Pointer { .. } | Type::Unknown(_) => {
+                leaves.push(Leaf { offset, ty });
+            }
+            Type::Array { of, len } => {
+                let len = (*len)?;
+                if len > MAX_LEAVES as u64 || self.symbolic(*of).is_some() {
+                    return None;
+                }
+                for index in 0..len {
+                    self.collect(*of, offset + index * self.size(*of), depth, leaves)?;
+                }
+            }
+            Type::Vector { of, lanes } => {
+                for lane in 0..*lanes {
+                    self.collect(*of, offset + u64::from(lane) * self.size(*of), depth, leaves)?;
+                }
+            }
+            Type::Record(record) => {
+                let record = &self.program.records[*record];
+                record.bytes?;
+                if record.is_union || record.fields.iter().any(|field| field.bit_group_bytes.is_some()) {
+                    return None;
+                }
+                for field in &record.fields {
+                    self.collect(field.ty, offset + field.offset, depth, leaves)?;
+                }
+            }
+        }
+        (leaves.len() <= MAX_LEAVES).then_some(())
+    }
+
+    /// Names of the leaves of `ty` in order, as a user would write them after the variable's name.
+    pub(super) fn leaf_names(&self, ty: TypeId) -> Vec<String> {
+        match self.kind(ty) {
+            Type::Array { of, len } => {
+                let inner = self.leaf_names(*of);
+                let names = |index| inner.iter().map(move |name| format!("[{index}]{name}"));
+                (0..len.unwrap_or(0)).flat_map(names).collect()
+            }
+            Type::Vector { lanes, .. } => (0..usize::from(*lanes)).map(lane_name).collect(),
+            Type::Record(record) => {
+                let fields = self.program.records[*record].fields.iter();
+                fields
+                    .flat_map(|field| {
+                        let inner = self.leaf_names(field.ty);
+                        inner.into_iter().map(|name| format!(".{}{name}", field.name)).collect::<Vec<_>>()
+                    })
+                    .collect()
+            }
+            _ => vec![String::new()],
+        }
+    }
+}
+
+fn lane_name(lane: usize) -> String {
+    match lane {
+        0..=3 => format!(".{}", ["x", "y", "z", "w"][lane]),
+        _ => format!(".s{lane:x}"),
+    }
+}

@@ -1,0 +1,304 @@
+//! One walk over a kernel: the kernel under construction, the open blocks, and the inlining stack.
+
+use super::facts::{Chain, ChainId, Facts, Target, TargetId};
+use super::home::Home;
+use super::layout::Layout;
+use super::scan::Scans;
+use super::value::{Base, Pointer};
+use crate::arena::SideTable;
+use crate::calculus::{
+    ArrayId, Exprs, ExprId, HavocReason, Kernel, ScalarType, Site, SiteId, Stmt, Unsupported, VarId, Variable,
+};
+use crate::resolve::program::{FunctionId, Program, TypeId};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Nesting of expressions, statements and calls beyond which lowering gives up on the inner part.
+const MAX_DEPTH: usize = 400;
+/// Statements of the calculus beyond which calls are no longer inlined.
+const MAX_STATEMENTS: usize = 200_000;
+
+/// A function being lowered.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) function: FunctionId,
+    pub(super) chain: ChainId,
+    /// Set by `return`, where something may follow it.
+    pub(super) returned: Option<VarId>,
+    /// Where `return` puts the value, if it is not simply the last thing that the function does.
+    pub(super) result: Option<TargetId>,
+    /// Jumps that are open in this function.
+    pub(super) jumps: Vec<Jump>,
+}
+
+/// A loop or switch that `break` or `continue` may leave; a flag exists once something sets it.
+#[derive(Debug)]
+pub(super) struct Jump {
+    pub(super) is_loop: bool,
+    pub(super) broken: Option<VarId>,
+    pub(super) continued: Option<VarId>,
+}
+
+/// The walk.
+pub(super) struct Pass<'p> {
+    pub(super) program: &'p Program,
+    pub(super) layout: Layout<'p>,
+    pub(super) facts: &'p mut Facts,
+    pub(super) kernel: Kernel,
+    pub(super) frames: Vec<Frame>,
+    /// Call sites that lead to the current frame.
+    pub(super) calls: Vec<Span>,
+    pub(super) homes: SideTable<Target, Home>,
+    pub(super) scans: Scans<'p>,
+    /// The type units in which each array is addressed.
+    pub(super) units: FxHashMap<ArrayId, BTreeSet<Option<TypeId>>>,
+    /// Arrays that were accessed through a type of unknown size in a way that cannot be followed.
+    pub(super) ordinals: FxHashMap<(ChainId, Span), u32>,
+    pub(super) temporaries: u32,
+    blocks: Vec<Vec<Stmt>>,
+    statements: usize,
+    depth: usize,
+    names: u32,
+}
+
+impl<'p> Pass<'p> {
+    pub(super) fn new(program: &'p Program, kernel: FunctionId, facts: &'p mut Facts) -> Self {
+        let frame = Frame { function: kernel, chain: None, returned: None, result: None, jumps: Vec::new() };
+        Pass {
+            program,
+            layout: Layout { program },
+            facts,
+            kernel: Kernel::default(),
+            frames: vec![frame],
+            calls: Vec::new(),
+            homes: SideTable::new(),
+            scans: Scans::default(),
+            units: FxHashMap::default(),
+            ordinals: FxHashMap::default(),
+            temporaries: 0,
+            blocks: vec![Vec::new()],
+            statements: 0,
+            depth: 0,
+            names: 0,
+        }
+    }
+
+    /// Lowers the kernel's parameters and body.
+    pub(super) fn kernel_body(&mut self) {
+        let function = &self.program.functions[self.frames[0].function];
+        for (span, reason) in &function.unsupported {
+            self.unsupported(*span, reason.clone());
+        }
+        self.kernel_params(&function.params);
+        let Some(body) = &function.body else {
+            return self.unsupported(function.span, "kernel without a body".to_owned());
+        };
+        if super::scan::has_early_return(body) {
+            let flag = self.variable("returned", ScalarType::Bool);
+            self.set_flag(flag, 0);
+            self.frames[0].returned = Some(flag);
+            self.kernel.returned = Some(flag);
+        }
+        self.stmts(body);
+    }
+
+    /// The finished kernel.
+    pub(super) fn finish(mut self) -> Kernel {
+        self.report_mixed_units();
+        self.kernel.body = self.blocks.pop().unwrap_or_default();
+        self.kernel
+    }
+
+    pub(super) fn exprs(&mut self) -> &mut Exprs {
+        &mut self.kernel.exprs
+    }
+
+    pub(super) fn frame(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("the kernel's own frame is never popped")
+    }
+
+    pub(super) fn chain(&self) -> ChainId {
+        self.frames.last().and_then(|frame| frame.chain)
+    }
+
+    /// A call chain that ends in a call at `span`.
+    pub(super) fn enter_chain(&mut self, span: Span) -> ChainId {
+        let parent = self.chain();
+        let ordinal = self.ordinals.entry((parent, span)).or_insert(0);
+        *ordinal += 1;
+        let chain = Chain { parent, call: span, ordinal: *ordinal };
+        Some(self.facts.chain(chain))
+    }
+
+    /// Adds a statement to the open block.
+    pub(super) fn emit(&mut self, stmt: Stmt) {
+        self.statements += 1;
+        self.blocks.last_mut().expect("the body's block is open").push(stmt);
+    }
+
+    /// Adds statements to the open block.
+    pub(super) fn emit_all(&mut self, stmts: Vec<Stmt>) {
+        self.blocks.last_mut().expect("the body's block is open").extend(stmts);
+    }
+
+    /// Takes back the last statement of the open block if it assigns `var` by `let`, and returns the value.
+    pub(super) fn take_back_let(&mut self, var: VarId) -> Option<ExprId> {
+        let block = self.blocks.last_mut()?;
+        match block.last() {
+            Some(&Stmt::Let { var: assigned, value }) if assigned == var => {
+                block.pop();
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn open_block(&mut self) {
+        self.blocks.push(Vec::new());
+    }
+
+    pub(super) fn close_block(&mut self) -> Vec<Stmt> {
+        self.blocks.pop().expect("a block that was opened")
+    }
+
+    /// What `action` emits, and its result.
+    pub(super) fn captured<R>(&mut self, action: impl FnOnce(&mut Self) -> R) -> (Vec<Stmt>, R) {
+        self.open_block();
+        let result = action(self);
+        (self.close_block(), result)
+    }
+
+    /// Runs `action` one level deeper, or returns `None` if that is too deep.
+    pub(super) fn deeper<R>(&mut self, action: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        if self.depth >= MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let result = action(self);
+        self.depth -= 1;
+        Some(result)
+    }
+
+    /// Whether so much was emitted that nothing more should be inlined.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.statements > MAX_STATEMENTS
+    }
+
+    pub(super) fn emit_if(&mut self, cond: ExprId, then: Vec<Stmt>, otherwise: Vec<Stmt>) {
+        match self.kernel.exprs.as_int(cond) {
+            Some(0) => self.emit_all(otherwise),
+            Some(_) => self.emit_all(then),
+            None if then.is_empty() && otherwise.is_empty() => {}
+            None if then.is_empty() => {
+                let cond = self.exprs().not(cond);
+                self.emit(Stmt::If { cond, then: otherwise, otherwise: then });
+            }
+            None => self.emit(Stmt::If { cond, then, otherwise }),
+        }
+    }
+
+    pub(super) fn emit_let(&mut self, var: VarId, value: ExprId) {
+        let ty = self.kernel.vars[var].ty;
+        let value = self.coerce(value, ty);
+        self.emit(Stmt::Let { var, value });
+    }
+
+    /// Emits `let flag = value` for a truth value.
+    pub(super) fn set_flag(&mut self, flag: VarId, value: i128) {
+        let value = self.exprs().int(value, ScalarType::Bool);
+        self.emit(Stmt::Let { var: flag, value });
+    }
+
+    /// A new variable with the name that it has in the source.
+    pub(super) fn variable(&mut self, name: impl Into<String>, ty: ScalarType) -> VarId {
+        self.kernel.vars.push(Variable { name: name.into(), ty })
+    }
+
+    /// A new variable with a made-up name.
+    pub(super) fn temporary(&mut self, stem: &str, ty: ScalarType) -> VarId {
+        self.names += 1;
+        let name = format!("{stem}.{}", self.names);
+        self.variable(name, ty)
+    }
+
+    /// The value of a variable.
+    pub(super) fn var(&mut self, var: VarId) -> ExprId {
+        let ty = self.kernel.vars[var].ty;
+        self.exprs().var(var, ty)
+    }
+
+    /// A fresh variable that holds `value` as it is now.
+    pub(super) fn snapshot(&mut self, value: ExprId) -> ExprId {
+        if self.is_immutable(value) {
+            return value;
+        }
+        let ty = self.kernel.exprs.ty(value);
+        let var = self.temporary("t", ty);
+        self.emit(Stmt::Let { var, value });
+        self.var(var)
+    }
+
+    /// Whether no variable stands in `value`.
+    pub(super) fn is_immutable(&self, value: ExprId) -> bool {
+        let mut immutable = true;
+        self.kernel.exprs.visit(value, |_, expr| immutable &= !matches!(expr, crate::calculus::Expr::Var(_)));
+        immutable
+    }
+
+    /// A value of type `ty` that nothing is known about.
+    pub(super) fn havoc(&mut self, ty: ScalarType, reason: HavocReason, span: Span) -> ExprId {
+        let var = self.temporary("unknown", ty);
+        self.emit(Stmt::Havoc { var, reason, span: Some(span) });
+        self.var(var)
+    }
+
+    /// A new site at `span`, in the current chain of inlined calls.
+    pub(super) fn site(&mut self, span: Span) -> SiteId {
+        self.kernel.sites.push(Site { span: Some(span), inlined: self.calls.clone() })
+    }
+
+    /// Remembers where an expression comes from, if nothing is remembered yet.
+    pub(super) fn note_span(&mut self, expr: ExprId, span: Span) {
+        if self.kernel.spans.get(expr).is_none() {
+            self.kernel.spans.insert(expr, span);
+        }
+    }
+
+    /// Something is not modelled and may do anything.
+    pub(super) fn unsupported(&mut self, span: Span, reason: String) {
+        self.push_unsupported(Unsupported { span: Some(span), reason, arrays: None });
+    }
+
+    /// Something is not modelled and may do anything to `arrays`.
+    pub(super) fn unsupported_on(&mut self, span: Span, reason: String, arrays: Vec<ArrayId>) {
+        self.push_unsupported(Unsupported { span: Some(span), reason, arrays: Some(arrays) });
+    }
+
+    fn push_unsupported(&mut self, entry: Unsupported) {
+        if !self.kernel.unsupported.contains(&entry) {
+            self.kernel.unsupported.push(entry);
+        }
+    }
+
+    /// A byte offset.
+    pub(super) fn offset(&mut self, bytes: u64) -> ExprId {
+        self.exprs().int(i128::from(bytes), ScalarType::I64)
+    }
+
+    /// The start of a target.
+    pub(super) fn start_of(&mut self, target: TargetId) -> Pointer {
+        Pointer { base: Base::Target(target), offset: self.offset(0) }
+    }
+
+    /// The null pointer.
+    pub(super) fn null(&mut self) -> Pointer {
+        let target = self.facts.target(Target::Null);
+        self.start_of(target)
+    }
+
+    /// A pointer that may point anywhere.
+    pub(super) fn unknown_pointer(&mut self, reason: &str) -> Pointer {
+        Pointer { base: Base::Unknown(reason.to_owned()), offset: self.offset(0) }
+    }
+}

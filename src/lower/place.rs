@@ -1,0 +1,249 @@
+//! Object expressions: which bytes of which target they denote.
+
+use super::facts::Target;
+use super::home::{Holder, Home, Slot};
+use super::layout::Leaf;
+use super::pass::Pass;
+use super::value::{Base, Object, Place, Pointer, Value};
+use crate::calculus::HavocReason;
+use crate::resolve::program::{Expr, ExprKind, Type, TypeId};
+use crate::source::Span;
+
+/// Whether an expression denotes an object.
+pub(super) fn is_object(expr: &Expr) -> bool {
+    let mut current = expr;
+    loop {
+        current = match &current.kind {
+            ExprKind::Variable(_)
+            | ExprKind::Deref(_)
+            | ExprKind::Assign(..)
+            | ExprKind::CompoundAssign { .. }
+            | ExprKind::Step { postfix: false, .. } => return true,
+            ExprKind::Element(base, _) | ExprKind::Field(base, _) | ExprKind::Lanes(base, _) => base,
+            ExprKind::Comma(_, last) => last,
+            ExprKind::Conditional(_, a, b) => {
+                if !is_object(a) {
+                    return false;
+                }
+                b
+            }
+            _ => return false,
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// The object that `expr` denotes; the operations inside it are carried out.
+    pub(super) fn object(&mut self, expr: &Expr) -> Object {
+        self.deeper(|pass| pass.object_inner(expr)).unwrap_or_else(|| Object::Whole(self.too_deep(expr)))
+    }
+
+    fn too_deep(&mut self, expr: &Expr) -> Place {
+        self.unsupported(expr.span, "expression that is nested too deeply".to_owned());
+        self.lost(expr.ty, "an expression that is nested too deeply")
+    }
+
+    /// A place that is not known.
+    fn lost(&mut self, ty: TypeId, reason: &str) -> Place {
+        Place { pointer: self.unknown_pointer(reason), ty, bits: None }
+    }
+
+    fn object_inner(&mut self, expr: &Expr) -> Object {
+        match &expr.kind {
+            ExprKind::Lanes(base, lanes) if is_object(base) => self.lanes(base, lanes, expr),
+            ExprKind::Assign(target, value) => self.assign(target, value, expr.span).0,
+            ExprKind::CompoundAssign { .. } | ExprKind::Step { .. } => self.update(expr).object,
+            ExprKind::Comma(first, last) => {
+                self.effect(first);
+                self.object(last)
+            }
+            _ => Object::Whole(self.whole(expr)),
+        }
+    }
+
+    /// The contiguous object that `expr` denotes.
+    pub(super) fn place(&mut self, expr: &Expr) -> Place {
+        match self.object(expr) {
+            Object::Whole(place) => place,
+            Object::Lanes(_) => {
+                self.unsupported(expr.span, "address of several vector lanes".to_owned());
+                self.lost(expr.ty, "several vector lanes")
+            }
+        }
+    }
+
+    fn whole(&mut self, expr: &Expr) -> Place {
+        let ty = expr.ty;
+        let plain = |pointer| Place { pointer, ty, bits: None };
+        match &expr.kind {
+            ExprKind::Variable(variable) => {
+                let target = self.target_of(*variable);
+                plain(self.start_of(target))
+            }
+            ExprKind::Deref(pointer) => plain(self.pointer(pointer)),
+            ExprKind::Element(base, index) => {
+                let base = self.place(base);
+                let index_value = self.scalar(index);
+                plain(self.move_pointer(base.pointer, index_value, ty, expr.span))
+            }
+            ExprKind::Field(base, field) => {
+                let base = self.place(base);
+                self.field_place(base, *field, ty, expr.span)
+            }
+            ExprKind::Conditional(cond, a, b) => plain(self.conditional_place(cond, a, b)),
+            _ => {
+                // A value where an object is wanted: it gets an address of its own.
+                let value = self.value(expr);
+                plain(self.temporary_object(value, ty, expr.span))
+            }
+        }
+    }
+
+    pub(super) fn field_place(&mut self, base: Place, field: usize, ty: TypeId, span: Span) -> Place {
+        let Type::Record(record) = self.program.types[base.ty] else {
+            self.unsupported(span, "field of a type that is not known".to_owned());
+            return self.lost(ty, "a field of a type that is not known");
+        };
+        let record = &self.program.records[record];
+        let Some(field) = record.fields.get(field) else {
+            self.unsupported(span, format!("unknown field of '{}'", record.name));
+            return self.lost(ty, "an unknown field");
+        };
+        if record.bytes.is_none() {
+            return self.lost(ty, &format!("a field of '{}', whose layout is not known", record.name));
+        }
+        let delta = self.offset(field.offset);
+        let offset = self.exprs().binary(crate::calculus::BinaryOp::Add, base.pointer.offset, delta);
+        let bits = field.bit_group_bytes.map(|bytes| (bytes, field.name.clone()));
+        Place { pointer: Pointer { base: base.pointer.base, offset }, ty, bits }
+    }
+
+    pub(super) fn lanes(&mut self, base: &Expr, lanes: &[u8], expr: &Expr) -> Object {
+        let vector = base.ty;
+        let element = self.layout.element(vector).unwrap_or(expr.ty);
+        // A swizzle of a swizzle picks among the places of the inner one.
+        let places: Vec<Place> = match self.object(base) {
+            Object::Whole(place) => lanes.iter().map(|&lane| self.lane(&place, lane, element)).collect(),
+            Object::Lanes(places) => {
+                lanes.iter().filter_map(|&lane| places.get(usize::from(lane)).cloned()).collect()
+            }
+        };
+        match <[Place; 1]>::try_from(places) {
+            Ok([place]) => Object::Whole(place),
+            Err(places) => Object::Lanes(places),
+        }
+    }
+
+    fn lane(&mut self, vector: &Place, lane: u8, element: TypeId) -> Place {
+        let delta = self.offset(u64::from(lane) * self.layout.size(element));
+        let offset = self.exprs().binary(crate::calculus::BinaryOp::Add, vector.pointer.offset, delta);
+        Place { pointer: Pointer { base: vector.pointer.base.clone(), offset }, ty: element, bits: None }
+    }
+
+    /// `c ? a : b` of objects: a pointer to one of them.
+    fn conditional_place(&mut self, cond: &Expr, a: &Expr, b: &Expr) -> Pointer {
+        let cond = self.condition(cond);
+        let (mut first, a) = self.captured(|pass| pass.place(a).pointer);
+        let (mut second, b) = self.captured(|pass| pass.place(b).pointer);
+        let value = self.branch(cond, (&mut first, Value::Pointer(a)), (&mut second, Value::Pointer(b)));
+        match value {
+            Value::Pointer(pointer) => pointer,
+            _ => self.unknown_pointer("a conditional expression"),
+        }
+    }
+
+    /// An object that holds `value` and whose address can be taken.
+    pub(super) fn temporary_object(&mut self, value: Value, ty: TypeId, span: Span) -> Pointer {
+        self.temporaries += 1;
+        let target = Target::Temporary(self.chain(), self.temporaries);
+        let target = self.facts.target(target);
+        let leaves = if self.facts.is_in_memory(target) { None } else { self.layout.leaves(ty) };
+        match leaves {
+            Some(leaves) => {
+                let values = self.flatten(value, ty);
+                let slots = leaves.into_iter().zip(values).map(|(leaf, value)| self.temporary_slot(leaf, value));
+                let slots = slots.collect();
+                self.homes.insert(target, Home::Slots(slots));
+            }
+            None => {
+                let home = self.fresh_home(target, "temporary", ty, span);
+                self.homes.insert(target, home);
+                let place = Place { pointer: self.start_of(target), ty, bits: None };
+                self.store(&place, value, span);
+            }
+        }
+        self.start_of(target)
+    }
+
+    fn temporary_slot(&mut self, leaf: Leaf, value: Value) -> Slot {
+        let value = match value {
+            Value::Scalar(expr) => Value::Scalar(self.snapshot(expr)),
+            Value::Pointer(Pointer { base, offset }) => {
+                let offset = self.snapshot(offset);
+                let base = match base {
+                    Base::OneOf { tag, targets } => Base::OneOf { tag: self.snapshot(tag), targets },
+                    base => base,
+                };
+                Value::Pointer(Pointer { base, offset })
+            }
+            other => other,
+        };
+        Slot { leaf, holder: Holder::Value(value) }
+    }
+
+    /// Loads an object.
+    pub(super) fn load_object(&mut self, object: &Object, span: Span) -> Value {
+        match object {
+            Object::Whole(place) => self.load(place, span),
+            Object::Lanes(places) => Value::Aggregate(places.iter().map(|place| self.load(place, span)).collect()),
+        }
+    }
+
+    /// Stores a value in an object.
+    pub(super) fn store_object(&mut self, object: &Object, value: Value, span: Span) {
+        match (object, value) {
+            (Object::Whole(place), value) => self.store(place, value, span),
+            (Object::Lanes(places), Value::Aggregate(parts)) => {
+                for (place, part) in places.iter().zip(parts) {
+                    self.store(place, part, span);
+                }
+            }
+            (Object::Lanes(places), value) => {
+                for place in places {
+                    self.store(place, value.clone(), span);
+                }
+            }
+        }
+    }
+
+    /// The pointer that `expr` is.
+    pub(super) fn pointer(&mut self, expr: &Expr) -> Pointer {
+        match self.value(expr) {
+            Value::Pointer(pointer) => pointer,
+            _ => self.unknown_pointer("a pointer of unknown origin"),
+        }
+    }
+
+    /// Every variable and array that a pointer argument reaches takes unknown contents.
+    pub(super) fn clobber(&mut self, pointer: &Pointer, reason: &HavocReason, span: Span) {
+        let targets = match &pointer.base {
+            Base::Target(target) => vec![*target],
+            Base::OneOf { targets, .. } => targets.clone(),
+            Base::Unknown(_) => Vec::new(),
+        };
+        for target in targets {
+            let Some(Home::Slots(slots)) = self.homes.get(target).cloned() else { continue };
+            for slot in slots {
+                match slot.holder {
+                    Holder::Var(var) => {
+                        self.emit(crate::calculus::Stmt::Havoc { var, reason: reason.clone(), span: Some(span) });
+                    }
+                    Holder::Pointer { .. } => {
+                        self.facts.add_unknown(target, slot.leaf.offset, "a pointer that an unknown function may change");
+                    }
+                    Holder::Value(_) => {}
+                }
+            }
+        }
+    }
+}

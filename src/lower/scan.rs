@@ -1,0 +1,183 @@
+//! Questions about the source that are answered before it is lowered: which variables change, where a
+//! function returns.
+
+use crate::resolve::program::{Expr, ExprKind, FunctionId, Program, Stmt, StmtKind, VariableId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// The set of variables that a function may change after their declaration.
+pub(super) type Assigned = Rc<FxHashSet<VariableId>>;
+
+/// Answers by function, computed once in a pass.
+#[derive(Default)]
+pub(super) struct Scans<'p> {
+    assigned: FxHashMap<FunctionId, Assigned>,
+    marker: std::marker::PhantomData<&'p Program>,
+}
+
+impl<'p> Scans<'p> {
+    /// Variables that `function` assigns, steps, or takes the address of (a reference counts as that).
+    pub(super) fn assigned(&mut self, program: &'p Program, function: FunctionId) -> Assigned {
+        let body = program.functions[function].body.as_deref().unwrap_or_default();
+        Rc::clone(self.assigned.entry(function).or_insert_with(|| Rc::new(assigned_in(body))))
+    }
+}
+
+fn assigned_in(body: &[Stmt]) -> FxHashSet<VariableId> {
+    let mut assigned = FxHashSet::default();
+    each_expr(body, |expr| {
+        let root = match &expr.kind {
+            ExprKind::Assign(target, _)
+            | ExprKind::CompoundAssign { target, .. }
+            | ExprKind::Step { target, .. }
+            | ExprKind::AddressOf(target) => root_variables(target),
+            _ => return,
+        };
+        assigned.extend(root);
+    });
+    each_stmt(body, |stmt| {
+        if let StmtKind::Asm { outputs, .. } = &stmt.kind {
+            assigned.extend(outputs.iter().flat_map(root_variables));
+        }
+    });
+    assigned
+}
+
+/// The variables whose bytes an object expression may denote.
+fn root_variables(expr: &Expr) -> Vec<VariableId> {
+    let mut stack = vec![expr];
+    let mut found = Vec::new();
+    while let Some(expr) = stack.pop() {
+        match &expr.kind {
+            ExprKind::Variable(variable) => found.push(*variable),
+            ExprKind::Element(base, _) | ExprKind::Field(base, _) | ExprKind::Lanes(base, _) => stack.push(base),
+            ExprKind::Assign(target, _)
+            | ExprKind::CompoundAssign { target, .. }
+            | ExprKind::Step { target, .. }
+            | ExprKind::Comma(_, target)
+            | ExprKind::Load(target) => stack.push(target),
+            ExprKind::Conditional(_, a, b) => stack.extend([&**a, &**b]),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Calls `visit` for every statement, nested ones included. No recursion.
+fn each_stmt<'s>(body: &'s [Stmt], mut visit: impl FnMut(&'s Stmt)) {
+    let mut stack: Vec<&Stmt> = body.iter().rev().collect();
+    while let Some(stmt) = stack.pop() {
+        visit(stmt);
+        match &stmt.kind {
+            StmtKind::Block(inner) => stack.extend(inner.iter().rev()),
+            StmtKind::If(_, then, otherwise) => {
+                stack.extend(otherwise.as_deref());
+                stack.push(then);
+            }
+            StmtKind::For { init, body, .. } => {
+                stack.push(body);
+                stack.extend(init.as_deref());
+            }
+            StmtKind::While(_, body) | StmtKind::Do(body, _) | StmtKind::Switch(_, body) => stack.push(body),
+            _ => {}
+        }
+    }
+}
+
+/// Calls `visit` for every expression, nested ones included. No recursion.
+fn each_expr<'s>(body: &'s [Stmt], mut visit: impl FnMut(&'s Expr)) {
+    let mut stack: Vec<&Expr> = Vec::new();
+    each_stmt(body, |stmt| match &stmt.kind {
+        StmtKind::Expr(expr)
+        | StmtKind::Declare(_, Some(expr))
+        | StmtKind::If(expr, ..)
+        | StmtKind::While(expr, _)
+        | StmtKind::Do(_, expr)
+        | StmtKind::Switch(expr, _)
+        | StmtKind::Return(Some(expr)) => stack.push(expr),
+        StmtKind::For { cond, step, .. } => stack.extend(cond.iter().chain(step)),
+        StmtKind::Asm { outputs, inputs, .. } => stack.extend(outputs.iter().chain(inputs)),
+        _ => {}
+    });
+    while let Some(expr) = stack.pop() {
+        visit(expr);
+        push_operands(expr, &mut stack);
+    }
+}
+
+fn push_operands<'s>(expr: &'s Expr, stack: &mut Vec<&'s Expr>) {
+    match &expr.kind {
+        ExprKind::Deref(a)
+        | ExprKind::Field(a, _)
+        | ExprKind::Lanes(a, _)
+        | ExprKind::Load(a)
+        | ExprKind::AddressOf(a)
+        | ExprKind::Convert(a)
+        | ExprKind::Unary(_, a)
+        | ExprKind::Step { target: a, .. } => stack.push(a),
+        ExprKind::Element(a, b)
+        | ExprKind::PointerAdd(a, b)
+        | ExprKind::PointerDifference(a, b)
+        | ExprKind::Binary(_, a, b)
+        | ExprKind::And(a, b)
+        | ExprKind::Or(a, b)
+        | ExprKind::Comma(a, b)
+        | ExprKind::Assign(a, b)
+        | ExprKind::CompoundAssign { target: a, value: b, .. } => stack.extend([&**a, &**b]),
+        ExprKind::Conditional(a, b, c) => stack.extend([&**a, &**b, &**c]),
+        ExprKind::Call(_, args)
+        | ExprKind::Builtin(_, _, args)
+        | ExprKind::UnknownCall(_, args)
+        | ExprKind::Construct(args) => stack.extend(args),
+        ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::String(_)
+        | ExprKind::Null
+        | ExprKind::Geometry(_)
+        | ExprKind::Variable(_)
+        | ExprKind::Unsupported(_) => {}
+    }
+}
+
+/// Whether a `return` stands where something of the function may follow it.
+pub(super) fn has_early_return(body: &[Stmt]) -> bool {
+    // Statements after which the function ends are looked into; any other `return` is early.
+    let mut tails: Vec<&[Stmt]> = vec![body];
+    while let Some(list) = tails.pop() {
+        let Some((last, before)) = list.split_last() else { continue };
+        let mut returns = false;
+        each_stmt(before, |stmt| returns |= matches!(stmt.kind, StmtKind::Return(_)));
+        if returns {
+            return true;
+        }
+        match &last.kind {
+            StmtKind::Return(_) => {}
+            StmtKind::Block(inner) => tails.push(inner),
+            StmtKind::If(_, then, otherwise) => {
+                tails.push(std::slice::from_ref(then));
+                tails.extend(otherwise.as_deref().map(std::slice::from_ref));
+            }
+            _ => {
+                each_stmt(std::slice::from_ref(last), |stmt| returns |= matches!(stmt.kind, StmtKind::Return(_)));
+                if returns {
+                    return true;
+                }
+            }
+        }
+    }
+    false
+}
+
+/// Whether the only `return` of the function is its last statement.
+pub(super) fn returns_once_at_end(body: &[Stmt]) -> bool {
+    let mut returns = 0;
+    each_stmt(body, |stmt| returns += usize::from(matches!(stmt.kind, StmtKind::Return(_))));
+    let mut list = body;
+    loop {
+        match list.last().map(|stmt| &stmt.kind) {
+            Some(StmtKind::Return(_)) => return returns == 1,
+            Some(StmtKind::Block(inner)) => list = inner,
+            _ => return false,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What an expression of the source has become: scalars, pointers, and aggregates as lists of these.
+
+use super::facts::TargetId;
+use crate::calculus::ExprId;
+use crate::resolve::program::TypeId;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    /// Of type `void`.
+    Void,
+    /// A number, truth value, or opaque carrier.
+    Scalar(ExprId),
+    /// A pointer.
+    Pointer(Pointer),
+    /// A vector, record or array: its leaves (see [`super::layout::Layout::leaves`]) in order.
+    Aggregate(Vec<Value>),
+}
+
+/// A pointer: what it points into, and how many bytes from its start.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pointer {
+    pub(super) base: Base,
+    /// Of type `I64`.
+    pub(super) offset: ExprId,
+}
+
+/// What a pointer points into.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Base {
+    /// One target.
+    Target(TargetId),
+    /// One of several: `tag` is the number of the target.
+    OneOf { tag: ExprId, targets: Vec<TargetId> },
+    /// It cannot be said: why.
+    Unknown(String),
+}
+
+/// An object in memory or in variables.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) pointer: Pointer,
+    pub(super) ty: TypeId,
+    /// If it is a bit-field: bytes of its group, and its name.
+    pub(super) bits: Option<(u32, String)>,
+}
+
+/// What an object expression denotes.
+#[derive(Clone, Debug)]
+pub(super) enum Object {
+    /// One contiguous object.
+    Whole(Place),
+    /// Several lanes of a vector, in the order written.
+    Lanes(Vec<Place>),
+}
