@@ -2,9 +2,7 @@
 
 use super::pass::Pass;
 use super::value::{Place, Value};
-use crate::calculus::{
-    Access, ArrayId, AtomicOp, ExprId, MemoryOrder, ScalarType, Stmt, SyncScope, VarId,
-};
+use crate::calculus::{Access, ArrayId, AtomicOp, ExprId, MemoryOrder, ScalarType, Stmt, SyncScope, VarId};
 use crate::resolve::program::TypeId;
 use crate::source::Span;
 
@@ -126,8 +124,10 @@ impl Pass<'_> {
                 continue;
             }
             let Some(span) = self.kernel.arrays[array].span else { continue };
-            let reason =
-                format!("'{}' is accessed as elements of a type of unknown size and otherwise", self.kernel.arrays[array].name);
+            let reason = format!(
+                "'{}' is accessed as elements of a type of unknown size and otherwise",
+                self.kernel.arrays[array].name
+            );
             self.unsupported_on(span, reason, vec![array]);
         }
     }

@@ -1,7 +1,6 @@
 //! Calls: functions of the program are inlined, unknown ones change what their pointer arguments reach.
 
 use super::facts::Target;
-use super::home::Home;
 use super::pass::{Frame, Pass};
 use super::scan;
 use super::value::{Base, Place, Value};
@@ -35,7 +34,6 @@ impl Pass<'_> {
         } else {
             self.body_with_result(function, call.span)
         };
-        let value = self.kept_value(value);
         self.frames.pop();
         self.calls.pop();
         value
@@ -88,12 +86,6 @@ impl Pass<'_> {
     }
 
     /// A result that later calls of the same function cannot change.
-    fn kept_value(&mut self, value: Value) -> Value {
-        // Every inlining has variables of its own, so that what a result mentions changes only if the
-        // enclosing loop comes around again.
-        value
-    }
-
     /// A call of a function that is not defined: its pointer arguments and the unit's global variables may change.
     pub(super) fn unknown_call(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
         let values: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
@@ -169,10 +161,5 @@ impl Pass<'_> {
         }
         self.unsupported(call.span, reason);
         self.unknown_value(call.ty, &havoc, call.span)
-    }
-
-    /// Whether a target is a null pointer.
-    pub(super) fn is_null_target(&self, target: super::facts::TargetId) -> bool {
-        matches!(self.facts.key(target), Target::Null) || matches!(self.homes.get(target), Some(Home::Null))
     }
 }

@@ -101,9 +101,10 @@ impl Pass<'_> {
             Base::Target(target) if *target == null_target => self.exprs().bool(false),
             Base::Target(target) => {
                 let target = *target;
-                self.array_of(target)
-                    .filter(|&array| self.kernel.arrays[array].is_param)
-                    .map_or_else(|| self.kernel.exprs.bool(true), |array| self.param_is_not_null(array))
+                match self.array_of(target).filter(|&array| self.kernel.arrays[array].is_param) {
+                    Some(array) => self.param_is_not_null(array),
+                    None => self.exprs().bool(true),
+                }
             }
             Base::OneOf { tag, targets } if targets.contains(&null_target) => {
                 let tag = *tag;

@@ -1,5 +1,6 @@
 //! Values of expressions, with their effects in the order in which C++17 has them.
 
+use super::builtin::Use;
 use super::pass::Pass;
 use super::place::is_object;
 use super::value::{Object, Place, Pointer, Value};
@@ -66,14 +67,14 @@ impl Pass<'_> {
                 self.assign(target, value, expr.span);
             }
             ExprKind::CompoundAssign { .. } | ExprKind::Step { .. } => {
-                self.update(expr);
+                self.update(expr, Use::Discarded);
             }
             ExprKind::Comma(first, last) => {
                 self.effect(first);
                 self.effect(last);
             }
             ExprKind::Builtin(builtin, name, args) => {
-                self.builtin(builtin, name, args, expr, super::builtin::Use::Discarded);
+                self.builtin(builtin, name, args, expr, Use::Discarded);
             }
             // Naming an object without taking its value touches nothing, but its subscripts are evaluated.
             _ if is_object(expr) => {
@@ -130,15 +131,13 @@ impl Pass<'_> {
                 self.value(last)
             }
             ExprKind::Assign(target, value) => self.assign(target, value, span).1,
-            ExprKind::CompoundAssign { .. } => self.update(expr).new,
+            ExprKind::CompoundAssign { .. } => self.update(expr, Use::Discarded).new,
             ExprKind::Step { postfix, .. } => {
-                let updated = self.update(expr);
+                let updated = self.update(expr, Use::Needed);
                 if *postfix { updated.old } else { updated.new }
             }
             ExprKind::Call(function, args) => self.call(*function, args, expr),
-            ExprKind::Builtin(builtin, name, args) => {
-                self.builtin(builtin, name, args, expr, super::builtin::Use::Needed)
-            }
+            ExprKind::Builtin(builtin, name, args) => self.builtin(builtin, name, args, expr, Use::Needed),
             ExprKind::UnknownCall(name, args) => self.unknown_call(name, args, expr),
             ExprKind::Construct(parts) => self.construct(parts, ty),
             ExprKind::Field(base, index) if !is_object(expr) => self.field_of_value(base, *index, ty),
@@ -157,9 +156,7 @@ impl Pass<'_> {
 
     fn constant(&mut self, value: i128, ty: TypeId) -> Value {
         match self.layout.scalar(ty) {
-            Some(scalar @ ScalarType::Opaque { .. }) => {
-                Value::Scalar(self.exprs().opaque(value.to_string(), scalar))
-            }
+            Some(scalar @ ScalarType::Opaque { .. }) => Value::Scalar(self.exprs().opaque(value.to_string(), scalar)),
             Some(scalar) => Value::Scalar(self.exprs().int(value, scalar)),
             None if self.layout.is_pointer(ty) && value == 0 => Value::Pointer(self.null()),
             None if self.layout.is_pointer(ty) => {
@@ -292,8 +289,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Carries out a compound assignment or a step.
-    pub(super) fn update(&mut self, expr: &Expr) -> Updated {
+    /// Carries out a compound assignment or a step; `old` says whether the old value is needed afterwards.
+    pub(super) fn update(&mut self, expr: &Expr, old_value: Use) -> Updated {
         let span = expr.span;
         match &expr.kind {
             ExprKind::CompoundAssign { target, op, value, compute } => {
@@ -317,7 +314,8 @@ impl Pass<'_> {
                 let old = self.load_object(&object, span);
                 let op = if *up { BinaryOp::Add } else { BinaryOp::Sub };
                 let new = self.next(&old, op, target, span);
-                let old = if *postfix && new != old { self.kept(old) } else { old };
+                let keep = *postfix && old_value == Use::Needed;
+                let old = if keep { self.kept(old) } else { old };
                 self.store_object(&object, new.clone(), span);
                 Updated { object, old, new }
             }
@@ -447,8 +445,7 @@ impl Pass<'_> {
         }
         let value = self.value(base);
         let parts = self.flatten(value, base.ty);
-        let mut picked: Vec<Value> =
-            lanes.iter().filter_map(|&lane| parts.get(usize::from(lane)).cloned()).collect();
+        let mut picked: Vec<Value> = lanes.iter().filter_map(|&lane| parts.get(usize::from(lane)).cloned()).collect();
         match picked.len() {
             1 => picked.remove(0),
             _ => Value::Aggregate(picked),

@@ -63,6 +63,24 @@ impl Pass<'_> {
         id
     }
 
+    /// Gives a home to a target that a pointer leads to before the walk has come to its declaration.
+    pub(super) fn ensure_home(&mut self, id: TargetId) {
+        if self.homes.get(id).is_some() {
+            return;
+        }
+        match *self.facts.key(id) {
+            Target::Variable(_, variable) => self.settle(id, variable),
+            Target::ExternShared => {
+                let mut variables = self.program.variables.iter();
+                let found = variables.find(|(_, variable)| variable.is_extern && variable.storage == Storage::Shared);
+                if let Some((variable, _)) = found {
+                    self.settle(id, variable);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Gives a home to a variable that is used without having been declared on the way.
     fn settle(&mut self, id: TargetId, variable: VariableId) {
         let declared = &self.program.variables[variable];
@@ -200,8 +218,11 @@ impl Pass<'_> {
     }
 
     fn freeze_pointer(&mut self, pointer: Pointer, name: &str) -> Pointer {
-        let offset =
-            if self.is_immutable(pointer.offset) { pointer.offset } else { self.named(pointer.offset, &format!("{name}.offset")) };
+        let offset = if self.is_immutable(pointer.offset) {
+            pointer.offset
+        } else {
+            self.named(pointer.offset, &format!("{name}.offset"))
+        };
         let base = match pointer.base {
             Base::OneOf { tag, targets } if !self.is_immutable(tag) => {
                 Base::OneOf { tag: self.named(tag, &format!("{name}.tag")), targets }

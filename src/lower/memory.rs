@@ -100,6 +100,7 @@ impl Pass<'_> {
     }
 
     fn load_from(&mut self, target: TargetId, place: &Place, span: Span) -> Value {
+        self.ensure_home(target);
         match self.homes.get(target) {
             Some(Home::Array(array)) => {
                 let array = *array;
@@ -112,13 +113,12 @@ impl Pass<'_> {
                 }
                 None => self.needs_memory(target, place, span),
             },
-            Some(Home::Null) | None => {
-                self.unknown_value(place.ty, &HavocReason::Other(NULL_READ.to_owned()), span)
-            }
+            Some(Home::Null) | None => self.unknown_value(place.ty, &HavocReason::Other(NULL_READ.to_owned()), span),
         }
     }
 
     fn store_to(&mut self, target: TargetId, place: &Place, value: Value, span: Span) {
+        self.ensure_home(target);
         match self.homes.get(target) {
             Some(Home::Array(array)) => {
                 let array: ArrayId = *array;
@@ -299,11 +299,7 @@ impl Pass<'_> {
     }
 
     /// One value for two ways; assignments are added to the blocks where the values differ.
-    pub(super) fn merge(
-        &mut self,
-        (first, a): (&mut Vec<Stmt>, Value),
-        (second, b): (&mut Vec<Stmt>, Value),
-    ) -> Value {
+    pub(super) fn merge(&mut self, (first, a): (&mut Vec<Stmt>, Value), (second, b): (&mut Vec<Stmt>, Value)) -> Value {
         match (a, b) {
             (Value::Scalar(a), Value::Scalar(b)) => Value::Scalar(self.merge_scalar((first, a), (second, b))),
             (Value::Pointer(a), Value::Pointer(b)) => {
@@ -348,9 +344,7 @@ impl Pass<'_> {
                 let offset = self.exprs().select(cond, a.offset, b.offset);
                 let base = match self.common_base(a.base, b.base) {
                     Common::One(base) => base,
-                    Common::Tags { a, b, targets } => {
-                        Base::OneOf { tag: self.exprs().select(cond, a, b), targets }
-                    }
+                    Common::Tags { a, b, targets } => Base::OneOf { tag: self.exprs().select(cond, a, b), targets },
                 };
                 Value::Pointer(Pointer { base, offset })
             }

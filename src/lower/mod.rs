@@ -84,8 +84,7 @@ fn run_pass(program: &Program, kernel: FunctionId, facts: &mut Facts) -> Kernel 
     let mut pass = Pass::new(program, kernel, facts);
     pass.kernel.name.clone_from(&function.name);
     pass.kernel.template_args.clone_from(&function.template_args);
-    pass.kernel.geometry =
-        GeometryFacts { required_block: function.required_block, max_threads: function.max_threads };
+    pass.kernel.geometry = GeometryFacts { required_block: function.required_block, max_threads: function.max_threads };
     pass.kernel_body();
     pass.finish()
 }

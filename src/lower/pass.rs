@@ -7,7 +7,7 @@ use super::scan::Scans;
 use super::value::{Base, Pointer};
 use crate::arena::SideTable;
 use crate::calculus::{
-    ArrayId, Exprs, ExprId, HavocReason, Kernel, ScalarType, Site, SiteId, Stmt, Unsupported, VarId, Variable,
+    ArrayId, ExprId, Exprs, HavocReason, Kernel, ScalarType, Site, SiteId, Stmt, Unsupported, VarId, Variable,
 };
 use crate::resolve::program::{FunctionId, Program, TypeId};
 use crate::source::Span;
@@ -53,7 +53,7 @@ pub(super) struct Pass<'p> {
     pub(super) scans: Scans<'p>,
     /// The type units in which each array is addressed.
     pub(super) units: FxHashMap<ArrayId, BTreeSet<Option<TypeId>>>,
-    /// Arrays that were accessed through a type of unknown size in a way that cannot be followed.
+    /// How often each place has called in this pass.
     pub(super) ordinals: FxHashMap<(ChainId, Span), u32>,
     pub(super) temporaries: u32,
     blocks: Vec<Vec<Stmt>>,
@@ -64,6 +64,9 @@ pub(super) struct Pass<'p> {
 
 impl<'p> Pass<'p> {
     pub(super) fn new(program: &'p Program, kernel: FunctionId, facts: &'p mut Facts) -> Self {
+        let null = facts.target(Target::Null);
+        let mut homes = SideTable::new();
+        homes.insert(null, Home::Null);
         let frame = Frame { function: kernel, chain: None, returned: None, result: None, jumps: Vec::new() };
         Pass {
             program,
@@ -72,7 +75,7 @@ impl<'p> Pass<'p> {
             kernel: Kernel::default(),
             frames: vec![frame],
             calls: Vec::new(),
-            homes: SideTable::new(),
+            homes,
             scans: Scans::default(),
             units: FxHashMap::default(),
             ordinals: FxHashMap::default(),
@@ -152,6 +155,11 @@ impl<'p> Pass<'p> {
             }
             _ => None,
         }
+    }
+
+    /// The last statement of the open block.
+    pub(super) fn last_statement(&self) -> Option<&Stmt> {
+        self.blocks.last()?.last()
     }
 
     pub(super) fn open_block(&mut self) {

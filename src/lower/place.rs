@@ -1,5 +1,6 @@
 //! Object expressions: which bytes of which target they denote.
 
+use super::builtin::Use;
 use super::facts::Target;
 use super::home::{Holder, Home, Slot};
 use super::layout::Leaf;
@@ -52,7 +53,7 @@ impl Pass<'_> {
         match &expr.kind {
             ExprKind::Lanes(base, lanes) if is_object(base) => self.lanes(base, lanes, expr),
             ExprKind::Assign(target, value) => self.assign(target, value, expr.span).0,
-            ExprKind::CompoundAssign { .. } | ExprKind::Step { .. } => self.update(expr).object,
+            ExprKind::CompoundAssign { .. } | ExprKind::Step { .. } => self.update(expr, Use::Discarded).object,
             ExprKind::Comma(first, last) => {
                 self.effect(first);
                 self.object(last)
@@ -124,9 +125,7 @@ impl Pass<'_> {
         // A swizzle of a swizzle picks among the places of the inner one.
         let places: Vec<Place> = match self.object(base) {
             Object::Whole(place) => lanes.iter().map(|&lane| self.lane(&place, lane, element)).collect(),
-            Object::Lanes(places) => {
-                lanes.iter().filter_map(|&lane| places.get(usize::from(lane)).cloned()).collect()
-            }
+            Object::Lanes(places) => lanes.iter().filter_map(|&lane| places.get(usize::from(lane)).cloned()).collect(),
         };
         match <[Place; 1]>::try_from(places) {
             Ok([place]) => Object::Whole(place),
@@ -239,7 +238,11 @@ impl Pass<'_> {
                         self.emit(crate::calculus::Stmt::Havoc { var, reason: reason.clone(), span: Some(span) });
                     }
                     Holder::Pointer { .. } => {
-                        self.facts.add_unknown(target, slot.leaf.offset, "a pointer that an unknown function may change");
+                        self.facts.add_unknown(
+                            target,
+                            slot.leaf.offset,
+                            "a pointer that an unknown function may change",
+                        );
                     }
                     Holder::Value(_) => {}
                 }

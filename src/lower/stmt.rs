@@ -137,8 +137,7 @@ impl Pass<'_> {
             None => {}
         }
         let (then, mut exits) = self.captured(|pass| pass.stmt(then));
-        let (otherwise, other_exits) =
-            self.captured(|pass| otherwise.map_or_else(Exits::none, |stmt| pass.stmt(stmt)));
+        let (otherwise, other_exits) = self.captured(|pass| otherwise.map_or_else(Exits::none, |stmt| pass.stmt(stmt)));
         self.emit_if(cond, then, otherwise);
         exits.add(&other_exits.flags);
         exits.always &= other_exits.always;

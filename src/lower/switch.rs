@@ -65,11 +65,7 @@ impl Pass<'_> {
         arms.sort_by_key(|(_, _, is_default)| *is_default);
         let mut otherwise = Vec::new();
         while let Some((cond, block, is_default)) = arms.pop() {
-            otherwise = if is_default {
-                block
-            } else {
-                self.captured(|pass| pass.emit_if(cond, block, otherwise)).0
-            };
+            otherwise = if is_default { block } else { self.captured(|pass| pass.emit_if(cond, block, otherwise)).0 };
         }
         self.emit_all(otherwise);
         exits

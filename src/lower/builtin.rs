@@ -1,0 +1,526 @@
+//! What builtins become in the calculus.
+
+use super::access::{Atomic, Touch};
+use super::facts::TargetId;
+use super::home::Home;
+use super::pass::Pass;
+use super::value::{Base, Place, Pointer, Value};
+use crate::builtins::{Builtin, WorkItem};
+use crate::calculus::{
+    AtomicOp, Axis, BinaryOp, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncMemory, SyncScope,
+    UnaryOp,
+};
+use crate::resolve::program::{Expr, ExprKind, TypeId};
+use crate::source::Span;
+
+/// Whether anything looks at the value of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Its value is needed.
+    Needed,
+    /// It is called for its effect.
+    Discarded,
+}
+
+impl Pass<'_> {
+    /// A call of a builtin.
+    pub(super) fn builtin(&mut self, builtin: &Builtin, name: &str, args: &[Expr], call: &Expr, used: Use) -> Value {
+        let span = call.span;
+        match builtin {
+            Builtin::Pure => self.pure(name, args, call),
+            Builtin::Min => self.extremum(BinaryOp::Min, args, call),
+            Builtin::Max => self.extremum(BinaryOp::Max, args, call),
+            Builtin::Abs => self.absolute(args, call),
+            Builtin::Mul => self.arithmetic(&[BinaryOp::Mul], args, call),
+            Builtin::MulAdd => self.arithmetic(&[BinaryOp::Mul, BinaryOp::Add], args, call),
+            Builtin::WorkItem(item) => self.work_item(*item, args, call),
+            Builtin::Barrier { scope, memory } => self.barrier(*scope, *memory, args, span),
+            Builtin::Fence => self.ignore(args),
+            Builtin::Atomic { op, order, scope } => {
+                let atomic = Atomic { op: *op, operands: Vec::new(), order: *order, scope: *scope };
+                self.atomic_call(atomic, args, call, used)
+            }
+            Builtin::CopyMemory => self.copy_memory(args, call),
+            Builtin::SetMemory => self.set_memory(args, call),
+            Builtin::Print => {
+                self.ignore(args);
+                self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span)
+            }
+            Builtin::Assert => self.assertion(args, span),
+            Builtin::Assume => {
+                args.iter().for_each(|arg| self.assume(arg));
+                Value::Void
+            }
+            Builtin::Distinct | Builtin::Uniform => {
+                self.ignore(args);
+                self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span)
+            }
+            Builtin::Schedule => {
+                self.ignore(args);
+                self.unknown_value(call.ty, &HavocReason::Schedule(name.to_owned()), span)
+            }
+            Builtin::VectorLoad(lanes) => self.vector_load(*lanes, args, call),
+            Builtin::VectorStore(lanes) => self.vector_store(*lanes, args, call),
+            Builtin::MakeVector(_) => self.construct(args, call.ty),
+            Builtin::CachedLoad => self.cached_load(args, call),
+            Builtin::Unmodelled { reason, touches_memory: true } => {
+                self.give_up_call(format!("{reason} ('{name}')"), args, call)
+            }
+            Builtin::Unmodelled { touches_memory: false, .. } => self.unknown_call_without_effect(name, args, call),
+        }
+    }
+
+    fn ignore(&mut self, args: &[Expr]) -> Value {
+        for arg in args {
+            self.value(arg);
+        }
+        Value::Void
+    }
+
+    fn missing(&mut self, call: &Expr) -> Value {
+        let reason = "call of a builtin with unexpected arguments".to_owned();
+        self.unsupported(call.span, reason.clone());
+        self.unknown_value(call.ty, &HavocReason::Other(reason), call.span)
+    }
+
+    /// A pure function; one with pointer arguments (`sincosf`, `modf`) writes its results through them.
+    fn pure(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
+        let mut scalars = Vec::new();
+        let mut pointers = Vec::new();
+        for arg in args {
+            match self.value(arg) {
+                Value::Scalar(expr) => scalars.push(expr),
+                Value::Pointer(pointer) => pointers.push((pointer, arg.ty)),
+                Value::Aggregate(parts) => scalars.extend(parts.into_iter().filter_map(|part| match part {
+                    Value::Scalar(expr) => Some(expr),
+                    _ => None,
+                })),
+                Value::Void => {}
+            }
+        }
+        for (index, (pointer, ty)) in pointers.into_iter().enumerate() {
+            let Some(pointee) = self.layout.pointee(ty) else { continue };
+            let result = self.function_value(&format!("{name}.out{index}"), &scalars, pointee);
+            let place = Place { pointer, ty: pointee, bits: None };
+            self.store(&place, result, call.span);
+        }
+        self.function_value(name, &scalars, call.ty)
+    }
+
+    /// The result of an uninterpreted function, of any type without pointers.
+    fn function_value(&mut self, name: &str, args: &[ExprId], ty: TypeId) -> Value {
+        if let Some(scalar) = self.layout.scalar(ty) {
+            return Value::Scalar(self.exprs().call(name, args.to_vec(), scalar));
+        }
+        let Some(leaves) = self.layout.leaves(ty) else { return Value::Void };
+        let parts = leaves.into_iter().enumerate().map(|(lane, leaf)| match self.layout.scalar(leaf.ty) {
+            Some(scalar) => Value::Scalar(self.exprs().call(format!("{name}.{lane}"), args.to_vec(), scalar)),
+            None => Value::Pointer(self.unknown_pointer("the result of a call")),
+        });
+        let parts = parts.collect();
+        self.regroup(parts, ty)
+    }
+
+    fn extremum(&mut self, op: BinaryOp, args: &[Expr], call: &Expr) -> Value {
+        self.arithmetic(&[op], args, call)
+    }
+
+    /// Folds operators over the arguments, converted to the type of the call.
+    fn arithmetic(&mut self, ops: &[BinaryOp], args: &[Expr], call: &Expr) -> Value {
+        let mut values = Vec::new();
+        for arg in args {
+            let value = self.value(arg);
+            values.push(self.convert(value, arg.ty, call.ty, arg.span));
+        }
+        if values.len() != ops.len() + 1 {
+            return self.missing(call);
+        }
+        let mut values = values.into_iter();
+        let Some(mut result) = values.next() else { return self.missing(call) };
+        for (op, value) in ops.iter().zip(values) {
+            result = self.binary(*op, result, value, call.ty, call.span);
+        }
+        result
+    }
+
+    fn absolute(&mut self, args: &[Expr], call: &Expr) -> Value {
+        let [arg] = args else { return self.missing(call) };
+        let Value::Scalar(value) = self.value(arg) else { return self.missing(call) };
+        let ty = self.kernel.exprs.ty(value);
+        let result = match ty {
+            ScalarType::Int { signed: true, .. } => {
+                let zero = self.exprs().int(0, ty);
+                let negative = self.exprs().binary(BinaryOp::Lt, value, zero);
+                let negated = self.exprs().unary(UnaryOp::Neg, value);
+                self.exprs().select(negative, negated, value)
+            }
+            ScalarType::Opaque { .. } => self.exprs().call("abs", vec![value], ty),
+            _ => value,
+        };
+        self.fit_value(Value::Scalar(result), call.ty)
+    }
+
+    fn barrier(&mut self, scope: SyncScope, memory: Option<SyncMemory>, args: &[Expr], span: Span) -> Value {
+        let mut flags = None;
+        for (index, arg) in args.iter().enumerate() {
+            let value = self.value(arg);
+            if let (0, Value::Scalar(expr)) = (index, value) {
+                flags = self.kernel.exprs.as_int(expr);
+            }
+        }
+        let memory = match (memory, flags) {
+            (Some(memory), _) => memory,
+            (None, Some(flags)) => SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0 },
+            (None, None) => {
+                self.unsupported(span, "barrier whose flags are not a constant".to_owned());
+                return Value::Void;
+            }
+        };
+        let site = self.site(span);
+        self.emit(Stmt::Sync { scope, memory, site });
+        Value::Void
+    }
+
+    fn assertion(&mut self, args: &[Expr], span: Span) -> Value {
+        let Some(arg) = args.first() else { return Value::Void };
+        let cond = self.condition(arg);
+        self.emit(Stmt::Assert { cond, span: Some(span) });
+        Value::Void
+    }
+
+    /// An assumption, conjunct by conjunct. One that needs more than pure values is dropped, which can only
+    /// cost a proof: it must not add accesses that the program does not make.
+    fn assume(&mut self, arg: &Expr) {
+        let mut conjuncts = vec![arg];
+        while let Some(arg) = conjuncts.pop() {
+            match &arg.kind {
+                ExprKind::And(a, b) => conjuncts.extend([&**b, &**a]),
+                ExprKind::Convert(inner) if matches!(inner.kind, ExprKind::And(..) | ExprKind::Convert(_)) => {
+                    conjuncts.push(inner);
+                }
+                _ => {
+                    let unsupported = self.kernel.unsupported.len();
+                    let (block, cond) = self.captured(|pass| pass.condition(arg));
+                    if block.is_empty() {
+                        self.emit(Stmt::Assume { cond, span: Some(arg.span) });
+                    } else {
+                        self.kernel.unsupported.truncate(unsupported);
+                    }
+                }
+            }
+        }
+    }
+
+    fn work_item(&mut self, item: WorkItem, args: &[Expr], call: &Expr) -> Value {
+        let mut axis = Some(0);
+        for arg in args {
+            axis = match self.value(arg) {
+                Value::Scalar(expr) => self.kernel.exprs.as_int(expr),
+                _ => None,
+            };
+        }
+        let Some(axis) = axis else {
+            let reason = HavocReason::Other("work-item function whose dimension is not a constant".to_owned());
+            return self.unknown_value(call.ty, &reason, call.span);
+        };
+        let value = self.work_item_value(item, axis);
+        self.note_span(value, call.span);
+        self.fit_value(Value::Scalar(value), call.ty)
+    }
+
+    fn work_item_value(&mut self, item: WorkItem, dimension: i128) -> ExprId {
+        let Some(&axis) = usize::try_from(dimension).ok().and_then(|at| Axis::ALL.get(at)) else {
+            // Dimensions that do not exist have size 1 and id 0.
+            let size = matches!(item, WorkItem::GlobalSize | WorkItem::LocalSize | WorkItem::NumGroups);
+            return self.exprs().int(i128::from(size), ScalarType::U64);
+        };
+        match item {
+            WorkItem::WorkDim => self.exprs().opaque("get_work_dim()", ScalarType::U32),
+            WorkItem::GlobalId => self.global_id(axis),
+            WorkItem::GlobalSize => {
+                let (groups, size) = (self.wide(GeometryVar::GridDim(axis)), self.wide(GeometryVar::BlockDim(axis)));
+                self.exprs().binary(BinaryOp::Mul, groups, size)
+            }
+            WorkItem::LocalId => self.wide(GeometryVar::ThreadIdx(axis)),
+            WorkItem::LocalSize => self.wide(GeometryVar::BlockDim(axis)),
+            WorkItem::GroupId => self.wide(GeometryVar::BlockIdx(axis)),
+            WorkItem::NumGroups => self.wide(GeometryVar::GridDim(axis)),
+            WorkItem::GlobalOffset => self.exprs().int(0, ScalarType::U64),
+            WorkItem::LocalLinearId => {
+                let ids = Axis::ALL.map(|axis| self.wide(GeometryVar::ThreadIdx(axis)));
+                let sizes = Axis::ALL.map(|axis| self.wide(GeometryVar::BlockDim(axis)));
+                self.linear(ids, sizes)
+            }
+            WorkItem::GlobalLinearId => {
+                let ids = Axis::ALL.map(|axis| self.global_id(axis));
+                let sizes = Axis::ALL.map(|axis| {
+                    let (groups, size) =
+                        (self.wide(GeometryVar::GridDim(axis)), self.wide(GeometryVar::BlockDim(axis)));
+                    self.exprs().binary(BinaryOp::Mul, groups, size)
+                });
+                self.linear(ids, sizes)
+            }
+        }
+    }
+
+    fn wide(&mut self, var: GeometryVar) -> ExprId {
+        let value = self.exprs().geometry(var);
+        self.exprs().convert(ScalarType::U64, value)
+    }
+
+    fn global_id(&mut self, axis: Axis) -> ExprId {
+        let group = self.wide(GeometryVar::BlockIdx(axis));
+        let size = self.wide(GeometryVar::BlockDim(axis));
+        let local = self.wide(GeometryVar::ThreadIdx(axis));
+        let first = self.exprs().binary(BinaryOp::Mul, group, size);
+        self.exprs().binary(BinaryOp::Add, first, local)
+    }
+
+    /// `(z * size.y + y) * size.x + x`
+    fn linear(&mut self, [x, y, z]: [ExprId; 3], [width, height, _]: [ExprId; 3]) -> ExprId {
+        let planes = self.exprs().binary(BinaryOp::Mul, z, height);
+        let rows = self.exprs().binary(BinaryOp::Add, planes, y);
+        let before = self.exprs().binary(BinaryOp::Mul, rows, width);
+        self.exprs().binary(BinaryOp::Add, before, x)
+    }
+
+    fn atomic_call(&mut self, mut atomic: Atomic, args: &[Expr], call: &Expr, used: Use) -> Value {
+        let Some((object, rest)) = args.split_first() else { return self.missing(call) };
+        let Some(ty) = self.layout.pointee(object.ty) else { return self.missing(call) };
+        let pointer = self.pointer(object);
+        let mut operands = Vec::new();
+        for arg in rest.iter().take(operand_count(atomic.op)) {
+            match self.value(arg) {
+                Value::Pointer(expected) => operands.extend(self.expected(expected, arg)),
+                value => operands.extend(self.atomic_operand(value, arg, ty)),
+            }
+        }
+        for arg in rest.iter().skip(operand_count(atomic.op)) {
+            self.effect(arg);
+        }
+        atomic.operands = operands;
+        let place = Place { pointer, ty, bits: None };
+        let wanted = match used {
+            Use::Needed => call.ty,
+            Use::Discarded => return self.atomic_on(&place, &atomic, None, call.span),
+        };
+        let old = self.atomic_on(&place, &atomic, Some(ty), call.span);
+        self.convert(old, ty, wanted, call.span)
+    }
+
+    fn atomic_operand(&mut self, value: Value, arg: &Expr, ty: TypeId) -> Option<ExprId> {
+        match self.convert(value, arg.ty, ty, arg.span) {
+            Value::Scalar(expr) => Some(expr),
+            _ => None,
+        }
+    }
+
+    /// The expected value of a C11 compare-exchange: read through its pointer, and perhaps overwritten.
+    fn expected(&mut self, pointer: Pointer, arg: &Expr) -> Option<ExprId> {
+        let ty = self.layout.pointee(arg.ty)?;
+        let place = Place { pointer, ty, bits: None };
+        let old = self.load(&place, arg.span);
+        let new = self.unknown_value(ty, &HavocReason::Other("the value that an atomic found".to_owned()), arg.span);
+        self.store(&place, new, arg.span);
+        match old {
+            Value::Scalar(expr) => Some(expr),
+            _ => None,
+        }
+    }
+
+    /// The atomic itself, on whichever target the pointer chooses; `result` is the type of the old value, if
+    /// it is wanted.
+    fn atomic_on(&mut self, place: &Place, atomic: &Atomic, result: Option<TypeId>, span: Span) -> Value {
+        match &place.pointer.base {
+            Base::Target(target) => self.atomic_on_target(*target, place, atomic, result, span),
+            Base::OneOf { tag, targets } => {
+                let arms =
+                    self.arms(*tag, targets, |pass, target| pass.atomic_on_target(target, place, atomic, result, span));
+                self.choose(arms)
+            }
+            Base::Unknown(reason) => {
+                self.unsupported(span, format!("atomic through {reason}"));
+                match result {
+                    Some(ty) => self.unknown_value(ty, &HavocReason::Other(reason.clone()), span),
+                    None => Value::Void,
+                }
+            }
+        }
+    }
+
+    fn atomic_on_target(
+        &mut self,
+        target: TargetId,
+        place: &Place,
+        atomic: &Atomic,
+        result: Option<TypeId>,
+        span: Span,
+    ) -> Value {
+        self.ensure_home(target);
+        if let Some(Home::Array(array)) = self.homes.get(target) {
+            let array = *array;
+            let ty = result.map(|ty| self.layout.scalar(ty).unwrap_or_else(|| self.layout.carrier(ty)));
+            let var = ty.map(|ty| self.temporary("old", ty));
+            self.atomic(array, place, var, atomic, span);
+            return match var {
+                Some(var) => Value::Scalar(self.var(var)),
+                None => Value::Void,
+            };
+        }
+        // An atomic on a local is a plain update with a value that need not be known.
+        let old = self.load(place, span);
+        let new = self.unknown_value(place.ty, &HavocReason::Other("an atomic on a local".to_owned()), span);
+        self.store(place, new, span);
+        if result.is_some() { old } else { Value::Void }
+    }
+
+    fn vector_load(&mut self, lanes: u8, args: &[Expr], call: &Expr) -> Value {
+        let [offset, pointer] = args else { return self.missing(call) };
+        let places = self.vector_places(lanes, offset, pointer, call);
+        if let Some(place) = whole_vector(&places, call.ty, self.layout.size(call.ty)) {
+            return self.load(&place, call.span);
+        }
+        Value::Aggregate(places.iter().map(|(place, _)| self.load(place, call.span)).collect())
+    }
+
+    fn vector_store(&mut self, lanes: u8, args: &[Expr], call: &Expr) -> Value {
+        let [value, offset, pointer] = args else { return self.missing(call) };
+        let stored = self.value(value);
+        let places = self.vector_places(lanes, offset, pointer, call);
+        if let Some(place) = whole_vector(&places, value.ty, self.layout.size(value.ty)) {
+            self.store(&place, stored, call.span);
+        } else {
+            let parts = self.flatten(stored, value.ty);
+            for ((place, _), part) in places.iter().zip(parts) {
+                self.store(place, part, call.span);
+            }
+        }
+        Value::Void
+    }
+
+    /// The lanes at `pointer + offset * lanes`, with their distance from the first in bytes.
+    fn vector_places(&mut self, lanes: u8, offset: &Expr, pointer: &Expr, call: &Expr) -> Vec<(Place, u64)> {
+        let element = self.layout.pointee(pointer.ty).unwrap_or(call.ty);
+        let count = self.scalar(offset);
+        let start = self.pointer(pointer);
+        let count = self.exprs().convert(ScalarType::I64, count);
+        let width = self.exprs().int(i128::from(lanes), ScalarType::I64);
+        let first = self.exprs().binary(BinaryOp::Mul, count, width);
+        let start = self.move_pointer(start, first, element, call.span);
+        let size = self.layout.size(element);
+        (0..u64::from(lanes))
+            .map(|lane| {
+                let delta = self.offset(lane * size);
+                let offset = self.exprs().binary(BinaryOp::Add, start.offset, delta);
+                let pointer = Pointer { base: start.base.clone(), offset };
+                (Place { pointer, ty: element, bits: None }, (lane + 1) * size)
+            })
+            .collect()
+    }
+
+    fn cached_load(&mut self, args: &[Expr], call: &Expr) -> Value {
+        let Some(arg) = args.first() else { return self.missing(call) };
+        let pointer = self.pointer(arg);
+        for other in &args[1..] {
+            self.effect(other);
+        }
+        let ty = self.layout.pointee(arg.ty).unwrap_or(call.ty);
+        let value = self.load(&Place { pointer, ty, bits: None }, call.span);
+        self.convert(value, ty, call.ty, call.span)
+    }
+
+    fn copy_memory(&mut self, args: &[Expr], call: &Expr) -> Value {
+        let [to, from, bytes, ..] = args else { return self.missing(call) };
+        let (to, from, bytes) = (self.pointer(to), self.pointer(from), self.scalar(bytes));
+        self.move_bytes(&from, Touch::Read, bytes, call.span);
+        self.move_bytes(&to, Touch::Write, bytes, call.span);
+        Value::Pointer(to)
+    }
+
+    fn set_memory(&mut self, args: &[Expr], call: &Expr) -> Value {
+        let [to, value, bytes, ..] = args else { return self.missing(call) };
+        let to = self.pointer(to);
+        self.effect(value);
+        let bytes = self.scalar(bytes);
+        self.move_bytes(&to, Touch::Write, bytes, call.span);
+        Value::Pointer(to)
+    }
+
+    /// Touches `bytes` bytes at `pointer`: one access if their number is a constant, else one for each byte.
+    fn move_bytes(&mut self, pointer: &Pointer, touch: Touch, bytes: ExprId, span: Span) {
+        match &pointer.base {
+            Base::Target(target) => self.move_bytes_of(*target, pointer.offset, touch, bytes, span),
+            Base::OneOf { tag, targets } => {
+                let arms = self.arms(*tag, targets, |pass, target| {
+                    pass.move_bytes_of(target, pointer.offset, touch, bytes, span);
+                    Value::Void
+                });
+                self.choose(arms);
+            }
+            Base::Unknown(reason) => self.unsupported(span, format!("memory function on {reason}")),
+        }
+    }
+
+    fn move_bytes_of(&mut self, target: TargetId, offset: ExprId, touch: Touch, bytes: ExprId, span: Span) {
+        self.ensure_home(target);
+        let array = match self.homes.get(target) {
+            Some(Home::Array(array)) => *array,
+            Some(Home::Slots(_)) if touch == Touch::Read => return,
+            Some(Home::Slots(_)) => {
+                let pointer = Pointer { base: Base::Target(target), offset };
+                return self.clobber(&pointer, &HavocReason::Other("a memory function".to_owned()), span);
+            }
+            Some(Home::Null) | None => return,
+        };
+        match self.kernel.exprs.as_int(bytes).map(u32::try_from) {
+            Some(Ok(0)) => {}
+            Some(Ok(count)) => self.touch(array, offset, count, touch, span),
+            _ => {
+                let bytes = self.exprs().convert(ScalarType::I64, bytes);
+                let bytes = self.snapshot(bytes);
+                let offset = self.snapshot(offset);
+                let var = self.temporary("byte", ScalarType::I64);
+                let at = self.var(var);
+                let at = self.exprs().binary(BinaryOp::Add, offset, at);
+                let (body, ()) = self.captured(|pass| pass.touch(array, at, 1, touch, span));
+                let start = self.exprs().int(0, ScalarType::I64);
+                let by = self.exprs().int(1, ScalarType::I64);
+                let step = Step { op: BinaryOp::Add, by };
+                let site = self.site(span);
+                self.emit(Stmt::For(Box::new(For { var, start, cmp: BinaryOp::Lt, bound: bytes, step, body, site })));
+            }
+        }
+    }
+
+    fn unknown_call_without_effect(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
+        let reason = HavocReason::Call(name.to_owned());
+        for arg in args {
+            let value = self.value(arg);
+            self.clobber_value(&value, &reason, call.span);
+        }
+        self.unknown_value(call.ty, &reason, call.span)
+    }
+
+    /// The value that the last statement of the open block gives to `var`, if that is a `let`.
+    pub(super) fn last_let(&self, var: crate::calculus::VarId) -> Option<ExprId> {
+        match self.last_statement() {
+            Some(&Stmt::Let { var: assigned, value }) if assigned == var => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// The vector as one place, if its lanes fill the type.
+fn whole_vector(lanes: &[(Place, u64)], ty: TypeId, size: u64) -> Option<Place> {
+    let (first, _) = lanes.first()?;
+    let (_, end) = lanes.last()?;
+    (*end == size).then(|| Place { pointer: first.pointer.clone(), ty, bits: None })
+}
+
+fn operand_count(op: AtomicOp) -> usize {
+    match op {
+        AtomicOp::Load => 0,
+        AtomicOp::CompareExchange => 2,
+        _ => 1,
+    }
+}
