@@ -101,3 +101,24 @@ fn unmatched_kernels(run: &Run, options: &Options) -> Exit {
 fn is_named(name: &str, wanted: &str) -> bool {
     name == wanted || name.strip_suffix(wanted).is_some_and(|rest| rest.ends_with("::"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bug_outweighs_what_could_not_be_read() {
+        let unreadable = || Problem::Unreadable { path: "a.cu".into(), cause: "no".into() };
+        let bug = || Problem::Bug { path: "b.cu".into(), message: "index out of range".into() };
+        assert_eq!(problems(&[]), Exit::Clean);
+        assert_eq!(problems(&[unreadable()]), Exit::Usage);
+        assert_eq!(problems(&[unreadable(), bug(), unreadable()]), Exit::Bug);
+        assert!(bug().to_string().contains("bug in raceproof while checking b.cu"));
+    }
+
+    #[test]
+    fn kernels_may_be_named_without_their_namespace() {
+        assert!(is_named("a::b::k", "k") && is_named("a::b::k", "b::k") && is_named("k", "k"));
+        assert!(!is_named("a::bk", "k") && !is_named("k", "a::k"));
+    }
+}
