@@ -56,10 +56,8 @@ fn checked(path: &Path, text: &str, fixture: &Fixture) -> Result<FileReport, Str
 fn every_fixture_gives_what_it_states() {
     let files = files();
     assert!(!files.is_empty(), "no fixture is named like RACEPROOF_FIXTURE");
-    let failures: Vec<String> = files
-        .par_iter()
-        .map(|path| run(path).into_iter().map(|line| format!("{}: {line}\n", path.display())).collect::<String>())
-        .collect();
-    let failed = failures.iter().filter(|text| !text.is_empty()).count();
-    assert!(failed == 0, "{failed} of {} fixtures fail\n{}", files.len(), failures.concat());
+    let named = |path: &PathBuf| run(path).into_iter().map(|line| format!("{}: {line}", path.display())).collect();
+    let failures: Vec<Vec<String>> = files.par_iter().map(named).collect();
+    let failed = failures.iter().filter(|complaints| !complaints.is_empty()).count();
+    assert!(failed == 0, "{failed} of {} fixtures fail\n{}", files.len(), failures.concat().join("\n"));
 }

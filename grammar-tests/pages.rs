@@ -47,7 +47,7 @@ fn is_reported(rule: RuleId, report: &FileReport) -> bool {
 
 #[test]
 fn examples_are_reported_as_their_pages_say() {
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for rule in RuleId::ALL {
         let examples = examples(rule_page(rule));
         assert!(examples.iter().any(|example| !example.is_bad), "{}: no example of what to do", rule.name());
@@ -58,9 +58,9 @@ fn examples_are_reported_as_their_pages_say() {
             let as_said = is_reported(rule, &report) == example.is_bad && (example.is_bad || is_clean);
             if !as_said || report.kernels.is_empty() && rule != RuleId::Parse {
                 let word = if example.is_bad { "bad" } else { "ok" };
-                wrong += &format!("{}, {word} example ({verdicts:?}):\n{}\n", rule.name(), example.text);
+                wrong.push(format!("{}, {word} example ({verdicts:?}):\n{}", rule.name(), example.text));
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

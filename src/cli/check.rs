@@ -33,7 +33,9 @@ fn inputs(args: &CheckArgs) -> Result<(Vec<Input>, Exit)> {
     let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
     let paths: Vec<PathBuf> = args.paths.iter().filter(|path| !is_stdin(path)).cloned().collect();
     let (files, errors) = discover(&paths);
-    errors.iter().for_each(|error| complain(&error.to_string()));
+    for error in &errors {
+        complain(&error.to_string());
+    }
     let mut inputs: Vec<Input> = files.into_iter().map(Input::File).collect();
     if args.paths.iter().any(|path| is_stdin(&path)) {
         let name = args.stdin_filename.clone().unwrap_or_else(|| PathBuf::from("<stdin>"));

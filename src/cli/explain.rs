@@ -22,7 +22,9 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
 
 /// One line for each rule: its name and the first sentence of its page.
 fn listing() -> String {
-    RuleId::ALL.into_iter().map(|rule| format!("{:24}{}\n", rule.name(), first_sentence(rule_page(rule)))).collect()
+    let line = |rule: RuleId| format!("{:24}{}", rule.name(), first_sentence(rule_page(rule)));
+    let lines: Vec<String> = RuleId::ALL.into_iter().map(line).collect();
+    lines.join("\n") + "\n"
 }
 
 fn first_sentence(page: &str) -> &str {

@@ -303,7 +303,9 @@ impl Report {
         let mut summary = Summary { files: self.files.len(), ..Summary::default() };
         for file in &self.files {
             summary.unread += usize::from(file.parse != Parse::Ok);
-            file.kernels.iter().for_each(|kernel| summary.count(kernel));
+            for kernel in &file.kernels {
+                summary.count(kernel);
+            }
         }
         summary
     }

@@ -33,7 +33,9 @@ fn install_hook() {
         if DEPTH.get() == 0 {
             return previous(info);
         }
-        let text = info.payload_as_str().unwrap_or("panic without a message");
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or("panic without a message");
         let place = info.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
         MESSAGE.set(Some(format!("{text}{place}")));
     }));

@@ -95,7 +95,8 @@ struct Witness<'a> {
 #[derive(Serialize)]
 struct Thread<'a> {
     block: [u32; 3],
-    thread: [u32; 3],
+    #[serde(rename = "thread")]
+    id: [u32; 3],
     locals: Values<'a>,
 }
 
@@ -248,7 +249,7 @@ impl<'a> Witness<'a> {
 
 impl<'a> Thread<'a> {
     fn of(thread: &'a report::WitnessThread) -> Self {
-        Thread { block: thread.block, thread: thread.thread, locals: Values(&thread.locals) }
+        Thread { block: thread.block, id: thread.thread, locals: Values(&thread.locals) }
     }
 }
 
