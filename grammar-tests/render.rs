@@ -401,3 +401,34 @@ fn colours_are_added_only_when_asked_for() {
     assert!(out.contains(&0x1b));
     assert!(!text_of(&shift()).contains('\u{1b}'));
 }
+
+mod any_span {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever the text and wherever the places, every format writes something of bounded size.
+        #[test]
+        fn can_be_shown(
+            text in "([a-z;\t ]{0,400}|[\u{0}-\u{ff}é漢\u{200b}🦀\r]{0,30}|\n){0,12}",
+            at in prop::collection::vec((0usize..3000, 0usize..300), 3),
+        ) {
+            let (sources, id) = one_file("any.cu", &text);
+            let span = |(start, length): (usize, usize)| Span::new(id, start, start + length);
+            let mut kernel = clean("k", 1);
+            kernel.findings = vec![Finding {
+                primary: place(span(at[0]), PlaceAccess::Write),
+                secondary: Some(place(span(at[1]), PlaceAccess::Read)),
+                reasons: vec![FindingReason { kind: "data-dependent index".into(), span: Some(span(at[2])) }],
+                ..race(&one_file("a.cu", SHIFT).0, id)
+            }];
+            let report = file("any.cu", Language::Cuda, sources, vec![kernel]);
+            let shown = text_of(&report);
+            prop_assert!(shown.contains("any.cu:"));
+            prop_assert!(shown.len() < 20_000, "{} bytes", shown.len());
+            prop_assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
+            prop_assert_eq!(gcc_of(&report).lines().count(), 2);
+            json_of(&report);
+        }
+    }
+}
