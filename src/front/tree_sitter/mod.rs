@@ -1,1 +1,111 @@
-//! Placeholder.
+//! Front end on tree-sitter: preprocessed text to [`syntax::Unit`].
+//!
+//! The whole story is in [`parse`]: preprocess; collect the names that decide how C is to be read
+//! ([`names`]); emit the tokens as text that the CUDA grammar reads unambiguously ([`rewrite`]); parse; turn
+//! the concrete tree into syntax, item by item, from the tokens' own spelling ([`convert`]).
+//!
+//! Guarantees: any text gives a unit, without overflowing the stack; a kernel that overlaps a syntax error or
+//! a conditional that could not be decided holds an `Unsupported` statement there.
+//!
+//! Deliberately absent: meaning of any kind. That a name is a type is guessed for parsing only.
+
+mod convert;
+mod names;
+mod rewrite;
+
+use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::preprocess::{self, Options, Output};
+use crate::source::{FileId, SourceMap, Span};
+use crate::syntax::{Item, Unit};
+use std::ops::Range;
+use tree_sitter::{Parser, Tree};
+
+/// What parsing a file gives.
+#[derive(Debug)]
+pub struct Answer {
+    /// The tree, as much of it as could be read.
+    pub unit: Unit,
+    /// What could not be read.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How much was read.
+    pub parse: ParseState,
+}
+
+/// How much of a file was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParseState {
+    /// All of it.
+    Ok,
+    /// There are syntax errors, each marked in the tree.
+    Partial,
+    /// Nothing.
+    Failed,
+}
+
+/// Parses `main`.
+pub fn parse(sources: SourceMap, main: FileId, options: &Options) -> Answer {
+    parse_output(preprocess::preprocess(sources, main, options), main, options)
+}
+
+/// Parses `main`, reading headers through `files`.
+pub fn parse_with(files: &dyn preprocess::FileAccess, sources: SourceMap, main: FileId, options: &Options) -> Answer {
+    parse_output(preprocess::preprocess_with(files, sources, main, options), main, options)
+}
+
+fn parse_output(mut output: Output, main: FileId, options: &Options) -> Answer {
+    let mut diagnostics = std::mem::take(&mut output.diagnostics);
+    let language = options.language;
+    let names = names::Names::collect(&output, language);
+    let all = 0..output.tokens.len();
+    let mut result = convert::Converted::default();
+    read(&output, all, &names, options, &mut result);
+    let failed = !output.tokens.is_empty() && result.items.iter().all(is_error) && result.errors > 0;
+    let parse = match (failed, result.errors) {
+        (true, _) => ParseState::Failed,
+        (false, 0) => ParseState::Ok,
+        (false, _) => ParseState::Partial,
+    };
+    if result.parser_failed {
+        diagnostics.push(whole_file(main, "the file could not be parsed"));
+    }
+    diagnostics.extend(result.diagnostics);
+    let unit = Unit { language, sources: output.sources, items: result.items };
+    Answer { unit, diagnostics, parse }
+}
+
+fn is_error(item: &Item) -> bool {
+    matches!(item.kind, crate::syntax::ItemKind::Unsupported(_))
+}
+
+fn whole_file(main: FileId, message: &str) -> Diagnostic {
+    Diagnostic {
+        rule: RuleId::Parse,
+        severity: Severity::Error,
+        message: message.to_owned(),
+        primary: Label { span: Span::new(main, 0, 0), text: String::new() },
+        secondary: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// Reads the items of a range of tokens.
+fn read(
+    output: &Output,
+    tokens: Range<usize>,
+    names: &names::Names,
+    options: &Options,
+    result: &mut convert::Converted,
+) {
+    let buffer = rewrite::rewrite(output, tokens, names, options.language);
+    match tree_of(&buffer.text) {
+        Some(tree) => convert::convert(output, names, &buffer, &tree, options.language, result),
+        None => result.parser_failed = true,
+    }
+}
+
+/// The concrete tree of `text`.
+fn tree_of(text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_cuda::LANGUAGE.into()).ok()?;
+    parser.parse(text, None)
+}

@@ -1,0 +1,351 @@
+//! Types and declarators.
+//!
+//! A C declaration is a type specifier and declarators around names; [`Declared`] is one of them with the
+//! declarator folded into the type.
+
+use super::Converter;
+use crate::source::Language;
+use crate::syntax::{Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind};
+use tree_sitter::Node;
+
+/// A declarator folded into a type.
+pub(super) struct Declared<'t> {
+    /// The declared name; `None` for an abstract declarator.
+    pub(super) path: Option<Path>,
+    pub(super) ty: Type,
+    /// The function declarator directly around the name, if the declarator declares a function.
+    pub(super) function: Option<Node<'t>>,
+}
+
+impl Converter<'_> {
+    /// A type without a name: of a cast, of `sizeof`, of a template argument.
+    pub(super) fn type_descriptor(&mut self, node: Node<'_>) -> Type {
+        let Some(specifier) = node.child_by_field_name("type") else {
+            return self.unsupported_type(node, super::SYNTAX_ERROR);
+        };
+        if node.has_error() {
+            self.report(self.span(node), super::SYNTAX_ERROR);
+            return self.unsupported_type(node, super::SYNTAX_ERROR);
+        }
+        let mut base = self.type_specifier(specifier);
+        base.qualifiers.extend(self.qualifiers(node));
+        match node.child_by_field_name("declarator") {
+            Some(declarator) => self.fold(declarator, base).ty,
+            None => base,
+        }
+    }
+
+    pub(super) fn unsupported_type(&self, node: Node<'_>, reason: &str) -> Type {
+        Type { kind: TypeKind::Unsupported(reason.to_owned()), qualifiers: Vec::new(), span: self.span(node) }
+    }
+
+    /// The type that a specifier names or defines.
+    pub(super) fn type_specifier(&mut self, node: Node<'_>) -> Type {
+        self.deeper(node, |this| this.type_specifier_at(node))
+            .unwrap_or_else(|| self.unsupported_type(node, super::NESTED_TOO_DEEPLY))
+    }
+
+    fn type_specifier_at(&mut self, node: Node<'_>) -> Type {
+        let kind = match node.kind() {
+            "primitive_type" if !is_builtin_word(self.word(node)) => TypeKind::Named(self.path(node)),
+            "primitive_type" | "sized_type_specifier" => return self.builtin_type(node),
+            "type_identifier" | "identifier" if is_builtin_word(self.word(node)) => return self.builtin_type(node),
+            "type_identifier" | "identifier" | "template_type" | "qualified_identifier" => {
+                TypeKind::Named(self.path(node))
+            }
+            "struct_specifier" | "class_specifier" | "union_specifier" => {
+                if node.child_by_field_name("body").is_some() {
+                    TypeKind::Record(Box::new(self.record(node)))
+                } else {
+                    match node.child_by_field_name("name") {
+                        Some(name) => TypeKind::Named(self.path(name)),
+                        None => TypeKind::Unsupported("record without a name".into()),
+                    }
+                }
+            }
+            "enum_specifier" => match (node.child_by_field_name("body"), node.child_by_field_name("name")) {
+                (None, Some(name)) => TypeKind::Named(self.path(name)),
+                _ => TypeKind::Enum(Box::new(self.enumeration(node))),
+            },
+            "placeholder_type_specifier" => match self.child_of(node, "decltype") {
+                Some(_) => TypeKind::Unsupported("decltype(auto)".into()),
+                None => TypeKind::Auto,
+            },
+            "auto" => TypeKind::Auto,
+            "decltype" => match self.children(node).first() {
+                Some(inner) if inner.kind() != "auto" => TypeKind::Decltype(Box::new(self.expr(*inner))),
+                _ => TypeKind::Unsupported("decltype(auto)".into()),
+            },
+            "dependent_type" => match self.children(node).first() {
+                Some(&inner) => return self.type_specifier(inner),
+                None => TypeKind::Unsupported(super::SYNTAX_ERROR.into()),
+            },
+            _ => TypeKind::Unsupported("type that is not understood".into()),
+        };
+        Type { kind, qualifiers: Vec::new(), span: self.span(node) }
+    }
+
+    /// A built-in type from its words, in whatever order they are written.
+    pub(super) fn builtin_type(&mut self, node: Node<'_>) -> Type {
+        let words: Vec<&str> = (self.first(node)..=self.last(node)).map(|at| self.spelling(at)).collect();
+        let mut ty = Type { kind: TypeKind::Builtin(String::new()), qualifiers: Vec::new(), span: self.span(node) };
+        for &word in &words {
+            match word {
+                "const" => ty.qualifiers.push(Qualifier::Const),
+                "volatile" => ty.qualifiers.push(Qualifier::Volatile),
+                _ => {}
+            }
+        }
+        ty.kind = match normalized(&words) {
+            Some(text) => TypeKind::Builtin(text),
+            None => TypeKind::Unsupported(format!("type `{}`", words.join(" "))),
+        };
+        ty
+    }
+
+    /// Qualifiers, storage classes and attributes among the children of a declaration, in source order.
+    pub(super) fn qualifiers(&mut self, node: Node<'_>) -> Vec<Qualifier> {
+        let mut cursor = node.walk();
+        let words: Vec<usize> = node
+            .children(&mut cursor)
+            .filter(|child| {
+                matches!(
+                    child.kind(),
+                    "type_qualifier" | "storage_class_specifier" | "virtual" | "const" | "explicit_function_specifier"
+                )
+            })
+            .map(|child| self.first(child))
+            .collect();
+        let opencl = self.language == Language::OpenCl;
+        words.into_iter().filter_map(|at| qualifier(self.spelling(at), opencl)).collect()
+    }
+
+    /// Folds a declarator around `base`.
+    pub(super) fn fold<'t>(&mut self, node: Node<'t>, base: Type) -> Declared<'t> {
+        let span = base.span;
+        self.deeper(node, |this| this.fold_at(node, base)).unwrap_or(Declared {
+            path: None,
+            ty: Type { kind: TypeKind::Unsupported(super::NESTED_TOO_DEEPLY.into()), qualifiers: Vec::new(), span },
+            function: None,
+        })
+    }
+
+    fn fold_at<'t>(&mut self, node: Node<'t>, base: Type) -> Declared<'t> {
+        let span = base.span;
+        let around = |kind: TypeKind| Type { kind, qualifiers: Vec::new(), span };
+        let inner = node.child_by_field_name("declarator");
+        match node.kind() {
+            "pointer_declarator" | "abstract_pointer_declarator" => {
+                let qualifiers = self.qualifiers(node);
+                let pointer = Type { qualifiers, ..around(TypeKind::Pointer(Box::new(base))) };
+                self.fold_optional(inner, pointer)
+            }
+            "reference_declarator" | "abstract_reference_declarator" => {
+                let reference = around(TypeKind::Reference(Box::new(base)));
+                self.fold_optional(self.children(node).last().copied(), reference)
+            }
+            "array_declarator" | "abstract_array_declarator" => {
+                let size = node.child_by_field_name("size").map(|size| Box::new(self.expr(size)));
+                self.fold_optional(inner, around(TypeKind::Array(Box::new(base), size)))
+            }
+            "function_declarator" | "abstract_function_declarator" => self.fold_function(node, inner, base),
+            "parenthesized_declarator" | "abstract_parenthesized_declarator" | "attributed_declarator" => {
+                let inner = self.children(node).into_iter().find(|child| child.kind() != "attribute_declaration");
+                self.fold_optional(inner, base)
+            }
+            "variadic_declarator" => {
+                let name = self.children(node).first().copied();
+                let path = name.map(|name| self.path(name));
+                Declared { path, ty: around(TypeKind::Unsupported("parameter pack".into())), function: None }
+            }
+            "structured_binding_declarator" => {
+                Declared { path: None, ty: around(TypeKind::Unsupported("structured binding".into())), function: None }
+            }
+            _ if self.emitted(node) == super::TOO_DEEP => Declared {
+                path: None,
+                ty: around(TypeKind::Unsupported(super::NESTED_TOO_DEEPLY.into())),
+                function: None,
+            },
+            _ => Declared { path: Some(self.path(node)), ty: base, function: None },
+        }
+    }
+
+    fn fold_optional<'t>(&mut self, inner: Option<Node<'t>>, ty: Type) -> Declared<'t> {
+        match inner {
+            Some(inner) => self.fold(inner, ty),
+            None => Declared { path: None, ty, function: None },
+        }
+    }
+
+    fn fold_function<'t>(&mut self, node: Node<'t>, inner: Option<Node<'t>>, base: Type) -> Declared<'t> {
+        let params = node.child_by_field_name("parameters").map(|list| self.params(list)).unwrap_or_default();
+        let result = match self.child_of(node, "trailing_return_type").and_then(|it| self.children(it).first().copied())
+        {
+            Some(trailing) => self.type_descriptor(trailing),
+            None => base,
+        };
+        let span = result.span;
+        let ty = Type { kind: TypeKind::Function(Box::new(result), params), qualifiers: Vec::new(), span };
+        let mut declared = self.fold_optional(inner, ty);
+        // A name directly inside makes this the declaration of a function; a pointer around it does not.
+        if matches!(declared.ty.kind, TypeKind::Function(..)) && declared.function.is_none() && declared.path.is_some()
+        {
+            declared.function = Some(node);
+        }
+        declared
+    }
+
+    /// The parameters of a function; `(void)` has none.
+    pub(super) fn params(&mut self, list: Node<'_>) -> Vec<Param> {
+        let children = self.children(list);
+        let params: Vec<Param> = children.into_iter().map(|node| self.param(node)).collect();
+        match params.as_slice() {
+            [only] if only.name.text.is_empty() && is_void(&only.ty) => Vec::new(),
+            _ => params,
+        }
+    }
+
+    fn param(&mut self, node: Node<'_>) -> Param {
+        let Some(specifier) = node.child_by_field_name("type").filter(|_| !node.has_error()) else {
+            if node.has_error() {
+                self.report(self.span(node), super::SYNTAX_ERROR);
+            }
+            let ty = self.unsupported_type(node, super::SYNTAX_ERROR);
+            return Param { name: self.no_name(node), ty, qualifiers: Vec::new(), default: None };
+        };
+        let mut qualifiers = self.qualifiers(node);
+        qualifiers.extend(self.attributes(self.first(node)..self.last(node) + 1));
+        let mut base = self.type_specifier(specifier);
+        base.qualifiers.extend(self.of_the_type(&qualifiers));
+        let default = self.optional_expr(node.child_by_field_name("default_value"));
+        let declared = self.fold_optional(node.child_by_field_name("declarator"), base);
+        let name = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
+        Param { name: name.unwrap_or_else(|| self.no_name(node)), ty: declared.ty, qualifiers, default }
+    }
+
+    /// The qualifiers of a declaration that belong to its type specifier: in OpenCL the address spaces, too.
+    pub(super) fn of_the_type(&self, qualifiers: &[Qualifier]) -> Vec<Qualifier> {
+        let opencl = self.language == Language::OpenCl;
+        let belongs = |qualifier: &&Qualifier| match qualifier {
+            Qualifier::Const | Qualifier::Volatile | Qualifier::Generic => true,
+            Qualifier::Global | Qualifier::Private | Qualifier::Shared | Qualifier::Constant => opencl,
+            _ => false,
+        };
+        qualifiers.iter().filter(belongs).cloned().collect()
+    }
+
+    /// A path of one segment.
+    pub(super) fn simple_path(&self, name: crate::syntax::Name) -> Path {
+        Path { global: false, segments: vec![PathSegment { name, args: None }] }
+    }
+
+    pub(super) fn bits(&mut self, clause: Node<'_>) -> Option<Expr> {
+        self.children(clause).first().map(|&width| self.expr(width))
+    }
+}
+
+fn is_void(ty: &Type) -> bool {
+    matches!(&ty.kind, TypeKind::Builtin(text) if text == "void")
+}
+
+/// Whether `text` is a word of a built-in arithmetic type.
+pub(super) fn is_builtin_word(text: &str) -> bool {
+    crate::front::tree_sitter::names::is_arithmetic_word(text)
+}
+
+/// The normal spelling of a built-in type; `None` if the words contradict each other.
+fn normalized(words: &[&str]) -> Option<String> {
+    let (mut unsigned, mut signed, mut short, mut long) = (0, 0, 0, 0);
+    let mut base = None;
+    for &word in words {
+        match word {
+            "unsigned" => unsigned += 1,
+            "signed" | "__signed__" | "__signed" => signed += 1,
+            "short" | "__int16" => short += 1,
+            "long" => long += 1,
+            "__int64" => long += 2,
+            "__int8" => base = Some("char"),
+            "const" | "volatile" | "__volatile__" => {}
+            "int" | "__int32" => base = base.or(Some("int")),
+            "_Bool" => base = Some("bool"),
+            "void" | "bool" | "char" | "float" | "double" => {
+                if base.is_some() {
+                    return None;
+                }
+                base = Some(word);
+            }
+            _ => return None,
+        }
+    }
+    let sign = match (unsigned, signed, base) {
+        (1, 0, _) => "unsigned ",
+        // `signed char` is a type of its own.
+        (0, 1, Some("char")) => "signed ",
+        (0, 0 | 1, _) => "",
+        _ => return None,
+    };
+    let size = match (short, long, base) {
+        (0, 0, _) => base.unwrap_or("int"),
+        (1, 0, None | Some("int")) => "short",
+        (0, 1, None | Some("int")) => "long",
+        (0, 2, None | Some("int")) => "long long",
+        (0, 1, Some("double")) => "long double",
+        _ => return None,
+    };
+    if !sign.is_empty() && matches!(size, "void" | "bool" | "float" | "double" | "long double") {
+        return None;
+    }
+    Some(format!("{sign}{size}"))
+}
+
+/// What a word before or after a type means; `None` if it cannot change meaning.
+fn qualifier(word: &str, opencl: bool) -> Option<Qualifier> {
+    Some(match word {
+        "__global__" | "__kernel" => Qualifier::Kernel,
+        "kernel" if opencl => Qualifier::Kernel,
+        "__device__" => Qualifier::Device,
+        "__host__" => Qualifier::Host,
+        "__shared__" | "__local" | "local" => Qualifier::Shared,
+        "__constant__" | "__constant" | "constant" => Qualifier::Constant,
+        "__global" | "global" => Qualifier::Global,
+        "__private" | "private" => Qualifier::Private,
+        "__generic" | "generic" => Qualifier::Generic,
+        "__managed__" => Qualifier::Managed,
+        "extern" => Qualifier::Extern,
+        "static" => Qualifier::Static,
+        "const" | "__const" | "__const__" => Qualifier::Const,
+        "volatile" | "__volatile__" | "__volatile" => Qualifier::Volatile,
+        "__restrict__" | "__restrict" | "restrict" => Qualifier::Restrict,
+        "constexpr" | "consteval" | "constinit" => Qualifier::Constexpr,
+        "virtual" | "override" | "final" => Qualifier::Virtual,
+        "explicit" | "inline" | "register" | "" => return None,
+        other => Qualifier::Other(other.trim_start_matches("__").to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normalized;
+
+    #[test]
+    fn words_of_a_type_have_one_order() {
+        let cases = [
+            ("long int unsigned", Some("unsigned long")),
+            ("unsigned", Some("unsigned int")),
+            ("signed", Some("int")),
+            ("short int", Some("short")),
+            ("long long int", Some("long long")),
+            ("int long unsigned long", Some("unsigned long long")),
+            ("signed char", Some("signed char")),
+            ("unsigned const char", Some("unsigned char")),
+            ("long double", Some("long double")),
+            ("unsigned float", None),
+            ("long long long", None),
+            ("float double", None),
+        ];
+        for (words, expected) in cases {
+            let words: Vec<&str> = words.split(' ').collect();
+            assert_eq!(normalized(&words).as_deref(), expected, "{words:?}");
+        }
+    }
+}
