@@ -9,14 +9,44 @@
 //!   instance that **both** threads execute lies between them in program order. So each instance between
 //!   them contributes the circumstance "its guard fails for one of the two threads".
 //! - A sync inside a loop whose trip count was not shown to be the same for all threads that reach the
-//!   loop orders nothing. The caller says which syncs order ([`Ordering`]).
+//!   loop orders nothing. The caller of [`analyze`] says which syncs order.
 //! - What two threads share in a loop around a sync is the iteration number, never the variable.
 //! - A loop that may run zero times joins its surroundings: a sync in it counts for accesses outside only
 //!   through the guard of its first (or next) iteration.
 //!
+//! # Why the answer is complete
+//! Let access `a` happen in thread 1 and `b` in thread 2, in one interval. Either all common loops are in the
+//! same turn, or there is an outermost common loop `L` in which the turns differ.
+//! - *Same turns.* If `a` stands first, then every sync that stands between them, in the turns that
+//!   [`between`] gives it, is an instance between the two events in program order: loops around it and
+//!   around only one of the accesses are still in (or about to start) the turn of that access, loops around
+//!   neither have at least begun with turn 0 if the sync is reached at all.
+//! - *Different turns of `L`.* If no ordering sync stands in `L`, the meeting is unrestricted. Otherwise let
+//!   thread 1 be in the earlier turn. What stands in `L` after `a` is an instance between the events in the
+//!   turn of `a`, what stands before `b` in the turn of `b`. If the turns are two or more apart, a whole turn
+//!   of `L` lies between as well.
+//! - An instance that both threads certainly execute ([`certain`]) rules the case out. Certainty climbs down
+//!   the loops and arms around the sync: an arm that also holds the access in the same turns was taken; a
+//!   turn not later than that of the access in the same loop has happened; and a turn that one thread
+//!   certainly executes is executed by the other one too, once it reaches the loop, since loops around
+//!   ordering syncs run equally often in all threads that reach them.
+//!
+//! All other instances are handed out as circumstances. An instance is *executed* by a thread if its guards
+//! hold there, and the turn exists: [`Turn::BeforeSecond`] needs a turn before; [`Turn::AfterFirst`] needs that
+//! the loop goes on after the turn of the first access, which for loops that end by `break` is more than the
+//! test at the start of the next turn.
+//!
 //! Deliberately absent: the values of guards, memory spaces, levels.
 
-use super::SiteId;
+mod between;
+mod certain;
+mod places;
+#[cfg(test)]
+mod tests;
+
+use super::{Kernel, SiteId};
+use places::{Place, Places};
+use std::fmt::Write;
 
 /// How the iteration number of a common loop in the second access relates to that in the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +57,7 @@ pub enum Relation {
     Next,
     /// The second access happens one iteration earlier.
     Previous,
-    /// No relation: the iteration numbers are private to each thread.
+    /// No relation that is known: the iteration numbers are private to each thread, and may be equal.
     Any,
 }
 
@@ -56,12 +86,164 @@ pub struct SyncInstance {
 pub enum Turn {
     /// The iteration of the first access.
     First,
-    /// The one after that of the first access.
+    /// The one after that of the first access, if the loop goes on after that.
     AfterFirst,
     /// The iteration of the second access.
     Second,
-    /// The one before that of the second access.
+    /// The one before that of the second access, if that is not the first turn.
     BeforeSecond,
     /// The iteration number 0.
     Zero,
+}
+
+/// Where the accesses and syncs of a kernel stand, and which syncs order.
+#[derive(Clone, Debug)]
+pub struct Intervals {
+    places: Places,
+    /// The syncs that order, in program order.
+    ordering: Vec<SiteId>,
+}
+
+/// Finds the intervals of `kernel`.
+///
+/// `orders` must be false for a sync of insufficient scope or memory for the question at hand, and for a sync
+/// within a loop that was not shown to run equally often in all threads that reach it.
+pub fn analyze(kernel: &Kernel, orders: &dyn Fn(SiteId) -> bool) -> Intervals {
+    let places = Places::of(kernel);
+    let ordering = places.syncs().filter(|&site| orders(site)).collect();
+    Intervals { places, ordering }
+}
+
+impl Intervals {
+    /// The ways in which `first`, in one thread, and `second`, in another one, share an interval. Either may
+    /// stand first. Sites that the kernel does not have meet nothing.
+    pub fn meetings(&self, first: SiteId, second: SiteId) -> Vec<Meeting> {
+        let (Some(one), Some(two)) = (self.places.get(first), self.places.get(second)) else { return Vec::new() };
+        let common = places::common_loops(one, two);
+        let mut meetings = Vec::new();
+        for (depth, &each) in common.iter().enumerate() {
+            if !self.holds_ordering_sync(each) {
+                let mut relations = same(&common[..depth]);
+                relations.extend(common[depth..].iter().map(|&each| (each, Relation::Any)));
+                meetings.push(Meeting { relations, between: Vec::new() });
+                return meetings;
+            }
+            for relation in [Relation::Next, Relation::Previous] {
+                meetings.extend(self.in_different_turns(one, two, &common, depth, relation));
+            }
+        }
+        meetings.extend(self.in_the_same_turns(one, two, &common));
+        meetings
+    }
+
+    /// Whether the two share an interval at all.
+    pub fn meet(&self, first: SiteId, second: SiteId) -> bool {
+        !self.meetings(first, second).is_empty()
+    }
+
+    fn holds_ordering_sync(&self, each: SiteId) -> bool {
+        self.ordering().any(|place| place.is_in_loop(each))
+    }
+
+    fn ordering(&self) -> impl Iterator<Item = &Place> {
+        self.ordering.iter().filter_map(|&site| self.places.get(site))
+    }
+
+    fn in_the_same_turns(&self, one: &Place, two: &Place, common: &[SiteId]) -> Option<Meeting> {
+        let relations = same(common);
+        let between = between::in_one_turn(self.ordering(), one, two, common);
+        self.meeting(one, two, relations, between)
+    }
+
+    /// The meeting in which the loop at `depth` is the outermost one whose turns differ.
+    fn in_different_turns(
+        &self,
+        one: &Place,
+        two: &Place,
+        common: &[SiteId],
+        depth: usize,
+        relation: Relation,
+    ) -> Option<Meeting> {
+        let mut relations = same(&common[..depth]);
+        relations.push((common[depth], relation));
+        relations.extend(common[depth + 1..].iter().map(|&each| (each, Relation::Any)));
+        let between = between::across_turns(self.ordering(), one, two, common, depth, relation);
+        let mut meeting = self.meeting(one, two, relations, between)?;
+        if !self.a_whole_turn_separates(one, two, common, depth, relation) {
+            meeting.relations[depth].1 = Relation::Any;
+        }
+        Some(meeting)
+    }
+
+    /// Whether a sync certainly lies between the accesses if the turns of the loop at `depth` are two or more apart.
+    fn a_whole_turn_separates(
+        &self,
+        one: &Place,
+        two: &Place,
+        common: &[SiteId],
+        depth: usize,
+        relation: Relation,
+    ) -> bool {
+        let (one, two) = if relation == Relation::Next { (one, two) } else { (two, one) };
+        let mut relations = same(&common[..depth]);
+        relations.push((common[depth], Relation::Next));
+        let case = certain::Case { one, two, relations: &relations, apart: certain::Apart::AtLeastTwo };
+        let turn = between::whole_turn(self.ordering(), common, depth);
+        turn.iter().any(|instance| self.is_certain(&case, instance))
+    }
+
+    fn meeting(
+        &self,
+        one: &Place,
+        two: &Place,
+        relations: Vec<(SiteId, Relation)>,
+        between: Vec<SyncInstance>,
+    ) -> Option<Meeting> {
+        let case = certain::Case { one, two, relations: &relations, apart: certain::Apart::AsRelated };
+        if between.iter().any(|instance| self.is_certain(&case, instance)) {
+            return None;
+        }
+        Some(Meeting { relations, between })
+    }
+
+    fn is_certain(&self, case: &certain::Case<'_>, instance: &SyncInstance) -> bool {
+        self.places.get(instance.sync).is_some_and(|sync| certain::both_execute(case, sync, instance))
+    }
+
+    /// A listing of the accesses that share an interval, for people; `name` says how a site is called.
+    pub fn listing(&self, accesses: &[SiteId], name: &dyn Fn(SiteId) -> String) -> String {
+        let mut text = String::new();
+        for (index, &first) in accesses.iter().enumerate() {
+            for &second in &accesses[index..] {
+                for meeting in self.meetings(first, second) {
+                    let _ = writeln!(text, "{} meets {}{}", name(first), name(second), describe(&meeting, name));
+                }
+            }
+        }
+        text
+    }
+}
+
+fn same(loops: &[SiteId]) -> Vec<(SiteId, Relation)> {
+    loops.iter().map(|&each| (each, Relation::Same)).collect()
+}
+
+/// The circumstances of a meeting in words.
+fn describe(meeting: &Meeting, name: &dyn Fn(SiteId) -> String) -> String {
+    let mut text = String::new();
+    for &(each, relation) in &meeting.relations {
+        let turn = match relation {
+            Relation::Same => "in the same turn",
+            Relation::Next => "one turn later",
+            Relation::Previous => "one turn earlier",
+            Relation::Any => "in any turn",
+        };
+        let _ = write!(text, ", {turn} of {}", name(each));
+    }
+    let mut unless = meeting.between.iter().map(|instance| name(instance.sync)).collect::<Vec<_>>();
+    unless.dedup();
+    if !unless.is_empty() {
+        let _ = write!(text, ", unless both execute {}", unless.join(" or "));
+    }
+    text
 }

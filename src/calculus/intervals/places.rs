@@ -1,0 +1,121 @@
+//! Where accesses, syncs and loops stand in the tree of a kernel.
+
+use crate::calculus::{Kernel, SiteId, Stmt};
+use rustc_hash::FxHashMap;
+
+/// One thing around a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Around {
+    /// An arm of an `if`; both are numbered through the kernel.
+    Arm(u32),
+    /// A loop.
+    Loop(SiteId),
+}
+
+/// The place of an access or sync.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) site: SiteId,
+    /// Its number in program order.
+    pub(super) order: u32,
+    /// What is around it, outermost first.
+    pub(super) around: Vec<Around>,
+}
+
+impl Place {
+    pub(super) fn loops(&self) -> impl Iterator<Item = SiteId> + '_ {
+        self.around.iter().filter_map(|around| match around {
+            Around::Loop(site) => Some(*site),
+            Around::Arm(_) => None,
+        })
+    }
+
+    pub(super) fn is_in_loop(&self, each: SiteId) -> bool {
+        self.loops().any(|site| site == each)
+    }
+}
+
+/// The places of a kernel.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    by_site: FxHashMap<SiteId, Place>,
+    syncs: Vec<SiteId>,
+}
+
+impl Places {
+    /// Walks the tree without recursion.
+    pub(super) fn of(kernel: &Kernel) -> Self {
+        let mut places = Places::default();
+        let mut arms = 0;
+        let mut around: Vec<Around> = Vec::new();
+        let mut order = 0;
+        // A body still to be walked, and how much is around it with what innermost.
+        let mut pending: Vec<(std::slice::Iter<'_, Stmt>, usize)> = vec![(kernel.body.iter(), 0)];
+        let mut entered: Vec<(&[Stmt], Around, usize)> = Vec::new();
+        while let Some((statements, depth)) = pending.last_mut() {
+            around.truncate(*depth);
+            let depth = *depth;
+            let Some(statement) = statements.next() else {
+                pending.pop();
+                if let Some(&(_, _, at)) = entered.last()
+                    && at == pending.len()
+                    && let Some((body, inner, _)) = entered.pop()
+                {
+                    around.truncate(pending.last().map_or(0, |(_, depth)| *depth));
+                    around.push(inner);
+                    pending.push((body.iter(), around.len()));
+                }
+                continue;
+            };
+            let (site, is_sync) = match statement {
+                Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => {
+                    (access.site, false)
+                }
+                Stmt::Sync { site, .. } => (*site, true),
+                Stmt::If { then, otherwise, .. } => {
+                    arms += 2;
+                    entered.push((otherwise, Around::Arm(arms - 1), pending.len()));
+                    around.push(Around::Arm(arms - 2));
+                    pending.push((then.iter(), depth + 1));
+                    continue;
+                }
+                Stmt::For(each) => {
+                    around.push(Around::Loop(each.site));
+                    pending.push((each.body.iter(), depth + 1));
+                    continue;
+                }
+                Stmt::Loop { body, site, .. } => {
+                    around.push(Around::Loop(*site));
+                    pending.push((body.iter(), depth + 1));
+                    continue;
+                }
+                _ => continue,
+            };
+            places.by_site.insert(site, Place { site, order, around: around.clone() });
+            if is_sync {
+                places.syncs.push(site);
+            }
+            order += 1;
+        }
+        places
+    }
+
+    pub(super) fn get(&self, site: SiteId) -> Option<&Place> {
+        self.by_site.get(&site)
+    }
+
+    pub(super) fn syncs(&self) -> impl Iterator<Item = SiteId> + '_ {
+        self.syncs.iter().copied()
+    }
+}
+
+/// The loops around both, outermost first.
+pub(super) fn common_loops(one: &Place, two: &Place) -> Vec<SiteId> {
+    let shared = one.around.iter().zip(&two.around).take_while(|(a, b)| a == b);
+    shared
+        .filter_map(|(around, _)| match around {
+            Around::Loop(site) => Some(*site),
+            Around::Arm(_) => None,
+        })
+        .collect()
+}
