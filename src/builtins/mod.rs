@@ -5,6 +5,12 @@
 //!
 //! Deliberately absent: spans, expressions, anything about one program.
 
+mod annotations;
+pub mod atomics;
+pub mod functions;
+pub mod types;
+pub mod variables;
+
 use crate::calculus::{AtomicOp, MemoryOrder, SyncMemory, SyncScope};
 
 /// What a builtin function means.

@@ -13,6 +13,48 @@
 //!
 //! Deliberately absent: control flow, memory, aliasing.
 
+mod builtin_call;
+mod call;
+mod constant;
+mod context;
+mod conversion;
+mod declare;
+mod expr;
+mod function;
+mod groups;
+mod host;
+mod initial;
+mod kernel;
 mod layout;
+mod members;
 mod names;
+mod operators;
+mod overload;
 pub mod program;
+mod records;
+mod scope;
+mod stmt;
+mod template;
+mod types;
+
+use crate::diagnostic::Diagnostic;
+use crate::syntax;
+
+/// A typed program and what was noticed on the way.
+#[derive(Debug)]
+pub struct Resolved {
+    /// The program.
+    pub program: program::Program,
+    /// Items at namespace scope that are not understood.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Resolves a unit.
+pub fn resolve(unit: syntax::Unit) -> Resolved {
+    let syntax::Unit { language, sources, items } = unit;
+    let mut resolver = context::Resolver::new(language);
+    resolver.run(&items);
+    let context::Resolver { types, records, variables, functions, kernels, launches, diagnostics, .. } = resolver;
+    let program = program::Program { language, sources, types, records, variables, functions, kernels, launches };
+    Resolved { program, diagnostics }
+}

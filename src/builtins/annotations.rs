@@ -1,0 +1,47 @@
+//! Annotations that kernels carry for other checkers: GPUVerify's, Faial's and the compilers' own.
+
+use super::Builtin;
+use super::functions::{Meaning, ResultType, fixed, meaning, unmodelled};
+use super::types::Scalar;
+
+const BOOL: Scalar = Scalar::Bool;
+
+/// What an annotation means. Those that are known and not implemented say so by name: taking them for nothing
+/// would lose an assumption, and with it what the user meant to be checked.
+pub(super) fn annotation(name: &str) -> Option<Meaning> {
+    Some(match name {
+        "__builtin_assume" | "__assume" | "__requires" | "__global_requires" => {
+            meaning(Builtin::Assume, ResultType::Void)
+        }
+        "__assert" | "__global_assert" | "__builtin_assert" => meaning(Builtin::Assert, ResultType::Void),
+        "__distinct_int" => meaning(Builtin::Distinct, fixed(Scalar::Int { width: 32, signed: true })),
+        "__uniform_int" => meaning(Builtin::Uniform, fixed(Scalar::Int { width: 32, signed: true })),
+        // What they claim of a result or a loop is proved by nobody here; without them the kernel means the same.
+        "__ensures"
+        | "__global_ensures"
+        | "__invariant"
+        | "__global_invariant"
+        | "__candidate_invariant"
+        | "__candidate_global_invariant"
+        | "__function_wide_invariant"
+        | "__function_wide_candidate_invariant"
+        | "__requires_fresh_array"
+        | "__barrier_invariant"
+        | "__barrier_invariant_1"
+        | "__barrier_invariant_2"
+        | "__barrier_invariant_binary"
+        | "__reads_from"
+        | "__writes_to"
+        | "__reads_from_local"
+        | "__writes_to_local" => unmodelled(&format!("annotation `{name}`"), false, ResultType::Void),
+        "__implies" | "__all" | "__exclusive" | "__enabled" | "__is_pow2" | "__mod_pow2" | "__same_group"
+        | "__uniform_bool" | "__distinct_bool" | "__read" | "__write" | "__no_read" | "__no_write"
+        | "__read_implies" | "__write_implies" | "__ite" | "__non_temporal" => {
+            unmodelled(&format!("annotation `{name}`"), false, fixed(BOOL))
+        }
+        _ if name.starts_with("__other_") || name.starts_with("__uniform_") || name.starts_with("__distinct_") => {
+            unmodelled(&format!("annotation `{name}`"), false, ResultType::First)
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,352 @@
+//! Functions that CUDA and OpenCL define, by name: what they mean and what type their result has.
+
+use super::types::{NamedType, Scalar, named_type};
+use super::{Builtin, WorkItem, annotations, atomics};
+use crate::calculus::{SyncMemory, SyncScope};
+use crate::source::Language;
+
+/// A builtin function with the rule for its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meaning {
+    /// What it means.
+    pub builtin: Builtin,
+    /// The type of its result.
+    pub result: ResultType,
+}
+
+/// The rule for the type of a builtin's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultType {
+    /// `void`
+    Void,
+    /// This type.
+    Fixed(NamedType),
+    /// The common type of all arguments, to which they are converted.
+    Common,
+    /// The type of the first argument.
+    First,
+    /// A floating-point type: that of the arguments if they have one, else `double`.
+    Floating,
+    /// The first argument's type with the lanes of another type.
+    Lanes(Scalar),
+    /// The scalar type of a vector's lanes, or the argument's own.
+    Lane,
+    /// What the first argument points to.
+    Pointee,
+    /// A vector of so many of what the last argument points to.
+    Loaded(u8),
+    /// Not known.
+    Unknown,
+}
+
+const INT: Scalar = Scalar::Int { width: 32, signed: true };
+const UINT: Scalar = Scalar::Int { width: 32, signed: false };
+const LONG: Scalar = Scalar::Int { width: 64, signed: true };
+const ULONG: Scalar = Scalar::Int { width: 64, signed: false };
+const FLOAT: Scalar = Scalar::Float { width: 32 };
+const DOUBLE: Scalar = Scalar::Float { width: 64 };
+const HALF: Scalar = Scalar::Float { width: 16 };
+
+/// What the function of that name means, if it is a builtin. Names of the standard library come without `std::`.
+pub fn function(language: Language, name: &str) -> Option<Meaning> {
+    if let Some(meaning) = annotations::annotation(name) {
+        return Some(meaning);
+    }
+    let of_language = match language {
+        Language::Cuda => cuda(name),
+        Language::OpenCl => opencl(name),
+    };
+    of_language.or_else(|| atomics::atomic(language, name)).or_else(|| common(name))
+}
+
+pub(super) fn meaning(builtin: Builtin, result: ResultType) -> Meaning {
+    Meaning { builtin, result }
+}
+
+pub(super) fn fixed(scalar: Scalar) -> ResultType {
+    ResultType::Fixed(NamedType::Scalar(scalar))
+}
+
+/// What is known and not modelled.
+pub(super) fn unmodelled(reason: &str, touches_memory: bool, result: ResultType) -> Meaning {
+    meaning(Builtin::Unmodelled { reason: reason.to_owned(), touches_memory }, result)
+}
+
+fn pure(result: ResultType) -> Meaning {
+    meaning(Builtin::Pure, result)
+}
+
+/// The C library and what both languages share.
+fn common(name: &str) -> Option<Meaning> {
+    Some(match name {
+        "min" | "fmin" => meaning(Builtin::Min, ResultType::Common),
+        "max" | "fmax" => meaning(Builtin::Max, ResultType::Common),
+        "abs" => meaning(Builtin::Abs, ResultType::First),
+        "printf" | "puts" | "fprintf" => meaning(Builtin::Print, fixed(INT)),
+        "assert" => meaning(Builtin::Assert, ResultType::Void),
+        "memcpy" | "memmove" => meaning(Builtin::CopyMemory, ResultType::First),
+        "memset" => meaning(Builtin::SetMemory, ResultType::First),
+        "labs" | "llabs" => meaning(Builtin::Abs, fixed(LONG)),
+        "isnan" | "isinf" | "isfinite" | "signbit" | "isnormal" => pure(fixed(INT)),
+        "ilogb" | "ilogbf" => pure(fixed(INT)),
+        "lrint" | "lround" | "llrint" | "llround" | "lrintf" | "lroundf" | "llrintf" | "llroundf" => pure(fixed(LONG)),
+        "sqrt" | "rsqrt" | "cbrt" | "rcbrt" | "sin" | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "sinh"
+        | "cosh" | "tanh" | "asinh" | "acosh" | "atanh" | "exp" | "exp2" | "exp10" | "expm1" | "log" | "log2"
+        | "log10" | "log1p" | "logb" | "pow" | "powf" | "floor" | "ceil" | "round" | "trunc" | "rint" | "nearbyint"
+        | "fabs" | "fma" | "fmod" | "remainder" | "fdim" | "hypot" | "copysign" | "erf" | "erfc" | "erfinv"
+        | "erfcinv" | "erfcx" | "lgamma" | "tgamma" | "ldexp" | "scalbn" | "nextafter" | "normcdf" | "normcdfinv"
+        | "sinpi" | "cospi" | "norm3d" | "rnorm3d" | "norm4d" | "rhypot" | "j0" | "j1" | "y0" | "y1" => {
+            pure(ResultType::Floating)
+        }
+        _ => return None,
+    })
+}
+
+/// CUDA.
+fn cuda(name: &str) -> Option<Meaning> {
+    let both = SyncMemory { shared: true, global: true };
+    let barrier = |scope| Builtin::Barrier { scope, memory: Some(both) };
+    Some(match name {
+        "__syncthreads" => meaning(barrier(SyncScope::Block), ResultType::Void),
+        "__syncthreads_count" | "__syncthreads_and" | "__syncthreads_or" => {
+            meaning(barrier(SyncScope::Block), fixed(INT))
+        }
+        "__syncwarp" => meaning(barrier(SyncScope::Warp), ResultType::Void),
+        "__threadfence" | "__threadfence_block" | "__threadfence_system" => meaning(Builtin::Fence, ResultType::Void),
+        "umin" => meaning(Builtin::Min, fixed(UINT)),
+        "umax" => meaning(Builtin::Max, fixed(UINT)),
+        "llmin" => meaning(Builtin::Min, fixed(LONG)),
+        "llmax" => meaning(Builtin::Max, fixed(LONG)),
+        "ullmin" => meaning(Builtin::Min, fixed(ULONG)),
+        "ullmax" => meaning(Builtin::Max, fixed(ULONG)),
+        "fminf" => meaning(Builtin::Min, fixed(FLOAT)),
+        "fmaxf" => meaning(Builtin::Max, fixed(FLOAT)),
+        "__mul24" => meaning(Builtin::Mul, fixed(INT)),
+        "__umul24" => meaning(Builtin::Mul, fixed(UINT)),
+        "__ldg" | "__ldca" | "__ldcg" | "__ldcs" | "__ldcv" | "__ldlu" => {
+            meaning(Builtin::CachedLoad, ResultType::Pointee)
+        }
+        "__stcg" | "__stcs" | "__stwb" | "__stwt" => unmodelled("store with a cache hint", true, ResultType::Void),
+        "clock" => meaning(Builtin::Schedule, fixed(LONG)),
+        "clock64" | "__clock64" | "globaltimer" => meaning(Builtin::Schedule, fixed(LONG)),
+        "__clock" => meaning(Builtin::Schedule, fixed(INT)),
+        "__activemask" => meaning(Builtin::Schedule, fixed(UINT)),
+        "__shfl" | "__shfl_up" | "__shfl_down" | "__shfl_xor" => unmodelled("warp shuffle", false, ResultType::First),
+        "__shfl_sync" | "__shfl_up_sync" | "__shfl_down_sync" | "__shfl_xor_sync" => {
+            unmodelled("warp shuffle", false, ResultType::Unknown)
+        }
+        "__any" | "__all" | "__any_sync" | "__all_sync" | "__uni_sync" => unmodelled("warp vote", false, fixed(INT)),
+        "__ballot" | "__ballot_sync" | "__match_any_sync" | "__match_all_sync" => {
+            unmodelled("warp vote", false, fixed(UINT))
+        }
+        "__reduce_add_sync" | "__reduce_min_sync" | "__reduce_max_sync" | "__reduce_and_sync" | "__reduce_or_sync"
+        | "__reduce_xor_sync" => unmodelled("warp reduction", false, ResultType::Unknown),
+        "__popc" | "__popcll" | "__clz" | "__clzll" | "__ffs" | "__ffsll" => pure(fixed(INT)),
+        "__brev" | "__byte_perm" | "__umulhi" | "__usad" | "__sad" | "__uhadd" | "__urhadd" | "__funnelshift_l"
+        | "__funnelshift_r" | "__funnelshift_lc" | "__funnelshift_rc" | "__float_as_uint" | "__float2uint_rn"
+        | "__float2uint_rz" | "__float2uint_ru" | "__float2uint_rd" | "__double2uint_rn" | "__double2uint_rz"
+        | "__dp4a" | "__fns" => pure(fixed(UINT)),
+        "__mulhi" | "__hadd" | "__rhadd" | "__float_as_int" | "__float2int_rn" | "__float2int_rz"
+        | "__float2int_ru" | "__float2int_rd" | "__double2int_rn" | "__double2int_rz" | "__double2int_ru"
+        | "__double2int_rd" | "__double2hiint" | "__double2loint" | "__half2int_rn" | "__half2int_rz" => {
+            pure(fixed(INT))
+        }
+        "__brevll" | "__umul64hi" | "__double2ull_rn" | "__double2ull_rz" | "__float2ull_rn" | "__float2ull_rz" => {
+            pure(fixed(ULONG))
+        }
+        "__mul64hi"
+        | "__double_as_longlong"
+        | "__double2ll_rn"
+        | "__double2ll_rz"
+        | "__float2ll_rn"
+        | "__float2ll_rz" => pure(fixed(LONG)),
+        "__int_as_float" | "__uint_as_float" | "__saturatef" | "__int2float_rn" | "__int2float_rz"
+        | "__uint2float_rn" | "__uint2float_rz" | "__ull2float_rn" | "__ll2float_rn" | "__double2float_rn"
+        | "__double2float_rz" | "__half2float" | "__bfloat162float" | "__low2float" | "__high2float" => {
+            pure(fixed(FLOAT))
+        }
+        "__longlong_as_double"
+        | "__hiloint2double"
+        | "__int2double_rn"
+        | "__uint2double_rn"
+        | "__ll2double_rn"
+        | "__ull2double_rn" => pure(fixed(DOUBLE)),
+        "__float2half" | "__float2half_rn" | "__float2bfloat16" | "__hadd_rn" | "__hmul" | "__hsub" | "__hdiv"
+        | "__hfma" | "__hneg" | "hexp" | "hlog" | "hsqrt" | "hrsqrt" | "hrcp" | "__int2half_rn"
+        | "__ushort_as_half" | "__low2half" | "__high2half" => pure(fixed(HALF)),
+        "__float2half2_rn" | "__floats2half2_rn" | "__halves2half2" | "__half2half2" | "__hadd2" | "__hmul2"
+        | "__hfma2" | "__hsub2" => pure(ResultType::Fixed(NamedType::Vector(HALF, 2))),
+        "__half22float2" => pure(ResultType::Fixed(NamedType::Vector(FLOAT, 2))),
+        "tex1Dfetch" | "tex1D" | "tex2D" | "tex3D" | "tex1DLod" | "tex2DLod" | "tex3DLod" | "tex2DLayered"
+        | "texCubemap" | "tex2DGrad" | "tex1DLayered" | "tex2Dgather" => pure(ResultType::Unknown),
+        "surf2Dwrite" | "surf1Dwrite" | "surf3Dwrite" | "surf2DLayeredwrite" | "surfCubemapwrite" => {
+            unmodelled("surface write", true, ResultType::Void)
+        }
+        "surf2Dread" | "surf1Dread" | "surf3Dread" => unmodelled("surface read", true, ResultType::Unknown),
+        "__trap" | "__brkpt" | "__nanosleep" => unmodelled("trap or pause", false, ResultType::Void),
+        "__isGlobal" | "__isShared" | "__isConstant" | "__isLocal" => pure(fixed(UINT)),
+        "__cvta_generic_to_shared" | "__cvta_generic_to_global" => {
+            unmodelled("address as a number", true, fixed(ULONG))
+        }
+        "__prof_trigger" => meaning(Builtin::Fence, ResultType::Void),
+        "sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif" | "modf" | "modff" | "frexp" | "frexpf" => {
+            unmodelled("function that writes through a pointer", true, ResultType::Unknown)
+        }
+        "__pipeline_memcpy_async" | "memcpy_async" | "__pipeline_commit" | "__pipeline_wait_prior" => {
+            unmodelled("asynchronous copy", true, ResultType::Void)
+        }
+        "malloc" | "free" | "alloca" | "__builtin_alloca" => unmodelled("dynamic memory", true, ResultType::Unknown),
+        _ => return cuda_by_form(name),
+    })
+}
+
+/// CUDA's families of names.
+fn cuda_by_form(name: &str) -> Option<Meaning> {
+    if let Some(vector) = name.strip_prefix("make_")
+        && let Some(made @ NamedType::Vector(..)) = named_type(Language::Cuda, vector)
+    {
+        return Some(meaning(Builtin::MakeVector(vector.to_owned()), ResultType::Fixed(made)));
+    }
+    // `make_cuComplex(a, b)` and its kin.
+    if matches!(name, "make_cuComplex" | "make_cuFloatComplex" | "make_cuDoubleComplex") {
+        let made = named_type(Language::Cuda, &name["make_".len()..])?;
+        return Some(meaning(Builtin::MakeVector(name["make_".len()..].to_owned()), ResultType::Fixed(made)));
+    }
+    // `__fadd_rn`, `__dmul_rz`, `__frcp_ru` …
+    let stem = name.strip_suffix("_rn").or_else(|| name.strip_suffix("_rz")).or_else(|| name.strip_suffix("_ru"));
+    if let Some(stem) = stem.or_else(|| name.strip_suffix("_rd")) {
+        let operation =
+            |rest: &str| matches!(rest, "add" | "sub" | "mul" | "div" | "ma" | "maf" | "rcp" | "sqrt" | "rsqrt");
+        if stem.strip_prefix("__f").is_some_and(operation) {
+            return Some(pure(fixed(FLOAT)));
+        }
+        if stem.strip_prefix("__d").is_some_and(operation) || stem == "__fma" {
+            return Some(pure(fixed(DOUBLE)));
+        }
+    }
+    // `sqrtf`, `__sinf`, `__fdividef`: the function of `double` with `f` after it.
+    let plain = name.strip_suffix('f')?;
+    let plain = plain.strip_prefix("__").unwrap_or(plain);
+    let is_float = matches!(plain, "fdivide" | "frsqrt_rn" | "exp10" | "powi" | "tanh")
+        || common(plain).is_some_and(|known| known.result == ResultType::Floating);
+    is_float.then(|| pure(fixed(FLOAT)))
+}
+
+/// OpenCL C.
+fn opencl(name: &str) -> Option<Meaning> {
+    let work_item = |item, scalar| meaning(Builtin::WorkItem(item), fixed(scalar));
+    let barrier = |scope| meaning(Builtin::Barrier { scope, memory: None }, ResultType::Void);
+    Some(match name {
+        "get_work_dim" => work_item(WorkItem::WorkDim, UINT),
+        "get_global_size" => work_item(WorkItem::GlobalSize, ULONG),
+        "get_global_id" => work_item(WorkItem::GlobalId, ULONG),
+        "get_local_size" | "get_enqueued_local_size" => work_item(WorkItem::LocalSize, ULONG),
+        "get_local_id" => work_item(WorkItem::LocalId, ULONG),
+        "get_num_groups" => work_item(WorkItem::NumGroups, ULONG),
+        "get_group_id" => work_item(WorkItem::GroupId, ULONG),
+        "get_global_offset" => work_item(WorkItem::GlobalOffset, ULONG),
+        "get_global_linear_id" => work_item(WorkItem::GlobalLinearId, ULONG),
+        "get_local_linear_id" => work_item(WorkItem::LocalLinearId, ULONG),
+        "get_sub_group_id"
+        | "get_sub_group_local_id"
+        | "get_sub_group_size"
+        | "get_num_sub_groups"
+        | "get_max_sub_group_size"
+        | "get_enqueued_num_sub_groups" => unmodelled("sub-group of unknown size", false, fixed(UINT)),
+        "barrier" | "work_group_barrier" => barrier(SyncScope::Block),
+        "sub_group_barrier" => barrier(SyncScope::Warp),
+        "mem_fence" | "read_mem_fence" | "write_mem_fence" | "atomic_work_item_fence" => {
+            meaning(Builtin::Fence, ResultType::Void)
+        }
+        "mul24" => meaning(Builtin::Mul, ResultType::Common),
+        "mad24" => meaning(Builtin::MulAdd, ResultType::Common),
+        "async_work_group_copy" | "async_work_group_strided_copy" => {
+            unmodelled("asynchronous copy of a work-group", true, ResultType::Unknown)
+        }
+        "wait_group_events" => unmodelled("wait for asynchronous copies", true, ResultType::Void),
+        "prefetch" => meaning(Builtin::Fence, ResultType::Void),
+        "mad" | "native_sin" | "native_cos" | "native_tan" | "native_exp" | "native_exp2" | "native_exp10"
+        | "native_log" | "native_log2" | "native_log10" | "native_sqrt" | "native_rsqrt" | "native_recip"
+        | "native_divide" | "native_powr" | "half_sin" | "half_cos" | "half_tan" | "half_exp" | "half_exp2"
+        | "half_log" | "half_log2" | "half_sqrt" | "half_rsqrt" | "half_recip" | "half_divide" | "half_powr"
+        | "powr" | "pown" | "rootn" | "cross" | "normalize" | "fast_normalize" | "mix" | "smoothstep" | "step"
+        | "degrees" | "radians" | "sign" | "maxmag" | "minmag" | "asinpi" | "acospi" | "atanpi" | "atan2pi"
+        | "tanpi" | "nan" => pure(ResultType::Floating),
+        "dot" | "length" | "distance" | "fast_length" | "fast_distance" => pure(ResultType::Lane),
+        "clamp" | "select" | "bitselect" | "rotate" | "hadd" | "rhadd" | "mul_hi" | "mad_hi" | "mad_sat"
+        | "add_sat" | "sub_sat" | "popcount" | "clz" | "ctz" | "shuffle" | "shuffle2" | "upsample" => {
+            pure(ResultType::First)
+        }
+        "abs_diff" => pure(ResultType::First),
+        "any" | "all" | "isless" | "isgreater" | "isequal" | "isnotequal" | "islessequal" | "isgreaterequal" => {
+            pure(fixed(INT))
+        }
+        "sincos" | "fract" | "modf" | "frexp" | "remquo" | "lgamma_r" => {
+            unmodelled("function that writes through a pointer", true, ResultType::First)
+        }
+        "read_imagef" => unmodelled("image read", true, ResultType::Fixed(NamedType::Vector(FLOAT, 4))),
+        "read_imagei" => unmodelled("image read", true, ResultType::Fixed(NamedType::Vector(INT, 4))),
+        "read_imageui" => unmodelled("image read", true, ResultType::Fixed(NamedType::Vector(UINT, 4))),
+        "write_imagef" | "write_imagei" | "write_imageui" => unmodelled("image write", true, ResultType::Void),
+        "get_image_width" | "get_image_height" | "get_image_depth" => pure(fixed(INT)),
+        "get_image_dim" => pure(ResultType::Fixed(NamedType::Vector(INT, 2))),
+        "work_group_all" | "work_group_any" => unmodelled("work-group vote", true, fixed(INT)),
+        "work_group_broadcast"
+        | "work_group_reduce_add"
+        | "work_group_reduce_min"
+        | "work_group_reduce_max"
+        | "work_group_scan_inclusive_add"
+        | "work_group_scan_exclusive_add" => unmodelled("work-group function", true, ResultType::First),
+        "sub_group_all"
+        | "sub_group_any"
+        | "sub_group_broadcast"
+        | "sub_group_reduce_add"
+        | "sub_group_reduce_min"
+        | "sub_group_reduce_max"
+        | "sub_group_scan_inclusive_add"
+        | "sub_group_scan_exclusive_add" => unmodelled("sub-group function", false, ResultType::First),
+        "vec_step" => pure(fixed(INT)),
+        _ => return opencl_by_form(name),
+    })
+}
+
+/// OpenCL's families of names.
+fn opencl_by_form(name: &str) -> Option<Meaning> {
+    if let Some(rest) = name.strip_prefix("as_") {
+        return Some(pure(ResultType::Fixed(named_type(Language::OpenCl, rest)?)));
+    }
+    if let Some(rest) = name.strip_prefix("vload") {
+        if let Some(lanes) = rest.strip_prefix("a_half").or_else(|| rest.strip_prefix("_half")) {
+            let reason = "load of a vector of `half`";
+            let made = match lanes.parse() {
+                Ok(lanes) => NamedType::Vector(FLOAT, lanes),
+                Err(_) => NamedType::Scalar(FLOAT),
+            };
+            return Some(unmodelled(reason, true, ResultType::Fixed(made)));
+        }
+        let lanes = rest.parse().ok().filter(|lanes| matches!(lanes, 2 | 3 | 4 | 8 | 16))?;
+        return Some(meaning(Builtin::VectorLoad(lanes), ResultType::Loaded(lanes)));
+    }
+    if let Some(rest) = name.strip_prefix("vstore") {
+        if rest.starts_with("a_half") || rest.starts_with("_half") {
+            return Some(unmodelled("store of a vector of `half`", true, ResultType::Void));
+        }
+        let lanes = rest.parse().ok().filter(|lanes| matches!(lanes, 2 | 3 | 4 | 8 | 16))?;
+        return Some(meaning(Builtin::VectorStore(lanes), ResultType::Void));
+    }
+    None
+}
+
+/// The type that OpenCL's `convert_T`, `convert_T_sat`, `convert_T_rte` and so on convert to.
+pub fn conversion_target(language: Language, name: &str) -> Option<NamedType> {
+    if language != Language::OpenCl {
+        return None;
+    }
+    let rest = name.strip_prefix("convert_")?;
+    named_type(language, rest.split('_').next()?)
+}
+
+/// Whether a conversion of that name saturates or rounds in a way of its own, so that its value is not that of a cast.
+pub fn is_plain_conversion(name: &str) -> bool {
+    name.matches('_').count() == 1
+}

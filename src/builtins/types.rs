@@ -1,0 +1,154 @@
+//! Types that CUDA, OpenCL and the headers that every kernel sees name: widths on 64-bit devices.
+
+use crate::source::Language;
+
+/// A scalar type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scalar {
+    /// `bool`
+    Bool,
+    /// An integer type.
+    Int {
+        /// 8, 16, 32 or 64.
+        width: u8,
+        /// Whether it has a sign.
+        signed: bool,
+    },
+    /// A floating-point type.
+    Float {
+        /// 16, 32, 64 or 128.
+        width: u8,
+    },
+}
+
+/// What a name of a type stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NamedType {
+    /// `void`
+    Void,
+    /// A scalar.
+    Scalar(Scalar),
+    /// A vector of so many lanes.
+    Vector(Scalar, u8),
+}
+
+/// The type of that name, if it is a builtin one; also the normalised words of `syntax::TypeKind::Builtin`.
+pub fn named_type(language: Language, name: &str) -> Option<NamedType> {
+    if name == "void" {
+        return Some(NamedType::Void);
+    }
+    if let Some(scalar) = common_scalar(name) {
+        return Some(NamedType::Scalar(scalar));
+    }
+    match language {
+        Language::Cuda => cuda_type(name),
+        Language::OpenCl => opencl_type(name),
+    }
+}
+
+/// The signed or unsigned integer type of that width.
+const fn int(width: u8, signed: bool) -> Scalar {
+    Scalar::Int { width, signed }
+}
+
+/// Names that both languages share.
+fn common_scalar(name: &str) -> Option<Scalar> {
+    Some(match name {
+        "bool" | "_Bool" => Scalar::Bool,
+        "char" | "signed char" | "int8_t" => int(8, true),
+        "unsigned char" | "uint8_t" | "char8_t" => int(8, false),
+        "short" | "int16_t" => int(16, true),
+        "unsigned short" | "uint16_t" | "char16_t" => int(16, false),
+        "int" | "int32_t" | "wchar_t" | "signed" => int(32, true),
+        "unsigned int" | "unsigned" | "uint32_t" | "char32_t" => int(32, false),
+        "long" | "long long" | "int64_t" | "intptr_t" | "ptrdiff_t" | "ssize_t" | "intmax_t" => int(64, true),
+        "unsigned long" | "unsigned long long" | "uint64_t" | "uintptr_t" | "size_t" | "uintmax_t" => int(64, false),
+        "float" => Scalar::Float { width: 32 },
+        "double" => Scalar::Float { width: 64 },
+        "long double" => Scalar::Float { width: 128 },
+        "half" => Scalar::Float { width: 16 },
+        // Short forms: of OpenCL itself, and of the C library's headers that CUDA programs see.
+        "uchar" => int(8, false),
+        "ushort" => int(16, false),
+        "uint" => int(32, false),
+        "ulong" => int(64, false),
+        _ => return None,
+    })
+}
+
+/// Names of CUDA's headers.
+fn cuda_type(name: &str) -> Option<NamedType> {
+    let half = Scalar::Float { width: 16 };
+    Some(match name {
+        "dim3" => NamedType::Vector(int(32, false), 3),
+        "__half" | "__nv_bfloat16" | "nv_bfloat16" => NamedType::Scalar(half),
+        "__half2" | "half2" | "__nv_bfloat162" | "nv_bfloat162" => NamedType::Vector(half, 2),
+        "cuComplex" | "cuFloatComplex" => NamedType::Vector(Scalar::Float { width: 32 }, 2),
+        "cuDoubleComplex" => NamedType::Vector(Scalar::Float { width: 64 }, 2),
+        "clock_t" | "time_t" => NamedType::Scalar(int(64, true)),
+        "int_fast32_t" | "int_least32_t" => NamedType::Scalar(int(32, true)),
+        "uint_fast32_t" | "uint_least32_t" => NamedType::Scalar(int(32, false)),
+        "u_int32_t" => NamedType::Scalar(int(32, false)),
+        "longlong" => NamedType::Scalar(int(64, true)),
+        _ => {
+            let (stem, lanes) = split_lanes(name)?;
+            if !(1..=4).contains(&lanes) {
+                return None;
+            }
+            let lane = match stem {
+                "longlong" => int(64, true),
+                "ulonglong" => int(64, false),
+                stem => vector_lane(stem)?,
+            };
+            NamedType::Vector(lane, lanes)
+        }
+    })
+}
+
+/// Names of OpenCL C.
+fn opencl_type(name: &str) -> Option<NamedType> {
+    Some(match name {
+        "atomic_int" => NamedType::Scalar(int(32, true)),
+        "atomic_uint" | "atomic_flag" | "cl_mem_fence_flags" | "memory_order" | "memory_scope" => {
+            NamedType::Scalar(int(32, false))
+        }
+        "atomic_long" | "atomic_intptr_t" | "atomic_ptrdiff_t" => NamedType::Scalar(int(64, true)),
+        "atomic_ulong" | "atomic_uintptr_t" | "atomic_size_t" => NamedType::Scalar(int(64, false)),
+        "atomic_float" => NamedType::Scalar(Scalar::Float { width: 32 }),
+        "atomic_double" => NamedType::Scalar(Scalar::Float { width: 64 }),
+        _ => {
+            let (stem, lanes) = split_lanes(name)?;
+            if !matches!(lanes, 2 | 3 | 4 | 8 | 16) {
+                return None;
+            }
+            let lane = match stem {
+                "half" => Scalar::Float { width: 16 },
+                stem => vector_lane(stem)?,
+            };
+            NamedType::Vector(lane, lanes)
+        }
+    })
+}
+
+/// `float4` is `float` and 4.
+fn split_lanes(name: &str) -> Option<(&str, u8)> {
+    let stem = name.trim_end_matches(|last: char| last.is_ascii_digit());
+    Some((stem, name[stem.len()..].parse().ok()?))
+}
+
+/// The lane type of vectors that both languages have.
+fn vector_lane(stem: &str) -> Option<Scalar> {
+    Some(match stem {
+        "char" => int(8, true),
+        "uchar" => int(8, false),
+        "short" => int(16, true),
+        "ushort" => int(16, false),
+        "int" => int(32, true),
+        "uint" => int(32, false),
+        "long" => int(64, true),
+        "ulong" => int(64, false),
+        "float" => Scalar::Float { width: 32 },
+        "double" => Scalar::Float { width: 64 },
+        _ => return None,
+    })
+}

@@ -1,0 +1,233 @@
+//! Calls of builtins: the type of the result, conversions of arguments, and what constants among them decide.
+
+use super::context::{Resolver, expr};
+use super::program::{Expr, ExprKind, Type, TypeId};
+use crate::builtins::functions::{Meaning, ResultType, conversion_target, function, is_plain_conversion};
+use crate::builtins::{Builtin, atomics};
+use crate::calculus::{SyncMemory, SyncScope};
+use crate::source::{Language, Span};
+use crate::syntax::TemplateArg;
+
+impl<'u> Resolver<'u> {
+    /// Whether a builtin function has that name.
+    pub(super) fn is_builtin(&self, name: &str) -> bool {
+        function(self.language, name).is_some()
+    }
+
+    /// A call of a function that the unit does not declare.
+    pub(super) fn builtin_call(
+        &mut self,
+        name: &str,
+        template_args: Option<&'u [TemplateArg]>,
+        args: Vec<Expr>,
+        span: Span,
+    ) -> Expr {
+        let short = name.rsplit("::").next().unwrap_or(name);
+        if self.language == Language::Cuda
+            && let Some(result) = self.group_function(short, template_args, &args, span)
+        {
+            return result;
+        }
+        if let Some(named) = conversion_target(self.language, short)
+            && let [only] = args.as_slice()
+        {
+            let to = self.named(named);
+            let value = self.load(only.clone());
+            if is_plain_conversion(short) {
+                return self.convert(value, to);
+            }
+            return expr(ExprKind::Builtin(Builtin::Pure, short.to_owned(), vec![value]), to, span);
+        }
+        let known_namespace = !name.contains("::") || name.starts_with("std::") || name.starts_with("cuda::std::");
+        match function(self.language, short) {
+            Some(meaning) if known_namespace => self.known_call(meaning, short, template_args, args, span),
+            _ => self.unknown_call(name, args, span),
+        }
+    }
+
+    fn known_call(
+        &mut self,
+        meaning: Meaning,
+        name: &str,
+        template_args: Option<&'u [TemplateArg]>,
+        args: Vec<Expr>,
+        span: Span,
+    ) -> Expr {
+        let mut args: Vec<Expr> = args.into_iter().map(|argument| self.load(argument)).collect();
+        let Meaning { mut builtin, result } = meaning;
+        match &builtin {
+            Builtin::MakeVector(_) => {
+                let ty = self.result_type_of(result, &args);
+                if let Type::Vector { of, lanes } = self.types[ty] {
+                    return self.construct_vector(ty, of, lanes, args, span);
+                }
+            }
+            Builtin::Barrier { .. } => builtin = self.barrier(builtin, &args),
+            Builtin::Atomic { .. } => {
+                if let Some(problem) = self.atomic(&mut builtin, name, &mut args, span) {
+                    return problem;
+                }
+            }
+            Builtin::Abs => return self.abs(name, args, span),
+            Builtin::Assume | Builtin::Assert => {
+                args = args.into_iter().map(|argument| self.truth(argument)).collect();
+            }
+            Builtin::Min | Builtin::Max if !self.is_min_max(&args) => builtin = Builtin::Pure,
+            Builtin::Mul if args.len() != 2 => builtin = Builtin::Pure,
+            Builtin::MulAdd if args.len() != 3 => builtin = Builtin::Pure,
+            _ => {}
+        }
+        let ty = match (name, template_args) {
+            ("tex1Dfetch" | "tex1D" | "tex2D" | "tex3D", Some([TemplateArg::Type(ty)])) => self.resolve_type(ty).ty,
+            (name, _) if name.contains("shfl") && name.ends_with("_sync") || name.starts_with("__reduce_") => {
+                args.get(1).map_or(self.common.unknown, |value| self.promoted(value.ty))
+            }
+            _ => self.result_type_of(result, &args),
+        };
+        let converts = matches!(builtin, Builtin::Min | Builtin::Max | Builtin::Mul | Builtin::MulAdd);
+        if converts || result == ResultType::Common {
+            args = args.into_iter().map(|argument| self.convert(argument, ty)).collect();
+        }
+        if let (Builtin::VectorStore(lanes), Some(value)) = (&builtin, args.first()) {
+            let lanes = *lanes;
+            let fits = matches!(self.types[value.ty], Type::Vector { lanes: has, .. } if has == lanes);
+            if !fits {
+                return self.unsupported_with(span, format!("`{name}` of a value that is no such vector"), args);
+            }
+        }
+        expr(ExprKind::Builtin(builtin, name.to_owned(), args), ty, span)
+    }
+
+    /// Whether `min` and `max` compare two numbers, or vectors of them.
+    fn is_min_max(&self, args: &[Expr]) -> bool {
+        let number = |ty: TypeId| self.is_arithmetic(ty) || matches!(self.types[ty], Type::Vector { .. });
+        matches!(args, [a, b] if number(a.ty) && number(b.ty))
+    }
+
+    /// `abs` of an integer; of anything else it is pure.
+    fn abs(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
+        let mut args = args;
+        let Some(only) = args.pop().filter(|_| args.is_empty()) else {
+            return self.unsupported_with(span, format!("call of `{name}`"), args);
+        };
+        let value = self.promote(only);
+        let ty = value.ty;
+        // OpenCL's result is unsigned.
+        let result = match (self.language, &self.types[ty]) {
+            (Language::OpenCl, Type::Int { width, .. }) => {
+                let width = *width;
+                self.intern(Type::Int { width, signed: false })
+            }
+            _ => ty,
+        };
+        let builtin = if self.is_integral(ty) { Builtin::Abs } else { Builtin::Pure };
+        let magnitude = expr(ExprKind::Builtin(builtin, name.to_owned(), vec![value]), ty, span);
+        self.convert(magnitude, result)
+    }
+
+    /// A barrier with the memory that OpenCL's flags name.
+    fn barrier(&mut self, builtin: Builtin, args: &[Expr]) -> Builtin {
+        let Builtin::Barrier { scope, memory: None } = builtin else {
+            return builtin;
+        };
+        let memory = args
+            .first()
+            .and_then(|flags| self.constant(flags))
+            .map(|flags| SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0 });
+        // A scope beyond the work-group makes writes visible to more; the same threads wait.
+        Builtin::Barrier { scope, memory }
+    }
+
+    /// Completes an atomic: the one that `atomic_inc` adds, orders and scopes of OpenCL 2, operands converted.
+    fn atomic(&mut self, builtin: &mut Builtin, name: &str, args: &mut Vec<Expr>, span: Span) -> Option<Expr> {
+        let Builtin::Atomic { op, order, scope } = builtin else {
+            return None;
+        };
+        let pointee = match args.first().map(|address| &self.types[address.ty]) {
+            Some(Type::Pointer { to, .. }) => *to,
+            _ => {
+                let parts = std::mem::take(args);
+                return Some(self.unsupported_with(span, format!("`{name}` without a pointer"), parts));
+            }
+        };
+        if self.language == Language::OpenCl && matches!(name, "atomic_inc" | "atom_inc" | "atomic_dec" | "atom_dec") {
+            args.push(expr(ExprKind::Int(1), pointee, span));
+        }
+        let operands = atomics::operand_count(*op);
+        if self.language == Language::OpenCl && args.len() > operands + 1 {
+            let rest: Vec<Expr> = args.drain(operands + 1..).collect();
+            let constants: Vec<Option<i128>> = rest.iter().map(|value| self.constant(value)).collect();
+            let stated = constants.first().copied().flatten().and_then(atomics::order_of);
+            let within = match constants.get(1) {
+                Some(value) => value.and_then(atomics::scope_of),
+                None => Some(SyncScope::Grid),
+            };
+            let (Some(stated), Some(within)) = (stated, within) else {
+                let parts = args.drain(..).chain(rest).collect();
+                return Some(self.unsupported_with(
+                    span,
+                    format!("`{name}` of an order that is not a constant"),
+                    parts,
+                ));
+            };
+            (*order, *scope) = (stated, within);
+        }
+        if args.len() != operands + 1 {
+            let parts = std::mem::take(args);
+            return Some(self.unsupported_with(span, format!("`{name}` with a wrong number of arguments"), parts));
+        }
+        for operand in &mut args[1..] {
+            let value = std::mem::replace(operand, expr(ExprKind::Int(0), pointee, span));
+            *operand = self.convert(value, pointee);
+        }
+        None
+    }
+
+    /// The type of a builtin's result.
+    fn result_type_of(&mut self, rule: ResultType, args: &[Expr]) -> TypeId {
+        let first = args.first().map_or(self.common.unknown, |argument| argument.ty);
+        match rule {
+            ResultType::Void => self.common.void,
+            ResultType::Fixed(named) => self.named(named),
+            ResultType::First => first,
+            ResultType::Common => {
+                args.iter().skip(1).fold(first, |ty, argument| self.common_type(ty, argument.ty).unwrap_or(ty))
+            }
+            ResultType::Floating => self.floating(args),
+            ResultType::Lanes(scalar) => {
+                let lane = self.scalar(scalar);
+                match self.types[first] {
+                    Type::Vector { lanes, .. } => self.intern(Type::Vector { of: lane, lanes }),
+                    _ => lane,
+                }
+            }
+            ResultType::Lane => match self.types[first] {
+                Type::Vector { of, .. } => of,
+                _ => first,
+            },
+            ResultType::Pointee => match self.types[first] {
+                Type::Pointer { to, .. } => to,
+                _ => self.common.unknown,
+            },
+            ResultType::Loaded(lanes) => match args.last().map(|pointer| self.types[pointer.ty].clone()) {
+                Some(Type::Pointer { to, .. }) => self.intern(Type::Vector { of: to, lanes }),
+                _ => self.common.unknown,
+            },
+            ResultType::Unknown => self.unknown("result of a builtin"),
+        }
+    }
+
+    /// The floating-point type of a mathematical function: the widest of its arguments; integers count as `double`.
+    fn floating(&self, args: &[Expr]) -> TypeId {
+        let mut best: Option<TypeId> = None;
+        for argument in args {
+            let ty = match self.types[argument.ty] {
+                Type::Vector { .. } | Type::Unknown(_) => return argument.ty,
+                Type::Float { .. } => argument.ty,
+                _ => continue,
+            };
+            best = Some(best.map_or(ty, |known| self.common_type(known, ty).unwrap_or(known)));
+        }
+        best.unwrap_or(self.common.double)
+    }
+}

@@ -1,0 +1,447 @@
+//! Calls: of functions and methods of the unit, of builtins, of types, and of what is not known.
+
+use super::context::{Resolver, expr};
+use super::program::{Expr, ExprKind, FunctionId, RecordId, Type, TypeId};
+use super::scope::{Entity, Found, FunctionDecl};
+use super::types::path_text;
+use crate::source::Span;
+use crate::syntax::{self, PathSegment, TemplateArg};
+
+impl<'u> Resolver<'u> {
+    /// `callee(args)`
+    pub(super) fn call(&mut self, callee: &'u syntax::Expr, args: &'u [syntax::Expr], span: Span) -> Expr {
+        match &callee.kind {
+            syntax::ExprKind::Path(path) => self.path_call(path, args, span),
+            syntax::ExprKind::Member { object, arrow, member } => {
+                let object = self.expr(object);
+                let object = if *arrow { self.arrow(object) } else { object };
+                self.method_call(object, member, args, span)
+            }
+            _ => {
+                let callee = self.expr(callee);
+                let args = self.arguments(args);
+                self.object_call(callee, args, span)
+            }
+        }
+    }
+
+    /// Arguments as objects or values.
+    fn arguments(&mut self, args: &'u [syntax::Expr]) -> Vec<Expr> {
+        args.iter()
+            .map(|argument| match &argument.kind {
+                // The parameter's type decides what a list means; it is looked at again there.
+                syntax::ExprKind::Conditional(..) => self.object_or_value(argument),
+                _ => self.expr(argument),
+            })
+            .collect()
+    }
+
+    /// A conditional argument stays an object only if it is a record or an array, which are passed by address.
+    fn object_or_value(&mut self, argument: &'u syntax::Expr) -> Expr {
+        self.expr(argument)
+    }
+
+    /// A call through a name.
+    fn path_call(&mut self, path: &'u syntax::Path, args: &'u [syntax::Expr], span: Span) -> Expr {
+        let template_args = path.segments.last().and_then(|segment| segment.args.as_deref());
+        let entities = match self.find(path) {
+            Found::Entities(entities) => entities,
+            Found::External(name) => return self.external_call(&name, template_args, args, span),
+        };
+        let functions = functions_of(&entities);
+        if !functions.is_empty() {
+            let args = self.arguments(args);
+            return self.function_call(&functions, template_args, None, args, span);
+        }
+        let last = path.segments.last();
+        let ty = entities
+            .iter()
+            .find_map(|entity| last.and_then(|last| self.written_of_entity(entity, last)))
+            .map(|written| written.ty);
+        if let Some(ty) = ty {
+            let args = self.arguments(args);
+            return self.construct_from(ty, args, span);
+        }
+        let callee = match entities.first().cloned() {
+            Some(entity @ (Entity::Variable(_) | Entity::Global(_) | Entity::Field(..))) => {
+                self.entity(&entity, path, span)
+            }
+            _ => {
+                let args = self.arguments(args);
+                return self.unknown_call(&path_text(path), args, span);
+            }
+        };
+        let args = self.arguments(args);
+        self.object_call(callee, args, span)
+    }
+
+    /// A call of something that the unit does not declare: a builtin type or function, or unknown.
+    fn external_call(
+        &mut self,
+        name: &str,
+        template_args: Option<&'u [TemplateArg]>,
+        args: &'u [syntax::Expr],
+        span: Span,
+    ) -> Expr {
+        let short = name.rsplit("::").next().unwrap_or(name);
+        let args = self.arguments(args);
+        if let Some(named) = crate::builtins::types::named_type(self.language, short) {
+            let ty = self.named(named);
+            return self.construct_from(ty, args, span);
+        }
+        self.builtin_call(name, template_args, args, span)
+    }
+
+    /// A call of an object: `operator()` of a record, otherwise a function pointer, which is not followed.
+    fn object_call(&mut self, callee: Expr, args: Vec<Expr>, span: Span) -> Expr {
+        if let Type::Record(record) = self.types[callee.ty] {
+            let methods = self.methods(record, "operator()");
+            if !methods.is_empty() {
+                return self.function_call(&methods, None, Some(callee), args, span);
+            }
+        }
+        if matches!(callee.kind, ExprKind::Unsupported(_)) {
+            return self.unsupported_with(span, "call of what is not understood".to_owned(), once(callee, args));
+        }
+        self.unknown_call("function pointer", once(callee, args), span)
+    }
+
+    /// A call of a method.
+    fn method_call(&mut self, object: Expr, member: &'u PathSegment, args: &'u [syntax::Expr], span: Span) -> Expr {
+        let args = self.arguments(args);
+        let name = &member.name.text;
+        if let Type::Record(record) = self.types[object.ty] {
+            let methods = self.methods(record, name);
+            if !methods.is_empty() {
+                return self.function_call(&methods, member.args.as_deref(), Some(object), args, span);
+            }
+            if self.records[record].fields.iter().any(|field| field.name == *name) {
+                let callee = self.member(object, name, span);
+                return self.object_call(callee, args, span);
+            }
+        }
+        if let Some(result) = self.group_method(&object, name, &args, span) {
+            return result;
+        }
+        let ty = self.type_name(object.ty);
+        self.unknown_call(&format!("{ty}::{name}"), once(object, args), span)
+    }
+
+    /// The methods of that name of a record and its bases.
+    pub(super) fn methods(&mut self, record: RecordId, name: &str) -> Vec<FunctionDecl<'u>> {
+        let entities = self.lookup_in(self.record_scopes[record.index()], name);
+        functions_of(&entities)
+    }
+
+    /// A call of what is not known, its arguments evaluated.
+    pub(super) fn unknown_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
+        let args = args.into_iter().map(|argument| self.load(argument)).collect();
+        let ty = self.unknown(format!("result of {name}"));
+        expr(ExprKind::UnknownCall(name.to_owned(), args), ty, span)
+    }
+
+    /// A call of one of several functions, with its object if it is a method's.
+    pub(super) fn function_call(
+        &mut self,
+        functions: &[FunctionDecl<'u>],
+        template_args: Option<&'u [TemplateArg]>,
+        object: Option<Expr>,
+        args: Vec<Expr>,
+        span: Span,
+    ) -> Expr {
+        let name = functions[0].syntax.path.segments.last().map_or("", |segment| segment.name.text.as_str());
+        if self.in_host && !functions.iter().any(|decl| is_constexpr(decl.syntax)) {
+            return self.unknown_call(name, object.into_iter().chain(args).collect(), span);
+        }
+        let Some(chosen) = self.choose(functions, template_args, &args) else {
+            // What the unit's own functions do not fit may still be a builtin of that name.
+            if object.is_none() && self.is_builtin(name) {
+                return self.builtin_call(name, template_args, args, span);
+            }
+            let parts = object.into_iter().chain(args).collect();
+            return self.unsupported_with(span, format!("no function `{name}` fits this call"), parts);
+        };
+        let Some(function) = self.instance(chosen.decl, chosen.values) else {
+            let parts = object.into_iter().chain(args).collect();
+            return self.unsupported_with(span, format!("too many instances of `{name}`"), parts);
+        };
+        let this = match self.this_argument(chosen.decl, function, object, span) {
+            Ok(this) => this,
+            Err(problem) => return problem,
+        };
+        self.finish_call(function, this, args, span)
+    }
+
+    /// The argument for `this`, and what has to be evaluated before a static method's call.
+    fn this_argument(
+        &mut self,
+        decl: FunctionDecl<'u>,
+        function: FunctionId,
+        object: Option<Expr>,
+        span: Span,
+    ) -> Result<Option<Expr>, Expr> {
+        let Some(this) = self.infos[function.index()].this else {
+            return Ok(None);
+        };
+        let object = match object {
+            Some(object) => object,
+            None => {
+                let this = self.this(span);
+                if matches!(this.kind, ExprKind::Unsupported(_)) {
+                    return Err(this);
+                }
+                self.deref(this)
+            }
+        };
+        let address = self.address_of_any(object);
+        let to = self.variables[this].ty;
+        let (Type::Pointer { to: from, .. }, Some(target)) = (self.types[address.ty].clone(), decl.record) else {
+            return Ok(Some(address));
+        };
+        match self.types[from] {
+            Type::Record(record) if record != target => match self.base_offset(record, target) {
+                Some(0) => Ok(Some(self.convert(address, to))),
+                _ => {
+                    Err(self.unsupported_with(span, "method of a base that is not the first".to_owned(), vec![address]))
+                }
+            },
+            _ => Ok(Some(self.convert(address, to))),
+        }
+    }
+
+    /// Where a base lies in a record.
+    fn base_offset(&self, record: RecordId, base: RecordId) -> Option<u64> {
+        if record == base {
+            return Some(0);
+        }
+        self.record_bases[record.index()]
+            .iter()
+            .find_map(|&(direct, offset)| self.base_offset(direct, base).map(|inner| offset + inner))
+    }
+
+    /// The address of an object, or of a temporary that holds a value.
+    pub(super) fn address_of_any(&mut self, value: Expr) -> Expr {
+        if self.is_object(&value) {
+            return self.address_of(value);
+        }
+        let (ty, span) = (value.ty, value.span);
+        let temporary = self.temporary(ty, span);
+        let object = expr(ExprKind::Variable(temporary), ty, span);
+        let store = expr(ExprKind::Assign(Box::new(object.clone()), Box::new(value)), ty, span);
+        let address = self.address_of(object);
+        let pointer = address.ty;
+        expr(ExprKind::Comma(Box::new(store), Box::new(address)), pointer, span)
+    }
+
+    /// The call itself, with arguments converted, defaults added and a reference result behind its pointer.
+    fn finish_call(&mut self, function: FunctionId, this: Option<Expr>, args: Vec<Expr>, span: Span) -> Expr {
+        let info = self.infos[function.index()].clone();
+        if info.result_is_auto {
+            self.ensure_body(function);
+        }
+        let params = self.functions[function].params.clone();
+        let skip = usize::from(this.is_some());
+        let mut converted: Vec<Expr> = this.into_iter().collect();
+        let mut args = args.into_iter();
+        for (position, &param) in params.iter().skip(skip).enumerate() {
+            let argument = match args.next() {
+                Some(argument) => argument,
+                None => match self.default_argument(&info, position) {
+                    Some(argument) => argument,
+                    None => break,
+                },
+            };
+            converted.push(self.argument(argument, param, span));
+        }
+        for rest in args {
+            converted.push(self.load(rest));
+        }
+        let result = self.functions[function].result;
+        let call = expr(ExprKind::Call(function, converted), result, span);
+        if info.returns_reference { self.deref(call) } else { call }
+    }
+
+    /// An argument for a parameter: a value of its type, or an address for a reference.
+    fn argument(&mut self, argument: Expr, param: super::program::VariableId, span: Span) -> Expr {
+        let ty = self.variables[param].ty;
+        if !self.variables[param].is_reference {
+            let value = self.load(argument);
+            return self.implicit(value, ty, span);
+        }
+        let Type::Pointer { to, .. } = self.types[ty] else {
+            return self.load(argument);
+        };
+        if argument.ty == to && self.is_object(&argument) {
+            let address = self.address_of(argument);
+            return self.convert(address, ty);
+        }
+        if let (Type::Record(derived), Type::Record(base)) = (&self.types[argument.ty], &self.types[to])
+            && self.is_object(&argument)
+            && self.base_offset(*derived, *base) == Some(0)
+        {
+            let address = self.address_of(argument);
+            return self.convert(address, ty);
+        }
+        if let Type::Unknown(_) = self.types[to]
+            && self.is_object(&argument)
+        {
+            let address = self.address_of(argument);
+            return self.convert(address, ty);
+        }
+        let value = self.load(argument);
+        let value = self.implicit(value, to, span);
+        let address = self.address_of_any(value);
+        self.convert(address, ty)
+    }
+
+    /// The default argument of a parameter, resolved where the function is declared.
+    fn default_argument(&mut self, info: &super::context::FunctionInfo<'u>, position: usize) -> Option<Expr> {
+        let default = match &info.syntax.params.get(position)?.default {
+            Some(default) => default,
+            None => self.default_elsewhere(info, position)?,
+        };
+        Some(self.within(info.scope, |this| this.expr(default)))
+    }
+
+    /// A default that another declaration of the function states.
+    fn default_elsewhere(
+        &mut self,
+        info: &super::context::FunctionInfo<'u>,
+        position: usize,
+    ) -> Option<&'u syntax::Expr> {
+        let name = &info.syntax.path.segments.last()?.name.text;
+        let entities = self.within(info.scope, |this| this.lookup(name));
+        functions_of(&entities)
+            .into_iter()
+            .filter(|decl| decl.syntax.params.len() == info.syntax.params.len())
+            .find_map(|decl| decl.syntax.params[position].default.as_ref())
+    }
+
+    /// A call of an overloaded operator, if one is declared that fits.
+    pub(super) fn operator_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        if let Some(Type::Record(record)) = args.first().map(|first| self.types[first.ty].clone()) {
+            let methods = self.methods(record, name);
+            if !methods.is_empty() && self.choose(&methods, None, &args[1..]).is_some() {
+                let mut args = args.into_iter();
+                let object = args.next();
+                return Some(self.function_call(&methods, None, object, args.collect(), span));
+            }
+        }
+        let mut entities = self.lookup(name);
+        for argument in &args {
+            // Operators are found in the namespace of their operands, too.
+            if let Type::Record(record) = self.types[argument.ty] {
+                let home = self.record_decls[self.record_origins[record.index()].0].scope;
+                entities.extend(self.lookup_in(home, name));
+            }
+        }
+        let functions: Vec<FunctionDecl<'u>> =
+            functions_of(&entities).into_iter().filter(|decl| decl.record.is_none()).collect();
+        self.choose(&functions, None, &args)?;
+        Some(self.function_call(&functions, None, None, args, span))
+    }
+
+    /// A call of a record's conversion operator to a type.
+    pub(super) fn conversion_call(&mut self, value: &Expr, to: TypeId, span: Span) -> Option<Expr> {
+        let Type::Record(record) = self.types[value.ty] else {
+            return None;
+        };
+        let scope = self.record_scopes[record.index()];
+        let mut names: Vec<String> = self.scopes[scope.0]
+            .names
+            .keys()
+            .filter(|name| name.strip_prefix("operator").is_some_and(|rest| rest.starts_with(' ')))
+            .cloned()
+            .collect();
+        names.sort();
+        for name in names {
+            let methods = self.methods(record, &name);
+            for decl in methods {
+                let function = self.instance(decl, Vec::new())?;
+                if self.functions[function].result == to {
+                    let call = self.function_call(&[decl], None, Some(value.clone()), Vec::new(), span);
+                    return Some(self.load(call));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a record has constructors of its own.
+    pub(super) fn has_constructor(&mut self, ty: TypeId) -> bool {
+        match self.types[ty] {
+            Type::Record(record) => !self.constructors(record).is_empty(),
+            _ => false,
+        }
+    }
+
+    /// The constructors of a record.
+    pub(super) fn constructors(&mut self, record: RecordId) -> Vec<FunctionDecl<'u>> {
+        let name = self.record_decls[self.record_origins[record.index()].0].name;
+        let scope = self.record_scopes[record.index()];
+        let entities = self.scopes[scope.0].names.get(name).cloned().unwrap_or_default();
+        functions_of(&entities)
+    }
+
+    /// A record from arguments: a copy, a call of a constructor on a temporary, or its parts in order.
+    pub(super) fn construct_record(&mut self, ty: TypeId, args: Vec<Expr>, span: Span) -> Expr {
+        let Type::Record(record) = self.types[ty] else {
+            return self.unsupported_with(span, "constructor".to_owned(), args);
+        };
+        if let [only] = args.as_slice()
+            && only.ty == ty
+        {
+            return self.load(only.clone());
+        }
+        let constructors = self.constructors(record);
+        if self.choose(&constructors, None, &args).is_some() {
+            let temporary = self.temporary(ty, span);
+            let object = expr(ExprKind::Variable(temporary), ty, span);
+            let call = self.function_call(&constructors, None, Some(object.clone()), args, span);
+            let value = expr(ExprKind::Load(Box::new(object)), ty, span);
+            return expr(ExprKind::Comma(Box::new(call), Box::new(value)), ty, span);
+        }
+        if let [only] = args.as_slice()
+            && let Type::Record(_) = self.types[only.ty]
+            && let Some(converted) = self.conversion_call(only, ty, span)
+        {
+            return converted;
+        }
+        let name = self.type_name(ty);
+        let fields: Vec<TypeId> = self.records[record].fields.iter().map(|field| field.ty).collect();
+        let whole = self.records[record].bytes.is_some() && self.record_bases[record.index()].is_empty();
+        if !constructors.is_empty() && !args.is_empty() || !whole || args.len() > fields.len() {
+            return self.unsupported_with(span, format!("construction of {name}"), args);
+        }
+        let parts = args
+            .into_iter()
+            .zip(fields)
+            .map(|(part, field)| {
+                let part = self.load(part);
+                self.implicit(part, field, span)
+            })
+            .collect();
+        expr(ExprKind::Construct(parts), ty, span)
+    }
+}
+
+/// The functions among entities.
+pub(super) fn functions_of<'u>(entities: &[Entity<'u>]) -> Vec<FunctionDecl<'u>> {
+    entities
+        .iter()
+        .filter_map(|entity| match entity {
+            Entity::Function(decl) => Some(*decl),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether a function may be evaluated by the compiler.
+fn is_constexpr(function: &syntax::Function) -> bool {
+    function.qualifiers.iter().any(|qualifier| matches!(qualifier, syntax::Qualifier::Constexpr))
+}
+
+/// One expression before others.
+fn once(first: Expr, rest: Vec<Expr>) -> Vec<Expr> {
+    std::iter::once(first).chain(rest).collect()
+}

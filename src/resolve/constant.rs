@@ -1,0 +1,193 @@
+//! Constant evaluation of resolved expressions, in machine arithmetic.
+
+use super::context::Resolver;
+use super::program::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, Storage, Type, TypeId, UnaryOp, VariableId};
+use crate::syntax;
+use rustc_hash::FxHashMap;
+
+/// Values of the parameters and locals of the function that is being evaluated.
+type Environment = FxHashMap<VariableId, i128>;
+
+/// Statements and calls beyond which an evaluation is given up.
+const STEP_LIMIT: u32 = 10_000;
+
+impl<'u> Resolver<'u> {
+    /// The value of an expression as written, if it is an integer constant.
+    pub(super) fn constant_of(&mut self, value: &'u syntax::Expr) -> Option<i128> {
+        let value = self.unevaluated(value);
+        self.constant(&value)
+    }
+
+    /// The value of an expression, if it is an integer constant.
+    pub(super) fn constant(&mut self, value: &Expr) -> Option<i128> {
+        let mut steps = 0;
+        self.evaluate(value, &Environment::default(), &mut steps)
+    }
+
+    /// The kernel parameter that an expression names through conversions, if it stands for a template argument.
+    pub(super) fn symbol(&self, value: &Expr) -> Option<VariableId> {
+        match &value.kind {
+            ExprKind::Load(inner) | ExprKind::Convert(inner) => self.symbol(inner),
+            ExprKind::Variable(variable) if self.variables[*variable].storage == Storage::Param => Some(*variable),
+            _ => None,
+        }
+    }
+
+    fn evaluate(&mut self, value: &Expr, environment: &Environment, steps: &mut u32) -> Option<i128> {
+        *steps += 1;
+        if *steps > STEP_LIMIT {
+            return None;
+        }
+        let ty = value.ty;
+        match &value.kind {
+            ExprKind::Int(constant) => Some(*constant),
+            ExprKind::Null => Some(0),
+            ExprKind::Load(object) => match &object.kind {
+                ExprKind::Variable(variable) => {
+                    environment.get(variable).copied().or(self.variables[*variable].constant)
+                }
+                ExprKind::Lanes(inner, lanes) => match (&inner.kind, lanes.as_slice()) {
+                    (ExprKind::Variable(variable), [lane]) => {
+                        *self.vector_constants.get(variable)?.get(usize::from(*lane))?
+                    }
+                    _ => None,
+                },
+                _ => None,
+            },
+            ExprKind::Convert(inner) => {
+                if !self.is_integral(inner.ty) || !self.is_integral(ty) {
+                    return None;
+                }
+                let inner = self.evaluate(inner, environment, steps)?;
+                Some(self.wrap(inner, ty))
+            }
+            ExprKind::Unary(op, inner) => {
+                let inner = self.evaluate(inner, environment, steps)?;
+                let result = match op {
+                    UnaryOp::Neg => inner.checked_neg()?,
+                    UnaryOp::BitNot => !inner,
+                    UnaryOp::Not => i128::from(inner == 0),
+                };
+                self.integer(result, ty)
+            }
+            ExprKind::Binary(op, left, right) => {
+                if !self.is_integral(left.ty) {
+                    return None;
+                }
+                let left = self.evaluate(left, environment, steps)?;
+                let right = self.evaluate(right, environment, steps)?;
+                self.operate(*op, left, right, ty)
+            }
+            ExprKind::And(left, right) => match self.evaluate(left, environment, steps)? {
+                0 => Some(0),
+                _ => self.evaluate(right, environment, steps),
+            },
+            ExprKind::Or(left, right) => match self.evaluate(left, environment, steps)? {
+                0 => self.evaluate(right, environment, steps),
+                _ => Some(1),
+            },
+            ExprKind::Conditional(cond, then, otherwise) => match self.evaluate(cond, environment, steps)? {
+                0 => self.evaluate(otherwise, environment, steps),
+                _ => self.evaluate(then, environment, steps),
+            },
+            ExprKind::Builtin(builtin, _, args) => {
+                use crate::builtins::Builtin;
+                let mut values = Vec::new();
+                for argument in args {
+                    values.push(self.evaluate(argument, environment, steps)?);
+                }
+                match (builtin, values.as_slice()) {
+                    (Builtin::Min, [a, b]) => Some(*a.min(b)),
+                    (Builtin::Max, [a, b]) => Some(*a.max(b)),
+                    (Builtin::Abs, [a]) => a.checked_abs(),
+                    _ => None,
+                }
+            }
+            ExprKind::Call(function, args) => {
+                let mut inner = Environment::default();
+                let params = self.functions[*function].params.clone();
+                for (param, argument) in params.into_iter().zip(args) {
+                    let argument = self.evaluate(argument, environment, steps)?;
+                    inner.insert(param, argument);
+                }
+                self.ensure_body(*function);
+                let body = self.functions[*function].body.clone()?;
+                self.execute(&body, &mut inner, steps)?
+            }
+            _ => None,
+        }
+    }
+
+    /// The value that a body of declarations, branches and returns gives: `None` if it is not understood,
+    /// `Some(None)` if it does not return.
+    fn execute(&mut self, body: &[Stmt], environment: &mut Environment, steps: &mut u32) -> Option<Option<i128>> {
+        for stmt in body {
+            *steps += 1;
+            if *steps > STEP_LIMIT {
+                return None;
+            }
+            match &stmt.kind {
+                StmtKind::Return(Some(value)) => return Some(Some(self.evaluate(value, environment, steps)?)),
+                StmtKind::Declare(variable, Some(value)) => {
+                    let value = self.evaluate(value, environment, steps)?;
+                    environment.insert(*variable, value);
+                }
+                StmtKind::Block(body) => {
+                    if let Some(result) = self.execute(body, environment, steps)? {
+                        return Some(Some(result));
+                    }
+                }
+                StmtKind::If(cond, then, otherwise) => {
+                    let taken = match self.evaluate(cond, environment, steps)? {
+                        0 => otherwise.as_deref(),
+                        _ => Some(&**then),
+                    };
+                    if let Some(taken) = taken
+                        && let Some(result) = self.execute(std::slice::from_ref(taken), environment, steps)?
+                    {
+                        return Some(Some(result));
+                    }
+                }
+                _ => return None,
+            }
+        }
+        Some(None)
+    }
+
+    /// The result of an operator on constants of one type.
+    fn operate(&self, op: BinaryOp, left: i128, right: i128, ty: TypeId) -> Option<i128> {
+        let result = match op {
+            BinaryOp::Add => left.checked_add(right)?,
+            BinaryOp::Sub => left.checked_sub(right)?,
+            BinaryOp::Mul => left.checked_mul(right)?,
+            BinaryOp::Div => left.checked_div(right)?,
+            BinaryOp::Rem => left.checked_rem(right)?,
+            BinaryOp::Shl => left.checked_mul(1_i128.checked_shl(u32::try_from(right).ok().filter(|&by| by < 64)?)?)?,
+            BinaryOp::Shr => left >> u32::try_from(right).ok().filter(|&by| by < 64)?,
+            BinaryOp::BitAnd => left & right,
+            BinaryOp::BitOr => left | right,
+            BinaryOp::BitXor => left ^ right,
+            BinaryOp::Min => left.min(right),
+            BinaryOp::Max => left.max(right),
+            BinaryOp::Lt => i128::from(left < right),
+            BinaryOp::Le => i128::from(left <= right),
+            BinaryOp::Gt => i128::from(left > right),
+            BinaryOp::Ge => i128::from(left >= right),
+            BinaryOp::Eq => i128::from(left == right),
+            BinaryOp::Ne => i128::from(left != right),
+            BinaryOp::And => i128::from(left != 0 && right != 0),
+            BinaryOp::Or => i128::from(left != 0 || right != 0),
+        };
+        self.integer(result, ty)
+    }
+
+    /// The result as a value of its type: unsigned types wrap, signed overflow is no constant.
+    fn integer(&self, value: i128, ty: TypeId) -> Option<i128> {
+        let wrapped = self.wrap(value, ty);
+        match self.types[ty] {
+            Type::Int { signed: true, .. } if wrapped != value => None,
+            Type::Int { .. } | Type::Bool => Some(wrapped),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The state of a resolution: what has been declared, what has been built, and where it stands.
+
+use super::layout::Layout;
+use super::names::type_name;
+use super::program::{
+    AddressSpace, Expr, ExprKind, Function, FunctionId, Launch, Record, RecordId, Stmt, Storage, Type, TypeId,
+    Variable, VariableId,
+};
+use super::scope::{Global, RecordDecl, Scope, ScopeId};
+use super::template::TemplateValue;
+use crate::arena::Arena;
+use crate::diagnostic::Diagnostic;
+use crate::source::{Language, Span};
+use crate::syntax;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// Identity of a function instance: its syntax by address, the scope that it stands in (each instance of a
+/// class template has its own), and its template arguments.
+pub(super) type InstanceKey = (usize, ScopeId, Vec<TemplateValue>);
+
+/// What is known of a function beside its [`Function`].
+#[derive(Clone, Debug)]
+pub(super) struct FunctionInfo<'u> {
+    /// Its syntax.
+    pub(super) syntax: &'u syntax::Function,
+    /// The scope that holds its parameters.
+    pub(super) scope: ScopeId,
+    /// The parameter `this`.
+    pub(super) this: Option<VariableId>,
+    /// Whether it returns a reference.
+    pub(super) returns_reference: bool,
+    /// Whether its result type is written `auto`.
+    pub(super) result_is_auto: bool,
+    /// Whether its body has been resolved, or is being.
+    pub(super) started: bool,
+}
+
+/// The function whose body is being resolved.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    /// Its result type (a pointer, if it returns a reference).
+    pub(super) result: Option<TypeId>,
+    /// Whether it returns a reference.
+    pub(super) returns_reference: bool,
+    /// Its object.
+    pub(super) this: Option<VariableId>,
+    /// Declarations of temporaries, to be put at its beginning.
+    pub(super) temporaries: Vec<Stmt>,
+}
+
+/// All state of a resolution.
+pub(super) struct Resolver<'u> {
+    pub(super) language: Language,
+    pub(super) types: Arena<Type>,
+    interned: FxHashMap<Type, TypeId>,
+    pub(super) records: Arena<Record>,
+    /// Scopes of the records, by index.
+    pub(super) record_scopes: Vec<ScopeId>,
+    pub(super) record_bases: Vec<Vec<(RecordId, u64)>>,
+    /// The declaration and template arguments that a record comes from, by index.
+    pub(super) record_origins: Vec<(usize, Vec<TemplateValue>)>,
+    pub(super) variables: Arena<Variable>,
+    /// Lanes of host variables of type `dim3` that are constant.
+    pub(super) vector_constants: FxHashMap<VariableId, Vec<Option<i128>>>,
+    pub(super) functions: Arena<Function>,
+    pub(super) infos: Vec<FunctionInfo<'u>>,
+    pub(super) instances: FxHashMap<InstanceKey, FunctionId>,
+    pub(super) queue: VecDeque<FunctionId>,
+    pub(super) kernels: Vec<FunctionId>,
+    pub(super) launches: Vec<Launch>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) scopes: Vec<Scope<'u>>,
+    pub(super) globals: Vec<Global<'u>>,
+    pub(super) record_decls: Vec<RecordDecl<'u>>,
+    /// Records and enums defined inside other declarations, by address of their syntax and scope.
+    pub(super) inline_types: FxHashMap<(usize, ScopeId), TypeId>,
+    /// Where names are looked up now.
+    pub(super) scope: ScopeId,
+    pub(super) frame: Frame,
+    /// Whether host code is being looked at, whose calls are not followed.
+    pub(super) in_host: bool,
+    /// Nesting of expressions, statements, types and instances that are being resolved.
+    pub(super) depth: usize,
+    pub(super) common: Common,
+}
+
+/// Types that are needed everywhere.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Common {
+    pub(super) void: TypeId,
+    pub(super) bool: TypeId,
+    pub(super) char: TypeId,
+    pub(super) int: TypeId,
+    pub(super) uint: TypeId,
+    pub(super) long: TypeId,
+    pub(super) ulong: TypeId,
+    pub(super) float: TypeId,
+    pub(super) double: TypeId,
+    /// The type of what could not be typed.
+    pub(super) unknown: TypeId,
+}
+
+/// Nesting beyond which nothing is resolved any more.
+pub(super) const DEPTH_LIMIT: usize = 320;
+
+impl<'u> Resolver<'u> {
+    /// An empty state with the scope of the translation unit.
+    pub(super) fn new(language: Language) -> Self {
+        let mut types = Arena::new();
+        let mut interned = FxHashMap::default();
+        let mut intern = |ty: Type| {
+            let handle = types.push(ty.clone());
+            interned.insert(ty, handle);
+            handle
+        };
+        let int = |width, signed| Type::Int { width, signed };
+        let common = Common {
+            void: intern(Type::Void),
+            bool: intern(Type::Bool),
+            char: intern(int(8, true)),
+            int: intern(int(32, true)),
+            uint: intern(int(32, false)),
+            long: intern(int(64, true)),
+            ulong: intern(int(64, false)),
+            float: intern(Type::Float { width: 32 }),
+            double: intern(Type::Float { width: 64 }),
+            unknown: intern(Type::Unknown("unknown type".to_owned())),
+        };
+        Resolver {
+            language,
+            types,
+            interned,
+            records: Arena::new(),
+            record_scopes: Vec::new(),
+            record_bases: Vec::new(),
+            record_origins: Vec::new(),
+            variables: Arena::new(),
+            vector_constants: FxHashMap::default(),
+            functions: Arena::new(),
+            infos: Vec::new(),
+            instances: FxHashMap::default(),
+            queue: VecDeque::new(),
+            kernels: Vec::new(),
+            launches: Vec::new(),
+            diagnostics: Vec::new(),
+            scopes: vec![Scope::default()],
+            globals: Vec::new(),
+            record_decls: Vec::new(),
+            inline_types: FxHashMap::default(),
+            scope: ScopeId::default(),
+            frame: Frame::none(),
+            in_host: false,
+            depth: 0,
+            common,
+        }
+    }
+
+    /// The handle of a type.
+    pub(super) fn intern(&mut self, ty: Type) -> TypeId {
+        if let Some(&known) = self.interned.get(&ty) {
+            return known;
+        }
+        let handle = self.types.push(ty.clone());
+        self.interned.insert(ty, handle);
+        handle
+    }
+
+    /// The type as users would write it.
+    pub(super) fn type_name(&self, ty: TypeId) -> String {
+        type_name(self.language, &self.types, &self.records, ty)
+    }
+
+    /// What sizes depend on.
+    pub(super) fn layout(&self) -> Layout<'_> {
+        Layout { language: self.language, types: &self.types, records: &self.records }
+    }
+
+    /// A pointer type.
+    pub(super) fn pointer(&mut self, to: TypeId, space: Option<AddressSpace>) -> TypeId {
+        self.intern(Type::Pointer { to, space })
+    }
+
+    /// A type of that name that is not modelled.
+    pub(super) fn unknown(&mut self, name: impl Into<String>) -> TypeId {
+        self.intern(Type::Unknown(name.into()))
+    }
+
+    /// An expression that stands for what is not understood.
+    pub(super) fn unsupported(&self, span: Span, reason: impl Into<String>) -> Expr {
+        Expr { kind: ExprKind::Unsupported(reason.into()), ty: self.common.unknown, span }
+    }
+
+    /// Runs `work` with names looked up in `scope`.
+    pub(super) fn within<T>(&mut self, scope: ScopeId, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.scope, scope);
+        let result = work(self);
+        self.scope = outer;
+        result
+    }
+
+    /// Adds a scope.
+    pub(super) fn add_scope(&mut self, scope: Scope<'u>) -> ScopeId {
+        self.scopes.push(scope);
+        ScopeId(self.scopes.len() - 1)
+    }
+
+    /// Runs `work` in a new block scope.
+    pub(super) fn in_block<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let block = self.add_scope(Scope::inside(self.scope));
+        self.within(block, work)
+    }
+
+    /// Adds a local variable that the source does not name, declared at the beginning of the function.
+    pub(super) fn temporary(&mut self, ty: TypeId, span: Span) -> VariableId {
+        let variable = self.variables.push(Variable {
+            name: "temporary".to_owned(),
+            ty,
+            storage: Storage::Local,
+            is_reference: false,
+            is_volatile: false,
+            constant: None,
+            is_extern: false,
+            span,
+        });
+        self.frame.temporaries.push(Stmt { kind: super::program::StmtKind::Declare(variable, None), span });
+        variable
+    }
+}
+
+impl Frame {
+    /// Outside of all functions.
+    pub(super) fn none() -> Frame {
+        Frame { result: None, returns_reference: false, this: None, temporaries: Vec::new() }
+    }
+}
+
+/// An expression of that kind.
+pub(super) fn expr(kind: ExprKind, ty: TypeId, span: Span) -> Expr {
+    Expr { kind, ty, span }
+}

@@ -1,0 +1,245 @@
+//! Conversions: loads, decay, promotions, the usual arithmetic conversions and explicit casts.
+
+use super::context::{Resolver, expr};
+use super::program::{AddressSpace, Expr, ExprKind, Storage, Type, TypeId};
+use crate::source::Language;
+
+impl Resolver<'_> {
+    /// Whether an expression denotes an object.
+    pub(super) fn is_object(&self, value: &Expr) -> bool {
+        match &value.kind {
+            ExprKind::Variable(_) | ExprKind::Deref(_) | ExprKind::Assign(..) | ExprKind::CompoundAssign { .. } => true,
+            ExprKind::Step { postfix, .. } => !postfix,
+            ExprKind::Element(object, _) | ExprKind::Field(object, _) | ExprKind::Lanes(object, _) => {
+                self.is_object(object)
+            }
+            _ => false,
+        }
+    }
+
+    /// The value of an expression: an object is loaded, an array decays to a pointer to its first element, a
+    /// variable with a known constant becomes the constant.
+    pub(super) fn load(&mut self, value: Expr) -> Expr {
+        if !self.is_object(&value) {
+            return value;
+        }
+        if let Type::Array { of, .. } = self.types[value.ty] {
+            let space = self.space_of_object(&value);
+            let ty = self.pointer(of, space);
+            let span = value.span;
+            return expr(ExprKind::AddressOf(Box::new(value)), ty, span);
+        }
+        if let ExprKind::Variable(variable) = value.kind
+            && let Some(constant) = self.variables[variable].constant
+            && matches!(self.types[value.ty], Type::Int { .. } | Type::Bool)
+        {
+            return Expr { kind: ExprKind::Int(constant), ..value };
+        }
+        let (ty, span) = (value.ty, value.span);
+        expr(ExprKind::Load(Box::new(value)), ty, span)
+    }
+
+    /// The address space that an object is known to lie in. CUDA's pointer types state none.
+    pub(super) fn space_of_object(&self, object: &Expr) -> Option<AddressSpace> {
+        if self.language == Language::Cuda {
+            return None;
+        }
+        match &object.kind {
+            ExprKind::Variable(variable) => match self.variables[*variable].storage {
+                Storage::Param | Storage::Local => Some(AddressSpace::Private),
+                Storage::Shared => Some(AddressSpace::Shared),
+                Storage::Global => Some(AddressSpace::Global),
+                Storage::Constant => Some(AddressSpace::Constant),
+                Storage::Host => None,
+            },
+            ExprKind::Deref(pointer) => match self.types[pointer.ty] {
+                Type::Pointer { space, .. } => space,
+                _ => None,
+            },
+            ExprKind::Element(object, _)
+            | ExprKind::Field(object, _)
+            | ExprKind::Lanes(object, _)
+            | ExprKind::Assign(object, _)
+            | ExprKind::CompoundAssign { target: object, .. }
+            | ExprKind::Step { target: object, .. } => self.space_of_object(object),
+            _ => None,
+        }
+    }
+
+    /// The address of an object, as a pointer to its type.
+    pub(super) fn address_of(&mut self, object: Expr) -> Expr {
+        let span = object.span;
+        if let ExprKind::Deref(pointer) = object.kind {
+            return *pointer;
+        }
+        let space = self.space_of_object(&object);
+        let ty = self.pointer(object.ty, space);
+        expr(ExprKind::AddressOf(Box::new(object)), ty, span)
+    }
+
+    /// The object behind a pointer.
+    pub(super) fn deref(&mut self, pointer: Expr) -> Expr {
+        let span = pointer.span;
+        match self.types[pointer.ty] {
+            Type::Pointer { to, .. } => expr(ExprKind::Deref(Box::new(pointer)), to, span),
+            _ => {
+                let name = self.type_name(pointer.ty);
+                self.unsupported_with(span, format!("dereference of a value of type {name}"), vec![pointer])
+            }
+        }
+    }
+
+    /// What is not understood, after the evaluation of `parts`, which may have effects.
+    pub(super) fn unsupported_with(&mut self, span: crate::source::Span, reason: String, parts: Vec<Expr>) -> Expr {
+        let mut result = self.unsupported(span, reason);
+        for part in parts.into_iter().rev() {
+            if has_effect(&part) {
+                let part = self.load(part);
+                let ty = result.ty;
+                result = expr(ExprKind::Comma(Box::new(part), Box::new(result)), ty, span);
+            }
+        }
+        result
+    }
+
+    /// Converts a value (not an object) to a type.
+    pub(super) fn convert(&mut self, value: Expr, to: TypeId) -> Expr {
+        if value.ty == to || matches!(value.kind, ExprKind::Unsupported(_)) {
+            return Expr { ty: if value.ty == to { value.ty } else { to }, ..value };
+        }
+        let span = value.span;
+        match (&value.kind, &self.types[to]) {
+            (ExprKind::Int(constant), Type::Int { .. } | Type::Bool) => {
+                let constant = self.wrap(*constant, to);
+                return expr(ExprKind::Int(constant), to, span);
+            }
+            (ExprKind::Int(0) | ExprKind::Null, Type::Pointer { .. }) => return expr(ExprKind::Null, to, span),
+            (_, Type::Vector { of, .. }) if self.is_arithmetic(value.ty) => {
+                let of = *of;
+                let lane = self.convert(value, of);
+                return expr(ExprKind::Construct(vec![lane]), to, span);
+            }
+            (_, Type::Record(_) | Type::Array { .. }) | (_, Type::Vector { .. })
+                if !matches!(self.types[value.ty], Type::Unknown(_) | Type::Vector { .. }) =>
+            {
+                let (from, into) = (self.type_name(value.ty), self.type_name(to));
+                let mut result = self.unsupported_with(span, format!("conversion from {from} to {into}"), vec![value]);
+                result.ty = to;
+                return result;
+            }
+            _ => {}
+        }
+        expr(ExprKind::Convert(Box::new(value)), to, span)
+    }
+
+    /// The truth value of a value.
+    pub(super) fn truth(&mut self, value: Expr) -> Expr {
+        let value = self.load(value);
+        self.convert(value, self.common.bool)
+    }
+
+    /// The constant as a value of an integer type or `bool`.
+    pub(super) fn wrap(&self, value: i128, ty: TypeId) -> i128 {
+        match self.types[ty] {
+            Type::Bool => i128::from(value != 0),
+            Type::Int { width, signed } => {
+                let modulus = 1_i128 << width;
+                let low = value.rem_euclid(modulus);
+                if signed && low >= modulus / 2 { low - modulus } else { low }
+            }
+            _ => value,
+        }
+    }
+
+    /// Whether it is a number or a truth value.
+    pub(super) fn is_arithmetic(&self, ty: TypeId) -> bool {
+        matches!(self.types[ty], Type::Bool | Type::Int { .. } | Type::Float { .. })
+    }
+
+    /// Whether it is an integer or a truth value.
+    pub(super) fn is_integral(&self, ty: TypeId) -> bool {
+        matches!(self.types[ty], Type::Bool | Type::Int { .. })
+    }
+
+    /// Whether it is a pointer.
+    pub(super) fn is_pointer(&self, ty: TypeId) -> bool {
+        matches!(self.types[ty], Type::Pointer { .. })
+    }
+
+    /// The type after the integer promotions.
+    pub(super) fn promoted(&self, ty: TypeId) -> TypeId {
+        match self.types[ty] {
+            Type::Bool | Type::Int { width: 8 | 16, .. } => self.common.int,
+            _ => ty,
+        }
+    }
+
+    /// Applies the integer promotions.
+    pub(super) fn promote(&mut self, value: Expr) -> Expr {
+        let to = self.promoted(value.ty);
+        self.convert(value, to)
+    }
+
+    /// The common type of two operands: the usual arithmetic conversions, with scalars widened to vectors. A
+    /// type that is not known is contagious.
+    pub(super) fn common_type(&self, left: TypeId, right: TypeId) -> Option<TypeId> {
+        match (&self.types[left], &self.types[right]) {
+            _ if left == right && !self.is_integral(left) => Some(left),
+            (Type::Unknown(_), _) => Some(left),
+            (_, Type::Unknown(_)) => Some(right),
+            (Type::Vector { .. }, Type::Vector { .. }) => None,
+            (Type::Vector { .. }, _) if self.is_arithmetic(right) => Some(left),
+            (_, Type::Vector { .. }) if self.is_arithmetic(left) => Some(right),
+            (Type::Float { width: a }, Type::Float { width: b }) => Some(if a >= b { left } else { right }),
+            (Type::Float { .. }, _) if self.is_integral(right) => Some(left),
+            (_, Type::Float { .. }) if self.is_integral(left) => Some(right),
+            _ if self.is_integral(left) && self.is_integral(right) => {
+                Some(self.common_integer(self.promoted(left), self.promoted(right)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The common type of two promoted integer types.
+    fn common_integer(&self, left: TypeId, right: TypeId) -> TypeId {
+        match (&self.types[left], &self.types[right]) {
+            (Type::Int { width: a, signed: sa }, Type::Int { width: b, signed: sb }) => {
+                // Of two types of one width the unsigned one wins; of two widths the wider one holds both.
+                let left_wins = if a == b { !sa || *sb } else { a > b };
+                if left_wins { left } else { right }
+            }
+            _ => left,
+        }
+    }
+
+    /// A cast as written: like a conversion, and also between vectors of one size, which keeps the bits.
+    pub(super) fn cast(&mut self, value: Expr, to: TypeId) -> Expr {
+        let value = self.load(value);
+        self.convert(value, to)
+    }
+}
+
+/// Whether evaluating an expression does anything beside giving a value. Loads do: they are accesses.
+pub(super) fn has_effect(value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::String(_)
+        | ExprKind::Null
+        | ExprKind::Geometry(_)
+        | ExprKind::Variable(_) => false,
+        ExprKind::Load(inner) => !matches!(inner.kind, ExprKind::Variable(_)),
+        ExprKind::Convert(inner)
+        | ExprKind::Unary(_, inner)
+        | ExprKind::AddressOf(inner)
+        | ExprKind::Field(inner, _)
+        | ExprKind::Deref(inner)
+        | ExprKind::Lanes(inner, _) => has_effect(inner),
+        ExprKind::Element(a, b)
+        | ExprKind::PointerAdd(a, b)
+        | ExprKind::PointerDifference(a, b)
+        | ExprKind::Binary(_, a, b) => has_effect(a) || has_effect(b),
+        ExprKind::Construct(parts) => parts.iter().any(has_effect),
+        _ => true,
+    }
+}

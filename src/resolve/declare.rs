@@ -1,0 +1,220 @@
+//! The first pass: what names the items of a scope declare. Bodies, types of variables and values of
+//! initialisers are left for their first use; enumerators get their values here, in order.
+
+use super::context::Resolver;
+use super::program::{Type, TypeId};
+use super::scope::{Entity, FunctionDecl, Global, RecordDecl, Scope, ScopeId};
+use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::syntax::{self, Item, ItemKind, TypeKind};
+use rustc_hash::FxHashMap;
+
+impl<'u> Resolver<'u> {
+    /// Declares what `items` name in the current scope.
+    pub(super) fn declare_items(&mut self, items: &'u [Item]) {
+        for item in items {
+            self.declare_item(item);
+        }
+    }
+
+    /// Declares what one item names in the current scope.
+    pub(super) fn declare_item(&mut self, item: &'u Item) {
+        match &item.kind {
+            ItemKind::Function(function) => self.declare_function(function),
+            ItemKind::Variables(variables) => {
+                for variable in variables {
+                    self.declare_inside(&variable.ty);
+                    self.globals.push(Global { syntax: variable, scope: self.scope, variable: None });
+                    self.declare(&variable.name.text, Entity::Global(self.globals.len() - 1));
+                }
+            }
+            ItemKind::Record(record) => self.declare_record(record),
+            ItemKind::Enum(definition) => {
+                self.declare_enum(definition);
+            }
+            ItemKind::Alias { name, template, ty } => {
+                self.declare_inside(ty);
+                if !is_same_name(ty, &name.text) {
+                    self.declare(&name.text, Entity::Alias(template, ty, self.scope));
+                }
+            }
+            ItemKind::Namespace { name, items } => self.declare_namespace(name, items),
+            ItemKind::UsingNamespace(path) => self.scopes[self.scope.0].pending_using.push(path),
+            ItemKind::UsingName { name, path } => self.declare(&name.text, Entity::Path(path, self.scope)),
+            ItemKind::ExplicitInstantiation { .. } | ItemKind::StaticAssert(_) => {}
+            ItemKind::Unsupported(reason) => self.diagnostics.push(Diagnostic {
+                rule: RuleId::Unsupported,
+                severity: Severity::Note,
+                message: format!("{reason} is not understood here"),
+                primary: Label { span: item.span, text: reason.clone() },
+                secondary: Vec::new(),
+                notes: Vec::new(),
+            }),
+        }
+    }
+
+    /// Declares a function, or remembers the definition of a member outside of its record.
+    fn declare_function(&mut self, function: &'u syntax::Function) {
+        let Some((last, outer)) = function.path.segments.split_last() else {
+            return;
+        };
+        let record = self.scopes[self.scope.0].record;
+        let decl = FunctionDecl { syntax: function, scope: self.scope, record };
+        let Some(owner) = outer.last() else {
+            self.declare(&last.name.text, Entity::Function(decl));
+            return;
+        };
+        let mut scope = self.scope;
+        for segment in &outer[..outer.len() - 1] {
+            match self.namespace_in(scope, &segment.name.text) {
+                Some(inner) => scope = inner,
+                None => return,
+            }
+        }
+        let entities = self.within(scope, |this| this.lookup(&owner.name.text));
+        for entity in entities {
+            match entity {
+                Entity::Record(index) => {
+                    self.record_decls[index].outside.push(function);
+                    return;
+                }
+                Entity::Namespace(namespace) => {
+                    let decl = FunctionDecl { scope: namespace, record: None, ..decl };
+                    self.within(namespace, |this| this.declare(&last.name.text, Entity::Function(decl)));
+                    return;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The namespace of that name.
+    fn namespace_in(&mut self, scope: ScopeId, name: &str) -> Option<ScopeId> {
+        self.within(scope, |this| this.lookup(name)).into_iter().find_map(|entity| match entity {
+            Entity::Namespace(namespace) => Some(namespace),
+            _ => None,
+        })
+    }
+
+    /// Declares a namespace, or adds to one; an unnamed one shares the names of the scope around it.
+    fn declare_namespace(&mut self, name: &'u syntax::Name, items: &'u [Item]) {
+        if name.text.is_empty() {
+            self.declare_items(items);
+            return;
+        }
+        let known = self.scopes[self.scope.0].names.get(&name.text).and_then(|entities| {
+            entities.iter().find_map(|entity| match entity {
+                Entity::Namespace(scope) => Some(*scope),
+                _ => None,
+            })
+        });
+        let scope = known.unwrap_or_else(|| {
+            let prefix = format!("{}{}::", self.scopes[self.scope.0].prefix, name.text);
+            let scope = self.add_scope(Scope { prefix, ..Scope::inside(self.scope) });
+            self.declare(&name.text, Entity::Namespace(scope));
+            scope
+        });
+        self.within(scope, |this| this.declare_items(items));
+    }
+
+    /// Declares a record, adds a specialisation to its template or completes a forward declaration.
+    pub(super) fn declare_record(&mut self, record: &'u syntax::Record) {
+        let known = self.scopes[self.scope.0].names.get(&record.name.text).and_then(|entities| {
+            entities.iter().find_map(|entity| match entity {
+                Entity::Record(index) => Some(*index),
+                _ => None,
+            })
+        });
+        if let Some(index) = known {
+            let decl = &mut self.record_decls[index];
+            if record.specialization.is_some() {
+                decl.specializations.push(record);
+            } else if decl.primary.members.is_none() {
+                decl.primary = record;
+            }
+            return;
+        }
+        if record.name.text.is_empty() {
+            return;
+        }
+        let index = self.add_record_decl(record);
+        self.declare(&record.name.text, Entity::Record(index));
+    }
+
+    /// Adds a declaration of a record that no name in scope refers to yet.
+    pub(super) fn add_record_decl(&mut self, record: &'u syntax::Record) -> usize {
+        self.record_decls.push(RecordDecl {
+            name: &record.name.text,
+            scope: self.scope,
+            primary: record,
+            specializations: Vec::new(),
+            outside: Vec::new(),
+            instances: FxHashMap::default(),
+        });
+        self.record_decls.len() - 1
+    }
+
+    /// Declares records and enums that are defined inside the type of another declaration.
+    pub(super) fn declare_inside(&mut self, ty: &'u syntax::Type) {
+        let mut ty = ty;
+        loop {
+            match &ty.kind {
+                TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) => ty = inner,
+                TypeKind::Record(record) => {
+                    if !record.name.text.is_empty() && record.specialization.is_none() {
+                        self.declare_record(record);
+                    }
+                    return;
+                }
+                TypeKind::Enum(definition) => {
+                    let enumeration = self.declare_enum(definition);
+                    let key = (std::ptr::from_ref(&**definition) as usize, self.scope);
+                    self.inline_types.insert(key, enumeration);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Declares an enumeration with its constants and returns its type.
+    pub(super) fn declare_enum(&mut self, definition: &'u syntax::Enum) -> TypeId {
+        let underlying = definition.underlying.as_ref().map(|ty| self.resolve_type(ty).ty);
+        let mut ty = underlying.unwrap_or(self.common.int);
+        let constants = self.add_scope(Scope::inside(self.scope));
+        let mut next = Some(0_i128);
+        let mut values = Vec::new();
+        for (name, value) in &definition.constants {
+            if let Some(value) = value {
+                // Constants may use the ones before them.
+                next = self.within(constants, |this| this.constant_of(value));
+            }
+            // A constant whose value is not known leaves those after it unknown, too, and undeclared.
+            let Some(value) = next else { continue };
+            if underlying.is_none() && !(-(1 << 31)..1 << 31).contains(&value) {
+                let signed = value < 0;
+                let width = if value < 1 << 32 && !signed { 32 } else { 64 };
+                ty = self.intern(Type::Int { width, signed });
+            }
+            self.within(constants, |this| this.declare(&name.text, Entity::Constant(value, ty)));
+            values.push((&name.text, value));
+            next = value.checked_add(1);
+        }
+        if !definition.scoped {
+            for (name, value) in values {
+                self.declare(name, Entity::Constant(value, ty));
+            }
+        }
+        self.declare(&definition.name.text, Entity::Enum(ty, constants));
+        ty
+    }
+}
+
+/// Whether `typedef struct S S;` gives a type its own name again.
+fn is_same_name(ty: &syntax::Type, name: &str) -> bool {
+    match &ty.kind {
+        TypeKind::Named(path) => path.segments.len() == 1 && path.segments[0].name.text == name,
+        TypeKind::Record(record) => record.name.text == name,
+        TypeKind::Enum(definition) => definition.name.text == name,
+        _ => false,
+    }
+}

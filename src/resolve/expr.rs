@@ -1,0 +1,432 @@
+//! Expressions: names, literals, operators on them, casts. Calls, members and initialisers have files of
+//! their own.
+
+use super::context::{DEPTH_LIMIT, Resolver, expr};
+use super::conversion::has_effect;
+use super::program::{Expr, ExprKind, Type, TypeId};
+use super::scope::{Entity, Found};
+use super::types::path_text;
+use crate::builtins::variables::{Variable as BuiltinVariable, variable};
+use crate::calculus::{Axis, GeometryVar};
+use crate::source::Span;
+use crate::syntax;
+
+/// Operators in a row beyond which an expression is not resolved: everything after this pass recurs on them.
+const CHAIN_LIMIT: usize = 1_000;
+
+impl<'u> Resolver<'u> {
+    /// The expression, as an object where it denotes one.
+    pub(super) fn expr(&mut self, value: &'u syntax::Expr) -> Expr {
+        if self.depth > DEPTH_LIMIT {
+            return self.unsupported(value.span, "expression nested too deeply");
+        }
+        self.depth += 1;
+        let result = self.expr_kind(value);
+        self.depth -= 1;
+        result
+    }
+
+    /// The value of the expression.
+    pub(super) fn value(&mut self, value: &'u syntax::Expr) -> Expr {
+        let value = self.expr(value);
+        self.load(value)
+    }
+
+    /// The value of an expression that is never evaluated, or only by the compiler.
+    pub(super) fn unevaluated(&mut self, value: &'u syntax::Expr) -> Expr {
+        let temporaries = self.frame.temporaries.len();
+        let value = self.value(value);
+        self.frame.temporaries.truncate(temporaries);
+        value
+    }
+
+    fn expr_kind(&mut self, value: &'u syntax::Expr) -> Expr {
+        use syntax::ExprKind as Kind;
+        let span = value.span;
+        match &value.kind {
+            Kind::Int { value, suffix, decimal } => {
+                let ty = self.integer_literal_type(*value, suffix, *decimal);
+                expr(ExprKind::Int(i128::from(*value)), ty, span)
+            }
+            Kind::Float(text) => {
+                let ty = self.float_literal_type(text);
+                expr(ExprKind::Float(text.clone()), ty, span)
+            }
+            Kind::Char(code) => expr(ExprKind::Int(i128::from(*code)), self.common.char, span),
+            Kind::String(text) => {
+                let ty = self.pointer(self.common.char, None);
+                expr(ExprKind::String(text.clone()), ty, span)
+            }
+            Kind::Bool(value) => expr(ExprKind::Int(i128::from(*value)), self.common.bool, span),
+            Kind::Null => {
+                let ty = self.pointer(self.common.void, None);
+                expr(ExprKind::Null, ty, span)
+            }
+            Kind::This => self.this(span),
+            Kind::Path(path) => self.path(path, span),
+            Kind::Unary(op, operand) => self.unary(*op, operand, span),
+            Kind::Postfix(op, operand) => {
+                let target = self.expr(operand);
+                self.step(target, *op == syntax::PostfixOp::Increment, true, span)
+            }
+            Kind::Binary(..) => self.chain(value),
+            Kind::Assign(op, target, value) => self.assign(*op, target, value, span),
+            Kind::Conditional(cond, then, otherwise) => {
+                let cond = self.expr(cond);
+                let then = self.expr(then);
+                let otherwise = self.expr(otherwise);
+                self.conditional(cond, then, otherwise, span)
+            }
+            Kind::Comma(first, second) => {
+                let first = self.value(first);
+                let second = self.expr(second);
+                self.comma(first, second, span)
+            }
+            Kind::Call(callee, args) => self.call(callee, args, span),
+            Kind::Index(array, index) => {
+                let array = self.expr(array);
+                let index = self.expr(index);
+                self.index(array, index, span)
+            }
+            Kind::Member { object, arrow, member } => {
+                let object = self.expr(object);
+                let object = if *arrow { self.arrow(object) } else { object };
+                self.member(object, &member.name.text, span)
+            }
+            Kind::Cast(kind, ty, operand) => self.written_cast(*kind, ty, operand, span),
+            Kind::Construct(ty, parts) => self.construct(ty, parts, span),
+            Kind::SizeofType(ty) => {
+                let ty = self.resolve_type(ty).ty;
+                self.size_of(ty, span)
+            }
+            Kind::SizeofExpr(operand) => {
+                let temporaries = self.frame.temporaries.len();
+                let operand = self.expr(operand);
+                self.frame.temporaries.truncate(temporaries);
+                self.size_of(operand.ty, span)
+            }
+            Kind::InitList(entries) if entries.len() == 1 && entries[0].0.is_none() => self.expr(&entries[0].1),
+            Kind::InitList(_) => self.unsupported(span, "initialiser list without a type"),
+            Kind::Launch { .. } => self.unsupported(span, "kernel launch"),
+            Kind::Unsupported(reason) => self.unsupported(span, reason.clone()),
+        }
+    }
+
+    /// The type of an integer literal: the first of its list that holds the value.
+    fn integer_literal_type(&mut self, value: u64, suffix: &str, decimal: bool) -> TypeId {
+        let unsigned = suffix.contains('u');
+        let long = suffix.contains('l') || suffix.contains('z');
+        let fits_int = i32::try_from(value).is_ok();
+        let fits_uint = u32::try_from(value).is_ok();
+        let fits_long = i64::try_from(value).is_ok();
+        match (unsigned, long) {
+            (false, false) if fits_int => self.common.int,
+            (false, false) if fits_uint && !decimal => self.common.uint,
+            (true, false) if fits_uint => self.common.uint,
+            (false, _) if fits_long => self.common.long,
+            _ => self.common.ulong,
+        }
+    }
+
+    /// The type of a floating literal: by its suffix.
+    fn float_literal_type(&mut self, text: &str) -> TypeId {
+        let is_hex = text.starts_with("0x") || text.starts_with("0X");
+        match text.chars().last() {
+            Some('f' | 'F') if !is_hex || text.contains(['p', 'P']) => self.common.float,
+            Some('h' | 'H') => self.intern(Type::Float { width: 16 }),
+            Some('l' | 'L') => self.intern(Type::Float { width: 128 }),
+            _ => self.common.double,
+        }
+    }
+
+    /// `this`
+    pub(super) fn this(&mut self, span: Span) -> Expr {
+        match self.frame.this {
+            Some(this) => {
+                let ty = self.variables[this].ty;
+                let this = expr(ExprKind::Variable(this), ty, span);
+                expr(ExprKind::Load(Box::new(this)), ty, span)
+            }
+            None => self.unsupported(span, "`this` outside of a method"),
+        }
+    }
+
+    /// A name as an expression.
+    fn path(&mut self, path: &'u syntax::Path, span: Span) -> Expr {
+        match self.find(path) {
+            Found::Entities(entities) => match entities.first().cloned() {
+                Some(entity) => self.entity(&entity, path, span),
+                None => self.unsupported(span, format!("unknown name `{}`", path_text(path))),
+            },
+            Found::External(name) => self.external_variable(&name, span),
+        }
+    }
+
+    /// An entity as an expression.
+    pub(super) fn entity(&mut self, entity: &Entity<'u>, path: &'u syntax::Path, span: Span) -> Expr {
+        match entity {
+            Entity::Variable(variable) => self.variable(*variable, span),
+            Entity::Global(index) => match self.global(*index) {
+                Some(variable) => self.variable(variable, span),
+                None => self.unsupported(span, format!("`{}` depends on itself", path_text(path))),
+            },
+            Entity::Constant(value, ty) => expr(ExprKind::Int(*value), *ty, span),
+            Entity::Field(record, field) => {
+                let this = self.this(span);
+                if matches!(this.kind, ExprKind::Unsupported(_)) {
+                    return this;
+                }
+                let object = self.deref(this);
+                self.field(object, *record, *field, span)
+            }
+            Entity::Function(_) => self.unsupported(span, format!("function `{}` used as a value", path_text(path))),
+            Entity::Pack(_) => self.unsupported(span, "parameter pack"),
+            _ => self.unsupported(span, format!("`{}` is no value", path_text(path))),
+        }
+    }
+
+    /// A variable as an object; a reference stands for what it refers to.
+    pub(super) fn variable(&mut self, variable: super::program::VariableId, span: Span) -> Expr {
+        let declared = &self.variables[variable];
+        let object = expr(ExprKind::Variable(variable), declared.ty, span);
+        if !declared.is_reference {
+            return object;
+        }
+        let ty = object.ty;
+        let pointer = expr(ExprKind::Load(Box::new(object)), ty, span);
+        self.deref(pointer)
+    }
+
+    /// A variable that the unit does not declare.
+    fn external_variable(&mut self, name: &str, span: Span) -> Expr {
+        let short = name.rsplit("::").next().unwrap_or(name);
+        match variable(self.language, short) {
+            Some(BuiltinVariable::Ids(make)) => {
+                let lanes = Axis::ALL
+                    .iter()
+                    .map(|&axis| expr(ExprKind::Geometry(make(axis)), self.common.uint, span))
+                    .collect();
+                let ty = self.intern(Type::Vector { of: self.common.uint, lanes: 3 });
+                expr(ExprKind::Construct(lanes), ty, span)
+            }
+            Some(BuiltinVariable::Constant(value, scalar)) => {
+                let ty = self.scalar(scalar);
+                expr(ExprKind::Int(value), ty, span)
+            }
+            Some(BuiltinVariable::Float(scalar)) => {
+                let ty = self.scalar(scalar);
+                expr(ExprKind::Float(short.to_owned()), ty, span)
+            }
+            None => self.unsupported(span, format!("unknown name `{name}`")),
+        }
+    }
+
+    /// An id or size along an axis.
+    pub(super) fn geometry(&self, variable: GeometryVar, span: Span) -> Expr {
+        expr(ExprKind::Geometry(variable), self.common.uint, span)
+    }
+
+    /// `sizeof`
+    fn size_of(&mut self, ty: TypeId, span: Span) -> Expr {
+        match self.layout().size_of(ty) {
+            Some(size) => expr(ExprKind::Int(i128::from(size)), self.common.ulong, span),
+            None => {
+                let name = self.type_name(ty);
+                self.unsupported(span, format!("size of type {name}, which is not known"))
+            }
+        }
+    }
+
+    /// A row of infix operators, without recurring on its left sides.
+    fn chain(&mut self, value: &'u syntax::Expr) -> Expr {
+        let mut steps = Vec::new();
+        let mut first = value;
+        while let syntax::ExprKind::Binary(op, left, right) = &first.kind {
+            steps.push((*op, &**right, first.span));
+            first = left;
+        }
+        if steps.len() > CHAIN_LIMIT {
+            return self.unsupported(value.span, format!("expression of more than {CHAIN_LIMIT} operators"));
+        }
+        let mut result = self.expr(first);
+        for (op, right, span) in steps.into_iter().rev() {
+            let right = self.expr(right);
+            result = self.binary(op, result, right, span);
+        }
+        result
+    }
+
+    /// `a[i]`
+    fn index(&mut self, array: Expr, index: Expr, span: Span) -> Expr {
+        let (array, index) = match (&self.types[array.ty], &self.types[index.ty]) {
+            // C allows `3[a]`.
+            (Type::Int { .. }, Type::Pointer { .. } | Type::Array { .. }) => (index, array),
+            _ => (array, index),
+        };
+        match self.types[array.ty].clone() {
+            Type::Array { of, .. } if self.is_object(&array) => {
+                let index = self.load(index);
+                let index = self.convert(index, self.common.long);
+                expr(ExprKind::Element(Box::new(array), Box::new(index)), of, span)
+            }
+            Type::Pointer { .. } => {
+                let pointer = self.load(array);
+                let moved = self.pointer_add(pointer, index, span);
+                self.deref(moved)
+            }
+            Type::Vector { of, lanes } => {
+                let index = self.load(index);
+                match self.constant(&index) {
+                    Some(lane) if (0..i128::from(lanes)).contains(&lane) => {
+                        expr(ExprKind::Lanes(Box::new(array), vec![lane as u8]), of, span)
+                    }
+                    _ if self.is_object(&array) => {
+                        let space = self.space_of_object(&array);
+                        let address = self.address_of(array);
+                        let ty = self.pointer(of, space);
+                        let first = self.convert(address, ty);
+                        let moved = self.pointer_add(first, index, span);
+                        self.deref(moved)
+                    }
+                    _ => self.unsupported_with(
+                        span,
+                        "lane of a vector value by a variable".to_owned(),
+                        vec![array, index],
+                    ),
+                }
+            }
+            Type::Record(_) => match self.operator_call("operator[]", vec![array.clone(), index.clone()], span) {
+                Some(result) => result,
+                None => self.unsupported_with(span, "subscript of a record".to_owned(), vec![array, index]),
+            },
+            _ => {
+                let name = self.type_name(array.ty);
+                self.unsupported_with(span, format!("subscript of a value of type {name}"), vec![array, index])
+            }
+        }
+    }
+
+    /// A pointer moved by an index of any integer type.
+    pub(super) fn pointer_add(&mut self, pointer: Expr, index: Expr, span: Span) -> Expr {
+        let index = self.load(index);
+        let index = self.convert(index, self.common.long);
+        let ty = pointer.ty;
+        expr(ExprKind::PointerAdd(Box::new(pointer), Box::new(index)), ty, span)
+    }
+
+    /// `c ? a : b`. Two objects of one type stay an object, through their addresses.
+    fn conditional(&mut self, cond: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
+        if let Type::Vector { .. } = self.types[cond.ty] {
+            return self.select(cond, then, otherwise, span);
+        }
+        let cond = self.truth(cond);
+        let both_objects = self.is_object(&then) && self.is_object(&otherwise) && then.ty == otherwise.ty;
+        if both_objects
+            && !matches!(
+                self.types[then.ty],
+                Type::Int { .. } | Type::Bool | Type::Float { .. } | Type::Pointer { .. } | Type::Array { .. }
+            )
+        {
+            // Whole records and vectors are chosen by value: nothing takes their address.
+            let (then, otherwise) = (self.load(then), self.load(otherwise));
+            let ty = then.ty;
+            return expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, span);
+        }
+        let (then, otherwise) = (self.load(then), self.load(otherwise));
+        let Some(ty) = self.merged_type(&then, &otherwise) else {
+            return self.unsupported_with(
+                span,
+                "conditional between unlike types".to_owned(),
+                vec![cond, then, otherwise],
+            );
+        };
+        let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
+        expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, span)
+    }
+
+    /// OpenCL's lane-wise conditional.
+    fn select(&mut self, cond: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
+        let (cond, then, otherwise) = (self.load(cond), self.load(then), self.load(otherwise));
+        let ty = then.ty;
+        let otherwise = self.convert(otherwise, ty);
+        let args = vec![otherwise, then, cond];
+        expr(ExprKind::Builtin(crate::builtins::Builtin::Pure, "select".to_owned(), args), ty, span)
+    }
+
+    /// The type that both sides of a conditional are brought to.
+    fn merged_type(&self, then: &Expr, otherwise: &Expr) -> Option<TypeId> {
+        let (a, b) = (&self.types[then.ty], &self.types[otherwise.ty]);
+        match (a, b) {
+            _ if then.ty == otherwise.ty => Some(then.ty),
+            (Type::Pointer { .. }, _) if matches!(otherwise.kind, ExprKind::Null | ExprKind::Int(0)) => Some(then.ty),
+            (_, Type::Pointer { .. }) if matches!(then.kind, ExprKind::Null | ExprKind::Int(0)) => Some(otherwise.ty),
+            (Type::Pointer { to, .. }, Type::Pointer { .. }) => {
+                Some(if *to == self.common.void { then.ty } else { otherwise.ty })
+            }
+            (Type::Void, _) | (_, Type::Void) => Some(self.common.void),
+            _ => self.common_type(then.ty, otherwise.ty),
+        }
+    }
+
+    /// `a, b`. An object on the right stays one, through its address.
+    pub(super) fn comma(&mut self, first: Expr, second: Expr, span: Span) -> Expr {
+        if !has_effect(&first) {
+            return second;
+        }
+        if !self.is_object(&second) {
+            let ty = second.ty;
+            return expr(ExprKind::Comma(Box::new(first), Box::new(second)), ty, span);
+        }
+        let address = self.address_of(second);
+        let ty = address.ty;
+        let pair = expr(ExprKind::Comma(Box::new(first), Box::new(address)), ty, span);
+        self.deref(pair)
+    }
+
+    /// A cast as written.
+    fn written_cast(
+        &mut self,
+        kind: syntax::CastKind,
+        ty: &'u syntax::Type,
+        operand: &'u syntax::Expr,
+        span: Span,
+    ) -> Expr {
+        let written = self.resolve_type(ty);
+        if written.is_reference {
+            // `(T&)x` and `reinterpret_cast<T&>(x)` view the object as another type.
+            let object = self.expr(operand);
+            if !self.is_object(&object) {
+                return self.unsupported_with(span, "cast of a value to a reference".to_owned(), vec![object]);
+            }
+            if object.ty == written.ty {
+                return object;
+            }
+            let space = self.space_of_object(&object);
+            let address = self.address_of(object);
+            let to = self.pointer(written.ty, space);
+            let address = self.convert(address, to);
+            return self.deref(address);
+        }
+        if kind == syntax::CastKind::Dynamic {
+            return self.unsupported(span, "dynamic_cast");
+        }
+        if let syntax::ExprKind::InitList(_) = &operand.kind {
+            return self.initial(operand, written.ty);
+        }
+        let operand = self.expr(operand);
+        let operand = self.load(operand);
+        self.functional_cast(operand, written.ty, span)
+    }
+
+    /// A cast of one value, which may call a constructor or keep the bits of a vector.
+    pub(super) fn functional_cast(&mut self, operand: Expr, to: TypeId, span: Span) -> Expr {
+        if let Type::Record(_) = self.types[to]
+            && operand.ty != to
+        {
+            return self.construct_record(to, vec![operand], span);
+        }
+        let mut result = self.cast(operand, to);
+        result.span = span;
+        result
+    }
+}

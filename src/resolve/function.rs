@@ -1,0 +1,456 @@
+//! Instances of functions: their heads when they are first named, their bodies from a queue.
+
+use super::context::{Frame, FunctionInfo, Resolver, expr};
+use super::program::{
+    ExprKind, Function, FunctionId, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable, VariableId,
+};
+use super::scope::{Entity, FunctionDecl, Scope, ScopeId};
+use super::template::TemplateValue;
+use super::types::Written;
+use crate::source::Span;
+use crate::syntax::{self, ItemKind, Param, Qualifier, TypeKind};
+
+/// Functions beyond which no further instance is made.
+const INSTANCE_LIMIT: usize = 4_096;
+
+impl<'u> Resolver<'u> {
+    /// The instance of a function for template arguments; `None` if there are too many.
+    pub(super) fn instance(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) -> Option<FunctionId> {
+        let key = (std::ptr::from_ref(decl.syntax) as usize, decl.scope, values);
+        if let Some(&known) = self.instances.get(&key) {
+            return Some(known);
+        }
+        if self.functions.len() >= INSTANCE_LIMIT {
+            return None;
+        }
+        let function = self.head(decl, &key.2);
+        self.instances.insert(key, function);
+        self.queue.push_back(function);
+        Some(function)
+    }
+
+    /// Makes a function without its body.
+    pub(super) fn head(&mut self, decl: FunctionDecl<'u>, values: &[TemplateValue]) -> FunctionId {
+        let params = self.own_template(decl);
+        let bound = self.bind(decl.scope, params, values);
+        let scope = self.add_scope(Scope::inside(bound));
+        let name = decl.syntax.path.segments.last();
+        let span = name.map_or_else(no_span, |segment| segment.name.span);
+        let name = name.map_or("", |segment| segment.name.text.as_str());
+        let prefix = self.scopes[decl.scope.0].prefix.clone();
+        let is_kernel = decl.syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel));
+        let outer = std::mem::replace(&mut self.scope, scope);
+        let (result, returns_reference) = self.result_type(decl.syntax, name);
+        let this = self.this_param(decl, span);
+        let mut handles: Vec<VariableId> = this.into_iter().collect();
+        let mut unsupported = Vec::new();
+        for param in &decl.syntax.params {
+            handles.push(self.param(param));
+        }
+        if decl.syntax.variadic {
+            unsupported.push((span, "function with `...`".to_owned()));
+        }
+        let mut function = Function {
+            name: format!("{prefix}{name}"),
+            template_args: self.value_texts(values),
+            is_kernel,
+            result,
+            params: handles,
+            body: None,
+            required_block: None,
+            max_threads: None,
+            span,
+            unsupported,
+        };
+        self.head_attributes(decl.syntax, &mut function);
+        self.scope = outer;
+        self.infos.push(FunctionInfo {
+            syntax: decl.syntax,
+            scope,
+            this,
+            returns_reference,
+            result_is_auto: decl.syntax.result.as_ref().is_some_and(|ty| matches!(ty.kind, TypeKind::Auto)),
+            started: false,
+        });
+        self.functions.push(function)
+    }
+
+    /// The result type; a reference is a pointer.
+    fn result_type(&mut self, function: &'u syntax::Function, name: &str) -> (TypeId, bool) {
+        match &function.result {
+            Some(result) => {
+                let written = self.resolve_type(result);
+                match written.is_reference {
+                    true => (self.pointer(written.ty, written.space), true),
+                    false => (written.ty, false),
+                }
+            }
+            None => match name.strip_prefix("operator ") {
+                Some(target) => (self.type_by_name(target), false),
+                None => (self.common.void, false),
+            },
+        }
+    }
+
+    /// The type that the words of a conversion operator name.
+    fn type_by_name(&mut self, words: &str) -> TypeId {
+        let (base, stars) = match words.find('*') {
+            Some(at) => (words[..at].trim(), words[at..].chars().filter(|&c| c == '*').count()),
+            None => (words.trim(), 0),
+        };
+        let base = base.strip_prefix("const ").unwrap_or(base).trim();
+        let mut ty = match crate::builtins::types::named_type(self.language, base) {
+            Some(named) => self.named(named),
+            None => match self.lookup(base).into_iter().find_map(|entity| match entity {
+                Entity::Type(ty) | Entity::Enum(ty, _) => Some(ty),
+                Entity::Record(index) => Some(self.record_type(index, None)),
+                Entity::Alias([], ty, scope) => Some(self.within(scope, |this| this.resolve_type(ty).ty)),
+                _ => None,
+            }) {
+                Some(ty) => ty,
+                None => self.unknown(base),
+            },
+        };
+        for _ in 0..stars {
+            ty = self.pointer(ty, None);
+        }
+        ty
+    }
+
+    /// The parameter `this` of a method that is not static.
+    fn this_param(&mut self, decl: FunctionDecl<'u>, span: Span) -> Option<VariableId> {
+        let record = decl.record?;
+        if self.is_static(decl, record) {
+            return None;
+        }
+        let ty = self.intern(Type::Record(record));
+        let ty = self.pointer(ty, None);
+        Some(self.variables.push(Variable {
+            name: "this".to_owned(),
+            ty,
+            storage: Storage::Param,
+            is_reference: false,
+            is_volatile: false,
+            constant: None,
+            is_extern: false,
+            span,
+        }))
+    }
+
+    /// Whether a method is static; a definition outside does not repeat the word.
+    fn is_static(&self, decl: FunctionDecl<'u>, record: RecordId) -> bool {
+        let says = |function: &syntax::Function| {
+            function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Static))
+        };
+        let name = decl.syntax.path.segments.last().map_or("", |segment| segment.name.text.as_str());
+        let scope = self.record_scopes[record.index()];
+        says(decl.syntax)
+            || self.scopes[scope.0].names.get(name).is_some_and(|entities| {
+                entities.iter().any(|entity| match entity {
+                    Entity::Function(other) => {
+                        other.syntax.params.len() == decl.syntax.params.len() && says(other.syntax)
+                    }
+                    _ => false,
+                })
+            })
+    }
+
+    /// A parameter; arrays and functions are pointers to them.
+    fn param(&mut self, param: &'u Param) -> VariableId {
+        let written = self.declared_type(&param.ty, &param.qualifiers);
+        let ty = match self.types[written.ty] {
+            _ if written.is_reference => self.pointer(written.ty, written.space),
+            Type::Array { of, .. } => self.pointer(of, written.space),
+            _ => written.ty,
+        };
+        let variable = self.variables.push(Variable {
+            name: param.name.text.clone(),
+            ty,
+            storage: Storage::Param,
+            is_reference: written.is_reference,
+            is_volatile: written.is_volatile,
+            constant: None,
+            is_extern: false,
+            span: param.name.span,
+        });
+        self.declare(&param.name.text, Entity::Variable(variable));
+        variable
+    }
+
+    /// What attributes say of a kernel's geometry.
+    fn head_attributes(&mut self, syntax: &'u syntax::Function, function: &mut Function) {
+        for qualifier in &syntax.qualifiers {
+            let Qualifier::Attribute(name, args) = qualifier else {
+                continue;
+            };
+            let sizes: Vec<Option<u32>> =
+                args.iter().map(|size| self.constant_of(size).and_then(|size| u32::try_from(size).ok())).collect();
+            match (name.trim_matches('_'), sizes.as_slice()) {
+                ("reqd_work_group_size", [Some(x), Some(y), Some(z)]) => function.required_block = Some([*x, *y, *z]),
+                ("launch_bounds", [Some(most), ..]) => function.max_threads = Some(*most),
+                _ => {}
+            }
+        }
+    }
+
+    /// Resolves the bodies of all functions that have been named, and of those that these name.
+    pub(super) fn drain(&mut self) {
+        while let Some(function) = self.queue.pop_front() {
+            self.ensure_body(function);
+        }
+    }
+
+    /// Resolves the body of a function, if it has not been.
+    pub(super) fn ensure_body(&mut self, function: FunctionId) {
+        let info = self.infos[function.index()].clone();
+        if info.started || self.depth > super::context::DEPTH_LIMIT / 2 && !info.result_is_auto {
+            return;
+        }
+        self.infos[function.index()].started = true;
+        let Some(body) = &info.syntax.body else {
+            return;
+        };
+        let frame = Frame {
+            result: (!info.result_is_auto).then_some(self.functions[function].result),
+            returns_reference: info.returns_reference,
+            this: info.this,
+            temporaries: Vec::new(),
+        };
+        let outer = std::mem::replace(&mut self.frame, frame);
+        let in_host = std::mem::replace(&mut self.in_host, false);
+        let stmts = self.within(info.scope, |this| {
+            let mut stmts = this.member_initializers(info.syntax);
+            this.in_block(|this| this.stmts(body, &mut stmts));
+            stmts
+        });
+        self.in_host = in_host;
+        let frame = std::mem::replace(&mut self.frame, outer);
+        let mut whole = frame.temporaries;
+        whole.extend(stmts);
+        self.functions[function].body = Some(whole);
+        if info.result_is_auto {
+            self.functions[function].result = frame.result.unwrap_or(self.common.void);
+        }
+    }
+
+    /// What a constructor does before its body: members as its list says, else as their declarations say.
+    fn member_initializers(&mut self, syntax: &'u syntax::Function) -> Vec<Stmt> {
+        let mut stmts = Vec::new();
+        let Some(this) = self.frame.this else {
+            return stmts;
+        };
+        let Type::Pointer { to, .. } = self.types[self.variables[this].ty] else {
+            return stmts;
+        };
+        let Type::Record(record) = self.types[to] else {
+            return stmts;
+        };
+        if !self.is_constructor(syntax, record) {
+            return stmts;
+        }
+        for (name, args) in &syntax.initializers {
+            let span = name.span;
+            let object = self.this(span);
+            let object = self.deref(object);
+            let effect = match self.records[record].fields.iter().position(|field| field.name == name.text) {
+                Some(index) => {
+                    let target = self.field(object, record, index, span);
+                    let ty = target.ty;
+                    let value = match args.as_slice() {
+                        [] => self.zero(ty, span),
+                        [only] => self.initial(only, ty),
+                        _ => {
+                            let args = args.iter().map(|argument| self.expr(argument)).collect();
+                            self.construct_from(ty, args, span)
+                        }
+                    };
+                    self.store(target, value, span)
+                }
+                None => self.base_initializer(object, record, name, args),
+            };
+            stmts.push(Stmt { kind: StmtKind::Expr(effect), span });
+        }
+        self.default_members(record, syntax, &mut stmts);
+        stmts
+    }
+
+    /// Whether a method of a record is its constructor.
+    fn is_constructor(&self, syntax: &syntax::Function, record: RecordId) -> bool {
+        let name = self.record_decls[self.record_origins[record.index()].0].name;
+        syntax.result.is_none() && syntax.path.segments.last().is_some_and(|segment| segment.name.text == name)
+    }
+
+    /// A base's or the record's own constructor in the list of a constructor.
+    fn base_initializer(
+        &mut self,
+        object: super::program::Expr,
+        record: RecordId,
+        name: &'u syntax::Name,
+        args: &'u [syntax::Expr],
+    ) -> super::program::Expr {
+        let own = self.record_decls[self.record_origins[record.index()].0].name;
+        let target = if name.text == own {
+            Some(record)
+        } else {
+            self.record_bases[record.index()]
+                .iter()
+                .map(|&(base, _)| base)
+                .find(|base| self.record_decls[self.record_origins[base.index()].0].name == name.text)
+        };
+        let args: Vec<_> = args.iter().map(|argument| self.expr(argument)).collect();
+        let Some(target) = target else {
+            return self.unsupported_with(name.span, format!("initialiser of `{}`", name.text), args);
+        };
+        let constructors = self.constructors(target);
+        if constructors.is_empty() && args.is_empty() {
+            return expr(ExprKind::Int(0), self.common.int, name.span);
+        }
+        self.function_call(&constructors, None, Some(object), args, name.span)
+    }
+
+    /// Members that their declarations initialise and the constructor's list does not.
+    fn default_members(&mut self, record: RecordId, syntax: &'u syntax::Function, stmts: &mut Vec<Stmt>) {
+        let index = self.record_origins[record.index()].0;
+        for member in self.record_decls[index].primary.members.as_deref().unwrap_or(&[]) {
+            let ItemKind::Variables(variables) = &member.kind else {
+                continue;
+            };
+            for variable in variables {
+                let listed = syntax.initializers.iter().any(|(name, _)| name.text == variable.name.text);
+                let field = self.records[record].fields.iter().position(|field| field.name == variable.name.text);
+                if let (false, Some(field), Some(init)) = (listed, field, &variable.init) {
+                    let span = variable.span;
+                    let object = self.this(span);
+                    let object = self.deref(object);
+                    let target = self.field(object, record, field, span);
+                    let value = self.init_value(init, target.ty, span);
+                    let effect = self.store(target, value, span);
+                    stmts.push(Stmt { kind: StmtKind::Expr(effect), span });
+                }
+            }
+        }
+    }
+
+    /// The value of an initialiser in any of its forms.
+    pub(super) fn init_value(&mut self, init: &'u syntax::Init, ty: TypeId, span: Span) -> super::program::Expr {
+        match init {
+            syntax::Init::Value(value) => self.initial(value, ty),
+            syntax::Init::Call(args) | syntax::Init::List(args) => {
+                let is_list = matches!(init, syntax::Init::List(_));
+                let aggregate = matches!(self.types[ty], Type::Array { .. } | Type::Record(_) | Type::Vector { .. });
+                if is_list && aggregate && !self.has_constructor(ty) {
+                    return self.braced(args, ty, span);
+                }
+                match args.as_slice() {
+                    [only] if !matches!(self.types[ty], Type::Vector { .. }) => self.initial(only, ty),
+                    _ => {
+                        let args = args.iter().map(|argument| self.expr(argument)).collect();
+                        self.construct_from(ty, args, span)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A variable at namespace scope or a static member; `None` while it is being resolved.
+    pub(super) fn global(&mut self, index: usize) -> Option<VariableId> {
+        if let Some(known) = self.globals[index].variable {
+            return Some(known);
+        }
+        if self.depth > super::context::DEPTH_LIMIT {
+            return None;
+        }
+        let (syntax, scope) = (self.globals[index].syntax, self.globals[index].scope);
+        let frame = std::mem::replace(&mut self.frame, Frame::none());
+        let variable = self.within(scope, |this| {
+            let written = this.declared_type(&syntax.ty, &syntax.qualifiers);
+            let storage = this.global_storage(&syntax.qualifiers, written);
+            let variable = this.new_variable(syntax, written, storage);
+            this.globals[index].variable = Some(variable);
+            this.complete_variable(syntax, variable, written);
+            variable
+        });
+        self.frame = frame;
+        Some(variable)
+    }
+
+    /// Where a variable at namespace scope lives.
+    fn global_storage(&self, qualifiers: &[Qualifier], written: Written) -> Storage {
+        use super::program::AddressSpace;
+        let has = |wanted: fn(&Qualifier) -> bool| qualifiers.iter().any(wanted);
+        if has(|q| matches!(q, Qualifier::Shared)) || written.space == Some(AddressSpace::Shared) {
+            Storage::Shared
+        } else if has(|q| matches!(q, Qualifier::Constant)) || written.space == Some(AddressSpace::Constant) {
+            Storage::Constant
+        } else if has(|q| matches!(q, Qualifier::Device | Qualifier::Managed)) {
+            Storage::Global
+        } else if written.is_const || has(|q| matches!(q, Qualifier::Constexpr)) {
+            Storage::Constant
+        } else if self.language == crate::source::Language::OpenCl {
+            Storage::Global
+        } else {
+            Storage::Host
+        }
+    }
+
+    /// A variable without its constant.
+    pub(super) fn new_variable(
+        &mut self,
+        syntax: &'u syntax::Variable,
+        written: Written,
+        storage: Storage,
+    ) -> VariableId {
+        let ty = if written.is_reference { self.pointer(written.ty, written.space) } else { written.ty };
+        let is_extern = storage == Storage::Shared
+            && syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Extern));
+        self.variables.push(Variable {
+            name: syntax.name.text.clone(),
+            ty,
+            storage,
+            is_reference: written.is_reference,
+            is_volatile: written.is_volatile,
+            constant: None,
+            is_extern,
+            span: syntax.name.span,
+        })
+    }
+
+    /// Sets the constant of a variable at namespace scope, and the length of an array that its list gives.
+    fn complete_variable(&mut self, syntax: &'u syntax::Variable, variable: VariableId, written: Written) {
+        let Some(init) = &syntax.init else {
+            return;
+        };
+        let ty = written.ty;
+        if let Type::Array { of, len: None } = self.types[ty] {
+            let value = self.init_value(init, ty, syntax.span);
+            if let Some(len) = list_length(&value) {
+                self.variables[variable].ty = self.intern(Type::Array { of, len: Some(len) });
+            }
+            return;
+        }
+        // The host may change what `__constant__` holds, whatever its initial value.
+        let is_device = syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constant))
+            && self.language == crate::source::Language::Cuda;
+        let is_const = written.is_const
+            || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr))
+            || self.variables[variable].storage == Storage::Constant;
+        if is_const && !is_device && !written.is_reference && self.is_integral(ty) && !written.is_volatile {
+            let value = self.init_value(init, ty, syntax.span);
+            self.variables[variable].constant = self.constant(&value);
+        }
+    }
+}
+
+/// The number of elements of a list or string.
+pub(super) fn list_length(value: &super::program::Expr) -> Option<u64> {
+    match &value.kind {
+        ExprKind::Construct(parts) => Some(parts.len() as u64),
+        ExprKind::String(text) => Some(text.trim_matches('"').len() as u64 + 1),
+        _ => None,
+    }
+}
+
+/// A span for what has no name.
+fn no_span() -> Span {
+    Span::new(crate::source::FileId::from_index(0), 0, 0)
+}

@@ -1,0 +1,234 @@
+//! CUDA's cooperative groups: objects of library types whose methods mean ids, sizes and barriers.
+//!
+//! Groups have types that are not modelled, known by the last part of their names. A thread block and the
+//! grid are understood; of tiles only those of a constant size.
+
+use super::context::{Resolver, expr};
+use super::operators::binary_op;
+use super::program::{BinaryOp, Expr, ExprKind, Type};
+use crate::builtins::Builtin;
+use crate::calculus::{Axis, GeometryVar, SyncMemory, SyncScope};
+use crate::source::Span;
+use crate::syntax::TemplateArg;
+
+/// A kind of group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Block,
+    Grid,
+    /// A tile of so many neighbouring threads of a block.
+    Tile(i128),
+    /// Threads that the schedule or a type that is not known decides.
+    Other,
+}
+
+impl<'u> Resolver<'u> {
+    /// The group that an expression denotes, by the name of its type.
+    fn group(&self, object: &Expr) -> Option<Group> {
+        let Type::Unknown(name) = &self.types[object.ty] else {
+            return None;
+        };
+        let short = name.rsplit("::").next().unwrap_or(name);
+        Some(match short {
+            "thread_block" => Group::Block,
+            "grid_group" => Group::Grid,
+            "thread_group" | "coalesced_group" | "multi_grid_group" | "cluster_group" => Group::Other,
+            _ => {
+                let size = short.strip_prefix("thread_block_tile")?;
+                let size = size.strip_prefix('<').and_then(|size| size.strip_suffix('>'));
+                match size.and_then(|size| size.parse::<i128>().ok()) {
+                    Some(size) if size > 0 && size <= 32 => Group::Tile(size),
+                    _ => Group::Other,
+                }
+            }
+        })
+    }
+
+    /// A method of a group; `None` if the object is no group.
+    pub(super) fn group_method(&mut self, object: &Expr, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
+        let group = self.group(object)?;
+        let result = match (group, name) {
+            (_, "sync" | "barrier_wait" | "barrier_arrive") => self.group_barrier(group, name, span),
+            (Group::Block, "thread_rank") => self.block_rank(span),
+            (Group::Block, "size" | "num_threads") => self.product(GeometryVar::BlockDim, span),
+            (Group::Block, "thread_index") => self.ids(GeometryVar::ThreadIdx, span),
+            (Group::Block, "group_index") => self.ids(GeometryVar::BlockIdx, span),
+            (Group::Block, "group_dim" | "dim_threads") => self.ids(GeometryVar::BlockDim, span),
+            (Group::Grid, "thread_rank") => self.grid_rank(span),
+            (Group::Grid, "size" | "num_threads") => {
+                let (blocks, threads) =
+                    (self.product(GeometryVar::GridDim, span), self.product(GeometryVar::BlockDim, span));
+                let (blocks, threads) =
+                    (self.convert(blocks, self.common.ulong), self.convert(threads, self.common.ulong));
+                self.operation(BinaryOp::Mul, blocks, threads)
+            }
+            (Group::Grid, "block_rank") => self.linear_rank(GeometryVar::BlockIdx, GeometryVar::GridDim, span),
+            (Group::Grid, "num_blocks") => self.product(GeometryVar::GridDim, span),
+            (Group::Grid, "block_index") => self.ids(GeometryVar::BlockIdx, span),
+            (Group::Grid, "group_dim" | "dim_blocks") => self.ids(GeometryVar::GridDim, span),
+            (Group::Tile(size), "thread_rank") => self.by_size(BinaryOp::Rem, size, span),
+            (Group::Tile(size), "meta_group_rank") => self.by_size(BinaryOp::Div, size, span),
+            (Group::Tile(size), "size" | "num_threads") => expr(ExprKind::Int(size), self.common.uint, span),
+            (_, "shfl" | "shfl_up" | "shfl_down" | "shfl_xor") => {
+                let ty = args.first().map_or(self.common.unknown, |value| self.promoted(value.ty));
+                return Some(self.unmodelled_call("warp shuffle", false, name, args, ty, span));
+            }
+            (_, "any" | "all" | "ballot" | "match_any" | "match_all") => {
+                return Some(self.unmodelled_call("warp vote", false, name, args, self.common.uint, span));
+            }
+            (_, "thread_rank" | "size" | "num_threads" | "meta_group_rank" | "meta_group_size" | "is_valid") => {
+                let name = format!("{}::{name}", self.type_name(object.ty));
+                return Some(self.unmodelled_call("group of threads", false, &name, args, self.common.uint, span));
+            }
+            _ => {
+                let name = format!("{}::{name}", self.type_name(object.ty));
+                return Some(self.unmodelled_call("group of threads", true, &name, args, self.common.unknown, span));
+            }
+        };
+        // The object itself may be the result of a call.
+        let object = self.load(object.clone());
+        Some(self.comma_if_needed(object, result, span))
+    }
+
+    fn comma_if_needed(&mut self, object: Expr, result: Expr, span: Span) -> Expr {
+        match object.kind {
+            ExprKind::Builtin(Builtin::Pure, ..) | ExprKind::Load(_) => result,
+            _ => self.comma(object, result, span),
+        }
+    }
+
+    /// A free function of cooperative groups; `None` if it is none.
+    pub(super) fn group_function(
+        &mut self,
+        name: &str,
+        template_args: Option<&'u [TemplateArg]>,
+        args: &[Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        let ty = match name {
+            "this_thread_block" => self.unknown("thread_block"),
+            "this_grid" => self.unknown("grid_group"),
+            "this_thread" => self.unknown("thread_block_tile<1>"),
+            "coalesced_threads" => {
+                let ty = self.unknown("coalesced_group");
+                return Some(self.unmodelled_call("group that the schedule decides", false, name, args, ty, span));
+            }
+            "this_multi_grid" => self.unknown("multi_grid_group"),
+            "this_cluster" => self.unknown("cluster_group"),
+            "tiled_partition" | "binary_partition" | "labeled_partition" => self.tile_type(name, template_args),
+            "sync" | "thread_rank" | "group_size" => {
+                let [group] = args else { return None };
+                self.group(group)?;
+                let method = if name == "group_size" { "size" } else { name };
+                return self.group_method(&group.clone(), method, &[], span);
+            }
+            "reduce" | "inclusive_scan" | "exclusive_scan" => {
+                let [group, value, ..] = args else { return None };
+                self.group(group)?;
+                let ty = value.ty;
+                return Some(self.unmodelled_call("reduction over a group", false, name, args, ty, span));
+            }
+            "memcpy_async" | "wait" | "wait_prior" => {
+                let [group, ..] = args else { return None };
+                self.group(group)?;
+                return Some(self.unmodelled_call("asynchronous copy", true, name, args, self.common.void, span));
+            }
+            _ => return None,
+        };
+        let args = args.iter().map(|argument| self.load(argument.clone())).collect();
+        Some(expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), args), ty, span))
+    }
+
+    /// The type of a tile that a partition makes.
+    fn tile_type(&mut self, name: &str, template_args: Option<&'u [TemplateArg]>) -> super::program::TypeId {
+        let size = match template_args.and_then(|args| args.first()) {
+            Some(TemplateArg::Value(size)) if name == "tiled_partition" => self.constant_of(size),
+            _ => None,
+        };
+        match size {
+            Some(size) => self.unknown(format!("thread_block_tile<{size}>")),
+            None => self.unknown("thread_group"),
+        }
+    }
+
+    /// The barrier of a group.
+    fn group_barrier(&mut self, group: Group, name: &str, span: Span) -> Expr {
+        let memory = Some(SyncMemory { shared: true, global: true });
+        let scope = match group {
+            Group::Block if name == "sync" => SyncScope::Block,
+            Group::Grid if name == "sync" => SyncScope::Grid,
+            Group::Tile(32) if name == "sync" => SyncScope::Warp,
+            _ => return self.unmodelled_call("barrier of a group of threads", true, name, &[], self.common.void, span),
+        };
+        expr(ExprKind::Builtin(Builtin::Barrier { scope, memory }, name.to_owned(), Vec::new()), self.common.void, span)
+    }
+
+    /// A call that is known and not modelled.
+    fn unmodelled_call(
+        &mut self,
+        reason: &str,
+        touches_memory: bool,
+        name: &str,
+        args: &[Expr],
+        ty: super::program::TypeId,
+        span: Span,
+    ) -> Expr {
+        let args = args.iter().map(|argument| self.load(argument.clone())).collect();
+        let builtin = Builtin::Unmodelled { reason: reason.to_owned(), touches_memory };
+        expr(ExprKind::Builtin(builtin, name.to_owned(), args), ty, span)
+    }
+
+    /// Three ids or sizes as a vector.
+    fn ids(&mut self, make: fn(Axis) -> GeometryVar, span: Span) -> Expr {
+        let lanes = Axis::ALL.iter().map(|&axis| self.geometry(make(axis), span)).collect();
+        let ty = self.intern(Type::Vector { of: self.common.uint, lanes: 3 });
+        expr(ExprKind::Construct(lanes), ty, span)
+    }
+
+    /// An operator on two values of one type.
+    fn operation(&self, op: BinaryOp, left: Expr, right: Expr) -> Expr {
+        let (ty, span) = (left.ty, left.span);
+        expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
+    }
+
+    /// `x * y * z` of a size.
+    fn product(&mut self, make: fn(Axis) -> GeometryVar, span: Span) -> Expr {
+        let [x, y, z] = Axis::ALL.map(|axis| self.geometry(make(axis), span));
+        let plane = self.operation(BinaryOp::Mul, x, y);
+        self.operation(BinaryOp::Mul, plane, z)
+    }
+
+    /// `(z * size.y + y) * size.x + x` of an id.
+    fn linear_rank(&mut self, id: fn(Axis) -> GeometryVar, size: fn(Axis) -> GeometryVar, span: Span) -> Expr {
+        let geometry = |make: fn(Axis) -> GeometryVar, axis| self.geometry(make(axis), span);
+        let (z, height) = (geometry(id, Axis::Z), geometry(size, Axis::Y));
+        let (y, width) = (geometry(id, Axis::Y), geometry(size, Axis::X));
+        let x = geometry(id, Axis::X);
+        let plane = self.operation(BinaryOp::Mul, z, height);
+        let row = self.operation(binary_op(crate::syntax::BinaryOp::Add), plane, y);
+        let start = self.operation(BinaryOp::Mul, row, width);
+        self.operation(BinaryOp::Add, start, x)
+    }
+
+    /// The rank of a thread in its block.
+    fn block_rank(&mut self, span: Span) -> Expr {
+        self.linear_rank(GeometryVar::ThreadIdx, GeometryVar::BlockDim, span)
+    }
+
+    /// The rank of a thread in the grid, as 64 bits.
+    fn grid_rank(&mut self, span: Span) -> Expr {
+        let block = self.linear_rank(GeometryVar::BlockIdx, GeometryVar::GridDim, span);
+        let size = self.product(GeometryVar::BlockDim, span);
+        let thread = self.block_rank(span);
+        let [block, size, thread] = [block, size, thread].map(|value| self.convert(value, self.common.ulong));
+        let start = self.operation(BinaryOp::Mul, block, size);
+        self.operation(BinaryOp::Add, start, thread)
+    }
+
+    /// The rank in the block divided by the size of a tile, or its remainder.
+    fn by_size(&mut self, op: BinaryOp, size: i128, span: Span) -> Expr {
+        let rank = self.block_rank(span);
+        let size = expr(ExprKind::Int(size), self.common.uint, span);
+        self.operation(op, rank, size)
+    }
+}

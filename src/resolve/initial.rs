@@ -1,0 +1,270 @@
+//! Initial values: conversions on initialisation, initialiser lists, constructors and vector literals.
+
+use super::context::{Resolver, expr};
+use super::program::{Expr, ExprKind, Type, TypeId};
+use crate::source::Span;
+use crate::syntax;
+
+/// Elements beyond which a designator is not followed.
+const LIST_LIMIT: usize = 1 << 16;
+
+/// A value with its designator.
+type Entry<'u> = (Option<&'u syntax::Designator>, &'u syntax::Expr);
+
+/// The entries of a list that has not been used up yet.
+struct Cursor<'u> {
+    entries: Vec<Entry<'u>>,
+    next: usize,
+}
+
+impl<'u> Resolver<'u> {
+    /// The value of an initialiser, converted to a type.
+    pub(super) fn initial(&mut self, value: &'u syntax::Expr, ty: TypeId) -> Expr {
+        match &value.kind {
+            syntax::ExprKind::InitList(entries) => {
+                let entries = entries.iter().map(|(designator, value)| (designator.as_ref(), value)).collect();
+                self.list(entries, ty, value.span)
+            }
+            _ => {
+                let resolved = self.expr(value);
+                let resolved = self.load(resolved);
+                self.implicit(resolved, ty, value.span)
+            }
+        }
+    }
+
+    /// An implicit conversion, which may call a constructor or drop a derived record's own fields.
+    pub(super) fn implicit(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
+        if value.ty == to {
+            return value;
+        }
+        if let (ExprKind::String(_), Type::Array { .. }) = (&value.kind, &self.types[to]) {
+            return Expr { ty: to, ..value };
+        }
+        if let Type::Record(_) = self.types[to]
+            && !matches!(self.types[value.ty], Type::Unknown(_))
+        {
+            return self.construct_record(to, vec![value], span);
+        }
+        if let Type::Record(_) = self.types[value.ty]
+            && let Some(converted) = self.conversion_call(&value, to, span)
+        {
+            return converted;
+        }
+        self.convert(value, to)
+    }
+
+    /// `T{a, b}` for a type.
+    pub(super) fn braced(&mut self, values: &'u [syntax::Expr], ty: TypeId, span: Span) -> Expr {
+        self.list(values.iter().map(|value| (None, value)).collect(), ty, span)
+    }
+
+    /// `{…}` for a type.
+    fn list(&mut self, entries: Vec<Entry<'u>>, ty: TypeId, span: Span) -> Expr {
+        match self.types[ty].clone() {
+            Type::Record(_)
+                if entries.iter().all(|(designator, _)| designator.is_none()) && self.has_constructor(ty) =>
+            {
+                let args = entries.iter().map(|(_, value)| self.expr(value)).collect();
+                self.construct_record(ty, args, span)
+            }
+            Type::Record(_) | Type::Array { .. } | Type::Vector { .. } => {
+                if let ([(None, only)], Type::Record(_)) = (entries.as_slice(), &self.types[ty])
+                    && !matches!(only.kind, syntax::ExprKind::InitList(_))
+                {
+                    // `{other}` copies a record of the same type.
+                    let value = self.expr(only);
+                    if value.ty == ty {
+                        return self.load(value);
+                    }
+                }
+                let mut cursor = Cursor { entries, next: 0 };
+                let result = self.aggregate(&mut cursor, ty, span);
+                if cursor.next < cursor.entries.len() {
+                    return self.unsupported(span, "initialiser list that is too long");
+                }
+                result
+            }
+            _ => match entries.as_slice() {
+                [] => self.zero(ty, span),
+                [(None, value)] => self.initial(value, ty),
+                _ => self.unsupported(span, "initialiser list for a scalar"),
+            },
+        }
+    }
+
+    /// An aggregate from the entries of a list, with braces left out inside as C allows.
+    fn aggregate(&mut self, cursor: &mut Cursor<'u>, ty: TypeId, span: Span) -> Expr {
+        let parts_types: PartTypes = match self.types[ty].clone() {
+            Type::Array { of, len } => PartTypes::Same(of, len.map_or(usize::MAX, |len| len as usize)),
+            Type::Vector { of, lanes } => PartTypes::Same(of, usize::from(lanes)),
+            Type::Record(record) => {
+                let made = &self.records[record];
+                if made.bytes.is_none() {
+                    return self.unsupported(span, format!("initialiser of {}, whose layout is not known", made.name));
+                }
+                let count = if made.is_union { 1 } else { made.fields.len() };
+                PartTypes::Each(made.fields.iter().take(count).map(|field| field.ty).collect())
+            }
+            _ => return self.unsupported(span, "initialiser list for a scalar"),
+        };
+        let mut parts: Vec<Expr> = Vec::new();
+        let mut at = 0;
+        while cursor.next < cursor.entries.len() {
+            let (designator, value) = cursor.entries[cursor.next];
+            if let Some(designator) = designator {
+                match self.designated(designator, ty) {
+                    Some(position) if position < LIST_LIMIT => at = position,
+                    _ => return self.unsupported(span, "designator"),
+                }
+            }
+            let Some(part) = parts_types.at(at) else { break };
+            let made = self.part(cursor, value, part);
+            while parts.len() < at {
+                let Some(filler) = parts_types.at(parts.len()) else { break };
+                let zero = self.zero(filler, span);
+                parts.push(zero);
+            }
+            match parts.get_mut(at) {
+                Some(known) => *known = made,
+                None => parts.push(made),
+            }
+            at += 1;
+        }
+        if let (Type::Vector { of, lanes }, 1) = (self.types[ty].clone(), parts.len()) {
+            // One part alone would be a splat.
+            parts.extend((1..lanes).map(|_| self.zero(of, span)));
+        }
+        expr(ExprKind::Construct(parts), ty, span)
+    }
+
+    /// One part of an aggregate: a braced list, a value, or as many values as an inner aggregate takes.
+    fn part(&mut self, cursor: &mut Cursor<'u>, value: &'u syntax::Expr, ty: TypeId) -> Expr {
+        let is_list = matches!(value.kind, syntax::ExprKind::InitList(_) | syntax::ExprKind::String(_));
+        if is_list || !matches!(self.types[ty], Type::Array { .. } | Type::Record(_) | Type::Vector { .. }) {
+            cursor.next += 1;
+            return self.initial(value, ty);
+        }
+        let temporaries = self.frame.temporaries.len();
+        let whole = self.expr(value);
+        if whole.ty == ty || matches!(self.types[ty], Type::Record(_)) && self.has_constructor(ty) {
+            cursor.next += 1;
+            let whole = self.load(whole);
+            return self.implicit(whole, ty, value.span);
+        }
+        self.frame.temporaries.truncate(temporaries);
+        self.aggregate(cursor, ty, value.span)
+    }
+
+    /// The position that a designator names.
+    fn designated(&mut self, designator: &'u syntax::Designator, ty: TypeId) -> Option<usize> {
+        match designator {
+            syntax::Designator::Field(name) => match self.types[ty] {
+                Type::Record(record) if !self.records[record].is_union => {
+                    self.records[record].fields.iter().position(|field| field.name == name.text)
+                }
+                Type::Record(record) if self.records[record].fields.first()?.name == name.text => Some(0),
+                _ => None,
+            },
+            syntax::Designator::Index(index) => usize::try_from(self.constant_of(index)?).ok(),
+        }
+    }
+
+    /// The zero of a type.
+    pub(super) fn zero(&mut self, ty: TypeId, span: Span) -> Expr {
+        let kind = match self.types[ty] {
+            Type::Int { .. } | Type::Bool => ExprKind::Int(0),
+            Type::Float { .. } => ExprKind::Float("0".to_owned()),
+            Type::Pointer { .. } => ExprKind::Null,
+            Type::Array { .. } | Type::Vector { .. } | Type::Record(_) => ExprKind::Construct(Vec::new()),
+            Type::Void | Type::Unknown(_) => {
+                let zero = expr(ExprKind::Int(0), self.common.int, span);
+                return expr(ExprKind::Convert(Box::new(zero)), ty, span);
+            }
+        };
+        expr(kind, ty, span)
+    }
+
+    /// `(T)(a, …)`, `T{a, …}`
+    pub(super) fn construct(&mut self, ty: &'u syntax::Type, parts: &'u [syntax::Expr], span: Span) -> Expr {
+        let ty = self.resolve_type(ty).ty;
+        let parts = parts.iter().map(|part| self.expr(part)).collect();
+        self.construct_from(ty, parts, span)
+    }
+
+    /// A value of a type from parts: a vector, a record, or one scalar.
+    pub(super) fn construct_from(&mut self, ty: TypeId, parts: Vec<Expr>, span: Span) -> Expr {
+        match self.types[ty].clone() {
+            Type::Vector { of, lanes } => self.construct_vector(ty, of, lanes, parts, span),
+            Type::Record(_) => self.construct_record(ty, parts, span),
+            _ if parts.is_empty() => self.zero(ty, span),
+            _ if parts.len() == 1 => {
+                let mut parts = parts;
+                let only = parts.swap_remove(0);
+                let only = self.load(only);
+                self.functional_cast(only, ty, span)
+            }
+            Type::Array { of, .. } => {
+                let parts = parts
+                    .into_iter()
+                    .map(|part| {
+                        let part = self.load(part);
+                        self.implicit(part, of, span)
+                    })
+                    .collect();
+                expr(ExprKind::Construct(parts), ty, span)
+            }
+            _ => {
+                let name = self.type_name(ty);
+                self.unsupported_with(span, format!("{name} from several values"), parts)
+            }
+        }
+    }
+
+    /// A vector from scalars and, in OpenCL, shorter vectors; from one scalar it is a splat.
+    pub(super) fn construct_vector(&mut self, ty: TypeId, of: TypeId, lanes: u8, parts: Vec<Expr>, span: Span) -> Expr {
+        let mut built = Vec::new();
+        let mut count = 0_u32;
+        let only = parts.len() == 1;
+        for part in parts {
+            let part = self.load(part);
+            match self.types[part.ty] {
+                Type::Vector { .. } if only && part.ty == ty => return part,
+                Type::Vector { lanes: inner, .. } => {
+                    count += u32::from(inner);
+                    let to = self.intern(Type::Vector { of, lanes: inner });
+                    built.push(self.convert(part, to));
+                }
+                _ => {
+                    count += 1;
+                    built.push(self.implicit(part, of, span));
+                }
+            }
+        }
+        // `dim3(n)` has ones where a vector's missing lanes would be zero or copies; `resolve` fills them in.
+        let is_dim3 = self.language == crate::source::Language::Cuda && lanes == 3 && of == self.common.uint;
+        if is_dim3 && count < 3 {
+            while built.len() < 3 {
+                built.push(expr(ExprKind::Int(1), of, span));
+            }
+        } else if count > u32::from(lanes) {
+            return self.unsupported_with(span, "vector of too many parts".to_owned(), built);
+        }
+        expr(ExprKind::Construct(built), ty, span)
+    }
+}
+
+/// The types of an aggregate's parts.
+enum PartTypes {
+    Same(TypeId, usize),
+    Each(Vec<TypeId>),
+}
+
+impl PartTypes {
+    fn at(&self, index: usize) -> Option<TypeId> {
+        match self {
+            PartTypes::Same(ty, len) => (index < *len).then_some(*ty),
+            PartTypes::Each(types) => types.get(index).copied(),
+        }
+    }
+}

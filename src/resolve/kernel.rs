@@ -1,0 +1,206 @@
+//! The roots of a resolution: kernels, the instances of kernel templates, and launches in host code.
+
+use super::context::Resolver;
+use super::host::Seen;
+use super::program::{FunctionId, Launch, Storage, Type, Variable, VariableId};
+use super::scope::{Entity, Found, FunctionDecl, ScopeId};
+use super::template::TemplateValue;
+use crate::syntax::{Item, ItemKind, Qualifier, TemplateParamKind};
+
+impl<'u> Resolver<'u> {
+    /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it.
+    pub(super) fn run(&mut self, items: &'u [Item]) {
+        self.declare_items(items);
+        let mut kernels = Vec::new();
+        self.collect_kernels(self.scope, items, &mut kernels);
+        let mut requests: Vec<(usize, Vec<TemplateValue>)> = Vec::new();
+        self.explicit_instances(self.scope, items, &mut requests);
+        let launches = self.launches_of(items);
+        for launch in &launches {
+            requests.push((std::ptr::from_ref(launch.decl.syntax) as usize, launch.values.clone()));
+        }
+        for decl in kernels {
+            let key = std::ptr::from_ref(decl.syntax) as usize;
+            if self.own_template(decl).is_empty() {
+                if let Some(function) = self.instance(decl, Vec::new()) {
+                    self.kernels.push(function);
+                }
+                continue;
+            }
+            let mut made = false;
+            for (_, values) in requests.iter().filter(|(wanted, values)| *wanted == key && is_complete(values)) {
+                if let Some(function) = self.instance(decl, values.clone()) {
+                    made = true;
+                    if !self.kernels.contains(&function) {
+                        self.kernels.push(function);
+                    }
+                }
+            }
+            if !made || requests.iter().any(|(wanted, values)| *wanted == key && !is_complete(values)) {
+                let function = self.pattern(decl);
+                self.kernels.push(function);
+            }
+        }
+        self.drain();
+        self.finish_launches(launches);
+    }
+
+    /// Definitions of kernels, in source order.
+    fn collect_kernels(&mut self, scope: ScopeId, items: &'u [Item], kernels: &mut Vec<FunctionDecl<'u>>) {
+        for item in items {
+            match &item.kind {
+                ItemKind::Function(function) if function.body.is_some() => {
+                    if function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel)) {
+                        kernels.push(FunctionDecl { syntax: function, scope, record: None });
+                    }
+                }
+                ItemKind::Namespace { name, items } => {
+                    let inner = self.inner_scope(scope, &name.text);
+                    self.collect_kernels(inner, items, kernels);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The scope of a namespace; one without a name shares the scope around it.
+    pub(super) fn inner_scope(&self, scope: ScopeId, name: &str) -> ScopeId {
+        let entities = self.scopes[scope.0].names.get(name);
+        entities
+            .and_then(|entities| {
+                entities.iter().find_map(|entity| match entity {
+                    Entity::Namespace(inner) => Some(*inner),
+                    _ => None,
+                })
+            })
+            .unwrap_or(scope)
+    }
+
+    /// Arguments that explicit instantiations give to templates.
+    fn explicit_instances(
+        &mut self,
+        scope: ScopeId,
+        items: &'u [Item],
+        requests: &mut Vec<(usize, Vec<TemplateValue>)>,
+    ) {
+        for item in items {
+            match &item.kind {
+                ItemKind::ExplicitInstantiation { path, params } => {
+                    let outer = std::mem::replace(&mut self.scope, scope);
+                    if let Found::Entities(entities) = self.find(path) {
+                        let args = path.segments.last().and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
+                        let types: Vec<_> =
+                            params.iter().map(|param| self.declared_type(&param.ty, &param.qualifiers)).collect();
+                        for decl in super::call::functions_of(&entities) {
+                            let own = self.own_template(decl);
+                            if own.is_empty() || decl.syntax.params.len() != params.len() && !params.is_empty() {
+                                continue;
+                            }
+                            let mut values: Vec<TemplateValue> =
+                                args.iter().map(|argument| self.template_value(argument)).collect();
+                            values.resize(own.len().max(values.len()), TemplateValue::Unknown);
+                            for (pattern, actual) in decl.syntax.params.iter().zip(&types) {
+                                self.within(decl.scope, |this| this.deduce(own, &mut values, &pattern.ty, actual.ty));
+                            }
+                            let values = self.complete_values(own, values, decl.scope);
+                            requests.push((std::ptr::from_ref(decl.syntax) as usize, values));
+                        }
+                    }
+                    self.scope = outer;
+                }
+                ItemKind::Namespace { name, items } => {
+                    let inner = self.inner_scope(scope, &name.text);
+                    self.explicit_instances(inner, items, requests);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A kernel template that nothing instantiates: type parameters without a default stay unknown types, value
+    /// parameters without one become uniform parameters after the kernel's own.
+    pub(super) fn pattern(&mut self, decl: FunctionDecl<'u>) -> FunctionId {
+        let params = self.own_template(decl);
+        let mut values: Vec<TemplateValue> = Vec::new();
+        let mut added: Vec<VariableId> = Vec::new();
+        for (index, param) in params.iter().enumerate() {
+            let scope = self.bind(decl.scope, &params[..index], &values);
+            let value = match &param.kind {
+                TemplateParamKind::Value(ty, None) if !param.pack => {
+                    let ty = self.within(scope, |this| this.resolve_type(ty).ty);
+                    let variable = self.variables.push(Variable {
+                        name: param.name.text.clone(),
+                        ty,
+                        storage: Storage::Param,
+                        is_reference: false,
+                        is_volatile: false,
+                        constant: None,
+                        is_extern: false,
+                        span: param.name.span,
+                    });
+                    added.push(variable);
+                    TemplateValue::Symbol(variable)
+                }
+                TemplateParamKind::Type(None) if !param.pack => {
+                    TemplateValue::Type(self.unknown(param.name.text.clone()))
+                }
+                TemplateParamKind::Template => TemplateValue::Unknown,
+                _ => {
+                    let one = &params[index..=index];
+                    self.complete_values(one, Vec::new(), scope).pop().unwrap_or(TemplateValue::Unknown)
+                }
+            };
+            values.push(value);
+        }
+        let key = (std::ptr::from_ref(decl.syntax) as usize, decl.scope, Vec::new());
+        if let Some(&known) = self.instances.get(&key) {
+            return known;
+        }
+        let function = self.head(decl, &values);
+        self.functions[function].template_args.clear();
+        self.functions[function].params.extend(added);
+        self.instances.insert(key, function);
+        self.queue.push_back(function);
+        function
+    }
+
+    /// Turns what was seen of launches into launches of instances.
+    fn finish_launches(&mut self, launches: Vec<Seen<'u>>) {
+        for launch in launches {
+            let own = self.own_template(launch.decl);
+            let function = if own.is_empty() || is_complete(&launch.values) {
+                self.instance(launch.decl, launch.values)
+            } else {
+                Some(self.pattern(launch.decl))
+            };
+            let Some(function) = function else { continue };
+            let params = self.functions[function].params.clone();
+            let args = params
+                .iter()
+                .enumerate()
+                .map(|(position, &param)| {
+                    let value = (*launch.args.get(position)?)?;
+                    let ty = self.variables[param].ty;
+                    matches!(self.types[ty], Type::Int { .. } | Type::Bool).then(|| self.wrap(value, ty))
+                })
+                .collect();
+            self.launches.push(Launch {
+                kernel: function,
+                grid: launch.grid,
+                block: launch.block,
+                args,
+                shared_bytes: launch.shared_bytes,
+                span: launch.span,
+            });
+        }
+    }
+}
+
+/// Whether every argument is known.
+fn is_complete(values: &[TemplateValue]) -> bool {
+    values.iter().all(|value| match value {
+        TemplateValue::Unknown | TemplateValue::Symbol(_) => false,
+        TemplateValue::Pack(values) => is_complete(values),
+        TemplateValue::Type(_) | TemplateValue::Value(..) => true,
+    })
+}

@@ -1,0 +1,356 @@
+//! Operators on resolved operands, with the usual conversions made explicit.
+
+use super::context::{Resolver, expr};
+use super::conversion::has_effect;
+use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId, UnaryOp};
+use crate::builtins::Builtin;
+use crate::source::{Language, Span};
+use crate::syntax;
+
+impl<'u> Resolver<'u> {
+    /// The expression as an object where one is needed: `(c ? a : b)` then chooses between addresses.
+    pub(super) fn object(&mut self, value: &'u syntax::Expr) -> Expr {
+        let syntax::ExprKind::Conditional(cond, then, otherwise) = &value.kind else {
+            return self.expr(value);
+        };
+        let then = self.object(then);
+        let otherwise = self.object(otherwise);
+        let cond = self.expr(cond);
+        if !self.is_object(&then) || !self.is_object(&otherwise) || then.ty != otherwise.ty {
+            return self.expr(value);
+        }
+        let cond = self.truth(cond);
+        let (then, otherwise) = (self.address_of(then), self.address_of(otherwise));
+        let ty = then.ty;
+        let address = expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, value.span);
+        self.deref(address)
+    }
+
+    /// A prefix operator.
+    pub(super) fn unary(&mut self, op: syntax::UnaryOp, operand: &'u syntax::Expr, span: Span) -> Expr {
+        use syntax::UnaryOp as Op;
+        match op {
+            Op::PreIncrement | Op::PreDecrement => {
+                let target = self.object(operand);
+                self.step(target, op == Op::PreIncrement, false, span)
+            }
+            Op::AddressOf => {
+                let object = self.object(operand);
+                if self.is_object(&object) {
+                    let mut address = self.address_of(object);
+                    address.span = span;
+                    return address;
+                }
+                self.unsupported_with(span, "address of a value".to_owned(), vec![object])
+            }
+            Op::Deref => {
+                let pointer = self.value(operand);
+                let mut object = self.deref(pointer);
+                object.span = span;
+                object
+            }
+            Op::Plus | Op::Minus | Op::BitNot | Op::Not => {
+                let operand = self.expr(operand);
+                self.unary_value(op, operand, span)
+            }
+        }
+    }
+
+    /// `+`, `-`, `~` and `!` on a value.
+    fn unary_value(&mut self, op: syntax::UnaryOp, operand: Expr, span: Span) -> Expr {
+        use syntax::UnaryOp as Op;
+        let (name, operator) = match op {
+            Op::Minus => ("operator-", UnaryOp::Neg),
+            Op::BitNot => ("operator~", UnaryOp::BitNot),
+            Op::Not => ("operator!", UnaryOp::Not),
+            _ => ("operator+", UnaryOp::Neg),
+        };
+        if self.may_be_overloaded(operand.ty)
+            && let Some(result) = self.operator_call(name, vec![operand.clone()], span)
+        {
+            return result;
+        }
+        if op == Op::Not && !matches!(self.types[operand.ty], Type::Vector { .. }) {
+            let operand = self.truth(operand);
+            return expr(ExprKind::Unary(UnaryOp::Not, Box::new(operand)), self.common.bool, span);
+        }
+        let operand = self.load(operand);
+        if let Type::Record(_) | Type::Void = self.types[operand.ty] {
+            let name = self.type_name(operand.ty);
+            return self.unsupported_with(span, format!("operator on a value of type {name}"), vec![operand]);
+        }
+        let operand = self.promote(operand);
+        if op == Op::Plus {
+            return operand;
+        }
+        let ty = operand.ty;
+        if let (ExprKind::Int(value), UnaryOp::Neg) = (&operand.kind, operator)
+            && self.wrap(-value, ty) == -value
+        {
+            return expr(ExprKind::Int(-value), ty, span);
+        }
+        expr(ExprKind::Unary(operator, Box::new(operand)), ty, span)
+    }
+
+    /// `++` and `--`.
+    pub(super) fn step(&mut self, target: Expr, up: bool, postfix: bool, span: Span) -> Expr {
+        if self.may_be_overloaded(target.ty) {
+            let name = if up { "operator++" } else { "operator--" };
+            let mut args = vec![target.clone()];
+            if postfix {
+                args.push(expr(ExprKind::Int(0), self.common.int, span));
+            }
+            if let Some(result) = self.operator_call(name, args, span) {
+                return result;
+            }
+        }
+        let steps = matches!(
+            self.types[target.ty],
+            Type::Int { .. }
+                | Type::Float { .. }
+                | Type::Pointer { .. }
+                | Type::Unknown(_)
+                | Type::Bool
+                | Type::Vector { .. }
+        );
+        if !self.is_object(&target) || !steps {
+            return self.unsupported_with(span, "increment of a value".to_owned(), vec![target]);
+        }
+        let ty = target.ty;
+        expr(ExprKind::Step { target: Box::new(target), up, postfix }, ty, span)
+    }
+
+    /// Whether an operator on such an operand may be a function: records everywhere, vectors in CUDA, whose
+    /// operators programs define themselves.
+    pub(super) fn may_be_overloaded(&self, ty: TypeId) -> bool {
+        match self.types[ty] {
+            Type::Record(_) => true,
+            Type::Vector { .. } => self.language == Language::Cuda,
+            _ => false,
+        }
+    }
+
+    /// An infix operator other than assignment.
+    pub(super) fn binary(&mut self, op: syntax::BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        if (self.may_be_overloaded(left.ty) || self.may_be_overloaded(right.ty))
+            && let Some(result) = self.operator_call(operator_name(op), vec![left.clone(), right.clone()], span)
+        {
+            return result;
+        }
+        let is_vector = |this: &Self, ty| matches!(this.types[ty], Type::Vector { .. });
+        if matches!(op, syntax::BinaryOp::And | syntax::BinaryOp::Or) {
+            if is_vector(self, left.ty) || is_vector(self, right.ty) {
+                return self.vector_logic(op, left, right, span);
+            }
+            let (left, right) = (self.truth(left), self.truth(right));
+            let (left, right) = (Box::new(left), Box::new(right));
+            let kind = if op == syntax::BinaryOp::And { ExprKind::And(left, right) } else { ExprKind::Or(left, right) };
+            return expr(kind, self.common.bool, span);
+        }
+        let (left, right) = (self.load(left), self.load(right));
+        let op = binary_op(op);
+        if self.is_pointer(left.ty) || self.is_pointer(right.ty) {
+            return self.pointer_operation(op, left, right, span);
+        }
+        if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
+            return self.shift(op, left, right, span);
+        }
+        let Some(common) = self.common_type(left.ty, right.ty).filter(|&ty| self.has_operators(ty)) else {
+            let names = format!("operator on {} and {}", self.type_name(left.ty), self.type_name(right.ty));
+            return self.unsupported_with(span, names, vec![left, right]);
+        };
+        let (left, right) = (self.convert(left, common), self.convert(right, common));
+        let ty = if op.is_boolean() { self.comparison_type(common) } else { common };
+        expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
+    }
+
+    /// Whether the language defines arithmetic on the type.
+    fn has_operators(&self, ty: TypeId) -> bool {
+        !matches!(self.types[ty], Type::Record(_) | Type::Void | Type::Array { .. })
+    }
+
+    /// The type of a comparison: `bool`, or for vectors the signed integers of the lanes' width.
+    fn comparison_type(&mut self, operands: TypeId) -> TypeId {
+        match self.types[operands] {
+            Type::Vector { of, lanes } => {
+                let width = (self.layout().size_of(of).unwrap_or(4) * 8) as u8;
+                let of = self.intern(Type::Int { width, signed: true });
+                self.intern(Type::Vector { of, lanes })
+            }
+            _ => self.common.bool,
+        }
+    }
+
+    /// `&&` and `||` of OpenCL's vectors evaluate both sides, lane by lane.
+    fn vector_logic(&mut self, op: syntax::BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let (left, right) = (self.load(left), self.load(right));
+        let vector = if matches!(self.types[left.ty], Type::Vector { .. }) { left.ty } else { right.ty };
+        let ty = self.comparison_type(vector);
+        let name = if op == syntax::BinaryOp::And { "&&" } else { "||" };
+        expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), vec![left, right]), ty, span)
+    }
+
+    /// Shifts promote each side by itself; the result has the left side's type.
+    fn shift(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let valid = |this: &Self, ty: TypeId| {
+            this.is_integral(ty) || matches!(this.types[ty], Type::Vector { .. } | Type::Unknown(_))
+        };
+        if !valid(self, left.ty) || !valid(self, right.ty) {
+            return self.unsupported_with(span, "shift of a value that is no integer".to_owned(), vec![left, right]);
+        }
+        let left = self.promote(left);
+        let right = match self.types[left.ty] {
+            Type::Vector { .. } => self.convert(right, left.ty),
+            _ => self.promote(right),
+        };
+        let ty = left.ty;
+        expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
+    }
+
+    /// Arithmetic and comparisons of pointers.
+    fn pointer_operation(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let (left_points, right_points) = (self.is_pointer(left.ty), self.is_pointer(right.ty));
+        match op {
+            BinaryOp::Add if left_points && self.is_integral(right.ty) => self.pointer_add(left, right, span),
+            BinaryOp::Add if right_points && self.is_integral(left.ty) => self.pointer_add(right, left, span),
+            BinaryOp::Sub if left_points && self.is_integral(right.ty) => {
+                let index = self.convert(right, self.common.long);
+                let index = match index.kind {
+                    ExprKind::Int(value) => Expr { kind: ExprKind::Int(-value), ..index },
+                    _ => expr(ExprKind::Unary(UnaryOp::Neg, Box::new(index)), self.common.long, span),
+                };
+                self.pointer_add(left, index, span)
+            }
+            BinaryOp::Sub if left_points && right_points => {
+                expr(ExprKind::PointerDifference(Box::new(left), Box::new(right)), self.common.long, span)
+            }
+            _ if op.is_boolean() => {
+                let ty = if left_points { left.ty } else { right.ty };
+                let (left, right) = (self.convert(left, ty), self.convert(right, ty));
+                expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), self.common.bool, span)
+            }
+            _ => self.unsupported_with(span, "arithmetic on a pointer".to_owned(), vec![left, right]),
+        }
+    }
+
+    /// `a = b` and `a op= b`.
+    pub(super) fn assign(
+        &mut self,
+        op: Option<syntax::BinaryOp>,
+        target: &'u syntax::Expr,
+        value: &'u syntax::Expr,
+        span: Span,
+    ) -> Expr {
+        let target = self.object(target);
+        if let (None, syntax::ExprKind::InitList(_)) = (op, &value.kind) {
+            let value = self.initial(value, target.ty);
+            return self.store(target, value, span);
+        }
+        let value = self.expr(value);
+        match op {
+            None => {
+                if matches!(self.types[target.ty], Type::Record(_))
+                    && let Some(result) = self.operator_call("operator=", vec![target.clone(), value.clone()], span)
+                {
+                    return result;
+                }
+                let value = self.load(value);
+                let value = self.implicit(value, target.ty, span);
+                self.store(target, value, span)
+            }
+            Some(op) => self.compound(op, target, value, span),
+        }
+    }
+
+    /// Stores a converted value.
+    pub(super) fn store(&mut self, target: Expr, value: Expr, span: Span) -> Expr {
+        if !self.is_object(&target) {
+            return self.unsupported_with(span, "assignment to a value".to_owned(), vec![target, value]);
+        }
+        let ty = target.ty;
+        expr(ExprKind::Assign(Box::new(target), Box::new(value)), ty, span)
+    }
+
+    /// `a op= b`
+    fn compound(&mut self, op: syntax::BinaryOp, target: Expr, value: Expr, span: Span) -> Expr {
+        if self.may_be_overloaded(target.ty) {
+            let name = format!("{}=", operator_name(op));
+            if let Some(result) = self.operator_call(&name, vec![target.clone(), value.clone()], span) {
+                return result;
+            }
+            // `a += b` by an operator `+` alone is no C++, but `a` without effects may be written twice.
+            if matches!(self.types[target.ty], Type::Record(_)) {
+                let name = self.type_name(target.ty);
+                return self.unsupported_with(span, format!("operator on a value of type {name}"), vec![target, value]);
+            }
+        }
+        let op = binary_op(op);
+        let value = self.load(value);
+        if !self.is_object(&target) {
+            return self.unsupported_with(span, "assignment to a value".to_owned(), vec![target, value]);
+        }
+        let ty = target.ty;
+        let (value, compute) = if self.is_pointer(ty) {
+            (self.convert(value, self.common.long), ty)
+        } else if matches!(op, BinaryOp::Shl | BinaryOp::Shr) && self.is_integral(ty) {
+            (self.promote(value), self.promoted(ty))
+        } else {
+            match self.common_type(ty, value.ty).filter(|&ty| self.has_operators(ty)) {
+                Some(common) => (self.convert(value, common), common),
+                None => {
+                    let names = format!("operator on {} and {}", self.type_name(ty), self.type_name(value.ty));
+                    return self.unsupported_with(span, names, vec![target, value]);
+                }
+            }
+        };
+        expr(ExprKind::CompoundAssign { target: Box::new(target), op, value: Box::new(value), compute }, ty, span)
+    }
+}
+
+/// The operator of the typed program.
+pub(super) fn binary_op(op: syntax::BinaryOp) -> BinaryOp {
+    match op {
+        syntax::BinaryOp::Add => BinaryOp::Add,
+        syntax::BinaryOp::Sub => BinaryOp::Sub,
+        syntax::BinaryOp::Mul => BinaryOp::Mul,
+        syntax::BinaryOp::Div => BinaryOp::Div,
+        syntax::BinaryOp::Rem => BinaryOp::Rem,
+        syntax::BinaryOp::Shl => BinaryOp::Shl,
+        syntax::BinaryOp::Shr => BinaryOp::Shr,
+        syntax::BinaryOp::BitAnd => BinaryOp::BitAnd,
+        syntax::BinaryOp::BitOr => BinaryOp::BitOr,
+        syntax::BinaryOp::BitXor => BinaryOp::BitXor,
+        syntax::BinaryOp::And => BinaryOp::And,
+        syntax::BinaryOp::Or => BinaryOp::Or,
+        syntax::BinaryOp::Lt => BinaryOp::Lt,
+        syntax::BinaryOp::Le => BinaryOp::Le,
+        syntax::BinaryOp::Gt => BinaryOp::Gt,
+        syntax::BinaryOp::Ge => BinaryOp::Ge,
+        syntax::BinaryOp::Eq => BinaryOp::Eq,
+        syntax::BinaryOp::Ne => BinaryOp::Ne,
+    }
+}
+
+/// The name of the function that overloads an operator.
+fn operator_name(op: syntax::BinaryOp) -> &'static str {
+    match op {
+        syntax::BinaryOp::Add => "operator+",
+        syntax::BinaryOp::Sub => "operator-",
+        syntax::BinaryOp::Mul => "operator*",
+        syntax::BinaryOp::Div => "operator/",
+        syntax::BinaryOp::Rem => "operator%",
+        syntax::BinaryOp::Shl => "operator<<",
+        syntax::BinaryOp::Shr => "operator>>",
+        syntax::BinaryOp::BitAnd => "operator&",
+        syntax::BinaryOp::BitOr => "operator|",
+        syntax::BinaryOp::BitXor => "operator^",
+        syntax::BinaryOp::And => "operator&&",
+        syntax::BinaryOp::Or => "operator||",
+        syntax::BinaryOp::Lt => "operator<",
+        syntax::BinaryOp::Le => "operator<=",
+        syntax::BinaryOp::Gt => "operator>",
+        syntax::BinaryOp::Ge => "operator>=",
+        syntax::BinaryOp::Eq => "operator==",
+        syntax::BinaryOp::Ne => "operator!=",
+    }
+}

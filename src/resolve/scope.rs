@@ -1,0 +1,283 @@
+//! Scopes, what names in them stand for, and how names are looked up.
+
+use super::context::Resolver;
+use super::program::{RecordId, Type, TypeId, VariableId};
+use super::template::TemplateValue;
+use crate::syntax;
+use rustc_hash::FxHashMap;
+
+/// Handle of a scope; the first is the translation unit's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct ScopeId(pub(super) usize);
+
+/// A namespace, a record, a set of template arguments, a function's parameters or a block.
+#[derive(Debug, Default)]
+pub(super) struct Scope<'u> {
+    /// The scope around it.
+    pub(super) parent: Option<ScopeId>,
+    /// What its names stand for; functions may share a name.
+    pub(super) names: FxHashMap<String, Vec<Entity<'u>>>,
+    /// Namespaces that a `using namespace` opened here.
+    pub(super) using: Vec<ScopeId>,
+    /// Directives whose namespace has not been looked up yet.
+    pub(super) pending_using: Vec<&'u syntax::Path>,
+    /// The record whose members it holds.
+    pub(super) record: Option<RecordId>,
+    /// What qualified names of its members begin with (`a::b::`).
+    pub(super) prefix: String,
+}
+
+impl Scope<'_> {
+    /// An empty scope inside another.
+    pub(super) fn inside(parent: ScopeId) -> Self {
+        Scope { parent: Some(parent), ..Scope::default() }
+    }
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Entity<'u> {
+    /// A namespace.
+    Namespace(ScopeId),
+    /// A function or function template.
+    Function(FunctionDecl<'u>),
+    /// A variable that has been resolved.
+    Variable(VariableId),
+    /// A variable at namespace scope or a static member, by index; resolved when first used.
+    Global(usize),
+    /// A type.
+    Type(TypeId),
+    /// A record or record template, by index.
+    Record(usize),
+    /// An enumeration and the scope of its constants.
+    Enum(TypeId, ScopeId),
+    /// A typedef or alias template, resolved when used in the scope of its declaration.
+    Alias(&'u [syntax::TemplateParam], &'u syntax::Type, ScopeId),
+    /// A constant: an enumerator or a template argument.
+    Constant(i128, TypeId),
+    /// Another name (`using a::b`, `namespace c = a::b`).
+    Path(&'u syntax::Path, ScopeId),
+    /// A field of the record whose method is being resolved, by index.
+    Field(RecordId, usize),
+    /// A parameter pack: what its elements are named by, in order.
+    Pack(Vec<TemplateValue>),
+}
+
+/// A declared function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FunctionDecl<'u> {
+    /// Its syntax.
+    pub(super) syntax: &'u syntax::Function,
+    /// Where it is declared.
+    pub(super) scope: ScopeId,
+    /// The record that it is a member of.
+    pub(super) record: Option<RecordId>,
+}
+
+/// A variable at namespace scope or a static member.
+#[derive(Debug)]
+pub(super) struct Global<'u> {
+    /// Its syntax.
+    pub(super) syntax: &'u syntax::Variable,
+    /// Where it is declared.
+    pub(super) scope: ScopeId,
+    /// The variable, once it has been resolved.
+    pub(super) variable: Option<VariableId>,
+}
+
+/// A record or record template.
+#[derive(Debug)]
+pub(super) struct RecordDecl<'u> {
+    /// Its name.
+    pub(super) name: &'u str,
+    /// Where it is declared.
+    pub(super) scope: ScopeId,
+    /// The declaration with members, else one without.
+    pub(super) primary: &'u syntax::Record,
+    /// Specialisations.
+    pub(super) specializations: Vec<&'u syntax::Record>,
+    /// Members defined outside.
+    pub(super) outside: Vec<&'u syntax::Function>,
+    /// The records made so far.
+    pub(super) instances: FxHashMap<Vec<TemplateValue>, RecordId>,
+}
+
+/// What a path stands for.
+#[derive(Debug)]
+pub(super) enum Found<'u> {
+    /// Entities of that name; at least one, functions in order of declaration.
+    Entities(Vec<Entity<'u>>),
+    /// A name that the unit does not declare, with namespace aliases expanded (`cooperative_groups::sync`).
+    External(String),
+}
+
+impl<'u> Resolver<'u> {
+    /// Declares `name` in the current scope; variables and types of one name replace each other in blocks.
+    pub(super) fn declare(&mut self, name: &str, entity: Entity<'u>) {
+        if name.is_empty() {
+            return;
+        }
+        let scope = self.scope;
+        let entities = self.scopes[scope.0].names.entry(name.to_owned()).or_default();
+        match entity {
+            Entity::Function(_) => entities.push(entity),
+            // A struct and a function may share a name in C; the tag then needs `struct` before it.
+            _ => entities.insert(0, entity),
+        }
+    }
+
+    /// The entities of a name in one scope, with the namespaces that it uses and the bases of its record.
+    pub(super) fn lookup_in(&mut self, scope: ScopeId, name: &str) -> Vec<Entity<'u>> {
+        self.lookup_within(scope, name, 0)
+    }
+
+    fn lookup_within(&mut self, scope: ScopeId, name: &str, depth: usize) -> Vec<Entity<'u>> {
+        let mut found = self.scopes[scope.0].names.get(name).cloned().unwrap_or_default();
+        if let Some(record) = self.scopes[scope.0].record {
+            if let Some(index) = self.records[record].fields.iter().position(|field| field.name == name) {
+                found.push(Entity::Field(record, index));
+            }
+            if found.is_empty() && depth < 16 {
+                for (base, _) in self.record_bases[record.index()].clone() {
+                    found.extend(self.lookup_within(self.record_scopes[base.index()], name, depth + 1));
+                }
+            }
+        }
+        if depth < 16 {
+            self.settle_using(scope);
+            for used in self.scopes[scope.0].using.clone() {
+                found.extend(self.lookup_within(used, name, depth + 1));
+            }
+        }
+        found
+    }
+
+    /// Looks up the namespaces of `using namespace` directives that had not been declared before.
+    fn settle_using(&mut self, scope: ScopeId) {
+        for path in std::mem::take(&mut self.scopes[scope.0].pending_using) {
+            if let Some(namespace) = self.namespace_of(path, scope)
+                && namespace != scope
+            {
+                self.scopes[scope.0].using.push(namespace);
+            }
+        }
+    }
+
+    /// The namespace that a path names.
+    pub(super) fn namespace_of(&mut self, path: &'u syntax::Path, scope: ScopeId) -> Option<ScopeId> {
+        match self.within(scope, |this| this.find(path)) {
+            Found::Entities(entities) => entities.into_iter().find_map(|entity| match entity {
+                Entity::Namespace(namespace) => Some(namespace),
+                _ => None,
+            }),
+            Found::External(_) => None,
+        }
+    }
+
+    /// The entities of an unqualified name, from the current scope outwards.
+    pub(super) fn lookup(&mut self, name: &str) -> Vec<Entity<'u>> {
+        let mut scope = Some(self.scope);
+        while let Some(current) = scope {
+            let found = self.lookup_in(current, name);
+            if !found.is_empty() {
+                return found;
+            }
+            scope = self.scopes[current.0].parent;
+        }
+        Vec::new()
+    }
+
+    /// What a path stands for, all but the last segment's template arguments applied.
+    pub(super) fn find(&mut self, path: &'u syntax::Path) -> Found<'u> {
+        let Some((last, outer)) = path.segments.split_last() else {
+            return Found::External(String::new());
+        };
+        let mut scope: Option<ScopeId> = path.global.then_some(ScopeId(0));
+        let mut external = String::new();
+        for segment in outer {
+            let entities = match scope {
+                _ if !external.is_empty() => Vec::new(),
+                Some(scope) => self.lookup_in(scope, &segment.name.text),
+                None => self.lookup(&segment.name.text),
+            };
+            match self.scope_of(entities, segment) {
+                Some(Ok(inner)) => scope = Some(inner),
+                Some(Err(name)) => external = format!("{name}::"),
+                None => external = format!("{external}{}::", segment.name.text),
+            }
+        }
+        if !external.is_empty() {
+            return Found::External(format!("{external}{}", last.name.text));
+        }
+        let entities = match scope {
+            Some(scope) => self.lookup_in(scope, &last.name.text),
+            None => self.lookup(&last.name.text),
+        };
+        let entities = self.follow(entities);
+        match entities {
+            Ok(entities) if !entities.is_empty() => Found::Entities(entities),
+            Err(name) => Found::External(name),
+            Ok(_) => Found::External(last.name.text.clone()),
+        }
+    }
+
+    /// Replaces names of other names by what they stand for; the error is a name that nothing declares.
+    fn follow(&mut self, entities: Vec<Entity<'u>>) -> Result<Vec<Entity<'u>>, String> {
+        let mut result = Vec::new();
+        for entity in entities {
+            match entity {
+                Entity::Path(path, scope) if self.depth < super::context::DEPTH_LIMIT => {
+                    self.depth += 1;
+                    let found = self.within(scope, |this| this.find_other(path));
+                    self.depth -= 1;
+                    match found {
+                        Found::Entities(entities) => result.extend(entities),
+                        Found::External(name) if result.is_empty() => return Err(name),
+                        Found::External(_) => {}
+                    }
+                }
+                other => result.push(other),
+            }
+        }
+        Ok(result)
+    }
+
+    /// Like [`find`](Self::find), for the target of a `using`, which must not find the `using` itself.
+    fn find_other(&mut self, path: &'u syntax::Path) -> Found<'u> {
+        match path.segments.as_slice() {
+            [only] if path.global => match self.lookup_in(ScopeId(0), &only.name.text) {
+                found if found.is_empty() => Found::External(only.name.text.clone()),
+                found => {
+                    Found::Entities(found.into_iter().filter(|entity| !matches!(entity, Entity::Path(..))).collect())
+                }
+            },
+            _ => self.find(path),
+        }
+    }
+
+    /// The scope that a segment before `::` names; the error is the name of a namespace outside the unit.
+    fn scope_of(
+        &mut self,
+        entities: Vec<Entity<'u>>,
+        segment: &'u syntax::PathSegment,
+    ) -> Option<Result<ScopeId, String>> {
+        let entities = match self.follow(entities) {
+            Ok(entities) => entities,
+            Err(name) => return Some(Err(name)),
+        };
+        for entity in entities {
+            match entity {
+                Entity::Namespace(scope) | Entity::Enum(_, scope) => return Some(Ok(scope)),
+                Entity::Type(_) | Entity::Record(_) | Entity::Alias(..) => {
+                    let ty = self.type_of_entity(&entity, segment);
+                    return match self.types[ty] {
+                        Type::Record(record) => Some(Ok(self.record_scopes[record.index()])),
+                        _ => None,
+                    };
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+}

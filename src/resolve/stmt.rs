@@ -1,0 +1,392 @@
+//! Statements and local declarations.
+
+use super::context::{DEPTH_LIMIT, Resolver, expr};
+use super::function::list_length;
+use super::program::{AddressSpace, Expr, ExprKind, Stmt, StmtKind, Storage, Type, VariableId};
+use super::scope::Entity;
+use super::types::Written;
+use crate::source::{Language, Span};
+use crate::syntax::{self, ItemKind, Qualifier, TypeKind};
+
+impl<'u> Resolver<'u> {
+    /// Statements in the current scope, appended to `out`.
+    pub(super) fn stmts(&mut self, stmts: &'u [syntax::Stmt], out: &mut Vec<Stmt>) {
+        for stmt in stmts {
+            self.stmt(stmt, out);
+        }
+    }
+
+    /// A statement in a block of its own, as the branch of an `if` is.
+    fn branch(&mut self, stmt: &'u syntax::Stmt) -> Box<Stmt> {
+        let mut out = Vec::new();
+        self.in_block(|this| this.stmt(stmt, &mut out));
+        let only = if out.len() == 1 { out.pop() } else { None };
+        Box::new(only.unwrap_or(Stmt { kind: StmtKind::Block(out), span: stmt.span }))
+    }
+
+    /// A statement; a declaration of several variables becomes several statements.
+    fn stmt(&mut self, stmt: &'u syntax::Stmt, out: &mut Vec<Stmt>) {
+        if self.depth > DEPTH_LIMIT {
+            out.push(Stmt { kind: StmtKind::Unsupported("statement nested too deeply".to_owned()), span: stmt.span });
+            return;
+        }
+        self.depth += 1;
+        self.stmt_kind(stmt, out);
+        self.depth -= 1;
+    }
+
+    fn stmt_kind(&mut self, stmt: &'u syntax::Stmt, out: &mut Vec<Stmt>) {
+        use syntax::StmtKind as Kind;
+        let span = stmt.span;
+        let kind = match &stmt.kind {
+            Kind::Block(stmts) => {
+                let mut inner = Vec::new();
+                self.in_block(|this| this.stmts(stmts, &mut inner));
+                StmtKind::Block(inner)
+            }
+            Kind::Item(item) => return self.local_item(item, out),
+            Kind::Expr(value) => {
+                let value = self.expr(value);
+                StmtKind::Expr(value)
+            }
+            Kind::If { init, cond, is_constexpr, then, otherwise } => {
+                let mut inner = Vec::new();
+                self.in_block(|this| {
+                    if let Some(init) = init {
+                        this.stmt(init, &mut inner);
+                    }
+                    this.if_stmt(cond, *is_constexpr, then, otherwise.as_deref(), span, &mut inner);
+                });
+                match init {
+                    Some(_) => StmtKind::Block(inner),
+                    None => return out.extend(inner),
+                }
+            }
+            Kind::For { init, cond, step, body } => {
+                return self
+                    .in_block(|this| this.for_stmt(init.as_deref(), cond.as_ref(), step.as_ref(), body, span, out));
+            }
+            Kind::While { cond, body } => {
+                let cond = self.expr(cond);
+                let cond = self.truth(cond);
+                StmtKind::While(cond, self.branch(body))
+            }
+            Kind::Do { body, cond } => {
+                let body = self.branch(body);
+                let cond = self.expr(cond);
+                StmtKind::Do(body, self.truth(cond))
+            }
+            Kind::Switch { value, body } => {
+                let value = self.value(value);
+                let value = self.promote(value);
+                StmtKind::Switch(value, self.branch(body))
+            }
+            Kind::Case(None) => StmtKind::Case(None),
+            Kind::Case(Some(value)) => match self.constant_of(value) {
+                Some(value) => StmtKind::Case(Some(value)),
+                None => StmtKind::Unsupported("case label that is not a constant".to_owned()),
+            },
+            Kind::Break => StmtKind::Break,
+            Kind::Continue => StmtKind::Continue,
+            Kind::Return(value) => self.return_stmt(value.as_ref(), span),
+            Kind::Empty => return,
+            Kind::Asm { text, outputs, inputs, clobbers_memory } => StmtKind::Asm {
+                text: text.clone(),
+                outputs: outputs.iter().map(|output| self.expr(output)).collect(),
+                inputs: inputs.iter().map(|input| self.value(input)).collect(),
+                clobbers_memory: *clobbers_memory,
+            },
+            Kind::Unsupported(reason) => StmtKind::Unsupported(reason.clone()),
+        };
+        out.push(Stmt { kind, span });
+    }
+
+    /// `if`, or the branch that an `if constexpr` leaves.
+    fn if_stmt(
+        &mut self,
+        cond: &'u syntax::Expr,
+        is_constexpr: bool,
+        then: &'u syntax::Stmt,
+        otherwise: Option<&'u syntax::Stmt>,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        let cond = self.expr(cond);
+        let cond = self.truth(cond);
+        if is_constexpr && let Some(value) = self.constant(&cond) {
+            let taken = if value != 0 { Some(then) } else { otherwise };
+            if let Some(taken) = taken {
+                out.push(*self.branch(taken));
+            }
+            return;
+        }
+        let then = self.branch(then);
+        let otherwise = otherwise.map(|otherwise| self.branch(otherwise));
+        out.push(Stmt { kind: StmtKind::If(cond, then, otherwise), span });
+    }
+
+    fn for_stmt(
+        &mut self,
+        init: Option<&'u syntax::Stmt>,
+        cond: Option<&'u syntax::Expr>,
+        step: Option<&'u syntax::Expr>,
+        body: &'u syntax::Stmt,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        let mut before = Vec::new();
+        if let Some(init) = init {
+            self.stmt(init, &mut before);
+        }
+        let init = match before.len() {
+            0 => None,
+            1 => before.pop().map(Box::new),
+            // The variables of one declaration live as long as the loop; a block would end them.
+            _ => {
+                let stmt = init.map_or(span, |init| init.span);
+                let last = before.pop().map(Box::new);
+                let cond = cond.map(|cond| self.condition(cond));
+                let step = step.map(|step| self.expr(step));
+                let body = self.branch(body);
+                before.push(Stmt { kind: StmtKind::For { init: last, cond, step, body }, span });
+                out.push(Stmt { kind: StmtKind::Block(before), span: stmt.to(span) });
+                return;
+            }
+        };
+        let cond = cond.map(|cond| self.condition(cond));
+        let step = step.map(|step| self.expr(step));
+        let body = self.branch(body);
+        out.push(Stmt { kind: StmtKind::For { init, cond, step, body }, span });
+    }
+
+    fn condition(&mut self, cond: &'u syntax::Expr) -> Expr {
+        let cond = self.expr(cond);
+        self.truth(cond)
+    }
+
+    /// `return`; the first one of a function whose result type is `auto` decides it.
+    fn return_stmt(&mut self, value: Option<&'u syntax::Expr>, span: Span) -> StmtKind {
+        let Some(value) = value else {
+            return StmtKind::Return(None);
+        };
+        let Some(result) = self.frame.result else {
+            let value = self.value(value);
+            self.frame.result = Some(value.ty);
+            return StmtKind::Return(Some(value));
+        };
+        if self.frame.returns_reference {
+            let object = self.object(value);
+            if !self.is_object(&object) {
+                return StmtKind::Unsupported("reference to a temporary returned".to_owned());
+            }
+            let address = self.address_of(object);
+            return StmtKind::Return(Some(self.convert(address, result)));
+        }
+        if result == self.common.void {
+            let value = self.expr(value);
+            return match self.types[value.ty] {
+                // The call is made for its effect, and then the function returns.
+                Type::Void => StmtKind::Block(vec![
+                    Stmt { kind: StmtKind::Expr(value), span },
+                    Stmt { kind: StmtKind::Return(None), span },
+                ]),
+                _ => StmtKind::Unsupported("value returned from a function without result".to_owned()),
+            };
+        }
+        StmtKind::Return(Some(self.initial(value, result)))
+    }
+
+    /// A local declaration.
+    fn local_item(&mut self, item: &'u syntax::Item, out: &mut Vec<Stmt>) {
+        match &item.kind {
+            ItemKind::Variables(variables) => {
+                for variable in variables {
+                    self.declare_inside(&variable.ty);
+                    self.local(variable, out);
+                }
+            }
+            ItemKind::StaticAssert(_) => {}
+            ItemKind::Unsupported(reason) => {
+                out.push(Stmt { kind: StmtKind::Unsupported(reason.clone()), span: item.span });
+            }
+            _ => self.declare_item(item),
+        }
+    }
+
+    /// Where a local variable lives.
+    fn local_storage(&self, variable: &syntax::Variable, written: Written) -> Storage {
+        let has = |wanted: fn(&Qualifier) -> bool| variable.qualifiers.iter().any(wanted);
+        let is_cuda = self.language == Language::Cuda;
+        if written.space == Some(AddressSpace::Shared) || is_cuda && has(|q| matches!(q, Qualifier::Shared)) {
+            Storage::Shared
+        } else if written.space == Some(AddressSpace::Constant) || is_cuda && has(|q| matches!(q, Qualifier::Constant))
+        {
+            Storage::Constant
+        } else if self.in_host {
+            Storage::Host
+        } else if has(|q| matches!(q, Qualifier::Static)) {
+            if written.is_const { Storage::Constant } else { Storage::Global }
+        } else {
+            Storage::Local
+        }
+    }
+
+    /// A local variable with its initial value.
+    fn local(&mut self, syntax: &'u syntax::Variable, out: &mut Vec<Stmt>) {
+        let span = syntax.span;
+        let mut written = self.declared_type(&syntax.ty, &syntax.qualifiers);
+        let mut deduced = None;
+        if is_auto(&syntax.ty) {
+            let Some(value) = self.auto_value(syntax, &mut written) else {
+                out.push(Stmt { kind: StmtKind::Unsupported("`auto` without a value".to_owned()), span });
+                return;
+            };
+            deduced = Some(value);
+        }
+        let storage = self.local_storage(syntax, written);
+        let variable = self.new_variable(syntax, written, storage);
+        // C lets a variable's own initialiser see it.
+        self.declare(&syntax.name.text, Entity::Variable(variable));
+        if written.is_reference {
+            let value = match deduced {
+                Some(value) => value,
+                None => match &syntax.init {
+                    Some(syntax::Init::Value(value)) => self.object(value),
+                    Some(syntax::Init::Call(args) | syntax::Init::List(args)) if args.len() == 1 => {
+                        self.object(&args[0])
+                    }
+                    _ => self.unsupported(span, "reference without an object"),
+                },
+            };
+            let address = self.bind_reference(value, written, variable, span);
+            out.push(Stmt { kind: StmtKind::Declare(variable, Some(address)), span });
+            return;
+        }
+        if self.is_constructed(syntax, written) && deduced.is_none() {
+            return self.constructed_local(syntax, variable, out);
+        }
+        let value = match (deduced, &syntax.init) {
+            (Some(value), _) => {
+                let value = self.load(value);
+                Some(self.implicit(value, written.ty, span))
+            }
+            (None, Some(init)) => Some(self.init_value(init, written.ty, span)),
+            (None, None) => None,
+        };
+        if let (Some(value), Type::Array { of, len: None }) = (&value, self.types[written.ty].clone())
+            && let Some(len) = list_length(value)
+        {
+            self.variables[variable].ty = self.intern(Type::Array { of, len: Some(len) });
+        }
+        let value = value.map(|value| Expr { ty: self.variables[variable].ty, ..value });
+        self.note_constant(variable, written, &syntax.qualifiers, value.as_ref());
+        out.push(Stmt { kind: StmtKind::Declare(variable, value), span });
+    }
+
+    /// Remembers the value of an integer that is `const` and initialised by a constant.
+    fn note_constant(
+        &mut self,
+        variable: VariableId,
+        written: Written,
+        qualifiers: &[Qualifier],
+        value: Option<&Expr>,
+    ) {
+        let is_const = written.is_const || qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr));
+        let lives = matches!(self.variables[variable].storage, Storage::Local | Storage::Constant | Storage::Host);
+        if let Some(value) = value
+            && is_const
+            && lives
+            && !written.is_volatile
+            && self.is_integral(written.ty)
+        {
+            self.variables[variable].constant = self.constant(value);
+        }
+    }
+
+    /// The value of a variable declared `auto`, and its type.
+    fn auto_value(&mut self, syntax: &'u syntax::Variable, written: &mut Written) -> Option<Expr> {
+        let value = match syntax.init.as_ref()? {
+            syntax::Init::Value(value) => value,
+            syntax::Init::Call(args) | syntax::Init::List(args) => args.first()?,
+        };
+        let value = self.object(value);
+        if written.is_reference {
+            written.ty = value.ty;
+            return Some(value);
+        }
+        let value = self.load(value);
+        written.ty = value.ty;
+        Some(value)
+    }
+
+    /// The address that a reference holds.
+    fn bind_reference(&mut self, value: Expr, written: Written, variable: VariableId, span: Span) -> Expr {
+        let ty = self.variables[variable].ty;
+        if matches!(value.kind, ExprKind::Unsupported(_)) {
+            return Expr { ty, ..value };
+        }
+        let is_same = value.ty == written.ty || matches!(self.types[written.ty], Type::Unknown(_) | Type::Record(_));
+        if self.is_object(&value) && is_same {
+            let address = self.address_of(value);
+            if let Type::Pointer { to, .. } = self.types[address.ty]
+                && to == written.ty
+            {
+                // The reference takes the address space of what it is bound to.
+                self.variables[variable].ty = address.ty;
+                return address;
+            }
+            return self.convert(address, ty);
+        }
+        let value = self.load(value);
+        let value = self.implicit(value, written.ty, span);
+        let address = self.address_of_any(value);
+        self.convert(address, ty)
+    }
+
+    /// Whether a variable is initialised by a constructor of the program.
+    fn is_constructed(&mut self, syntax: &syntax::Variable, written: Written) -> bool {
+        let Type::Record(record) = self.types[written.ty] else {
+            return false;
+        };
+        let shared = syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Shared));
+        if shared || self.constructors(record).is_empty() {
+            return false;
+        }
+        !matches!(&syntax.init, Some(syntax::Init::Value(_)))
+    }
+
+    /// A variable whose constructor is called on it.
+    fn constructed_local(&mut self, syntax: &'u syntax::Variable, variable: VariableId, out: &mut Vec<Stmt>) {
+        let span = syntax.span;
+        let ty = self.variables[variable].ty;
+        let args: Vec<Expr> = match &syntax.init {
+            Some(syntax::Init::Call(args) | syntax::Init::List(args)) => {
+                args.iter().map(|argument| self.expr(argument)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let Type::Record(record) = self.types[ty] else { return };
+        let constructors = self.constructors(record);
+        if self.choose(&constructors, None, &args).is_none() {
+            let value = match args.is_empty() {
+                true => None,
+                false => Some(self.construct_record(ty, args, span)),
+            };
+            out.push(Stmt { kind: StmtKind::Declare(variable, value), span });
+            return;
+        }
+        out.push(Stmt { kind: StmtKind::Declare(variable, None), span });
+        let object = expr(ExprKind::Variable(variable), ty, span);
+        let call = self.function_call(&constructors, None, Some(object), args, span);
+        out.push(Stmt { kind: StmtKind::Expr(call), span });
+    }
+}
+
+/// Whether a type is `auto`, perhaps behind pointers or a reference.
+fn is_auto(ty: &syntax::Type) -> bool {
+    match &ty.kind {
+        TypeKind::Auto => true,
+        TypeKind::Pointer(inner) | TypeKind::Reference(inner) => is_auto(inner),
+        _ => false,
+    }
+}

@@ -1,0 +1,292 @@
+//! Template arguments: what is written, what is deduced, and the scopes that bind them.
+//!
+//! Substitution is by scope: an instance is the template's syntax resolved anew in a scope in which the
+//! parameters name their arguments.
+
+use super::context::Resolver;
+use super::program::{Type, TypeId, VariableId};
+use super::scope::{Entity, Found, ScopeId};
+use crate::syntax::{self, TemplateArg, TemplateParam, TemplateParamKind, TypeKind};
+
+/// A template argument.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum TemplateValue {
+    /// A type.
+    Type(TypeId),
+    /// A constant of a type.
+    Value(i128, TypeId),
+    /// A uniform parameter of the kernel that stands for a value that nothing gives.
+    Symbol(VariableId),
+    /// An argument that is not understood, or none.
+    Unknown,
+    /// The arguments of a pack.
+    Pack(Vec<TemplateValue>),
+}
+
+impl<'u> Resolver<'u> {
+    /// The arguments of a template: those written, then defaults, resolved in the scope of its declaration.
+    pub(super) fn template_values(
+        &mut self,
+        params: &'u [TemplateParam],
+        args: &'u [TemplateArg],
+        home: ScopeId,
+    ) -> Vec<TemplateValue> {
+        let written: Vec<TemplateValue> = args.iter().map(|argument| self.template_value(argument)).collect();
+        self.complete_values(params, written, home)
+    }
+
+    /// Converts written arguments to the parameters' types and adds defaults for those that are missing.
+    pub(super) fn complete_values(
+        &mut self,
+        params: &'u [TemplateParam],
+        written: Vec<TemplateValue>,
+        home: ScopeId,
+    ) -> Vec<TemplateValue> {
+        let mut values = Vec::new();
+        let mut written = written.into_iter();
+        for (index, param) in params.iter().enumerate() {
+            if param.pack {
+                values.push(TemplateValue::Pack(written.by_ref().collect()));
+                continue;
+            }
+            let value = match written.next() {
+                Some(TemplateValue::Unknown) | None => {
+                    let scope = self.bind(home, &params[..index], &values);
+                    self.within(scope, |this| this.default_value(param))
+                }
+                Some(value) => value,
+            };
+            values.push(self.fit_value(param, value, home, &params[..index], &values));
+        }
+        values
+    }
+
+    /// A constant takes the type of its parameter, so that equal arguments are equal instances.
+    fn fit_value(
+        &mut self,
+        param: &'u TemplateParam,
+        value: TemplateValue,
+        home: ScopeId,
+        before: &'u [TemplateParam],
+        values: &[TemplateValue],
+    ) -> TemplateValue {
+        match (&param.kind, value) {
+            (TemplateParamKind::Value(ty, _), TemplateValue::Value(value, of)) => {
+                let scope = self.bind(home, before, values);
+                let ty = self.within(scope, |this| this.resolve_type(ty).ty);
+                match self.types[ty] {
+                    Type::Int { .. } | Type::Bool => TemplateValue::Value(self.wrap(value, ty), ty),
+                    _ => TemplateValue::Value(value, of),
+                }
+            }
+            (_, value) => value,
+        }
+    }
+
+    /// The default of a parameter.
+    fn default_value(&mut self, param: &'u TemplateParam) -> TemplateValue {
+        match &param.kind {
+            TemplateParamKind::Type(Some(ty)) => TemplateValue::Type(self.resolve_type(ty).ty),
+            TemplateParamKind::Value(_, Some(value)) => self.value_argument(value),
+            _ => TemplateValue::Unknown,
+        }
+    }
+
+    /// An argument as written.
+    pub(super) fn template_value(&mut self, argument: &'u TemplateArg) -> TemplateValue {
+        match argument {
+            TemplateArg::Type(ty) => TemplateValue::Type(self.resolve_type(ty).ty),
+            TemplateArg::Value(value) => self.value_argument(value),
+        }
+    }
+
+    /// A value argument; a bare name may turn out to be a type.
+    fn value_argument(&mut self, value: &'u syntax::Expr) -> TemplateValue {
+        if let syntax::ExprKind::Path(path) = &value.kind
+            && let Some(ty) = self.path_as_type(path)
+        {
+            return TemplateValue::Type(ty);
+        }
+        let value = self.unevaluated(value);
+        if let Some(constant) = self.constant(&value) {
+            return TemplateValue::Value(constant, value.ty);
+        }
+        match self.symbol(&value) {
+            Some(variable) => TemplateValue::Symbol(variable),
+            None => TemplateValue::Unknown,
+        }
+    }
+
+    /// The type that a path names, if it names one.
+    pub(super) fn path_as_type(&mut self, path: &'u syntax::Path) -> Option<TypeId> {
+        let last = path.segments.last()?;
+        match self.find(path) {
+            Found::Entities(entities) => {
+                entities.iter().find_map(|entity| self.written_of_entity(entity, last)).map(|written| written.ty)
+            }
+            Found::External(name) => {
+                let short = name.rsplit("::").next().unwrap_or(&name);
+                let named = crate::builtins::types::named_type(self.language, short)?;
+                Some(self.named(named))
+            }
+        }
+    }
+
+    /// A scope inside `home` in which the parameters name their values.
+    pub(super) fn bind(&mut self, home: ScopeId, params: &'u [TemplateParam], values: &[TemplateValue]) -> ScopeId {
+        let scope = self.template_scope(home);
+        for (param, value) in params.iter().zip(values) {
+            let entity = match value {
+                TemplateValue::Type(ty) => Entity::Type(*ty),
+                TemplateValue::Value(value, ty) => Entity::Constant(*value, *ty),
+                TemplateValue::Symbol(variable) => Entity::Variable(*variable),
+                TemplateValue::Pack(values) => Entity::Pack(values.clone()),
+                TemplateValue::Unknown => match param.kind {
+                    TemplateParamKind::Type(_) | TemplateParamKind::Template => {
+                        Entity::Type(self.unknown(param.name.text.clone()))
+                    }
+                    TemplateParamKind::Value(..) => continue,
+                },
+            };
+            self.within(scope, |this| this.declare(&param.name.text, entity));
+        }
+        scope
+    }
+
+    /// Deduces parameters of a template by matching a type as written against a type. What is already known
+    /// stays; what does not match is left open.
+    pub(super) fn deduce(
+        &mut self,
+        params: &'u [TemplateParam],
+        values: &mut [TemplateValue],
+        pattern: &'u syntax::Type,
+        actual: TypeId,
+    ) {
+        match &pattern.kind {
+            TypeKind::Named(path) => self.deduce_named(params, values, path, actual),
+            TypeKind::Pointer(inner) => {
+                if let Type::Pointer { to, .. } = self.types[actual] {
+                    self.deduce(params, values, inner, to);
+                }
+            }
+            TypeKind::Reference(inner) => self.deduce(params, values, inner, actual),
+            TypeKind::Array(inner, len) => match self.types[actual] {
+                Type::Array { of, len: actual_len } => {
+                    self.deduce(params, values, inner, of);
+                    if let (Some(len), Some(actual_len)) = (len, actual_len) {
+                        let ty = self.common.ulong;
+                        deduce_value(params, values, len, TemplateValue::Value(i128::from(actual_len), ty));
+                    }
+                }
+                // An array parameter is a pointer.
+                Type::Pointer { to, .. } => self.deduce(params, values, inner, to),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn deduce_named(
+        &mut self,
+        params: &'u [TemplateParam],
+        values: &mut [TemplateValue],
+        path: &'u syntax::Path,
+        actual: TypeId,
+    ) {
+        let [segment] = path.segments.as_slice() else {
+            return self.deduce_instance(params, values, path, actual);
+        };
+        let name = &segment.name.text;
+        let position = params.iter().position(|param| {
+            param.name.text == *name && matches!(param.kind, TemplateParamKind::Type(_)) && !param.pack
+        });
+        match position {
+            Some(position) => {
+                if values[position] == TemplateValue::Unknown && !self.is_untyped(actual) {
+                    values[position] = TemplateValue::Type(actual);
+                }
+            }
+            None => self.deduce_instance(params, values, path, actual),
+        }
+    }
+
+    /// Matches `S<T, N>` against an instance of `S`.
+    fn deduce_instance(
+        &mut self,
+        params: &'u [TemplateParam],
+        values: &mut [TemplateValue],
+        path: &'u syntax::Path,
+        actual: TypeId,
+    ) {
+        let Some(args) = path.segments.last().and_then(|segment| segment.args.as_ref()) else {
+            return;
+        };
+        let Type::Record(record) = self.types[actual] else {
+            return;
+        };
+        let (origin, actual_values) = self.record_origins[record.index()].clone();
+        let named = match self.find(path) {
+            Found::Entities(entities) => {
+                entities.iter().any(|entity| matches!(entity, Entity::Record(index) if *index == origin))
+            }
+            Found::External(_) => false,
+        };
+        if named {
+            self.deduce_args(params, values, args, &actual_values);
+        }
+    }
+
+    /// Matches written arguments against the arguments of an instance.
+    pub(super) fn deduce_args(
+        &mut self,
+        params: &'u [TemplateParam],
+        values: &mut [TemplateValue],
+        args: &'u [TemplateArg],
+        actual: &[TemplateValue],
+    ) {
+        for (argument, actual) in args.iter().zip(actual) {
+            match (argument, actual) {
+                (TemplateArg::Type(pattern), TemplateValue::Type(actual)) => {
+                    self.deduce(params, values, pattern, *actual);
+                }
+                (TemplateArg::Value(pattern), actual) => deduce_value(params, values, pattern, actual.clone()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Arguments as text, for names.
+    pub(super) fn value_texts(&self, values: &[TemplateValue]) -> Vec<String> {
+        values
+            .iter()
+            .flat_map(|value| match value {
+                TemplateValue::Type(ty) => vec![self.type_name(*ty)],
+                TemplateValue::Value(value, ty) if *ty == self.common.bool => vec![(*value != 0).to_string()],
+                TemplateValue::Value(value, _) => vec![value.to_string()],
+                TemplateValue::Symbol(variable) => vec![self.variables[*variable].name.clone()],
+                TemplateValue::Unknown => vec!["?".to_owned()],
+                TemplateValue::Pack(values) => self.value_texts(values),
+            })
+            .collect()
+    }
+
+    /// Whether nothing is known of a type, so that it deduces nothing.
+    pub(super) fn is_untyped(&self, ty: TypeId) -> bool {
+        ty == self.common.unknown
+    }
+}
+
+/// Binds a parameter that stands alone in an argument or an array's length.
+fn deduce_value(params: &[TemplateParam], values: &mut [TemplateValue], pattern: &syntax::Expr, actual: TemplateValue) {
+    let syntax::ExprKind::Path(path) = &pattern.kind else {
+        return;
+    };
+    let [segment] = path.segments.as_slice() else {
+        return;
+    };
+    if let Some(position) = params.iter().position(|param| param.name.text == segment.name.text)
+        && values[position] == TemplateValue::Unknown
+    {
+        values[position] = actual;
+    }
+}

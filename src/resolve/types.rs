@@ -1,0 +1,275 @@
+//! From types as written to types.
+
+use super::context::{DEPTH_LIMIT, Resolver};
+use super::program::{AddressSpace, Type, TypeId};
+use super::scope::{Entity, Found, Scope, ScopeId};
+use crate::builtins::types::{NamedType, Scalar, named_type};
+use crate::source::Language;
+use crate::syntax::{self, PathSegment, Qualifier, TypeKind};
+
+/// A type with what declarations make of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Written {
+    /// The type; of a reference, the type of the object.
+    pub(super) ty: TypeId,
+    /// Whether it is a reference.
+    pub(super) is_reference: bool,
+    /// Whether its outermost level is `const`.
+    pub(super) is_const: bool,
+    /// Whether `volatile` stands anywhere in it.
+    pub(super) is_volatile: bool,
+    /// The address space of its outermost level.
+    pub(super) space: Option<AddressSpace>,
+}
+
+impl Written {
+    /// A type without qualifiers.
+    pub(super) fn plain(ty: TypeId) -> Written {
+        Written { ty, is_reference: false, is_const: false, is_volatile: false, space: None }
+    }
+}
+
+impl<'u> Resolver<'u> {
+    /// The type that is written.
+    pub(super) fn resolve_type(&mut self, ty: &'u syntax::Type) -> Written {
+        if self.depth > DEPTH_LIMIT {
+            return Written::plain(self.common.unknown);
+        }
+        self.depth += 1;
+        let mut written = self.resolve_kind(ty);
+        self.depth -= 1;
+        for qualifier in &ty.qualifiers {
+            match qualifier {
+                Qualifier::Const | Qualifier::Constexpr => written.is_const = true,
+                Qualifier::Volatile => written.is_volatile = true,
+                other => written.space = space_of(self.language, other).or(written.space),
+            }
+        }
+        written
+    }
+
+    fn resolve_kind(&mut self, ty: &'u syntax::Type) -> Written {
+        match &ty.kind {
+            TypeKind::Builtin(words) => {
+                let ty = match named_type(self.language, words) {
+                    Some(named) => self.named(named),
+                    None => self.unknown(words.clone()),
+                };
+                Written::plain(ty)
+            }
+            TypeKind::Named(path) => self.named_path(path),
+            TypeKind::Auto => Written::plain(self.unknown("auto")),
+            TypeKind::Decltype(value) => {
+                let value = self.unevaluated(value);
+                Written::plain(value.ty)
+            }
+            TypeKind::Record(record) => Written::plain(self.inline_record(record, "")),
+            TypeKind::Enum(definition) => {
+                let key = (std::ptr::from_ref(&**definition) as usize, self.scope);
+                let ty = match self.inline_types.get(&key) {
+                    Some(&known) => known,
+                    None => self.declare_enum(definition),
+                };
+                self.inline_types.insert(key, ty);
+                Written::plain(ty)
+            }
+            TypeKind::Pointer(inner) => {
+                let inner = self.resolve_type(inner);
+                let ty = self.pointer(inner.ty, inner.space);
+                Written { is_volatile: inner.is_volatile, ..Written::plain(ty) }
+            }
+            TypeKind::Reference(inner) => Written { is_reference: true, ..self.resolve_type(inner) },
+            TypeKind::Array(inner, len) => {
+                let inner = self.resolve_type(inner);
+                let len = len.as_ref().and_then(|len| self.constant_of(len)).and_then(|len| u64::try_from(len).ok());
+                let ty = self.intern(Type::Array { of: inner.ty, len });
+                Written { ty, ..inner }
+            }
+            TypeKind::Function(..) => Written::plain(self.unknown("function")),
+            TypeKind::Unsupported(reason) => Written::plain(self.unknown(reason.clone())),
+        }
+    }
+
+    /// The type that a path names.
+    fn named_path(&mut self, path: &'u syntax::Path) -> Written {
+        let last = path.segments.last();
+        match self.find(path) {
+            Found::Entities(entities) => {
+                for entity in &entities {
+                    if let Some(written) = last.and_then(|last| self.written_of_entity(entity, last)) {
+                        return written;
+                    }
+                }
+                Written::plain(self.unknown(path_text(path)))
+            }
+            Found::External(name) => Written::plain(self.external_type(&name, last)),
+        }
+    }
+
+    /// A type that the unit does not declare.
+    fn external_type(&mut self, name: &str, last: Option<&'u PathSegment>) -> TypeId {
+        let short = name.rsplit("::").next().unwrap_or(name);
+        if let Some(named) = named_type(self.language, short) {
+            return self.named(named);
+        }
+        // The size of a tile of threads is part of what its methods mean.
+        let size = last.and_then(|segment| segment.args.as_ref()).and_then(|args| args.first()).and_then(|argument| {
+            match argument {
+                syntax::TemplateArg::Value(value) => self.constant_of(value),
+                syntax::TemplateArg::Type(_) => None,
+            }
+        });
+        match size {
+            Some(size) if short == "thread_block_tile" => self.unknown(format!("{short}<{size}>")),
+            _ if last.is_some_and(|segment| segment.args.is_some()) => self.unknown(format!("{name}<…>")),
+            _ => self.unknown(name),
+        }
+    }
+
+    /// The type that an entity is, if it is one, with the template arguments of the segment that named it.
+    pub(super) fn written_of_entity(&mut self, entity: &Entity<'u>, segment: &'u PathSegment) -> Option<Written> {
+        match entity {
+            Entity::Type(ty) | Entity::Enum(ty, _) => Some(Written::plain(*ty)),
+            Entity::Record(index) => Some(Written::plain(self.record_type(*index, segment.args.as_deref()))),
+            Entity::Alias(template, ty, scope) => {
+                let scope = if template.is_empty() {
+                    *scope
+                } else {
+                    let values = self.template_values(template, segment.args.as_deref().unwrap_or(&[]), *scope);
+                    self.bind(*scope, template, &values)
+                };
+                let written = self.within(scope, |this| match &ty.kind {
+                    TypeKind::Record(record) => Written::plain(this.inline_record(record, &segment.name.text)),
+                    _ => this.resolve_type(ty),
+                });
+                Some(written)
+            }
+            _ => None,
+        }
+    }
+
+    /// The type that an entity is, for use as a scope.
+    pub(super) fn type_of_entity(&mut self, entity: &Entity<'u>, segment: &'u PathSegment) -> TypeId {
+        self.written_of_entity(entity, segment).map_or(self.common.unknown, |written| written.ty)
+    }
+
+    /// A record that is defined inside another declaration; `name` is used if it has none.
+    pub(super) fn inline_record(&mut self, record: &'u syntax::Record, name: &str) -> TypeId {
+        let key = (std::ptr::from_ref(record) as usize, self.scope);
+        if let Some(&known) = self.inline_types.get(&key) {
+            return known;
+        }
+        let declared = self.scopes[self.scope.0].names.get(&record.name.text).and_then(|entities| {
+            entities.iter().find_map(|entity| match entity {
+                Entity::Record(index) => Some(*index),
+                _ => None,
+            })
+        });
+        let index = declared.unwrap_or_else(|| self.add_record_decl(record));
+        let made = self.instantiate_record(index, Vec::new());
+        if self.records[made].name.is_empty() {
+            self.records[made].name = if name.is_empty() { "unnamed record".to_owned() } else { name.to_owned() };
+        }
+        let ty = self.intern(Type::Record(made));
+        self.inline_types.insert(key, ty);
+        ty
+    }
+
+    /// The type of a variable, parameter or field with the qualifiers of its declaration. In OpenCL an address
+    /// space before a pointer's type belongs to what it points to in the end.
+    pub(super) fn declared_type(&mut self, ty: &'u syntax::Type, qualifiers: &'u [Qualifier]) -> Written {
+        let mut written = self.resolve_type(ty);
+        for qualifier in qualifiers {
+            match qualifier {
+                Qualifier::Const | Qualifier::Constexpr => {
+                    written.is_const |= !matches!(self.types[written.ty], Type::Pointer { .. });
+                }
+                Qualifier::Volatile => written.is_volatile = true,
+                Qualifier::Attribute(name, args) if name == "ext_vector_type" || name == "vector_size" => {
+                    written.ty = self.extended_vector(written.ty, name, args);
+                }
+                other => {
+                    if let Some(space) = space_of(self.language, other) {
+                        match self.with_pointee_space(written.ty, space) {
+                            Some(ty) => written.ty = ty,
+                            None => written.space = Some(space),
+                        }
+                    }
+                }
+            }
+        }
+        written
+    }
+
+    /// The pointer type, or array of pointers, with the space of what it points to in the end; `None` if it
+    /// is no pointer.
+    fn with_pointee_space(&mut self, ty: TypeId, space: AddressSpace) -> Option<TypeId> {
+        match self.types[ty].clone() {
+            Type::Pointer { to, space: stated } => match self.with_pointee_space(to, space) {
+                Some(to) => Some(self.pointer(to, stated)),
+                None => Some(self.pointer(to, Some(space))),
+            },
+            Type::Array { of, len } => {
+                let of = self.with_pointee_space(of, space)?;
+                Some(self.intern(Type::Array { of, len }))
+            }
+            _ => None,
+        }
+    }
+
+    /// A vector made by an attribute of the compiler.
+    fn extended_vector(&mut self, of: TypeId, attribute: &str, args: &'u [syntax::Expr]) -> TypeId {
+        let amount = args.first().and_then(|amount| self.constant_of(amount)).unwrap_or(0);
+        let unit = if attribute == "vector_size" { self.layout().size_of(of).unwrap_or(1) } else { 1 };
+        match u8::try_from(amount / i128::from(unit.max(1))) {
+            Ok(lanes @ 1..=16) => self.intern(Type::Vector { of, lanes }),
+            _ => self.unknown("vector of unusual size"),
+        }
+    }
+
+    /// The handle of a type that the language or its headers name.
+    pub(super) fn named(&mut self, named: NamedType) -> TypeId {
+        match named {
+            NamedType::Void => self.common.void,
+            NamedType::Scalar(scalar) => self.scalar(scalar),
+            NamedType::Vector(lane, lanes) => {
+                let of = self.scalar(lane);
+                self.intern(Type::Vector { of, lanes })
+            }
+        }
+    }
+
+    /// The handle of a scalar type.
+    pub(super) fn scalar(&mut self, scalar: Scalar) -> TypeId {
+        self.intern(match scalar {
+            Scalar::Bool => Type::Bool,
+            Scalar::Int { width, signed } => Type::Int { width, signed },
+            Scalar::Float { width } => Type::Float { width },
+        })
+    }
+
+    /// A scope inside `parent` for parameters of a template.
+    pub(super) fn template_scope(&mut self, parent: ScopeId) -> ScopeId {
+        let prefix = self.scopes[parent.0].prefix.clone();
+        self.add_scope(Scope { prefix, ..Scope::inside(parent) })
+    }
+}
+
+/// The address space that a qualifier states in a type or before one.
+fn space_of(language: Language, qualifier: &Qualifier) -> Option<AddressSpace> {
+    // In CUDA these words say where a variable lives, never where a pointer points to.
+    match (language, qualifier) {
+        (Language::Cuda, _) => None,
+        (Language::OpenCl, Qualifier::Global) => Some(AddressSpace::Global),
+        (Language::OpenCl, Qualifier::Shared) => Some(AddressSpace::Shared),
+        (Language::OpenCl, Qualifier::Constant) => Some(AddressSpace::Constant),
+        (Language::OpenCl, Qualifier::Private) => Some(AddressSpace::Private),
+        _ => None,
+    }
+}
+
+/// A path as text, without template arguments.
+pub(super) fn path_text(path: &syntax::Path) -> String {
+    let segments: Vec<&str> = path.segments.iter().map(|segment| segment.name.text.as_str()).collect();
+    segments.join("::")
+}
