@@ -125,7 +125,7 @@ impl Pass<'_> {
 
     /// The address that a pointer holds, as a number of type `ty`: an unknown base, the same for all threads
     /// that see the same array, plus the offset.
-    fn address(&mut self, pointer: &Pointer, ty: ScalarType) -> ExprId {
+    pub(super) fn address(&mut self, pointer: &Pointer, ty: ScalarType) -> ExprId {
         let base = match &pointer.base {
             Base::Target(target) => self.array_of(*target),
             _ => None,

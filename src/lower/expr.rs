@@ -94,6 +94,9 @@ impl Pass<'_> {
                 let scalar = self.layout.scalar(ty).unwrap_or(ScalarType::Opaque { bytes: 4 });
                 Value::Scalar(self.exprs().opaque(text.clone(), scalar))
             }
+            ExprKind::String(_) if !self.layout.is_pointer(ty) => {
+                self.unknown_value(ty, &HavocReason::Other("the characters of a string".to_owned()), span)
+            }
             ExprKind::String(_) => Value::Pointer(self.unknown_pointer("a string literal")),
             ExprKind::Null => Value::Pointer(self.null()),
             ExprKind::Geometry(var) => {
@@ -388,7 +391,14 @@ impl Pass<'_> {
     /// An aggregate of type `ty` from the leaves of `parts`, in order.
     pub(super) fn assemble(&mut self, parts: Vec<(Value, TypeId)>, ty: TypeId) -> Value {
         let is_vector = matches!(self.program.types[ty], Type::Vector { .. });
-        let Some(leaves) = self.layout.leaves(ty) else { return self.zero(ty) };
+        let Some(leaves) = self.layout.leaves(ty) else {
+            // What cannot be split lives in memory, whose contents are not followed.
+            let carrier = self.layout.carrier(ty);
+            let var = self.temporary("whole", carrier);
+            let reason = HavocReason::Other("the parts of a union or large aggregate".to_owned());
+            self.emit(Stmt::Havoc { var, reason, span: None });
+            return Value::Scalar(self.var(var));
+        };
         let mut values = Vec::new();
         if let (true, [(Value::Scalar(splat), _)]) = (is_vector, &*parts) {
             values = vec![Value::Scalar(*splat); leaves.len()];
@@ -410,8 +420,7 @@ impl Pass<'_> {
         let zero = self.zero(ty);
         let zeros = self.flatten(zero, ty);
         values.extend(zeros.into_iter().skip(values.len()));
-        let values = values.into_iter().zip(leaves).map(|(value, leaf)| self.fit_value(value, leaf.ty));
-        let values = values.collect();
+        let values = self.fit_leaves(values, &leaves);
         self.regroup(values, ty)
     }
 

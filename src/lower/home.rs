@@ -37,6 +37,15 @@ pub(super) enum Holder {
     Value(Value),
 }
 
+/// What to do with a value that cannot change any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keep {
+    /// Use it as it is: an argument of an inlined call.
+    Expression,
+    /// Give it the variable's name, so that messages can show it.
+    Name,
+}
+
 /// How a new array is described.
 struct ArrayShape<'a> {
     name: &'a str,
@@ -154,8 +163,8 @@ impl Pass<'_> {
         let frozen = !self.scans.assigned(self.program, function).contains(&variable);
         let leaves = if self.facts.is_in_memory(id) { None } else { self.layout.leaves(declared.ty) };
         if let (true, Some(value), Some(leaves)) = (frozen, &initial, leaves) {
-            let is_param = declared.storage == Storage::Param;
-            let slots = self.frozen_slots(&leaves, value.clone(), variable, is_param);
+            let keep = if declared.storage == Storage::Param { Keep::Expression } else { Keep::Name };
+            let slots = self.frozen_slots(&leaves, value.clone(), variable, keep);
             self.homes.insert(id, Home::Slots(slots));
             return;
         }
@@ -181,14 +190,15 @@ impl Pass<'_> {
     }
 
     /// Slots of a variable that nothing assigns after its initialisation.
-    fn frozen_slots(&mut self, leaves: &[Leaf], value: Value, variable: VariableId, is_param: bool) -> Vec<Slot> {
+    fn frozen_slots(&mut self, leaves: &[Leaf], value: Value, variable: VariableId, keep: Keep) -> Vec<Slot> {
         let declared = &self.program.variables[variable];
         let names = self.layout.leaf_names(declared.ty);
         let values = self.flatten(value, declared.ty);
+        let values = self.fit_leaves(values, leaves);
         let slots = leaves.iter().zip(names).zip(values).map(|((&leaf, suffix), value)| {
             let name = format!("{}{suffix}", declared.name);
-            let keep = is_param || self.is_constant(&value);
-            let holder = Holder::Value(self.freeze(value, leaf, &name, keep));
+            let keep = if self.is_constant(&value) { Keep::Expression } else { keep };
+            let holder = Holder::Value(self.freeze(value, &name, keep));
             Slot { leaf, holder }
         });
         slots.collect()
@@ -198,20 +208,11 @@ impl Pass<'_> {
         matches!(value, Value::Scalar(expr) if self.kernel.exprs.as_int(*expr).is_some())
     }
 
-    /// The value as it is now, in variables named after `name` where it could change later, or (unless
-    /// `keep`) always, so that messages can name it.
-    fn freeze(&mut self, value: Value, leaf: Leaf, name: &str, keep: bool) -> Value {
+    /// The value as it is now, in variables named after `name` where it could change later.
+    fn freeze(&mut self, value: Value, name: &str, keep: Keep) -> Value {
         match value {
-            Value::Scalar(expr) => {
-                let expr = match self.layout.scalar(leaf.ty) {
-                    Some(scalar) => self.coerce(expr, scalar),
-                    None => expr,
-                };
-                if keep && self.is_immutable(expr) {
-                    return Value::Scalar(expr);
-                }
-                Value::Scalar(self.named(expr, name))
-            }
+            Value::Scalar(expr) if keep == Keep::Expression && self.is_immutable(expr) => Value::Scalar(expr),
+            Value::Scalar(expr) => Value::Scalar(self.named(expr, name)),
             Value::Pointer(pointer) => Value::Pointer(self.freeze_pointer(pointer, name)),
             other => other,
         }

@@ -127,6 +127,8 @@ impl Pass<'_> {
             Some(Home::Slots(_)) => match self.slots_at(target, place) {
                 Some(slots) => {
                     let values = self.flatten(value, place.ty);
+                    let leaves: Vec<Leaf> = slots.iter().map(|(_, leaf)| *leaf).collect();
+                    let values = self.fit_leaves(values, &leaves);
                     for ((index, _), value) in slots.into_iter().zip(values) {
                         self.store_slot(target, index, value, span);
                     }
@@ -288,6 +290,28 @@ impl Pass<'_> {
             }
             single => vec![single],
         }
+    }
+
+    /// One value of the right kind for each leaf; where `values` has none, an unknown one.
+    pub(super) fn fit_leaves(&mut self, values: Vec<Value>, leaves: &[Leaf]) -> Vec<Value> {
+        let mut values = values.into_iter();
+        let mut fitted = Vec::new();
+        for leaf in leaves {
+            let value = values.next().unwrap_or(Value::Void);
+            fitted.push(match (value, self.layout.scalar(leaf.ty)) {
+                (Value::Scalar(expr), Some(scalar)) => Value::Scalar(self.coerce(expr, scalar)),
+                (Value::Pointer(pointer), None) => Value::Pointer(pointer),
+                (Value::Pointer(pointer), Some(scalar)) => Value::Scalar(self.address(&pointer, scalar)),
+                (_, Some(scalar)) => {
+                    let var = self.temporary("missing", scalar);
+                    let reason = HavocReason::Other("a value that is not known".to_owned());
+                    self.emit(Stmt::Havoc { var, reason, span: None });
+                    Value::Scalar(self.var(var))
+                }
+                (_, None) => Value::Pointer(self.unknown_pointer("a pointer of unknown origin")),
+            });
+        }
+        fitted
     }
 
     /// The value of type `ty` whose leaves are `leaves`.
