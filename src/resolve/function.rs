@@ -4,7 +4,7 @@ use super::context::{Frame, FunctionInfo, Resolver, expr};
 use super::program::{
     ExprKind, Function, FunctionId, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable, VariableId,
 };
-use super::scope::{Entity, FunctionDecl, Scope, ScopeId};
+use super::scope::{Entity, FunctionDecl, Scope};
 use super::template::TemplateValue;
 use super::types::Written;
 use crate::source::Span;

@@ -1,7 +1,6 @@
 //! Operators on resolved operands, with the usual conversions made explicit.
 
 use super::context::{Resolver, expr};
-use super::conversion::has_effect;
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId, UnaryOp};
 use crate::builtins::Builtin;
 use crate::source::{Language, Span};
