@@ -12,6 +12,7 @@
 mod convert;
 mod names;
 mod rewrite;
+mod undecided;
 
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::preprocess::{self, Options, Output};
@@ -59,6 +60,7 @@ fn parse_output(mut output: Output, main: FileId, options: &Options) -> Answer {
     let all = 0..output.tokens.len();
     let mut result = convert::Converted::default();
     read(&output, all, &names, options, &mut result);
+    undecided::mark(&mut result.items, &output.sources, &output.undecided);
     let failed = !output.tokens.is_empty() && result.items.iter().all(is_error) && result.errors > 0;
     let parse = match (failed, result.errors) {
         (true, _) => ParseState::Failed,

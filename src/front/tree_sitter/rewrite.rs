@@ -120,6 +120,8 @@ enum Role {
     Multiply,
     /// The `(` of `T name(…)` in a function.
     Construct,
+    /// A bracket or comma of `(a = b, c)`, whose parts are put in parentheses of their own.
+    Wrapped,
 }
 
 /// What the last closing bracket closed.
@@ -259,6 +261,12 @@ impl<'a> Rewriter<'a> {
         if text == "operator" {
             return self.operator_name(at);
         }
+        if text == "new" {
+            self.flatten_new(at);
+        }
+        if self.is_calling_convention(at, text) {
+            return at + 1;
+        }
         self.look_for_angles(at, text);
         self.look_for_constructor(at, text);
         self.look_for_product(at);
@@ -292,6 +300,9 @@ impl<'a> Rewriter<'a> {
                 "const"
             }
             "__grid_constant__" | "__const__" | "__const" | "__volatile" => "const",
+            "template" if matches!(self.text(at + 1), "class" | "struct") => "",
+            "typeid" if self.text(at + 1) == "(" => "sizeof",
+            "const" if self.before(at) == "new" => "",
             "inline" | "__inline__" | "__inline" | "__forceinline" | "__forceinline__" | "__noinline__"
             | "register" | "__extension__" | "_Noreturn" | "__cdecl" | "__stdcall" | "__device_builtin__"
             | "__builtin_align__" | "CUDARTAPI" | "__cudart_builtin__" => "",
@@ -322,6 +333,30 @@ impl<'a> Rewriter<'a> {
     fn type_goes_on(&self, at: usize) -> bool {
         matches!(self.text(at + 2), "*" | "&")
             && !matches!(self.before(at), "=" | "(" | "," | "+" | "-" | "*" | "return")
+    }
+
+    /// `new T *[n]`: the grammar knows no pointers there, and syntax has no node for `new` anyway.
+    fn flatten_new(&mut self, at: usize) {
+        let mut next = at + 1;
+        while self.is_identifier(next) || self.text(next) == "::" {
+            next += 1;
+        }
+        while matches!(self.text(next), "*" | "const") {
+            self.set_role(next, Role::Skip);
+            next += 1;
+        }
+    }
+
+    /// `void CUDART_CB f(…)`: a macro of a header that is not here, between a type and a name.
+    fn is_calling_convention(&self, at: usize, text: &str) -> bool {
+        text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+            && text.len() > 3
+            && at > self.start
+            && (self.is_type_at(at - 1) || self.before(at) == "*")
+            && self.is_identifier(at + 1)
+            && self.text(at + 2) == "("
+            && !self.is_type_at(at)
+            && !self.is_value_at(at)
     }
 
     fn in_asm(&self) -> bool {
@@ -428,17 +463,24 @@ impl<'a> Rewriter<'a> {
                 self.emit(">", at);
                 self.emit(">", at);
             }
-            "<<" if self.text(at + 1) == "<" && self.touches(at) => {
+            "<<" if self.text(at + 1) == "<" => {
                 self.emit("<<<", at);
                 return at + 2;
             }
-            ">>" if self.text(at + 1) == ">" && self.touches(at) => {
+            ">>" if self.text(at + 1) == ">" && self.role(at + 1) == Role::Plain => {
                 self.emit(">>>", at);
+                // What follows in parentheses are arguments.
+                self.set_role(at + 1, Role::AngleClose);
                 return at + 2;
             }
             "<" => self.emit("<=", at),
             ">" => self.emit(">=", at),
             "*" if self.role(at) == Role::Multiply => self.emit("/", at),
+            "," if self.role(at) == Role::Wrapped => {
+                self.emit(")", at);
+                self.emit(",", at);
+                self.emit("(", at);
+            }
             "::" if self.open.last() == Some(&Open::Asm) => {
                 self.emit(":", at);
                 self.emit(":", at);
@@ -497,10 +539,14 @@ impl<'a> Rewriter<'a> {
                 if self.role(at) == Role::Skip {
                     return at + 1;
                 }
+                self.look_for_assignments(at);
             }
         }
         self.open.push(kind);
         self.emit(text, at);
+        if self.role(at) == Role::Wrapped {
+            self.emit(text, at);
+        }
         if text == "{" {
             self.buffer.text.push('\n');
         }
@@ -519,10 +565,40 @@ impl<'a> Rewriter<'a> {
             Closed::Operand
         };
         self.emit(text, at);
+        if self.role(at) == Role::Wrapped {
+            self.emit(text, at);
+        }
         if text == "}" {
             self.buffer.text.push('\n');
         }
         at + 1
+    }
+
+    /// `(a = b, c)` reads as an assignment alone in the grammar; each part gets parentheses of its own.
+    fn look_for_assignments(&mut self, open: usize) {
+        let mut commas = Vec::new();
+        let (mut depth, mut assigns) = (0_usize, false);
+        for at in open..self.end.min(open + ANGLE_WINDOW) {
+            match self.text(at) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => {
+                    depth -= 1;
+                    if depth == 0 {
+                        if assigns && !commas.is_empty() {
+                            commas.extend([open, at]);
+                            commas.into_iter().for_each(|at| self.set_role(at, Role::Wrapped));
+                        }
+                        return;
+                    }
+                }
+                "," if depth == 1 => commas.push(at),
+                "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" if depth == 1 => {
+                    assigns = true
+                }
+                ";" => return,
+                _ => {}
+            }
+        }
     }
 
     /// What the `{` at `at` encloses, judged by the words before it.

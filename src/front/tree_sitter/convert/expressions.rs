@@ -174,13 +174,18 @@ impl Converter<'_> {
 
     fn subscript(&mut self, node: Node<'_>) -> ExprKind {
         let indices = node.child_by_field_name("indices").map(|list| self.children(list)).unwrap_or_default();
-        match indices.as_slice() {
-            [index] => {
-                let base = self.field(node, "argument");
-                ExprKind::Index(base, Box::new(self.expr(*index)))
-            }
-            _ => ExprKind::Unsupported("subscript with several indices".into()),
+        let Some((first, more)) = indices.split_first() else {
+            return ExprKind::Unsupported("subscript without an index".into());
+        };
+        let base = self.field(node, "argument");
+        // `a[i, j]` is an ordinary comma up to C++20.
+        let mut index = self.expr(*first);
+        for next in more {
+            let next = self.expr(*next);
+            let span = self.output.sources.join(index.span, next.span);
+            index = Expr { kind: ExprKind::Comma(Box::new(index), Box::new(next)), span };
         }
+        ExprKind::Index(base, Box::new(index))
     }
 
     fn member(&mut self, node: Node<'_>) -> ExprKind {
@@ -244,6 +249,9 @@ impl Converter<'_> {
     }
 
     fn sizeof(&mut self, node: Node<'_>) -> ExprKind {
+        if self.word(node) != "sizeof" {
+            return ExprKind::Unsupported(self.word(node).to_owned());
+        }
         if let Some(ty) = node.child_by_field_name("type") {
             // `sizeof(x)` of a variable reads as a type in the grammar.
             let named = self.children(ty);
