@@ -1,1 +1,237 @@
-//! Placeholder.
+//! The executable semantics: a kernel run from its entry, in machine arithmetic, thread after thread from
+//! barrier to barrier (paper 002, Figure 5, extended by every construct of the calculus).
+//!
+//! [`Program::new`] compiles a kernel once; [`run`] runs it under a [`Setup`] and streams every access to a
+//! [`Sink`]. An [`Event`] carries the [`Stamp`] that says which barriers stand before it, so that whoever
+//! listens can tell which accesses of two threads nothing orders. [`History`] is the sink that keeps all.
+//!
+//! # What is exact
+//! Under [`Contents::Unknown`] whatever is read from memory that threads share is unknown, and so is what is
+//! computed from it. Where an unknown value decides a branch, both arms are run one after the other and what
+//! they assign is merged; a loop with an unknown test runs its body once, from unknown variables. Accesses
+//! made there, accesses with an unknown offset, and everything after a sync, a possibly endless loop or a
+//! trap that may have kept the thread away are marked inexact. An **exact** access happens in every run of
+//! the kernel under this geometry and these parameters that gets that far without a race, whatever the
+//! arrays hold. Under [`Contents::Seeded`] memory starts with arbitrary contents that the seed fixes,
+//! floating point is an arbitrary function, and (traps aside) everything is exact for these contents.
+//!
+//! # Barriers
+//! - A block sync is met when all threads of the block that have not ended wait at the same site. If some
+//!   wait elsewhere, that is a [`Divergence`]: all are let go, and what follows is inexact. If some have
+//!   ended, it is reported and the others go on.
+//! - A warp is 32 threads of consecutive linear index. A warp sync likewise; threads that have ended count
+//!   as arrived. A cluster sync works as one of the block. A grid sync waits for all blocks that are run.
+//! - A sync orders the memory that it names, no other.
+//!
+//! Deliberately absent: interleavings within a phase (a read sees its own thread's writes and those of
+//! earlier phases; atomics act at once, in the order of threads), lock-step execution, time.
+
+mod history;
+mod machine;
+mod memory;
+mod program;
+mod schedule;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use history::{History, Phase, Recorded};
+pub use program::Program;
+pub use schedule::run;
+pub use value::Value;
+
+use super::arithmetic::Trap;
+use super::{ArrayId, ExprId, Geometry, MemoryOrder, SiteId, SyncScope};
+use crate::source::Span;
+
+/// Threads of a warp.
+pub const WARP: u32 = 32;
+
+/// What memory holds at the start, and whether reads are modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Nothing is known; private arrays alone remember what was written.
+    Unknown,
+    /// Arbitrary contents fixed by the seed; writes are remembered.
+    Seeded(u64),
+}
+
+/// The blocks of the grid that are run.
+#[derive(Clone, Copy, Debug)]
+pub enum Blocks<'a> {
+    /// All, in linear order (x fastest).
+    All,
+    /// These.
+    These(&'a [[u32; 3]]),
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// The launch.
+    pub geometry: Geometry,
+    /// Values of the parameters, by position; missing ones are unknown.
+    pub params: &'a [Option<i128>],
+    /// The blocks that are run.
+    pub blocks: Blocks<'a>,
+    /// What memory holds.
+    pub contents: Contents,
+    /// How many instructions may be executed in all.
+    pub budget: u64,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+    /// It does both in one step.
+    Atomic {
+        /// Memory order.
+        order: MemoryOrder,
+        /// Threads among which it is one step.
+        scope: SyncScope,
+    },
+}
+
+/// How many syncs that order the memory of an access stand before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Stamp {
+    /// Syncs of warp scope or wider: accesses of one warp are ordered if these differ.
+    pub warp: u32,
+    /// Syncs of block scope or wider: likewise for one block.
+    pub block: u32,
+    /// Syncs of grid scope: likewise for different blocks.
+    pub grid: u32,
+}
+
+/// A thread of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ThreadId {
+    /// Its block, as a position among the blocks that are run.
+    pub block: u32,
+    /// Its linear index within the block (x fastest).
+    pub thread: u32,
+}
+
+/// One access of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Who.
+    pub thread: ThreadId,
+    /// Where in the program.
+    pub site: SiteId,
+    /// Which array.
+    pub array: ArrayId,
+    /// Offset of the first byte, if it is known.
+    pub offset: Option<i64>,
+    /// Number of bytes.
+    pub bytes: u32,
+    /// What it does.
+    pub kind: Kind,
+    /// Whether it certainly happens (see [the module](self)); then the offset is known.
+    pub exact: bool,
+    /// The pattern that a write stores, if it is known.
+    pub value: Option<i64>,
+    /// The syncs before it that order its memory.
+    pub stamp: Stamp,
+    /// Number of block syncs of any memory before it.
+    pub phase: u32,
+}
+
+/// Takes the accesses of a run as they happen: thread by thread within a phase. Accesses to private arrays
+/// are not reported.
+pub trait Sink {
+    /// An access, with the values of the kernel's variables just before it, by handle.
+    fn access(&mut self, event: &Event, locals: &[Value]);
+}
+
+/// A barrier that one thread waits at and another does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// Where the first thread waits.
+    pub sync: SiteId,
+    /// Where the second one waits; `None` if it has ended.
+    pub other: Option<SiteId>,
+    /// Whether the second thread ended by `return`.
+    pub returned: bool,
+    /// The two threads.
+    pub threads: [ThreadId; 2],
+    /// Number of block syncs before.
+    pub phase: u32,
+    /// Values of the variables of both.
+    pub locals: [Vec<Value>; 2],
+}
+
+/// An operation without a value that a thread certainly reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrapEvent {
+    /// What.
+    pub trap: Trap,
+    /// Which expression; `None` for the step of a counted loop.
+    pub expr: Option<ExprId>,
+    /// Who.
+    pub thread: ThreadId,
+    /// Number of block syncs before.
+    pub phase: u32,
+}
+
+/// An access that certainly happens and certainly lies outside its array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfBounds {
+    /// Where in the program.
+    pub site: SiteId,
+    /// Which array.
+    pub array: ArrayId,
+    /// Offset of the first byte.
+    pub offset: i64,
+    /// Who.
+    pub thread: ThreadId,
+    /// Number of block syncs before.
+    pub phase: u32,
+    /// Values of the variables.
+    pub locals: Vec<Value>,
+}
+
+/// An `assert` that certainly fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedAssertion {
+    /// Its number among the asserts of the kernel, in program order.
+    pub claim: usize,
+    /// Where.
+    pub span: Option<Span>,
+    /// Who.
+    pub thread: ThreadId,
+    /// Values of the variables.
+    pub locals: Vec<Value>,
+}
+
+/// What a run showed besides its accesses. Each list holds the first of its kind for each place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// Ids of the blocks that were run; [`ThreadId::block`] is a position here.
+    pub blocks: Vec<[u32; 3]>,
+    /// Barriers that were not met.
+    pub divergences: Vec<Divergence>,
+    /// Undefined operations.
+    pub traps: Vec<TrapEvent>,
+    /// Accesses outside of arrays.
+    pub out_of_bounds: Vec<OutOfBounds>,
+    /// Claims that do not hold.
+    pub failed_assertions: Vec<FailedAssertion>,
+    /// Expressions in which unsigned arithmetic wrapped, in order.
+    pub wrapped: Vec<ExprId>,
+    /// Counted loops whose unsigned variable wrapped, in order.
+    pub wrapped_loops: Vec<SiteId>,
+    /// Whether an `assume` certainly fails: the setup is not one that the kernel is meant for. The run stops.
+    pub vacuous: bool,
+    /// Whether some access is inexact, or something kept a thread from certainly going on.
+    pub inexact: bool,
+    /// Whether all threads ended within the budget (and nothing was vacuous).
+    pub finished: bool,
+    /// Instructions executed.
+    pub steps: u64,
+}

@@ -9,15 +9,15 @@ const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32) 
   shared s#2: element 1
   var i: i32
   var i#2: i32
-  var `if`: bool
+  var `min`: bool
   var v: opaque4
-  returned `if`
+  returned `min`
   unsupported "inline assembly" touches y, s#2
   unsupported "call through a pointer"
   sites 12
   let i = convert<i32>(bid.x * bdim.x + tid.x)
   let i#2 = -3
-  let `if` = !(i < n) && (p.width & 3) != 0
+  let `min` = !(i < n) && (p.width & 3) != 0
   if i < n {
     let v = read y[convert<i64>(i) * 4; 4] @0
     write y[4 * convert<i64>(i) + 8; 4] := v @1
@@ -33,7 +33,7 @@ const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32) 
   }
   loop @7 {
     let i = min(i, 3) - max(2u8, 4)
-  } while `if`
+  } while `min`
   let v = atomic add y[0; 4](1, 2u32) relaxed grid @8
   atomic exchange s[0; 4](sqrtf(v, 1):opaque4) acquire_release block @9
   havoc i call "f"

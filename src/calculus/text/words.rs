@@ -2,41 +2,8 @@
 
 use crate::calculus::{AtomicOp, Axis, BinaryOp, GeometryVar, MemoryOrder, ScalarType, Space, SyncScope};
 
-/// Words that cannot stand for a name without backquotes.
-pub(super) const RESERVED: &[&str] = &[
-    "array",
-    "assert",
-    "assume",
-    "atomic",
-    "convert",
-    "define",
-    "else",
-    "false",
-    "for",
-    "havoc",
-    "if",
-    "let",
-    "loop",
-    "max",
-    "min",
-    "not",
-    "read",
-    "returned",
-    "sites",
-    "step",
-    "sync",
-    "true",
-    "unsupported",
-    "var",
-    "while",
-    "write",
-    "kernel",
-    "global",
-    "shared",
-    "constant",
-    "private",
-    "param",
-];
+/// Words that cannot stand for a name without backquotes: those that may stand where a name may.
+pub(super) const RESERVED: &[&str] = &["atomic", "convert", "false", "max", "min", "nothing", "param", "read", "true"];
 
 pub(super) const SPACES: &[(&str, Space)] =
     &[("global", Space::Global), ("shared", Space::Shared), ("constant", Space::Constant), ("private", Space::Private)];

@@ -1,0 +1,460 @@
+//! One thread between two barriers.
+
+use super::history::is_reported;
+use super::memory::{At, Memory};
+use super::program::{AtomicShape, Instruction, Program, Register, Target};
+use super::value::{self, Value, mix, reduce};
+use super::{Contents, Event, FailedAssertion, Kind, OutOfBounds, Run, Setup, Sink, Stamp, ThreadId, TrapEvent};
+use crate::calculus::arithmetic::Trap;
+use crate::calculus::{AtomicOp, ExprId, ScalarType, SiteId, Space};
+
+/// Why a thread stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// It waits at the sync of this number.
+    Sync(u32),
+    /// It reached the end.
+    End,
+    /// The run is over: no budget, or an assumption fails.
+    Abort,
+}
+
+/// A construct that is run without knowing whether it happens.
+#[derive(Clone, Debug)]
+enum Speculation {
+    /// The first arm of a conditional.
+    Then { otherwise: Target, join: Target, before: Box<[Value]> },
+    /// The second arm.
+    Otherwise { join: Target, after_then: Box<[Value]> },
+    /// The body of a loop.
+    Loop { shape: u32 },
+}
+
+/// What a thread keeps while others run, besides its variables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ThreadState {
+    pub(super) at: Target,
+    /// Something may have kept the thread from getting here.
+    pub(super) inexact: bool,
+    speculation: Vec<Speculation>,
+}
+
+/// The position of a thread that is running.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) thread: ThreadId,
+    /// Stamps for shared and for global memory.
+    pub(super) stamps: [Stamp; 2],
+    pub(super) phase: u32,
+}
+
+pub(super) struct Machine<'a, S> {
+    pub(super) program: &'a Program,
+    pub(super) setup: &'a Setup<'a>,
+    pub(super) sink: &'a mut S,
+    pub(super) registers: Vec<Value>,
+    pub(super) memory: Memory,
+    pub(super) run: Run,
+    pub(super) fuel: u64,
+    /// Whether an expression wrapped, by index.
+    pub(super) wrapped: Vec<bool>,
+    /// Sites and claims that have been reported already.
+    pub(super) reported: Reported,
+}
+
+#[derive(Default)]
+pub(super) struct Reported {
+    pub(super) out_of_bounds: Vec<bool>,
+    pub(super) claims: Vec<bool>,
+}
+
+impl<S: Sink> Machine<'_, S> {
+    fn variables(&mut self) -> &mut [Value] {
+        let count = self.program.variables.len();
+        &mut self.registers[..count]
+    }
+
+    #[inline]
+    fn get(&self, register: Register) -> Value {
+        self.registers[register as usize]
+    }
+
+    #[inline]
+    fn set(&mut self, register: Register, value: Value) {
+        self.registers[register as usize] = value;
+    }
+
+    /// Runs the thread whose variables are in the registers until it stops.
+    pub(super) fn resume(&mut self, thread: &mut ThreadState, place: Place) -> Stop {
+        let program = self.program;
+        let mut at = thread.at as usize;
+        loop {
+            if self.fuel == 0 {
+                return Stop::Abort;
+            }
+            self.fuel -= 1;
+            let instruction = &program.code[at];
+            at += 1;
+            match instruction {
+                Instruction::Binary { op, ty, to, a, b, expr } => {
+                    let (value, wrapped) = value::binary(*op, self.get(*a), self.get(*b), *ty, *expr);
+                    self.set(*to, value);
+                    if wrapped {
+                        self.note_wrap(thread, *expr);
+                    }
+                }
+                Instruction::Unary { op, ty, to, a, expr } => {
+                    let (value, wrapped) = value::unary(*op, self.get(*a), *ty, Some(*expr));
+                    self.set(*to, value);
+                    if wrapped {
+                        self.note_wrap(thread, Some(*expr));
+                    }
+                }
+                Instruction::Select { to, c, a, b } => {
+                    let value = value::select(self.get(*c), self.get(*a), self.get(*b));
+                    self.set(*to, value);
+                }
+                Instruction::Convert { to, a, ty } => {
+                    let value = value::convert(self.get(*a), *ty);
+                    self.set(*to, value);
+                }
+                Instruction::Opaque { to, key, args, ty } => {
+                    let value = self.opaque(*key, args, *ty);
+                    self.set(*to, value);
+                }
+                Instruction::Let { var, from } => {
+                    let value = self.consume(self.get(*from), thread, place);
+                    self.set(*var, value);
+                }
+                Instruction::Step { op, ty, var, by, site } => {
+                    let (value, wrapped) = value::binary(*op, self.get(*var), self.get(*by), *ty, None);
+                    if wrapped && is_certain(thread) {
+                        self.run.wrapped_loops.push(*site);
+                    }
+                    let value = self.consume(value, thread, place);
+                    self.set(*var, value);
+                }
+                Instruction::Read { var, ty, access, offset } => {
+                    let offset = self.consume(self.get(*offset), thread, place);
+                    let value = self.read(*access, offset, *ty, thread, place);
+                    self.set(*var, value);
+                }
+                Instruction::Write { access, offset, value } => {
+                    let offset = self.consume(self.get(*offset), thread, place);
+                    let value = value.map_or(Value::UNKNOWN, |value| self.get(value));
+                    let value = self.consume(value, thread, place);
+                    self.write(*access, offset, value, thread, place);
+                }
+                Instruction::Atomic { var, access, offset, atomic } => {
+                    let offset = self.consume(self.get(*offset), thread, place);
+                    let old = self.atomic(*access, offset, &program.atomics[*atomic as usize], *var, thread, place);
+                    if let Some((var, _)) = var {
+                        self.set(*var, old);
+                    }
+                }
+                Instruction::Jump(target) => at = *target as usize,
+                Instruction::Branch { cond, otherwise, join } => {
+                    match self.consume(self.get(*cond), thread, place).bits() {
+                        Some(0) => at = *otherwise as usize,
+                        Some(_) => {}
+                        None => {
+                            let before = self.variables().into();
+                            thread.speculation.push(Speculation::Then { otherwise: *otherwise, join: *join, before });
+                        }
+                    }
+                }
+                Instruction::Join => {
+                    if !thread.speculation.is_empty() {
+                        at = self.join(thread, at - 1);
+                    }
+                }
+                Instruction::LoopTest { cond, body, exit, shape } => {
+                    let cond = self.consume(self.get(*cond), thread, place);
+                    let enter = self.loop_test(thread, cond, *shape, place.thread);
+                    at = if enter { *body } else { *exit } as usize;
+                }
+                Instruction::Sync { sync } => {
+                    if thread.speculation.is_empty() {
+                        thread.at = at as Target;
+                        return Stop::Sync(*sync);
+                    }
+                    // Nobody knows whether the thread waits here, so nothing after it is certain.
+                    self.doubt(thread);
+                }
+                Instruction::Havoc { var, ty } => {
+                    let salt = mix(u64::from(place.thread.block), u64::from(place.thread.thread));
+                    let value = self.arbitrary(mix(salt, self.fuel), *ty);
+                    self.set(*var, value);
+                }
+                Instruction::Assume { cond } => {
+                    let cond = self.consume(self.get(*cond), thread, place);
+                    if cond.bits() == Some(0) && is_certain(thread) {
+                        self.run.vacuous = true;
+                        return Stop::Abort;
+                    }
+                }
+                Instruction::Assert { cond, claim } => {
+                    let cond = self.consume(self.get(*cond), thread, place);
+                    if cond.bits() == Some(0) && is_certain(thread) {
+                        self.fail(*claim as usize, place);
+                    }
+                }
+                Instruction::End => return Stop::End,
+            }
+        }
+    }
+
+    fn doubt(&mut self, thread: &mut ThreadState) {
+        thread.inexact = true;
+        self.run.inexact = true;
+    }
+
+    #[cold]
+    fn note_wrap(&mut self, thread: &ThreadState, expr: Option<ExprId>) {
+        if let Some(expr) = expr.filter(|_| is_certain(thread)) {
+            self.wrapped[expr.index()] = true;
+        }
+    }
+
+    /// A value that a statement uses: here a postponed trap happens.
+    #[inline]
+    fn consume(&mut self, value: Value, thread: &mut ThreadState, place: Place) -> Value {
+        match value.trap() {
+            None => value,
+            Some((trap, expr)) => self.trapped(trap, expr, thread, place),
+        }
+    }
+
+    #[cold]
+    fn trapped(&mut self, trap: Trap, expr: Option<ExprId>, thread: &mut ThreadState, place: Place) -> Value {
+        let known = self.run.traps.iter().any(|event| event.expr == expr && event.trap == trap);
+        if is_certain(thread) && !known {
+            self.run.traps.push(TrapEvent { trap, expr, thread: place.thread, phase: place.phase });
+        }
+        self.doubt(thread);
+        Value::UNKNOWN
+    }
+
+    #[cold]
+    fn fail(&mut self, claim: usize, place: Place) {
+        if std::mem::replace(&mut self.reported.claims[claim], true) {
+            return;
+        }
+        let span = self.program.claims[claim];
+        let locals = self.variables().to_vec();
+        self.run.failed_assertions.push(FailedAssertion { claim, span, thread: place.thread, locals });
+    }
+
+    /// Any value: unknown, or fixed by the seed.
+    fn arbitrary(&self, salt: u64, ty: ScalarType) -> Value {
+        match self.setup.contents {
+            Contents::Unknown => Value::UNKNOWN,
+            Contents::Seeded(seed) => Value::known(reduce(mix(seed, salt) as i64, ty)),
+        }
+    }
+
+    fn opaque(&self, key: u64, args: &[Register], ty: ScalarType) -> Value {
+        let mut salt = key;
+        for &arg in args {
+            let arg = self.get(arg);
+            match arg.bits() {
+                Some(bits) => salt = mix(salt, bits as u64),
+                None => return if arg.trap().is_some() { arg } else { Value::UNKNOWN },
+            }
+        }
+        self.arbitrary(salt, ty)
+    }
+
+    /// Where the arms of a conditional meet; the next instruction.
+    fn join(&mut self, thread: &mut ThreadState, here: usize) -> usize {
+        let speculation = thread.speculation.pop();
+        match speculation {
+            Some(Speculation::Then { otherwise, join, before }) if join as usize == here => {
+                let after_then = self.variables().into();
+                self.variables().copy_from_slice(&before);
+                thread.speculation.push(Speculation::Otherwise { join, after_then });
+                otherwise as usize
+            }
+            Some(Speculation::Otherwise { join, after_then }) if join as usize == here => {
+                for (variable, other) in self.variables().iter_mut().zip(after_then) {
+                    *variable = variable.merge(other);
+                }
+                here + 1
+            }
+            other => {
+                thread.speculation.extend(other);
+                here + 1
+            }
+        }
+    }
+
+    /// Whether the body of a loop is entered.
+    fn loop_test(&mut self, thread: &mut ThreadState, cond: Value, shape: u32, id: ThreadId) -> bool {
+        let program = self.program;
+        if matches!(thread.speculation.last(), Some(Speculation::Loop { shape: of }) if *of == shape) {
+            thread.speculation.pop();
+            self.forget(&program.loops[shape as usize].assigned, id);
+            if !program.loops[shape as usize].terminates {
+                self.doubt(thread);
+            }
+            return false;
+        }
+        if let Some(bits) = cond.bits() {
+            return bits != 0;
+        }
+        self.forget(&program.loops[shape as usize].assigned, id);
+        thread.speculation.push(Speculation::Loop { shape });
+        true
+    }
+
+    /// What an unknown number of turns may have changed.
+    fn forget(&mut self, variables: &[Register], thread: ThreadId) {
+        self.memory.forget_all_private(thread);
+        for &variable in variables {
+            self.set(variable, Value::UNKNOWN);
+        }
+    }
+
+    /// Reports the access; gives its place in memory if that is known.
+    fn touch(
+        &mut self,
+        access: u32,
+        offset: Value,
+        kind: Kind,
+        value: Value,
+        thread: &ThreadState,
+        place: Place,
+    ) -> Option<At> {
+        let access = &self.program.accesses[access as usize];
+        let shape = &self.program.arrays[access.array.index()];
+        let exact = offset.bits().is_some() && is_certain(thread);
+        if exact {
+            let offset = offset.bits().unwrap_or(0);
+            let end = i128::from(offset) + i128::from(access.bytes);
+            let outside = match shape.bytes {
+                Some(size) => offset < 0 || end > i128::from(size),
+                None => offset < 0 && !shape.is_param,
+            };
+            if outside {
+                self.report_outside(access.site, access.array, offset, place);
+            }
+        }
+        if is_reported(shape.space) {
+            self.run.inexact |= !exact;
+            let event = Event {
+                thread: place.thread,
+                site: access.site,
+                array: access.array,
+                offset: offset.bits(),
+                bytes: access.bytes,
+                kind,
+                exact,
+                value: value.bits(),
+                stamp: place.stamps[usize::from(shape.space != Space::Shared)],
+                phase: place.phase,
+            };
+            self.sink.access(&event, &self.registers[..self.program.variables.len()]);
+        }
+        let offset = offset.bits()?;
+        Some(At { thread: place.thread, array: access.array, space: shape.space, offset, bytes: access.bytes })
+    }
+
+    #[cold]
+    fn report_outside(&mut self, site: SiteId, array: crate::calculus::ArrayId, offset: i64, place: Place) {
+        if std::mem::replace(&mut self.reported.out_of_bounds[site.index()], true) {
+            return;
+        }
+        let locals = self.variables().to_vec();
+        let (thread, phase) = (place.thread, place.phase);
+        self.run.out_of_bounds.push(OutOfBounds { site, array, offset, thread, phase, locals });
+    }
+
+    /// Whether the evaluator keeps the values of this array although contents are unknown.
+    fn is_kept(&self, access: u32) -> bool {
+        let shape = &self.program.arrays[self.program.accesses[access as usize].array.index()];
+        shape.space == Space::Private && shape.uniform_access.is_some()
+    }
+
+    fn read(&mut self, access: u32, offset: Value, ty: ScalarType, thread: &ThreadState, place: Place) -> Value {
+        let Some(at) = self.touch(access, offset, Kind::Read, Value::UNKNOWN, thread, place) else {
+            return Value::UNKNOWN;
+        };
+        match self.setup.contents {
+            Contents::Unknown if self.is_kept(access) => self.memory.private_value(at, ty),
+            contents => self.memory.seeded_value(contents, at, ty),
+        }
+    }
+
+    fn write(&mut self, access: u32, offset: Value, value: Value, thread: &ThreadState, place: Place) {
+        let at = self.touch(access, offset, Kind::Write, value, thread, place);
+        let array = self.program.accesses[access as usize].array;
+        match (self.setup.contents, at) {
+            (Contents::Unknown, None) if self.is_kept(access) => self.memory.forget_private(place.thread, array),
+            (Contents::Unknown, Some(at)) if self.is_kept(access) => {
+                let value = if is_certain(thread) { value } else { Value::UNKNOWN };
+                self.memory.set_private_value(at, value);
+            }
+            (Contents::Seeded(seed), Some(at)) => {
+                let made_up = mix(mix(seed, u64::from(access)), at.offset as u64) as i64;
+                self.memory.write(at, value.bits().unwrap_or(made_up));
+            }
+            _ => {}
+        }
+    }
+
+    fn atomic(
+        &mut self,
+        access: u32,
+        offset: Value,
+        shape: &AtomicShape,
+        var: Option<(Register, ScalarType)>,
+        thread: &mut ThreadState,
+        place: Place,
+    ) -> Value {
+        let kind = Kind::Atomic { order: shape.order, scope: shape.scope };
+        let mut operands = [Value::UNKNOWN; 2];
+        for (operand, &register) in operands.iter_mut().zip(&shape.operands) {
+            *operand = self.consume(self.get(register), thread, place);
+        }
+        let at = self.touch(access, offset, kind, operands[0], thread, place);
+        let bytes = self.program.accesses[access as usize].bytes.min(8);
+        let ty = var.map_or(ScalarType::Int { width: 8 * bytes as u8, signed: false }, |(_, ty)| ty);
+        let (contents @ Contents::Seeded(_), Some(at)) = (self.setup.contents, at) else { return Value::UNKNOWN };
+        let old = self.memory.seeded_value(contents, at, ty);
+        let new = updated(shape.op, old, operands, ty);
+        self.memory.write_through(at, new);
+        old
+    }
+}
+
+/// Whether what the thread does now certainly happens.
+fn is_certain(thread: &ThreadState) -> bool {
+    !thread.inexact && thread.speculation.is_empty()
+}
+
+/// What an atomic stores; on values that are not computed with, some function of the inputs.
+fn updated(op: AtomicOp, old: Value, [first, second]: [Value; 2], ty: ScalarType) -> i64 {
+    let old = old.bits().unwrap_or(0);
+    let (first, second) = (first.bits().unwrap_or(0), second.bits().unwrap_or(0));
+    let wide = |bits| value::widen(bits, ty);
+    let computed = match op {
+        AtomicOp::Load => old,
+        AtomicOp::Store | AtomicOp::Exchange => first,
+        AtomicOp::CompareExchange if old == first => second,
+        AtomicOp::CompareExchange => old,
+        _ if ty.range().is_none() => mix(mix(old as u64, first as u64), op as u64) as i64,
+        AtomicOp::Add => old.wrapping_add(first),
+        AtomicOp::Sub => old.wrapping_sub(first),
+        AtomicOp::Increment if wide(old) >= wide(first) => 0,
+        AtomicOp::Increment => old.wrapping_add(1),
+        AtomicOp::Decrement if old == 0 || wide(old) > wide(first) => first,
+        AtomicOp::Decrement => old.wrapping_sub(1),
+        AtomicOp::Min if wide(first) < wide(old) => first,
+        AtomicOp::Max if wide(first) > wide(old) => first,
+        AtomicOp::Min | AtomicOp::Max => old,
+        AtomicOp::And => old & first,
+        AtomicOp::Or => old | first,
+        AtomicOp::Xor => old ^ first,
+    };
+    reduce(computed, ty)
+}

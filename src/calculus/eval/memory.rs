@@ -1,0 +1,151 @@
+//! What memory holds during a run, as far as the contents model says.
+//!
+//! Under seeded contents memory is bytes in three layers: what a thread wrote in this phase (its own reads
+//! see it), what the block wrote in earlier phases, and what all blocks wrote before the last grid sync;
+//! below lies a hash of seed, array and offset. Under unknown contents only private arrays are kept, as
+//! whole values, where all accesses to the array have one size.
+
+use super::value::{Value, mix, reduce};
+use super::{Contents, ThreadId};
+use crate::calculus::{ArrayId, ScalarType, Space};
+use rustc_hash::FxHashMap;
+
+type Place = (ArrayId, i64);
+
+#[derive(Default)]
+pub(super) struct Memory {
+    /// Private arrays: values under unknown contents.
+    private_values: FxHashMap<(ThreadId, Place), Value>,
+    /// Private arrays: bytes under seeded contents.
+    private_bytes: FxHashMap<(ThreadId, Place), u8>,
+    /// Bytes written in the current phase, by thread.
+    pending: FxHashMap<(ThreadId, Place), u8>,
+    /// The order of keys in `pending`, so that the last writer does not depend on hashing.
+    pending_order: Vec<(ThreadId, Place)>,
+    blocks: FxHashMap<(u32, Place), u8>,
+    grid: FxHashMap<Place, u8>,
+}
+
+/// Where and for whom.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    pub(super) thread: ThreadId,
+    pub(super) array: ArrayId,
+    pub(super) space: Space,
+    pub(super) offset: i64,
+    pub(super) bytes: u32,
+}
+
+impl Memory {
+    /// The value that a read of private memory finds under unknown contents.
+    pub(super) fn private_value(&self, at: At, ty: ScalarType) -> Value {
+        match self.private_values.get(&(at.thread, (at.array, at.offset))).and_then(|value| value.bits()) {
+            Some(bits) => Value::known(reduce(bits, ty)),
+            None => Value::UNKNOWN,
+        }
+    }
+
+    /// A write to private memory under unknown contents; only offsets that are multiples of the size are kept.
+    pub(super) fn set_private_value(&mut self, at: At, value: Value) {
+        if at.offset.rem_euclid(i64::from(at.bytes)) == 0 {
+            self.private_values.insert((at.thread, (at.array, at.offset)), value);
+        } else {
+            self.forget_private(at.thread, at.array);
+        }
+    }
+
+    /// Forgets all private arrays of a thread.
+    pub(super) fn forget_all_private(&mut self, thread: ThreadId) {
+        self.private_values.retain(|&(owner, _), _| owner != thread);
+    }
+
+    /// Forgets one private array of a thread.
+    pub(super) fn forget_private(&mut self, thread: ThreadId, array: ArrayId) {
+        self.private_values.retain(|&(owner, (of, _)), _| owner != thread || of != array);
+    }
+
+    /// The value that a read finds under seeded contents.
+    pub(super) fn seeded_value(&self, contents: Contents, at: At, ty: ScalarType) -> Value {
+        let Contents::Seeded(seed) = contents else { return Value::UNKNOWN };
+        let mut bits = 0u64;
+        for index in 0..at.bytes {
+            let byte = self.byte(seed, at, at.offset.wrapping_add(i64::from(index)));
+            if index < 8 { bits |= u64::from(byte) << (8 * index) } else { bits = mix(bits, u64::from(byte)) }
+        }
+        let signed = matches!(ty, ScalarType::Int { signed: true, .. });
+        let value = reduce(bits as i64, ty);
+        let width = 8 * at.bytes;
+        let sign_bits = if signed && width < 64 { (value << (64 - width)) >> (64 - width) } else { value };
+        Value::known(sign_bits)
+    }
+
+    fn byte(&self, seed: u64, at: At, offset: i64) -> u8 {
+        let place = (at.array, offset);
+        let initial = |salt: u64| mix(mix(mix(seed, salt), at.array.index() as u64), offset as u64) as u8;
+        if at.space == Space::Private {
+            let owner = u64::from(at.thread.block) << 32 | u64::from(at.thread.thread);
+            return self.private_bytes.get(&(at.thread, place)).copied().unwrap_or_else(|| initial(owner + 2));
+        }
+        if let Some(&byte) = self.pending.get(&(at.thread, place)) {
+            return byte;
+        }
+        if let Some(&byte) = self.blocks.get(&(at.thread.block, place)) {
+            return byte;
+        }
+        match self.grid.get(&place) {
+            Some(&byte) if at.space != Space::Shared => byte,
+            _ if at.space == Space::Shared => initial(u64::from(at.thread.block) << 32 | 1),
+            _ => initial(0),
+        }
+    }
+
+    /// A write that others see after the next sync.
+    pub(super) fn write(&mut self, at: At, bits: i64) {
+        for index in 0..at.bytes {
+            let place = (at.array, at.offset.wrapping_add(i64::from(index)));
+            let byte = byte_of(bits, index);
+            if at.space == Space::Private {
+                self.private_bytes.insert((at.thread, place), byte);
+            } else if self.pending.insert((at.thread, place), byte).is_none() {
+                self.pending_order.push((at.thread, place));
+            }
+        }
+    }
+
+    /// The write of an atomic: others of the block see it at once.
+    pub(super) fn write_through(&mut self, at: At, bits: i64) {
+        for index in 0..at.bytes {
+            let place = (at.array, at.offset.wrapping_add(i64::from(index)));
+            self.pending.remove(&(at.thread, place));
+            self.blocks.insert((at.thread.block, place), byte_of(bits, index));
+        }
+    }
+
+    /// A sync: what the threads that `is_released` names wrote to memory that `is_ordered` names is seen by the block.
+    pub(super) fn publish(&mut self, is_released: impl Fn(ThreadId) -> bool, is_ordered: impl Fn(ArrayId) -> bool) {
+        let order = std::mem::take(&mut self.pending_order);
+        for key in order {
+            let (thread, place) = key;
+            if !is_released(thread) || !is_ordered(place.0) {
+                self.pending_order.push(key);
+            } else if let Some(byte) = self.pending.remove(&key) {
+                self.blocks.insert((thread.block, place), byte);
+            }
+        }
+    }
+
+    /// A grid sync: what blocks wrote to global memory is seen by all; a later block wins over an earlier one.
+    pub(super) fn publish_to_grid(&mut self, is_global: impl Fn(ArrayId) -> bool) {
+        let mut moved: Vec<_> =
+            self.blocks.iter().filter(|((_, place), _)| is_global(place.0)).map(|(&key, &byte)| (key, byte)).collect();
+        moved.sort_unstable();
+        for ((block, place), byte) in moved {
+            self.blocks.remove(&(block, place));
+            self.grid.insert(place, byte);
+        }
+    }
+}
+
+fn byte_of(bits: i64, index: u32) -> u8 {
+    if index < 8 { (bits >> (8 * index)) as u8 } else { mix(bits as u64, u64::from(index)) as u8 }
+}

@@ -1,0 +1,534 @@
+//! From the tree of statements to a flat list of instructions, once per kernel.
+//!
+//! Registers are numbered: first the variables, then constants, parameters, the twelve ids and sizes, and
+//! at last the temporaries of expressions, which live within one statement. Only variables survive a
+//! barrier, so a thread that waits is its program counter and its variables.
+
+use crate::arena::SideTable;
+use crate::calculus::{
+    Access, ArrayId, AtomicOp, BinaryOp, Expr, ExprId, GeometryVar, Kernel, MemoryOrder, ScalarType, SiteId, Space,
+    Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
+};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+
+pub(super) type Register = u32;
+pub(super) type Target = u32;
+
+/// A target or register that is filled in later.
+const LATER: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+pub(super) enum Instruction {
+    Unary {
+        op: UnaryOp,
+        ty: ScalarType,
+        to: Register,
+        a: Register,
+        expr: ExprId,
+    },
+    Binary {
+        op: BinaryOp,
+        ty: ScalarType,
+        to: Register,
+        a: Register,
+        b: Register,
+        expr: Option<ExprId>,
+    },
+    Select {
+        to: Register,
+        c: Register,
+        a: Register,
+        b: Register,
+    },
+    Convert {
+        to: Register,
+        a: Register,
+        ty: ScalarType,
+    },
+    /// Anything on values that are not computed with: equal inputs (and `key`) give equal results.
+    Opaque {
+        to: Register,
+        key: u64,
+        args: Box<[Register]>,
+        ty: ScalarType,
+    },
+    Let {
+        var: Register,
+        from: Register,
+    },
+    /// Moves the variable of a counted loop.
+    Step {
+        op: BinaryOp,
+        ty: ScalarType,
+        var: Register,
+        by: Register,
+        site: SiteId,
+    },
+    Read {
+        var: Register,
+        ty: ScalarType,
+        access: u32,
+        offset: Register,
+    },
+    Write {
+        access: u32,
+        offset: Register,
+        value: Option<Register>,
+    },
+    Atomic {
+        var: Option<(Register, ScalarType)>,
+        access: u32,
+        offset: Register,
+        atomic: u32,
+    },
+    Jump(Target),
+    /// Continues at `otherwise` if the condition is false; the arms meet at `join`.
+    Branch {
+        cond: Register,
+        otherwise: Target,
+        join: Target,
+    },
+    /// Where the arms of a conditional meet.
+    Join,
+    LoopTest {
+        cond: Register,
+        body: Target,
+        exit: Target,
+        shape: u32,
+    },
+    Sync {
+        sync: u32,
+    },
+    Havoc {
+        var: Register,
+        ty: ScalarType,
+    },
+    Assume {
+        cond: Register,
+    },
+    Assert {
+        cond: Register,
+        claim: u32,
+    },
+    End,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct AtomicShape {
+    pub(super) op: AtomicOp,
+    pub(super) operands: Vec<Register>,
+    pub(super) order: MemoryOrder,
+    pub(super) scope: SyncScope,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SyncShape {
+    pub(super) site: SiteId,
+    pub(super) scope: SyncScope,
+    pub(super) memory: SyncMemory,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct LoopShape {
+    /// Variables that the loop assigns.
+    pub(super) assigned: Vec<Register>,
+    /// Whether the loop ends whatever its bound is.
+    pub(super) terminates: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ArrayShape {
+    pub(super) space: Space,
+    pub(super) bytes: Option<u64>,
+    pub(super) is_param: bool,
+    /// The size of all accesses, if it is one.
+    pub(super) uniform_access: Option<u32>,
+}
+
+/// A kernel, ready to run under any geometry.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(super) code: Vec<Instruction>,
+    pub(super) variables: Vec<ScalarType>,
+    pub(super) constants: Vec<i64>,
+    pub(super) params: Vec<ScalarType>,
+    pub(super) registers: usize,
+    pub(super) accesses: Vec<Access>,
+    pub(super) atomics: Vec<AtomicShape>,
+    pub(super) syncs: Vec<SyncShape>,
+    pub(super) loops: Vec<LoopShape>,
+    pub(super) claims: Vec<Option<Span>>,
+    pub(super) arrays: Vec<ArrayShape>,
+    pub(super) returned: Option<Register>,
+    pub(super) exprs: usize,
+    pub(super) sites: usize,
+}
+
+impl Program {
+    /// Compiles a valid kernel.
+    pub fn new(kernel: &Kernel) -> Self {
+        let mut compiler = Compiler::new(kernel);
+        compiler.block(&kernel.body);
+        compiler.code.push(Instruction::End);
+        compiler.finish()
+    }
+
+    /// Whether blocks wait for each other.
+    pub(super) fn has_grid_sync(&self) -> bool {
+        self.syncs.iter().any(|sync| sync.scope >= SyncScope::Grid)
+    }
+
+    pub(super) fn first_param(&self) -> usize {
+        self.variables.len() + self.constants.len()
+    }
+
+    pub(super) fn first_geometry(&self) -> usize {
+        self.first_param() + self.params.len()
+    }
+}
+
+/// The place of an id or size among the twelve.
+pub(super) fn geometry_index(var: GeometryVar) -> usize {
+    match var {
+        GeometryVar::ThreadIdx(axis) => axis.index(),
+        GeometryVar::BlockIdx(axis) => 3 + axis.index(),
+        GeometryVar::BlockDim(axis) => 6 + axis.index(),
+        GeometryVar::GridDim(axis) => 9 + axis.index(),
+    }
+}
+
+struct Compiler<'a> {
+    kernel: &'a Kernel,
+    code: Vec<Instruction>,
+    constants: Vec<i64>,
+    constant_of: FxHashMap<i64, u32>,
+    accesses: Vec<Access>,
+    atomics: Vec<AtomicShape>,
+    syncs: Vec<SyncShape>,
+    loops: Vec<LoopShape>,
+    claims: Vec<Option<Span>>,
+    /// Registers of the expressions of the current statement.
+    known: FxHashMap<ExprId, Register>,
+    next_temporary: u32,
+    most_temporaries: u32,
+    access_sizes: SideTable<crate::calculus::Array, Option<u32>>,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(kernel: &'a Kernel) -> Self {
+        // Constants get their registers before the code, so that all registers after them have numbers.
+        let mut constants = Vec::new();
+        let mut constant_of = FxHashMap::default();
+        for (_, node) in kernel.exprs.iter() {
+            if let Expr::Int(value, _) = node {
+                constant_of.entry(*value as i64).or_insert_with(|| {
+                    constants.push(*value as i64);
+                    constants.len() as u32 - 1
+                });
+            }
+        }
+        Compiler {
+            kernel,
+            code: Vec::new(),
+            constants,
+            constant_of,
+            accesses: Vec::new(),
+            atomics: Vec::new(),
+            syncs: Vec::new(),
+            loops: Vec::new(),
+            claims: Vec::new(),
+            known: FxHashMap::default(),
+            next_temporary: 0,
+            most_temporaries: 0,
+            access_sizes: SideTable::new(),
+        }
+    }
+
+    fn finish(self) -> Program {
+        let kernel = self.kernel;
+        let first_temporary = kernel.vars.len() + self.constants.len() + kernel.params.len() + 12;
+        let shape = |(id, array): (ArrayId, &crate::calculus::Array)| ArrayShape {
+            space: array.space,
+            bytes: array.bytes,
+            is_param: array.is_param,
+            uniform_access: self.access_sizes.get(id).copied().flatten(),
+        };
+        Program {
+            variables: kernel.vars.iter().map(|(_, var)| var.ty).collect(),
+            params: kernel.params.iter().map(|(_, param)| param.ty).collect(),
+            registers: first_temporary + self.most_temporaries as usize,
+            arrays: kernel.arrays.iter().map(shape).collect(),
+            returned: kernel.returned.map(register),
+            exprs: kernel.exprs.len(),
+            sites: kernel.sites.len(),
+            code: self.code,
+            constants: self.constants,
+            accesses: self.accesses,
+            atomics: self.atomics,
+            syncs: self.syncs,
+            loops: self.loops,
+            claims: self.claims,
+        }
+    }
+
+    fn here(&self) -> Target {
+        self.code.len() as Target
+    }
+
+    fn emit(&mut self, instruction: Instruction) -> usize {
+        self.code.push(instruction);
+        self.code.len() - 1
+    }
+
+    /// Forgets the temporaries of the statement before.
+    fn fresh(&mut self) {
+        self.known.clear();
+        self.next_temporary = 0;
+    }
+
+    fn temporary(&mut self) -> Register {
+        let kernel = self.kernel;
+        let first = kernel.vars.len() + self.constants.len() + kernel.params.len() + 12;
+        self.next_temporary += 1;
+        self.most_temporaries = self.most_temporaries.max(self.next_temporary);
+        first as Register + self.next_temporary - 1
+    }
+
+    /// The register that holds `root` after the code emitted here; without recursion.
+    fn expr(&mut self, root: ExprId) -> Register {
+        let mut stack = vec![root];
+        while let Some(&id) = stack.last() {
+            if self.known.contains_key(&id) {
+                stack.pop();
+                continue;
+            }
+            let node = &self.kernel.exprs[id];
+            let before = stack.len();
+            stack.extend(operands(node).into_iter().filter(|operand| !self.known.contains_key(operand)));
+            if stack.len() == before {
+                stack.pop();
+                let register = self.node(id, node);
+                self.known.insert(id, register);
+            }
+        }
+        self.known[&root]
+    }
+
+    fn node(&mut self, id: ExprId, node: &Expr) -> Register {
+        let kernel = self.kernel;
+        let variables = kernel.vars.len();
+        match node {
+            Expr::Int(value, _) => (variables as u32) + self.constant_of[&(*value as i64)],
+            Expr::Var(var) => register(*var),
+            Expr::Param(param) => (variables + self.constants.len() + param.index()) as Register,
+            Expr::Geometry(var) => {
+                (variables + self.constants.len() + kernel.params.len() + geometry_index(*var)) as Register
+            }
+            Expr::Opaque(text, ty) => self.opaque(&("constant", text), &[], *ty),
+            Expr::Call(name, args, ty) => self.opaque(&("call", name), args, *ty),
+            Expr::Unary(op, a) => {
+                let ty = kernel.exprs.ty(*a);
+                if ty.range().is_none() {
+                    return self.opaque(op, &[*a], kernel.exprs.ty(id));
+                }
+                let (a, to) = (self.known[a], self.temporary());
+                self.emit(Instruction::Unary { op: *op, ty, to, a, expr: id });
+                to
+            }
+            Expr::Binary(op, a, b) => {
+                let ty = kernel.exprs.ty(*a);
+                if ty.range().is_none() || kernel.exprs.ty(*b).range().is_none() {
+                    return self.opaque(op, &[*a, *b], kernel.exprs.ty(id));
+                }
+                let (a, b, to) = (self.known[a], self.known[b], self.temporary());
+                self.emit(Instruction::Binary { op: *op, ty, to, a, b, expr: Some(id) });
+                to
+            }
+            Expr::Select(c, a, b) => {
+                let (c, a, b, to) = (self.known[c], self.known[a], self.known[b], self.temporary());
+                self.emit(Instruction::Select { to, c, a, b });
+                to
+            }
+            Expr::Convert(ty, a) => {
+                let from = kernel.exprs.ty(*a);
+                if ty.range().is_none() || from.range().is_none() {
+                    return self.opaque(&("convert", from, *ty), &[*a], *ty);
+                }
+                let (a, to) = (self.known[a], self.temporary());
+                self.emit(Instruction::Convert { to, a, ty: *ty });
+                to
+            }
+        }
+    }
+
+    fn opaque(&mut self, key: &impl std::hash::Hash, args: &[ExprId], ty: ScalarType) -> Register {
+        use std::hash::Hasher;
+        let mut hasher = rustc_hash::FxHasher::default();
+        key.hash(&mut hasher);
+        let args = args.iter().map(|arg| self.known[arg]).collect();
+        let to = self.temporary();
+        self.emit(Instruction::Opaque { to, key: hasher.finish(), args, ty });
+        to
+    }
+
+    fn block(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            self.stmt(stmt);
+        }
+    }
+
+    fn access(&mut self, access: &Access) -> (u32, Register) {
+        let size = match self.access_sizes.get(access.array) {
+            None => Some(access.bytes),
+            Some(known) => known.filter(|&bytes| bytes == access.bytes),
+        };
+        self.access_sizes.insert(access.array, size);
+        let offset = self.expr(access.offset);
+        self.accesses.push(*access);
+        (self.accesses.len() as u32 - 1, offset)
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        self.fresh();
+        match stmt {
+            Stmt::Let { var, value } => {
+                let from = self.expr(*value);
+                self.emit(Instruction::Let { var: register(*var), from });
+            }
+            Stmt::Read { var, access } => {
+                let (access, offset) = self.access(access);
+                let ty = self.kernel.vars[*var].ty;
+                self.emit(Instruction::Read { var: register(*var), ty, access, offset });
+            }
+            Stmt::Write { access, value } => {
+                let value = value.map(|value| self.expr(value));
+                let (access, offset) = self.access(access);
+                self.emit(Instruction::Write { access, offset, value });
+            }
+            Stmt::Atomic { var, access, op, operands, order, scope } => {
+                let operands = operands.iter().map(|&operand| self.expr(operand)).collect();
+                let (access, offset) = self.access(access);
+                self.atomics.push(AtomicShape { op: *op, operands, order: *order, scope: *scope });
+                let atomic = self.atomics.len() as u32 - 1;
+                let var = var.map(|var| (register(var), self.kernel.vars[var].ty));
+                self.emit(Instruction::Atomic { var, access, offset, atomic });
+            }
+            Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
+            Stmt::For(counted) => self.counted(counted),
+            Stmt::Loop { test, body, .. } => self.looped(*test, body),
+            Stmt::Sync { scope, memory, site } => {
+                self.syncs.push(SyncShape { site: *site, scope: *scope, memory: *memory });
+                let sync = self.syncs.len() as u32 - 1;
+                self.emit(Instruction::Sync { sync });
+            }
+            Stmt::Havoc { var, .. } => {
+                self.emit(Instruction::Havoc { var: register(*var), ty: self.kernel.vars[*var].ty });
+            }
+            Stmt::Assume { cond, .. } => {
+                let cond = self.expr(*cond);
+                self.emit(Instruction::Assume { cond });
+            }
+            Stmt::Assert { cond, span } => {
+                let cond = self.expr(*cond);
+                self.claims.push(*span);
+                let claim = self.claims.len() as u32 - 1;
+                self.emit(Instruction::Assert { cond, claim });
+            }
+        }
+    }
+
+    fn branch(&mut self, cond: ExprId, then: &[Stmt], otherwise: &[Stmt]) {
+        let cond = self.expr(cond);
+        let branch = self.emit(Instruction::Branch { cond, otherwise: LATER, join: LATER });
+        self.block(then);
+        let skip = self.emit(Instruction::Jump(LATER));
+        let start_of_otherwise = self.here();
+        self.block(otherwise);
+        let meeting = self.here();
+        self.emit(Instruction::Join);
+        self.code[skip] = Instruction::Jump(meeting);
+        self.code[branch] = Instruction::Branch { cond, otherwise: start_of_otherwise, join: meeting };
+    }
+
+    fn counted(&mut self, counted: &crate::calculus::For) {
+        let ty = self.kernel.vars[counted.var].ty;
+        let var = register(counted.var);
+        let from = self.expr(counted.start);
+        self.emit(Instruction::Let { var, from });
+        let mut assigned = assigned(&counted.body);
+        assigned.push(counted.var);
+        let terminates = counted.cmp != BinaryOp::Ne
+            && matches!(counted.step.op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Div | BinaryOp::Shr);
+        let shape = self.shape(assigned, terminates);
+        let head = self.here();
+        self.fresh();
+        let b = self.expr(counted.bound);
+        let cond = self.temporary();
+        self.emit(Instruction::Binary { op: counted.cmp, ty, to: cond, a: var, b, expr: None });
+        let test = self.emit(Instruction::LoopTest { cond, body: LATER, exit: LATER, shape });
+        self.block(&counted.body);
+        self.fresh();
+        let by = self.expr(counted.step.by);
+        self.emit(Instruction::Step { op: counted.step.op, ty, var, by, site: counted.site });
+        self.emit(Instruction::Jump(head));
+        let exit = self.here();
+        self.code[test] = Instruction::LoopTest { cond, body: test as Target + 1, exit, shape };
+    }
+
+    fn looped(&mut self, test: Test, body: &[Stmt]) {
+        let shape = self.shape(assigned(body), false);
+        let head = self.here();
+        match test {
+            Test::Before(cond) => {
+                let cond = self.expr(cond);
+                let test = self.emit(Instruction::LoopTest { cond, body: LATER, exit: LATER, shape });
+                self.block(body);
+                self.emit(Instruction::Jump(head));
+                let exit = self.here();
+                self.code[test] = Instruction::LoopTest { cond, body: test as Target + 1, exit, shape };
+            }
+            Test::After(cond) => {
+                self.block(body);
+                self.fresh();
+                let cond = self.expr(cond);
+                let exit = self.here() + 1;
+                self.emit(Instruction::LoopTest { cond, body: head, exit, shape });
+            }
+        }
+    }
+
+    fn shape(&mut self, assigned: Vec<VarId>, terminates: bool) -> u32 {
+        let mut assigned: Vec<_> = assigned.into_iter().map(register).collect();
+        assigned.sort_unstable();
+        assigned.dedup();
+        self.loops.push(LoopShape { assigned, terminates });
+        self.loops.len() as u32 - 1
+    }
+}
+
+fn register(var: VarId) -> Register {
+    var.index() as Register
+}
+
+/// Variables that statements assign, with repetitions.
+fn assigned(body: &[Stmt]) -> Vec<VarId> {
+    let mut found = Vec::new();
+    let mut stack: Vec<&[Stmt]> = vec![body];
+    while let Some(body) = stack.pop() {
+        for stmt in body {
+            match stmt {
+                Stmt::Let { var, .. } | Stmt::Read { var, .. } | Stmt::Havoc { var, .. } => found.push(*var),
+                Stmt::Atomic { var, .. } => found.extend(*var),
+                Stmt::If { then, otherwise, .. } => stack.extend([then.as_slice(), otherwise]),
+                Stmt::For(counted) => {
+                    found.push(counted.var);
+                    stack.push(&counted.body);
+                }
+                Stmt::Loop { body, .. } => stack.push(body),
+                Stmt::Write { .. } | Stmt::Sync { .. } | Stmt::Assume { .. } | Stmt::Assert { .. } => {}
+            }
+        }
+    }
+    found
+}

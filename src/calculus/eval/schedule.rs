@@ -1,0 +1,413 @@
+//! Blocks and barriers: who runs, who waits, who is let go.
+
+use super::machine::{Machine, Place, Reported, Stop, ThreadState};
+use super::memory::Memory;
+use super::program::{Program, SyncShape};
+use super::value::Value;
+use super::{Blocks, Contents, Divergence, Run, Setup, Sink, Stamp, ThreadId, WARP, value};
+use crate::calculus::{Geometry, Space, SyncMemory, SyncScope};
+
+/// Runs `program` under `setup`; accesses go to `sink` as they happen.
+pub fn run<S: Sink>(program: &Program, setup: &Setup<'_>, sink: &mut S) -> Run {
+    let mut machine = new_machine(program, setup, sink);
+    let finished = run_blocks(&mut machine);
+    let mut run = machine.run;
+    run.finished = finished;
+    run.steps = setup.budget - machine.fuel;
+    let wrapped = machine.wrapped.iter().enumerate().filter(|(_, wrapped)| **wrapped);
+    run.wrapped = wrapped.map(|(index, _)| crate::calculus::ExprId::from_index(index)).collect();
+    run.wrapped_loops.sort_unstable();
+    run.wrapped_loops.dedup();
+    run
+}
+
+fn new_machine<'a, S>(program: &'a Program, setup: &'a Setup<'a>, sink: &'a mut S) -> Machine<'a, S> {
+    let mut registers = vec![Value::UNKNOWN; program.registers];
+    for (index, &constant) in program.constants.iter().enumerate() {
+        registers[program.variables.len() + index] = Value::known(constant);
+    }
+    for (index, _) in program.params.iter().enumerate() {
+        let value = setup.params.get(index).copied().flatten();
+        registers[program.first_param() + index] = value.map_or(Value::UNKNOWN, |value| Value::known(value as i64));
+    }
+    let geometry = program.first_geometry();
+    for axis in 0..3 {
+        registers[geometry + 6 + axis] = Value::known(i64::from(setup.geometry.block[axis]));
+        registers[geometry + 9 + axis] = Value::known(i64::from(setup.geometry.grid[axis]));
+    }
+    Machine {
+        program,
+        setup,
+        sink,
+        registers,
+        memory: Memory::default(),
+        run: Run::default(),
+        fuel: setup.budget,
+        wrapped: vec![false; program.exprs],
+        reported: Reported { out_of_bounds: vec![false; program.sites], claims: vec![false; program.claims.len()] },
+    }
+}
+
+/// Runs the blocks, one after the other where they do not wait for each other. False if the run was cut off.
+fn run_blocks<S: Sink>(machine: &mut Machine<'_, S>) -> bool {
+    let Geometry { block, grid } = machine.setup.geometry;
+    let product = |extents: [u32; 3]| extents.iter().map(|&extent| u128::from(extent)).product::<u128>();
+    let blocks = match machine.setup.blocks {
+        Blocks::All => product(grid),
+        Blocks::These(ids) => ids.len() as u128,
+    };
+    // Every thread takes an instruction at least, so that there is no use in making room for more of them.
+    let together = machine.program.has_grid_sync();
+    if product(block) * if together { blocks } else { 1 } > u128::from(machine.setup.budget) {
+        return false;
+    }
+    if together {
+        let ids: Vec<_> = (0..blocks as u64).map(|index| block_id(machine.setup, index)).collect();
+        return run_together(machine, &ids);
+    }
+    for index in 0..u64::try_from(blocks).unwrap_or(u64::MAX) {
+        let id = block_id(machine.setup, index);
+        let mut block = Block::new(machine, index as u32, id);
+        machine.run.blocks.push(id);
+        if block.run(machine) != Outcome::Ended {
+            return false;
+        }
+    }
+    true
+}
+
+/// The id of the block that is run at this position.
+fn block_id(setup: &Setup<'_>, index: u64) -> [u32; 3] {
+    let [width, height, _] = setup.geometry.grid.map(u64::from);
+    match setup.blocks {
+        Blocks::All => [index % width, index / width % height, index / width / height].map(|place| place as u32),
+        Blocks::These(ids) => ids[index as usize],
+    }
+}
+
+/// Runs all blocks up to each grid sync. False if the budget ran out or an assumption failed.
+fn run_together<S: Sink>(machine: &mut Machine<'_, S>, ids: &[[u32; 3]]) -> bool {
+    machine.run.blocks = ids.to_vec();
+    let mut blocks: Vec<_> = ids.iter().enumerate().map(|(index, &id)| Block::new(machine, index as u32, id)).collect();
+    loop {
+        let mut waiting: Option<(usize, u32)> = None;
+        let mut ended = None;
+        let mut apart = None;
+        for index in 0..blocks.len() {
+            match blocks[index].run(machine) {
+                Outcome::Aborted => return false,
+                Outcome::Ended => ended = Some(index),
+                Outcome::AtGrid(sync) => match waiting {
+                    None => waiting = Some((index, sync)),
+                    Some((_, other)) if other != sync => apart = Some(index),
+                    Some(_) => {}
+                },
+            }
+        }
+        let Some((first, sync)) = waiting else { return true };
+        if let Some(other) = apart.or(ended) {
+            let witness = |index: usize| {
+                let block = &blocks[index];
+                let thread = block.status.iter().position(|status| matches!(status, Status::Waiting(_))).unwrap_or(0);
+                (ThreadId { block: index as u32, thread: thread as u32 }, block, thread)
+            };
+            report_divergence(machine, sync, witness(first), witness(other));
+        }
+        let doubt = apart.is_some() || blocks.iter().any(|block| block.doubt);
+        let shape = machine.program.syncs[sync as usize];
+        let program = machine.program;
+        machine.memory.publish(|_| true, |array| is_ordered(program, shape.memory, array));
+        if shape.memory.global {
+            machine.memory.publish_to_grid(|array| program.arrays[array.index()].space == Space::Global);
+        }
+        for block in &mut blocks {
+            block.doubt |= doubt;
+            block.release_from_grid(shape.memory);
+        }
+    }
+}
+
+fn is_ordered(program: &Program, memory: SyncMemory, array: crate::calculus::ArrayId) -> bool {
+    match program.arrays[array.index()].space {
+        Space::Shared => memory.shared,
+        Space::Global | Space::Constant => memory.global,
+        Space::Private => true,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// All threads ended.
+    Ended,
+    /// All threads that have not ended wait at a grid sync, mostly this one.
+    AtGrid(u32),
+    /// The run is over.
+    Aborted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Ready,
+    Waiting(u32),
+    Ended,
+}
+
+/// Syncs passed, by the memory that they order: shared, global.
+type Passed = [u32; 2];
+
+fn count(passed: &mut Passed, memory: SyncMemory) {
+    passed[0] += u32::from(memory.shared);
+    passed[1] += u32::from(memory.global);
+}
+
+struct Block {
+    index: u32,
+    id: [u32; 3],
+    extents: [u32; 3],
+    threads: Vec<ThreadState>,
+    status: Vec<Status>,
+    /// Variables of all threads, one after the other.
+    variables: Vec<Value>,
+    width: usize,
+    warps: Vec<Passed>,
+    passed: Passed,
+    grid: Passed,
+    phase: u32,
+    /// Nobody knows whether all threads get past the barriers before.
+    doubt: bool,
+}
+
+impl Block {
+    fn new<S>(machine: &Machine<'_, S>, index: u32, id: [u32; 3]) -> Self {
+        let extents = machine.setup.geometry.block;
+        let count = extents.iter().map(|&extent| extent as usize).product();
+        let width = machine.program.variables.len();
+        let mut variables = vec![Value::UNKNOWN; count * width];
+        if let Contents::Seeded(seed) = machine.setup.contents {
+            for (place, value) in variables.iter_mut().enumerate() {
+                let bits = value::mix(value::mix(seed, u64::from(index)), place as u64) as i64;
+                *value = Value::known(value::reduce(bits, machine.program.variables[place % width]));
+            }
+        }
+        Block {
+            index,
+            id,
+            extents,
+            threads: vec![ThreadState::default(); count],
+            status: vec![Status::Ready; count],
+            variables,
+            width,
+            warps: vec![[0; 2]; count.div_ceil(WARP as usize)],
+            passed: [0; 2],
+            grid: [0; 2],
+            phase: 0,
+            doubt: false,
+        }
+    }
+
+    /// Runs until all threads have ended or wait for other blocks.
+    fn run<S: Sink>(&mut self, machine: &mut Machine<'_, S>) -> Outcome {
+        self.enter(machine);
+        loop {
+            if !self.run_ready_threads(machine) {
+                return Outcome::Aborted;
+            }
+            if self.release_warps(machine) {
+                continue;
+            }
+            let Some(first) = self.status.iter().position(|status| *status != Status::Ended) else {
+                return Outcome::Ended;
+            };
+            let Status::Waiting(sync) = self.status[first] else { continue };
+            let apart =
+                self.status.iter().position(|status| matches!(status, Status::Waiting(other) if *other != sync));
+            let ended = self.status.iter().position(|status| *status == Status::Ended);
+            if let Some(other) = apart.or(ended) {
+                self.report(machine, sync, first, other);
+            }
+            let shape = machine.program.syncs[sync as usize];
+            match apart {
+                Some(_) => {
+                    self.doubt = true;
+                    self.release_block(machine, SyncMemory { shared: true, global: true });
+                }
+                None if shape.scope >= SyncScope::Grid => return Outcome::AtGrid(sync),
+                None => self.release_block(machine, shape.memory),
+            }
+        }
+    }
+
+    /// Tells the registers which block this is.
+    fn enter<S>(&self, machine: &mut Machine<'_, S>) {
+        let geometry = machine.program.first_geometry();
+        for axis in 0..3 {
+            machine.registers[geometry + 3 + axis] = Value::known(i64::from(self.id[axis]));
+        }
+    }
+
+    fn stamps(&self, warp: usize) -> [Stamp; 2] {
+        [0, 1].map(|memory| Stamp {
+            warp: self.warps[warp][memory],
+            block: self.passed[memory],
+            grid: self.grid[memory],
+        })
+    }
+
+    /// False if the run is over.
+    fn run_ready_threads<S: Sink>(&mut self, machine: &mut Machine<'_, S>) -> bool {
+        let geometry = machine.program.first_geometry();
+        let [width, height, _] = self.extents;
+        let mut doubt = self.doubt;
+        for thread in 0..self.threads.len() {
+            if self.status[thread] != Status::Ready {
+                continue;
+            }
+            let linear = thread as u32;
+            let position = [linear % width, linear / width % height, linear / width / height];
+            for axis in 0..3 {
+                machine.registers[geometry + axis] = Value::known(i64::from(position[axis]));
+            }
+            let variables = thread * self.width..(thread + 1) * self.width;
+            machine.registers[..self.width].copy_from_slice(&self.variables[variables.clone()]);
+            let place = Place {
+                thread: ThreadId { block: self.index, thread: linear },
+                stamps: self.stamps(thread / WARP as usize),
+                phase: self.phase,
+            };
+            self.threads[thread].inexact |= self.doubt;
+            let stop = machine.resume(&mut self.threads[thread], place);
+            self.variables[variables].copy_from_slice(&machine.registers[..self.width]);
+            self.status[thread] = match stop {
+                Stop::Abort => return false,
+                Stop::End => Status::Ended,
+                Stop::Sync(sync) => {
+                    // If it is not certain that this thread arrives, it is not that others get on.
+                    doubt |= self.threads[thread].inexact;
+                    Status::Waiting(sync)
+                }
+            };
+        }
+        self.doubt = doubt;
+        true
+    }
+
+    /// Lets warps go on whose threads wait at a warp sync; whether there were any.
+    fn release_warps<S>(&mut self, machine: &mut Machine<'_, S>) -> bool {
+        let mut released = false;
+        for warp in 0..self.warps.len() {
+            let first = warp * WARP as usize;
+            let members = first..(first + WARP as usize).min(self.threads.len());
+            let shape = |status: &Status| match status {
+                Status::Waiting(sync) => Some((*sync, machine.program.syncs[*sync as usize])),
+                _ => None,
+            };
+            let at_warp_sync = members.clone().find_map(|thread| {
+                shape(&self.status[thread])
+                    .filter(|(_, shape)| shape.scope == SyncScope::Warp)
+                    .map(|found| (thread, found))
+            });
+            let Some((waiting, (sync, shape))) = at_warp_sync else { continue };
+            let apart =
+                members.clone().find(|&thread| matches!(self.status[thread], Status::Waiting(other) if other != sync));
+            if let Some(other) = apart {
+                self.report(machine, sync, waiting, other);
+                self.doubt = true;
+            }
+            released = true;
+            self.release_warp(machine, warp, shape, members);
+        }
+        released
+    }
+
+    fn release_warp<S>(
+        &mut self,
+        machine: &mut Machine<'_, S>,
+        warp: usize,
+        shape: SyncShape,
+        members: std::ops::Range<usize>,
+    ) {
+        let program = machine.program;
+        let index = self.index;
+        machine.memory.publish(
+            |thread| thread.block == index && members.contains(&(thread.thread as usize)),
+            |array| is_ordered(program, shape.memory, array),
+        );
+        count(&mut self.warps[warp], shape.memory);
+        for thread in members {
+            // Threads of the warp that wait for the block go on waiting.
+            if let Status::Waiting(sync) = self.status[thread]
+                && program.syncs[sync as usize].scope == SyncScope::Warp
+            {
+                self.status[thread] = Status::Ready;
+            }
+        }
+    }
+
+    fn release_block<S>(&mut self, machine: &mut Machine<'_, S>, memory: SyncMemory) {
+        let program = machine.program;
+        let index = self.index;
+        machine.memory.publish(|thread| thread.block == index, |array| is_ordered(program, memory, array));
+        self.pass(memory);
+    }
+
+    fn release_from_grid(&mut self, memory: SyncMemory) {
+        count(&mut self.grid, memory);
+        self.pass(memory);
+    }
+
+    /// All threads that wait go on, one block sync later.
+    fn pass(&mut self, memory: SyncMemory) {
+        count(&mut self.passed, memory);
+        for warp in &mut self.warps {
+            count(warp, memory);
+        }
+        self.phase += 1;
+        for status in &mut self.status {
+            if matches!(status, Status::Waiting(_)) {
+                *status = Status::Ready;
+            }
+        }
+    }
+
+    fn report<S>(&self, machine: &mut Machine<'_, S>, sync: u32, waiting: usize, other: usize) {
+        let id = |thread: usize| ThreadId { block: self.index, thread: thread as u32 };
+        report_divergence(machine, sync, (id(waiting), self, waiting), (id(other), self, other));
+    }
+
+    fn locals(&self, thread: usize) -> &[Value] {
+        &self.variables[thread * self.width..(thread + 1) * self.width]
+    }
+}
+
+/// Reports a sync that the first thread waits at and the second does not, unless one of them may not be there.
+fn report_divergence<S>(
+    machine: &mut Machine<'_, S>,
+    sync: u32,
+    (waiting, home, waiting_index): (ThreadId, &Block, usize),
+    (other, other_home, other_index): (ThreadId, &Block, usize),
+) {
+    let is_certain = |block: &Block, thread: usize| !block.doubt && !block.threads[thread].inexact;
+    if !is_certain(home, waiting_index) || !is_certain(other_home, other_index) {
+        machine.run.inexact = true;
+        return;
+    }
+    let program = machine.program;
+    let site = |sync: u32| program.syncs[sync as usize].site;
+    let other_site = match other_home.status[other_index] {
+        Status::Waiting(sync) => Some(site(sync)),
+        _ => None,
+    };
+    let known = |seen: &Divergence| seen.sync == site(sync) && seen.other == other_site;
+    if machine.run.divergences.iter().any(known) {
+        return;
+    }
+    let returned = program.returned.and_then(|var| other_home.locals(other_index)[var as usize].bits()) == Some(1);
+    machine.run.divergences.push(Divergence {
+        sync: site(sync),
+        other: other_site,
+        returned: returned && other_site.is_none(),
+        threads: [waiting, other],
+        phase: home.phase,
+        locals: [home.locals(waiting_index).to_vec(), other_home.locals(other_index).to_vec()],
+    });
+}
