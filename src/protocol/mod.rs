@@ -17,9 +17,14 @@
 //! Deliberately absent: what memory holds, other than "equal reads give equal values" ([`Opaque::key`]).
 
 pub mod infer;
+pub mod inputs;
 pub mod sources;
 mod stability;
 pub mod text;
+pub mod uniform;
+
+#[cfg(test)]
+mod tests;
 
 use crate::arena::{Arena, Handle, SideTable};
 use crate::calculus::{
