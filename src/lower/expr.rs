@@ -64,7 +64,7 @@ impl Pass<'_> {
             }
             ExprKind::Convert(inner) => self.effect(inner),
             ExprKind::Assign(target, value) => {
-                self.assign(target, value, expr.span);
+                self.assign(target, value, expr.span, Use::Discarded);
             }
             ExprKind::CompoundAssign { .. } | ExprKind::Step { .. } => {
                 self.update(expr, Use::Discarded);
@@ -76,8 +76,8 @@ impl Pass<'_> {
             ExprKind::Builtin(builtin, name, args) => {
                 self.builtin(builtin, name, args, expr, Use::Discarded);
             }
-            // Naming an object without taking its value touches nothing, but its subscripts are evaluated.
-            _ if is_object(expr) => {
+            // Naming a scalar object reads it in C; of anything larger only the subscripts are evaluated.
+            _ if is_object(expr) && self.layout.scalar(expr.ty).is_none() => {
                 self.object(expr);
             }
             _ => {
@@ -133,8 +133,8 @@ impl Pass<'_> {
                 self.effect(first);
                 self.value(last)
             }
-            ExprKind::Assign(target, value) => self.assign(target, value, span).1,
-            ExprKind::CompoundAssign { .. } => self.update(expr, Use::Discarded).new,
+            ExprKind::Assign(target, value) => self.assign(target, value, span, Use::Needed).1,
+            ExprKind::CompoundAssign { .. } => self.update(expr, Use::Needed).new,
             ExprKind::Step { postfix, .. } => {
                 let updated = self.update(expr, Use::Needed);
                 if *postfix { updated.old } else { updated.new }
@@ -275,13 +275,24 @@ impl Pass<'_> {
         traps
     }
 
-    /// Carries out an assignment; returns the object and the value that it now has.
-    pub(super) fn assign(&mut self, target: &Expr, value: &Expr, span: Span) -> (Object, Value) {
+    /// Carries out an assignment; returns the object and, if it is needed, the value that it now has.
+    pub(super) fn assign(&mut self, target: &Expr, value: &Expr, span: Span, needed: Use) -> (Object, Value) {
         let value = self.value(value);
         let object = self.object(target);
         let value = self.fit_value(value, target.ty);
-        self.store_object(&object, value.clone(), target.span.to(span));
+        let value = self.put(&object, value, span, needed);
         (object, value)
+    }
+
+    /// Stores `value` and returns it in a form that holds after the store: `x + 1` does not, once `x` has it.
+    fn put(&mut self, object: &Object, value: Value, span: Span, needed: Use) -> Value {
+        if needed == Use::Discarded {
+            self.store_object(object, value, span);
+            return Value::Void;
+        }
+        let value = self.kept(value);
+        self.store_object(object, value.clone(), span);
+        value
     }
 
     /// A scalar in the type of the object that it is stored in.
@@ -292,8 +303,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Carries out a compound assignment or a step; `old` says whether the old value is needed afterwards.
-    pub(super) fn update(&mut self, expr: &Expr, old_value: Use) -> Updated {
+    /// Carries out a compound assignment or a step; `needed` says whether a value is wanted.
+    pub(super) fn update(&mut self, expr: &Expr, needed: Use) -> Updated {
         let span = expr.span;
         match &expr.kind {
             ExprKind::CompoundAssign { target, op, value, compute } => {
@@ -309,7 +320,7 @@ impl Pass<'_> {
                     }
                 };
                 let new = self.fit_value(new, target.ty);
-                self.store_object(&object, new.clone(), span);
+                let new = self.put(&object, new, span, needed);
                 Updated { object, old, new }
             }
             ExprKind::Step { target, up, postfix } => {
@@ -317,9 +328,9 @@ impl Pass<'_> {
                 let old = self.load_object(&object, span);
                 let op = if *up { BinaryOp::Add } else { BinaryOp::Sub };
                 let new = self.next(&old, op, target, span);
-                let keep = *postfix && old_value == Use::Needed;
-                let old = if keep { self.kept(old) } else { old };
-                self.store_object(&object, new.clone(), span);
+                let wants_old = *postfix && needed == Use::Needed;
+                let old = if wants_old { self.kept(old) } else { old };
+                let new = self.put(&object, new, span, if wants_old { Use::Discarded } else { needed });
                 Updated { object, old, new }
             }
             _ => {
@@ -357,7 +368,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The old value of a postfix operator, kept from what follows.
+    /// A value as it is now, whatever is assigned later.
     fn kept(&mut self, value: Value) -> Value {
         match value {
             Value::Scalar(expr) => Value::Scalar(self.snapshot(expr)),
@@ -370,7 +381,8 @@ impl Pass<'_> {
                 };
                 Value::Pointer(Pointer { base, offset: self.snapshot(offset) })
             }
-            other => other,
+            Value::Aggregate(parts) => Value::Aggregate(parts.into_iter().map(|part| self.kept(part)).collect()),
+            Value::Void => Value::Void,
         }
     }
 

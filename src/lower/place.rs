@@ -52,7 +52,7 @@ impl Pass<'_> {
     fn object_inner(&mut self, expr: &Expr) -> Object {
         match &expr.kind {
             ExprKind::Lanes(base, lanes) if is_object(base) => self.lanes(base, lanes, expr),
-            ExprKind::Assign(target, value) => self.assign(target, value, expr.span).0,
+            ExprKind::Assign(target, value) => self.assign(target, value, expr.span, Use::Discarded).0,
             ExprKind::CompoundAssign { .. } | ExprKind::Step { .. } => self.update(expr, Use::Discarded).object,
             ExprKind::Comma(first, last) => {
                 self.effect(first);
