@@ -3,6 +3,7 @@
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
 //! - [`lowering`]: source text to calculus, one test for each trap.
+//! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`pages`]: the examples of the rule pages.
 //! - [`render`]: the output formats on reports made by hand.
 //! - [`tidy`]: the room table and other rules about the source itself.
@@ -10,6 +11,7 @@
 mod cli;
 mod fixtures;
 mod lowering;
+mod laws;
 mod pages;
 mod render;
 mod tidy;

@@ -1,0 +1,86 @@
+//! The calculus: its text and its evaluation.
+
+use super::generate::kernels;
+use proptest::prelude::*;
+use raceproof::calculus::eval::{Blocks, Contents, Event, History, Program, Setup, run};
+use raceproof::calculus::{Geometry, Kernel, text};
+
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) }
+}
+
+fn execute(kernel: &Kernel, contents: Contents, threads: u32) -> (raceproof::calculus::eval::Run, Vec<Event>) {
+    let setup = Setup {
+        geometry: Geometry { block: [threads, 1, 1], grid: [2, 1, 1] },
+        params: &[Some(3), Some(2)],
+        blocks: Blocks::All,
+        contents,
+        budget: 200_000,
+    };
+    let mut history = History::default();
+    let run = run(&Program::new(kernel), &setup, &mut history);
+    (run, history.accesses.into_iter().map(|seen| seen.event).collect())
+}
+
+/// What an access is, whatever was stored and whatever barriers it follows.
+fn identity(event: &Event) -> impl Ord + Copy + std::fmt::Debug + use<> {
+    (event.thread, event.site, event.offset, event.bytes)
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn texts_read_back(kernel in kernels()) {
+        let printed = text::print(&kernel);
+        let read = text::parse(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+        prop_assert!(text::same(&kernel, &read), "{}", printed);
+        prop_assert_eq!(text::print(&read), printed);
+    }
+
+    #[test]
+    fn the_parser_survives_any_text(garbage in ".{0,200}") {
+        let _ = text::parse(&garbage);
+    }
+
+    #[test]
+    fn the_parser_survives_mutated_texts(kernel in kernels(), cut in any::<prop::sample::Index>(), glue in "[ -~]{0,3}") {
+        let printed = text::print(&kernel);
+        let at = cut.index(printed.len());
+        let mutated = format!("{}{glue}{}", &printed[..at], printed.get(at + 1..).unwrap_or(""));
+        if let Ok(read) = text::parse(&mutated) {
+            let again = text::print(&read);
+            let twice = text::parse(&again).unwrap_or_else(|error| panic!("{error}\n{again}"));
+            prop_assert!(text::same(&read, &twice), "{}", mutated);
+        }
+    }
+
+    /// What is exact under unknown contents happens under all contents, with the same barriers before it.
+    #[test]
+    fn exact_accesses_happen_whatever_arrays_hold(kernel in kernels(), seed in any::<u64>(), threads in 1u32..6) {
+        let (concrete, known) = execute(&kernel, Contents::Seeded(seed), threads);
+        let (outcome, abstracted) = execute(&kernel, Contents::Unknown, threads);
+        prop_assume!(outcome.finished && concrete.finished);
+        let mut happened: Vec<_> = known.iter().map(|event| (identity(event), event.phase, event.stamp)).collect();
+        happened.sort_unstable();
+        for event in abstracted.iter().filter(|event| event.exact) {
+            let key = (identity(event), event.phase, event.stamp);
+            prop_assert!(happened.binary_search(&key).is_ok(), "{:?} in\n{}", event, text::print(&kernel));
+        }
+    }
+
+    /// What happens under some contents is among the accesses under unknown contents, exact or not.
+    #[test]
+    fn every_access_is_foreseen(kernel in kernels(), seed in any::<u64>(), threads in 1u32..6) {
+        let (outcome, known) = execute(&kernel, Contents::Seeded(seed), threads);
+        let (_, abstracted) = execute(&kernel, Contents::Unknown, threads);
+        prop_assume!(outcome.finished);
+        for event in &known {
+            let foreseen = abstracted.iter().any(|other| {
+                let same_place = other.offset.is_none() || other.offset == event.offset;
+                (other.thread, other.site) == (event.thread, event.site) && same_place
+            });
+            prop_assert!(foreseen, "{:?} in\n{}", event, text::print(&kernel));
+        }
+    }
+}
