@@ -30,6 +30,7 @@ mod members;
 mod names;
 mod operators;
 mod overload;
+mod print;
 pub mod program;
 mod records;
 mod scope;
