@@ -58,9 +58,13 @@ impl<'u> Resolver<'u> {
         match &builtin {
             Builtin::MakeVector(_) => {
                 let ty = self.result_type_of(result, &args);
-                if let Type::Vector { of, lanes } = self.types[ty] {
+                if let Type::Vector { of, lanes } = self.types[ty]
+                    && args.len() == usize::from(lanes)
+                {
                     return self.construct_vector(ty, of, lanes, args, span);
                 }
+                // An overload of a header that is not here: `make_float3(float4)`.
+                return Expr { ty, ..self.unknown_call(name, args, span) };
             }
             Builtin::Barrier { .. } => builtin = self.barrier(builtin, &args),
             Builtin::Atomic { .. } => {

@@ -1,6 +1,6 @@
 //! Constant evaluation of resolved expressions, in machine arithmetic.
 
-use super::context::Resolver;
+use super::context::{DEPTH_LIMIT, Resolver};
 use super::program::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, Storage, Type, TypeId, UnaryOp, VariableId};
 use crate::syntax;
 use rustc_hash::FxHashMap;
@@ -110,9 +110,15 @@ impl<'u> Resolver<'u> {
                     let argument = self.evaluate(argument, environment, steps)?;
                     inner.insert(param, argument);
                 }
+                if self.depth > DEPTH_LIMIT {
+                    return None;
+                }
                 self.ensure_body(*function);
                 let body = self.functions[*function].body.clone()?;
-                self.execute(&body, &mut inner, steps)?
+                self.depth += 4;
+                let result = self.execute(&body, &mut inner, steps);
+                self.depth -= 4;
+                result?
             }
             _ => None,
         }

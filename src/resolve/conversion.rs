@@ -2,7 +2,7 @@
 
 use super::context::{Resolver, expr};
 use super::program::{AddressSpace, Expr, ExprKind, Storage, Type, TypeId};
-use crate::source::Language;
+use crate::source::{Language, Span};
 
 impl Resolver<'_> {
     /// Whether an expression denotes an object.
@@ -89,9 +89,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// What is not understood, after the evaluation of `parts`, which may have effects.
-    pub(super) fn unsupported_with(&mut self, span: crate::source::Span, reason: String, parts: Vec<Expr>) -> Expr {
-        let mut result = self.unsupported(span, reason);
+    /// What is not understood, after the evaluation of `parts`, which may have effects. A part that is not
+    /// understood itself is the reason that users should see.
+    pub(super) fn unsupported_with(&mut self, span: Span, reason: String, mut parts: Vec<Expr>) -> Expr {
+        let culprit = parts.iter().position(|part| matches!(part.kind, ExprKind::Unsupported(_)));
+        let mut result = match culprit {
+            Some(at) => parts.remove(at),
+            None => self.unsupported(span, reason),
+        };
         for part in parts.into_iter().rev() {
             if has_effect(&part) {
                 let part = self.load(part);
@@ -105,7 +110,7 @@ impl Resolver<'_> {
     /// Converts a value (not an object) to a type.
     pub(super) fn convert(&mut self, value: Expr, to: TypeId) -> Expr {
         if value.ty == to || matches!(value.kind, ExprKind::Unsupported(_)) {
-            return Expr { ty: if value.ty == to { value.ty } else { to }, ..value };
+            return Expr { ty: to, ..value };
         }
         let span = value.span;
         match (&value.kind, &self.types[to]) {

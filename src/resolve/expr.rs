@@ -32,6 +32,37 @@ impl<'u> Resolver<'u> {
         self.load(value)
     }
 
+    /// An expression whose value nobody asks for: no object is loaded for it.
+    pub(super) fn effect(&mut self, value: &'u syntax::Expr) -> Expr {
+        if self.depth > DEPTH_LIMIT {
+            return self.unsupported(value.span, "expression nested too deeply");
+        }
+        self.depth += 1;
+        let span = value.span;
+        let result = match &value.kind {
+            syntax::ExprKind::Comma(first, second) => {
+                let first = self.effect(first);
+                let second = self.effect(second);
+                let ty = second.ty;
+                expr(ExprKind::Comma(Box::new(first), Box::new(second)), ty, span)
+            }
+            syntax::ExprKind::Conditional(cond, then, otherwise) => {
+                let cond = self.expr(cond);
+                let cond = self.truth(cond);
+                let then = self.effect(then);
+                let otherwise = self.effect(otherwise);
+                let kind = ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise));
+                expr(kind, self.common.void, span)
+            }
+            syntax::ExprKind::Cast(_, ty, operand) if self.resolve_type(ty).ty == self.common.void => {
+                self.effect(operand)
+            }
+            _ => self.expr_kind(value),
+        };
+        self.depth -= 1;
+        result
+    }
+
     /// The value of an expression that is never evaluated, or only by the compiler.
     pub(super) fn unevaluated(&mut self, value: &'u syntax::Expr) -> Expr {
         let temporaries = self.frame.temporaries.len();
@@ -78,8 +109,8 @@ impl<'u> Resolver<'u> {
                 self.conditional(cond, then, otherwise, span)
             }
             Kind::Comma(first, second) => {
-                let first = self.value(first);
-                let second = self.expr(second);
+                let first = self.effect(first);
+                let second = self.value(second);
                 self.comma(first, second, span)
             }
             Kind::Call(callee, args) => self.call(callee, args, span),
@@ -314,24 +345,12 @@ impl<'u> Resolver<'u> {
         expr(ExprKind::PointerAdd(Box::new(pointer), Box::new(index)), ty, span)
     }
 
-    /// `c ? a : b`. Two objects of one type stay an object, through their addresses.
-    fn conditional(&mut self, cond: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
+    /// `c ? a : b` as a value.
+    pub(super) fn conditional(&mut self, cond: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
         if let Type::Vector { .. } = self.types[cond.ty] {
             return self.select(cond, then, otherwise, span);
         }
         let cond = self.truth(cond);
-        let both_objects = self.is_object(&then) && self.is_object(&otherwise) && then.ty == otherwise.ty;
-        if both_objects
-            && !matches!(
-                self.types[then.ty],
-                Type::Int { .. } | Type::Bool | Type::Float { .. } | Type::Pointer { .. } | Type::Array { .. }
-            )
-        {
-            // Whole records and vectors are chosen by value: nothing takes their address.
-            let (then, otherwise) = (self.load(then), self.load(otherwise));
-            let ty = then.ty;
-            return expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, span);
-        }
         let (then, otherwise) = (self.load(then), self.load(otherwise));
         let Some(ty) = self.merged_type(&then, &otherwise) else {
             return self.unsupported_with(
@@ -368,7 +387,7 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// `a, b`. An object on the right stays one, through its address.
+    /// `a, b`, where nothing is left of an `a` without effect. An object on the right stays one, through its address.
     pub(super) fn comma(&mut self, first: Expr, second: Expr, span: Span) -> Expr {
         if !has_effect(&first) {
             return second;
@@ -412,6 +431,10 @@ impl<'u> Resolver<'u> {
         }
         if let syntax::ExprKind::InitList(_) = &operand.kind {
             return self.initial(operand, written.ty);
+        }
+        if written.ty == self.common.void {
+            let operand = self.effect(operand);
+            return expr(ExprKind::Convert(Box::new(operand)), self.common.void, span);
         }
         let operand = self.expr(operand);
         let operand = self.load(operand);

@@ -13,6 +13,9 @@ use crate::syntax::{self, ItemKind, Param, Qualifier, TypeKind};
 /// Functions beyond which no further instance is made.
 const INSTANCE_LIMIT: usize = 4_096;
 
+/// Nesting that a body counts for when another body needs it at once.
+const BODY_DEPTH: usize = 16;
+
 impl<'u> Resolver<'u> {
     /// The instance of a function for template arguments; `None` if there are too many.
     pub(super) fn instance(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) -> Option<FunctionId> {
@@ -203,7 +206,8 @@ impl<'u> Resolver<'u> {
     /// Resolves the body of a function, if it has not been.
     pub(super) fn ensure_body(&mut self, function: FunctionId) {
         let info = self.infos[function.index()].clone();
-        if info.started || self.depth > super::context::DEPTH_LIMIT / 2 && !info.result_is_auto {
+        // What is too deep here stays in the queue.
+        if info.started || self.depth > super::context::DEPTH_LIMIT {
             return;
         }
         self.infos[function.index()].started = true;
@@ -218,11 +222,13 @@ impl<'u> Resolver<'u> {
         };
         let outer = std::mem::replace(&mut self.frame, frame);
         let in_host = std::mem::replace(&mut self.in_host, false);
+        self.depth += BODY_DEPTH;
         let stmts = self.within(info.scope, |this| {
             let mut stmts = this.member_initializers(info.syntax);
             this.in_block(|this| this.stmts(body, &mut stmts));
             stmts
         });
+        self.depth -= BODY_DEPTH;
         self.in_host = in_host;
         let frame = std::mem::replace(&mut self.frame, outer);
         let mut whole = frame.temporaries;

@@ -7,16 +7,29 @@ use crate::source::{Language, Span};
 use crate::syntax;
 
 impl<'u> Resolver<'u> {
-    /// The expression as an object where one is needed: `(c ? a : b)` then chooses between addresses.
+    /// The expression as an object where one is needed: `(c ? a : b)` then chooses between addresses, and
+    /// `(a, b)` denotes `b`.
     pub(super) fn object(&mut self, value: &'u syntax::Expr) -> Expr {
+        if let syntax::ExprKind::Comma(first, second) = &value.kind {
+            let first = self.effect(first);
+            self.depth += 1;
+            let second = self.object(second);
+            self.depth -= 1;
+            return self.comma(first, second, value.span);
+        }
         let syntax::ExprKind::Conditional(cond, then, otherwise) = &value.kind else {
             return self.expr(value);
         };
+        if self.depth > super::context::DEPTH_LIMIT {
+            return self.unsupported(value.span, "expression nested too deeply");
+        }
+        self.depth += 1;
+        let cond = self.expr(cond);
         let then = self.object(then);
         let otherwise = self.object(otherwise);
-        let cond = self.expr(cond);
+        self.depth -= 1;
         if !self.is_object(&then) || !self.is_object(&otherwise) || then.ty != otherwise.ty {
-            return self.expr(value);
+            return self.conditional(cond, then, otherwise, value.span);
         }
         let cond = self.truth(cond);
         let (then, otherwise) = (self.address_of(then), self.address_of(otherwise));

@@ -46,7 +46,7 @@ impl<'u> Resolver<'u> {
             }
             Kind::Item(item) => return self.local_item(item, out),
             Kind::Expr(value) => {
-                let value = self.expr(value);
+                let value = self.effect(value);
                 StmtKind::Expr(value)
             }
             Kind::If { init, cond, is_constexpr, then, otherwise } => {
@@ -146,7 +146,7 @@ impl<'u> Resolver<'u> {
                 let stmt = init.map_or(span, |init| init.span);
                 let last = before.pop().map(Box::new);
                 let cond = cond.map(|cond| self.condition(cond));
-                let step = step.map(|step| self.expr(step));
+                let step = step.map(|step| self.effect(step));
                 let body = self.branch(body);
                 before.push(Stmt { kind: StmtKind::For { init: last, cond, step, body }, span });
                 out.push(Stmt { kind: StmtKind::Block(before), span: stmt.to(span) });
@@ -154,7 +154,7 @@ impl<'u> Resolver<'u> {
             }
         };
         let cond = cond.map(|cond| self.condition(cond));
-        let step = step.map(|step| self.expr(step));
+        let step = step.map(|step| self.effect(step));
         let body = self.branch(body);
         out.push(Stmt { kind: StmtKind::For { init, cond, step, body }, span });
     }
