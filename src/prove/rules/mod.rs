@@ -1,5 +1,98 @@
-//! Placeholder.
+//! Symbolic proofs of race-freedom for every launch geometry, without a solver (RULES).
+//!
+//! A [`State`](state::State) holds what is known about two threads that are supposed to conflict; [`search`]
+//! looks for a contradiction with the rules of one file each ([`sign`], [`split`], [`subst`], [`never`],
+//! [`xor`], [`order`], [`cases`]) and returns a [`Derivation`], which [`check`] replays without searching.
+//!
+//! Guarantees: arithmetic is exact or gives up; budgets are counts; a derivation that [`check`] accepts is a
+//! proof whatever the search did. Deliberately absent: protocols and expressions (`condition`), solvers, and
+//! the reserve rules POWERS, WINDOW, MONOTONE and INJECTIVE, which the catalogue does not need.
 
-/// A derivation.
-#[derive(Clone, Debug)]
-pub struct Derivation;
+pub mod cases;
+pub mod check;
+pub mod derivation;
+pub mod never;
+pub mod order;
+pub mod poly;
+pub mod samples;
+pub mod search;
+pub mod sign;
+pub mod split;
+pub mod state;
+pub mod subst;
+pub mod xor;
+
+pub use check::CheckError;
+pub use derivation::Derivation;
+pub use search::Budget;
+
+use super::condition::{self, Condition, Returned};
+use super::{Assumption, Open, Pair, Proof, Scope, SyncQuestion};
+use crate::protocol::Protocol;
+use derivation::Refutation;
+use search::Outcome;
+
+/// Proves that two threads cannot conflict at `pair`.
+pub fn prove_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, budget: &Budget) -> Result<Proof, Open> {
+    let condition = condition::build(protocol, pair, scope)?;
+    let proof = proof_of(vec![condition], Vec::new(), budget)?;
+    not_vacuous(protocol, scope, proof)
+}
+
+/// Checks the proof of a pair: builds the condition once more from the protocol and replays the derivation.
+pub fn check_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, derivation: &Derivation) -> Result<(), CheckError> {
+    let [refutation] = derivation.refutations.as_slice() else { return Err(CheckError::Coverage) };
+    let state = condition::rebuild(protocol, pair, scope, &refutation.rulings).map_err(CheckError::Condition)?;
+    check::check(&refutation.root, state)
+}
+
+/// Proves that of two threads of a block either both or neither reach the sync in a turn of the loops
+/// around it, as far as they have not returned.
+pub fn prove_sync_uniform(
+    protocol: &Protocol,
+    question: SyncQuestion,
+    returned: Returned,
+    scope: &Scope,
+    budget: &Budget,
+) -> Result<Proof, Open> {
+    let (conditions, assumptions) = condition::guard_conditions(protocol, question.sync, returned, scope)?;
+    let proof = proof_of(conditions, assumptions, budget)?;
+    not_vacuous(protocol, scope, proof)
+}
+
+/// Checks the proof of a sync.
+pub fn check_sync_uniform(
+    protocol: &Protocol,
+    question: SyncQuestion,
+    returned: Returned,
+    scope: &Scope,
+    derivation: &Derivation,
+) -> Result<(), CheckError> {
+    let rulings: Vec<_> = derivation.refutations.iter().map(|refutation| refutation.rulings.as_slice()).collect();
+    let states =
+        condition::replay_guards(protocol, question.sync, returned, scope, &rulings).map_err(CheckError::Condition)?;
+    for (state, refutation) in states.into_iter().zip(&derivation.refutations) {
+        check::check(&refutation.root, state)?;
+    }
+    Ok(())
+}
+
+fn proof_of(conditions: Vec<Condition>, mut assumptions: Vec<Assumption>, budget: &Budget) -> Result<Proof, Open> {
+    let mut derivation = Derivation::default();
+    for condition in conditions {
+        let root = match search::search(&condition.state, budget) {
+            Outcome::Proved(root) => root,
+            Outcome::Stuck => return Err(Open::NoRule),
+            Outcome::Spent => return Err(Open::Budget),
+        };
+        assumptions.extend(condition.assumptions);
+        derivation.refutations.push(Refutation { rulings: condition.rulings, root, names: condition.names });
+    }
+    assumptions.sort();
+    assumptions.dedup();
+    Ok(Proof { derivation, assumptions })
+}
+
+fn not_vacuous(protocol: &Protocol, scope: &Scope, proof: Proof) -> Result<Proof, Open> {
+    if condition::has_a_point(protocol, scope) { Ok(proof) } else { Err(Open::Vacuous) }
+}

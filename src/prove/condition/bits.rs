@@ -1,0 +1,128 @@
+//! BITS (RULES, section 2.5): masks, or, xor.
+//!
+//! With `p` a power of two: `x & (p-1) = x % p`; `x & ~(p-1) = p*(x/p)`; `x & p = p*((x/p) % 2)`; a contiguous
+//! constant mask selects one digit; `a | b = a + b` if a power of two divides every coefficient of `a` and
+//! `0 <= b` stays below it. Masks below `p` hold for values that wrapped, since `p` divides two to the width.
+//! *Proof.* Binary digits; no carries where the digit ranges are disjoint.
+//! *Trap.* `x & (n-1)` with `n` not known to be a power of two is not `x % n`.
+
+use super::builder::{Builder, EnvId, Key};
+use super::division::Rounding;
+use super::sampling::Source;
+use crate::calculus::{Expr, ExprId, UnaryOp};
+use crate::prove::rules::poly::{Poly, XORS};
+use crate::prove::rules::state::Xor;
+
+impl Builder<'_> {
+    pub(super) fn bit_and(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
+        for (value, mask) in [(a, b), (b, a)] {
+            if let Some(masked) = self.mask(expr, value, mask, env) {
+                return Some(masked);
+            }
+        }
+        let masked = self.unknown(expr, env)?;
+        for operand in [a, b] {
+            let Some(bound) = self.value(operand, env) else { continue };
+            if self.shows(&bound) {
+                self.fact(masked.clone());
+                self.fact(bound.minus(&masked)?);
+            }
+        }
+        Some(masked)
+    }
+
+    /// `value & mask`, if the mask is of a form that is understood.
+    fn mask(&mut self, expr: ExprId, value: ExprId, mask: ExprId, env: EnvId) -> Option<Poly> {
+        if let Expr::Unary(UnaryOp::BitNot, inner) = self.protocol.exprs[mask] {
+            let power = self.value(inner, env)?.plus_constant(1)?;
+            return self.keep_above(expr, value, &power, env);
+        }
+        let (_, greatest) = self.ty(mask).range()?;
+        let mask = self.value(mask, env)?;
+        if let Some(constant) = mask.as_constant() {
+            let complement =
+                if constant < 0 { i128::from(constant).abs() } else { greatest + 1 - i128::from(constant) };
+            if constant <= 0 || complement & (complement - 1) == 0 && constant & (constant + 1) != 0 {
+                let power = Poly::constant(i64::try_from(complement).ok()?);
+                return if constant == 0 { Some(Poly::ZERO) } else { self.keep_above(expr, value, &power, env) };
+            }
+            return self.keep_digit(expr, value, constant, env);
+        }
+        let power = mask.plus_constant(1)?;
+        if self.is_power(&power) && self.shows_positive(&power) {
+            let residue = self.residue(value, env)?;
+            return Some(self.divide(expr, env, &residue, &power, Rounding::Down, 0)?.1);
+        }
+        if self.is_power(&mask) && self.shows_positive(&mask) {
+            let residue = self.residue(value, env)?;
+            let shifted = self.divide(expr, env, &residue, &mask, Rounding::Down, 0)?.0;
+            let bit = self.divide(expr, env, &shifted, &Poly::constant(2), Rounding::Down, 0)?.1;
+            return self.normal(&mask)?.times(&bit);
+        }
+        None
+    }
+
+    /// `value & ~(power - 1)`
+    fn keep_above(&mut self, expr: ExprId, value: ExprId, power: &Poly, env: EnvId) -> Option<Poly> {
+        if !self.is_power(power) {
+            return None;
+        }
+        let value = self.value(value, env)?;
+        let quotient = self.divide(expr, env, &value, power, Rounding::Down, 0)?.0;
+        self.normal(power)?.times(&quotient)
+    }
+
+    /// `value & mask` for ones that stand together.
+    fn keep_digit(&mut self, expr: ExprId, value: ExprId, mask: i64, env: EnvId) -> Option<Poly> {
+        let low = mask & mask.wrapping_neg();
+        let ones = mask / low;
+        if ones.checked_add(1)? & ones != 0 {
+            return None;
+        }
+        let residue = self.residue(value, env)?;
+        let low = Poly::constant(low);
+        let shifted = self.divide(expr, env, &residue, &low, Rounding::Down, 0)?.0;
+        let digit = self.divide(expr, env, &shifted, &Poly::constant(ones + 1), Rounding::Down, 0)?.1;
+        low.times(&digit)
+    }
+
+    pub(super) fn bit_or(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
+        let (a, b) = self.both(a, b, env, Self::value)?;
+        for (high, low) in [(&a, &b), (&b, &a)] {
+            let content = high.content();
+            let power = content & content.wrapping_neg();
+            if power > 1 && self.shows(low) && self.shows_positive(&Poly::constant(power).minus(low)?) {
+                return high.plus(low);
+            }
+        }
+        let joined = self.unknown(expr, env)?;
+        if self.shows(&a) && self.shows(&b) {
+            self.fact(joined.minus(&a)?);
+            self.fact(joined.minus(&b)?);
+            self.fact(a.plus(&b)?.minus(&joined)?);
+        }
+        Some(joined)
+    }
+
+    pub(super) fn bit_xor(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
+        let (a, b) = self.both(a, b, env, Self::value)?;
+        let (argument, mask) = if b.is_private() { (b, a) } else { (a, b) };
+        if mask.is_private() || !argument.is_private() {
+            return self.unknown(expr, env);
+        }
+        let known = self.state.xors.iter().find(|xor| xor.argument == argument && xor.mask == mask);
+        if let Some(xor) = known {
+            return Some(xor.value.clone());
+        }
+        let side = self.environments[env].side;
+        let source = Source::Xor(argument.clone(), mask.clone());
+        let atom = self.atom(XORS, Key::Value(expr), side, "xor", source)?;
+        let ty = self.ty(expr);
+        self.typed(atom, ty);
+        if self.shows(&argument) && self.shows(&mask) {
+            self.set_non_negative(atom);
+        }
+        self.state.xors.push(Xor { value: Poly::atom(atom), argument, mask });
+        Some(Poly::atom(atom))
+    }
+}

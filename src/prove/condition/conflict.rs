@@ -1,0 +1,248 @@
+//! The condition that two accesses conflict.
+
+use super::builder::Key;
+use super::builder::{Builder, Env, EnvId};
+use super::meeting;
+use super::oracle::Oracle;
+use super::sampling;
+use super::sampling::Source;
+use super::words::words;
+use crate::calculus::{Expr, ExprId};
+use crate::memory_model::Level;
+use crate::protocol::{Fact, Guard, LoopId, Protocol};
+use crate::prove::rules::poly::{Atom, IDS, Poly, Side};
+use crate::prove::{Assumption, Open, Pair, Scope};
+
+/// Whether the state is for a search, or for the checker, which has no use for hints.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hints {
+    Wanted,
+    Unwanted,
+}
+
+/// Passes over the expressions until every value is read in the digits that it was divided into.
+const PASSES: usize = 4;
+/// Rounds of points for the search.
+const ROUNDS: u64 = 2;
+/// Rounds of points before assumptions are taken to be contradictory.
+const VACUITY_ROUNDS: u64 = 400;
+
+fn out_of_range() -> Open {
+    Open::NotExpressible("numbers or terms out of range".to_owned())
+}
+
+pub(super) fn build<'a>(
+    protocol: &'a Protocol,
+    pair: &Pair,
+    scope: &'a Scope,
+    oracle: Oracle<'a>,
+    hints: Hints,
+) -> Result<Builder<'a>, Open> {
+    let mut builder = Builder::new(protocol, pair.level, scope, oracle);
+    let accesses = [&protocol.accesses[pair.first], &protocol.accesses[pair.second]];
+    for side in Side::BOTH {
+        builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
+    }
+    builder.assume_launch_facts();
+    enter_loops(&mut builder, pair, [&accesses[0].loops, &accesses[1].loops]).ok_or_else(out_of_range)?;
+    for (env, access) in accesses.iter().enumerate() {
+        builder.assume_facts(env, &access.loops, &access.guards);
+    }
+    builder.coordinates().ok_or_else(out_of_range)?;
+    for (env, access) in accesses.iter().enumerate() {
+        builder.assume_guards(env, &access.loops, &access.guards);
+    }
+    meeting::assume(&mut builder, pair);
+    let offsets = offsets(&mut builder, [accesses[0].offset, accesses[1].offset])
+        .ok_or_else(|| Open::NotExpressible(words(protocol, accesses[0].offset)))?;
+    finish(&mut builder, hints).ok_or_else(out_of_range)?;
+    let sizes = [accesses[0].bytes, accesses[1].bytes];
+    let equation = conflict(&mut builder, &offsets, sizes).ok_or_else(out_of_range)?;
+    builder.state.equations.insert(0, equation);
+    Ok(builder)
+}
+
+/// Iteration numbers of the loops around either access.
+fn enter_loops(builder: &mut Builder, pair: &Pair, loops: [&Vec<LoopId>; 2]) -> Option<()> {
+    for (depth, &id) in loops[0].iter().enumerate() {
+        let site = builder.protocol.loops[id].site;
+        let relation = pair.meeting.relations.iter().find(|entry| entry.0 == site).map(|entry| entry.1);
+        match relation {
+            Some(relation) if loops[1].contains(&id) => builder.enter_together(id, relation, depth)?,
+            _ => builder.enter_privately(id, depth, 0)?,
+        }
+    }
+    for (depth, &id) in loops[1].iter().enumerate() {
+        if !builder.environments[1].iterations.iter().any(|entry| entry.0 == id) {
+            builder.enter_privately(id, depth, 1)?;
+        }
+    }
+    Some(())
+}
+
+/// Offsets of both accesses; repeated until every value is read in its digits.
+fn offsets(builder: &mut Builder, exprs: [ExprId; 2]) -> Option<[Poly; 2]> {
+    let mut offsets = [Poly::ZERO, Poly::ZERO];
+    for _ in 0..PASSES {
+        let known = (builder.canonical.len(), builder.aliases.len());
+        for (env, expr) in exprs.into_iter().enumerate() {
+            offsets[env] = builder.value(expr, env)?;
+        }
+        if known == (builder.canonical.len(), builder.aliases.len()) && !builder.values.is_empty() {
+            break;
+        }
+        builder.values.clear();
+        builder.residues.clear();
+    }
+    let normal = [builder.settled(&offsets[0])?, builder.settled(&offsets[1])?];
+    Some(normal)
+}
+
+/// Equations of digits, everything in normal form, hints.
+pub(super) fn finish(builder: &mut Builder, hints: Hints) -> Option<()> {
+    let mut twins = Vec::new();
+    let mut single = Vec::new();
+    for definition in builder.definitions.values() {
+        let normal = |side: usize| definition[side].as_ref().map(|poly| builder.normal(poly));
+        let (first, second) = (normal(0), normal(1));
+        if let (Some(first), Some(second)) = (&first, &second) {
+            let (first, second) = (first.as_ref()?, second.as_ref()?);
+            twins.push(first.minus(second)?);
+        }
+        for definition in [first, second].into_iter().flatten() {
+            single.push(definition?);
+        }
+    }
+    for equation in twins.into_iter().chain(single) {
+        if !equation.is_zero() && !builder.state.equations.contains(&equation) {
+            builder.state.equations.push(equation);
+        }
+    }
+    if hints == Hints::Wanted {
+        builder.state.orders = orders(builder)?;
+        builder.state.samples = sampling::draw(builder, &[], ROUNDS);
+    }
+    Some(())
+}
+
+/// Named values that both threads have, shortest first.
+fn orders(builder: &Builder) -> Option<Vec<(Poly, Poly)>> {
+    let mut orders: Vec<(Poly, Poly)> = Vec::new();
+    for pair in builder.orders.values() {
+        if let [Some(first), Some(second)] = pair {
+            let pair = (builder.normal(first)?, builder.normal(second)?);
+            let plain = |atom: &Atom| !atom.is_private() || atom.level() == IDS;
+            if !orders.contains(&pair) && pair.0.is_private() && pair.0.atoms().iter().all(plain) {
+                orders.push(pair);
+            }
+        }
+    }
+    orders.sort_by_key(|pair| pair.0.len());
+    orders.truncate(3);
+    Some(orders)
+}
+
+/// BYTES (RULES, section 2.1): the equation that says that some byte is in both ranges.
+///
+/// If both accesses have one size that divides every coefficient of both offsets, equal bytes mean equal
+/// elements, and the equation is about elements. *Trap.* A `float4` stored at element `i` rather than `4*i`.
+fn conflict(builder: &mut Builder, offsets: &[Poly; 2], sizes: [u32; 2]) -> Option<Poly> {
+    let difference = offsets[0].minus(&offsets[1])?;
+    let whole = |poly: &Poly| poly.content() % i64::from(sizes[0]) == 0;
+    if sizes[0] == sizes[1] && offsets.iter().all(whole) {
+        let size = Poly::constant(i64::from(sizes[0]));
+        return difference.divide_exactly(&size);
+    }
+    let mut equation = difference;
+    for (side, size) in Side::BOTH.into_iter().zip(sizes) {
+        if size == 1 {
+            continue;
+        }
+        let limit = Poly::constant(i64::from(size));
+        let byte = builder.atom(IDS, Key::Byte, side, "byte", Source::Below(limit.clone()))?;
+        builder.set_non_negative(byte);
+        builder.fact(limit.plus_constant(-1)?.minus(&Poly::atom(byte))?);
+        let sign = if side == Side::First { 1 } else { -1 };
+        equation = equation.plus(&Poly::atom(byte).scaled(sign)?)?;
+    }
+    // The points know nothing of the bytes; they can be anything in range, and 0 is.
+    for side in Side::BOTH {
+        if let Some(byte) =
+            builder.names.iter().find(|entry| entry.0.side() == Some(side) && entry.1.starts_with("byte."))
+        {
+            let byte = *byte.0;
+            builder.state.samples.define(byte, &Poly::ZERO);
+        }
+    }
+    Some(equation)
+}
+
+impl Builder<'_> {
+    /// Facts that hold for every thread: those without guards over uniform values.
+    pub(super) fn assume_launch_facts(&mut self) {
+        for fact in &self.protocol.facts {
+            if fact.guards.is_empty() && fact.loops.is_empty() && self.is_uniform(fact.cond, None) {
+                self.state_fact(fact, 0);
+            }
+        }
+    }
+
+    /// Facts that stand on the way to a place.
+    pub(super) fn assume_facts(&mut self, env: EnvId, loops: &[LoopId], guards: &[Guard]) {
+        for fact in &self.protocol.facts {
+            let passed = fact.guards.iter().all(|guard| guards.iter().any(|other| other.cond == guard.cond));
+            let around = fact.loops.iter().all(|id| loops.contains(id));
+            if passed
+                && around
+                && !(fact.guards.is_empty() && fact.loops.is_empty() && self.is_uniform(fact.cond, None))
+            {
+                self.state_fact(fact, env);
+            }
+        }
+    }
+
+    fn state_fact(&mut self, fact: &Fact, env: EnvId) {
+        if matches!(self.protocol.exprs[fact.cond], Expr::Int(1, _)) {
+            return;
+        }
+        self.assumptions.insert(Assumption::Stated(words(self.protocol, fact.cond)));
+        self.assume(fact.cond, env);
+    }
+
+    /// Guards of a place, and the tests of the loops around it.
+    pub(super) fn assume_guards(&mut self, env: EnvId, loops: &[LoopId], guards: &[Guard]) {
+        let tests: Vec<ExprId> = loops.iter().map(|&id| self.protocol.loops[id].guard).collect();
+        let conditions = guards.iter().map(|guard| guard.cond).chain(tests);
+        let mut seen = Vec::new();
+        for cond in conditions {
+            if !seen.contains(&cond) {
+                seen.push(cond);
+                self.assume(cond, env);
+            }
+        }
+    }
+}
+
+pub(super) fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
+    if protocol.facts.is_empty() {
+        return true;
+    }
+    let mut builder = Builder::new(protocol, Level::Block, scope, Oracle::searching());
+    for side in Side::BOTH {
+        builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
+    }
+    builder.assume_launch_facts();
+    builder.assume_facts(0, &[], &[]);
+    let mut constants = Vec::new();
+    for fact in &protocol.facts {
+        protocol.exprs.visit(fact.cond, |_, node| {
+            if let Expr::Int(value, _) = node
+                && let Ok(value) = i64::try_from(*value)
+            {
+                constants.extend([value, value.saturating_add(1), value.saturating_sub(1), value.saturating_mul(2)]);
+            }
+        });
+    }
+    constants.extend([16, 32, 64, 128, 256, 1024]);
+    sampling::draw(&builder, &constants, VACUITY_ROUNDS).len() > 0
+}

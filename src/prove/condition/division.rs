@@ -1,0 +1,348 @@
+//! DIV and CHAIN (RULES, sections 2.3 and 2.4): quotients and remainders as digits.
+//!
+//! *Premises.* `m >= 1` and, where C truncates, `x >= 0`, both by SIGN. *Gives.* `x = m*q + r`, `0 <= r < m`,
+//! and `q >= 0` if `x >= 0`. *Proof.* Euclid. Shifts and masks round down whatever the sign of `x`, so that
+//! they need `m >= 1` only.
+//! *CHAIN.* If `x = m*q + r` is known and `m*k` divides: `q = k*q' + r'`, `x / (m*k) = q'`, `x % (m*k) = m*r' + r`.
+//! *Trap.* `(t - 1)/2` is 0 for t = 0, 1 and 2: without `x >= 0` the remainder has either sign.
+
+use super::builder::{Builder, EnvId, Key, Record};
+use super::sampling::Source;
+use crate::calculus::{BinaryOp, ExprId, ScalarType};
+use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly};
+use crate::prove::rules::state::Literal;
+
+/// How a quotient is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounding {
+    /// Down: shifts and masks.
+    Down,
+    /// Towards zero: `/` and `%`.
+    TowardsZero,
+}
+
+/// Divisions inside each other.
+const DEPTH: u32 = 12;
+
+impl Builder<'_> {
+    pub(super) fn division(
+        &mut self,
+        expr: ExprId,
+        op: BinaryOp,
+        operands: (ExprId, ExprId),
+        env: EnvId,
+    ) -> Option<Poly> {
+        let (x, m) = self.both(operands.0, operands.1, env, Self::value)?;
+        let unsigned = self.ty(operands.1).range().is_some_and(|range| range.0 >= 0);
+        if self.environments[env].certain && unsigned {
+            // A division by zero has no value, so that a thread that went on did not divide by zero.
+            let least = m.plus_constant(-1)?;
+            self.fact(least);
+        }
+        let (quotient, remainder) = match self.divide(expr, env, &x, &m, Rounding::TowardsZero, 0) {
+            Some(digits) => digits,
+            None => self.divide_by_unknown_sign(expr, env, &x, &m)?,
+        };
+        Some(if op == BinaryOp::Div { quotient } else { remainder })
+    }
+
+    /// Quotient and remainder of `x` by `m`.
+    pub(super) fn divide(
+        &mut self,
+        expr: ExprId,
+        env: EnvId,
+        x: &Poly,
+        m: &Poly,
+        rounding: Rounding,
+        depth: u32,
+    ) -> Option<(Poly, Poly)> {
+        let (x, m) = (self.normal(x)?, self.normal(m)?);
+        if depth > DEPTH || !self.shows_positive(&m) {
+            return None;
+        }
+        self.hint(&m);
+        let (multiple, rest) = pull_out(&x, &m)?;
+        if rest.is_zero() {
+            return Some((multiple, Poly::ZERO));
+        }
+        if rounding == Rounding::TowardsZero && !self.shows(&x) {
+            return self.truncate(expr, env, &x, &m);
+        }
+        let (multiple, rest, non_negative) = if self.shows(&rest) {
+            if self.shows_positive(&m.minus(&rest)?) {
+                return Some((multiple, rest));
+            }
+            (multiple, rest, true)
+        } else if rounding == Rounding::TowardsZero {
+            (Poly::ZERO, x.clone(), true)
+        } else {
+            (multiple, rest, false)
+        };
+        let digits = match self.chain(expr, env, &rest, &m, rounding, depth)? {
+            Some(digits) => digits,
+            None => self.digits(expr, env, &rest, &m, non_negative)?,
+        };
+        let quotient = self.normal(&multiple)?.plus(&digits.0)?;
+        self.note_canonical(&x, &m, &quotient, &digits.1)?;
+        Some((quotient, digits.1))
+    }
+
+    /// From now on `x` is read as `m*quotient + remainder`.
+    fn note_canonical(&mut self, x: &Poly, m: &Poly, quotient: &Poly, remainder: &Poly) -> Option<()> {
+        let x = self.normal(x)?;
+        let value = self.normal(m)?.times(quotient)?.plus(remainder)?;
+        let known = self.canonical.iter().any(|entry| self.normal(&entry.0).as_ref() == Some(&x));
+        if x != value && x.as_atom().is_none() && !known {
+            self.canonical.push((x, value));
+        }
+        Some(())
+    }
+
+    /// Division by a multiple of a divisor that `x` was divided by before. The outer `None` gives up.
+    #[expect(clippy::option_option, reason = "nothing to chain, or out of range")]
+    fn chain(
+        &mut self,
+        expr: ExprId,
+        env: EnvId,
+        x: &Poly,
+        m: &Poly,
+        rounding: Rounding,
+        depth: u32,
+    ) -> Option<Option<(Poly, Poly)>> {
+        let side = self.environments[env].side;
+        for index in 0..self.records.len() {
+            let record = &self.records[index];
+            if record.side != side {
+                continue;
+            }
+            let (divisor, remainder) = (self.normal(&record.divisor)?, self.normal(&record.remainder)?);
+            let Some(factor) = m.divide_exactly(&divisor) else { continue };
+            if factor.as_constant().is_some_and(|factor| factor <= 1) {
+                continue;
+            }
+            let without = x.minus(&remainder)?.divide_exactly(&divisor);
+            let (high, low) = match without {
+                Some(high) => (high, remainder),
+                None => match x.divide_exactly(&divisor) {
+                    Some(high) => (high, Poly::ZERO),
+                    None => continue,
+                },
+            };
+            // `low` lies in [0, divisor), so that rounding down is what `high` needs; towards zero is the same
+            // there since `x >= 0` was shown.
+            let rounding = if rounding == Rounding::TowardsZero { Rounding::Down } else { rounding };
+            let Some((quotient, rest)) = self.divide(expr, env, &high, &factor, rounding, depth + 1) else { continue };
+            let (divisor, low) = (self.normal(&divisor)?, self.normal(&low)?);
+            return Some(Some((quotient, divisor.times(&rest)?.plus(&low)?)));
+        }
+        Some(None)
+    }
+
+    /// New digits of `x` by `m >= 1`, rounded down.
+    fn digits(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
+        for (key, digits) in &self.digits {
+            if key.2 && self.normal(&key.0)? == *x && self.normal(&key.1)? == *m {
+                return Some((self.normal(&digits.0)?, self.normal(&digits.1)?));
+            }
+        }
+        let (q, r) = self.digit_atoms(expr, env, x, m)?;
+        self.set_non_negative(r);
+        if non_negative {
+            self.set_non_negative(q);
+        }
+        let (quotient, remainder) = (Poly::atom(q), Poly::atom(r));
+        self.bound_digits((q, r), x, m, non_negative);
+        self.fact(m.plus_constant(-1)?.minus(&remainder)?);
+        self.inherit_bound(x, m, &quotient)?;
+        self.digits.push(((x.clone(), m.clone(), true), (quotient.clone(), remainder.clone())));
+        let side = self.environments[env].side;
+        let record = Record { side, divisor: m.clone(), quotient: quotient.clone(), remainder: remainder.clone() };
+        self.records.push(record);
+        self.define(expr, env, x, m, (&quotient, &remainder))?;
+        Some((quotient, remainder))
+    }
+
+    fn digit_atoms(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Atom, Atom)> {
+        let side = self.environments[env].side;
+        let level = if x.is_private() || m.is_private() { IDS } else { 0 };
+        let number = self.digits.len() / 2;
+        let q =
+            self.atom(level, Key::Quotient(expr), side, &format!("q{number}"), Source::Quotient(x.clone(), m.clone()))?;
+        let r = self.atom(
+            level,
+            Key::Remainder(expr),
+            side,
+            &format!("r{number}"),
+            Source::Remainder(x.clone(), m.clone()),
+        )?;
+        self.state.named.insert(q);
+        self.state.named.insert(r);
+        Some((q, r))
+    }
+
+    fn bound_digits(&mut self, (q, r): (Atom, Atom), x: &Poly, m: &Poly, non_negative: bool) {
+        let high = self.interval(m).1.map(|high| high - 1);
+        self.bound(r, Some(0), high);
+        if non_negative {
+            // The quotient is at most the dividend, and less by the divisor's least value.
+            let least = self.interval(m).0.filter(|&least| least >= 1).unwrap_or(1);
+            let high = self.interval(x).1.map(|high| high / least);
+            self.bound(q, Some(0), high);
+        }
+    }
+
+    /// If `x <= m*k - 1` is a fact, then `q <= k - 1`.
+    fn inherit_bound(&mut self, x: &Poly, m: &Poly, quotient: &Poly) -> Option<()> {
+        let facts = self.state.facts.clone();
+        for fact in facts {
+            let Some(limit) = fact.plus(x).and_then(|sum| sum.plus_constant(1)) else { continue };
+            if limit.is_zero() || limit.atoms().iter().any(|&atom| x.mentions(atom) && atom.is_private()) {
+                continue;
+            }
+            if let Some(factor) = limit.divide_exactly(m) {
+                self.fact(factor.plus_constant(-1)?.minus(quotient)?);
+            }
+        }
+        Some(())
+    }
+
+    /// Says that `x = m*q + r`: by replacement if `x` is a private atom, else by an equation.
+    fn define(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly, digits: (&Poly, &Poly)) -> Option<()> {
+        let value = m.times(digits.0)?.plus(digits.1)?;
+        if let Some(atom) = x.as_atom().filter(|&atom| atom.is_private() && !m.mentions(atom)) {
+            return self.replace(atom, value);
+        }
+        let definition = x.minus(&value)?;
+        if !definition.is_private() {
+            self.fact(definition.clone());
+            self.fact(definition.minus(digits.1)?.negated()?.plus(m)?.plus_constant(-1)?.minus(digits.1)?);
+        }
+        let side = self.environments[env].side as usize;
+        let entry = self.definitions.entry(expr).or_default();
+        if entry[side].is_none() {
+            entry[side] = Some(definition);
+        } else {
+            self.state.equations.push(definition);
+        }
+        Some(())
+    }
+
+    /// `x = m*q + r` with `|r| < m`, where the sign of `x` is not known.
+    fn truncate(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        let (quotient, remainder) = self.loose_digits(expr, env, x, m)?;
+        let least = m.plus_constant(-1)?;
+        self.fact(least.minus(&remainder)?);
+        self.fact(least.plus(&remainder)?);
+        Some((quotient, remainder))
+    }
+
+    /// Digits of which only `x = m*q + r` is said.
+    fn loose_digits(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        for (key, digits) in &self.digits {
+            if !key.2 && self.normal(&key.0)? == *x && self.normal(&key.1)? == *m {
+                return Some((self.normal(&digits.0)?, self.normal(&digits.1)?));
+            }
+        }
+        let (q, r) = self.digit_atoms(expr, env, x, m)?;
+        let digits = (Poly::atom(q), Poly::atom(r));
+        self.digits.push(((x.clone(), m.clone(), false), digits.clone()));
+        let definition = x.minus(&m.times(&digits.0)?.plus(&digits.1)?)?;
+        let side = self.environments[env].side as usize;
+        let entry = self.definitions.entry(expr).or_default();
+        if entry[side].is_none() {
+            entry[side] = Some(definition);
+        } else {
+            self.state.equations.push(definition);
+        }
+        Some(digits)
+    }
+
+    /// `x >= 0` divided by a uniform `m` that is not zero and may be negative.
+    fn divide_by_unknown_sign(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        if m.is_private() || m.as_constant().is_some() || !self.environments[env].certain || !self.shows(x) {
+            return None;
+        }
+        let known = self.digits.len();
+        let (q, r) = self.loose_digits(expr, env, x, m)?;
+        if self.digits.len() > known {
+            self.set_non_negative(r.as_atom()?);
+            let at_least = |poly: Option<Poly>| poly.map(Literal::NonNegative);
+            let positive = vec![
+                at_least(m.plus_constant(-1))?,
+                at_least(m.plus_constant(-1)?.minus(&r))?,
+                at_least(Some(q.clone()))?,
+            ];
+            let negated = m.negated()?.plus_constant(-1)?;
+            let negative = vec![at_least(Some(negated.clone()))?, at_least(negated.minus(&r))?, at_least(q.negated())?];
+            self.disjunction(vec![positive, negative]);
+        }
+        let value = m.times(&q)?.plus(&r)?;
+        if x.as_atom().is_none() && !self.canonical.iter().any(|entry| entry.0 == *x) {
+            self.canonical.push((x.clone(), value));
+        }
+        Some((q, r))
+    }
+
+    /// Whether the value is shown to be a power of two.
+    pub(super) fn is_power(&self, poly: &Poly) -> bool {
+        let is_known = |poly: &Poly| self.powers.iter().any(|power| self.normal(power).as_ref() == Some(poly));
+        match poly.terms() {
+            _ if is_known(poly) => true,
+            [(monomial, coefficient)] => {
+                *coefficient > 0
+                    && coefficient & (coefficient - 1) == 0
+                    && monomial.atoms().all(|atom| is_known(&Poly::atom(atom)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Two to the value of `expr`.
+    pub(super) fn power(&mut self, expr: ExprId, env: EnvId) -> Option<Poly> {
+        let exponent = self.value(expr, env)?;
+        if let Some(exponent) = exponent.as_constant() {
+            return (0..62).contains(&exponent).then(|| Poly::constant(1 << exponent));
+        }
+        let uniform = !exponent.is_private();
+        let side = self.environments[env].side;
+        let key = Key::Power(expr);
+        let known = self.unknowns.len();
+        let power = self.unknown_atom(key, vec![exponent.clone()], uniform, side, ScalarType::U64, "2^")?;
+        if self.unknowns.len() > known {
+            let atom = power.as_atom()?;
+            if let Some(source) = self.sources.iter_mut().find(|source| source.0 == atom) {
+                source.1 = Source::Power(exponent);
+            }
+            self.fact(power.plus_constant(-1)?);
+            self.powers.push(power.clone());
+        }
+        Some(power)
+    }
+
+    pub(super) fn shift_right(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
+        let value = self.value(a, env)?;
+        let power = self.power(b, env)?;
+        Some(self.divide(expr, env, &value, &power, Rounding::Down, 0)?.0)
+    }
+}
+
+/// `x = m*multiple + rest`, coefficient by coefficient of the private monomials.
+fn pull_out(x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+    let mut groups: Vec<(Monomial, Vec<(Monomial, i64)>)> = Vec::new();
+    for &(monomial, coefficient) in x.terms() {
+        let (private, uniform) = (monomial.private_part(), monomial.uniform_part());
+        match groups.iter_mut().find(|group| group.0 == private) {
+            Some(group) => group.1.push((uniform, coefficient)),
+            None => groups.push((private, vec![(uniform, coefficient)])),
+        }
+    }
+    let (mut multiple, mut rest) = (Poly::ZERO, Poly::ZERO);
+    for (private, terms) in groups {
+        let group = Poly::from_terms(terms)?;
+        match group.divide_exactly(m) {
+            Some(quotient) => multiple = multiple.plus_multiple(&quotient, private, 1)?,
+            None => rest = rest.plus_multiple(&group, private, 1)?,
+        }
+    }
+    Some((multiple, rest))
+}

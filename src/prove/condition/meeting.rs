@@ -1,0 +1,167 @@
+//! Syncs between two accesses: each fails to order them, so its guard fails in one of the two threads.
+
+use super::builder::{Builder, Env, EnvId};
+use super::truth::Polarity;
+use crate::calculus::ExprId;
+use crate::calculus::intervals::{Relation, SyncInstance, Turn};
+use crate::protocol::{LoopId, Sync};
+use crate::prove::Pair;
+use crate::prove::rules::poly::{Poly, Side};
+use crate::prove::rules::state::{Alternative, Literal};
+
+/// Adds one disjunction for each sync instance between the accesses of `pair`.
+pub(super) fn assume(builder: &mut Builder, pair: &Pair) {
+    for instance in &pair.meeting.between {
+        if let Some(alternatives) = failures(builder, pair, instance) {
+            builder.disjunction(alternatives);
+        }
+    }
+}
+
+/// The ways in which a guard of the instance fails; `None` if it may fail in an unknown way.
+fn failures(builder: &mut Builder, pair: &Pair, instance: &SyncInstance) -> Option<Vec<Alternative>> {
+    let protocol = builder.protocol;
+    let sync = protocol.syncs.iter().map(|(_, sync)| sync).find(|sync| sync.site == instance.sync)?;
+    let mut alternatives = missing_turns(builder, sync, instance)?;
+    for side in Side::BOTH {
+        let env = environment(builder, pair, sync, instance, side);
+        for guard in &sync.guards {
+            if is_known_to_hold(builder, pair, sync, instance, guard.cond, side) {
+                continue;
+            }
+            for alternative in builder.truth(guard.cond, env, Polarity::Fails) {
+                if alternative.is_empty() {
+                    return None;
+                }
+                if !alternatives.contains(&alternative) {
+                    alternatives.push(alternative);
+                }
+            }
+        }
+    }
+    Some(alternatives)
+}
+
+/// The ways in which the turn of the instance does not exist; `None` if that is not known.
+fn missing_turns(builder: &Builder, sync: &Sync, instance: &SyncInstance) -> Option<Vec<Alternative>> {
+    let mut alternatives = Vec::new();
+    for &id in &sync.loops {
+        let around = &builder.protocol.loops[id];
+        match instance.iterations.iter().find(|entry| entry.0 == around.site).map(|entry| entry.1) {
+            Some(Turn::BeforeSecond) => {
+                let first_turn = known_number(builder, id, 1)?.negated()?;
+                if first_turn.as_constant().is_none_or(|number| number >= 0) {
+                    alternatives.push(vec![Literal::NonNegative(first_turn)]);
+                }
+            }
+            // A `break` may end the loop after the turn of the first access.
+            Some(Turn::AfterFirst) if builder.protocol.exprs.as_int(around.continues) != Some(1) => return None,
+            Some(_) => {}
+            None => return None,
+        }
+    }
+    Some(alternatives)
+}
+
+/// Whether the access of this thread stands under the same guard in the same turns.
+fn is_known_to_hold(
+    builder: &Builder,
+    pair: &Pair,
+    sync: &Sync,
+    instance: &SyncInstance,
+    cond: ExprId,
+    side: Side,
+) -> bool {
+    let access = &builder.protocol.accesses[if side == Side::First { pair.first } else { pair.second }];
+    let own_turn = |id: &LoopId| {
+        let site = builder.protocol.loops[*id].site;
+        let turn = instance.iterations.iter().find(|entry| entry.0 == site).map(|entry| entry.1);
+        let same = pair.meeting.relations.iter().any(|entry| *entry == (site, Relation::Same));
+        match turn {
+            Some(Turn::First) => side == Side::First || same,
+            Some(Turn::Second) => side == Side::Second || same,
+            _ => false,
+        }
+    };
+    // A loop around the sync but not around the access: the guard may be about its turns.
+    let shared = sync.loops.iter().all(|id| !access.loops.contains(id) || own_turn(id));
+    let mut about_other_loops = false;
+    let foreign: Vec<_> = sync.loops.iter().filter(|id| !access.loops.contains(id)).collect();
+    builder.protocol.exprs.visit(cond, |_, node| {
+        if let crate::calculus::Expr::Var(var) = node {
+            let of_loop = foreign.iter().any(|id| {
+                let around = &builder.protocol.loops[**id];
+                around.iteration == *var || around.carried.iter().any(|carried| carried.var == *var)
+            });
+            about_other_loops |= of_loop;
+        }
+    });
+    shared && !about_other_loops && access.guards.iter().any(|guard| guard.cond == cond)
+}
+
+/// What variables stand for in a thread at the instance.
+fn environment(builder: &mut Builder, pair: &Pair, sync: &Sync, instance: &SyncInstance, side: Side) -> EnvId {
+    let env = builder.add_environment(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: false });
+    for &id in &sync.loops {
+        let site = builder.protocol.loops[id].site;
+        let Some(turn) = instance.iterations.iter().find(|entry| entry.0 == site).map(|entry| entry.1) else {
+            continue;
+        };
+        let relation = pair.meeting.relations.iter().find(|entry| entry.0 == site).map(|entry| entry.1);
+        if let Some(number) = number(builder, id, turn) {
+            builder.environments[env].iterations.push((id, number));
+        }
+        carry(builder, id, turn, relation, env);
+    }
+    env
+}
+
+fn known_number(builder: &Builder, id: LoopId, env: EnvId) -> Option<Poly> {
+    builder.environments[env].iterations.iter().find(|entry| entry.0 == id).map(|entry| entry.1.clone())
+}
+
+/// The iteration number that the turn is: one number, whichever thread is asked.
+fn number(builder: &Builder, id: LoopId, turn: Turn) -> Option<Poly> {
+    match turn {
+        Turn::First => known_number(builder, id, 0),
+        Turn::AfterFirst => known_number(builder, id, 0)?.plus_constant(1),
+        Turn::Second => known_number(builder, id, 1),
+        Turn::BeforeSecond => known_number(builder, id, 1)?.plus_constant(-1),
+        Turn::Zero => Some(Poly::ZERO),
+    }
+}
+
+/// Values that the loop carries, where they are known in that turn.
+fn carry(builder: &mut Builder, id: LoopId, turn: Turn, relation: Option<Relation>, env: EnvId) {
+    let side = builder.environments[env].side;
+    let protocol = builder.protocol;
+    for carried in &protocol.loops[id].carried {
+        let of = |builder: &Builder, from: EnvId| {
+            let entry = builder.environments[from].carried.iter().find(|entry| entry.0 == carried.var)?;
+            let own = from == side as usize || relation == Some(Relation::Same);
+            if !entry.1.is_private() {
+                Some(entry.1.clone())
+            } else if own {
+                let entry = builder.environments[side as usize].carried.iter().find(|entry| entry.0 == carried.var)?;
+                Some(entry.1.clone())
+            } else {
+                None
+            }
+        };
+        let value = match (turn, relation) {
+            (Turn::First, _) => of(builder, 0),
+            (Turn::Second, _) => of(builder, 1),
+            (Turn::AfterFirst, Some(Relation::Next)) => of(builder, 1),
+            (Turn::BeforeSecond, Some(Relation::Next)) => of(builder, 0),
+            (Turn::AfterFirst, _) => match of(builder, 0) {
+                Some(value) if !value.is_private() => builder.value(carried.next, 0),
+                _ => None,
+            },
+            (Turn::BeforeSecond, _) => None,
+            (Turn::Zero, _) => builder.value(carried.start, env),
+        };
+        if let Some(value) = value {
+            builder.environments[env].carried.push((carried.var, value));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Which pairs of accesses there are, and whether two writes store the same value.
+
+use crate::calculus::intervals::{Intervals, Meeting};
+use crate::calculus::{Expr, ExprId};
+use crate::memory_model::{Level, both_atomic, may_meet};
+use crate::protocol::{Access, AccessId, Protocol, Role};
+use crate::prove::Pair;
+
+/// All pairs of accesses that may conflict at `level`: to one array, one of them writing, in one interval.
+///
+/// `intervals` are those of the kernel that the protocol was inferred from, for the level. Pairs that differ
+/// only in which thread is called the first are given once. Atomics whose scopes reach both threads exempt
+/// each other where both have one size that divides both offsets.
+pub fn pairs(protocol: &Protocol, intervals: &Intervals, level: Level) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for (first, one) in protocol.accesses.iter() {
+        for (second, two) in protocol.accesses.iter().skip(first.index()) {
+            if !may_conflict(protocol, one, two, level) {
+                continue;
+            }
+            let meetings = match level {
+                Level::Grid => grid_meetings(protocol, intervals, one, two),
+                _ => intervals.meetings(one.site, two.site),
+            };
+            pairs.extend(distinct(first == second, meetings, first, second, level));
+        }
+    }
+    pairs
+}
+
+fn may_conflict(protocol: &Protocol, one: &Access, two: &Access, level: Level) -> bool {
+    let space = protocol.arrays[one.array].space;
+    let exempt = || {
+        both_atomic(one.kind, two.kind, level)
+            && one.bytes == two.bytes
+            && [one, two].iter().all(|access| is_multiple(protocol, access.offset, i128::from(access.bytes), 40))
+    };
+    one.array == two.array && (one.kind.writes() || two.kind.writes()) && may_meet(space, level) && !exempt()
+}
+
+/// In the grid interval no iteration numbers are shared.
+fn grid_meetings(protocol: &Protocol, intervals: &Intervals, one: &Access, two: &Access) -> Vec<Meeting> {
+    let _ = protocol;
+    intervals.meetings(one.site, two.site)
+}
+
+/// An access against itself meets its later turn and its earlier one in the same way.
+fn distinct(itself: bool, meetings: Vec<Meeting>, first: AccessId, second: AccessId, level: Level) -> Vec<Pair> {
+    use crate::calculus::intervals::Relation::Previous;
+    let mut pairs: Vec<Pair> = Vec::new();
+    for meeting in meetings {
+        let mirrored = itself && meeting.relations.iter().any(|relation| relation.1 == Previous);
+        if !mirrored && !pairs.iter().any(|pair| pair.meeting == meeting) {
+            pairs.push(Pair { first, second, level, meeting });
+        }
+    }
+    pairs
+}
+
+/// Whether the offset is a multiple of `size`, by its form.
+fn is_multiple(protocol: &Protocol, expr: ExprId, size: i128, depth: u32) -> bool {
+    use crate::calculus::BinaryOp::{Add, Mul, Shl, Sub};
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let of = |id: ExprId| is_multiple(protocol, id, size, depth);
+    match protocol.exprs[expr] {
+        Expr::Int(value, _) => value % size == 0,
+        Expr::Binary(Add | Sub, a, b) => of(a) && of(b),
+        Expr::Binary(Mul, a, b) => of(a) || of(b),
+        Expr::Binary(Shl, a, b) => of(a) || protocol.exprs.as_int(b).is_some_and(|by| by < 32 && (1 << by) % size == 0),
+        Expr::Select(_, a, b) => of(a) && of(b),
+        _ => false,
+    }
+}
+
+/// Whether two writes are known to store the same value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SameValue {
+    /// In all threads.
+    Proved,
+    /// Not known.
+    Unknown,
+}
+
+/// Whether both accesses of a pair write a value that is the same in all threads of the launch.
+pub fn same_value(protocol: &Protocol, pair: &Pair) -> SameValue {
+    let values = [pair.first, pair.second].map(|access| protocol.accesses[access].value);
+    match values {
+        [Some(one), Some(other)] if one == other && is_uniform(protocol, one, pair.level) => SameValue::Proved,
+        _ => SameValue::Unknown,
+    }
+}
+
+/// Whether a value mentions nothing that two threads may disagree about.
+fn is_uniform(protocol: &Protocol, expr: ExprId, level: Level) -> bool {
+    use crate::calculus::GeometryVar::{BlockDim, BlockIdx, GridDim, ThreadIdx};
+    let mut uniform = true;
+    protocol.exprs.visit(expr, |_, node| {
+        uniform &= match node {
+            Expr::Var(var) => protocol.roles.get(*var).is_some_and(|role| !is_private(*role)),
+            Expr::Geometry(ThreadIdx(_)) => false,
+            Expr::Geometry(BlockIdx(_)) => level != Level::Grid,
+            Expr::Geometry(BlockDim(_) | GridDim(_)) => true,
+            _ => true,
+        };
+    });
+    uniform
+}
+
+/// Every variable of a protocol may differ between threads: turns may, and unknown values.
+fn is_private(role: Role) -> bool {
+    match role {
+        Role::Iteration(_) | Role::Geometric(_) | Role::Toggle(_) | Role::Opaque(_) => true,
+    }
+}

@@ -1,0 +1,222 @@
+//! Concrete points of a condition: small values for what is free, computed values for what is defined.
+//!
+//! Points refute goals of SIGN ([`Samples`]) and show that assumptions can hold at all. They are drawn from a
+//! fixed sequence, so that the same condition gets the same points.
+
+use super::builder::Builder;
+use crate::prove::rules::poly::{Atom, Poly, Side};
+use crate::prove::rules::samples::{Column, POINTS, Samples};
+use crate::prove::rules::state::{Alternative, Literal, State};
+use rustc_hash::FxHashMap;
+
+/// How an atom gets a value.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    /// A small positive number.
+    Size,
+    /// A number from 0 up to, and without, the value.
+    Below(Poly),
+    /// A small number from 0.
+    Count,
+    /// A parameter.
+    Number,
+    /// 0 or 1.
+    Toggle,
+    /// The value.
+    Defined(Poly),
+    /// The quotient, rounded down.
+    Quotient(Poly, Poly),
+    /// The remainder of that.
+    Remainder(Poly, Poly),
+    /// The smaller.
+    Least(Poly, Poly),
+    /// The greater.
+    Greatest(Poly, Poly),
+    /// The exclusive or.
+    Xor(Poly, Poly),
+    /// Two to the value.
+    Power(Poly),
+    /// The value of the first alternative that holds.
+    Choice(Vec<(Alternative, Poly)>),
+}
+
+/// A fixed pseudo-random sequence (splitmix64).
+struct Sequence(u64);
+
+impl Sequence {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    fn below(&mut self, limit: i64) -> i64 {
+        if limit <= 1 { 0 } else { (self.next() % limit as u64) as i64 }
+    }
+}
+
+struct Drawing<'a> {
+    sources: FxHashMap<Atom, &'a Source>,
+    columns: FxHashMap<Atom, Column>,
+    sequence: Sequence,
+    /// Constants of the condition, as values for parameters.
+    constants: &'a [i64],
+    depth: u32,
+}
+
+impl Drawing<'_> {
+    fn poly(&mut self, poly: &Poly) -> Column {
+        let mut sum = [0i64; POINTS];
+        for &(monomial, coefficient) in poly.terms() {
+            let mut product = [coefficient; POINTS];
+            for atom in monomial.atoms() {
+                let column = self.atom(atom);
+                product.iter_mut().zip(&column).for_each(|(factor, value)| *factor = factor.wrapping_mul(*value));
+            }
+            sum.iter_mut().zip(&product).for_each(|(total, value)| *total = total.wrapping_add(*value));
+        }
+        sum
+    }
+
+    fn atom(&mut self, atom: Atom) -> Column {
+        if let Some(column) = self.columns.get(&atom) {
+            return *column;
+        }
+        self.depth += 1;
+        let column = match self.sources.get(&atom).copied() {
+            Some(source) if self.depth < 60 => self.draw(atom, source),
+            _ => [0; POINTS],
+        };
+        self.depth -= 1;
+        self.columns.insert(atom, column);
+        column
+    }
+
+    fn draw(&mut self, atom: Atom, source: &Source) -> Column {
+        let mut column = [0i64; POINTS];
+        match source {
+            Source::Size => column.iter_mut().for_each(|value| *value = 1 + self.sequence.below(4)),
+            Source::Count => self.private(atom, &mut column, |sequence, _| sequence.below(3)),
+            Source::Toggle => self.private(atom, &mut column, |sequence, _| sequence.below(2)),
+            Source::Below(limit) => {
+                let limits = self.poly(limit);
+                self.private(atom, &mut column, |sequence, point| sequence.below(limits[point]));
+            }
+            Source::Number => self.numbers(&mut column),
+            Source::Defined(value) => column = self.poly(value),
+            Source::Quotient(x, m) => self.zip(x, m, &mut column, |x, m| x.checked_div_euclid(m)),
+            Source::Remainder(x, m) => self.zip(x, m, &mut column, |x, m| x.checked_rem_euclid(m)),
+            Source::Least(a, b) => self.zip(a, b, &mut column, |a, b| Some(a.min(b))),
+            Source::Greatest(a, b) => self.zip(a, b, &mut column, |a, b| Some(a.max(b))),
+            Source::Xor(a, b) => self.zip(a, b, &mut column, |a, b| Some(a ^ b)),
+            Source::Power(exponent) => {
+                let exponents = self.poly(exponent);
+                column.iter_mut().zip(&exponents).for_each(|(value, &exponent)| *value = 1 << exponent.clamp(0, 40));
+            }
+            Source::Choice(choices) => self.choose(choices, &mut column),
+        }
+        column
+    }
+
+    /// Values of a private atom: often those of the other thread, so that points survive substitutions.
+    fn private(&mut self, atom: Atom, column: &mut Column, draw: impl Fn(&mut Sequence, usize) -> i64) {
+        let twin = if atom.side() == Some(Side::Second) { self.columns.get(&atom.twin()).copied() } else { None };
+        for (point, value) in column.iter_mut().enumerate() {
+            let drawn = draw(&mut self.sequence, point);
+            *value = match twin {
+                Some(twin) if self.sequence.below(10) < 7 => twin[point],
+                _ => drawn,
+            };
+        }
+    }
+
+    fn numbers(&mut self, column: &mut Column) {
+        for value in column {
+            *value = match self.sequence.below(8) {
+                0..5 => self.sequence.below(9),
+                5 => self.sequence.below(40),
+                _ if self.constants.is_empty() => self.sequence.below(9),
+                _ => self.constants[self.sequence.below(self.constants.len() as i64) as usize],
+            };
+        }
+    }
+
+    fn zip(&mut self, a: &Poly, b: &Poly, column: &mut Column, combine: impl Fn(i64, i64) -> Option<i64>) {
+        let (a, b) = (self.poly(a), self.poly(b));
+        for point in 0..POINTS {
+            column[point] = combine(a[point], b[point]).unwrap_or(0);
+        }
+    }
+
+    fn choose(&mut self, choices: &[(Alternative, Poly)], column: &mut Column) {
+        let mut open = [true; POINTS];
+        for (guard, value) in choices {
+            let mut holds = open;
+            for literal in guard {
+                let values = self.poly(literal.poly());
+                for point in 0..POINTS {
+                    holds[point] &= match literal {
+                        Literal::Zero(_) => values[point] == 0,
+                        Literal::NonNegative(_) => values[point] >= 0,
+                    };
+                }
+            }
+            let values = self.poly(value);
+            for point in (0..POINTS).filter(|&point| holds[point]) {
+                column[point] = values[point];
+                open[point] = false;
+            }
+        }
+    }
+}
+
+/// Draws points of what the builder has said so far, up to `rounds` times; none, if none was found.
+pub(super) fn draw(builder: &Builder, constants: &[i64], rounds: u64) -> Samples {
+    let sources: FxHashMap<Atom, &Source> = builder.sources.iter().map(|(atom, source)| (*atom, source)).collect();
+    for round in 0..rounds {
+        let mut drawing = Drawing {
+            sources: sources.clone(),
+            columns: FxHashMap::default(),
+            sequence: Sequence(round),
+            constants,
+            depth: 0,
+        };
+        for (atom, _) in &builder.sources {
+            drawing.atom(*atom);
+        }
+        let mut samples = Samples::new(drawing.columns.into_iter().collect(), u32::MAX);
+        keep(&mut samples, &builder.state);
+        if samples.len() > 0 {
+            return samples;
+        }
+    }
+    Samples::default()
+}
+
+fn keep(samples: &mut Samples, state: &State) {
+    for atom in state.non_negative.iter() {
+        samples.keep_where_not_negative(&Poly::atom(atom));
+    }
+    state.facts.iter().for_each(|fact| samples.keep_where_not_negative(fact));
+    state.equations.iter().for_each(|equation| samples.keep_where_zero(equation));
+}
+
+impl Source {
+    /// Whether it is computed from a private value.
+    pub(super) fn is_private(&self) -> bool {
+        match self {
+            Source::Size | Source::Count | Source::Number | Source::Toggle => false,
+            Source::Below(a) | Source::Defined(a) | Source::Power(a) => a.is_private(),
+            Source::Quotient(a, b)
+            | Source::Remainder(a, b)
+            | Source::Least(a, b)
+            | Source::Greatest(a, b)
+            | Source::Xor(a, b) => a.is_private() || b.is_private(),
+            Source::Choice(choices) => choices
+                .iter()
+                .any(|(guard, value)| value.is_private() || guard.iter().any(|literal| literal.poly().is_private())),
+        }
+    }
+}

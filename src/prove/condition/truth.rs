@@ -1,0 +1,222 @@
+//! Conditions as alternatives of literals.
+//!
+//! What a condition says is over-approximated: a part that cannot be expressed is dropped, in either
+//! polarity, so that the alternatives hold wherever the condition does.
+
+use super::builder::{Builder, EnvId};
+use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, UnaryOp};
+use crate::prove::rules::poly::Poly;
+use crate::prove::rules::state::{Alternative, Literal};
+
+/// Whether a condition holds or fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Polarity {
+    Holds,
+    Fails,
+}
+
+impl Polarity {
+    fn flipped(self) -> Polarity {
+        match self {
+            Polarity::Holds => Polarity::Fails,
+            Polarity::Fails => Polarity::Holds,
+        }
+    }
+}
+
+/// Alternatives beyond which a condition is dropped.
+const ALTERNATIVES: usize = 12;
+/// Nesting at which a condition is dropped.
+const DEPTH: u32 = 150;
+
+/// The condition that says nothing.
+fn anything() -> Vec<Alternative> {
+    vec![Vec::new()]
+}
+
+impl Builder<'_> {
+    /// Alternatives of which one holds if `expr` does (or does not).
+    pub(super) fn truth(&mut self, expr: ExprId, env: EnvId, polarity: Polarity) -> Vec<Alternative> {
+        if self.depth > DEPTH {
+            return anything();
+        }
+        self.depth += 1;
+        let alternatives = self.alternatives(expr, env, polarity).unwrap_or_else(anything);
+        self.depth -= 1;
+        if alternatives.len() > ALTERNATIVES { anything() } else { alternatives }
+    }
+
+    fn alternatives(&mut self, expr: ExprId, env: EnvId, polarity: Polarity) -> Option<Vec<Alternative>> {
+        let holds = polarity == Polarity::Holds;
+        match self.protocol.exprs[expr] {
+            Expr::Int(value, _) => Some(if (value != 0) == holds { anything() } else { Vec::new() }),
+            Expr::Unary(UnaryOp::Not, a) => Some(self.truth(a, env, polarity.flipped())),
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
+                let certain = std::mem::replace(&mut self.environments[env].certain, false);
+                let (left, right) = (self.truth(a, env, polarity), self.truth(b, env, polarity));
+                self.environments[env].certain = certain;
+                Some(if (op == BinaryOp::And) == holds { all_of(left, &right) } else { any_of(left, right) })
+            }
+            Expr::Binary(op, a, b) if op.is_boolean() => self.comparison(op, (a, b), env, polarity),
+            Expr::Select(c, a, b) => {
+                let yes = all_of(self.truth(c, env, Polarity::Holds), &self.truth(a, env, polarity));
+                let no = all_of(self.truth(c, env, Polarity::Fails), &self.truth(b, env, polarity));
+                Some(any_of(yes, no))
+            }
+            Expr::Convert(ScalarType::Bool, a) => {
+                let value = self.value(a, env)?;
+                self.relation(if holds { BinaryOp::Ne } else { BinaryOp::Eq }, &value)
+            }
+            Expr::Var(_) | Expr::Param(_) | Expr::Call(..) | Expr::Opaque(..) => {
+                let value = self.unknown_truth(expr, env)?;
+                self.relation(if holds { BinaryOp::Ne } else { BinaryOp::Eq }, &value)
+            }
+            _ => None,
+        }
+    }
+
+    fn unknown_truth(&mut self, expr: ExprId, env: EnvId) -> Option<Poly> {
+        match self.protocol.exprs[expr] {
+            Expr::Var(_) | Expr::Param(_) => self.value(expr, env),
+            _ => self.unknown(expr, env),
+        }
+    }
+
+    fn comparison(
+        &mut self,
+        op: BinaryOp,
+        operands: (ExprId, ExprId),
+        env: EnvId,
+        polarity: Polarity,
+    ) -> Option<Vec<Alternative>> {
+        let (a, b) = operands;
+        let op = if polarity == Polarity::Holds { op } else { negated(op)? };
+        match self.ty(a) {
+            ScalarType::Opaque { .. } => None,
+            ScalarType::Bool => {
+                let same = if op == BinaryOp::Eq { Polarity::Holds } else { Polarity::Fails };
+                let left = all_of(self.truth(a, env, Polarity::Holds), &self.truth(b, env, same));
+                let right = all_of(self.truth(a, env, Polarity::Fails), &self.truth(b, env, same.flipped()));
+                matches!(op, BinaryOp::Eq | BinaryOp::Ne).then(|| any_of(left, right))
+            }
+            ScalarType::Int { .. } => {
+                let (left, right) = self.both(a, b, env, Self::value)?;
+                self.hint(&right);
+                self.hint(&left);
+                self.relation(op, &left.minus(&right)?)
+            }
+        }
+    }
+
+    /// `difference op 0`
+    fn relation(&mut self, op: BinaryOp, difference: &Poly) -> Option<Vec<Alternative>> {
+        let above = difference.plus_constant(-1)?;
+        let below = difference.negated()?.plus_constant(-1)?;
+        let fact = |poly: Poly| vec![Literal::NonNegative(poly)];
+        let alternatives = match op {
+            BinaryOp::Lt => vec![fact(below)],
+            BinaryOp::Le => vec![fact(difference.negated()?)],
+            BinaryOp::Gt => vec![fact(above)],
+            BinaryOp::Ge => vec![fact(difference.clone())],
+            BinaryOp::Eq => vec![vec![Literal::Zero(difference.clone())]],
+            BinaryOp::Ne if self.shows(difference) => vec![fact(above)],
+            BinaryOp::Ne if self.shows(&difference.negated()?) => vec![fact(below)],
+            BinaryOp::Ne => vec![fact(above), fact(below)],
+            _ => return None,
+        };
+        Some(alternatives.into_iter().filter_map(decided).collect())
+    }
+
+    /// Adds what `expr` says to the state.
+    pub(super) fn assume(&mut self, expr: ExprId, env: EnvId) {
+        if self.depth > DEPTH {
+            return;
+        }
+        self.depth += 1;
+        match self.protocol.exprs[expr] {
+            Expr::Binary(BinaryOp::And, a, b) => {
+                self.assume(a, env);
+                self.assume(b, env);
+            }
+            Expr::Binary(BinaryOp::Eq, a, b) if self.note_power(a, b, env).is_some() => {}
+            _ => {
+                let alternatives = self.truth(expr, env, Polarity::Holds);
+                self.disjunction(alternatives);
+            }
+        }
+        self.depth -= 1;
+    }
+
+    /// Recognises `p & (p - 1) == 0`.
+    fn note_power(&mut self, a: ExprId, b: ExprId, env: EnvId) -> Option<()> {
+        if self.protocol.exprs.as_int(b) != Some(0) {
+            return None;
+        }
+        let Expr::Binary(BinaryOp::BitAnd, left, right) = self.protocol.exprs[a] else { return None };
+        let (left, right) = (self.residue(left, env)?, self.residue(right, env)?);
+        let power = if left.minus(&right)?.as_constant() == Some(1) { left } else { right };
+        let other = [self.residue_of(a, 0, env)?, self.residue_of(a, 1, env)?];
+        let one_apart = other.iter().any(|value| power.minus(value).is_some_and(|gap| gap.as_constant() == Some(1)));
+        if !one_apart {
+            return None;
+        }
+        if !self.powers.contains(&power) {
+            self.powers.push(power);
+        }
+        Some(())
+    }
+
+    fn residue_of(&mut self, expr: ExprId, operand: usize, env: EnvId) -> Option<Poly> {
+        let operand = crate::calculus::operands(&self.protocol.exprs[expr]).get(operand).copied()?;
+        self.residue(operand, env)
+    }
+}
+
+/// An alternative without what always holds; `None` if it never does.
+fn decided(alternative: Alternative) -> Option<Alternative> {
+    let mut open = Vec::new();
+    for literal in alternative {
+        match (&literal, literal.poly().as_constant()) {
+            (Literal::Zero(_), Some(0)) => {}
+            (Literal::NonNegative(_), Some(value)) if value >= 0 => {}
+            (_, Some(_)) => return None,
+            (_, None) => open.push(literal),
+        }
+    }
+    Some(open)
+}
+
+fn negated(op: BinaryOp) -> Option<BinaryOp> {
+    Some(match op {
+        BinaryOp::Lt => BinaryOp::Ge,
+        BinaryOp::Le => BinaryOp::Gt,
+        BinaryOp::Gt => BinaryOp::Le,
+        BinaryOp::Ge => BinaryOp::Lt,
+        BinaryOp::Eq => BinaryOp::Ne,
+        BinaryOp::Ne => BinaryOp::Eq,
+        _ => return None,
+    })
+}
+
+/// One of `left` and one of `right`.
+fn all_of(left: Vec<Alternative>, right: &[Alternative]) -> Vec<Alternative> {
+    if left.len() * right.len() > ALTERNATIVES {
+        // Dropping one conjunct keeps the other.
+        return if left.len() <= right.len() { left } else { right.to_vec() };
+    }
+    let joined = |one: &Alternative, other: &Alternative| one.iter().chain(other).cloned().collect();
+    left.iter().flat_map(|one| right.iter().map(move |other| joined(one, other))).collect()
+}
+
+/// One of either.
+fn any_of(mut left: Vec<Alternative>, right: Vec<Alternative>) -> Vec<Alternative> {
+    if left.iter().chain(&right).any(Vec::is_empty) {
+        return anything();
+    }
+    for alternative in right {
+        if !left.contains(&alternative) {
+            left.push(alternative);
+        }
+    }
+    left
+}

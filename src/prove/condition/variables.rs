@@ -1,0 +1,282 @@
+//! Variables of a protocol: iteration numbers, values that loops carry, unknown values.
+//!
+//! What both threads share is the iteration number of a loop around a barrier, and what is computed from it
+//! and from uniform values alone (RULES, section 2.7). Everything else is private.
+
+use super::builder::{Builder, Env, EnvId, Key};
+use super::sampling::Source;
+use crate::calculus::intervals::Relation;
+use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, VarId};
+use crate::memory_model::Level;
+use crate::protocol::{Carried, LoopId, OpaqueId, Origin, Role};
+use crate::prove::rules::poly::{LOOPS, PIECES, Poly, Side, UNKNOWN};
+
+/// Values that iteration numbers are taken to stay below: a loop of more turns moves its variable out of range.
+const TURNS: i128 = 0x7fff_ffff;
+
+impl Builder<'_> {
+    pub(super) fn variable(&mut self, var: VarId, env: EnvId) -> Option<Poly> {
+        match *self.protocol.roles.get(var)? {
+            Role::Iteration(id) => self.iteration(id, env),
+            Role::Geometric(id) | Role::Toggle(id) => {
+                let known =
+                    self.environments[env].carried.iter().find(|entry| entry.0 == var).map(|entry| entry.1.clone());
+                known.or_else(|| self.stray(var, id, env))
+            }
+            Role::Opaque(id) => self.opaque(id, env),
+        }
+    }
+
+    fn iteration(&mut self, id: LoopId, env: EnvId) -> Option<Poly> {
+        let known = self.environments[env].iterations.iter().find(|entry| entry.0 == id);
+        if let Some((_, number)) = known {
+            return Some(number.clone());
+        }
+        let var = self.protocol.loops[id].iteration;
+        self.stray(var, id, env)
+    }
+
+    /// A loop's variable at a place that the loop is not around: some value of one thread.
+    fn stray(&mut self, var: VarId, _of: LoopId, env: EnvId) -> Option<Poly> {
+        let (side, variable) = (self.environments[env].side, &self.protocol.vars[var]);
+        self.unknown_atom(Key::Carried(var), vec![Poly::constant(env as i64)], false, side, variable.ty, &variable.name)
+    }
+
+    // ---- loops
+
+    /// Gives a loop that is around the place of `env` a private iteration number and private carried values.
+    pub(super) fn enter_privately(&mut self, id: LoopId, depth: usize, env: EnvId) -> Option<()> {
+        let side = self.environments[env].side;
+        let level = (LOOPS + depth.min(5) as u8).min(PIECES - 1);
+        let number = self.count(id, level, side)?;
+        self.environments[env].iterations.push((id, number));
+        self.carry_privately(id, env)
+    }
+
+    fn carry_privately(&mut self, id: LoopId, env: EnvId) -> Option<()> {
+        let side = self.environments[env].side;
+        for carried in &self.protocol.loops[id].carried {
+            let value = self.carried_atom(carried, UNKNOWN, side, env)?;
+            self.environments[env].carried.push((carried.var, value));
+        }
+        Some(())
+    }
+
+    /// A loop around both places, with this relation of iteration numbers.
+    pub(super) fn enter_together(&mut self, id: LoopId, relation: Relation, depth: usize) -> Option<()> {
+        if relation == Relation::Any {
+            for env in [0, 1] {
+                self.enter_privately(id, depth, env)?;
+            }
+            return Some(());
+        }
+        let number = self.count(id, 0, Side::First)?;
+        let later = number.plus_constant(1)?;
+        let (first, second) = match relation {
+            Relation::Next => (number, later),
+            Relation::Previous => (later, number),
+            Relation::Same | Relation::Any => (number.clone(), number),
+        };
+        self.environments[0].iterations.push((id, first));
+        self.environments[1].iterations.push((id, second));
+        for carried in &self.protocol.loops[id].carried {
+            self.carry_together(carried, relation)?;
+        }
+        Some(())
+    }
+
+    fn carry_together(&mut self, carried: &Carried, relation: Relation) -> Option<()> {
+        if !self.moves_uniformly(carried) {
+            for (env, side) in Side::BOTH.into_iter().enumerate() {
+                let value = self.carried_atom(carried, UNKNOWN, side, env)?;
+                self.environments[env].carried.push((carried.var, value));
+            }
+            return Some(());
+        }
+        let earlier = usize::from(relation == Relation::Previous);
+        let value = self.carried_atom(carried, 0, Side::First, earlier)?;
+        self.environments[earlier].carried.push((carried.var, value.clone()));
+        let other = 1 - earlier;
+        let value = if relation == Relation::Same { value } else { self.value(carried.next, earlier)? };
+        let value = self.settled(&value)?;
+        self.environments[other].carried.push((carried.var, value));
+        Some(())
+    }
+
+    /// Whether the value in a turn depends on the number of the turn only.
+    fn moves_uniformly(&mut self, carried: &Carried) -> bool {
+        [carried.start, carried.next].into_iter().all(|expr| self.is_uniform(expr, Some(carried.var)))
+    }
+
+    /// Whether the leaves of `expr`, other than `except`, have equal uniform values in both threads.
+    pub(super) fn is_uniform(&mut self, expr: ExprId, except: Option<VarId>) -> bool {
+        let mut leaves = Vec::new();
+        self.protocol.exprs.visit(expr, |id, node| match node {
+            Expr::Var(var) if Some(*var) == except => {}
+            Expr::Var(_) | Expr::Param(_) | Expr::Geometry(_) => leaves.push(id),
+            _ => {}
+        });
+        leaves.into_iter().all(|leaf| {
+            let values = [0, 1].map(|env| self.value(leaf, env));
+            matches!(values, [Some(first), Some(second)] if first == second && !first.is_private())
+        })
+    }
+
+    fn count(&mut self, id: LoopId, level: u8, side: Side) -> Option<Poly> {
+        let name = self.protocol.vars[self.protocol.loops[id].iteration].name.clone();
+        let atom = self.atom(level, Key::Iteration(id), side, &name, Source::Count)?;
+        self.set_non_negative(atom);
+        self.bound(atom, Some(0), Some(TURNS));
+        Some(Poly::atom(atom))
+    }
+
+    /// An atom for a carried value, with what holds of it in every turn.
+    fn carried_atom(&mut self, carried: &Carried, level: u8, side: Side, env: EnvId) -> Option<Poly> {
+        let variable = &self.protocol.vars[carried.var];
+        let toggles = matches!(self.protocol.roles.get(carried.var), Some(Role::Toggle(_)));
+        let source = if toggles { Source::Toggle } else { Source::Size };
+        let atom = self.atom(level, Key::Carried(carried.var), side, &variable.name, source)?;
+        self.typed(atom, variable.ty);
+        let value = Poly::atom(atom);
+        if toggles {
+            self.set_non_negative(atom);
+            self.bound(atom, Some(0), Some(1));
+            self.fact(Poly::constant(1).minus(&value)?);
+            if level == 0 {
+                self.state.toggles.push(value.clone());
+            }
+        } else {
+            self.invariant(carried, &value, env);
+        }
+        Some(value)
+    }
+
+    /// Inductive bounds of a geometric variable: it grows from its start, or shrinks from it.
+    fn invariant(&mut self, carried: &Carried, value: &Poly, env: EnvId) -> Option<()> {
+        let at = match self.protocol.exprs[carried.next] {
+            Expr::Convert(_, inner) => inner,
+            _ => carried.next,
+        };
+        let Expr::Binary(op, _, by) = self.protocol.exprs[at] else { return None };
+        let factor = self.protocol.exprs.as_int(by)?;
+        let least = i128::from(matches!(op, BinaryOp::Mul | BinaryOp::Div));
+        if factor < least {
+            return None;
+        }
+        let start = self.value(carried.start, env)?;
+        let is_power = match op {
+            BinaryOp::Mul | BinaryOp::Div => factor & (factor - 1) == 0,
+            _ => true,
+        };
+        let atom = value.as_atom()?;
+        if is_power && self.is_power(&start) {
+            self.powers.push(value.clone());
+        }
+        match op {
+            BinaryOp::Mul | BinaryOp::Shl if self.shows_positive(&start) => {
+                self.set_non_negative(atom);
+                self.fact(value.minus(&start)?);
+                self.fact(value.plus_constant(-1)?);
+            }
+            BinaryOp::Div | BinaryOp::Shr if self.shows(&start) => {
+                self.set_non_negative(atom);
+                self.fact(start.minus(value)?);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    // ---- unknown values
+
+    fn opaque(&mut self, id: OpaqueId, env: EnvId) -> Option<Poly> {
+        let opaque = &self.protocol.opaques[id];
+        let ty = self.protocol.vars[opaque.var].ty;
+        if let Origin::Complex { value } = opaque.origin
+            && !matches!(ty, ScalarType::Opaque { .. })
+            && let Some(value) = self.value(value, env)
+        {
+            return Some(value);
+        }
+        ty.range()?;
+        let side = self.environments[env].side;
+        let name = self.protocol.vars[opaque.var].name.clone();
+        let mut identity = self.turns(id, env);
+        let (key, arguments, shared) = match &opaque.origin {
+            Origin::Function { args, .. } => (Key::Function(self.first_alike(id)), Some(args.clone()), true),
+            Origin::Read { offset, stable, constant, .. } if *constant || *stable => {
+                let steady = *constant && (self.level == Level::Block || self.is_seen_by_all_blocks(id));
+                let shared = steady || self.level == Level::Block && self.happens_together(id);
+                (
+                    if *constant { Key::Function(self.first_alike(id)) } else { Key::Opaque(id) },
+                    Some(vec![*offset]),
+                    shared,
+                )
+            }
+            _ => (Key::Opaque(id), None, false),
+        };
+        let Some(arguments) = arguments else {
+            return self.unknown_atom(key, identity, false, side, ty, &name);
+        };
+        let values: Option<Vec<Poly>> = arguments.into_iter().map(|argument| self.value(argument, env)).collect();
+        let Some(values) = values else {
+            return self.unknown_atom(Key::Opaque(id), identity, false, side, ty, &name);
+        };
+        let uniform = shared && values.iter().all(|value| !value.is_private());
+        if matches!(key, Key::Function(_)) {
+            identity.clear();
+        }
+        identity.extend(values);
+        self.unknown_atom(key, identity, uniform, side, ty, &name)
+    }
+
+    fn is_seen_by_all_blocks(&self, id: OpaqueId) -> bool {
+        use crate::calculus::Space;
+        matches!(&self.protocol.opaques[id].origin, Origin::Read { array, .. }
+            if matches!(self.protocol.arrays[*array].space, Space::Global | Space::Constant))
+    }
+
+    /// The first unknown value that is the same function, or a read of the same constant array.
+    fn first_alike(&self, id: OpaqueId) -> OpaqueId {
+        let wanted = &self.protocol.opaques[id];
+        let alike = |origin: &Origin| match (origin, &wanted.origin) {
+            (Origin::Function { name, args }, Origin::Function { name: other, args: others }) => {
+                name == other && args.len() == others.len()
+            }
+            (
+                Origin::Read { array, bytes, constant: true, .. },
+                Origin::Read { array: other, bytes: others, constant: true, .. },
+            ) => array == other && bytes == others,
+            _ => false,
+        };
+        let ty = self.protocol.vars[wanted.var].ty;
+        let found = self
+            .protocol
+            .opaques
+            .iter()
+            .find(|(_, opaque)| self.protocol.vars[opaque.var].ty == ty && alike(&opaque.origin));
+        found.map_or(id, |(found, _)| found)
+    }
+
+    /// Whether both threads read it in the same turns of all loops around the read.
+    fn happens_together(&self, id: OpaqueId) -> bool {
+        self.protocol.opaques[id].loops.iter().all(|around| {
+            let number = |env: EnvId| self.environments[env].iterations.iter().find(|entry| entry.0 == *around);
+            matches!((number(0), number(1)), (Some((_, first)), Some((_, second))) if first == second && !first.is_private())
+        })
+    }
+
+    /// Iteration numbers at which a value arose; a place outside of one of its loops has a value of its own.
+    fn turns(&self, id: OpaqueId, env: EnvId) -> Vec<Poly> {
+        let numbers = self.protocol.opaques[id].loops.iter().map(|around| {
+            self.environments[env].iterations.iter().find(|entry| entry.0 == *around).map(|entry| entry.1.clone())
+        });
+        numbers.collect::<Option<Vec<_>>>().unwrap_or_else(|| vec![Poly::constant(-1 - env as i64)])
+    }
+
+    /// The environment of a thread at an instance of a sync, given what is known of iterations there.
+    pub(super) fn add_environment(&mut self, env: Env) -> EnvId {
+        self.environments.push(env);
+        self.environments.len() - 1
+    }
+}

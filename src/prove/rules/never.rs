@@ -1,0 +1,42 @@
+//! NEVER (RULES, section 3.4) and the contradictions that need no search.
+//!
+//! *Premises.* An equation `e = 0` with SIGN proof of `e - 1` or `-e - 1`; or a fact `f >= 0` with SIGN proof
+//! of `-f - 1`. *Conclusion.* Contradiction. *Proof.* `e >= 1 > 0`, and so on.
+//! *Trap.* `t <= s` for `t < s`: the certificate misses by one, and thread `s` meets thread 0.
+
+use super::derivation::Close;
+use super::poly::Poly;
+use super::sign::{self, Effort};
+use super::state::State;
+
+/// A contradiction that can be read off.
+pub fn at_once(state: &State) -> Option<Close> {
+    let constant = |poly: &&Poly| poly.as_constant().is_some_and(|value| value != 0);
+    if let Some(equation) = state.equations.iter().find(constant) {
+        return Some(Close::Constant(equation.clone()));
+    }
+    if let Some(fact) = state.facts.iter().find(|fact| fact.as_constant().is_some_and(|value| value < 0)) {
+        return Some(Close::NegativeFact(fact.clone()));
+    }
+    state.is_same_thread().then_some(Close::SameThread)
+}
+
+/// A proof that the equation cannot hold.
+pub fn equation(equation: &Poly, state: &State, effort: &mut Effort) -> Option<Close> {
+    for negated in [false, true] {
+        let goal = if negated { equation.negated()? } else { equation.clone() };
+        if let Some(certificate) = sign::prove(&goal.plus_constant(-1)?, state, effort) {
+            return Some(Close::NeverEquation { equation: equation.clone(), negated, certificate });
+        }
+    }
+    None
+}
+
+/// A proof that some fact about a private value cannot hold.
+pub fn facts(state: &State, effort: &mut Effort) -> Option<Close> {
+    state.facts.iter().filter(|fact| fact.is_private()).find_map(|fact| {
+        let goal = fact.negated()?.plus_constant(-1)?;
+        let certificate = sign::prove(&goal, state, effort)?;
+        Some(Close::NeverFact { fact: fact.clone(), certificate })
+    })
+}

@@ -1,0 +1,261 @@
+//! The search for a derivation (RULES, section 4).
+//!
+//! Rules that need no choice run to a fixed point: contradiction, SUBST of twins and zeros, SPLIT, NEVER on
+//! equations, XOR, SUBST of linear equations; then NEVER on facts; then cases. Passes differ in what they
+//! may spend. Every budget is a count, so that the same condition always gets the same answer.
+//!
+//! What is found is no proof because this module found it: [`super::check`] replays it.
+
+use super::cases;
+use super::derivation::{Branch, Close, Step};
+use super::never;
+use super::order;
+use super::poly::{Atom, Poly};
+use super::sign::Effort;
+use super::split;
+use super::state::State;
+use super::subst::{self, Form};
+use super::xor;
+use rustc_hash::FxHashSet;
+
+/// What a proof may cost, in cancellations of SIGN; deterministic, unlike a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Cancellations that the dearest pass may spend; passes that want more are left out.
+    pub cancellations: u32,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { cancellations: 30_000 }
+    }
+}
+
+/// Definitions on one side, and relations between parameters, are never contradictory by themselves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Idle {
+    LeaveOut,
+    Try,
+}
+
+/// Values that ORDER may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Orders {
+    Coordinates,
+    NamedValuesToo,
+}
+
+struct Pass {
+    per_goal: u32,
+    total: u32,
+    orders: Orders,
+    idle: Idle,
+}
+
+const PASSES: [Pass; 5] = [
+    Pass { per_goal: 24, total: 2_500, orders: Orders::Coordinates, idle: Idle::LeaveOut },
+    Pass { per_goal: 24, total: 3_000, orders: Orders::Coordinates, idle: Idle::Try },
+    Pass { per_goal: 24, total: 6_000, orders: Orders::NamedValuesToo, idle: Idle::LeaveOut },
+    Pass { per_goal: 150, total: 30_000, orders: Orders::Coordinates, idle: Idle::Try },
+    Pass { per_goal: 150, total: 30_000, orders: Orders::NamedValuesToo, idle: Idle::Try },
+];
+
+/// Case splits inside each other.
+const DEPTH: u32 = 5;
+/// Branches that one pass may open.
+const BRANCHES: u32 = 120;
+/// Rounds of the fixed point within one branch.
+const ROUNDS: u32 = 200;
+
+/// What a search came to.
+pub enum Outcome {
+    /// A derivation's tree.
+    Proved(Branch),
+    /// No rule applies any more.
+    Stuck,
+    /// A budget ran out.
+    Spent,
+}
+
+/// Searches a contradiction in `state`.
+pub fn search(state: &State, budget: &Budget) -> Outcome {
+    let mut spent = false;
+    for pass in &PASSES {
+        if pass.total > budget.cancellations || pass.orders == Orders::NamedValuesToo && state.orders.is_empty() {
+            continue;
+        }
+        let mut start = state.clone();
+        if pass.orders == Orders::Coordinates {
+            start.orders.clear();
+        }
+        let mut prover = Prover { effort: Effort::new(pass.per_goal, pass.total), idle: pass.idle, branches: BRANCHES };
+        if let Some(branch) = prover.prove(start, DEPTH) {
+            return Outcome::Proved(branch);
+        }
+        spent = prover.effort.left == 0 || prover.branches == 0;
+    }
+    if spent { Outcome::Spent } else { Outcome::Stuck }
+}
+
+struct Prover {
+    effort: Effort,
+    idle: Idle,
+    branches: u32,
+}
+
+/// What was tried in a branch, and in vain.
+#[derive(Default)]
+struct Tried {
+    split: FxHashSet<Poly>,
+    never: FxHashSet<(Poly, usize)>,
+}
+
+enum Round {
+    Step(Step),
+    Closed(Close),
+    Fixed,
+    OutOfRange,
+}
+
+impl Prover {
+    fn prove(&mut self, mut state: State, depth: u32) -> Option<Branch> {
+        self.branches = self.branches.checked_sub(1)?;
+        let (mut steps, mut tried) = (Vec::new(), Tried::default());
+        for _ in 0..ROUNDS {
+            match self.round(&mut state, &mut tried) {
+                Round::Step(step) => steps.push(step),
+                Round::Closed(close) => return Some(Branch { steps, close }),
+                Round::OutOfRange => return None,
+                Round::Fixed => {
+                    let close = never::facts(&state, &mut self.effort).or_else(|| self.cases(&state, depth))?;
+                    return Some(Branch { steps, close });
+                }
+            }
+        }
+        None
+    }
+
+    fn round(&mut self, state: &mut State, tried: &mut Tried) -> Round {
+        state.equations.retain(|equation| !equation.is_zero());
+        for equation in &mut state.equations {
+            if equation.content() > 1 {
+                *equation = equation.primitive();
+            }
+        }
+        if let Some(close) = never::at_once(state) {
+            return Round::Closed(close);
+        }
+        if let Some(round) = solve(state, Form::Twins, self.idle) {
+            return round;
+        }
+        if let Some(step) = self.split(state, tried) {
+            return Round::Step(step);
+        }
+        if let Some(close) = self.never(state, tried) {
+            return Round::Closed(close);
+        }
+        if let Some(step) = xor::apply(state) {
+            return Round::Step(step);
+        }
+        solve(state, Form::Linear, self.idle).unwrap_or(Round::Fixed)
+    }
+
+    fn split(&mut self, state: &mut State, tried: &mut Tried) -> Option<Step> {
+        let mut positions: Vec<usize> = (0..state.equations.len()).collect();
+        positions.sort_by_key(|&position| sides(&state.equations[position]) == 1);
+        for position in positions {
+            let equation = &state.equations[position];
+            if !is_idle(equation, state, self.idle)
+                && tried.split.insert(equation.clone())
+                && let Some(step) = split::apply(state, position, &mut self.effort)
+            {
+                return Some(step);
+            }
+        }
+        None
+    }
+
+    fn never(&mut self, state: &State, tried: &mut Tried) -> Option<Close> {
+        for equation in &state.equations {
+            if !is_idle(equation, state, self.idle)
+                && tried.never.insert((equation.clone(), state.facts.len()))
+                && let Some(close) = never::equation(equation, state, &mut self.effort)
+            {
+                return Some(close);
+            }
+        }
+        None
+    }
+
+    fn cases(&mut self, state: &State, depth: u32) -> Option<Close> {
+        let depth = depth.checked_sub(1)?;
+        self.toggle(state, depth).or_else(|| self.disjunction(state, depth)).or_else(|| self.order(state, depth))
+    }
+
+    fn toggle(&mut self, state: &State, depth: u32) -> Option<Close> {
+        let atoms: Vec<Atom> = state.toggles.iter().filter_map(Poly::as_atom).collect();
+        atoms.into_iter().find_map(|atom| {
+            let branches = [0, 1].map(|value| self.prove(cases::toggle(state, atom, value)?, depth));
+            let branches = branches.into_iter().collect::<Option<Vec<_>>>()?;
+            Some(Close::Toggle { atom, branches })
+        })
+    }
+
+    fn disjunction(&mut self, state: &State, depth: u32) -> Option<Close> {
+        (0..state.disjunctions.len()).find_map(|disjunction| {
+            let mut branches = Vec::new();
+            for alternative in 0..state.disjunctions[disjunction].len() {
+                branches.push(self.prove(cases::alternative(state, disjunction, alternative)?, depth)?);
+            }
+            Some(Close::Cases { disjunction, branches })
+        })
+    }
+
+    fn order(&mut self, state: &State, depth: u32) -> Option<Close> {
+        let named = state.orders.iter().enumerate().map(|(position, pair)| (pair, Some(position)));
+        let coordinate = state.coordinates.iter().find(|pair| pair.0 != pair.1).map(|pair| (pair, None));
+        let subjects: Vec<_> = named.filter(|(pair, _)| pair.0 != pair.1).chain(coordinate).collect();
+        subjects.into_iter().find_map(|(pair, position)| self.ordered(state, pair, position, depth))
+    }
+
+    fn ordered(&mut self, state: &State, pair: &(Poly, Poly), position: Option<usize>, depth: u32) -> Option<Close> {
+        let gap = order::fresh(state)?;
+        let coordinate = position.is_none();
+        let mut branches = Vec::new();
+        for case in order::Case::ALL {
+            let mut rest = state.clone();
+            rest.orders.drain(..position.map_or(rest.orders.len(), |at| at + 1));
+            let next = order::case(&rest, (&pair.0, &pair.1), coordinate, gap, case)?;
+            branches.push(self.prove(next, depth)?);
+        }
+        Some(Close::Order { first: pair.0.clone(), second: pair.1.clone(), coordinate, gap, branches })
+    }
+}
+
+/// Solves the first equation of that form.
+fn solve(state: &mut State, form: Form, idle: Idle) -> Option<Round> {
+    let mut positions: Vec<usize> = (0..state.equations.len()).collect();
+    if form == Form::Linear {
+        positions.sort_by_key(|&position| is_idle(&state.equations[position], state, idle));
+    }
+    let outcome = positions.into_iter().find_map(|position| subst::apply(state, position, form))?;
+    Some(outcome.map_or(Round::OutOfRange, Round::Step))
+}
+
+/// On how many sides the private atoms of `equation` stand.
+fn sides(equation: &Poly) -> usize {
+    let mut seen = [false; 2];
+    for side in equation.atoms().into_iter().filter_map(Atom::side) {
+        seen[side as usize] = true;
+    }
+    usize::from(seen[0]) + usize::from(seen[1])
+}
+
+fn is_idle(equation: &Poly, state: &State, idle: Idle) -> bool {
+    let defines = || equation.atoms().into_iter().any(|atom| state.named.contains(atom));
+    match sides(equation) {
+        0 => defines(),
+        1 => idle == Idle::LeaveOut && equation.len() > 3 && defines(),
+        _ => false,
+    }
+}
