@@ -6,6 +6,7 @@
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`pages`]: the examples of the rule pages.
 //! - [`render`]: the output formats on reports made by hand.
+//! - [`show`]: what intermediate forms look like.
 //! - [`tidy`]: the room table and other rules about the source itself.
 
 mod cli;
@@ -14,4 +15,5 @@ mod lowering;
 mod laws;
 mod pages;
 mod render;
+mod show;
 mod tidy;
