@@ -7,6 +7,7 @@
 //! - [`pages`]: the examples of the rule pages.
 //! - [`render`]: the output formats on reports made by hand.
 //! - [`show`]: what intermediate forms look like.
+//! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
 
 mod cli;
@@ -16,4 +17,5 @@ mod laws;
 mod pages;
 mod render;
 mod show;
+mod theorem;
 mod tidy;

@@ -18,6 +18,7 @@
 
 pub mod infer;
 pub mod inputs;
+pub mod instance;
 pub mod sources;
 mod stability;
 pub mod text;

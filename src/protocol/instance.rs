@@ -1,0 +1,238 @@
+//! The protocol with everything concrete: what one thread of one launch does.
+//!
+//! A [`Valuation`] gives expressions of the protocol their values for one thread in given turns of loops;
+//! [`instances`] walks the tree and lists the accesses of that thread. For exact accesses this is what
+//! [`crate::calculus::eval`] reports, which is theorem 1 of paper 002 and tested as such.
+//!
+//! Deliberately absent: memory. A value that comes from it is unknown, and what stands under a condition that
+//! is unknown is not listed.
+
+use super::{AccessId, LoopId, Node, Origin, Protocol, Role};
+use crate::calculus::arithmetic;
+use crate::calculus::{BinaryOp, Expr, ExprId, Geometry, GeometryVar, VarId, operands};
+use rustc_hash::FxHashMap;
+
+/// A thread of a launch, and what the launch passes.
+#[derive(Clone, Copy, Debug)]
+pub struct Point<'p> {
+    /// The launch.
+    pub geometry: Geometry,
+    /// Its block.
+    pub block: [u32; 3],
+    /// Its place in the block.
+    pub thread: [u32; 3],
+    /// Values of the parameters, by position; missing ones are unknown.
+    pub params: &'p [Option<i128>],
+}
+
+/// The value of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// This number.
+    Known(i128),
+    /// A number that the protocol does not know.
+    Unknown,
+    /// None: an operation has no result.
+    Trapped,
+}
+
+/// Values of a protocol's expressions at a point, in certain turns of loops.
+#[derive(Clone, Debug)]
+pub struct Valuation<'p> {
+    protocol: &'p Protocol,
+    point: Point<'p>,
+    vars: FxHashMap<VarId, Value>,
+}
+
+impl<'p> Valuation<'p> {
+    /// Values outside all loops.
+    pub fn new(protocol: &'p Protocol, point: Point<'p>) -> Self {
+        Valuation { protocol, point, vars: FxHashMap::default() }
+    }
+
+    /// Enters turn 0 of a loop, having entered those around it.
+    pub fn enter(&mut self, id: LoopId) {
+        let each = &self.protocol.loops[id];
+        self.vars.insert(each.iteration, Value::Known(0));
+        let starts: Vec<_> = each.carried.iter().map(|carried| (carried.var, self.value(carried.start))).collect();
+        self.vars.extend(starts);
+    }
+
+    /// Goes to the next turn of a loop that was entered.
+    pub fn advance(&mut self, id: LoopId) {
+        let each = &self.protocol.loops[id];
+        let next: Vec<_> = each.carried.iter().map(|carried| (carried.var, self.value(carried.next))).collect();
+        if let Some(Value::Known(turn)) = self.vars.get_mut(&each.iteration) {
+            *turn += 1;
+        }
+        self.vars.extend(next);
+    }
+
+    /// Enters a loop and goes to the given turn.
+    pub fn enter_turn(&mut self, id: LoopId, turn: u64) {
+        self.enter(id);
+        for _ in 0..turn {
+            self.advance(id);
+        }
+    }
+
+    /// The value of an expression.
+    pub fn value(&self, root: ExprId) -> Value {
+        let exprs = &self.protocol.exprs;
+        let mut done: FxHashMap<ExprId, Value> = FxHashMap::default();
+        exprs.visit(root, |id, node| {
+            let value = if operands(node).is_empty() { self.leaf(node) } else { compute(self.protocol, node, &done) };
+            done.insert(id, value);
+        });
+        done[&root]
+    }
+
+    fn leaf(&self, node: &Expr) -> Value {
+        let extent = |extents: [u32; 3], axis: crate::calculus::Axis| Value::Known(extents[axis.index()].into());
+        match *node {
+            Expr::Int(value, _) => Value::Known(value),
+            Expr::Param(param) => {
+                self.point.params.get(param.index()).copied().flatten().map_or(Value::Unknown, Value::Known)
+            }
+            Expr::Geometry(GeometryVar::ThreadIdx(axis)) => extent(self.point.thread, axis),
+            Expr::Geometry(GeometryVar::BlockIdx(axis)) => extent(self.point.block, axis),
+            Expr::Geometry(GeometryVar::BlockDim(axis)) => extent(self.point.geometry.block, axis),
+            Expr::Geometry(GeometryVar::GridDim(axis)) => extent(self.point.geometry.grid, axis),
+            Expr::Var(var) => self.variable(var),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn variable(&self, var: VarId) -> Value {
+        if let Some(&value) = self.vars.get(&var) {
+            return value;
+        }
+        match self.protocol.roles.get(var) {
+            Some(&Role::Opaque(id)) => match self.protocol.opaques[id].origin {
+                Origin::Complex { value } => self.value(value),
+                _ => Value::Unknown,
+            },
+            _ => Value::Unknown,
+        }
+    }
+}
+
+fn compute(protocol: &Protocol, node: &Expr, done: &FxHashMap<ExprId, Value>) -> Value {
+    let truth = |value: Value| match value {
+        Value::Known(value) => Some(value != 0),
+        _ => None,
+    };
+    let result = match *node {
+        Expr::Select(c, a, b) => match truth(done[&c]) {
+            Some(true) => return done[&a],
+            Some(false) => return done[&b],
+            None => return done[&c],
+        },
+        Expr::Binary(BinaryOp::And, a, _) if truth(done[&a]) == Some(false) => return Value::Known(0),
+        Expr::Binary(BinaryOp::Or, a, _) if truth(done[&a]) == Some(true) => return Value::Known(1),
+        Expr::Binary(BinaryOp::And, a, b) if done[&a] == Value::Unknown && truth(done[&b]) == Some(false) => {
+            return Value::Known(0);
+        }
+        Expr::Binary(BinaryOp::Or, a, b) if done[&a] == Value::Unknown && truth(done[&b]) == Some(true) => {
+            return Value::Known(1);
+        }
+        Expr::Binary(op, a, b) => match (done[&a], done[&b]) {
+            (Value::Known(x), Value::Known(y)) => arithmetic::binary(op, x, y, protocol.exprs.ty(a)),
+            (Value::Trapped, _) | (_, Value::Trapped) => return Value::Trapped,
+            _ => return Value::Unknown,
+        },
+        Expr::Unary(op, a) => match done[&a] {
+            Value::Known(x) => arithmetic::unary(op, x, protocol.exprs.ty(a)),
+            other => return other,
+        },
+        Expr::Convert(ty, a) => {
+            let computable = ty.range().is_some() && protocol.exprs.ty(a).range().is_some();
+            return match done[&a] {
+                Value::Known(x) if computable => Value::Known(arithmetic::wrap(x, ty)),
+                Value::Known(_) => Value::Unknown,
+                other => other,
+            };
+        }
+        _ => return Value::Unknown,
+    };
+    result.map_or(Value::Trapped, |outcome| Value::Known(outcome.value))
+}
+
+/// An access of one thread.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Instance {
+    /// Which.
+    pub access: AccessId,
+    /// Offset of the first byte.
+    pub offset: i128,
+    /// The turns of the loops around it, outermost first.
+    pub turns: Vec<u64>,
+}
+
+/// The accesses of one thread, in order, without those whose offset or conditions are unknown.
+/// `None` if there are more than `limit` accesses or turns of loops.
+pub fn instances(protocol: &Protocol, point: Point<'_>, limit: usize) -> Option<Vec<Instance>> {
+    let valuation = Valuation::new(protocol, point);
+    let mut walk = Walk { protocol, valuation, turns: Vec::new(), found: Vec::new(), left: limit };
+    walk.nodes(&protocol.body)?;
+    Some(walk.found)
+}
+
+struct Walk<'p> {
+    protocol: &'p Protocol,
+    valuation: Valuation<'p>,
+    turns: Vec<u64>,
+    found: Vec<Instance>,
+    left: usize,
+}
+
+impl Walk<'_> {
+    fn spend(&mut self) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        Some(())
+    }
+
+    fn holds(&self, cond: ExprId) -> bool {
+        matches!(self.valuation.value(cond), Value::Known(value) if value != 0)
+    }
+
+    fn nodes(&mut self, nodes: &[Node]) -> Option<()> {
+        for node in nodes {
+            match node {
+                Node::Access(id) => {
+                    self.spend()?;
+                    if let Value::Known(offset) = self.valuation.value(self.protocol.accesses[*id].offset) {
+                        self.found.push(Instance { access: *id, offset, turns: self.turns.clone() });
+                    }
+                }
+                Node::Sync(_) => {}
+                Node::If { cond, then, otherwise } => match self.valuation.value(*cond) {
+                    Value::Known(0) => self.nodes(otherwise)?,
+                    Value::Known(_) => self.nodes(then)?,
+                    Value::Unknown | Value::Trapped => {}
+                },
+                Node::Loop(id, body) => self.turns(*id, body)?,
+            }
+        }
+        Some(())
+    }
+
+    fn turns(&mut self, id: LoopId, body: &[Node]) -> Option<()> {
+        let (guard, continues) = (self.protocol.loops[id].guard, self.protocol.loops[id].continues);
+        self.valuation.enter(id);
+        self.turns.push(0);
+        while self.holds(guard) {
+            self.spend()?;
+            self.nodes(body)?;
+            if !self.holds(continues) {
+                break;
+            }
+            self.valuation.advance(id);
+            if let Some(turn) = self.turns.last_mut() {
+                *turn += 1;
+            }
+        }
+        self.turns.pop();
+        Some(())
+    }
+}
