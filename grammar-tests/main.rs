@@ -12,8 +12,8 @@
 
 mod cli;
 mod fixtures;
-mod lowering;
 mod laws;
+mod lowering;
 mod pages;
 mod render;
 mod show;

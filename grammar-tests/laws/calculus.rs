@@ -3,6 +3,7 @@
 use super::generate::kernels;
 use proptest::prelude::*;
 use raceproof::calculus::eval::{Blocks, Contents, Event, History, Program, Setup, run};
+use raceproof::calculus::validate::validate;
 use raceproof::calculus::{Geometry, Kernel, text};
 
 fn config() -> ProptestConfig {
@@ -29,6 +30,11 @@ fn identity(event: &Event) -> impl Ord + Copy + std::fmt::Debug + use<> {
 
 proptest! {
     #![proptest_config(config())]
+
+    #[test]
+    fn generated_kernels_are_well_formed(kernel in kernels()) {
+        prop_assert_eq!(validate(&kernel), []);
+    }
 
     #[test]
     fn texts_read_back(kernel in kernels()) {

@@ -38,6 +38,7 @@ mod tests;
 
 pub use history::{History, Phase, Recorded};
 pub use program::Program;
+pub(super) use program::assigned;
 pub use schedule::run;
 pub use value::Value;
 

@@ -512,7 +512,7 @@ fn register(var: VarId) -> Register {
 }
 
 /// Variables that statements assign, with repetitions.
-fn assigned(body: &[Stmt]) -> Vec<VarId> {
+pub(in crate::calculus) fn assigned(body: &[Stmt]) -> Vec<VarId> {
     let mut found = Vec::new();
     let mut stack: Vec<&[Stmt]> = vec![body];
     while let Some(body) = stack.pop() {
