@@ -18,6 +18,8 @@ use std::rc::Rc;
 
 /// Deepest chain of includes.
 const INCLUDE_DEPTH: usize = 64;
+/// Complaints about one unit; a mistake in a loop of macros would repeat itself without end.
+const MOST_DIAGNOSTICS: usize = 100;
 /// Files that one unit may enter; a file that includes itself twice would otherwise enter 2^64.
 const INCLUDE_COUNT: usize = 20_000;
 
@@ -39,6 +41,8 @@ pub(super) struct Preprocessor<'a> {
     pub(super) isolation: usize,
     /// Tokens that expansions have produced.
     pub(super) produced: usize,
+    /// Whether a budget is used up.
+    pub(super) gave_up: bool,
     stack: Vec<Open>,
     loaded: FxHashMap<PathBuf, (FileId, Rc<[Token]>)>,
     once: FxHashSet<FileId>,
@@ -123,6 +127,7 @@ impl<'a> Preprocessor<'a> {
             floor: 0,
             isolation: 0,
             produced: 0,
+            gave_up: false,
             stack: Vec::new(),
             loaded: FxHashMap::default(),
             once: FxHashSet::default(),
@@ -166,9 +171,13 @@ impl<'a> Preprocessor<'a> {
         while let Some(token) = self.expanded() {
             result.push(token);
         }
+        if self.gave_up {
+            result.clear();
+        }
         Output {
             sources: self.sources,
             tokens: result,
+            gave_up: self.gave_up,
             spellings: self.spellings,
             diagnostics: self.diagnostics,
             missing_includes: self.missing_includes,
@@ -181,6 +190,9 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn report(&mut self, severity: Severity, span: Span, message: &str) {
+        if self.diagnostics.len() >= MOST_DIAGNOSTICS && severity != Severity::Error {
+            return;
+        }
         self.diagnostics.push(Diagnostic {
             rule: RuleId::Parse,
             severity,
@@ -191,14 +203,10 @@ impl<'a> Preprocessor<'a> {
         });
     }
 
-    /// Stops at a budget: what follows is not read, and the file says so.
+    /// Stops at a budget: nothing more is read, and the file says so.
     pub(super) fn give_up(&mut self, span: Span) {
-        self.report(Severity::Error, span, "macros expand to too many tokens; the rest of the file is not read");
-        self.undecided.push(self.sources.visible(span));
-        self.stack.clear();
-        self.pending.clear();
-        self.floor = 0;
-        self.busy.clear();
+        self.report(Severity::Error, span, "macros expand to too many tokens; the file is not read");
+        self.gave_up = true;
     }
 
     pub(super) fn definition(&self, name: Symbol) -> Option<Rc<Macro>> {

@@ -46,7 +46,7 @@ pub(super) struct Pending {
 /// Deepest nesting of calls inside arguments of calls.
 const ARGUMENT_DEPTH: usize = 100;
 /// Tokens that expansions may produce in all before raceproof gives up on a file.
-const EXPANSION_BUDGET: usize = 8_000_000;
+const EXPANSION_BUDGET: usize = 3_000_000;
 
 impl Preprocessor<'_> {
     /// The next token after macro expansion.
@@ -90,6 +90,9 @@ impl Preprocessor<'_> {
 
     /// The next token as written.
     fn unexpanded(&mut self) -> Option<Token> {
+        if self.gave_up {
+            return None;
+        }
         while self.pending.len() > self.floor {
             let top = self.pending.last_mut()?;
             if let Some(&token) = top.tokens.get(top.next) {
@@ -109,6 +112,9 @@ impl Preprocessor<'_> {
 
     /// Whether the next token is `(`, without taking it.
     fn next_is_open(&mut self) -> bool {
+        if self.gave_up {
+            return false;
+        }
         for list in self.pending[self.floor..].iter().rev() {
             if let Some(token) = list.tokens.get(list.next) {
                 return token.text == self.names.open;
@@ -134,6 +140,9 @@ impl Preprocessor<'_> {
         }
         let Some(Call { open, arguments, close }) = self.collect_arguments(token) else { return false };
         let range = self.sources.join(token.span, close.span);
+        if self.isolation > 0 && !self.spend(range, arguments.iter().map(Vec::len).sum()) {
+            return false;
+        }
         let arguments = match fit(params, arguments, self.names.comma) {
             Ok(arguments) => arguments,
             Err(arguments) => {
@@ -161,13 +170,20 @@ impl Preprocessor<'_> {
             first.flags =
                 TokenFlags((first.flags.0 & TokenFlags::PAINTED.0) | (token.flags.0 & !TokenFlags::PAINTED.0));
         }
-        self.produced += body.len() + 1;
-        if self.produced > EXPANSION_BUDGET {
-            self.give_up(token.span);
+        if !self.spend(token.span, body.len() + 1) {
             return;
         }
         self.busy[token.text.index()] += 1;
         self.pending.push(Pending { tokens: body, next: 0, busy: Some(token.text) });
+    }
+
+    /// Counts tokens that expansion handles; false once the budget is used up.
+    fn spend(&mut self, at: Span, tokens: usize) -> bool {
+        self.produced += tokens;
+        if self.produced > EXPANSION_BUDGET && !self.gave_up {
+            self.give_up(at);
+        }
+        !self.gave_up
     }
 
     fn put_back(&mut self, tokens: Vec<Token>) {

@@ -134,6 +134,8 @@ pub struct Output {
     pub sources: SourceMap,
     /// The tokens after all macros and directives.
     pub tokens: Vec<Token>,
+    /// Whether a budget was used up; then there are no tokens at all.
+    pub gave_up: bool,
     /// Their spellings.
     pub spellings: Interner,
     /// What is wrong with the text.

@@ -9,6 +9,7 @@
 //!
 //! Deliberately absent: meaning of any kind. That a name is a type is guessed for parsing only.
 
+mod chunks;
 mod convert;
 mod names;
 mod rewrite;
@@ -18,6 +19,8 @@ use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::preprocess::{self, Options, Output};
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::{Item, Unit};
+use names::Names;
+use rewrite::Buffer;
 use std::ops::Range;
 use tree_sitter::{Parser, Tree};
 
@@ -56,12 +59,11 @@ pub fn parse_with(files: &dyn preprocess::FileAccess, sources: SourceMap, main: 
 fn parse_output(mut output: Output, main: FileId, options: &Options) -> Answer {
     let mut diagnostics = std::mem::take(&mut output.diagnostics);
     let language = options.language;
-    let names = names::Names::collect(&output, language);
-    let all = 0..output.tokens.len();
+    let names = Names::collect(&output, language);
     let mut result = convert::Converted::default();
-    read(&output, all, &names, options, &mut result);
+    read(&output, &names, options, &mut result);
     undecided::mark(&mut result.items, &output.sources, &output.undecided);
-    let failed = !output.tokens.is_empty() && result.items.iter().all(is_error) && result.errors > 0;
+    let failed = output.gave_up || (result.errors > 0 && result.items.iter().all(is_error));
     let parse = match (failed, result.errors) {
         (true, _) => ParseState::Failed,
         (false, 0) => ParseState::Ok,
@@ -90,19 +92,40 @@ fn whole_file(main: FileId, message: &str) -> Diagnostic {
     }
 }
 
-/// Reads the items of a range of tokens.
-fn read(
-    output: &Output,
-    tokens: Range<usize>,
-    names: &names::Names,
-    options: &Options,
-    result: &mut convert::Converted,
-) {
-    let buffer = rewrite::rewrite(output, tokens, names, options.language);
-    match tree_of(&buffer.text) {
-        Some(tree) => convert::convert(output, names, &buffer, &tree, options.language, result),
-        None => result.parser_failed = true,
+/// Reads all items: at once if the grammar finds its way, else one by one, so that an error in one
+/// declaration cannot swallow the next.
+fn read(output: &Output, names: &Names, options: &Options, result: &mut convert::Converted) {
+    let all = 0..output.tokens.len();
+    let Some((buffer, tree)) = tree_of_tokens(output, all, names, options) else {
+        result.parser_failed = true;
+        return;
+    };
+    if !is_lost(&tree) {
+        return convert::convert(output, names, &buffer, &tree, options.language, result);
     }
+    for chunk in chunks::split(output) {
+        let before = result.items.len();
+        match tree_of_tokens(output, chunk.clone(), names, options) {
+            Some((buffer, tree)) => convert::convert(output, names, &buffer, &tree, options.language, result),
+            None => result.parser_failed = true,
+        }
+        if result.items[before..].iter().all(is_error) {
+            result.items.extend(chunks::lost_kernel(output, chunk));
+        }
+    }
+}
+
+/// Whether an error stands between the items, where it may have swallowed some.
+fn is_lost(tree: &Tree) -> bool {
+    let root = tree.root_node();
+    let mut cursor = root.walk();
+    root.is_error() || (root.has_error() && root.children(&mut cursor).any(|child| child.has_error()))
+}
+
+fn tree_of_tokens(output: &Output, tokens: Range<usize>, names: &Names, options: &Options) -> Option<(Buffer, Tree)> {
+    let buffer = rewrite::rewrite(output, tokens, names, options.language);
+    let tree = tree_of(&buffer.text)?;
+    Some((buffer, tree))
 }
 
 /// The concrete tree of `text`.

@@ -69,6 +69,10 @@ impl Converter<'_> {
             }
             "access_specifier" => Vec::new(),
             "expression_statement" if self.children(node).is_empty() => Vec::new(),
+            "expression_statement" if self.children(node).first().is_some_and(|inner| self.is_too_deep(*inner)) => {
+                self.report(self.span(node), super::NESTED_TOO_DEEPLY);
+                vec![self.unsupported_item(node, super::NESTED_TOO_DEEPLY)]
+            }
             "expression_statement" => vec![self.unsupported_item(node, "expression outside a function")],
             "concept_definition" => vec![self.unsupported_item(node, "concept")],
             _ => vec![self.unsupported_item(node, "declaration that is not understood")],

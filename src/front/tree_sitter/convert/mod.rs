@@ -15,7 +15,7 @@ use super::rewrite::{Buffer, TOO_DEEP};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::preprocess::{Output, Token};
 use crate::source::{Language, Span};
-use crate::syntax::{Expr, ExprKind, Item, Name, Qualifier, Stmt, StmtKind};
+use crate::syntax::{Expr, ExprKind, Item, ItemKind, Name, Qualifier, Stmt, StmtKind};
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
@@ -52,9 +52,17 @@ pub(super) fn convert(
     let mut converter = Converter { output, names, buffer, language, depth: 0, result: Converted::default() };
     converter.result.errors = result.errors;
     let root = tree.root_node();
+    let errors = result.errors;
     let items = converter.items(root);
+    // A text of which nothing fits is one error node, whose children look whole.
+    if root.has_error() && converter.result.errors == errors {
+        let span = converter.span(first_error(root));
+        converter.report(span, SYNTAX_ERROR);
+        converter.result.items.push(Item { kind: ItemKind::Unsupported(SYNTAX_ERROR.to_owned()), span });
+    }
     let found = converter.result;
     result.items.extend(items);
+    result.items.extend(found.items);
     result.diagnostics.extend(found.diagnostics);
     result.errors = found.errors;
 }
@@ -238,6 +246,20 @@ impl<'a> Converter<'a> {
                 let span = self.span_of(range);
                 vec![Expr { kind: ExprKind::Unsupported("attribute argument".into()), span }]
             }
+        }
+    }
+}
+
+/// The innermost node, first in order, that holds an error.
+fn first_error(root: Node<'_>) -> Node<'_> {
+    let mut node = root;
+    loop {
+        let mut cursor = node.walk();
+        let inner =
+            node.children(&mut cursor).find(|child| child.is_error() || child.is_missing() || child.has_error());
+        match inner {
+            Some(inner) => node = inner,
+            None => return node,
         }
     }
 }
