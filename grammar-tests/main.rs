@@ -6,6 +6,7 @@
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`pages`]: the examples of the rule pages.
 //! - [`render`]: the output formats on reports made by hand.
+//! - [`rules`]: the prover on the catalogue of index idioms, and what its checker must refuse.
 //! - [`show`]: what intermediate forms look like.
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
@@ -16,6 +17,7 @@ mod laws;
 mod lowering;
 mod pages;
 mod render;
+mod rules;
 mod show;
 mod theorem;
 mod tidy;

@@ -10,7 +10,7 @@ use super::words::words;
 use crate::calculus::{Axis, ExprId, GeometryVar, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{LoopId, OpaqueId, Protocol};
-use crate::prove::rules::poly::{Atom, IDS, Poly, Side};
+use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly, Side};
 use crate::prove::rules::state::{Alternative, Literal, State};
 use crate::prove::{Assumption, Scope};
 use rustc_hash::FxHashMap;
@@ -165,6 +165,9 @@ impl<'a> Builder<'a> {
 
     /// Adds a fact, unless it says nothing new.
     pub(super) fn fact(&mut self, fact: Poly) {
+        if let Some(atom) = at_least_zero(&fact) {
+            self.set_non_negative(atom);
+        }
         let trivial = fact
             .terms()
             .iter()
@@ -377,6 +380,15 @@ impl<'a> Builder<'a> {
             self.state.facts.push(Poly::constant(-1));
         }
         Some(())
+    }
+}
+
+/// The atom that is not negative because `fact` is not: `atom`, `atom - 3`.
+fn at_least_zero(fact: &Poly) -> Option<Atom> {
+    match fact.terms() {
+        [(monomial, 1..)] if monomial.degree() == 1 => monomial.atoms().next(),
+        [(monomial, 1..), (Monomial::ONE, ..0)] if monomial.degree() == 1 => monomial.atoms().next(),
+        _ => None,
     }
 }
 

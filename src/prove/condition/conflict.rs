@@ -118,9 +118,23 @@ pub(super) fn finish(builder: &mut Builder, hints: Hints) -> Option<()> {
             builder.state.equations.push(equation);
         }
     }
+    note_toggles(builder)?;
     if hints == Hints::Wanted {
         builder.state.orders = orders(builder)?;
         builder.state.samples = sampling::draw(builder, &[], ROUNDS);
+    }
+    Some(())
+}
+
+/// Uniform values that are 0 or 1 can be split into two cases.
+fn note_toggles(builder: &mut Builder) -> Option<()> {
+    for index in 0..builder.state.facts.len() {
+        let value = Poly::constant(1).minus(&builder.state.facts[index])?;
+        let Some(atom) = value.as_atom() else { continue };
+        let known = builder.state.toggles.iter().any(|toggle| *toggle == value);
+        if !atom.is_private() && builder.state.non_negative.contains(atom) && !known {
+            builder.state.toggles.push(value);
+        }
     }
     Some(())
 }

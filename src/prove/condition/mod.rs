@@ -26,13 +26,14 @@ mod uniform;
 mod variables;
 mod words;
 
-use super::rules::poly::Atom;
+use super::rules::poly::{Atom, Poly};
 use super::rules::sign::Certificate;
-use super::rules::state::State;
+use super::rules::state::{Alternative, Literal, State};
 use super::{Assumption, Open, Pair, Scope};
 use crate::protocol::Protocol;
 use oracle::Oracle;
 use std::collections::BTreeMap;
+use std::fmt;
 
 pub use pairs::{SameValue, pairs, same_value};
 pub use uniform::{Returned, guard_conditions, replay_guards};
@@ -81,4 +82,38 @@ pub fn rebuild(
 /// Whether the assumptions of a protocol and the geometry hold at some point at all.
 pub fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
     conflict::has_a_point(protocol, scope)
+}
+
+/// The condition as text, for people: equations, facts, disjunctions, and what tells the threads apart.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |atom: Atom| self.names.get(&atom).cloned().unwrap_or_else(|| format!("g{}", atom.index()));
+        let show = |poly: &Poly| poly.display(&name);
+        let literal = |literal: &Literal| match literal {
+            Literal::Zero(poly) => format!("{} = 0", show(poly)),
+            Literal::NonNegative(poly) => format!("{} >= 0", show(poly)),
+        };
+        for equation in &self.state.equations {
+            writeln!(f, "equation     {} = 0", show(equation))?;
+        }
+        for fact in &self.state.facts {
+            writeln!(f, "fact         {} >= 0", show(fact))?;
+        }
+        for alternatives in &self.state.disjunctions {
+            let all = |alternative: &Alternative| alternative.iter().map(literal).collect::<Vec<_>>().join(" and ");
+            writeln!(f, "either       {}", alternatives.iter().map(all).collect::<Vec<_>>().join("  or  "))?;
+        }
+        for xor in &self.state.xors {
+            writeln!(f, "xor          {} = {} ^ {}", show(&xor.value), show(&xor.argument), show(&xor.mask))?;
+        }
+        for toggle in &self.state.toggles {
+            writeln!(f, "toggle       {}", show(toggle))?;
+        }
+        let non_negative: Vec<String> = self.state.non_negative.iter().map(name).collect();
+        writeln!(f, "not negative {}", non_negative.join(", "))?;
+        for (first, second) in &self.state.coordinates {
+            writeln!(f, "may differ   {} and {}", show(first), show(second))?;
+        }
+        Ok(())
+    }
 }

@@ -1,0 +1,99 @@
+//! Every idiom of the catalogue is proved with a derivation that the checker accepts; every near miss is
+//! left open.
+
+use super::Subject;
+use raceproof::memory_model::Level;
+
+const IDIOMS: &str = include_str!("idioms.txt");
+
+/// An idiom of the catalogue.
+pub(crate) struct Idiom {
+    pub(crate) name: &'static str,
+    pub(crate) subject: Subject,
+    pub(crate) levels: &'static [Level],
+    pub(crate) near_miss: Subject,
+    pub(crate) near_miss_levels: &'static [Level],
+}
+
+fn levels(word: &str) -> &'static [Level] {
+    match word {
+        "grid" => &[Level::Block, Level::Grid],
+        _ => &[Level::Block],
+    }
+}
+
+/// Reads the catalogue.
+pub(crate) fn idioms() -> Vec<Idiom> {
+    IDIOMS.split("\nidiom: ").skip(1).map(idiom).collect()
+}
+
+fn idiom(text: &'static str) -> Idiom {
+    let (head, text) = text.split_once('\n').expect("a head and a kernel");
+    let (kernel, near_miss) = text.split_once("\nnear miss: ").expect("a near miss");
+    let (near_miss_level, near_miss) = near_miss.split_once('\n').expect("a level and a kernel");
+    let [name, level, dimensions] = head.split(" | ").collect::<Vec<_>>()[..] else { panic!("{head}") };
+    Idiom {
+        name,
+        subject: Subject::read(kernel, dimensions.len()),
+        levels: levels(level),
+        near_miss: Subject::read(near_miss, dimensions.len()),
+        near_miss_levels: levels(near_miss_level),
+    }
+}
+
+/// What is not as it should be with a subject: pairs that stay open.
+fn open(subject: &Subject, levels: &[Level]) -> (usize, Vec<String>) {
+    let mut count = 0;
+    let mut open = Vec::new();
+    for &level in levels {
+        for pair in subject.pairs(level) {
+            count += 1;
+            let which = format!("{level:?} {} and {}", pair.first.index(), pair.second.index());
+            match subject.prove(&pair) {
+                Ok(proof) => {
+                    if let Err(error) = subject.check(&pair, &proof) {
+                        open.push(format!("{which}: rejected: {error}\n{}", proof.derivation));
+                    }
+                }
+                Err(reason) => open.push(format!("{which}: {reason:?}")),
+            }
+        }
+    }
+    (count, open)
+}
+
+#[test]
+fn every_idiom_is_proved_and_checked() {
+    let mut failures = Vec::new();
+    for idiom in idioms() {
+        let (count, open) = open(&idiom.subject, idiom.levels);
+        assert!(count > 0, "{}: no pair", idiom.name);
+        failures.extend(open.into_iter().map(|text| format!("{}: {text}", idiom.name)));
+    }
+    assert!(failures.is_empty(), "{}\n{} open", failures.join("\n"), failures.len());
+}
+
+#[test]
+fn every_near_miss_stays_open() {
+    for idiom in idioms() {
+        let (_, open) = open(&idiom.near_miss, idiom.near_miss_levels);
+        assert!(!open.is_empty(), "{}: the near miss was proved", idiom.name);
+    }
+}
+
+#[test]
+fn zz_debug() {
+    for idiom in idioms() {
+        if !std::env::var("ID").is_ok_and(|id| idiom.name.contains(&id)) { continue; }
+        for &level in idiom.levels {
+            for pair in idiom.subject.pairs(level) {
+                let result = idiom.subject.prove(&pair);
+                println!("=== {} {level:?} {} {} {:?}", idiom.name, pair.first.index(), pair.second.index(), result.as_ref().err());
+                let condition = raceproof::prove::condition::build(&idiom.subject.protocol, &pair, &idiom.subject.scope).unwrap();
+                println!("{condition}pool {:?} samples {}\n{:?}", condition.state.pool, condition.state.samples.len(), condition.assumptions);
+                for order in &condition.state.orders { println!("order {:?} {:?}", order.0, order.1); }
+                if let Ok(p) = result { println!("{}", p.derivation); }
+            }
+        }
+    }
+}

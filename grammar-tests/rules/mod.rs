@@ -1,0 +1,47 @@
+//! The prover on kernels: the catalogue of RULES, tampered derivations, enumeration of small geometries.
+
+mod catalogue;
+
+use raceproof::calculus::intervals;
+use raceproof::calculus::{Kernel, text};
+use raceproof::memory_model::Level;
+use raceproof::protocol::Protocol;
+use raceproof::protocol::infer::infer;
+use raceproof::prove::condition::pairs;
+use raceproof::prove::rules::{self, Budget};
+use raceproof::prove::{Open, Pair, Proof, Scope};
+
+/// A kernel with its protocol, and the scope in which dimensions that it has no use for are 1.
+pub(crate) struct Subject {
+    pub(crate) kernel: Kernel,
+    pub(crate) protocol: Protocol,
+    pub(crate) scope: Scope,
+}
+
+impl Subject {
+    /// Reads a kernel whose dimensions are the first `dimensions`.
+    pub(crate) fn read(text: &str, dimensions: usize) -> Subject {
+        let kernel = text::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let protocol = infer(&kernel);
+        let mut scope = Scope::default();
+        for axis in dimensions..3 {
+            scope.block[axis] = Some(1);
+            scope.grid[axis] = Some(1);
+        }
+        Subject { kernel, protocol, scope }
+    }
+
+    /// Its pairs, with no sync ordering anything across blocks and every sync within a block.
+    pub(crate) fn pairs(&self, level: Level) -> Vec<Pair> {
+        let intervals = intervals::analyze(&self.kernel, &|_| level == Level::Block);
+        pairs(&self.protocol, &intervals, level)
+    }
+
+    pub(crate) fn prove(&self, pair: &Pair) -> Result<Proof, Open> {
+        rules::prove_pair(&self.protocol, pair, &self.scope, &Budget::default())
+    }
+
+    pub(crate) fn check(&self, pair: &Pair, proof: &Proof) -> Result<(), rules::CheckError> {
+        rules::check_pair(&self.protocol, pair, &self.scope, &proof.derivation)
+    }
+}
