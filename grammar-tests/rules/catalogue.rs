@@ -80,20 +80,3 @@ fn every_near_miss_stays_open() {
         assert!(!open.is_empty(), "{}: the near miss was proved", idiom.name);
     }
 }
-
-#[test]
-fn zz_debug() {
-    for idiom in idioms() {
-        if !std::env::var("ID").is_ok_and(|id| idiom.name.contains(&id)) { continue; }
-        for &level in idiom.levels {
-            for pair in idiom.subject.pairs(level) {
-                let result = idiom.subject.prove(&pair);
-                println!("=== {} {level:?} {} {} {:?}", idiom.name, pair.first.index(), pair.second.index(), result.as_ref().err());
-                let condition = raceproof::prove::condition::build(&idiom.subject.protocol, &pair, &idiom.subject.scope).unwrap();
-                println!("{condition}pool {:?} samples {}\n{:?}", condition.state.pool, condition.state.samples.len(), condition.assumptions);
-                for order in &condition.state.orders { println!("order {:?} {:?}", order.0, order.1); }
-                if let Ok(p) = result { println!("{}", p.derivation); }
-            }
-        }
-    }
-}

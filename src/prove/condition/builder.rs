@@ -48,11 +48,10 @@ pub(super) enum Key {
     Byte,
 }
 
-/// Digits that a value was divided into: divisor, quotient, remainder.
+/// A divisor of a value and the digit that it left.
 pub(super) struct Record {
     pub(super) side: Side,
     pub(super) divisor: Poly,
-    pub(super) quotient: Poly,
     pub(super) remainder: Poly,
 }
 

@@ -10,6 +10,7 @@ use super::builder::{Builder, EnvId, Key, Record};
 use super::sampling::Source;
 use crate::calculus::{BinaryOp, ExprId, ScalarType};
 use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly};
+use crate::prove::rules::split;
 use crate::prove::rules::state::Literal;
 
 /// How a quotient is rounded.
@@ -156,7 +157,7 @@ impl Builder<'_> {
         self.inherit_bound(x, m, &quotient)?;
         self.digits.push(((x.clone(), m.clone(), true), (quotient.clone(), remainder.clone())));
         let side = self.environments[env].side;
-        let record = Record { side, divisor: m.clone(), quotient: quotient.clone(), remainder: remainder.clone() };
+        let record = Record { side, divisor: m.clone(), remainder: remainder.clone() };
         self.records.push(record);
         self.define(expr, env, x, m, (&quotient, &remainder))?;
         Some((quotient, remainder))
@@ -341,7 +342,27 @@ fn pull_out(x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
         let group = Poly::from_terms(terms)?;
         match group.divide_exactly(m) {
             Some(quotient) => multiple = multiple.plus_multiple(&quotient, private, 1)?,
-            None => rest = rest.plus_multiple(&group, private, 1)?,
+            None => {
+                let (quotient, remainder) = divide_terms(&group, m)?;
+                multiple = multiple.plus_multiple(&quotient, private, 1)?;
+                rest = rest.plus_multiple(&remainder, private, 1)?;
+            }
+        }
+    }
+    Some((multiple, rest))
+}
+
+/// Terms that `m` divides, and the others; `x = m*q + r` comes back as `q` and `r`.
+fn divide_terms(x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+    if m.len() > 1 {
+        return split::divide(x, m).or_else(|| Some((Poly::ZERO, x.clone())));
+    }
+    let (mut multiple, mut rest) = (Poly::ZERO, Poly::ZERO);
+    for &(monomial, coefficient) in x.terms() {
+        let term = Poly::term(monomial, coefficient);
+        match term.divide_exactly(m) {
+            Some(quotient) => multiple = multiple.plus(&quotient)?,
+            None => rest = rest.plus(&term)?,
         }
     }
     Some((multiple, rest))
