@@ -1,1 +1,201 @@
-//! Placeholder.
+//! Refute: concrete runs that show conflicts, divergent barriers, accesses out of bounds and failed claims.
+//!
+//! [`search`] runs the kernel from its entry, in machine arithmetic, for small geometries and parameter
+//! values (or the only ones, where the [`Scope`] fixes them), hashes the addresses of exact accesses, and
+//! reports the smallest witness of each pair of sites. A conflict between exact accesses is one whatever
+//! arrays hold; [`replay`] checks a witness independently.
+//!
+//! - Order of trials: geometries by number of threads; for each, parameters all equal, then one apart, then
+//!   mixed pseudo-randomly from a fixed seed. Dimensions that the kernel never reads are 1. The witness is the
+//!   first in this order, then the one of the lowest threads.
+//! - A witness in a run without anything wrong before is preferred to an earlier one that has
+//!   ([`Conflict::after_earlier`]).
+//! - Valuations under which an `assume` fails are skipped.
+//! - [`Outcome::decided`] says that the scope left one launch only and that it was run completely without
+//!   anything inexact: then what was not found is not there, for this launch.
+//!
+//! Budgets count instructions, so equal inputs give equal outcomes.
+//!
+//! Deliberately absent: inexact accesses (they may not happen), contents of arrays, interleavings.
+
+mod report;
+mod space;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod witness;
+
+pub use sweep::Levels;
+pub use witness::replay;
+
+use super::{Conflict, Divergence, Scope, WitnessThread};
+use crate::calculus::arithmetic::Trap;
+use crate::calculus::eval::{Program, Run, run};
+use crate::calculus::{ArrayId, ExprId, Geometry, Kernel, SiteId};
+use crate::memory_model::Level;
+use crate::source::Span;
+use report::Findings;
+use space::{Mentions, Space};
+use sweep::Sweep;
+use witness::Launch;
+
+/// How much a search may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Instructions in all.
+    pub steps: u64,
+}
+
+impl Default for Budget {
+    /// A few milliseconds.
+    fn default() -> Self {
+        Budget { steps: 1_000_000 }
+    }
+}
+
+/// A launch and the thread in it that something happens to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incident {
+    /// The launch.
+    pub geometry: Geometry,
+    /// The thread, with the values of its variables.
+    pub thread: WitnessThread,
+    /// Values of the scalar parameters, by name.
+    pub params: Vec<(String, i128)>,
+}
+
+/// An access outside its array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfBounds {
+    /// Where in the program.
+    pub site: SiteId,
+    /// The array.
+    pub array: ArrayId,
+    /// Offset of the first byte.
+    pub byte_offset: i128,
+    /// Who, in which launch.
+    pub incident: Incident,
+}
+
+/// A claim that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedAssertion {
+    /// Its number among the asserts of the kernel, in program order.
+    pub claim: usize,
+    /// Where.
+    pub span: Option<Span>,
+    /// Who, in which launch.
+    pub incident: Incident,
+}
+
+/// What a search found. Everything is sorted by place in the program.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Conflicts, one for each pair of sites and level.
+    pub conflicts: Vec<Conflict>,
+    /// Barriers that are not met, one for each pair of places.
+    pub divergences: Vec<Divergence>,
+    /// Accesses out of bounds, one for each site.
+    pub out_of_bounds: Vec<OutOfBounds>,
+    /// Claims that fail, one for each.
+    pub failed_assertions: Vec<FailedAssertion>,
+    /// Expressions in which unsigned arithmetic wrapped in some run, in order.
+    pub wraps: Vec<ExprId>,
+    /// Counted loops whose unsigned variable wrapped in some run, in order.
+    pub wrapped_loops: Vec<SiteId>,
+    /// Undefined operations that some run met: what, and which expression (`None` for the step of a loop).
+    pub traps: Vec<(Trap, Option<ExprId>)>,
+    /// Whether absence of findings is a proof for the only launch of the scope, at the levels asked for.
+    pub decided: bool,
+    /// Number of runs, without those that an `assume` excludes.
+    pub runs: usize,
+    /// Instructions executed.
+    pub steps: u64,
+}
+
+/// Looks for conflicts between the sites of `open` (all, if it is empty) at `levels`, within `scope`.
+pub fn search(kernel: &Kernel, open: &[(SiteId, SiteId)], scope: &Scope, levels: Levels, budget: &Budget) -> Outcome {
+    let program = Program::new(kernel);
+    let mentions = Mentions::of(kernel);
+    let space = Space::new(kernel, &mentions, scope);
+    let mut findings = Findings::new(kernel, &program, open, levels);
+    let mut sweep = Sweep::new(kernel, levels);
+    let mut left = budget.steps;
+    let fixed = space.is_fixed();
+    'all: for geometry in space.geometries() {
+        if !fixed && !is_useful(&geometry, levels) {
+            continue;
+        }
+        // No geometry may use up what the larger ones need.
+        let floor = left - (left / GEOMETRIES_SHARE).min(left);
+        for params in space.valuations(&geometry) {
+            let blocks = chosen_blocks(&geometry, left, mentions.statements);
+            let launch = Launch { geometry, params, blocks };
+            sweep.clear();
+            let outcome = run(&program, &launch.setup(left), &mut sweep);
+            left = left.saturating_sub(outcome.steps + RUN_COST);
+            if !outcome.vacuous {
+                findings.take(&launch, &outcome, &sweep);
+                findings.decided = fixed && is_decisive(kernel, &launch, &outcome);
+            }
+            if left == 0 || findings.is_complete() {
+                break 'all;
+            }
+            if left < floor && !fixed {
+                break;
+            }
+        }
+    }
+    let mut outcome = findings.finish();
+    outcome.steps = budget.steps - left;
+    outcome
+}
+
+/// The part of the remaining budget that one geometry may take is one of so many.
+const GEOMETRIES_SHARE: u64 = 12;
+
+/// What a run costs besides its instructions.
+const RUN_COST: u64 = 200;
+
+/// Whether a geometry can show anything at these levels.
+fn is_useful(geometry: &Geometry, levels: Levels) -> bool {
+    (levels.block && geometry.block_threads() > 1) || (levels.grid && geometry.blocks() > 1)
+}
+
+/// All blocks where they fit the budget, otherwise the first two and the last.
+fn chosen_blocks(geometry: &Geometry, budget: u64, statements: u64) -> Option<Vec<[u32; 3]>> {
+    let cost = geometry.block_threads().saturating_mul(4 * statements + 4);
+    if geometry.blocks().saturating_mul(cost) <= budget / 2 {
+        return None;
+    }
+    let [width, height, depth] = geometry.grid;
+    let second = if width > 1 {
+        [1, 0, 0]
+    } else if height > 1 {
+        [0, 1, 0]
+    } else {
+        [0, 0, 1]
+    };
+    let mut blocks = vec![[0, 0, 0]];
+    if geometry.blocks() > 1 {
+        blocks.push(second);
+        blocks.push([width - 1, height - 1, depth - 1]);
+        blocks.dedup();
+    }
+    Some(blocks)
+}
+
+/// Whether the absence of findings in this run is a proof for its launch.
+fn is_decisive(kernel: &Kernel, launch: &Launch, outcome: &Run) -> bool {
+    outcome.finished
+        && !outcome.inexact
+        && outcome.divergences.is_empty()
+        && outcome.traps.is_empty()
+        && launch.blocks.is_none()
+        && kernel.unsupported.is_empty()
+}
+
+/// The level that a key of the sweep stands for in reports.
+fn reported_level(level: Level, is_warp_synchronous: impl FnOnce() -> bool) -> Level {
+    if level == Level::Block && is_warp_synchronous() { Level::Warp } else { level }
+}

@@ -1,0 +1,250 @@
+//! What the runs of a search add up to.
+
+use super::sweep::{Candidate, Key, Levels, Sweep, key};
+use super::witness::{self, Launch};
+use super::{FailedAssertion, Incident, OutOfBounds, Outcome, reported_level};
+use crate::calculus::eval::{Kind, Program, Run, WARP};
+use crate::calculus::{Expr, ExprId, GeometryVar, Kernel, SiteId, Stmt};
+use crate::memory_model::Level;
+use crate::prove::{Conflict, Divergence};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// What is known of a pair of sites.
+struct Pair {
+    best: Candidate,
+    launch: Launch,
+    after_earlier: bool,
+    /// Whether some conflict is between two warps.
+    across_warps: bool,
+    /// Whether it was found in a block of several warps.
+    in_large_block: bool,
+}
+
+pub(super) struct Findings<'a> {
+    kernel: &'a Kernel,
+    program: &'a Program,
+    open: Vec<Key>,
+    pairs: BTreeMap<Key, Pair>,
+    outcome: Outcome,
+    /// Place of each site in the program.
+    positions: FxHashMap<SiteId, usize>,
+    /// The value that each write stores.
+    stored: FxHashMap<SiteId, ExprId>,
+    pub(super) decided: bool,
+}
+
+impl<'a> Findings<'a> {
+    pub(super) fn new(kernel: &'a Kernel, program: &'a Program, open: &[(SiteId, SiteId)], levels: Levels) -> Self {
+        let wanted = [(levels.block, Level::Block), (levels.grid, Level::Grid)];
+        let wanted = wanted.into_iter().filter(|(asked, _)| *asked).map(|(_, level)| level);
+        let open = wanted.flat_map(|level| open.iter().map(move |&(one, other)| key(one, other, level))).collect();
+        let mut findings = Findings {
+            kernel,
+            program,
+            open,
+            pairs: BTreeMap::new(),
+            outcome: Outcome::default(),
+            positions: FxHashMap::default(),
+            stored: FxHashMap::default(),
+            decided: false,
+        };
+        findings.index_sites(&kernel.body);
+        findings
+    }
+
+    fn index_sites(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            let next = self.positions.len();
+            match stmt {
+                Stmt::Read { access, .. } | Stmt::Atomic { access, .. } => {
+                    self.positions.insert(access.site, next);
+                }
+                Stmt::Write { access, value } => {
+                    self.positions.insert(access.site, next);
+                    self.stored.extend(value.map(|value| (access.site, value)));
+                }
+                Stmt::Sync { site, .. } => {
+                    self.positions.insert(*site, next);
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    self.index_sites(then);
+                    self.index_sites(otherwise);
+                }
+                Stmt::For(counted) => self.index_sites(&counted.body),
+                Stmt::Loop { body, .. } => self.index_sites(body),
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds what a run showed.
+    pub(super) fn take(&mut self, launch: &Launch, run: &Run, sweep: &Sweep) {
+        self.outcome.runs += 1;
+        let large = launch.geometry.block_threads() > u64::from(WARP);
+        let first_phase = sweep.found.values().map(|candidate| candidate.phase).min();
+        for (&key, candidate) in &sweep.found {
+            if !self.open.is_empty() && !self.open.contains(&key) {
+                continue;
+            }
+            let spoilt = first_phase < Some(candidate.phase) || is_spoilt(run, candidate.phase);
+            let found = || Pair {
+                best: *candidate,
+                launch: launch.clone(),
+                after_earlier: spoilt,
+                across_warps: candidate.across_warps,
+                in_large_block: large,
+            };
+            match self.pairs.get_mut(&key) {
+                None => {
+                    self.pairs.insert(key, found());
+                }
+                Some(pair) => {
+                    let (across_warps, in_large_block) =
+                        (pair.across_warps || candidate.across_warps, pair.in_large_block || large);
+                    if pair.after_earlier && !spoilt {
+                        *pair = found();
+                    }
+                    (pair.across_warps, pair.in_large_block) = (across_warps, in_large_block);
+                }
+            }
+        }
+        self.take_incidents(launch, run);
+    }
+
+    fn take_incidents(&mut self, launch: &Launch, run: &Run) {
+        let kernel = self.kernel;
+        let incident = |id, locals: &[_]| {
+            let thread = witness::thread(kernel, launch, run, id, locals);
+            Incident { geometry: launch.geometry, thread, params: witness::params(kernel, launch) }
+        };
+        for seen in &run.divergences {
+            let known = |other: &Divergence| {
+                (other.sync, other.other, other.returned) == (seen.sync, seen.other, seen.returned)
+            };
+            if self.outcome.divergences.iter().any(known) {
+                continue;
+            }
+            let threads =
+                [0, 1].map(|index| witness::thread(kernel, launch, run, seen.threads[index], &seen.locals[index]));
+            let witness = witness::witness(kernel, launch, threads, 0);
+            let (sync, other, returned) = (seen.sync, seen.other, seen.returned);
+            self.outcome.divergences.push(Divergence { sync, other, returned, witness });
+        }
+        for seen in &run.out_of_bounds {
+            if self.outcome.out_of_bounds.iter().all(|other| other.site != seen.site) {
+                let incident = incident(seen.thread, &seen.locals);
+                let byte_offset = i128::from(seen.offset);
+                self.outcome.out_of_bounds.push(OutOfBounds {
+                    site: seen.site,
+                    array: seen.array,
+                    byte_offset,
+                    incident,
+                });
+            }
+        }
+        for seen in &run.failed_assertions {
+            if self.outcome.failed_assertions.iter().all(|other| other.claim != seen.claim) {
+                let incident = incident(seen.thread, &seen.locals);
+                self.outcome.failed_assertions.push(FailedAssertion { claim: seen.claim, span: seen.span, incident });
+            }
+        }
+        self.outcome.wraps.extend(&run.wrapped);
+        self.outcome.wrapped_loops.extend(&run.wrapped_loops);
+        self.outcome.traps.extend(run.traps.iter().map(|seen| (seen.trap, seen.expr)));
+    }
+
+    /// Whether no further run could improve an answer that was asked for.
+    pub(super) fn is_complete(&self) -> bool {
+        !self.open.is_empty()
+            && self.open.iter().all(|key| {
+                self.pairs.get(key).is_some_and(|pair| {
+                    let settled = key.2 == Level::Grid || key.0 == key.1 || pair.across_warps || pair.in_large_block;
+                    !pair.after_earlier && settled
+                })
+            })
+    }
+
+    pub(super) fn finish(mut self) -> Outcome {
+        let pairs = std::mem::take(&mut self.pairs);
+        let mut conflicts: Vec<_> = pairs.iter().map(|(key, pair)| self.conflict(*key, pair)).collect();
+        let position = |site: SiteId| self.positions.get(&site).copied().unwrap_or(usize::MAX);
+        conflicts.sort_by_key(|conflict| (conflict.sites.map(position), conflict.level));
+        let mut outcome = self.outcome;
+        outcome.conflicts = conflicts;
+        outcome.decided = self.decided;
+        outcome.divergences.sort_by_key(|seen| (position(seen.sync), seen.other.map(position), seen.returned));
+        outcome.out_of_bounds.sort_by_key(|seen| position(seen.site));
+        outcome.failed_assertions.sort_by_key(|seen| seen.claim);
+        outcome.wraps.sort_unstable();
+        outcome.wraps.dedup();
+        outcome.wrapped_loops.sort_unstable();
+        outcome.wrapped_loops.dedup();
+        outcome.traps.sort_by_key(|(trap, expr)| (*expr, *trap as u8));
+        outcome.traps.dedup();
+        outcome
+    }
+
+    fn conflict(&self, key: Key, pair: &Pair) -> Conflict {
+        let order = self.order(&pair.best);
+        let sites = order.map(|index| pair.best.accesses[index].0.site);
+        // Lock-step would hide it only if the points differ; one warp alone tells nothing about others.
+        let warp_synchronous = key.2 == Level::Block
+            && key.0 != key.1
+            && !pair.across_warps
+            && (pair.in_large_block || self.has_single_warp_only());
+        Conflict {
+            sites,
+            level: reported_level(key.2, || warp_synchronous),
+            witness: witness::of_candidate(self.kernel, self.program, &pair.launch, &pair.best, order),
+            after_earlier: pair.after_earlier,
+            same_value: self.stores_same_value(&pair.best),
+            warp_synchronous,
+        }
+    }
+
+    /// Whether no launch of this kernel has a second warp.
+    fn has_single_warp_only(&self) -> bool {
+        let facts = &self.kernel.geometry;
+        let required = facts.required_block.map(|extents| extents.iter().map(|&extent| u64::from(extent)).product());
+        let most: Option<u64> = required.or(facts.max_threads.map(u64::from));
+        most.is_some_and(|threads| threads <= u64::from(WARP))
+    }
+
+    /// Which access is named first: the only write, else the one that stands first in the program, else the lower thread's.
+    fn order(&self, best: &Candidate) -> [usize; 2] {
+        let rank = |index: usize| {
+            let event = &best.accesses[index].0;
+            (event.kind == Kind::Read, self.positions.get(&event.site).copied(), index)
+        };
+        if rank(0) <= rank(1) { [0, 1] } else { [1, 0] }
+    }
+
+    /// Whether both are writes of one value that is the same in all threads of the launch.
+    fn stores_same_value(&self, best: &Candidate) -> bool {
+        let values = best.accesses.map(|(event, _)| self.stored.get(&event.site).copied());
+        let writes = best.accesses.iter().all(|(event, _)| event.kind == Kind::Write);
+        let [Some(one), Some(other)] = values else { return false };
+        writes
+            && one == other
+            && best.accesses[0].0.bytes == best.accesses[1].0.bytes
+            && best.accesses[0].0.offset == best.accesses[1].0.offset
+            && is_uniform(self.kernel, one)
+    }
+}
+
+/// Whether an earlier event of the run makes what happens in `phase` depend on its being mended.
+fn is_spoilt(run: &Run, phase: u32) -> bool {
+    run.divergences.iter().any(|seen| seen.phase < phase)
+        || run.traps.iter().any(|seen| seen.phase <= phase)
+        || run.out_of_bounds.iter().any(|seen| seen.phase <= phase)
+}
+
+/// Whether an expression has one value in all threads of a launch.
+fn is_uniform(kernel: &Kernel, root: ExprId) -> bool {
+    let mut uniform = true;
+    kernel.exprs.visit(root, |_, node| {
+        uniform &= !matches!(node, Expr::Var(_) | Expr::Geometry(GeometryVar::ThreadIdx(_) | GeometryVar::BlockIdx(_)));
+    });
+    uniform
+}

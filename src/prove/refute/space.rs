@@ -1,0 +1,224 @@
+//! What is enumerated: small geometries and parameter values, or the ones that the scope fixes.
+
+use crate::calculus::{Expr, ExprId, Geometry, GeometryVar, Kernel, ScalarType, Stmt, Test};
+use crate::prove::Scope;
+use rustc_hash::FxHashSet;
+
+/// Greatest number of threads of an enumerated launch.
+const MOST_THREADS: u64 = 4096;
+/// Sizes along one axis, in the order in which they are tried.
+const SIZES: [u32; 16] = [1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33, 64, 96, 128, 256, 512];
+/// Sizes where two axes are free, and where three are.
+const FLAT_SIZES: [u32; 6] = [1, 2, 3, 4, 8, 16];
+const SOLID_SIZES: [u32; 4] = [1, 2, 3, 4];
+/// Numbers of blocks along one axis.
+const BLOCKS: [u32; 3] = [1, 2, 3];
+
+/// What a kernel mentions.
+pub(super) struct Mentions {
+    block: [bool; 3],
+    grid: [bool; 3],
+    params: Vec<bool>,
+    /// Small constants, sorted.
+    constants: Vec<i128>,
+    /// Number of statements, for estimating costs.
+    pub(super) statements: u64,
+}
+
+impl Mentions {
+    pub(super) fn of(kernel: &Kernel) -> Self {
+        let mut mentions = Mentions {
+            block: [false; 3],
+            grid: [false; 3],
+            params: vec![false; kernel.params.len()],
+            constants: Vec::new(),
+            statements: 0,
+        };
+        let mut seen = FxHashSet::default();
+        let mut bodies: Vec<&[Stmt]> = vec![&kernel.body];
+        while let Some(body) = bodies.pop() {
+            for stmt in body {
+                mentions.statements += 1;
+                let mut stack = roots(stmt);
+                while let Some(id) = stack.pop() {
+                    if seen.insert(id) {
+                        mentions.note(&kernel.exprs[id]);
+                        stack.extend(crate::calculus::operands(&kernel.exprs[id]));
+                    }
+                }
+                match stmt {
+                    Stmt::If { then, otherwise, .. } => bodies.extend([then.as_slice(), otherwise]),
+                    Stmt::For(counted) => bodies.push(&counted.body),
+                    Stmt::Loop { body, .. } => bodies.push(body),
+                    _ => {}
+                }
+            }
+        }
+        mentions.constants.sort_unstable();
+        mentions.constants.dedup();
+        mentions
+    }
+
+    fn note(&mut self, node: &Expr) {
+        match node {
+            Expr::Geometry(GeometryVar::ThreadIdx(axis) | GeometryVar::BlockDim(axis)) => {
+                self.block[axis.index()] = true;
+            }
+            Expr::Geometry(GeometryVar::BlockIdx(axis) | GeometryVar::GridDim(axis)) => self.grid[axis.index()] = true,
+            Expr::Param(param) => self.params[param.index()] = true,
+            Expr::Int(value, ScalarType::Int { .. }) if (0..=1 << 16).contains(value) => self.constants.push(*value),
+            _ => {}
+        }
+    }
+}
+
+/// The expressions that a statement itself evaluates.
+fn roots(stmt: &Stmt) -> Vec<ExprId> {
+    match stmt {
+        Stmt::Let { value, .. } => vec![*value],
+        Stmt::Read { access, .. } => vec![access.offset],
+        Stmt::Write { access, value } => value.iter().copied().chain([access.offset]).collect(),
+        Stmt::Atomic { access, operands, .. } => operands.iter().copied().chain([access.offset]).collect(),
+        Stmt::If { cond, .. } | Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => vec![*cond],
+        Stmt::For(counted) => vec![counted.start, counted.bound, counted.step.by],
+        Stmt::Loop { test: Test::Before(cond) | Test::After(cond), .. } => vec![*cond],
+        Stmt::Sync { .. } | Stmt::Havoc { .. } => Vec::new(),
+    }
+}
+
+/// What may be chosen, after the scope and the kernel have said what is fixed.
+pub(super) struct Space {
+    block: [Option<u32>; 3],
+    grid: [Option<u32>; 3],
+    max_threads: u64,
+    /// For each parameter: its type, and its value if it is fixed, unused or no number.
+    params: Vec<(ScalarType, Option<Option<i128>>)>,
+    constants: Vec<i128>,
+}
+
+impl Space {
+    pub(super) fn new(kernel: &Kernel, mentions: &Mentions, scope: &Scope) -> Self {
+        let required = kernel.geometry.required_block;
+        let axis_of = |fixed: Option<u32>, mentioned: bool| fixed.or(if mentioned { None } else { Some(1) });
+        let block = [0, 1, 2]
+            .map(|axis| axis_of(scope.block[axis].or(required.map(|extents| extents[axis])), mentions.block[axis]));
+        let grid = [0, 1, 2].map(|axis| axis_of(scope.grid[axis], mentions.grid[axis]));
+        let params = kernel.params.iter().map(|(id, param)| {
+            let fixed = scope.params.get(id.index()).copied().flatten();
+            let choice = match param.ty.range() {
+                None => Some(None),
+                Some(_) if fixed.is_some() => Some(fixed),
+                Some(_) if !mentions.params[id.index()] => Some(Some(0)),
+                Some(_) => None,
+            };
+            (param.ty, choice)
+        });
+        Space {
+            block,
+            grid,
+            max_threads: u64::from(kernel.geometry.max_threads.unwrap_or(1024)).min(Geometry::MAX_BLOCK_THREADS),
+            params: params.collect(),
+            constants: mentions.constants.clone(),
+        }
+    }
+
+    /// Whether one launch is all there is.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.block.iter().chain(&self.grid).all(Option::is_some)
+            && self.params.iter().all(|(_, choice)| choice.is_some())
+    }
+
+    /// The geometries, smallest first.
+    pub(super) fn geometries(&self) -> Vec<Geometry> {
+        let free = self.block.iter().filter(|extent| extent.is_none()).count();
+        let sizes: &[u32] = match free {
+            0 | 1 => &SIZES,
+            2 => &FLAT_SIZES,
+            _ => &SOLID_SIZES,
+        };
+        let blocks = choices(self.block, sizes, Geometry::MAX_BLOCK);
+        let grids = choices(self.grid, &BLOCKS, Geometry::MAX_GRID);
+        let fixed_block = free == 0;
+        let mut all: Vec<_> =
+            grids.iter().flat_map(|&grid| blocks.iter().map(move |&block| Geometry { block, grid })).collect();
+        let threads = |geometry: &Geometry| geometry.block_threads().saturating_mul(geometry.blocks());
+        let fixed_grid = self.grid.iter().all(Option::is_some);
+        all.retain(|geometry| {
+            (fixed_block || geometry.block_threads() <= self.max_threads)
+                && (fixed_grid || fixed_block || threads(geometry) <= MOST_THREADS)
+        });
+        all.sort_by_key(|geometry| (threads(geometry), geometry.block_threads(), *geometry));
+        all
+    }
+
+    /// Values of the parameters for a geometry, smallest first, then one parameter apart from the others, then mixed.
+    pub(super) fn valuations(&self, geometry: &Geometry) -> Vec<Vec<Option<i128>>> {
+        let free = self.params.iter().filter(|(_, choice)| choice.is_none()).count();
+        if free == 0 {
+            return vec![self.valuation(&mut |_| 0)];
+        }
+        let values = self.interesting(geometry);
+        let mut all: Vec<_> = values.iter().map(|&value| self.valuation(&mut |_| value)).collect();
+        if free > 1 {
+            let size = i128::from(geometry.block_threads()) * i128::from(geometry.blocks());
+            for base in [size, 4 * size] {
+                for chosen in 0..free {
+                    for &value in &values {
+                        all.push(self.valuation(&mut |position| if position == chosen { value } else { base }));
+                    }
+                }
+            }
+            let mut state = 0x2545_f491_4f6c_dd1du64;
+            for _ in 0..32 {
+                all.push(self.valuation(&mut |_| {
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    values[(state % values.len() as u64) as usize]
+                }));
+            }
+        }
+        let mut seen = FxHashSet::default();
+        all.retain(|valuation| seen.insert(valuation.clone()));
+        all
+    }
+
+    /// A valuation that asks `value` for each free parameter, by its position among them.
+    fn valuation(&self, value: &mut impl FnMut(usize) -> i128) -> Vec<Option<i128>> {
+        let mut position = 0;
+        let each = self.params.iter().map(|&(ty, choice)| {
+            choice.unwrap_or_else(|| {
+                position += 1;
+                let (least, greatest) = ty.range().unwrap_or((0, 0));
+                Some(value(position - 1).clamp(least, greatest))
+            })
+        });
+        each.collect()
+    }
+
+    /// Values at which kernels change their behaviour, without repetition.
+    fn interesting(&self, geometry: &Geometry) -> Vec<i128> {
+        let block = i128::from(geometry.block_threads());
+        let all = block * i128::from(geometry.blocks());
+        let mut values = vec![all, 1, 2, 0, block, 3, 4, all + 1, 2 * all, all - 1, 5, 8, 16, 32, 64, -1];
+        values.extend(geometry.block.iter().chain(&geometry.grid).map(|&extent| i128::from(extent)));
+        values.extend(self.constants.iter().take(24).flat_map(|&value| [value, value + 1, value - 1]));
+        values.extend([block - 1, block + 1, 128, 256, 1024]);
+        let mut seen = FxHashSet::default();
+        values.retain(|&value| seen.insert(value));
+        values
+    }
+}
+
+/// All combinations of fixed extents and `sizes` elsewhere.
+fn choices(fixed: [Option<u32>; 3], sizes: &[u32], greatest: [u32; 3]) -> Vec<[u32; 3]> {
+    let along = |axis: usize| -> Vec<u32> {
+        match fixed[axis] {
+            Some(extent) => vec![extent],
+            None => sizes.iter().copied().filter(|&size| size <= greatest[axis]).collect(),
+        }
+    };
+    let [xs, ys, zs] = [along(0), along(1), along(2)];
+    let planes = zs.iter().flat_map(|&z| ys.iter().map(move |&y| (y, z)));
+    planes.flat_map(|(y, z)| xs.iter().map(move |&x| [x, y, z])).collect()
+}

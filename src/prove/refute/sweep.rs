@@ -1,0 +1,232 @@
+//! Conflicts of one run: a sink that hashes the exact accesses by address.
+//!
+//! For each four bytes of memory (a *granule*) and each interval it keeps a few accesses of each kind: the
+//! two lowest threads that touch the same bytes at the same site stand for all, since whoever conflicts with
+//! a third conflicts with one of them. So the cost of an access does not grow with the number of threads.
+
+use crate::calculus::eval::{Event, Kind, Sink, Stamp, ThreadId, Value, WARP};
+use crate::calculus::{ArrayId, Kernel, SiteId, Space};
+use crate::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
+use rustc_hash::FxHashMap;
+
+/// Bytes of a granule.
+const GRANULE: i64 = 4;
+/// Representatives of equal accesses that a granule keeps.
+const REPRESENTATIVES: usize = 2;
+/// End of a chain.
+const NONE: u32 = u32::MAX;
+
+/// Which conflicts are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// Between threads of one block.
+    pub block: bool,
+    /// Between threads of different blocks.
+    pub grid: bool,
+}
+
+/// Two sites, the lower first, and whether the threads are of one block ([`Level::Block`]) or not.
+pub(super) type Key = (SiteId, SiteId, Level);
+
+/// The key of two sites in any order.
+pub(super) fn key(one: SiteId, other: SiteId, level: Level) -> Key {
+    (one.min(other), one.max(other), level)
+}
+
+/// The best conflict of a key in one run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    /// Both accesses, with their position in the stream of events; the lower thread first.
+    pub(super) accesses: [(Event, u64); 2],
+    /// The later of their phases: what happens before it comes earlier.
+    pub(super) phase: u32,
+    /// A byte that both touch.
+    pub(super) byte: i64,
+    /// Whether some conflict of the key in this run is between threads of two warps.
+    pub(super) across_warps: bool,
+}
+
+impl Candidate {
+    fn rank(&self) -> (u32, ThreadId, ThreadId, u64, u64) {
+        let [one, two] = &self.accesses;
+        (self.phase, one.0.thread, two.0.thread, one.1, two.1)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    event: Event,
+    ordinal: u64,
+    next: u32,
+}
+
+/// Where accesses can meet: array, block (or none), syncs passed, granule.
+type Place = (ArrayId, u32, u32, i64);
+
+#[derive(Clone, Copy)]
+struct Chains {
+    reads: u32,
+    writes: u32,
+}
+
+pub(super) struct Sweep {
+    levels: Levels,
+    spaces: Vec<Space>,
+    entries: Vec<Entry>,
+    chains: FxHashMap<Place, Chains>,
+    ordinal: u64,
+    pub(super) found: FxHashMap<Key, Candidate>,
+}
+
+pub(super) fn access_kind(kind: Kind) -> AccessKind {
+    match kind {
+        Kind::Read => AccessKind::Read,
+        Kind::Write => AccessKind::Write,
+        Kind::Atomic { order, scope } => AccessKind::Atomic { order, scope },
+    }
+}
+
+/// Where two threads stand to each other.
+pub(super) fn level_of(one: ThreadId, other: ThreadId) -> Level {
+    if one.block != other.block {
+        Level::Grid
+    } else if one.thread / WARP == other.thread / WARP {
+        Level::Warp
+    } else {
+        Level::Block
+    }
+}
+
+/// Whether no sync that both passed stands between two accesses.
+pub(super) fn is_unordered(one: Stamp, other: Stamp, level: Level) -> bool {
+    match level {
+        Level::Warp => one.warp == other.warp,
+        Level::Block => one.block == other.block,
+        Level::Grid => one.grid == other.grid,
+    }
+}
+
+/// Whether two exact accesses to one array conflict.
+pub(super) fn do_conflict(one: &Event, other: &Event) -> bool {
+    let level = level_of(one.thread, other.thread);
+    let range = |event: &Event| ByteRange { start: i128::from(event.offset.unwrap_or(0)), bytes: event.bytes };
+    one.thread != other.thread
+        && is_unordered(one.stamp, other.stamp, level)
+        && conflict((access_kind(one.kind), range(one)), (access_kind(other.kind), range(other)), level)
+}
+
+impl Sweep {
+    pub(super) fn new(kernel: &Kernel, levels: Levels) -> Self {
+        Sweep {
+            levels,
+            spaces: kernel.arrays.iter().map(|(_, array)| array.space).collect(),
+            entries: Vec::new(),
+            chains: FxHashMap::default(),
+            ordinal: 0,
+            found: FxHashMap::default(),
+        }
+    }
+
+    /// Forgets the run before, keeping its memory.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+        self.chains.clear();
+        self.found.clear();
+        self.ordinal = 0;
+    }
+
+    /// Meets the accesses of the same granule and interval, then joins them.
+    fn visit(&mut self, event: &Event, place: Place, level: Level) {
+        let chains = *self.chains.entry(place).or_insert(Chains { reads: NONE, writes: NONE });
+        let is_read = event.kind == Kind::Read;
+        self.compare(event, chains.writes, level);
+        if !is_read {
+            self.compare(event, chains.reads, level);
+        }
+        let head = if is_read { chains.reads } else { chains.writes };
+        if self.is_represented(event, head, level) {
+            return;
+        }
+        self.entries.push(Entry { event: *event, ordinal: self.ordinal, next: head });
+        let head = self.entries.len() as u32 - 1;
+        if let Some(chains) = self.chains.get_mut(&place) {
+            *(if is_read { &mut chains.reads } else { &mut chains.writes }) = head;
+        }
+    }
+
+    /// Whether the chain holds this access already, or two others that stand for it.
+    fn is_represented(&self, event: &Event, head: u32, level: Level) -> bool {
+        let alike = |other: &Event| {
+            let same_access = (other.site, other.offset, other.bytes, other.kind)
+                == (event.site, event.offset, event.bytes, event.kind);
+            same_access && (level == Level::Grid || other.stamp == event.stamp)
+        };
+        let mut seen = 0;
+        let mut at = head;
+        while at != NONE {
+            let entry = &self.entries[at as usize];
+            if alike(&entry.event) {
+                seen += 1;
+                if entry.event.thread == event.thread || seen >= REPRESENTATIVES {
+                    return true;
+                }
+            }
+            at = entry.next;
+        }
+        false
+    }
+
+    fn compare(&mut self, event: &Event, head: u32, level: Level) {
+        let mut at = head;
+        while at != NONE {
+            let Entry { event: other, ordinal, next } = self.entries[at as usize];
+            let apart = other.thread.block != event.thread.block;
+            if apart == (level == Level::Grid) && do_conflict(&other, event) {
+                self.record((other, ordinal), (*event, self.ordinal));
+            }
+            at = next;
+        }
+    }
+
+    fn record(&mut self, one: (Event, u64), other: (Event, u64)) {
+        let level = level_of(one.0.thread, other.0.thread);
+        let name = if level == Level::Grid { Level::Grid } else { Level::Block };
+        let accesses = if one.0.thread <= other.0.thread { [one, other] } else { [other, one] };
+        let key = key(one.0.site, other.0.site, name);
+        let phase = one.0.phase.max(other.0.phase);
+        let byte = one.0.offset.max(other.0.offset).unwrap_or(0);
+        let across_warps = level == Level::Block;
+        let candidate = Candidate { accesses, phase, byte, across_warps };
+        match self.found.entry(key) {
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(candidate);
+            }
+            std::collections::hash_map::Entry::Occupied(mut entry) => {
+                let across_warps = across_warps || entry.get().across_warps;
+                if candidate.rank() < entry.get().rank() {
+                    entry.insert(candidate);
+                }
+                entry.get_mut().across_warps = across_warps;
+            }
+        }
+    }
+}
+
+impl Sink for Sweep {
+    fn access(&mut self, event: &Event, _locals: &[Value]) {
+        let space = self.spaces[event.array.index()];
+        if event.exact && (may_meet(space, Level::Block) || may_meet(space, Level::Grid)) {
+            let start = event.offset.unwrap_or(0);
+            let end = start.saturating_add(i64::from(event.bytes) - 1);
+            for granule in start.div_euclid(GRANULE)..=end.div_euclid(GRANULE) {
+                if self.levels.block {
+                    self.visit(event, (event.array, event.thread.block, event.stamp.block, granule), Level::Block);
+                }
+                if self.levels.grid && may_meet(space, Level::Grid) {
+                    self.visit(event, (event.array, NONE, event.stamp.grid, granule), Level::Grid);
+                }
+            }
+        }
+        self.ordinal += 1;
+    }
+}
