@@ -260,6 +260,26 @@ fn local_arrays_are_split_unless_a_variable_indexes_them() {
 }
 
 #[test]
+fn a_private_array_keeps_each_initial_value() {
+    check(
+        "__global__ void k(int *a, int n) { int t[2] = {7, 8}; a[t[n]] = 0; }",
+        &["write t[0; 4] := 7 @0", "write t[4; 4] := 8 @1", "let t.1 = read t[convert<i64>(n) * 4; 4] @2"],
+    );
+}
+
+#[test]
+fn a_device_pointer_that_only_the_host_sets_is_like_a_parameter() {
+    check(
+        "__device__ float *y; __global__ void k(int i) { y[i] = 1; }",
+        &["global param y#2: element 4", "!unsupported", "let y.1 = read y[0; 8] @0"],
+    );
+    let set = "__device__ float *y; __global__ void s(float *a) { y = a; } __global__ void k(int i) { y[i] = 1; }";
+    check(set, &["unsupported \"write through a pointer that was loaded from 'y'\""]);
+    let initial = "__device__ float b[4]; __device__ float *y = b; __global__ void k(int i) { y[i] = 1; }";
+    check(initial, &["unsupported \"write through a pointer that was loaded from 'y'\""]);
+}
+
+#[test]
 fn a_conditional_pointer_accesses_either_array_under_its_tag() {
     check(
         "__global__ void k(int *a, int *b, int n) { int *p = n > 3 ? a : b + 1; p[n] = 1; }",

@@ -1,8 +1,10 @@
 //! Accesses to arrays: the reads, writes and atomics of the calculus.
 
 use super::pass::Pass;
-use super::value::{Place, Value};
-use crate::calculus::{Access, ArrayId, AtomicOp, ExprId, MemoryOrder, ScalarType, Stmt, SyncScope, VarId};
+use super::value::{Place, Pointer, Value};
+use crate::calculus::{
+    Access, ArrayId, AtomicOp, BinaryOp, ExprId, MemoryOrder, ScalarType, Space, Stmt, SyncScope, VarId,
+};
 use crate::resolve::program::TypeId;
 use crate::source::Span;
 
@@ -65,6 +67,18 @@ impl Pass<'_> {
 
     /// Writes `value` to `place`, which lies in `array`.
     pub(super) fn write(&mut self, array: ArrayId, place: &Place, value: Option<&Value>, span: Span) {
+        if let (Some(Value::Aggregate(parts)), Space::Private) = (value, self.kernel.arrays[array].space)
+            && let Some(leaves) = self.layout.leaves(place.ty)
+        {
+            // Nobody else sees a private array, so what counts is that each part keeps its value.
+            for (leaf, part) in leaves.into_iter().zip(parts) {
+                let delta = self.offset(leaf.offset);
+                let offset = self.exprs().binary(BinaryOp::Add, place.pointer.offset, delta);
+                let pointer = Pointer { base: place.pointer.base.clone(), offset };
+                self.write(array, &Place { pointer, ty: leaf.ty, bits: None }, Some(part), span);
+            }
+            return;
+        }
         let access = self.access(array, place, span);
         let value = match value {
             Some(Value::Scalar(expr)) if place.bits.is_none() => match self.layout.scalar(place.ty) {

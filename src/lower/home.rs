@@ -6,7 +6,7 @@ use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
 use crate::calculus::{Array, ArrayId, ExprId, HavocReason, Param, ScalarType, Space, Stmt, VarId};
 use crate::resolve::program::{AddressSpace, Storage, Type, TypeId, VariableId};
-use crate::source::Span;
+use crate::source::{Language, Span};
 
 /// Where a target lives.
 #[derive(Clone, Debug)]
@@ -97,6 +97,13 @@ impl Pass<'_> {
             Storage::Shared => Home::Array(self.static_array(variable, Space::Shared)),
             Storage::Global => Home::Array(self.static_array(variable, Space::Global)),
             Storage::Constant => Home::Array(self.static_array(variable, Space::Constant)),
+            // A texture or sampler at namespace scope: read-only, and only named to fetch from it.
+            Storage::Host if self.is_handle(declared.ty) => {
+                let leaf = Leaf { offset: 0, ty: declared.ty };
+                let text = declared.name.clone();
+                let value = Value::Scalar(self.exprs().opaque(text, ScalarType::Opaque { bytes: 1 }));
+                Home::Slots(vec![Slot { leaf, holder: Holder::Value(value) }])
+            }
             Storage::Host => {
                 let reason = format!("host variable '{}' in device code", declared.name);
                 self.unsupported(declared.span, reason);
@@ -107,6 +114,11 @@ impl Pass<'_> {
             Storage::Param | Storage::Local => self.fresh_home(id, &declared.name, declared.ty, declared.span),
         };
         self.homes.insert(id, home);
+    }
+
+    fn is_handle(&self, ty: TypeId) -> bool {
+        matches!(&self.program.types[ty], Type::Unknown(name)
+            if ["texture", "sampler_t", "cudaTextureObject_t"].iter().any(|handle| name.starts_with(handle)))
     }
 
     fn static_array(&mut self, variable: VariableId, space: Space) -> ArrayId {
@@ -286,22 +298,62 @@ impl Pass<'_> {
             let param = self.kernel.params.push(Param { name, ty });
             return Value::Scalar(self.exprs().param(param, ty));
         }
-        let Type::Pointer { to, space } = self.program.types[leaf.ty] else { return Value::Void };
+        Value::Pointer(self.pointee(variable, leaf, &name))
+    }
+
+    /// A pointer to what the pointer `leaf` of `variable`, which the host has set, points to.
+    fn pointee(&mut self, variable: VariableId, leaf: Leaf, name: &str) -> Pointer {
+        let declared = &self.program.variables[variable];
+        let id = self.facts.target(Target::Pointee(variable, leaf.offset));
+        let Type::Pointer { to, space } = self.program.types[leaf.ty] else { return self.start_of(id) };
+        if self.homes.get(id).is_some() {
+            return self.start_of(id);
+        }
         let space = match space {
             Some(AddressSpace::Shared) => Space::Shared,
             Some(AddressSpace::Constant) => Space::Constant,
             Some(AddressSpace::Private) => Space::Private,
             Some(AddressSpace::Global) | None => Space::Global,
         };
-        let id = self.facts.target(Target::Pointee(variable, leaf.offset));
-        let shape = ArrayShape { name: &name, ty: to, space, bytes: None, is_param: true, span: declared.span };
+        let shape = ArrayShape { name, ty: to, space, bytes: None, is_param: true, span: declared.span };
         let array = self.new_array(&shape);
         if let Type::Array { len: Some(len), .. } = self.program.types[to] {
             // `float (*a)[16]`: the pointee's own extent is an inner dimension, too.
             self.kernel.arrays[array].inner_dims.insert(0, len);
         }
         self.homes.insert(id, Home::Array(array));
-        Value::Pointer(self.start_of(id))
+        self.start_of(id)
+    }
+
+    /// A pointer that was read from a `__device__` or `__constant__` variable which no device code changes
+    /// is a parameter in all but name: the host has set it before the launch.
+    pub(super) fn follow_global_pointer(
+        &mut self,
+        holder: TargetId,
+        place: &super::value::Place,
+        value: Value,
+    ) -> Value {
+        let &Target::Variable(None, variable) = self.facts.key(holder) else { return value };
+        let declared = &self.program.variables[variable];
+        let is_global = matches!(declared.storage, Storage::Global | Storage::Constant);
+        if !is_global || declared.has_initializer || self.program.language != Language::Cuda {
+            return value;
+        }
+        let start = self.kernel.exprs.as_int(place.pointer.offset).and_then(|offset| u64::try_from(offset).ok());
+        let (Some(start), Some(leaves)) = (start, self.layout.leaves(place.ty)) else { return value };
+        if self.scans.assigned_anywhere(self.program).contains(&variable) {
+            return value;
+        }
+        let values = self.flatten(value, place.ty);
+        let followed = values.into_iter().zip(leaves).map(|(value, leaf)| match value {
+            Value::Pointer(Pointer { base: Base::Unknown(_), .. }) => {
+                let leaf = Leaf { offset: start + leaf.offset, ty: leaf.ty };
+                Value::Pointer(self.pointee(variable, leaf, &declared.name))
+            }
+            value => value,
+        });
+        let followed = followed.collect();
+        self.regroup(followed, place.ty)
     }
 
     /// The array that a target lives in, if it lives in one.

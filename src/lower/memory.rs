@@ -104,7 +104,8 @@ impl Pass<'_> {
         match self.homes.get(target) {
             Some(Home::Array(array)) => {
                 let array = *array;
-                self.read(array, place, span)
+                let value = self.read(array, place, span);
+                self.follow_global_pointer(target, place, value)
             }
             Some(Home::Slots(_)) => match self.slots_at(target, place) {
                 Some(slots) => {

@@ -50,7 +50,7 @@ pub(super) struct Pass<'p> {
     /// Call sites that lead to the current frame.
     pub(super) calls: Vec<Span>,
     pub(super) homes: SideTable<Target, Home>,
-    pub(super) scans: Scans<'p>,
+    pub(super) scans: Scans,
     /// The type units in which each array is addressed.
     pub(super) units: FxHashMap<ArrayId, BTreeSet<Option<TypeId>>>,
     /// How often each place has called in this pass.

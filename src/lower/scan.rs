@@ -10,14 +10,20 @@ pub(super) type Assigned = Rc<FxHashSet<VariableId>>;
 
 /// Answers by function, computed once in a pass.
 #[derive(Default)]
-pub(super) struct Scans<'p> {
+pub(super) struct Scans {
     assigned: FxHashMap<FunctionId, Assigned>,
-    marker: std::marker::PhantomData<&'p Program>,
+    anywhere: Option<Assigned>,
 }
 
-impl<'p> Scans<'p> {
+impl Scans {
+    /// Variables that any function of the program changes.
+    pub(super) fn assigned_anywhere(&mut self, program: &Program) -> Assigned {
+        let bodies = || program.functions.iter().filter_map(|(_, function)| function.body.as_deref());
+        Rc::clone(self.anywhere.get_or_insert_with(|| Rc::new(bodies().flat_map(assigned_in).collect())))
+    }
+
     /// Variables that `function` assigns, steps, or takes the address of (a reference counts as that).
-    pub(super) fn assigned(&mut self, program: &'p Program, function: FunctionId) -> Assigned {
+    pub(super) fn assigned(&mut self, program: &Program, function: FunctionId) -> Assigned {
         let body = program.functions[function].body.as_deref().unwrap_or_default();
         Rc::clone(self.assigned.entry(function).or_insert_with(|| Rc::new(assigned_in(body))))
     }

@@ -64,6 +64,7 @@ impl Build {
             is_volatile: false,
             constant: None,
             is_extern: false,
+            has_initializer: false,
             span,
         })
     }

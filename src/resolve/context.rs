@@ -221,6 +221,7 @@ impl<'u> Resolver<'u> {
             is_volatile: false,
             constant: None,
             is_extern: false,
+            has_initializer: false,
             span,
         });
         self.frame.temporaries.push(Stmt { kind: super::program::StmtKind::Declare(variable, None), span });

@@ -136,6 +136,7 @@ impl<'u> Resolver<'u> {
             is_volatile: false,
             constant: None,
             is_extern: false,
+            has_initializer: false,
             span,
         }))
     }
@@ -174,6 +175,7 @@ impl<'u> Resolver<'u> {
             is_volatile: written.is_volatile,
             constant: None,
             is_extern: false,
+            has_initializer: false,
             span: param.name.span,
         });
         self.declare(&param.name.text, Entity::Variable(variable));
@@ -417,6 +419,7 @@ impl<'u> Resolver<'u> {
             is_volatile: written.is_volatile,
             constant: None,
             is_extern,
+            has_initializer: syntax.init.is_some(),
             span: syntax.name.span,
         })
     }

@@ -87,6 +87,7 @@ impl<'u> Resolver<'u> {
             is_volatile: written.is_volatile,
             constant: None,
             is_extern: false,
+            has_initializer: false,
             span: name.span,
         })
     }

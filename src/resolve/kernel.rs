@@ -136,6 +136,7 @@ impl<'u> Resolver<'u> {
                         is_volatile: false,
                         constant: None,
                         is_extern: false,
+                        has_initializer: false,
                         span: param.name.span,
                     });
                     added.push(variable);

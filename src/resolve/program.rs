@@ -141,6 +141,8 @@ pub struct Variable {
     pub constant: Option<i128>,
     /// Whether it is `extern __shared__` (all of these share one allocation).
     pub is_extern: bool,
+    /// Whether its declaration gives it a value.
+    pub has_initializer: bool,
     /// Where it is declared.
     pub span: Span,
 }
