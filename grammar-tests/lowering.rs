@@ -177,16 +177,16 @@ fn a_return_guards_what_follows_by_the_variable_alone() {
     check(
         source,
         &[
-            "returned `returned`",
-            "let `returned` = false",
+            "returned returned",
+            "let returned = false",
             "if i >= n {",
-            "let `returned` = true",
-            "if !`returned` {",
+            "let returned = true",
+            "if !returned {",
             "write a[convert<i64>(i) * 4; 4] := 1 @0",
-            "loop while !`returned` && j < n @2 {",
-            "if !`returned` {",
+            "loop while !returned && j < n @2 {",
+            "if !returned {",
             "write a[convert<i64>(j) * 4; 4] := 2 @1",
-            "if !`returned` {",
+            "if !returned {",
             "write a[convert<i64>(i) * 4; 4] := 3 @3",
         ],
     );
