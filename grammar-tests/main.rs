@@ -2,6 +2,7 @@
 //!
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
+//! - [`grammar`]: syntax and preprocessor: small texts and what they are read as.
 //! - [`lowering`]: source text to calculus, one test for each trap.
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`pages`]: the examples of the rule pages.
@@ -13,6 +14,7 @@
 
 mod cli;
 mod fixtures;
+mod grammar;
 mod laws;
 mod lowering;
 mod pages;

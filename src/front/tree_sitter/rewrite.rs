@@ -27,6 +27,8 @@ use std::ops::Range;
 pub(super) const TOO_DEEP: &str = "raceproof_nested_too_deeply_";
 /// Emitted before the arguments of `T name(…)` in a function, to tell it from a declaration of a function.
 pub(super) const CONSTRUCT: &str = "raceproof_construct_";
+/// Emitted for the name that an unnamed bit-field lacks.
+pub(super) const UNNAMED: &str = "raceproof_unnamed_";
 /// Brackets may nest this deeply.
 const NESTING: usize = 160;
 /// Template arguments are looked for within this many tokens.
@@ -486,6 +488,12 @@ impl<'a> Rewriter<'a> {
                 self.emit(":", at);
             }
             "%:" => self.emit("@", at),
+            ":" if self.open.last() == Some(&Open::Declarations)
+                && (self.before(at) == "," || is_arithmetic_word(self.before(at))) =>
+            {
+                self.emit(UNNAMED, at);
+                self.emit(":", at);
+            }
             ";" => {
                 self.emit(";", at);
                 self.buffer.text.push('\n');

@@ -2,6 +2,7 @@
 
 use super::Converter;
 use super::types::Declared;
+use crate::front::tree_sitter::rewrite::{CONSTRUCT, UNNAMED};
 use crate::syntax::{
     Enum, Function, Init, Item, ItemKind, Name, Path, Qualifier, Record, Stmt, StmtKind, TemplateParam,
     TemplateParamKind, Type, TypeKind, Variable,
@@ -166,12 +167,14 @@ impl Converter<'_> {
                 items.push(self.unsupported_item(declarator, "typedef that is not understood"));
                 continue;
             };
-            let kind = ItemKind::Alias { name: segment.name, template: Vec::new(), ty: declared.ty };
-            items.push(Item { kind, span: self.span(node) });
             // A record is defined once, by the first name.
             if let Some(named) = reference_to(&base) {
                 base = named;
+            } else if matches!(declared.ty.kind, TypeKind::Record(_) | TypeKind::Enum(_)) {
+                base = Type { kind: TypeKind::Named(self.simple_path(segment.name.clone())), ..base };
             }
+            let kind = ItemKind::Alias { name: segment.name, template: Vec::new(), ty: declared.ty };
+            items.push(Item { kind, span: self.span(node) });
         }
         items
     }
@@ -392,7 +395,9 @@ impl Converter<'_> {
                 items.push(item);
                 continue;
             }
-            let name = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
+            let unnamed = self.emitted(part.declarator) == UNNAMED;
+            let path = declared.path.filter(|_| !unnamed);
+            let name = path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
             variables.push(Variable {
                 name: name.unwrap_or_else(|| self.no_name(part.declarator)),
                 ty: declared.ty,
@@ -659,9 +664,7 @@ impl Converter<'_> {
 
     /// Whether the value is the placeholder call that stands for `T name(…)`.
     fn is_construction(&self, value: Node<'_>) -> bool {
-        value
-            .child_by_field_name("function")
-            .is_some_and(|it| self.emitted(it) == crate::front::tree_sitter::rewrite::CONSTRUCT)
+        value.child_by_field_name("function").is_some_and(|it| self.emitted(it) == CONSTRUCT)
     }
 }
 
