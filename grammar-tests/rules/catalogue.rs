@@ -9,6 +9,8 @@ const IDIOMS: &str = include_str!("idioms.txt");
 /// An idiom of the catalogue.
 pub(crate) struct Idiom {
     pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) dimensions: usize,
     pub(crate) subject: Subject,
     pub(crate) levels: &'static [Level],
     pub(crate) near_miss: Subject,
@@ -34,6 +36,8 @@ fn idiom(text: &'static str) -> Idiom {
     let [name, level, dimensions] = head.split(" | ").collect::<Vec<_>>()[..] else { panic!("{head}") };
     Idiom {
         name,
+        text: kernel,
+        dimensions: dimensions.len(),
         subject: Subject::read(kernel, dimensions.len()),
         levels: levels(level),
         near_miss: Subject::read(near_miss, dimensions.len()),

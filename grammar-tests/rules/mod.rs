@@ -1,8 +1,10 @@
 //! The prover on kernels: the catalogue of RULES, tampered derivations, enumeration of small geometries.
 
 mod catalogue;
+mod enumeration;
 
 use raceproof::calculus::intervals;
+use raceproof::calculus::validate::validate;
 use raceproof::calculus::{Kernel, text};
 use raceproof::memory_model::Level;
 use raceproof::protocol::Protocol;
@@ -21,14 +23,22 @@ pub(crate) struct Subject {
 impl Subject {
     /// Reads a kernel whose dimensions are the first `dimensions`.
     pub(crate) fn read(text: &str, dimensions: usize) -> Subject {
-        let kernel = text::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Subject::try_read(text, dimensions).unwrap_or_else(|| panic!("not a kernel:\n{text}"))
+    }
+
+    /// The same, or nothing for a text that is no kernel.
+    pub(crate) fn try_read(text: &str, dimensions: usize) -> Option<Subject> {
+        let kernel = text::parse(text).ok()?;
+        if !validate(&kernel).is_empty() {
+            return None;
+        }
         let protocol = infer(&kernel);
         let mut scope = Scope::default();
         for axis in dimensions..3 {
             scope.block[axis] = Some(1);
             scope.grid[axis] = Some(1);
         }
-        Subject { kernel, protocol, scope }
+        Some(Subject { kernel, protocol, scope })
     }
 
     /// Its pairs, with no sync ordering anything across blocks and every sync within a block.

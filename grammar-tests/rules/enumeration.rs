@@ -1,0 +1,320 @@
+//! What is proved has no concrete conflict: idioms, and random edits of them, are enumerated on small
+//! geometries in machine arithmetic.
+
+use super::Subject;
+use super::catalogue::idioms;
+use raceproof::calculus::arithmetic::{self, Outcome};
+use raceproof::calculus::intervals::Relation;
+use raceproof::calculus::{Expr, ExprId, GeometryVar};
+use raceproof::memory_model::Level;
+use raceproof::protocol::{AccessId, LoopId, Protocol, Role};
+use raceproof::prove::{Assumption, Pair};
+use std::collections::HashMap;
+
+/// Turns of a loop that are looked at.
+const TURNS: i128 = 4;
+
+/// A thread at a concrete point.
+struct Point<'a> {
+    protocol: &'a Protocol,
+    params: &'a [i128],
+    block: [i128; 3],
+    grid: [i128; 3],
+    thread: [i128; 3],
+    group: [i128; 3],
+    turns: Vec<(LoopId, i128)>,
+    wrapped: bool,
+}
+
+impl Point<'_> {
+    /// The machine's value; `None` where the program has none.
+    fn value(&mut self, expr: ExprId) -> Option<i128> {
+        let protocol = self.protocol;
+        let ty = protocol.exprs.ty(expr);
+        match &protocol.exprs[expr] {
+            Expr::Int(value, _) => Some(*value),
+            Expr::Param(param) => Some(arithmetic::wrap(self.params[param.index()], ty)),
+            Expr::Geometry(var) => Some(self.geometry(*var)),
+            Expr::Var(var) => match *protocol.roles.get(*var)? {
+                Role::Iteration(id) => self.turns.iter().find(|turn| turn.0 == id).map(|turn| turn.1),
+                Role::Toggle(id) => self.turns.iter().find(|turn| turn.0 == id).map(|turn| turn.1 % 2),
+                _ => None,
+            },
+            Expr::Unary(op, a) => {
+                let value = self.value(*a)?;
+                self.note(arithmetic::unary(*op, value, ty).ok()?)
+            }
+            Expr::Binary(op, a, b) => {
+                let operands = protocol.exprs.ty(*a);
+                let (a, b) = (self.value(*a)?, self.value(*b)?);
+                self.note(arithmetic::binary(*op, a, b, operands).ok()?)
+            }
+            Expr::Select(c, a, b) => {
+                let chosen = if self.value(*c)? != 0 { *a } else { *b };
+                self.value(chosen)
+            }
+            Expr::Convert(to, a) => {
+                let value = self.value(*a)?;
+                let converted = arithmetic::wrap(value, *to);
+                self.wrapped |= converted != value;
+                Some(converted)
+            }
+            Expr::Opaque(..) | Expr::Call(..) => None,
+        }
+    }
+
+    fn note(&mut self, outcome: Outcome) -> Option<i128> {
+        self.wrapped |= outcome.wrapped;
+        Some(outcome.value)
+    }
+
+    fn geometry(&self, var: GeometryVar) -> i128 {
+        match var {
+            GeometryVar::ThreadIdx(axis) => self.thread[axis.index()],
+            GeometryVar::BlockIdx(axis) => self.group[axis.index()],
+            GeometryVar::BlockDim(axis) => self.block[axis.index()],
+            GeometryVar::GridDim(axis) => self.grid[axis.index()],
+        }
+    }
+
+    /// The first byte of the access, if the thread reaches it in these turns.
+    fn reaches(&mut self, access: AccessId) -> Option<i128> {
+        let protocol = self.protocol;
+        let access = &protocol.accesses[access];
+        for guard in access.guards.iter().map(|guard| guard.cond) {
+            (self.value(guard)? != 0).then_some(())?;
+        }
+        for each in &access.loops {
+            (self.value(protocol.loops[*each].guard)? != 0).then_some(())?;
+        }
+        self.value(access.offset)
+    }
+}
+
+/// A launch.
+struct Launch {
+    block: [i128; 3],
+    grid: [i128; 3],
+    params: Vec<i128>,
+}
+
+fn launches(subject: &Subject, seed: u64) -> Vec<Launch> {
+    let mut random = Random(seed);
+    let flat = subject.scope.block[1].is_some();
+    let extent = |random: &mut Random, fixed: Option<u32>, most: u64| match fixed {
+        Some(extent) => i128::from(extent),
+        // One dimension can be long: masks and warps need it.
+        None if flat && random.below(12) == 0 => [16, 33, 64][random.below(3) as usize],
+        None => 1 + i128::from(random.below(most)),
+    };
+    (0..60)
+        .map(|_| Launch {
+            block: [0, 1, 2].map(|axis| extent(&mut random, subject.scope.block[axis], 4)),
+            grid: [0, 1, 2].map(|axis| extent(&mut random, subject.scope.grid[axis], 3).min(3)),
+            params: subject
+                .protocol
+                .params
+                .iter()
+                .map(|_| i128::from(random.below(9)) - i128::from(random.below(8) == 0))
+                .collect(),
+        })
+        .collect()
+}
+
+fn cube(extents: [i128; 3]) -> Vec<[i128; 3]> {
+    let [x, y, z] = extents;
+    (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))).collect()
+}
+
+/// All ways to give numbers to `loops`.
+fn turns(loops: &[LoopId]) -> Vec<Vec<(LoopId, i128)>> {
+    loops.iter().fold(vec![Vec::new()], |known, &id| {
+        let extended = |turn: i128| {
+            known.clone().into_iter().map(move |mut turns| {
+                turns.push((id, turn));
+                turns
+            })
+        };
+        (0..TURNS).flat_map(extended).collect()
+    })
+}
+
+/// Every thread that reaches an access, with its bytes.
+type Reached = ([i128; 3], [i128; 3], Vec<(LoopId, i128)>, i128, bool);
+
+fn reached(subject: &Subject, launch: &Launch, access: AccessId, level: Level) -> Vec<Reached> {
+    let mut reached = Vec::new();
+    let groups = if level == Level::Grid { cube(launch.grid) } else { vec![[0; 3]] };
+    for group in groups {
+        for thread in cube(launch.block) {
+            for turns in turns(&subject.protocol.accesses[access].loops) {
+                let mut point = Point {
+                    protocol: &subject.protocol,
+                    params: &launch.params,
+                    block: launch.block,
+                    grid: launch.grid,
+                    thread,
+                    group,
+                    turns,
+                    wrapped: false,
+                };
+                let holds = subject
+                    .protocol
+                    .facts
+                    .iter()
+                    .all(|fact| !fact.guards.is_empty() || point.value(fact.cond).is_some_and(|value| value != 0));
+                if holds && let Some(offset) = point.reaches(access) {
+                    reached.push((group, thread, point.turns, offset, point.wrapped));
+                }
+            }
+        }
+    }
+    reached
+}
+
+fn related(protocol: &Protocol, pair: &Pair, one: &Reached, other: &Reached) -> bool {
+    pair.meeting.relations.iter().all(|(site, relation)| {
+        let number = |turns: &[(LoopId, i128)]| {
+            turns.iter().find(|turn| protocol.loops[turn.0].site == *site).map_or(0, |turn| turn.1)
+        };
+        let (one, other) = (number(&one.2), number(&other.2));
+        match relation {
+            Relation::Same => one == other,
+            Relation::Next => other == one + 1,
+            Relation::Previous => one == other + 1,
+            Relation::Any => true,
+        }
+    })
+}
+
+/// A conflict of the pair on one of a few launches; wrapped values do not count if wrapping was assumed away.
+pub(crate) fn conflict(subject: &Subject, pair: &Pair, assumes_no_wrap: bool, seed: u64) -> Option<String> {
+    let protocol = &subject.protocol;
+    let sizes = [pair.first, pair.second].map(|access| i128::from(protocol.accesses[access].bytes));
+    for launch in launches(subject, seed) {
+        let first = reached(subject, &launch, pair.first, pair.level);
+        let second = reached(subject, &launch, pair.second, pair.level);
+        let mut bytes: HashMap<i128, Vec<&Reached>> = HashMap::new();
+        for one in &first {
+            (0..sizes[0]).for_each(|byte| bytes.entry(one.3 + byte).or_default().push(one));
+        }
+        for other in &second {
+            for one in (0..sizes[1]).filter_map(|byte| bytes.get(&(other.3 + byte))).flatten() {
+                let distinct =
+                    if pair.level == Level::Grid { one.0 != other.0 } else { one.0 == other.0 && one.1 != other.1 };
+                let counts = !(assumes_no_wrap && (one.4 || other.4));
+                if distinct && counts && related(protocol, pair, one, other) {
+                    return Some(format!(
+                        "{:?} {:?} {:?}: {one:?} {other:?}",
+                        launch.block, launch.grid, launch.params
+                    ));
+                }
+            }
+        }
+    }
+    None
+}
+
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+/// Words that may stand for each other in a kernel's text.
+const EXCHANGES: [&[&str]; 7] = [
+    &[" + ", " - ", " * "],
+    &[" / ", " % "],
+    &[" < ", " <= ", " != ", " == ", " >= ", " > "],
+    &[" & ", " | ", " ^ "],
+    &["tid.x", "tid.y", "bid.x", "bdim.x", "bdim.y", "gdim.x"],
+    &["1)", "2)", "0)", "3)"],
+    &["i32", "u32"],
+];
+
+/// The text with one word exchanged.
+fn edited(text: &str, random: &mut Random) -> String {
+    let words = EXCHANGES[random.below(EXCHANGES.len() as u64) as usize];
+    let word = words[random.below(words.len() as u64) as usize];
+    let other = words[random.below(words.len() as u64) as usize];
+    let places: Vec<usize> = text.match_indices(word).map(|found| found.0).collect();
+    if places.is_empty() {
+        return text.to_owned();
+    }
+    if word.ends_with("32") {
+        return text.replace(word, other);
+    }
+    let place = places[random.below(places.len() as u64) as usize];
+    format!("{}{other}{}", &text[..place], &text[place + word.len()..])
+}
+
+fn assumes_no_wrap(assumptions: &[Assumption]) -> bool {
+    assumptions.iter().any(|assumption| matches!(assumption, Assumption::NoUnsignedWrap { .. }))
+}
+
+/// Proves every pair and enumerates those that are proved; returns their number.
+fn agree(subject: &Subject, levels: &[Level], seed: u64, text: &str) -> usize {
+    let mut proved = 0;
+    for &level in levels {
+        for pair in subject.pairs(level) {
+            if let Ok(proof) = subject.prove(&pair) {
+                proved += 1;
+                if let Err(error) = subject.check(&pair, &proof) {
+                    panic!("{error}\n{text}\n{}", proof.derivation);
+                }
+                if let Some(found) = conflict(subject, &pair, assumes_no_wrap(&proof.assumptions), seed) {
+                    panic!("{level:?} {pair:?}\n{found}\n{text}\n{}\n{:?}", proof.derivation, proof.assumptions);
+                }
+            }
+        }
+    }
+    proved
+}
+
+#[test]
+fn idioms_have_no_conflict_and_near_misses_do() {
+    for (number, idiom) in idioms().iter().enumerate() {
+        let proved = agree(&idiom.subject, idiom.levels, number as u64, idiom.text);
+        assert!(proved > 0, "{}", idiom.name);
+        let found = idiom.near_miss_levels.iter().any(|&level| {
+            idiom
+                .near_miss
+                .pairs(level)
+                .iter()
+                .any(|pair| (0..40).any(|seed| conflict(&idiom.near_miss, pair, false, seed).is_some()))
+        });
+        assert!(found, "{}: enumeration finds no race in the near miss", idiom.name);
+    }
+}
+
+#[test]
+fn what_is_proved_of_edited_idioms_has_no_conflict() {
+    let edits = std::env::var("RACEPROOF_EDITS").ok().and_then(|edits| edits.parse().ok()).unwrap_or(4);
+    let mut random = Random(1);
+    let (mut proved, mut read) = (0, 0);
+    for idiom in idioms() {
+        for _ in 0..edits {
+            let mut text = edited(idiom.text, &mut random);
+            for _ in 0..random.below(3) {
+                text = edited(&text, &mut random);
+            }
+            let Some(subject) = Subject::try_read(&text, idiom.dimensions) else { continue };
+            read += 1;
+            proved += agree(&subject, idiom.levels, random.next(), &text);
+        }
+    }
+    assert!(read > 70 && proved > 70, "{read} read, {proved} pairs proved");
+    if edits > 4 {
+        eprintln!("{read} read, {proved} pairs proved");
+    }
+}
