@@ -19,7 +19,7 @@ use raceproof::memory_model::Level;
 use raceproof::protocol::infer::infer;
 use raceproof::protocol::instance::{Instance, Point, Valuation, Value, instances};
 use raceproof::protocol::uniform::Uniformity;
-use raceproof::protocol::{AccessId, Protocol};
+use raceproof::protocol::{AccessId, Protocol, text};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Kernels for each law.
@@ -170,6 +170,15 @@ fn exact_accesses_are_exactly_those_of_the_run() {
         }
         Ok(!case.protocol.loops.is_empty())
     });
+}
+
+#[test]
+fn protocols_read_back() {
+    for seed in 0..KERNELS {
+        let first = text::print(&infer(&kernels::kernel(seed)));
+        let again = text::parse(&first).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{first}"));
+        assert_eq!(text::print(&again), first, "seed {seed}");
+    }
 }
 
 #[test]

@@ -12,13 +12,13 @@ const ATOM: u8 = 20;
 const PREFIX: u8 = 15;
 
 /// How parameters and variables are written.
-pub(super) struct Names {
+pub(crate) struct Names {
     pub(super) params: Vec<String>,
     pub(super) vars: Vec<String>,
 }
 
 impl Names {
-    pub(super) fn of(kernel: &crate::calculus::Kernel) -> Self {
+    pub(crate) fn of(kernel: &crate::calculus::Kernel) -> Self {
         let params = kernel.params.iter().map(|(_, param)| param.name.as_str());
         let vars = kernel.vars.iter().map(|(_, var)| var.name.as_str());
         let mut all = distinct(params.chain(vars));
@@ -27,7 +27,7 @@ impl Names {
     }
 }
 
-pub(super) struct Printer<'a> {
+pub(crate) struct Printer<'a> {
     pub(super) exprs: &'a Exprs,
     pub(super) names: &'a Names,
     /// The number of the definition of each expression that has one.

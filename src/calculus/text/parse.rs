@@ -26,22 +26,15 @@ const MAX_SITES: usize = 1 << 20;
 
 /// Reads one kernel.
 pub fn parse(text: &str) -> Result<Kernel, ParseError> {
-    let tokens = tokens(text)?.tokens;
-    let mut parser = Parser {
-        text,
-        tokens,
-        at: 0,
-        depth: 0,
-        kernel: Kernel::default(),
-        scalars: FxHashMap::default(),
-        arrays: FxHashMap::default(),
-        definitions: FxHashMap::default(),
-    };
-    parser.kernel()?;
+    let mut parser = Parser::new(text)?;
+    parser.head("kernel")?;
+    parser.kernel.body = parser.statements()?;
+    parser.end()?;
     Ok(parser.kernel)
 }
 
-type Parsed<T> = Result<T, ParseError>;
+/// What parsing gives.
+pub(crate) type Parsed<T> = Result<T, ParseError>;
 
 #[derive(Clone, Copy)]
 enum Scalar {
@@ -59,7 +52,8 @@ enum Operand {
 /// A name and which of its bearers is meant.
 type Key = (String, u32);
 
-struct Parser<'a> {
+/// Reads a kernel; or, for texts about kernels, declarations and expressions.
+pub(crate) struct Parser<'a> {
     text: &'a str,
     tokens: Vec<(Token, usize)>,
     at: usize,
@@ -70,7 +64,26 @@ struct Parser<'a> {
     definitions: FxHashMap<u32, ExprId>,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    /// A parser at the start of `text`.
+    pub(crate) fn new(text: &'a str) -> Parsed<Self> {
+        Ok(Parser {
+            text,
+            tokens: tokens(text)?.tokens,
+            at: 0,
+            depth: 0,
+            kernel: Kernel::default(),
+            scalars: FxHashMap::default(),
+            arrays: FxHashMap::default(),
+            definitions: FxHashMap::default(),
+        })
+    }
+
+    /// What was read so far.
+    pub(crate) fn kernel(&mut self) -> &mut Kernel {
+        &mut self.kernel
+    }
+
     // Tokens.
 
     fn peek(&self) -> &Token {
@@ -85,7 +98,8 @@ impl Parser<'_> {
         token
     }
 
-    fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
+    /// An error at the next token.
+    pub(crate) fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
         Err(error_at(self.text, self.tokens[self.at].1, message))
     }
 
@@ -94,15 +108,32 @@ impl Parser<'_> {
         Err(error_at(self.text, self.tokens[self.at.saturating_sub(1)].1, message))
     }
 
-    fn at_sign(&self, sign: &str) -> bool {
+    /// Whether a sign comes next.
+    pub(crate) fn at_sign(&self, sign: &str) -> bool {
         matches!(self.peek(), Token::Sign(found) if *found == sign)
     }
 
-    fn at_word(&self, word: &str) -> bool {
+    /// Whether a word comes next.
+    pub(crate) fn at_word(&self, word: &str) -> bool {
         matches!(self.peek(), Token::Word(found) if found == word)
     }
 
-    fn take_sign(&mut self, sign: &str) -> bool {
+    /// Whether these words and signs come next.
+    pub(crate) fn starts_with(&self, texts: &[&str]) -> bool {
+        texts
+            .iter()
+            .zip(&self.tokens[self.at..])
+            .filter(|(text, (token, _))| match token {
+                Token::Word(word) => word == *text,
+                Token::Sign(sign) => sign == *text,
+                _ => false,
+            })
+            .count()
+            == texts.len()
+    }
+
+    /// Takes a sign if it comes next.
+    pub(crate) fn take_sign(&mut self, sign: &str) -> bool {
         let found = self.at_sign(sign);
         if found {
             self.next();
@@ -110,7 +141,8 @@ impl Parser<'_> {
         found
     }
 
-    fn take_word(&mut self, word: &str) -> bool {
+    /// Takes a word if it comes next.
+    pub(crate) fn take_word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);
         if found {
             self.next();
@@ -118,15 +150,18 @@ impl Parser<'_> {
         found
     }
 
-    fn sign(&mut self, sign: &str) -> Parsed<()> {
+    /// Takes a sign.
+    pub(crate) fn sign(&mut self, sign: &str) -> Parsed<()> {
         if self.take_sign(sign) { Ok(()) } else { self.error(format!("expected `{sign}`")) }
     }
 
-    fn word(&mut self, word: &str) -> Parsed<()> {
+    /// Takes a word.
+    pub(crate) fn word(&mut self, word: &str) -> Parsed<()> {
         if self.take_word(word) { Ok(()) } else { self.error(format!("expected `{word}`")) }
     }
 
-    fn entry<T: Copy>(&mut self, table: &[(&'static str, T)], what: &str) -> Parsed<T> {
+    /// Takes a word of a table.
+    pub(crate) fn entry<T: Copy>(&mut self, table: &[(&'static str, T)], what: &str) -> Parsed<T> {
         let found = match self.peek() {
             Token::Word(word) => entry(table, word),
             _ => None,
@@ -158,7 +193,8 @@ impl Parser<'_> {
         u32::try_from(value).or_else(|_| self.error_before("the number is too large"))
     }
 
-    fn string(&mut self) -> Parsed<String> {
+    /// Takes a text in double quotes.
+    pub(crate) fn string(&mut self) -> Parsed<String> {
         match self.next() {
             Token::Text(text) => Ok(text),
             _ => self.error_before("expected a text in double quotes"),
@@ -190,7 +226,8 @@ impl Parser<'_> {
         Ok((name, bearer))
     }
 
-    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    /// Parses one level deeper, within bounds.
+    pub(crate) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
             return self.error(format!("nested more than {MAX_DEPTH} deep"));
         }
@@ -202,8 +239,9 @@ impl Parser<'_> {
 
     // Declarations.
 
-    fn kernel(&mut self) -> Parsed<()> {
-        self.word("kernel")?;
+    /// Everything that stands before the first statement.
+    pub(crate) fn head(&mut self, keyword: &str) -> Parsed<()> {
+        self.word(keyword)?;
         self.kernel.name = self.name()?;
         if self.take_sign("<") {
             self.list(">", |parser| {
@@ -219,7 +257,11 @@ impl Parser<'_> {
         }
         self.sign("{")?;
         while self.declaration()? {}
-        self.kernel.body = self.statements()?;
+        Ok(())
+    }
+
+    /// The end of the text.
+    pub(crate) fn end(&self) -> Parsed<()> {
         if self.peek() == &Token::End { Ok(()) } else { self.error("expected the end of the text") }
     }
 
@@ -365,7 +407,8 @@ impl Parser<'_> {
 
     // Names that are used.
 
-    fn array_ref(&mut self) -> Parsed<ArrayId> {
+    /// Takes the name of an array.
+    pub(crate) fn array_ref(&mut self) -> Parsed<ArrayId> {
         let key = self.key()?;
         match self.arrays.get(&key) {
             Some(&id) => Ok(id),
@@ -381,7 +424,8 @@ impl Parser<'_> {
         }
     }
 
-    fn var(&mut self) -> Parsed<VarId> {
+    /// Takes the name of a variable.
+    pub(crate) fn var(&mut self) -> Parsed<VarId> {
         match self.scalar()? {
             Scalar::Var(var) => Ok(var),
             Scalar::Param(_) => self.error_before("a parameter cannot be assigned"),
@@ -394,7 +438,8 @@ impl Parser<'_> {
         }
     }
 
-    fn site(&mut self) -> Parsed<SiteId> {
+    /// Takes a site.
+    pub(crate) fn site(&mut self) -> Parsed<SiteId> {
         self.sign("@")?;
         let number = self.number()? as usize;
         if number >= MAX_SITES {
@@ -467,7 +512,7 @@ impl Parser<'_> {
     }
 
     /// `y[e; 4]`; the site follows later.
-    fn access(&mut self) -> Parsed<Access> {
+    pub(crate) fn access(&mut self) -> Parsed<Access> {
         let array = self.array_ref()?;
         self.sign("[")?;
         let offset = self.expr(ScalarType::I64)?;
@@ -532,6 +577,11 @@ impl Parser<'_> {
 
     fn havoc(&mut self) -> Parsed<Stmt> {
         let var = self.var()?;
+        Ok(Stmt::Havoc { var, reason: self.havoc_reason()?, span: None })
+    }
+
+    /// Why a value is unknown.
+    pub(crate) fn havoc_reason(&mut self) -> Parsed<HavocReason> {
         let reason = if self.take_word("uninitialized") {
             HavocReason::Uninitialized
         } else if self.take_word("call") {
@@ -542,13 +592,13 @@ impl Parser<'_> {
             self.word("other")?;
             HavocReason::Other(self.string()?)
         };
-        Ok(Stmt::Havoc { var, reason, span: None })
+        Ok(reason)
     }
 
     // Expressions.
 
     /// An expression; a bare literal has the type `context`.
-    fn expr(&mut self, context: ScalarType) -> Parsed<ExprId> {
+    pub(crate) fn expr(&mut self, context: ScalarType) -> Parsed<ExprId> {
         let operand = self.infix(0)?;
         self.settle(operand, context)
     }
@@ -724,7 +774,8 @@ impl Parser<'_> {
         Ok(Operand::Typed(id))
     }
 
-    fn arguments(&mut self) -> Parsed<Vec<ExprId>> {
+    /// Expressions after an opening parenthesis, up to the closing one, which is taken.
+    pub(crate) fn arguments(&mut self) -> Parsed<Vec<ExprId>> {
         let mut args = Vec::new();
         self.nested(|parser| {
             parser.list(")", |parser| {

@@ -3,7 +3,7 @@
 use super::expressions::{Names, Printer};
 use super::words::{ATOMICS, INFIX, ORDERS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word};
 use crate::calculus::{
-    Access, Array, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt, SyncMemory, Test,
+    Access, Array, ArrayId, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt, SyncMemory, Test,
 };
 
 /// Greatest number of nodes that [`print_expr`] writes.
@@ -14,11 +14,10 @@ pub fn print(kernel: &Kernel) -> String {
     let names = Names::of(kernel);
     let mut roots = Vec::new();
     collect_roots(&kernel.body, &mut roots);
-    let exprs = Printer::new(&kernel.exprs, &names, &roots);
-    let arrays = distinct(kernel.arrays.iter().map(|(_, array)| array.name.as_str()));
-    let mut printer = KernelPrinter { kernel, exprs, arrays, out: String::new(), sites: 0 };
-    printer.kernel();
-    printer.out
+    let mut printer = KernelPrinter::new(kernel, &names, &roots);
+    printer.head("kernel");
+    printer.block(&kernel.body, 1);
+    printer.finish()
 }
 
 /// One expression of the kernel as text; `…` if it is too large to be read.
@@ -64,24 +63,36 @@ fn collect_roots(body: &[Stmt], roots: &mut Vec<ExprId>) {
     }
 }
 
-struct KernelPrinter<'a> {
+/// Prints a kernel; or, for texts about kernels, its declarations and expressions.
+pub(crate) struct KernelPrinter<'a> {
     kernel: &'a Kernel,
     exprs: Printer<'a>,
     arrays: Vec<String>,
     out: String,
     /// One more than the greatest site written so far.
     sites: usize,
+    /// Where the declarations end in `out`.
+    declarations: usize,
 }
 
-impl KernelPrinter<'_> {
-    fn line(&mut self, depth: usize, text: &str) {
+impl<'a> KernelPrinter<'a> {
+    /// A printer for a kernel of which the expressions below `roots` will be written.
+    pub(crate) fn new(kernel: &'a Kernel, names: &'a Names, roots: &[ExprId]) -> Self {
+        let exprs = Printer::new(&kernel.exprs, names, roots);
+        let arrays = distinct(kernel.arrays.iter().map(|(_, array)| array.name.as_str()));
+        KernelPrinter { kernel, exprs, arrays, out: String::new(), sites: 0, declarations: 0 }
+    }
+
+    /// Adds an indented line.
+    pub(crate) fn line(&mut self, depth: usize, text: &str) {
         self.out.push_str(&"  ".repeat(depth));
         self.out.push_str(text);
         self.out.push('\n');
     }
 
-    fn kernel(&mut self) {
-        let header = self.header();
+    /// Writes everything that stands before the first statement.
+    pub(crate) fn head(&mut self, keyword: &str) {
+        let header = self.header(keyword);
         self.line(0, &header);
         for (index, (_, array)) in self.kernel.arrays.iter().enumerate() {
             let text = array_text(array, &self.arrays[index]);
@@ -99,20 +110,23 @@ impl KernelPrinter<'_> {
         for definition in self.exprs.definitions().collect::<Vec<_>>() {
             self.line(1, &definition);
         }
-        let declarations = self.out.len();
-        let body = &self.kernel.body;
-        self.block(body, 1);
-        if self.kernel.sites.len() > self.sites {
-            let text = format!("  sites {}\n", self.kernel.sites.len());
-            self.out.insert_str(declarations, &text);
-        }
-        self.line(0, "}");
+        self.declarations = self.out.len();
     }
 
-    fn header(&self) -> String {
+    /// The whole text.
+    pub(crate) fn finish(mut self) -> String {
+        if self.kernel.sites.len() > self.sites {
+            let text = format!("  sites {}\n", self.kernel.sites.len());
+            self.out.insert_str(self.declarations, &text);
+        }
+        self.line(0, "}");
+        self.out
+    }
+
+    fn header(&self, keyword: &str) -> String {
         let kernel = self.kernel;
         let name = if is_plain_name(&kernel.name) { kernel.name.clone() } else { quoted(&kernel.name, '`') };
-        let mut header = format!("kernel {name}");
+        let mut header = format!("{keyword} {name}");
         if !kernel.template_args.is_empty() {
             let args: Vec<_> = kernel.template_args.iter().map(|arg| quoted(arg, '"')).collect();
             header.push_str(&format!("<{}>", args.join(", ")));
@@ -155,23 +169,34 @@ impl KernelPrinter<'_> {
         }
     }
 
-    fn site(&mut self, site: SiteId) -> String {
+    /// `@3`
+    pub(crate) fn site(&mut self, site: SiteId) -> String {
         self.sites = self.sites.max(site.index() + 1);
         format!("@{}", site.index())
     }
 
-    fn var(&self, var: crate::calculus::VarId) -> &str {
+    /// The text of a variable.
+    pub(crate) fn var(&self, var: crate::calculus::VarId) -> &str {
         &self.exprs.names.vars[var.index()]
     }
 
     /// An expression where a literal stands for a value of the type that the expression has anyway.
-    fn own(&self, id: ExprId, context: ScalarType) -> String {
+    pub(crate) fn own(&self, id: ExprId, context: ScalarType) -> String {
         self.exprs.expr(id, context)
     }
 
     fn access(&self, access: &Access) -> String {
-        let offset = self.own(access.offset, ScalarType::I64);
-        format!("{}[{offset}; {}]", self.arrays[access.array.index()], access.bytes)
+        self.place(access.array, access.offset, access.bytes)
+    }
+
+    /// The text of an array.
+    pub(crate) fn array(&self, array: ArrayId) -> &str {
+        &self.arrays[array.index()]
+    }
+
+    /// `y[4 * i; 4]`
+    pub(crate) fn place(&self, array: ArrayId, offset: ExprId, bytes: u32) -> String {
+        format!("{}[{}; {bytes}]", self.array(array), self.own(offset, ScalarType::I64))
     }
 
     fn stmt(&mut self, stmt: &Stmt, depth: usize) {
@@ -266,7 +291,8 @@ fn sign(op: BinaryOp) -> &'static str {
     INFIX.iter().find(|(_, entry, _)| *entry == op).map_or(if op == BinaryOp::Min { "min" } else { "max" }, |row| row.0)
 }
 
-fn reason_text(reason: &HavocReason) -> String {
+/// `call "f"`
+pub(crate) fn reason_text(reason: &HavocReason) -> String {
     match reason {
         HavocReason::Uninitialized => "uninitialized".to_owned(),
         HavocReason::Call(name) => format!("call {}", quoted(name, '"')),

@@ -8,7 +8,7 @@ pub(super) const RESERVED: &[&str] = &["atomic", "convert", "false", "max", "min
 pub(super) const SPACES: &[(&str, Space)] =
     &[("global", Space::Global), ("shared", Space::Shared), ("constant", Space::Constant), ("private", Space::Private)];
 
-pub(super) const SCOPES: &[(&str, SyncScope)] = &[
+pub(crate) const SCOPES: &[(&str, SyncScope)] = &[
     ("warp", SyncScope::Warp),
     ("block", SyncScope::Block),
     ("cluster", SyncScope::Cluster),
@@ -32,7 +32,7 @@ pub(super) const ATOMICS: &[(&str, AtomicOp)] = &[
     ("xor", AtomicOp::Xor),
 ];
 
-pub(super) const ORDERS: &[(&str, MemoryOrder)] = &[
+pub(crate) const ORDERS: &[(&str, MemoryOrder)] = &[
     ("relaxed", MemoryOrder::Relaxed),
     ("acquire", MemoryOrder::Acquire),
     ("release", MemoryOrder::Release),
@@ -63,7 +63,7 @@ pub(super) const INFIX: &[(&str, BinaryOp, u8)] = &[
 ];
 
 /// The word of `value` in a table.
-pub(super) fn word<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
+pub(crate) fn word<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
     table.iter().find(|(_, entry)| entry == value).map_or("?", |(word, _)| word)
 }
 
@@ -135,7 +135,7 @@ pub(super) fn is_plain_name(name: &str) -> bool {
 }
 
 /// `text` between `quote`s, with backslashes before quotes, backslashes and line breaks.
-pub(super) fn quoted(text: &str, quote: char) -> String {
+pub(crate) fn quoted(text: &str, quote: char) -> String {
     let mut result = String::from(quote);
     for letter in text.chars() {
         match letter {

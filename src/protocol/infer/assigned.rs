@@ -4,66 +4,48 @@ use crate::calculus::{SiteId, Stmt, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// The variables that each loop assigns, and whether its body holds a sync.
+/// The variables that each loop assigns: those of its body, and the loop variable; in order.
 #[derive(Default)]
 pub(super) struct Assignments {
-    loops: FxHashMap<SiteId, LoopFacts>,
-}
-
-/// What is noted of one loop.
-#[derive(Clone, Default)]
-pub(super) struct LoopFacts {
-    /// Variables that the body assigns, and the loop variable; in order.
-    pub(super) assigned: Vec<VarId>,
-    /// Whether a sync stands in the body, at any depth.
-    pub(super) has_sync: bool,
-}
-
-#[derive(Default)]
-struct Summary {
-    assigned: BTreeSet<VarId>,
-    has_sync: bool,
+    loops: FxHashMap<SiteId, Vec<VarId>>,
 }
 
 impl Assignments {
     /// Those of a kernel's body, which is not nested too deep to recurse on.
     pub(super) fn of(body: &[Stmt]) -> Self {
         let mut assignments = Assignments::default();
-        assignments.scan(body, &mut Summary::default());
+        assignments.scan(body, &mut BTreeSet::new());
         assignments
     }
 
     /// Those of the loop at `site`.
-    pub(super) fn of_loop(&self, site: SiteId) -> LoopFacts {
+    pub(super) fn of_loop(&self, site: SiteId) -> Vec<VarId> {
         self.loops.get(&site).cloned().unwrap_or_default()
     }
 
-    fn scan(&mut self, body: &[Stmt], summary: &mut Summary) {
+    fn scan(&mut self, body: &[Stmt], assigned: &mut BTreeSet<VarId>) {
         for statement in body {
             match statement {
                 Stmt::Let { var, .. } | Stmt::Read { var, .. } | Stmt::Havoc { var, .. } => {
-                    summary.assigned.insert(*var);
+                    assigned.insert(*var);
                 }
-                Stmt::Atomic { var, .. } => summary.assigned.extend(*var),
+                Stmt::Atomic { var, .. } => assigned.extend(*var),
                 Stmt::If { then, otherwise, .. } => {
-                    self.scan(then, summary);
-                    self.scan(otherwise, summary);
+                    self.scan(then, assigned);
+                    self.scan(otherwise, assigned);
                 }
-                Stmt::For(each) => self.scan_loop(each.site, &each.body, Some(each.var), summary),
-                Stmt::Loop { body, site, .. } => self.scan_loop(*site, body, None, summary),
-                Stmt::Sync { .. } => summary.has_sync = true,
-                Stmt::Write { .. } | Stmt::Assume { .. } | Stmt::Assert { .. } => {}
+                Stmt::For(each) => self.scan_loop(each.site, &each.body, Some(each.var), assigned),
+                Stmt::Loop { body, site, .. } => self.scan_loop(*site, body, None, assigned),
+                Stmt::Sync { .. } | Stmt::Write { .. } | Stmt::Assume { .. } | Stmt::Assert { .. } => {}
             }
         }
     }
 
-    fn scan_loop(&mut self, site: SiteId, body: &[Stmt], var: Option<VarId>, outer: &mut Summary) {
-        let mut inner = Summary::default();
-        inner.assigned.extend(var);
+    fn scan_loop(&mut self, site: SiteId, body: &[Stmt], var: Option<VarId>, outer: &mut BTreeSet<VarId>) {
+        let mut inner = BTreeSet::new();
+        inner.extend(var);
         self.scan(body, &mut inner);
-        outer.assigned.extend(&inner.assigned);
-        outer.has_sync |= inner.has_sync;
-        let facts = LoopFacts { assigned: inner.assigned.into_iter().collect(), has_sync: inner.has_sync };
-        self.loops.insert(site, facts);
+        outer.extend(&inner);
+        self.loops.insert(site, inner.into_iter().collect());
     }
 }

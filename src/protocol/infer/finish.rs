@@ -10,7 +10,7 @@ use crate::protocol::{Fact, Guard, Node, OpaqueId, Origin, Protocol, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// `from` without what nothing refers to.
-pub(super) fn compact(from: &Protocol) -> Protocol {
+pub(in crate::protocol) fn compact(from: &Protocol) -> Protocol {
     let needed = needed_vars(from);
     let mut mover = Mover::new(from, &needed);
     let mut to = Protocol {
@@ -35,7 +35,7 @@ pub(super) fn compact(from: &Protocol) -> Protocol {
 }
 
 /// Expressions that stand in the protocol whatever refers to what.
-fn roots(protocol: &Protocol) -> Vec<ExprId> {
+pub(in crate::protocol) fn roots(protocol: &Protocol) -> Vec<ExprId> {
     let mut roots = Vec::new();
     let guards = |guards: &[Guard], roots: &mut Vec<ExprId>| roots.extend(guards.iter().map(|guard| guard.cond));
     for (_, access) in protocol.accesses.iter() {
@@ -69,7 +69,7 @@ fn roots(protocol: &Protocol) -> Vec<ExprId> {
 }
 
 /// The expressions that an unknown value is described by.
-fn described_by(origin: &Origin) -> Vec<ExprId> {
+pub(in crate::protocol) fn described_by(origin: &Origin) -> Vec<ExprId> {
     match origin {
         Origin::Read { offset, .. } => vec![*offset],
         Origin::Function { args, .. } => args.clone(),

@@ -62,7 +62,7 @@ fn trial_turn(state: &mut State<'_>, head: Head<'_>, body: &[Stmt], site: SiteId
     let mode = std::mem::replace(&mut state.mode, Mode::Trial);
     let context = state.enter();
     let mut trials = Vec::new();
-    for var in state.assignments.of_loop(site).assigned {
+    for var in state.assignments.of_loop(site) {
         let variable = &state.kernel.vars[var];
         let symbol = state.fresh(&variable.name, variable.ty).1;
         trials.push(Trial { var, start: before[var.index()], symbol, next: symbol, end: symbol });
@@ -152,7 +152,7 @@ fn emit(
         carried: Vec::new(),
         loops: state.loops.clone(),
         guards: state.guards.clone(),
-        has_sync: state.assignments.of_loop(site).has_sync,
+        has_sync: false,
         reasons: Vec::new(),
     });
     state.out.roles.insert(iteration, Role::Iteration(id));
@@ -164,7 +164,9 @@ fn emit(
     }
     let context = state.enter();
     let later = guard_turn(state, head, &forms);
+    let syncs = state.out.syncs.len();
     let inner = super::statements(state, body);
+    state.out.loops[id].has_sync = state.out.syncs.len() > syncs;
     let ends: Vec<ExprId> = trials.iter().map(|trial| state.simplify(state.env[trial.var.index()])).collect();
     continue_if(state, id, &later);
     state.leave(context);

@@ -1,0 +1,360 @@
+//! From text to a protocol.
+
+use super::guards::{Polarity, implied};
+use super::{ParseError, REASONS};
+use crate::calculus::text::{MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
+use crate::calculus::{ExprId, HavocReason, ScalarType, SiteId, SyncMemory, VarId};
+use crate::memory_model::AccessKind;
+use crate::protocol::{
+    Access, Carried, Fact, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol, Reason, Role, Sync,
+};
+use rustc_hash::FxHashMap;
+
+/// Reads one protocol.
+pub fn parse(text: &str) -> Result<Protocol, ParseError> {
+    let mut reader = Reader {
+        parser: Parser::new(text)?,
+        out: Protocol::default(),
+        context: Vec::new(),
+        loops: Vec::new(),
+        by_site: FxHashMap::default(),
+        named: Vec::new(),
+        depth: 0,
+    };
+    reader.all()?;
+    Ok(reader.finish())
+}
+
+struct Reader<'t> {
+    parser: Parser<'t>,
+    out: Protocol,
+    context: Vec<Guard>,
+    loops: Vec<LoopId>,
+    by_site: FxHashMap<SiteId, LoopId>,
+    /// Loops that stand in `in` clauses before the loops themselves.
+    named: Vec<(OpaqueId, Vec<SiteId>)>,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    fn all(&mut self) -> Parsed<()> {
+        self.parser.head("protocol")?;
+        while self.parser.take_word("where") {
+            self.opaque()?;
+        }
+        self.out.body = self.nodes()?;
+        for (id, sites) in std::mem::take(&mut self.named) {
+            self.out.opaques[id].loops = self.found_loops(&sites)?;
+        }
+        self.parser.end()
+    }
+
+    fn finish(mut self) -> Protocol {
+        let shell = std::mem::take(self.parser.kernel());
+        self.out.name = shell.name;
+        self.out.params = shell.params;
+        self.out.arrays = shell.arrays;
+        self.out.sites = shell.sites;
+        self.out.vars = shell.vars;
+        self.out.exprs = shell.exprs;
+        self.out.geometry = shell.geometry;
+        self.out.unsupported = shell.unsupported;
+        self.out
+    }
+
+    fn found_loops(&mut self, sites: &[SiteId]) -> Parsed<Vec<LoopId>> {
+        let mut found = Vec::new();
+        for site in sites {
+            match self.by_site.get(site) {
+                Some(&id) => found.push(id),
+                None => return self.parser.error(format!("no loop stands at @{}", site.index())),
+            }
+        }
+        Ok(found)
+    }
+
+    fn condition(&mut self) -> Parsed<ExprId> {
+        self.parser.expr(ScalarType::Bool)
+    }
+
+    fn value(&mut self) -> Parsed<ExprId> {
+        self.parser.expr(ScalarType::I32)
+    }
+
+    fn values(&mut self) -> Parsed<Vec<ExprId>> {
+        self.parser.sign("(")?;
+        self.parser.arguments()
+    }
+
+    fn in_sites(&mut self) -> Parsed<Vec<SiteId>> {
+        let mut sites = Vec::new();
+        if self.parser.take_word("in") {
+            while self.parser.at_sign("@") {
+                sites.push(self.parser.site()?);
+            }
+        }
+        Ok(sites)
+    }
+
+    // ---- unknown values ----
+
+    fn opaque(&mut self) -> Parsed<()> {
+        let var = self.parser.var()?;
+        self.parser.word("is")?;
+        let origin = self.origin()?;
+        let id = self.out.opaques.push(Opaque { var, origin, loops: Vec::new(), span: None });
+        self.out.roles.insert(var, Role::Opaque(id));
+        let sites = self.in_sites()?;
+        self.named.push((id, sites));
+        Ok(())
+    }
+
+    fn origin(&mut self) -> Parsed<Origin> {
+        if self.parser.take_word("read") {
+            let place = self.parser.access()?;
+            let site = self.parser.site()?;
+            let (stable, constant) = (self.parser.take_word("stable"), self.parser.take_word("constant"));
+            let (array, offset, bytes) = (place.array, place.offset, place.bytes);
+            return Ok(Origin::Read { array, site, offset, bytes, stable, constant });
+        }
+        if self.parser.take_word("atomic") {
+            return Ok(Origin::Atomic { array: self.parser.array_ref()?, site: self.parser.site()? });
+        }
+        if self.parser.take_word("havoc") {
+            let reason: HavocReason = self.parser.havoc_reason()?;
+            return Ok(Origin::Havoc(reason));
+        }
+        if self.parser.take_word("loop") {
+            let (site, name) = (self.parser.site()?, self.parser.string()?);
+            self.parser.word("from")?;
+            return Ok(Origin::Loop { site, name, from: self.values()? });
+        }
+        if self.parser.take_word("function") {
+            return Ok(Origin::Function { name: self.parser.string()?, args: self.values()? });
+        }
+        self.parser.word("complex")?;
+        Ok(Origin::Complex { value: self.value()? })
+    }
+
+    // ---- the tree ----
+
+    /// Nodes, facts and claims up to a closing brace, which is taken.
+    fn nodes(&mut self) -> Parsed<Vec<Node>> {
+        let mut nodes = Vec::new();
+        while !self.parser.take_sign("}") {
+            nodes.extend(self.node()?);
+        }
+        Ok(nodes)
+    }
+
+    fn block(&mut self) -> Parsed<Vec<Node>> {
+        self.parser.sign("{")?;
+        if self.depth >= MAX_DEPTH {
+            return self.parser.error(format!("nested more than {MAX_DEPTH} deep"));
+        }
+        self.depth += 1;
+        let nodes = self.nodes();
+        self.depth -= 1;
+        nodes
+    }
+
+    fn node(&mut self) -> Parsed<Option<Node>> {
+        let p = &mut self.parser;
+        if p.take_word("rd") {
+            return self.access(AccessKind::Read).map(Some);
+        }
+        if p.take_word("wr") {
+            return self.access(AccessKind::Write).map(Some);
+        }
+        if p.take_word("atomic") {
+            let order = p.entry(ORDERS, "a memory order")?;
+            let scope = p.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
+            return self.access(AccessKind::Atomic { order, scope }).map(Some);
+        }
+        if p.take_word("sync") {
+            return self.sync().map(Some);
+        }
+        if p.take_word("if") {
+            return self.branch().map(Some);
+        }
+        if p.take_word("for") {
+            return self.turns().map(Some);
+        }
+        if p.take_word("assume") {
+            let fact = self.fact()?;
+            self.out.facts.push(fact);
+            return Ok(None);
+        }
+        if p.take_word("assert") {
+            let fact = self.fact()?;
+            self.out.claims.push(fact);
+            return Ok(None);
+        }
+        p.error("expected `rd`, `wr`, `atomic`, `sync`, `if`, `for`, `assume`, `assert` or `}`")
+    }
+
+    fn access(&mut self, kind: AccessKind) -> Parsed<Node> {
+        let place = self.parser.access()?;
+        let value = if self.parser.take_sign(":=") { Some(self.value()?) } else { None };
+        let site = self.parser.site()?;
+        let guards = self.when_other()?;
+        let reasons = self.exactness()?;
+        let loops = self.loops.clone();
+        let (array, offset, bytes) = (place.array, place.offset, place.bytes);
+        let access = Access { site, array, offset, bytes, kind, value, guards, loops, reasons };
+        Ok(Node::Access(self.out.accesses.push(access)))
+    }
+
+    fn sync(&mut self) -> Parsed<Node> {
+        let scope = self.parser.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
+        let memory = SyncMemory { shared: self.parser.take_word("shared"), global: self.parser.take_word("global") };
+        let site = self.parser.site()?;
+        let guards = self.when_other()?;
+        let reasons = self.exactness()?;
+        let loops = self.loops.clone();
+        Ok(Node::Sync(self.out.syncs.push(Sync { site, scope, memory, guards, loops, reasons })))
+    }
+
+    fn when_other(&mut self) -> Parsed<Vec<Guard>> {
+        Ok(self.when()?.unwrap_or_else(|| self.context.clone()))
+    }
+
+    fn when(&mut self) -> Parsed<Option<Vec<Guard>>> {
+        if !self.parser.take_word("when") {
+            return Ok(None);
+        }
+        self.parser.sign("(")?;
+        let mut guards = Vec::new();
+        while !self.parser.take_sign(")") {
+            if !guards.is_empty() {
+                self.parser.sign(",")?;
+            }
+            let cond = self.condition()?;
+            let not_returned = self.parser.take_word("not");
+            if not_returned {
+                self.parser.word("returned")?;
+            }
+            let of_loop = if self.parser.take_word("of") {
+                let site = self.parser.site()?;
+                self.found_loops(&[site])?.pop()
+            } else {
+                None
+            };
+            guards.push(Guard { cond, not_returned, of_loop });
+        }
+        Ok(Some(guards))
+    }
+
+    fn exactness(&mut self) -> Parsed<Vec<Reason>> {
+        if self.parser.take_word("exact") {
+            return Ok(Vec::new());
+        }
+        self.parser.word("approximate")?;
+        self.parser.sign(":")?;
+        let mut reasons = vec![self.reason()?];
+        while self.parser.take_sign(",") {
+            reasons.push(self.reason()?);
+        }
+        Ok(reasons)
+    }
+
+    fn reason(&mut self) -> Parsed<Reason> {
+        let found = REASONS.iter().find(|(words, _)| self.parser.starts_with(words));
+        let Some((words, kind)) = found else { return self.parser.error("expected a reason") };
+        for word in *words {
+            if *word == "-" { self.parser.sign("-")? } else { self.parser.word(word)? }
+        }
+        let mut array = None;
+        if self.parser.take_sign("(") {
+            array = Some(self.parser.array_ref()?);
+            self.parser.sign(")")?;
+        }
+        Ok(Reason { kind: *kind, span: None, array })
+    }
+
+    fn branch(&mut self) -> Parsed<Node> {
+        let cond = self.condition()?;
+        let then = self.arm(cond, Polarity::Holds)?;
+        let otherwise = if self.parser.take_word("else") { self.arm(cond, Polarity::Fails)? } else { Vec::new() };
+        Ok(Node::If { cond, then, otherwise })
+    }
+
+    fn arm(&mut self, cond: ExprId, polarity: Polarity) -> Parsed<Vec<Node>> {
+        let outer = self.context.len();
+        let guards = match self.when()? {
+            Some(guards) => guards,
+            None => implied(&mut self.parser.kernel().exprs, cond, polarity, None),
+        };
+        self.context.extend(guards);
+        let nodes = self.block()?;
+        self.context.truncate(outer);
+        Ok(nodes)
+    }
+
+    fn turns(&mut self) -> Parsed<Node> {
+        let iteration = self.parser.var()?;
+        let site = self.parser.site()?;
+        self.parser.word("while")?;
+        let guard = self.condition()?;
+        let continues =
+            if self.parser.take_word("continues") { self.condition()? } else { self.parser.kernel().exprs.bool(true) };
+        let id = self.out.loops.push(Loop {
+            site,
+            iteration,
+            guard,
+            continues,
+            carried: Vec::new(),
+            loops: self.loops.clone(),
+            guards: Vec::new(),
+            has_sync: false,
+            reasons: Vec::new(),
+        });
+        self.by_site.insert(site, id);
+        self.out.roles.insert(iteration, Role::Iteration(id));
+        if self.parser.take_word("carry") {
+            self.carried(id)?;
+            while self.parser.take_sign(",") {
+                self.carried(id)?;
+            }
+        }
+        let guards = self.when_other()?;
+        self.out.loops[id].reasons = self.exactness()?;
+        let inside = match if self.parser.take_word("body") { self.when()? } else { None } {
+            Some(guards) => guards,
+            None => implied(&mut self.parser.kernel().exprs, guard, Polarity::Holds, Some(id)),
+        };
+        let outer = std::mem::replace(&mut self.context, guards.clone());
+        self.out.loops[id].guards = guards;
+        self.context.extend(inside);
+        self.loops.push(id);
+        let syncs = self.out.syncs.len();
+        let body = self.block()?;
+        self.loops.pop();
+        self.context = outer;
+        self.out.loops[id].has_sync = self.out.syncs.len() > syncs;
+        Ok(Node::Loop(id, body))
+    }
+
+    fn carried(&mut self, id: LoopId) -> Parsed<()> {
+        let var: VarId = self.parser.var()?;
+        let ty = self.parser.kernel().vars[var].ty;
+        self.parser.sign("=")?;
+        let start = self.parser.expr(ty)?;
+        let toggles = self.parser.take_word("toggles");
+        if !toggles {
+            self.parser.word("moves")?;
+        }
+        let next = self.parser.expr(ty)?;
+        self.out.roles.insert(var, if toggles { Role::Toggle(id) } else { Role::Geometric(id) });
+        self.out.loops[id].carried.push(Carried { var, start, next });
+        Ok(())
+    }
+
+    fn fact(&mut self) -> Parsed<Fact> {
+        let cond = self.condition()?;
+        let guards = self.when_other()?;
+        let sites = self.in_sites()?;
+        let loops = self.found_loops(&sites)?;
+        Ok(Fact { cond, guards, loops, span: None })
+    }
+}
