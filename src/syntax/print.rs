@@ -1,8 +1,8 @@
 //! The tree as text, for `raceproof show syntax` and for comparing trees.
 //!
-//! The text looks like C, with every grouping in parentheses, one statement a line, and types written
-//! with everything behind the element (`const float*[4]` is an array of pointers). What was not understood stands in `«»` with its
-//! reason. Spans are left out, so that equal programs give equal text.
+//! The text looks like C, with every grouping in parentheses, one statement a line, and types written with
+//! everything behind the element (`const float*[4]` is an array of pointers). What was not understood stands in
+//! `«»` with its reason. Spans are left out, so that equal programs give equal text.
 
 mod expr;
 mod ty;

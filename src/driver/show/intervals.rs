@@ -10,6 +10,9 @@ use crate::memory_model::{AccessKind, Level, may_meet, orders};
 use crate::protocol::{Access, Protocol};
 use std::fmt::Write as _;
 
+/// More meetings than this are not listed: their number grows with the square of that of the accesses.
+const MAX_LINES: usize = 10_000;
+
 /// The intervals of a kernel as text.
 pub(super) fn text(kernel: &Kernel, protocol: &Protocol, places: &Places) -> String {
     let mut out = format!("kernel {}\n", kernel.name);
@@ -37,6 +40,10 @@ fn pairs(kernel: &Kernel, protocol: &Protocol, places: &Places, space: Space, le
     let mut lines = Vec::new();
     for (index, first) in accesses.iter().enumerate() {
         for second in &accesses[index..] {
+            if lines.len() >= MAX_LINES {
+                lines.push(format!("    … more than {MAX_LINES} meetings; choose a smaller kernel"));
+                return lines;
+            }
             if first.array == second.array && (first.kind.writes() || second.kind.writes()) {
                 lines.extend(meetings(&intervals, protocol, first, second, places));
             }
