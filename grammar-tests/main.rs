@@ -7,6 +7,7 @@
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`pages`]: the examples of the rule pages.
 //! - [`render`]: the output formats on reports made by hand.
+//! - [`resolution`]: source text to typed programs.
 //! - [`rules`]: the prover on the catalogue of index idioms, and what its checker must refuse.
 //! - [`show`]: what intermediate forms look like.
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
@@ -19,6 +20,7 @@ mod laws;
 mod lowering;
 mod pages;
 mod render;
+mod resolution;
 mod rules;
 mod show;
 mod theorem;

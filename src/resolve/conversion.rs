@@ -80,6 +80,12 @@ impl Resolver<'_> {
     /// The object behind a pointer.
     pub(super) fn deref(&mut self, pointer: Expr) -> Expr {
         let span = pointer.span;
+        if let ExprKind::AddressOf(object) = &pointer.kind
+            && let Type::Pointer { to, .. } = self.types[pointer.ty]
+            && object.ty == to
+        {
+            return (**object).clone();
+        }
         match self.types[pointer.ty] {
             Type::Pointer { to, .. } => expr(ExprKind::Deref(Box::new(pointer)), to, span),
             _ => {

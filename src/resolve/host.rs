@@ -59,7 +59,7 @@ impl<'u> Resolver<'u> {
         }
         let mut changed = FxHashSet::default();
         for stmt in body {
-            changed_in_stmt(stmt, &mut changed);
+            changed_in_stmt(stmt, &mut |value| self.changed_by_call(scope, value), &mut changed);
         }
         let frame = std::mem::replace(&mut self.frame, Frame::none());
         let params = function.template.as_deref().unwrap_or(&[]);
@@ -75,6 +75,30 @@ impl<'u> Resolver<'u> {
             });
         });
         self.frame = frame;
+    }
+
+    /// The variables that a call of a function of the unit takes by a reference that may change them.
+    fn changed_by_call(&mut self, scope: ScopeId, value: &'u syntax::Expr) -> Vec<&'u str> {
+        let syntax::ExprKind::Call(callee, args) = &value.kind else {
+            return Vec::new();
+        };
+        let path = match &callee.kind {
+            syntax::ExprKind::Path(path) => path,
+            // What a method may change is not looked up: everything that it is given.
+            syntax::ExprKind::Member { .. } => return args.iter().filter_map(root_name).collect(),
+            _ => return Vec::new(),
+        };
+        let Found::Entities(entities) = self.within(scope, |this| this.find(path)) else {
+            return Vec::new();
+        };
+        let functions = functions_of(&entities);
+        let may_change = |position: usize| {
+            functions.iter().any(|decl| match decl.syntax.params.get(position).map(|param| &param.ty.kind) {
+                Some(TypeKind::Reference(inner)) => !inner.qualifiers.iter().any(|q| matches!(q, Qualifier::Const)),
+                _ => false,
+            })
+        };
+        args.iter().enumerate().filter(|(at, _)| may_change(*at)).filter_map(|(_, value)| root_name(value)).collect()
     }
 
     fn host_variable(&mut self, name: &syntax::Name, written: super::types::Written) -> VariableId {
@@ -359,12 +383,19 @@ fn stmt_launches(stmt: &syntax::Stmt) -> bool {
 }
 
 /// Collects the names of variables that a statement may change.
-fn changed_in_stmt<'u>(stmt: &'u syntax::Stmt, changed: &mut FxHashSet<&'u str>) {
+fn changed_in_stmt<'u>(
+    stmt: &'u syntax::Stmt,
+    changed_by_call: &mut dyn FnMut(&'u syntax::Expr) -> Vec<&'u str>,
+    changed: &mut FxHashSet<&'u str>,
+) {
     let mut open = vec![stmt];
     while let Some(stmt) = open.pop() {
         let (exprs, stmts) = parts_of_stmt(stmt);
         for value in exprs {
-            visit(value, |part| changed_by(part, changed));
+            visit(value, |part| {
+                changed_by(part, changed);
+                changed.extend(changed_by_call(part));
+            });
         }
         if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
             for variable in variables {

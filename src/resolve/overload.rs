@@ -32,7 +32,7 @@ impl<'u> Resolver<'u> {
     ) -> Option<Chosen<'u>> {
         let mut best: Option<((Vec<Rank>, bool, bool), Chosen<'u>)> = None;
         for &decl in functions {
-            if !accepts(functions, decl, args.len()) {
+            if !accepts(functions, decl, args.len()) || specialized_args(decl).is_some() {
                 continue;
             }
             let Some((ranks, values)) = self.candidate(decl, template_args, args) else {
@@ -47,7 +47,27 @@ impl<'u> Resolver<'u> {
                 best = Some((key, Chosen { decl, values }));
             }
         }
-        best.map(|(_, chosen)| chosen)
+        best.map(|(_, chosen)| self.specialized(functions, chosen))
+    }
+
+    /// The explicit specialisation of a function template for its arguments, if there is one.
+    fn specialized(&mut self, functions: &[FunctionDecl<'u>], chosen: Chosen<'u>) -> Chosen<'u> {
+        if chosen.values.is_empty() {
+            return chosen;
+        }
+        let own = self.own_template(chosen.decl);
+        for &decl in functions {
+            let Some(args) = specialized_args(decl) else { continue };
+            if decl.syntax.params.len() != chosen.decl.syntax.params.len() {
+                continue;
+            }
+            let written =
+                self.within(decl.scope, |this| args.iter().map(|argument| this.template_value(argument)).collect());
+            if self.complete_values(own, written, chosen.decl.scope) == chosen.values {
+                return Chosen { decl, values: Vec::new() };
+            }
+        }
+        chosen
     }
 
     /// The ranks of the arguments' conversions, and the template arguments; `None` if it does not fit.
@@ -213,6 +233,14 @@ impl<'u> Resolver<'u> {
             }
             _ => false,
         }
+    }
+}
+
+/// The arguments of an explicit specialisation (`template <> int f<0>(int)`).
+fn specialized_args<'u>(decl: FunctionDecl<'u>) -> Option<&'u [TemplateArg]> {
+    match &decl.syntax.template {
+        Some(params) if params.is_empty() => decl.syntax.path.segments.last()?.args.as_deref(),
+        _ => None,
     }
 }
 

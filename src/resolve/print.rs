@@ -29,7 +29,7 @@ impl Program {
         let result = self.type_name(function.result);
         let _ = writeln!(out, "{word} {result} {}{args}({})", function.name, params.join(", "));
         for stmt in function.body.iter().flatten() {
-            self.print_stmt(stmt, 1, out);
+            self.print_nested(stmt, 1, out);
         }
     }
 
@@ -38,7 +38,14 @@ impl Program {
         format!("{}: {}", declared.name, self.type_name(declared.ty))
     }
 
-    fn print_stmt(&self, stmt: &Stmt, depth: usize, out: &mut String) {
+    /// One statement, with those inside it on lines of their own.
+    pub fn print_stmt(&self, stmt: &Stmt) -> String {
+        let mut out = String::new();
+        self.print_nested(stmt, 0, &mut out);
+        out
+    }
+
+    fn print_nested(&self, stmt: &Stmt, depth: usize, out: &mut String) {
         let mut line = |text: String| {
             let _ = writeln!(out, "{}{text}", "  ".repeat(depth));
         };
@@ -47,7 +54,7 @@ impl Program {
             StmtKind::Block(stmts) => {
                 line("{".to_owned());
                 for stmt in stmts {
-                    self.print_stmt(stmt, depth + 1, out);
+                    self.print_nested(stmt, depth + 1, out);
                 }
                 let _ = writeln!(out, "{}}}", "  ".repeat(depth));
             }
@@ -59,30 +66,30 @@ impl Program {
             StmtKind::Expr(value) => line(self.print_expr(value)),
             StmtKind::If(cond, then, otherwise) => {
                 line(format!("if {}", self.print_expr(cond)));
-                self.print_stmt(then, depth + 1, out);
+                self.print_nested(then, depth + 1, out);
                 if let Some(otherwise) = otherwise {
                     let _ = writeln!(out, "{}else", "  ".repeat(depth));
-                    self.print_stmt(otherwise, depth + 1, out);
+                    self.print_nested(otherwise, depth + 1, out);
                 }
             }
             StmtKind::For { init, cond, step, body } => {
                 line(format!("for ; {}; {}", value(cond), value(step)));
                 if let Some(init) = init {
-                    self.print_stmt(init, depth + 1, out);
+                    self.print_nested(init, depth + 1, out);
                 }
-                self.print_stmt(body, depth + 1, out);
+                self.print_nested(body, depth + 1, out);
             }
             StmtKind::While(cond, body) => {
                 line(format!("while {}", self.print_expr(cond)));
-                self.print_stmt(body, depth + 1, out);
+                self.print_nested(body, depth + 1, out);
             }
             StmtKind::Do(body, cond) => {
                 line(format!("do while {}", self.print_expr(cond)));
-                self.print_stmt(body, depth + 1, out);
+                self.print_nested(body, depth + 1, out);
             }
             StmtKind::Switch(of, body) => {
                 line(format!("switch {}", self.print_expr(of)));
-                self.print_stmt(body, depth + 1, out);
+                self.print_nested(body, depth + 1, out);
             }
             StmtKind::Case(Some(constant)) => line(format!("case {constant}")),
             StmtKind::Case(None) => line("default".to_owned()),

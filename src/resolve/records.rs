@@ -316,13 +316,11 @@ impl Builder {
             self.end_bits();
         }
         let unit = size * 8;
-        let (first, start, mut next) = self.bits.unwrap_or_else(|| {
-            let start = if self.is_union { 0 } else { self.end };
-            (self.fields.len(), start, start * 8)
-        });
+        let mut next = self.bits.map_or(if self.is_union { 0 } else { self.end * 8 }, |(_, _, next)| next);
         if !self.packed && next / unit != (next + bits - 1) / unit {
             next = next.next_multiple_of(unit);
         }
+        let (first, start, _) = self.bits.unwrap_or((self.fields.len(), next / 8, next));
         if !self.packed {
             self.align = self.align.max(size);
         }

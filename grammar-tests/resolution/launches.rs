@@ -1,0 +1,104 @@
+//! Launches: geometry, arguments, shared bytes, and what a constant of the host is.
+
+use super::cuda;
+use raceproof::resolve::program::Launch;
+
+const KERNEL: &str = "__global__ void k(float *a, int n, unsigned short m) { a[n] = m; }\n";
+
+/// The launches of host statements in a function with an `int` parameter `x`.
+fn launches(before: &str, stmts: &str) -> Vec<Launch> {
+    cuda(&format!("{before}{KERNEL} void host(float *d, int x) {{ {stmts} }}")).launches
+}
+
+#[track_caller]
+fn geometry(stmts: &str, grid: [Option<u64>; 3], block: [Option<u64>; 3]) {
+    let found = launches("#define B 16\nconst int W = 128;", stmts);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].grid, found[0].block), (grid, block), "{stmts}");
+}
+
+const ONE: Option<u64> = Some(1);
+
+#[test]
+fn sizes_from_literals_macros_constants_and_arithmetic() {
+    geometry("k<<<4, 256>>>(d, 1, 2);", [Some(4), ONE, ONE], [Some(256), ONE, ONE]);
+    geometry("k<<<W / B, B * B>>>(d, 1, 2);", [Some(8), ONE, ONE], [Some(256), ONE, ONE]);
+    geometry(
+        "dim3 b(B, 4); dim3 g(W / b.x, 2, 3); k<<<g, b>>>(d, 1, 2);",
+        [Some(8), Some(2), Some(3)],
+        [Some(16), Some(4), ONE],
+    );
+    geometry("k<<<dim3(2, 2), dim3(8)>>>(d, 1, 2);", [Some(2), Some(2), ONE], [Some(8), ONE, ONE]);
+    geometry(
+        "int t = 64; int n = 1000; k<<<(n + t - 1) / t, t>>>(d, 1, 2);",
+        [Some(16), ONE, ONE],
+        [Some(64), ONE, ONE],
+    );
+    geometry("dim3 b = dim3(B, B); k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(16), Some(16), ONE]);
+    geometry(
+        "dim3 b{B, 2, 1}; if (x) { for (;;) { k<<<1, b>>>(d, 1, 2); } }",
+        [ONE, ONE, ONE],
+        [Some(16), Some(2), ONE],
+    );
+}
+
+#[test]
+fn what_may_change_is_not_known() {
+    geometry("k<<<x, 32>>>(d, 1, 2);", [None, ONE, ONE], [Some(32), ONE, ONE]);
+    geometry("dim3 g(x / 16, 4); k<<<g, 32>>>(d, 1, 2);", [None, Some(4), ONE], [Some(32), ONE, ONE]);
+    geometry("int t = 64; if (x) t = 128; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
+    geometry("int t = 64; read(&t); k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
+    geometry("int t = 64; t++; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
+    geometry("dim3 b(32); b.y = x; k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [None, None, None]);
+    geometry("int t = 64; int &r = t; r = 3; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
+    geometry("for (int t = 32; t < 64; t *= 2) k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
+}
+
+#[test]
+fn a_host_function_may_change_what_it_takes_by_reference() {
+    let found = launches(
+        "void set(int &v) { v = 3; } void get(int v) { }",
+        "int t = 64; set(t); int u = 8; get(u); k<<<u, t>>>(d, 1, 2);",
+    );
+    assert_eq!((found[0].grid[0], found[0].block[0]), (Some(8), None));
+}
+
+#[test]
+fn arguments_and_shared_bytes() {
+    let found = launches(
+        "",
+        "const int n = 1 << 10; k<<<1, 2, n * sizeof(float), 0>>>(d, n - 1, 70000); k<<<1, 2, x>>>(d, x, 3);",
+    );
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].args, [None, Some(1023), Some(4464)], "arguments are converted to the parameters' types");
+    assert_eq!(found[0].shared_bytes, Some(4096));
+    assert_eq!(found[1].args, [None, None, Some(3)]);
+    assert_eq!(found[1].shared_bytes, None);
+}
+
+#[test]
+fn a_launch_names_the_overload_and_instance_that_fits() {
+    let program = cuda(
+        "__global__ void k(int *a) { } __global__ void k(float *a, int n) { } template <int N> __global__ void t(float *a) { a[N] = 1; }
+         void host(float *f) { k<<<1, 2>>>(f, 3); const int n = 5; t<n * 2><<<1, 3>>>(f); }",
+    );
+    let named: Vec<_> = program
+        .launches
+        .iter()
+        .map(|launch| {
+            let kernel = &program.functions[launch.kernel];
+            (kernel.name.clone(), kernel.params.len(), kernel.template_args.join(","))
+        })
+        .collect();
+    assert_eq!(named, [("k".to_owned(), 2, String::new()), ("t".to_owned(), 1, "10".to_owned())]);
+}
+
+#[test]
+fn launches_stand_in_methods_and_templates() {
+    let program = cuda(&format!(
+        "{KERNEL} struct R {{ void go(float *d) {{ k<<<7, 8>>>(d, 1, 2); }} }}; namespace n {{ template <int B> void run(float *d) {{ k<<<1, B>>>(d, 1, 2); }} }}
+         void host(float *d) {{ n::run<32>(d); }}"
+    ));
+    let sizes: Vec<_> = program.launches.iter().map(|launch| (launch.grid[0], launch.block[0])).collect();
+    assert_eq!(sizes, [(Some(7), Some(8)), (Some(1), None)]);
+}
