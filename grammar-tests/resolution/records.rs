@@ -87,7 +87,15 @@ fn adjacent_bit_fields_are_one_location() {
     let groups: Vec<_> = found.fields.iter().map(|f| (f.name.as_str(), f.offset, f.bit_group_bytes)).collect();
     assert_eq!(
         groups,
-        [("c", 0, None), ("a", 1, Some(2)), ("b", 1, Some(2)), ("d", 4, Some(7)), ("e", 4, Some(7)), ("f", 16, None)]
+        [
+            ("c", 0, None),
+            ("a", 1, Some(2)),
+            ("b", 1, Some(2)),
+            ("g", 4, None),
+            ("d", 8, Some(7)),
+            ("e", 8, Some(7)),
+            ("f", 16, None)
+        ]
     );
     assert_eq!(found.bytes, Some(20));
 }
