@@ -5,8 +5,9 @@
 use raceproof::diagnostic::render::text::{Color, Detail};
 use raceproof::diagnostic::render::{gcc, json, text};
 use raceproof::diagnostic::report::{
-    Certainty, Determinism, Divergence, FileReport, Finding, FindingReason, Front, KernelReport, Level, Parse, Place,
-    PlaceAccess, Race, Report, Scope, ScopeKind, Unknown, WitnessReport, WitnessThread,
+    Assumption, AssumptionKind, Certainty, Determinism, Divergence, FileReport, Finding, FindingReason, Front,
+    KernelReport, Level, Parse, Place, PlaceAccess, Race, Report, Scope, ScopeKind, Unknown, WitnessReport,
+    WitnessThread,
 };
 use raceproof::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use raceproof::source::{FileId, Language, SourceMap, Span};
@@ -122,7 +123,8 @@ fn shift() -> Report {
     let mut free = clean("copy", 9);
     free.template_args = vec!["float".into(), "4".into()];
     free.scope = Some(Scope { kind: ScopeKind::AllGeometries, fixes: vec!["gridDim.x = 1".into()] });
-    free.assumptions = vec!["y and x do not overlap".into()];
+    free.assumptions =
+        vec![Assumption { kind: AssumptionKind::Other, text: "y and x point to disjoint memory".into() }];
     file("a.cu", Language::Cuda, sources, vec![racy, free])
 }
 

@@ -1,3 +1,168 @@
-//! Verdicts to findings; one page for each rule.
+//! From the verdict on a kernel to what its user is told: findings, unknowns, assumptions.
+//!
+//! One file for each kind of finding; each user-visible rule has its page under `pages/`. Findings come in a
+//! fixed order: proved before possible, then by the place of the first access.
+//!
+//! Guarantees: every proved finding carries a witness; every possible one its reasons; every kernel that is
+//! neither proved nor refuted has at least one unknown with a line and a reason.
+//!
+//! Deliberately absent: how verdicts are reached (`prove`, `driver`), how findings look (`diagnostic::render`).
 
+mod barrier_divergence;
+mod data_race;
+mod determinism;
+mod element;
 pub mod pages;
+mod possible_race;
+mod undecided;
+pub mod verdict;
+mod witness;
+
+use crate::calculus::{Kernel, SiteId};
+use crate::diagnostic::report::{self, AssumptionKind, Certainty, Finding, KernelReport, Place, PlaceAccess};
+use crate::diagnostic::vocabulary::Vocabulary;
+use crate::memory_model::{AccessKind, Level};
+use crate::protocol::{Access, Protocol};
+use crate::prove::Assumption;
+use crate::source::{Language, SourceMap, Span};
+use verdict::Verdict;
+
+/// What findings are made from.
+pub struct Context<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Its protocol.
+    pub protocol: &'a Protocol,
+    /// Range of its name.
+    pub span: Span,
+    /// The files that spans point into.
+    pub sources: &'a SourceMap,
+    /// The language whose words messages use.
+    pub language: Language,
+}
+
+/// Puts a verdict into words.
+pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
+    let mut findings: Vec<Finding> = Vec::new();
+    findings.extend(data_race::findings(context, &verdict.conflicts));
+    findings.extend(barrier_divergence::proved(context, &verdict.divergences));
+    findings.extend(possible_race::findings(context, &verdict.possible));
+    findings.extend(barrier_divergence::possible(context, &verdict.possible_divergences));
+    findings.sort_by_key(|finding| {
+        let place = context.sources.visible(finding.primary.span);
+        (finding.certainty == Certainty::Possible, place.start, place.end)
+    });
+    let inputs = crate::protocol::inputs::inputs(context.protocol);
+    KernelReport {
+        name: context.kernel.name.clone(),
+        line: context.line(Some(context.span)),
+        template_args: context.kernel.template_args.clone(),
+        race: verdict.race,
+        divergence: verdict.divergence,
+        scope: verdict.scope.clone().map(|scope| scope_in_source(context, scope)),
+        determinism: determinism::judge(context, verdict),
+        access_invariant: Some(inputs.access_invariant),
+        integrity_inputs: inputs.params,
+        assumptions: verdict.assumptions.iter().map(|each| assumption(context, each)).collect(),
+        time_ms: 0,
+        findings,
+        unknowns: undecided::unknowns(context, verdict),
+    }
+}
+
+impl Context<'_> {
+    /// Words for threads, in the language of the source.
+    fn words(&self) -> &'static Vocabulary {
+        Vocabulary::of(self.language)
+    }
+
+    /// "two threads of one block", "threads of two blocks".
+    fn parties(&self, level: Level) -> String {
+        self.words().two_threads(report_level(level))
+    }
+
+    /// Line of a span in the text that the user sees; the kernel's own line if there is none.
+    fn line(&self, span: Option<Span>) -> u32 {
+        self.sources.start_position(span.unwrap_or(self.span)).line
+    }
+
+    /// The place of an access, sync or loop.
+    fn span_of(&self, site: SiteId) -> Span {
+        self.kernel.sites[site].span.unwrap_or(self.span)
+    }
+
+    /// The access of the protocol with that site.
+    fn access_at(&self, site: SiteId) -> Option<&Access> {
+        self.protocol.accesses.iter().map(|(_, access)| access).find(|access| access.site == site)
+    }
+
+    /// The place of an access and what it does.
+    fn place_of(&self, site: SiteId) -> Place {
+        let access = self.access_at(site).map_or(PlaceAccess::Barrier, |access| place_access(access.kind));
+        Place { span: self.span_of(site), access }
+    }
+}
+
+fn place_access(kind: AccessKind) -> PlaceAccess {
+    match kind {
+        AccessKind::Read => PlaceAccess::Read,
+        AccessKind::Write => PlaceAccess::Write,
+        AccessKind::Atomic { .. } => PlaceAccess::Atomic,
+    }
+}
+
+/// The verb for what an access does.
+fn verb(access: PlaceAccess) -> &'static str {
+    match access {
+        PlaceAccess::Read => "reads",
+        PlaceAccess::Write => "writes",
+        PlaceAccess::Atomic => "atomically updates",
+        PlaceAccess::Barrier => "waits",
+    }
+}
+
+fn report_level(level: Level) -> report::Level {
+    match level {
+        Level::Warp => report::Level::Warp,
+        Level::Block => report::Level::Block,
+        Level::Grid => report::Level::Grid,
+    }
+}
+
+fn scope_in_source(context: &Context<'_>, scope: report::Scope) -> report::Scope {
+    let fixes = scope.fixes.iter().map(|fix| context.words().in_source(fix)).collect();
+    report::Scope { fixes, ..scope }
+}
+
+/// One assumption as one line of text, in the language of the source.
+fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumption {
+    let (kind, text) = match assumption {
+        Assumption::NoUnsignedWrap { expression, line } => {
+            let at = line.map_or_else(String::new, |line| format!(" (line {line})"));
+            (AssumptionKind::NoUnsignedWrap, format!("no unsigned wrap in {expression}{at}"))
+        }
+        Assumption::InBounds { array } => {
+            (AssumptionKind::Other, format!("subscripts of {array} stay within its dimensions"))
+        }
+        Assumption::DisjointPointers(names) => {
+            (AssumptionKind::Other, format!("{} point to disjoint memory", listed(names)))
+        }
+        Assumption::DimensionIsOne(dimension) => {
+            (AssumptionKind::DimensionIsOne, format!("{dimension} = 1 (the kernel never reads it)"))
+        }
+        Assumption::Stated(condition) => (AssumptionKind::Other, format!("{condition} (stated in the source)")),
+        Assumption::ExitedThreadsReleaseBarriers => {
+            (AssumptionKind::Other, "threads that have returned do not hold up a barrier (CUDA since Volta)".to_owned())
+        }
+    };
+    report::Assumption { kind, text: context.words().in_source(&text) }
+}
+
+/// "a", "a and b", "a, b and c".
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

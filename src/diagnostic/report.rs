@@ -78,14 +78,34 @@ pub struct KernelReport {
     pub access_invariant: Option<bool>,
     /// Names of the inputs that flow into addresses and guards.
     pub integrity_inputs: Vec<String>,
-    /// What the verdict relies on, each as one line of text.
-    pub assumptions: Vec<String>,
+    /// What the verdict relies on.
+    pub assumptions: Vec<Assumption>,
     /// Wall time spent on the kernel; 0 unless timings were asked for.
     pub time_ms: u64,
     /// What was found.
     pub findings: Vec<Finding>,
     /// What was not decided or not understood.
     pub unknowns: Vec<Unknown>,
+}
+
+/// Something that a verdict relies on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    /// What it is about.
+    pub kind: AssumptionKind,
+    /// The assumption as one line.
+    pub text: String,
+}
+
+/// What assumptions are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AssumptionKind {
+    /// Unsigned arithmetic does not wrap.
+    NoUnsignedWrap,
+    /// A dimension that the kernel never reads is 1; it also stands in the scope.
+    DimensionIsOne,
+    /// Anything else.
+    Other,
 }
 
 /// Whether threads race.

@@ -23,6 +23,8 @@ pub struct Vocabulary {
     pub shared_memory: &'static str,
     /// A function that only threads run.
     pub device_function: &'static str,
+    /// CUDA's ids and sizes, and the functions that give them here; empty for CUDA.
+    pub ids: &'static [(&'static str, &'static str)],
     /// Number of threads of a block, along x, y, z, as it is written.
     pub block_dim: [&'static str; 3],
     /// Number of blocks, along x, y, z, as it is written.
@@ -37,6 +39,7 @@ const CUDA: Vocabulary = Vocabulary {
     barrier: "__syncthreads()",
     shared_memory: "shared memory",
     device_function: "__device__ function",
+    ids: &[],
     block_dim: ["blockDim.x", "blockDim.y", "blockDim.z"],
     grid_dim: ["gridDim.x", "gridDim.y", "gridDim.z"],
 };
@@ -49,6 +52,12 @@ const OPENCL: Vocabulary = Vocabulary {
     barrier: "barrier()",
     shared_memory: "local memory",
     device_function: "function",
+    ids: &[
+        ("threadIdx", "get_local_id"),
+        ("blockIdx", "get_group_id"),
+        ("blockDim", "get_local_size"),
+        ("gridDim", "get_num_groups"),
+    ],
     block_dim: ["get_local_size(0)", "get_local_size(1)", "get_local_size(2)"],
     grid_dim: ["get_num_groups(0)", "get_num_groups(1)", "get_num_groups(2)"],
 };
@@ -60,6 +69,17 @@ impl Vocabulary {
             Language::Cuda => &CUDA,
             Language::OpenCl => &OPENCL,
         }
+    }
+
+    /// `text`, in which ids and sizes are written as in CUDA, with the names that the language of the source has.
+    pub fn in_source(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (variable, function) in self.ids {
+            for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
+                text = text.replace(&format!("{variable}.{letter}"), &format!("{function}({axis})"));
+            }
+        }
+        text
     }
 
     /// Where two threads stand to each other: "two threads of one block".
@@ -94,6 +114,8 @@ mod tests {
         assert_eq!(cuda.thread_at([1, 0, 0], [0, 2, 0]), "thread (1,0,0) of block (0,2,0)");
         assert_eq!(opencl.thread_at([1, 0, 0], [0, 2, 0]), "work-item (1,0,0) of work-group (0,2,0)");
         assert_eq!(opencl.two_threads(Level::Warp), "two work-items of one sub-group");
+        assert_eq!(opencl.in_source("blockDim.y = 1"), "get_local_size(1) = 1");
+        assert_eq!(cuda.in_source("blockDim.y = 1"), "blockDim.y = 1");
         assert_eq!(cuda.two_threads(Level::Grid), "threads of two blocks");
     }
 }

@@ -3,7 +3,7 @@
 //! Field names and their order are fixed; the structs below *are* the contract. Fields may only be added with
 //! a new version. Lines and columns count from 1, ends are exclusive.
 
-use crate::diagnostic::report::{self, Determinism, FileReport, Finding, KernelReport, Place, Report};
+use crate::diagnostic::report::{self, AssumptionKind, Determinism, FileReport, Finding, KernelReport, Place, Report};
 use crate::source::{SourceMap, Span};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
@@ -182,7 +182,8 @@ impl<'a> Kernel<'a> {
 /// What the scope fixes is assumed, too: a program that only reads `assumptions` must not miss it.
 fn assumptions(kernel: &KernelReport) -> Vec<&str> {
     let fixes = kernel.scope.iter().flat_map(|scope| &scope.fixes);
-    fixes.chain(&kernel.assumptions).map(String::as_str).collect()
+    let others = kernel.assumptions.iter().filter(|assumption| assumption.kind != AssumptionKind::DimensionIsOne);
+    fixes.map(String::as_str).chain(others.map(|assumption| assumption.text.as_str())).collect()
 }
 
 impl<'a> FindingJson<'a> {

@@ -2,7 +2,8 @@
 
 use crate::diagnostic::render::counted;
 use crate::diagnostic::report::{
-    Determinism, Divergence, FileReport, KernelReport, Parse, Race, Report, Scope, ScopeKind,
+    Assumption, AssumptionKind, Determinism, Divergence, FileReport, KernelReport, Parse, Race, Report, Scope,
+    ScopeKind,
 };
 
 /// `saxpy (a.cu:3): race-free for all geometries; uniform; deterministic; assuming …`
@@ -14,13 +15,27 @@ pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
         Determinism::Deterministic => parts.push("deterministic".into()),
         Determinism::NotShown(obstacle) => parts.push(format!("not shown deterministic ({obstacle})")),
     }
-    if !kernel.assumptions.is_empty() {
-        parts.push(format!("assuming {}", kernel.assumptions.join(", ")));
+    // A proof is worth what it rests on; of a kernel without one there is nothing to assume.
+    if kernel.race == Race::RaceFree {
+        parts.extend(assumption_words(&kernel.assumptions));
     }
     if kernel.time_ms > 0 {
         parts.push(format!("{} ms", kernel.time_ms));
     }
     format!("{} ({}:{}): {}", instance_name(kernel), file.path.display(), kernel.line, parts.join("; "))
+}
+
+/// Each assumption but those that the scope names already; many of one kind are counted (JSON lists them all).
+fn assumption_words(assumptions: &[Assumption]) -> Option<String> {
+    let of_kind = |kind| assumptions.iter().filter(move |assumption| assumption.kind == kind);
+    let mut words: Vec<String> = of_kind(AssumptionKind::Other).map(|assumption| assumption.text.clone()).collect();
+    let wraps: Vec<&Assumption> = of_kind(AssumptionKind::NoUnsignedWrap).collect();
+    match wraps.as_slice() {
+        [] => {}
+        [only] => words.push(only.text.clone()),
+        many => words.push(format!("no unsigned wrap in {} expressions", many.len())),
+    }
+    (!words.is_empty()).then(|| format!("assuming {}", words.join(", ")))
 }
 
 /// `reduce<256, float>`

@@ -1,0 +1,77 @@
+//! `barrier-divergence`: barriers that some threads of a block reach and others do not.
+
+use super::possible_race::{because, reasons};
+use super::verdict::PossibleDivergence;
+use super::{Context, witness};
+use crate::diagnostic::RuleId;
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
+use crate::prove::Divergence;
+
+/// Divergences that were found by running the kernel.
+pub(super) fn proved(context: &Context<'_>, divergences: &[Divergence]) -> Vec<Finding> {
+    divergences.iter().map(|divergence| proved_finding(context, divergence)).collect()
+}
+
+fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
+    let words = context.words();
+    let elsewhere = match (divergence.other, divergence.returned) {
+        (Some(_), _) => "waits at another one".to_owned(),
+        (None, true) => "has returned".to_owned(),
+        (None, false) => "never reaches it".to_owned(),
+    };
+    let message = format!(
+        "barrier divergence: one {} of a {} waits at this barrier while another {elsewhere}",
+        words.thread, words.block
+    );
+    Finding {
+        rule: RuleId::BarrierDivergence,
+        certainty: Certainty::Proved,
+        level: Level::Block,
+        array: None,
+        message,
+        primary: barrier(context, divergence.sync),
+        secondary: divergence.other.map(|other| barrier(context, other)),
+        reasons: Vec::new(),
+        witness: Some(witness::report(context, &divergence.witness, None)),
+        notes: vec![advice(context)],
+    }
+}
+
+/// Syncs whose guards depend on what is not known.
+pub(super) fn possible(context: &Context<'_>, divergences: &[PossibleDivergence]) -> Vec<Finding> {
+    divergences.iter().map(|divergence| possible_finding(context, divergence)).collect()
+}
+
+fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> Finding {
+    let words = context.words();
+    let message = format!(
+        "possible barrier divergence: {}s of one {} may disagree about reaching this barrier: {}",
+        words.thread,
+        words.block,
+        divergence.reasons.first().map_or_else(String::new, |reason| because(context, reason))
+    );
+    Finding {
+        rule: RuleId::BarrierDivergence,
+        certainty: Certainty::Possible,
+        level: Level::Block,
+        array: None,
+        message,
+        primary: barrier(context, context.protocol.syncs[divergence.sync].site),
+        secondary: None,
+        reasons: reasons(&divergence.reasons),
+        witness: None,
+        notes: vec![advice(context)],
+    }
+}
+
+fn barrier(context: &Context<'_>, site: crate::calculus::SiteId) -> Place {
+    Place { span: context.span_of(site), access: PlaceAccess::Barrier }
+}
+
+fn advice(context: &Context<'_>) -> String {
+    let words = context.words();
+    format!(
+        "move the barrier out of the condition or loop, so that all {}s of the {} reach it",
+        words.thread, words.block
+    )
+}

@@ -1,0 +1,99 @@
+//! `data-race`, `warp-synchronous` and `same-value-write`: conflicts that were found by running the kernel.
+
+use super::{Context, report_level, verb, witness};
+use crate::diagnostic::RuleId;
+use crate::diagnostic::report::{Certainty, Finding};
+use crate::memory_model::Level;
+use crate::prove::Conflict;
+
+/// One finding for each conflict.
+pub(super) fn findings(context: &Context<'_>, conflicts: &[Conflict]) -> Vec<Finding> {
+    conflicts.iter().map(|conflict| finding(context, conflict)).collect()
+}
+
+fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
+    let [first, second] = conflict.sites;
+    let (primary, secondary) = (context.place_of(first), context.place_of(second));
+    let array = context.access_at(first).map(|access| access.array);
+    let witness = witness::report(context, &conflict.witness, array);
+    let name = array.map(|array| context.kernel.arrays[array].name.clone());
+    let rule = rule(conflict);
+    let element = witness.element.clone().unwrap_or_default();
+    let what = match (primary.access, secondary.access) {
+        (one, other) if one == other => format!("both {} {element}", plural(verb(one))),
+        (one, other) => format!("one {} {element} while the other {} it", verb(one), verb(other)),
+    };
+    let message = format!(
+        "{} on {}: of {}, {what}",
+        title(rule),
+        name.as_deref().unwrap_or("memory"),
+        context.parties(conflict.level)
+    );
+    let mut notes = Vec::new();
+    if conflict.after_earlier {
+        notes.push("this one counts once the earlier finding of this kernel is mended".to_owned());
+    }
+    notes.push(advice(context, conflict, rule));
+    Finding {
+        rule,
+        certainty: if conflict.after_earlier { Certainty::Possible } else { Certainty::Proved },
+        level: report_level(conflict.level),
+        array: name,
+        message,
+        primary,
+        secondary: Some(secondary),
+        reasons: Vec::new(),
+        witness: Some(witness),
+        notes,
+    }
+}
+
+fn rule(conflict: &Conflict) -> RuleId {
+    if conflict.warp_synchronous {
+        RuleId::WarpSynchronous
+    } else if conflict.same_value {
+        RuleId::SameValueWrite
+    } else {
+        RuleId::DataRace
+    }
+}
+
+fn title(rule: RuleId) -> &'static str {
+    match rule {
+        RuleId::WarpSynchronous => "race that relies on lock-step execution",
+        RuleId::SameValueWrite => "race between writes of the same value",
+        _ => "data race",
+    }
+}
+
+/// "writes" of one is "write" of two.
+fn plural(verb: &str) -> String {
+    verb.strip_suffix('s').unwrap_or(verb).to_owned()
+}
+
+/// What can be done about it.
+fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId) -> String {
+    let words = context.words();
+    match (rule, conflict.level) {
+        (RuleId::WarpSynchronous, _) => match context.language {
+            crate::source::Language::Cuda => {
+                "lock-step execution of a warp is not guaranteed: put __syncwarp() between the two accesses".to_owned()
+            }
+            crate::source::Language::OpenCl => {
+                "lock-step execution of a sub-group is not guaranteed: put a barrier between the two accesses"
+                    .to_owned()
+            }
+        },
+        (RuleId::SameValueWrite, _) => {
+            format!("let one {} write, or use an atomic; compilers may assume that no race happens", words.thread)
+        }
+        (_, Level::Grid) => format!(
+            "{}s cannot wait for each other within a kernel: give each its own elements, use atomics, or split the kernel",
+            words.block
+        ),
+        _ => format!(
+            "put {} between the two accesses, or give each {} of the {} its own element",
+            words.barrier, words.thread, words.block
+        ),
+    }
+}

@@ -1,0 +1,89 @@
+//! `data-dependent-index` and `data-dependent-control`: pairs that nothing excludes because an index or a
+//! condition depends on what memory holds or on what is not modelled.
+
+use super::verdict::PossibleRace;
+use super::{Context, place_access, report_level};
+use crate::diagnostic::RuleId;
+use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place};
+use crate::protocol::{AccessId, Reason, ReasonKind};
+
+/// Findings of one kernel, at most one for each pair of places.
+pub(super) fn findings(context: &Context<'_>, possible: &[PossibleRace]) -> Vec<Finding> {
+    possible.iter().map(|race| finding(context, race)).collect()
+}
+
+fn finding(context: &Context<'_>, race: &PossibleRace) -> Finding {
+    let array = context.protocol.accesses[race.first].array;
+    let name = context.kernel.arrays[array].name.clone();
+    let rule = rule(&race.reasons);
+    let message = format!(
+        "possible data race on {name} between {}: {}",
+        context.parties(race.level),
+        race.reasons.first().map_or_else(String::new, |reason| because(context, reason))
+    );
+    Finding {
+        rule,
+        certainty: Certainty::Possible,
+        level: report_level(race.level),
+        array: Some(name),
+        message,
+        primary: place(context, race.first),
+        secondary: Some(place(context, race.second)),
+        reasons: reasons(&race.reasons),
+        witness: None,
+        notes: vec![advice(context, rule)],
+    }
+}
+
+fn place(context: &Context<'_>, access: AccessId) -> Place {
+    let access = &context.protocol.accesses[access];
+    Place { span: context.span_of(access.site), access: place_access(access.kind) }
+}
+
+pub(super) fn rule(reasons: &[Reason]) -> RuleId {
+    if reasons.iter().any(|reason| reason.kind == ReasonKind::DataDependentIndex) {
+        RuleId::DataDependentIndex
+    } else {
+        RuleId::DataDependentControl
+    }
+}
+
+pub(super) fn reasons(reasons: &[Reason]) -> Vec<FindingReason> {
+    reasons.iter().map(|reason| FindingReason { kind: kind(reason.kind).to_owned(), span: reason.span }).collect()
+}
+
+fn kind(kind: ReasonKind) -> &'static str {
+    match kind {
+        ReasonKind::DataDependentIndex => "data-dependent index",
+        ReasonKind::DataDependentGuard => "data-dependent guard",
+        ReasonKind::UnknownLoopCount => "unknown loop count",
+        ReasonKind::UnsupportedCall => "unsupported call",
+        ReasonKind::TooComplex => "expression too complex",
+    }
+}
+
+/// The reason as a clause: "the index depends on idx, read at line 5".
+pub(super) fn because(context: &Context<'_>, reason: &Reason) -> String {
+    let at = reason.span.map_or_else(String::new, |span| format!(" at line {}", context.line(Some(span))));
+    let array = reason.array.map(|array| context.kernel.arrays[array].name.as_str());
+    match (reason.kind, array) {
+        (ReasonKind::DataDependentIndex, Some(array)) => format!("the index depends on {array}, read{at}"),
+        (ReasonKind::DataDependentIndex, None) => format!("the index depends on a value that is not known{at}"),
+        (ReasonKind::DataDependentGuard, Some(array)) => format!("a condition depends on {array}, read{at}"),
+        (ReasonKind::DataDependentGuard, None) => format!("a condition depends on a value that is not known{at}"),
+        (ReasonKind::UnknownLoopCount, _) => format!("the number of turns of the loop{at} is not known"),
+        (ReasonKind::UnsupportedCall, _) => format!("the result of the call{at} is not modelled"),
+        (ReasonKind::TooComplex, _) => format!("the expression{at} is too complex"),
+    }
+}
+
+fn advice(context: &Context<'_>, rule: RuleId) -> String {
+    let words = context.words();
+    match rule {
+        RuleId::DataDependentIndex => format!(
+            "if the values differ between {}s, the accesses are disjoint; if not, use an atomic or a barrier",
+            words.thread
+        ),
+        _ => format!("if no two {}s can get here together, there is no race; otherwise synchronise", words.thread),
+    }
+}

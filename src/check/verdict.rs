@@ -1,0 +1,79 @@
+//! What the passes concluded about one kernel, before it is put into words.
+
+use crate::diagnostic::report::{Divergence, Race, Scope};
+use crate::memory_model::Level;
+use crate::protocol::{AccessId, Reason, SyncId};
+use crate::prove::{self, Assumption, Conflict, Open};
+use std::collections::BTreeSet;
+
+/// What the passes concluded about one kernel.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// Whether threads race.
+    pub race: Race,
+    /// Whether threads disagree about barriers.
+    pub divergence: Divergence,
+    /// For which launches that holds; `None` where nothing was decided.
+    pub scope: Option<Scope>,
+    /// What it relies on.
+    pub assumptions: BTreeSet<Assumption>,
+    /// Races that were found by running the kernel.
+    pub conflicts: Vec<Conflict>,
+    /// Divergences that were found by running the kernel.
+    pub divergences: Vec<prove::Divergence>,
+    /// Pairs that nothing excludes and whose conflict depends on what is not known.
+    pub possible: Vec<PossibleRace>,
+    /// Syncs that nothing proves uniform and whose guards depend on what is not known.
+    pub possible_divergences: Vec<PossibleDivergence>,
+    /// What neither proof nor search decided.
+    pub undecided: Vec<Undecided>,
+}
+
+/// A pair of accesses that may conflict, depending on what memory holds.
+#[derive(Clone, Debug)]
+pub struct PossibleRace {
+    /// The first access.
+    pub first: AccessId,
+    /// The second access.
+    pub second: AccessId,
+    /// Where the two threads stand to each other.
+    pub level: Level,
+    /// What it depends on; not empty.
+    pub reasons: Vec<Reason>,
+}
+
+/// A sync that some threads may miss, depending on what memory holds.
+#[derive(Clone, Debug)]
+pub struct PossibleDivergence {
+    /// The sync.
+    pub sync: SyncId,
+    /// What it depends on; not empty.
+    pub reasons: Vec<Reason>,
+}
+
+/// A question that stays open.
+#[derive(Clone, Debug)]
+pub enum Undecided {
+    /// Whether two accesses conflict.
+    Pair {
+        /// The first access.
+        first: AccessId,
+        /// The second access.
+        second: AccessId,
+        /// Where the two threads stand to each other.
+        level: Level,
+        /// Why the prover gave up.
+        why: Open,
+    },
+    /// Whether all threads reach a sync.
+    Sync {
+        /// The sync.
+        sync: SyncId,
+        /// Why the prover gave up.
+        why: Open,
+    },
+    /// A derivation that the checker did not accept: a bug in raceproof.
+    RejectedProof(String),
+    /// The time limit was reached.
+    TimeLimit,
+}
