@@ -7,17 +7,29 @@
 //! Deliberately absent: arguments as typed, output formats, files that are not handed in (`cli` and
 //! [`parallel`] read them).
 
+mod attempt;
 pub mod isolate;
+mod judge;
 pub mod options;
 pub mod parallel;
+mod scopes;
 pub mod show;
 
 pub use crate::check::pages::page as rule_page;
 pub use options::Options;
 
-use crate::diagnostic::report::{FileReport, Front, Parse};
+use crate::calculus::Kernel;
+use crate::check;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::report::{Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, Unknown};
+use crate::front::tree_sitter::{self, ParseState};
+use crate::protocol::{Protocol, infer};
+use crate::resolve::program::{FunctionId, Launch, Program};
 use crate::source::{Language, SourceMap};
+use crate::{lower, preprocess, resolve};
+use options::Timings;
 use std::path::Path;
+use std::time::Instant;
 
 /// The language to read `path` as: what the options say, else what its extension says, else CUDA.
 pub fn language_of(path: &Path, options: &Options) -> Language {
@@ -27,17 +39,124 @@ pub fn language_of(path: &Path, options: &Options) -> Language {
     })
 }
 
-/// Checks the text of one file.
-pub fn check_source(path: &Path, text: &str, options: &Options) -> FileReport {
-    let mut sources = SourceMap::new();
-    sources.add_file(path, text);
-    FileReport {
-        path: path.to_path_buf(),
-        language: language_of(path, options),
-        front: Front::TreeSitter,
-        parse: Parse::Failed,
-        kernels: Vec::new(),
-        diagnostics: Vec::new(),
-        sources,
+/// A file that has been read and resolved.
+struct ReadFile {
+    program: Program,
+    diagnostics: Vec<Diagnostic>,
+    parse: Parse,
+}
+
+/// The report of one file, and panics that were met on the way.
+#[derive(Debug)]
+pub struct Checked {
+    /// The report; a kernel in which raceproof panicked is `unknown` in it.
+    pub report: FileReport,
+    /// The message and place of each panic: bugs in raceproof.
+    pub bugs: Vec<String>,
+}
+
+/// Checks the text of one file. A panic in one kernel leaves the verdicts of the others.
+pub fn check_source(path: &Path, text: &str, options: &Options) -> Checked {
+    let ReadFile { program, diagnostics, parse } = read(path, text, options);
+    let mut bugs = Vec::new();
+    let mut kernels = Vec::new();
+    for function in selected(&program, options) {
+        kernels.push(isolate::isolated(|| check_kernel(&program, function, options)).unwrap_or_else(|message| {
+            let report = unjudged(&program, function, &message);
+            bugs.push(message);
+            report
+        }));
     }
+    let report = FileReport {
+        path: path.to_path_buf(),
+        language: program.language,
+        front: Front::TreeSitter,
+        parse,
+        kernels,
+        diagnostics,
+        sources: program.sources,
+    };
+    Checked { report, bugs }
+}
+
+/// The report of a kernel in which raceproof panicked.
+fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelReport {
+    let span = program.functions[function].span;
+    let line = program.sources.start_position(span).line;
+    KernelReport {
+        name: program.functions[function].name.clone(),
+        line,
+        template_args: program.functions[function].template_args.clone(),
+        race: Race::Unknown,
+        divergence: Divergence::Unknown,
+        scope: None,
+        determinism: Determinism::NotShown("raceproof failed on this kernel".to_owned()),
+        access_invariant: None,
+        integrity_inputs: Vec::new(),
+        assumptions: Vec::new(),
+        time_ms: 0,
+        findings: Vec::new(),
+        unknowns: vec![Unknown { line, span: Some(span), reason: format!("bug in raceproof: {message}") }],
+    }
+}
+
+/// Runs the front end.
+fn parse(path: &Path, text: &str, options: &Options) -> tree_sitter::Answer {
+    let mut sources = SourceMap::new();
+    let main = sources.add_file(path, text);
+    let preprocessing = preprocess::Options {
+        defines: options.defines.clone(),
+        include_dirs: options.include_dirs.clone(),
+        language: language_of(path, options),
+    };
+    tree_sitter::parse(sources, main, &preprocessing)
+}
+
+/// Runs the front end and resolution.
+fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
+    let answer = parse(path, text, options);
+    let parse = match answer.parse {
+        ParseState::Ok => Parse::Ok,
+        ParseState::Partial => Parse::Partial,
+        ParseState::Failed => Parse::Failed,
+    };
+    let resolved = resolve::resolve(answer.unit);
+    let mut diagnostics = answer.diagnostics;
+    diagnostics.extend(resolved.diagnostics);
+    ReadFile { program: resolved.program, diagnostics, parse }
+}
+
+/// The kernels that the options ask for.
+fn selected<'a>(program: &'a Program, options: &'a Options) -> impl Iterator<Item = FunctionId> + 'a {
+    program.kernels.iter().copied().filter(|&kernel| {
+        let name = &program.functions[kernel].name;
+        let last = name.rsplit("::").next().unwrap_or(name);
+        options.kernels.is_empty() || options.kernels.iter().any(|wanted| wanted == name || wanted == last)
+    })
+}
+
+/// Lowers one kernel and infers its protocol.
+fn model(program: &Program, function: FunctionId) -> (Kernel, Protocol) {
+    let kernel = lower::lower(program, function);
+    let protocol = infer::infer(&kernel);
+    (kernel, protocol)
+}
+
+fn check_kernel(program: &Program, function: FunctionId, options: &Options) -> KernelReport {
+    let start = Instant::now();
+    let (kernel, protocol) = model(program, function);
+    let launches: Vec<&Launch> = program.launches.iter().filter(|launch| launch.kernel == function).collect();
+    let verdict = judge::judge(&kernel, &protocol, &launches, program.language, options);
+    let context = check::Context {
+        kernel: &kernel,
+        protocol: &protocol,
+        span: program.functions[function].span,
+        sources: &program.sources,
+        language: program.language,
+    };
+    let mut report = check::report(&context, &verdict);
+    if options.timings == Timings::Measure {
+        report.time_ms = start.elapsed().as_millis() as u64;
+    }
+    report
 }

@@ -7,7 +7,7 @@
 
 use super::isolate::isolated;
 use super::options::Options;
-use super::{check_source, language_of};
+use super::{Checked, check_source, language_of};
 use crate::diagnostic::report::{FileReport, Front, Parse, Report};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::{SourceMap, Span};
@@ -79,9 +79,9 @@ pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -
         inputs.par_iter().map(|input| check_one(input, options, progress)).collect::<Vec<_>>()
     });
     let mut run = Run::default();
-    for (file, problem) in outcomes {
+    for (file, problems) in outcomes {
         run.report.files.push(file);
-        run.problems.extend(problem);
+        run.problems.extend(problems);
     }
     run
 }
@@ -97,27 +97,28 @@ pub fn on_workers<T: Send>(jobs: Option<usize>, tasks: usize, work: impl FnOnce(
     pool.install(work)
 }
 
-fn check_one(input: &Input, options: &Options, progress: &dyn Progress) -> (FileReport, Option<Problem>) {
+fn check_one(input: &Input, options: &Options, progress: &dyn Progress) -> (FileReport, Vec<Problem>) {
     let path = input.path();
+    let bug = |message| Problem::Bug { path: path.to_path_buf(), message };
     let outcome = match input.bytes() {
-        Err(cause) => (unread(path, options), Some(Problem::Unreadable { path: path.to_path_buf(), cause })),
+        Err(cause) => (unread(path, options), vec![Problem::Unreadable { path: path.to_path_buf(), cause }]),
         Ok(bytes) => match isolated(|| check_bytes(path, &bytes, options)) {
-            Ok(file) => (file, None),
-            Err(message) => (unread(path, options), Some(Problem::Bug { path: path.to_path_buf(), message })),
+            Ok(Checked { report, bugs }) => (report, bugs.into_iter().map(bug).collect()),
+            Err(message) => (unread(path, options), vec![bug(message)]),
         },
     };
     progress.done(path);
     outcome
 }
 
-fn check_bytes(path: &Path, bytes: &[u8], options: &Options) -> FileReport {
+fn check_bytes(path: &Path, bytes: &[u8], options: &Options) -> Checked {
     let error = match std::str::from_utf8(bytes) {
         Ok(text) => return check_source(path, text, options),
         Err(error) => error,
     };
-    let mut report = check_source(path, &decode(bytes), options);
-    report.diagnostics.extend(not_utf8(&report.sources, error.valid_up_to()));
-    report
+    let mut checked = check_source(path, &decode(bytes), options);
+    checked.report.diagnostics.extend(not_utf8(&checked.report.sources, error.valid_up_to()));
+    checked
 }
 
 /// Comments in an old encoding are common and harmless; in code, the `?` is a syntax error of its own.

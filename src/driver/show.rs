@@ -2,19 +2,18 @@
 //!
 //! The passes are those of a check, with the same options; nothing is computed in another way to be shown.
 
+mod conditions;
 mod intervals;
 mod places;
 
-use super::language_of;
+use super::attempt::Case;
 use super::options::Options;
-use crate::calculus::{self, Kernel};
-use crate::front::tree_sitter;
-use crate::protocol::infer;
-use crate::resolve::program::{FunctionId, Program};
-use crate::source::SourceMap;
-use crate::{lower, preprocess, resolve, syntax};
+use super::{model, scopes, selected};
+use crate::resolve::program::{FunctionId, Launch, Program};
+use crate::{calculus, protocol, syntax};
 use places::Places;
 use std::path::Path;
+use std::time::Instant;
 
 /// What can be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,52 +36,34 @@ pub enum ShowError {
     /// The file has no kernel, or none of the wanted names.
     #[error("no kernel to show in {0}")]
     NoKernel(String),
-    /// The pass is not composed yet.
-    #[error("this build cannot show {0:?} yet")]
-    NotComposed(Stage),
 }
 
 /// The text of `stage` for the file, or for its kernels.
 pub fn show(stage: Stage, path: &Path, text: &str, options: &Options) -> Result<String, ShowError> {
-    let unit = parsed(path, text, options);
     if stage == Stage::Syntax {
-        return Ok(syntax::print(&unit));
+        return Ok(syntax::print(&super::parse(path, text, options).unit));
     }
-    let program = resolve::resolve(unit).program;
+    let program = super::read(path, text, options).program;
     let kernels: Vec<FunctionId> = selected(&program, options).collect();
     if kernels.is_empty() {
         return Err(ShowError::NoKernel(path.display().to_string()));
     }
-    let shown: Result<Vec<String>, ShowError> =
-        kernels.into_iter().map(|kernel| of_kernel(stage, &program, kernel)).collect();
-    Ok(shown?.join("\n"))
+    let shown: Vec<String> = kernels.into_iter().map(|kernel| of_kernel(stage, &program, kernel, options)).collect();
+    Ok(shown.join("\n"))
 }
 
-fn of_kernel(stage: Stage, program: &Program, function: FunctionId) -> Result<String, ShowError> {
-    let kernel: Kernel = lower::lower(program, function);
+fn of_kernel(stage: Stage, program: &Program, function: FunctionId, options: &Options) -> String {
+    let (kernel, protocol) = model(program, function);
     let places = Places::new(&program.sources, &kernel);
     match stage {
-        Stage::Calculus => Ok(calculus::text::print(&kernel)),
-        Stage::Intervals => Ok(intervals::text(&kernel, &infer::infer(&kernel), &places)),
-        Stage::Syntax | Stage::Protocol | Stage::Conditions => Err(ShowError::NotComposed(stage)),
+        Stage::Syntax | Stage::Calculus => calculus::text::print(&kernel),
+        Stage::Protocol => protocol::text::print(&protocol),
+        Stage::Intervals => intervals::text(&kernel, &protocol, &places),
+        Stage::Conditions => {
+            let launches: Vec<&Launch> = program.launches.iter().filter(|launch| launch.kernel == function).collect();
+            let deadline = Instant::now() + options.time_limit;
+            let case = Case { kernel: &kernel, protocol: &protocol, language: program.language, options, deadline };
+            conditions::text(&case, &places, &scopes::candidates(&kernel, &launches, options))
+        }
     }
-}
-
-fn parsed(path: &Path, text: &str, options: &Options) -> syntax::Unit {
-    let mut sources = SourceMap::new();
-    let main = sources.add_file(path, text);
-    let preprocessing = preprocess::Options {
-        defines: options.defines.clone(),
-        include_dirs: options.include_dirs.clone(),
-        language: language_of(path, options),
-    };
-    tree_sitter::parse(sources, main, &preprocessing).unit
-}
-
-fn selected<'a>(program: &'a Program, options: &'a Options) -> impl Iterator<Item = FunctionId> + 'a {
-    program.kernels.iter().copied().filter(|&kernel| {
-        let name = &program.functions[kernel].name;
-        let last = name.rsplit("::").next().unwrap_or(name);
-        options.kernels.is_empty() || options.kernels.iter().any(|wanted| wanted == name || wanted == last)
-    })
 }

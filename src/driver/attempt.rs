@@ -1,0 +1,159 @@
+//! One attempt at proving a kernel free of races and divergence for a set of launches.
+//!
+//! Every sync is proved uniform or not; every pair of accesses that can meet is proved free of conflict or
+//! stays open. The attempt only proves: what is open is for [`super::judge`] to settle.
+
+use super::scopes::{Attempt, Candidate};
+use super::{Options, options};
+use crate::calculus::intervals::{self, Intervals};
+use crate::calculus::{Kernel, SiteId, Space};
+use crate::memory_model::{self, Level};
+use crate::protocol::uniform::Uniformity;
+use crate::protocol::{Protocol, SyncId};
+use crate::prove::condition::{self, Returned};
+use crate::prove::{Assumption, Open, Pair, Proof, SyncQuestion, rules};
+use crate::source::Language;
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// A kernel on its way to a verdict.
+pub(super) struct Case<'a> {
+    /// The kernel.
+    pub(super) kernel: &'a Kernel,
+    /// Its protocol.
+    pub(super) protocol: &'a Protocol,
+    /// The language, which decides what a returned thread means at a barrier.
+    pub(super) language: Language,
+    /// What the user asked for.
+    pub(super) options: &'a Options,
+    /// When to stop trying.
+    pub(super) deadline: Instant,
+}
+
+/// What an attempt left open, and what its proofs rely on.
+#[derive(Default)]
+pub(super) struct Rest {
+    /// What the proofs rely on.
+    pub(super) assumptions: BTreeSet<Assumption>,
+    /// Pairs without a proof.
+    pub(super) pairs: Vec<(Pair, Open)>,
+    /// Syncs without a proof of uniformity.
+    pub(super) syncs: Vec<(SyncId, Open)>,
+    /// Derivations that the checker did not accept.
+    pub(super) rejected: Vec<String>,
+    /// Whether the time limit was reached.
+    pub(super) late: bool,
+}
+
+impl Rest {
+    /// Whether everything was proved.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.syncs.is_empty() && self.rejected.is_empty() && !self.late
+    }
+}
+
+/// Someone who wants to see each condition and how it was decided.
+pub(super) type Observer<'o> = &'o mut dyn FnMut(&Candidate, &Pair, &Result<Proof, Open>);
+
+impl Case<'_> {
+    /// Tries to prove everything for all parts of an attempt.
+    pub(super) fn prove(&self, attempt: &Attempt, observe: Observer<'_>) -> Rest {
+        let mut rest = Rest::default();
+        for part in &attempt.parts {
+            rest.assumptions.extend(part.assumptions.iter().cloned());
+            let uniform = self.prove_syncs(part, &mut rest);
+            for level in self.levels() {
+                for space in [Space::Shared, Space::Global] {
+                    if memory_model::may_meet(space, level) {
+                        self.prove_pairs(part, (level, space), &uniform, &mut rest, observe);
+                    }
+                }
+            }
+        }
+        rest
+    }
+
+    pub(super) fn levels(&self) -> Vec<Level> {
+        match self.options.levels {
+            options::Levels::Block => vec![Level::Block],
+            options::Levels::Grid => vec![Level::Grid],
+            options::Levels::All => vec![Level::Block, Level::Grid],
+        }
+    }
+
+    /// Proves syncs uniform; returns those that are.
+    pub(super) fn prove_syncs(&self, part: &Candidate, rest: &mut Rest) -> BTreeSet<SyncId> {
+        let returned = match self.language {
+            Language::Cuda => Returned::ReleaseBarriers,
+            Language::OpenCl => Returned::StillCount,
+        };
+        let budget = rules::Budget::default();
+        let mut uniform = BTreeSet::new();
+        for sync in self.protocol.syncs.handles() {
+            let question = SyncQuestion { sync };
+            match rules::prove_sync_uniform(self.protocol, question, returned, &part.scope, &budget) {
+                Ok(proof) => {
+                    if self.options.proofs == options::Proofs::Recheck
+                        && let Err(error) =
+                            rules::check_sync_uniform(self.protocol, question, returned, &part.scope, &proof.derivation)
+                    {
+                        rest.rejected.push(error.to_string());
+                    }
+                    rest.assumptions.extend(proof.assumptions);
+                    uniform.insert(sync);
+                }
+                Err(why) => rest.syncs.push((sync, why)),
+            }
+        }
+        uniform
+    }
+
+    fn prove_pairs(
+        &self,
+        part: &Candidate,
+        (level, space): (Level, Space),
+        proved: &BTreeSet<SyncId>,
+        rest: &mut Rest,
+        observe: Observer<'_>,
+    ) {
+        let intervals = self.intervals(level, space, proved);
+        let budget = rules::Budget::default();
+        let in_space = |pair: &Pair| self.kernel.arrays[self.protocol.accesses[pair.first].array].space == space;
+        for pair in condition::pairs(self.protocol, &intervals, level).into_iter().filter(in_space) {
+            if Instant::now() > self.deadline {
+                rest.late = true;
+                return;
+            }
+            let outcome = rules::prove_pair(self.protocol, &pair, &part.scope, &budget);
+            observe(part, &pair, &outcome);
+            match outcome {
+                Ok(proof) => {
+                    self.recheck(&pair, part, &proof, rest);
+                    rest.assumptions.extend(proof.assumptions);
+                }
+                Err(why) => rest.pairs.push((pair, why)),
+            }
+        }
+    }
+
+    /// Which accesses meet, given the syncs that order threads at this level for this memory. A sync in a
+    /// loop counts only if all threads that reach the loop run it equally often.
+    pub(super) fn intervals(&self, level: Level, space: Space, proved: &BTreeSet<SyncId>) -> Intervals {
+        let uniformity = Uniformity::of(self.protocol, level);
+        let orders = |site: SiteId| {
+            self.protocol.syncs.iter().any(|(id, sync)| {
+                let among_equals = proved.contains(&id) && memory_model::orders(sync.scope, sync.memory, space, level);
+                sync.site == site && (among_equals || uniformity.orders(self.protocol, id, space))
+            })
+        };
+        intervals::analyze(self.kernel, &orders)
+    }
+
+    fn recheck(&self, pair: &Pair, part: &Candidate, proof: &Proof, rest: &mut Rest) {
+        if self.options.proofs == options::Proofs::Recheck
+            && let Err(error) = rules::check_pair(self.protocol, pair, &part.scope, &proof.derivation)
+        {
+            rest.rejected.push(error.to_string());
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The judgement of one kernel: prove, then refute (design, section 7).
+//!
+//! For each set of launches that [`scopes`] names, the widest first: every sync is proved uniform or not,
+//! every pair of accesses that can meet is proved free of conflict or stays open. If the narrowest stays
+//! open, the kernel is run for concrete launches, which gives conflicts with witnesses, or, where the
+//! launch fixes every input, decides.
+//!
+//! What stays open after that is `possibly-racy` if it depends on what memory holds, and `unknown`
+//! otherwise. A kernel with a construct that is not modelled is never `race-free`.
+
+use super::attempt::{Case, Rest};
+use super::scopes::{Attempt, Candidates};
+use super::{Options, options, scopes};
+use crate::calculus::{ArrayId, Kernel, SiteId, Space};
+use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
+use crate::diagnostic::report::{Divergence, Race};
+use crate::protocol::{Protocol, Reason, ReasonKind};
+use crate::prove::{Assumption, Pair, refute};
+use crate::resolve::program::Launch;
+use crate::source::Language;
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// Judges one kernel, given its protocol and the launches of it in its file.
+pub(super) fn judge(
+    kernel: &Kernel,
+    protocol: &Protocol,
+    launches: &[&Launch],
+    language: Language,
+    options: &Options,
+) -> Verdict {
+    let case = Case { kernel, protocol, language, options, deadline: Instant::now() + options.time_limit };
+    let candidates = scopes::candidates(kernel, launches, options);
+    let mut narrowest = None;
+    for attempt in &candidates.proofs {
+        let rest = case.prove(attempt, &mut |_, _, _| {});
+        let closed = rest.is_empty();
+        narrowest = Some((attempt, rest));
+        if closed {
+            break;
+        }
+    }
+    match narrowest {
+        Some((attempt, rest)) => case.conclude(attempt, rest, &candidates),
+        None => unreachable!("there is always an attempt for all geometries"),
+    }
+}
+
+impl Case<'_> {
+    /// Puts together what was proved and what running the kernel shows.
+    fn conclude(&self, attempt: &Attempt, rest: Rest, candidates: &Candidates) -> Verdict {
+        let mut verdict = Verdict {
+            race: Race::RaceFree,
+            divergence: Divergence::Uniform,
+            scope: Some(scopes::describe(self.kernel, attempt)),
+            assumptions: rest.assumptions.clone(),
+            conflicts: Vec::new(),
+            divergences: Vec::new(),
+            possible: Vec::new(),
+            possible_divergences: Vec::new(),
+            undecided: rest.rejected.iter().cloned().map(Undecided::RejectedProof).collect(),
+        };
+        verdict.assumptions.extend(self.disjointness());
+        if self.anything_may_happen() {
+            verdict.race = Race::Unknown;
+            verdict.divergence = Divergence::Unknown;
+            verdict.scope = None;
+            return verdict;
+        }
+        if !rest.is_empty() {
+            self.refute(&rest, candidates, &mut verdict);
+        }
+        if verdict.race == Race::RaceFree && !self.kernel.unsupported.is_empty() {
+            verdict.race = Race::Unknown;
+        }
+        verdict
+    }
+
+    /// Runs the kernel for the stated launches and sorts what stayed open.
+    fn refute(&self, rest: &Rest, candidates: &Candidates, verdict: &mut Verdict) {
+        let sites: Vec<(SiteId, SiteId)> = rest.pairs.iter().map(|(pair, _)| self.sites(pair)).collect();
+        let levels = refute::Levels {
+            block: self.options.levels != options::Levels::Grid,
+            grid: self.options.levels != options::Levels::Block,
+        };
+        let mut decided = !rest.late && rest.rejected.is_empty();
+        for candidate in &candidates.searches {
+            let outcome = refute::search(self.kernel, &sites, &candidate.scope, levels, &refute::Budget::default());
+            decided &= outcome.decided;
+            verdict.conflicts.extend(outcome.conflicts);
+            verdict.divergences.extend(outcome.divergences);
+        }
+        let opaque = self.opaque_arrays();
+        verdict
+            .conflicts
+            .retain(|conflict| self.array_at(conflict.sites[0]).is_none_or(|array| !opaque.contains(&array)));
+        if self.language == Language::Cuda {
+            verdict.divergences.retain(|divergence| !divergence.returned);
+        }
+        self.settle_races(rest, decided, verdict);
+        self.settle_divergence(rest, decided, verdict);
+        if rest.late {
+            verdict.undecided.push(Undecided::TimeLimit);
+        }
+    }
+
+    fn settle_races(&self, rest: &Rest, decided: bool, verdict: &mut Verdict) {
+        let proved = verdict.conflicts.iter().any(|conflict| !conflict.after_earlier);
+        if !decided {
+            self.sort_pairs(rest, verdict);
+        }
+        verdict.race = if proved {
+            Race::Racy
+        } else if !verdict.possible.is_empty() || !verdict.conflicts.is_empty() {
+            Race::PossiblyRacy
+        } else if decided || (rest.pairs.is_empty() && rest.rejected.is_empty() && !rest.late) {
+            Race::RaceFree
+        } else {
+            Race::Unknown
+        };
+    }
+
+    /// What depends on unknown contents is possible; the rest is undecided. Pairs that a conflict was found
+    /// for need no further word.
+    fn sort_pairs(&self, rest: &Rest, verdict: &mut Verdict) {
+        let mut seen = BTreeSet::new();
+        for (pair, why) in &rest.pairs {
+            let (first, second) = self.sites(pair);
+            let found = |sites: [SiteId; 2]| sites == [first, second] || sites == [second, first];
+            if verdict.conflicts.iter().any(|conflict| found(conflict.sites))
+                || !seen.insert((first, second, pair.level))
+            {
+                continue;
+            }
+            let reasons = self.reasons(pair);
+            if reasons.iter().any(|reason| reason.kind != ReasonKind::TooComplex) {
+                let (first, second, level) = (pair.first, pair.second, pair.level);
+                verdict.possible.push(PossibleRace { first, second, level, reasons });
+            } else {
+                let (first, second, level) = (pair.first, pair.second, pair.level);
+                verdict.undecided.push(Undecided::Pair { first, second, level, why: why.clone() });
+            }
+        }
+    }
+
+    fn settle_divergence(&self, rest: &Rest, decided: bool, verdict: &mut Verdict) {
+        if !verdict.divergences.is_empty() {
+            verdict.divergence = Divergence::Divergent;
+            return;
+        }
+        if decided || rest.syncs.is_empty() {
+            return;
+        }
+        for (sync, why) in &rest.syncs {
+            let reasons = self.protocol.syncs[*sync].reasons.clone();
+            if reasons.is_empty() {
+                verdict.undecided.push(Undecided::Sync { sync: *sync, why: why.clone() });
+            } else {
+                verdict.possible_divergences.push(PossibleDivergence { sync: *sync, reasons });
+            }
+        }
+        let possible = !verdict.possible_divergences.is_empty();
+        verdict.divergence = if possible { Divergence::PossiblyDivergent } else { Divergence::Unknown };
+    }
+
+    fn sites(&self, pair: &Pair) -> (SiteId, SiteId) {
+        (self.protocol.accesses[pair.first].site, self.protocol.accesses[pair.second].site)
+    }
+
+    /// Reasons of both accesses, those about indices first, without repetition.
+    fn reasons(&self, pair: &Pair) -> Vec<Reason> {
+        let mut reasons: Vec<Reason> = Vec::new();
+        for access in [pair.first, pair.second] {
+            for reason in &self.protocol.accesses[access].reasons {
+                if !reasons.contains(reason) {
+                    reasons.push(reason.clone());
+                }
+            }
+        }
+        reasons.sort_by_key(|reason| reason.kind);
+        reasons
+    }
+
+    fn array_at(&self, site: SiteId) -> Option<ArrayId> {
+        self.protocol.accesses.iter().find(|(_, access)| access.site == site).map(|(_, access)| access.array)
+    }
+
+    /// Whether the kernel holds a construct of which nothing is known, not even what it touches.
+    fn anything_may_happen(&self) -> bool {
+        self.kernel.unsupported.iter().any(|unsupported| unsupported.arrays.is_none())
+    }
+
+    /// Arrays that something unknown may touch.
+    fn opaque_arrays(&self) -> BTreeSet<ArrayId> {
+        self.kernel
+            .unsupported
+            .iter()
+            .filter_map(|unsupported| unsupported.arrays.as_ref())
+            .flatten()
+            .copied()
+            .collect()
+    }
+
+    /// Pointer parameters are assumed disjoint wherever one of them is written.
+    fn disjointness(&self) -> Option<Assumption> {
+        let written =
+            |array| self.protocol.accesses.iter().any(|(_, access)| access.array == array && access.kind.writes());
+        let pointers = |space| {
+            let names: Vec<(ArrayId, &str)> = self
+                .kernel
+                .arrays
+                .iter()
+                .filter(|(_, array)| array.is_param && array.space == space)
+                .map(|(id, array)| (id, array.name.as_str()))
+                .collect();
+            (names.len() > 1 && names.iter().any(|&(id, _)| written(id)))
+                .then(|| names.iter().map(|&(_, name)| name.to_owned()).collect::<Vec<_>>())
+        };
+        let names: Vec<String> = [Space::Global, Space::Shared].into_iter().filter_map(pointers).flatten().collect();
+        (!names.is_empty()).then_some(Assumption::DisjointPointers(names))
+    }
+}

@@ -1,0 +1,165 @@
+//! For which launches a kernel is judged: the sets that are tried, the widest first (design, sections 7 and 10).
+//!
+//! Geometry comes from the command line, else from `reqd_work_group_size`, else from the launches in the
+//! translation unit, else it is free. A dimension that the kernel never reads is taken as 1 when nothing
+//! says otherwise; that is part of the scope and printed.
+
+use super::Options;
+use crate::calculus::{Expr, GeometryVar, Kernel};
+use crate::diagnostic::report::{self, ScopeKind};
+use crate::prove::{Assumption, Scope};
+use crate::resolve::program::Launch;
+use std::collections::BTreeSet;
+
+/// One set of launches.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    /// What it fixes.
+    pub(super) scope: Scope,
+    /// How it is named.
+    pub(super) kind: ScopeKind,
+    /// What it takes for granted.
+    pub(super) assumptions: BTreeSet<Assumption>,
+}
+
+/// The sets for which a kernel is judged.
+#[derive(Clone, Debug)]
+pub(super) struct Candidates {
+    /// Sets for which freedom is to be proved, the widest first; each holds all stated launches.
+    pub(super) proofs: Vec<Attempt>,
+    /// Sets in which conflicts are looked for: exactly the stated launches, or all if none is stated.
+    pub(super) searches: Vec<Candidate>,
+}
+
+/// One attempt at a proof: it succeeds if all its parts do.
+#[derive(Clone, Debug)]
+pub(super) struct Attempt {
+    /// Parts, each a set of launches that is proved by itself.
+    pub(super) parts: Vec<Candidate>,
+}
+
+/// The sets for `kernel`, given the command line and the launches of it in its file.
+pub(super) fn candidates(kernel: &Kernel, launches: &[&Launch], options: &Options) -> Candidates {
+    let read = dimensions_read(kernel);
+    let params = fixed_params(kernel, options);
+    let mut stated = stated_launches(kernel, launches, options, &params);
+    let all = all_geometries(kernel, &read, &params, &stated);
+    if stated.is_empty() {
+        let proofs = vec![Attempt { parts: vec![all.clone()] }];
+        return Candidates { proofs, searches: vec![all] };
+    }
+    for launch in &mut stated {
+        take_as_one(launch, |at| !read[0][at], |at| !read[1][at]);
+    }
+    let proofs = vec![Attempt { parts: vec![all] }, Attempt { parts: stated.clone() }];
+    Candidates { proofs, searches: stated }
+}
+
+/// Which of the six dimensions the kernel reads, as an id or as a size: block axes, then grid axes.
+fn dimensions_read(kernel: &Kernel) -> [[bool; 3]; 2] {
+    let mut read = [[false; 3]; 2];
+    for (_, expr) in kernel.exprs.iter() {
+        if let Expr::Geometry(var) = expr {
+            match var {
+                GeometryVar::ThreadIdx(axis) | GeometryVar::BlockDim(axis) => read[0][axis.index()] = true,
+                GeometryVar::BlockIdx(axis) | GeometryVar::GridDim(axis) => read[1][axis.index()] = true,
+            }
+        }
+    }
+    read
+}
+
+fn fixed_params(kernel: &Kernel, options: &Options) -> Vec<Option<i128>> {
+    let value = |name: &str| options.params.iter().rev().find(|(given, _)| given == name).map(|&(_, value)| value);
+    kernel.params.iter().map(|(_, param)| value(&param.name)).collect()
+}
+
+/// The launches that the user or the source states; empty if none is.
+fn stated_launches(
+    kernel: &Kernel,
+    launches: &[&Launch],
+    options: &Options,
+    params: &[Option<i128>],
+) -> Vec<Candidate> {
+    let given = |kind| Candidate {
+        scope: Scope {
+            block: or_else(options.block, kernel.geometry.required_block.map(|block| block.map(Some))),
+            grid: options.grid,
+            params: params.to_vec(),
+        },
+        kind,
+        assumptions: BTreeSet::new(),
+    };
+    let fixed = |dims: &[Option<u32>; 3]| dims.iter().any(Option::is_some);
+    if fixed(&options.block) || fixed(&options.grid) {
+        return vec![given(ScopeKind::Given)];
+    }
+    let mut stated: Vec<Candidate> = Vec::new();
+    for launch in launches {
+        let extents = |sizes: [Option<u64>; 3]| sizes.map(|size| size.and_then(|size| u32::try_from(size).ok()));
+        let block = or_else(extents(launch.block), kernel.geometry.required_block.map(|block| block.map(Some)));
+        let scope = Scope { block, grid: extents(launch.grid), params: params.to_vec() };
+        if stated.iter().all(|known| known.scope != scope) {
+            stated.push(Candidate { scope, kind: ScopeKind::Launch, assumptions: BTreeSet::new() });
+        }
+    }
+    stated
+}
+
+fn or_else(first: [Option<u32>; 3], second: Option<[Option<u32>; 3]>) -> [Option<u32>; 3] {
+    match second {
+        Some(second) if first.iter().all(Option::is_none) => second,
+        _ => first,
+    }
+}
+
+/// Every launch, but with the dimensions that the kernel never reads taken as 1 unless a stated launch contradicts.
+fn all_geometries(kernel: &Kernel, read: &[[bool; 3]; 2], params: &[Option<i128>], stated: &[Candidate]) -> Candidate {
+    let mut all = Candidate {
+        scope: Scope { block: [None; 3], grid: [None; 3], params: params.to_vec() },
+        kind: ScopeKind::AllGeometries,
+        assumptions: BTreeSet::new(),
+    };
+    if let Some(block) = kernel.geometry.required_block {
+        all.scope.block = block.map(Some);
+    }
+    let one = |extent: fn(&Scope) -> [Option<u32>; 3]| {
+        [0, 1, 2].map(|at| stated.iter().all(|each| extent(&each.scope)[at].is_none_or(|extent| extent == 1)))
+    };
+    let (block, grid) = (one(|scope| scope.block), one(|scope| scope.grid));
+    take_as_one(&mut all, |at| !read[0][at] && block[at], |at| !read[1][at] && grid[at]);
+    all
+}
+
+/// Fixes the free dimensions that are asked for at 1, and says so.
+fn take_as_one(candidate: &mut Candidate, of_block: impl Fn(usize) -> bool, of_grid: impl Fn(usize) -> bool) {
+    for (at, letter) in ["x", "y", "z"].into_iter().enumerate() {
+        if of_block(at) && candidate.scope.block[at].is_none() {
+            candidate.scope.block[at] = Some(1);
+            candidate.assumptions.insert(Assumption::DimensionIsOne(format!("blockDim.{letter}")));
+        }
+        if of_grid(at) && candidate.scope.grid[at].is_none() {
+            candidate.scope.grid[at] = Some(1);
+            candidate.assumptions.insert(Assumption::DimensionIsOne(format!("gridDim.{letter}")));
+        }
+    }
+}
+
+/// The scope in words, over all parts of an attempt.
+pub(super) fn describe(kernel: &Kernel, attempt: &Attempt) -> report::Scope {
+    let mut fixes = Vec::new();
+    for part in &attempt.parts {
+        let mut text = Vec::new();
+        for (dims, name) in [(&part.scope.block, "blockDim"), (&part.scope.grid, "gridDim")] {
+            for (extent, letter) in dims.iter().zip(["x", "y", "z"]) {
+                text.extend(extent.map(|extent| format!("{name}.{letter} = {extent}")));
+            }
+        }
+        for ((_, param), value) in kernel.params.iter().zip(&part.scope.params) {
+            text.extend(value.map(|value| format!("{} = {value}", param.name)));
+        }
+        fixes.extend(text.into_iter().filter(|fix| !fixes.contains(fix)).collect::<Vec<_>>());
+    }
+    let kind = attempt.parts.first().map_or(ScopeKind::AllGeometries, |part| part.kind.clone());
+    report::Scope { kind, fixes }
+}

@@ -1,0 +1,44 @@
+//! Conflict conditions and how each was decided: what the judgement of a kernel works on.
+
+use super::places::Places;
+use crate::driver::attempt::Case;
+use crate::driver::scopes::{self, Candidates};
+use crate::memory_model::AccessKind;
+use crate::protocol::AccessId;
+use std::fmt::Write as _;
+
+/// The conditions of a kernel as text, attempt after attempt until one succeeds.
+pub(super) fn text(case: &Case<'_>, places: &Places<'_>, candidates: &Candidates) -> String {
+    let mut out = format!("kernel {}\n", case.kernel.name);
+    for attempt in &candidates.proofs {
+        let scope = scopes::describe(case.kernel, attempt);
+        let _ = writeln!(out, "  scope {} {}", scope.kind.name(), scope.fixes.join(", "));
+        let rest = case.prove(attempt, &mut |_, pair, outcome| {
+            let (first, second) = (access(case, places, pair.first), access(case, places, pair.second));
+            let _ = writeln!(out, "\n  {first} against {second}, {:?} level", pair.level);
+            let _ = match outcome {
+                Ok(proof) => writeln!(out, "    proved\n{}", proof.derivation),
+                Err(open) => writeln!(out, "    open: {open:?}"),
+            };
+        });
+        for (sync, why) in &rest.syncs {
+            let place = places.name(case.protocol.syncs[*sync].site);
+            let _ = writeln!(out, "\n  barrier at {place} is not proved uniform: {why:?}");
+        }
+        if rest.is_empty() {
+            break;
+        }
+    }
+    out
+}
+
+/// "write of y at 7:12".
+fn access(case: &Case<'_>, places: &Places<'_>, access: AccessId) -> String {
+    let access = &case.protocol.accesses[access];
+    let kind = match access.kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+        AccessKind::Atomic { .. } => "atomic",
+    };
+    format!("{kind} of {} at {}", case.kernel.arrays[access.array].name, places.name(access.site))
+}
