@@ -2,6 +2,8 @@
 
 mod catalogue;
 mod enumeration;
+mod kernels;
+mod tampering;
 
 use raceproof::calculus::intervals;
 use raceproof::calculus::validate::validate;
