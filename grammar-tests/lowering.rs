@@ -526,6 +526,26 @@ fn counted_loops_need_a_fixed_bound_and_a_variable_of_their_own() {
 }
 
 #[test]
+fn a_shift_that_may_leave_the_type_is_not_counted() {
+    check(
+        "__global__ void k(int *a) { for (int i = 1; i < gridDim.x; i <<= 1) a[i] = 1; }",
+        &["loop while convert<u32>(i) < gdim.x @1 {"],
+    );
+    check(
+        "__global__ void k(int *a) { for (int i = 1; i < blockDim.x; i <<= 1) a[i] = 1; }",
+        &["for i = 1 while i < convert<i32>(bdim.x) step << 1 @1 {"],
+    );
+}
+
+#[test]
+fn pointers_are_compared_by_target_and_offset() {
+    check(
+        "__global__ void k(int *a, int *b, int n) { int *p = a; if (n) p = b; if (p == a) a[0] = 1; if (a == b) a[1] = 1; }",
+        &["if p.tag == 2 && p.offset == 0 {", "write a[0; 4] := 1 @0", "!write a[4"],
+    );
+}
+
+#[test]
 fn an_unknown_element_type_is_one_symbolic_unit() {
     check(
         "template <typename T> __global__ void k(T *a, int n) { __shared__ T s[64]; s[threadIdx.x] = a[n]; }",

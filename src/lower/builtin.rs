@@ -48,7 +48,9 @@ impl Pass<'_> {
             }
             Builtin::Assert => self.assertion(args, span),
             Builtin::Assume => {
-                args.iter().for_each(|arg| self.assume(arg));
+                for arg in args {
+                    self.assume(arg);
+                }
                 Value::Void
             }
             Builtin::Distinct | Builtin::Uniform => {

@@ -25,7 +25,7 @@ impl Pass<'_> {
         for (span, reason) in &callee.unsupported {
             self.unsupported(*span, reason.clone());
         }
-        let chain = self.enter_chain(call.span);
+        let chain = Some(self.enter_chain(call.span));
         self.calls.push(call.span);
         self.frames.push(Frame { function, chain, returned: None, result: None, jumps: Vec::new() });
         self.bind_arguments(function, values, call.span);
@@ -44,12 +44,11 @@ impl Pass<'_> {
         let mut values = values.into_iter();
         for &param in params {
             let ty = self.program.variables[param].ty;
-            let value = match values.next() {
-                Some(value) => self.fit_value(value, ty),
-                None => {
-                    self.unsupported(span, "call with too few arguments".to_owned());
-                    self.unknown_value(ty, &HavocReason::Other("a missing argument".to_owned()), span)
-                }
+            let value = if let Some(value) = values.next() {
+                self.fit_value(value, ty)
+            } else {
+                self.unsupported(span, "call with too few arguments".to_owned());
+                self.unknown_value(ty, &HavocReason::Other("a missing argument".to_owned()), span)
             };
             self.declare(param, Some(value), span);
         }
@@ -138,7 +137,13 @@ impl Pass<'_> {
                 }
                 Base::Unknown(reason) => reason != "a string literal",
             },
-            Value::Aggregate(parts) => parts.iter().fold(false, |any, part| self.reach(part, arrays) || any),
+            Value::Aggregate(parts) => {
+                let mut anywhere = false;
+                for part in parts {
+                    anywhere |= self.reach(part, arrays);
+                }
+                anywhere
+            }
             Value::Void | Value::Scalar(_) => false,
         }
     }

@@ -155,14 +155,17 @@ impl Pass<'_> {
             let not_null = self.is_not_null(other);
             return Some(if op == BinaryOp::Ne { not_null } else { self.exprs().not(not_null) });
         }
-        match (&a.base, &b.base) {
-            (Base::Target(left), Base::Target(right)) if left == right => {
-                Some(self.exprs().binary(op, a.offset, b.offset))
-            }
-            (Base::OneOf { tag: left, .. }, Base::OneOf { tag: right, .. }) if left == right => {
-                Some(self.exprs().binary(op, a.offset, b.offset))
-            }
-            _ => None,
+        if a.base == b.base && !matches!(a.base, Base::Unknown(_)) {
+            return Some(self.exprs().binary(op, a.offset, b.offset));
         }
+        if !matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
+            return None;
+        }
+        // Different targets are different allocations, which parameters are assumed to be.
+        let ((a_tag, _), (b_tag, _)) = (self.tagged(a.base.clone()).ok()?, self.tagged(b.base.clone()).ok()?);
+        let same_target = self.exprs().binary(BinaryOp::Eq, a_tag, b_tag);
+        let same_offset = self.exprs().binary(BinaryOp::Eq, a.offset, b.offset);
+        let equal = self.exprs().and(same_target, same_offset);
+        Some(if op == BinaryOp::Eq { equal } else { self.exprs().not(equal) })
     }
 }

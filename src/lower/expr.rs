@@ -312,7 +312,7 @@ impl Pass<'_> {
                 let object = self.object(target);
                 let old = self.load_object(&object, span);
                 let new = match old.clone() {
-                    Value::Pointer(pointer) => Value::Pointer(self.stepped(pointer, *op, operand, target.ty, span)),
+                    Value::Pointer(pointer) => Value::Pointer(self.stepped(pointer, *op, &operand, target.ty, span)),
                     old => {
                         let old = self.convert(old, target.ty, *compute, span);
                         let new = self.binary(*op, old, operand, *compute, span);
@@ -345,7 +345,7 @@ impl Pass<'_> {
         match old {
             Value::Pointer(pointer) => {
                 let one = self.exprs().int(1, ScalarType::I32);
-                Value::Pointer(self.stepped(pointer.clone(), op, Value::Scalar(one), target.ty, span))
+                Value::Pointer(self.stepped(pointer.clone(), op, &Value::Scalar(one), target.ty, span))
             }
             Value::Scalar(old) => {
                 let ty = self.kernel.exprs.ty(*old);
@@ -386,9 +386,9 @@ impl Pass<'_> {
         }
     }
 
-    fn stepped(&mut self, pointer: Pointer, op: BinaryOp, count: Value, ty: TypeId, span: Span) -> Pointer {
+    fn stepped(&mut self, pointer: Pointer, op: BinaryOp, count: &Value, ty: TypeId, span: Span) -> Pointer {
         let element = self.layout.pointee(ty).unwrap_or(ty);
-        let Value::Scalar(count) = count else { return self.unknown_pointer("pointer arithmetic") };
+        let &Value::Scalar(count) = count else { return self.unknown_pointer("pointer arithmetic") };
         let count = self.exprs().convert(ScalarType::I64, count);
         let count = if op == BinaryOp::Sub { self.exprs().unary(calculus::UnaryOp::Neg, count) } else { count };
         self.move_pointer(pointer, count, element, span)

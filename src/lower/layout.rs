@@ -26,13 +26,13 @@ pub(super) struct Layout<'p> {
     pub(super) program: &'p Program,
 }
 
-impl Layout<'_> {
-    fn kind(&self, ty: TypeId) -> &Type {
+impl<'p> Layout<'p> {
+    fn kind(self, ty: TypeId) -> &'p Type {
         &self.program.types[ty]
     }
 
     /// Size in bytes, or in symbolic units if [`Self::symbolic`] says so.
-    pub(super) fn size(&self, ty: TypeId) -> u64 {
+    pub(super) fn size(self, ty: TypeId) -> u64 {
         match self.kind(ty) {
             Type::Void | Type::Bool | Type::Unknown(_) => 1,
             Type::Int { width, .. } | Type::Float { width } => u64::from(*width) / 8,
@@ -43,12 +43,12 @@ impl Layout<'_> {
         }
     }
 
-    fn vector_room(&self, lanes: u8) -> u8 {
+    fn vector_room(self, lanes: u8) -> u8 {
         if lanes == 3 && self.program.language == Language::OpenCl { 4 } else { lanes }
     }
 
     /// The type whose unknown size is the unit of `ty`'s size, if there is one.
-    pub(super) fn symbolic(&self, ty: TypeId) -> Option<TypeId> {
+    pub(super) fn symbolic(self, ty: TypeId) -> Option<TypeId> {
         match self.kind(ty) {
             Type::Unknown(_) => Some(ty),
             Type::Array { of, .. } | Type::Vector { of, .. } => self.symbolic(*of),
@@ -58,7 +58,7 @@ impl Layout<'_> {
     }
 
     /// Size in bytes, if it is known (an array of unknown extent has none).
-    pub(super) fn known_size(&self, ty: TypeId) -> Option<u64> {
+    pub(super) fn known_size(self, ty: TypeId) -> Option<u64> {
         if self.symbolic(ty).is_some() {
             return None;
         }
@@ -69,7 +69,7 @@ impl Layout<'_> {
     }
 
     /// The scalar type that represents `ty`; `None` for pointers, aggregates and `void`.
-    pub(super) fn scalar(&self, ty: TypeId) -> Option<ScalarType> {
+    pub(super) fn scalar(self, ty: TypeId) -> Option<ScalarType> {
         Some(match self.kind(ty) {
             Type::Bool => ScalarType::Bool,
             Type::Int { width, signed } => ScalarType::Int { width: *width, signed: *signed },
@@ -80,17 +80,17 @@ impl Layout<'_> {
     }
 
     /// The opaque carrier for a whole value of type `ty`.
-    pub(super) fn carrier(&self, ty: TypeId) -> ScalarType {
+    pub(super) fn carrier(self, ty: TypeId) -> ScalarType {
         ScalarType::Opaque { bytes: u16::try_from(self.size(ty).max(1)).unwrap_or(u16::MAX) }
     }
 
     /// Whether `ty` is a pointer.
-    pub(super) fn is_pointer(&self, ty: TypeId) -> bool {
+    pub(super) fn is_pointer(self, ty: TypeId) -> bool {
         matches!(self.kind(ty), Type::Pointer { .. })
     }
 
     /// What a pointer type points to.
-    pub(super) fn pointee(&self, ty: TypeId) -> Option<TypeId> {
+    pub(super) fn pointee(self, ty: TypeId) -> Option<TypeId> {
         match self.kind(ty) {
             Type::Pointer { to, .. } => Some(*to),
             _ => None,
@@ -98,7 +98,7 @@ impl Layout<'_> {
     }
 
     /// The element type of an array or vector.
-    pub(super) fn element(&self, ty: TypeId) -> Option<TypeId> {
+    pub(super) fn element(self, ty: TypeId) -> Option<TypeId> {
         match self.kind(ty) {
             Type::Array { of, .. } | Type::Vector { of, .. } => Some(*of),
             _ => None,
@@ -106,7 +106,7 @@ impl Layout<'_> {
     }
 
     /// The innermost element type of an array, and its inner dimensions.
-    pub(super) fn innermost(&self, ty: TypeId) -> (TypeId, Vec<u64>) {
+    pub(super) fn innermost(self, ty: TypeId) -> (TypeId, Vec<u64>) {
         let mut current = ty;
         let mut dims = Vec::new();
         while let Type::Array { of, len } = self.kind(current) {
@@ -121,13 +121,13 @@ impl Layout<'_> {
 
     /// The scalars and pointers that `ty` consists of, in order; `None` if it cannot be split (unions,
     /// bit-fields, unknown sizes, large arrays).
-    pub(super) fn leaves(&self, ty: TypeId) -> Option<Vec<Leaf>> {
+    pub(super) fn leaves(self, ty: TypeId) -> Option<Vec<Leaf>> {
         let mut leaves = Vec::new();
         self.collect(ty, 0, MAX_DEPTH, &mut leaves)?;
         Some(leaves)
     }
 
-    fn collect(&self, ty: TypeId, offset: u64, depth: usize, leaves: &mut Vec<Leaf>) -> Option<()> {
+    fn collect(self, ty: TypeId, offset: u64, depth: usize, leaves: &mut Vec<Leaf>) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         match self.kind(ty) {
             Type::Void => return None,
@@ -163,7 +163,7 @@ impl Layout<'_> {
     }
 
     /// Names of the leaves of `ty` in order, as a user would write them after the variable's name.
-    pub(super) fn leaf_names(&self, ty: TypeId) -> Vec<String> {
+    pub(super) fn leaf_names(self, ty: TypeId) -> Vec<String> {
         match self.kind(ty) {
             Type::Array { of, len } => {
                 let inner = self.leaf_names(*of);

@@ -204,7 +204,7 @@ impl Pass<'_> {
         if signed && width < 32 {
             return None; // Converting back to a narrow signed type wraps, which a counted loop does not.
         }
-        let bound = self.bound_for(var, tested, bound, &by)?;
+        let bound = self.bound_for(var, tested, bound, by)?;
         let mut rest = step.to_vec();
         rest.remove(at);
         let mut changed = FxHashSet::default();
@@ -263,7 +263,7 @@ impl Pass<'_> {
     }
 
     /// The bound in the type of the variable, if comparing there means the same as comparing as written.
-    fn bound_for(&mut self, var: VarId, tested: ExprId, bound: ExprId, step: &Step) -> Option<ExprId> {
+    fn bound_for(&mut self, var: VarId, tested: ExprId, bound: ExprId, step: Step) -> Option<ExprId> {
         let ty = self.kernel.vars[var].ty;
         let wide = self.kernel.exprs.ty(tested);
         if wide == ty {
@@ -275,19 +275,27 @@ impl Pass<'_> {
         let keeps_value = match (ty, wide) {
             (ScalarType::Int { signed: false, .. }, ScalarType::Int { .. }) => true,
             (ScalarType::Int { signed: true, .. }, ScalarType::Int { signed: true, .. }) => true,
-            _ => self.stays_positive(var, step),
+            _ => self.stays_positive(var, step, greatest),
         };
         (fits && keeps_value).then(|| self.kernel.exprs.convert(ty, bound))
     }
 
-    /// Whether a signed variable starts at zero or above and only moves up or towards zero.
-    fn stays_positive(&mut self, var: VarId, step: &Step) -> bool {
+    /// Whether a signed variable starts at zero or above and only moves up or towards zero. A shift to the left
+    /// wraps, so it must not be able to leave the type from below `bound`.
+    fn stays_positive(&mut self, var: VarId, step: Step, bound: i128) -> bool {
         let starts = match self.last_let(var) {
             Some(start) => self.range(start).is_some_and(|(least, _)| least >= 0),
             None => false,
         };
-        let by = self.range(step.by).is_some_and(|(least, _)| least >= 0);
-        starts && (matches!(step.op, BinaryOp::Div | BinaryOp::Shr | BinaryOp::Shl) || (by && step.op != BinaryOp::Sub))
+        let (least, greatest) = self.range(step.by).unwrap_or((-1, i128::MAX));
+        let (_, highest) = self.kernel.vars[var].ty.range().unwrap_or((0, 0));
+        starts
+            && match step.op {
+                BinaryOp::Div | BinaryOp::Shr => true,
+                BinaryOp::Add | BinaryOp::Mul => least >= 0,
+                BinaryOp::Shl => (0..=32).contains(&greatest) && bound << greatest <= highest,
+                _ => false,
+            }
     }
 
     /// Whether any expression of `stmts` uses `var`.
@@ -342,11 +350,11 @@ fn each_expr(stmts: &[Calculus], visit: &mut impl FnMut(ExprId)) {
             Calculus::Read { access, .. } => visit(access.offset),
             Calculus::Write { access, value } => {
                 visit(access.offset);
-                value.iter().for_each(|&value| visit(value));
+                value.iter().copied().for_each(&mut *visit);
             }
             Calculus::Atomic { access, operands, .. } => {
                 visit(access.offset);
-                operands.iter().for_each(|&operand| visit(operand));
+                operands.iter().copied().for_each(&mut *visit);
             }
             Calculus::If { cond, then, otherwise } => {
                 visit(*cond);

@@ -395,7 +395,8 @@ impl Pass<'_> {
         }
     }
 
-    fn tagged(&mut self, base: Base) -> Result<(ExprId, Vec<TargetId>), String> {
+    /// The number of the target of a pointer, and what it may be; why not, if it is not known.
+    pub(super) fn tagged(&mut self, base: Base) -> Result<(ExprId, Vec<TargetId>), String> {
         match base {
             Base::Target(target) => Ok((self.tag_of(target), vec![target])),
             Base::OneOf { tag, targets } => Ok((tag, targets)),

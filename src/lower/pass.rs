@@ -5,7 +5,7 @@ use super::home::Home;
 use super::layout::Layout;
 use super::scan::Scans;
 use super::value::{Base, Pointer};
-use crate::arena::SideTable;
+use crate::arena::{Handle, SideTable};
 use crate::calculus::{
     ArrayId, ExprId, Exprs, HavocReason, Kernel, ScalarType, Site, SiteId, Stmt, Unsupported, VarId, Variable,
 };
@@ -126,12 +126,12 @@ impl<'p> Pass<'p> {
     }
 
     /// A call chain that ends in a call at `span`.
-    pub(super) fn enter_chain(&mut self, span: Span) -> ChainId {
+    pub(super) fn enter_chain(&mut self, span: Span) -> Handle<Chain> {
         let parent = self.chain();
         let ordinal = self.ordinals.entry((parent, span)).or_insert(0);
         *ordinal += 1;
         let chain = Chain { parent, call: span, ordinal: *ordinal };
-        Some(self.facts.chain(chain))
+        self.facts.chain(chain)
     }
 
     /// Adds a statement to the open block.

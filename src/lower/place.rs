@@ -157,19 +157,17 @@ impl Pass<'_> {
         let target = Target::Temporary(self.chain(), self.temporaries);
         let target = self.facts.target(target);
         let leaves = if self.facts.is_in_memory(target) { None } else { self.layout.leaves(ty) };
-        match leaves {
-            Some(leaves) => {
-                let values = self.flatten(value, ty);
-                let slots = leaves.into_iter().zip(values).map(|(leaf, value)| self.temporary_slot(leaf, value));
-                let slots = slots.collect();
-                self.homes.insert(target, Home::Slots(slots));
-            }
-            None => {
-                let home = self.fresh_home(target, "temporary", ty, span);
-                self.homes.insert(target, home);
-                let place = Place { pointer: self.start_of(target), ty, bits: None };
-                self.store(&place, value, span);
-            }
+        if let Some(leaves) = leaves {
+            let values = self.flatten(value, ty);
+            let values = self.fit_leaves(values, &leaves);
+            let slots = leaves.into_iter().zip(values).map(|(leaf, value)| self.temporary_slot(leaf, value));
+            let slots = slots.collect();
+            self.homes.insert(target, Home::Slots(slots));
+        } else {
+            let home = self.fresh_home(target, "temporary", ty, span);
+            self.homes.insert(target, home);
+            let place = Place { pointer: self.start_of(target), ty, bits: None };
+            self.store(&place, value, span);
         }
         self.start_of(target)
     }

@@ -166,9 +166,9 @@ impl Pass<'_> {
 
     /// The value of a function whose only `return` is its last statement, which `list` ends with.
     pub(super) fn stmts_with_value(&mut self, list: &[Stmt]) -> Value {
-        let Some((last, before)) = list.split_last() else { return Value::Void };
+        let Some((end, before)) = list.split_last() else { return Value::Void };
         self.stmts(before);
-        match &last.kind {
+        match &end.kind {
             StmtKind::Return(Some(expr)) => {
                 let value = self.value(expr);
                 self.fit_value(value, expr.ty)

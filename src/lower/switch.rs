@@ -99,20 +99,22 @@ impl Pass<'_> {
         let mut entry = self.exprs().bool(false);
         for label in &segment.labels {
             let this = match label {
-                Some(label) => self.label_matches(value, *label),
-                None => {
-                    let labels: Vec<i128> = all.iter().flat_map(|segment| &segment.labels).flatten().copied().collect();
-                    let mut any = self.exprs().bool(false);
-                    for label in labels {
-                        let matches = self.label_matches(value, label);
-                        any = self.exprs().or(any, matches);
-                    }
-                    self.exprs().not(any)
-                }
+                &Some(label) => self.label_matches(value, label),
+                None => self.default_matches(value, all),
             };
             entry = self.exprs().or(entry, this);
         }
         entry
+    }
+
+    /// Whether no label of the switch matches.
+    fn default_matches(&mut self, value: ExprId, all: &[Segment<'_>]) -> ExprId {
+        let mut any = self.exprs().bool(false);
+        for label in all.iter().flat_map(|segment| &segment.labels).flatten() {
+            let matches = self.label_matches(value, *label);
+            any = self.exprs().or(any, matches);
+        }
+        self.exprs().not(any)
     }
 
     fn label_matches(&mut self, value: ExprId, label: i128) -> ExprId {

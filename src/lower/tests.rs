@@ -171,11 +171,11 @@ fn a_guarded_copy_keeps_guard_and_offsets() {
     let mut b = Build::new();
     let (int, float) = (b.int(), b.float());
     let pointer = b.pointer(float);
-    let (x, y, n, i) =
-        (b.param("x", pointer), b.param("y", pointer), b.param("n", int), b.variable("i", int, Storage::Local));
+    let (from, to) = (b.param("x", pointer), b.param("y", pointer));
+    let (n, i) = (b.param("n", int), b.variable("i", int, Storage::Local));
     let tid = b.tid();
     let declare = b.stmt(StmtKind::Declare(i, Some(tid)));
-    let (px, py, ix, iy) = (b.get(x), b.get(y), b.get(i), b.get(i));
+    let (px, py, ix, iy) = (b.get(from), b.get(to), b.get(i), b.get(i));
     let source = b.at(px, ix);
     let source = b.load(source);
     let target = b.at(py, iy);
@@ -202,7 +202,7 @@ fn a_counted_loop_is_counted_and_a_postfix_step_leaves_no_trace() {
     let pointer = b.pointer(int);
     let (a, n, i) = (b.param("a", pointer), b.param("n", int), b.variable("i", int, Storage::Local));
     let zero = b.number(0);
-    let init = b.stmt(StmtKind::Declare(i, Some(zero)));
+    let first = b.stmt(StmtKind::Declare(i, Some(zero)));
     let (left, right) = (b.get(i), b.get(n));
     let cond = b.binary(BinaryOp::Lt, left, right);
     let target = Box::new(b.object(i));
@@ -210,7 +210,7 @@ fn a_counted_loop_is_counted_and_a_postfix_step_leaves_no_trace() {
     let (pointer, index, value) = (b.get(a), b.get(i), b.get(i));
     let target = b.at(pointer, index);
     let body = b.assign(target, value);
-    let kind = StmtKind::For { init: Some(Box::new(init)), cond: Some(cond), step: Some(step), body: Box::new(body) };
+    let kind = StmtKind::For { init: Some(Box::new(first)), cond: Some(cond), step: Some(step), body: Box::new(body) };
     let each = b.stmt(kind);
     let kernel = b.kernel(vec![each]);
     check(&kernel, &["for i = 0 while i < n step + 1 @1 {", "write a[convert<i64>(i) * 4; 4] := i @0"]);
