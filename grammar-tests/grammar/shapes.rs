@@ -70,6 +70,9 @@ fn statements_keep_their_shape() {
         "switch (x) { case 1: case 2: y = 1; break; default: ; }",
     );
     cuda("do x--; while (x);", "do { x--; } while (x);");
+    cuda("while (x = 1, y) ;", "while ((x = 1), y) { ; }");
+    cuda("do ; while (x = 1, y);", "do { ; } while ((x = 1), y);");
+    cuda("x = long(y) + unsigned(n) + short(2);", "x = ((((long)y) + ((unsigned int)n)) + ((short)2));");
     cuda("while (x) { continue; }", "while (x) { continue; }");
     cuda("if (int t = n) x = t;", "{ int t = n; if (t) { x = t; } }");
     cuda("goto end; end: x = 1;", "«goto statement» x = 1;");
@@ -117,6 +120,20 @@ constant float[4] table = {1, 2};
 device int counter;
 ";
     assert_eq!(tree(text, Language::Cuda), expected);
+}
+
+#[test]
+fn attributes_may_stand_anywhere_before_a_kernel() {
+    for text in [
+        "__launch_bounds__(64) __global__ void k(int *p) {}",
+        "__global__ __launch_bounds__(64) void k(int *p) {}",
+        "__global__ void __launch_bounds__(64) k(int *p) {}",
+        "int x; __attribute__((launch_bounds(64))) __global__ void k(int *p) {}",
+        "[[launch_bounds(64)]] __global__ void k(int *p) {}",
+    ] {
+        let printed = tree(text, Language::Cuda);
+        assert!(printed.contains("kernel") && printed.contains("launch_bounds(64)"), "{text}\n{printed}");
+    }
 }
 
 #[test]

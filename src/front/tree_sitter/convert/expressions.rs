@@ -1,7 +1,7 @@
 //! Expressions.
 
-use super::Converter;
 use super::literals;
+use super::{Converter, child_of, children};
 use crate::source::Language;
 use crate::syntax::{
     BinaryOp, CastKind, Designator, Expr, ExprKind, Path, PathSegment, PostfixOp, TemplateArg, Type, TypeKind, UnaryOp,
@@ -18,11 +18,16 @@ impl Converter<'_> {
     }
 
     /// The expression of a field that the grammar promises.
-    fn field(&mut self, node: Node<'_>, field: &str) -> Box<Expr> {
-        Box::new(match node.child_by_field_name(field) {
+    fn field(&mut self, node: Node<'_>, field: &str) -> Expr {
+        match node.child_by_field_name(field) {
             Some(child) => self.expr(child),
             None => self.unsupported(node, super::SYNTAX_ERROR),
-        })
+        }
+    }
+
+    #[expect(clippy::unnecessary_box_returns, reason = "syntax wants every operand in a box")]
+    fn operand(&mut self, node: Node<'_>, field: &str) -> Box<Expr> {
+        self.field(node, field).into()
     }
 
     fn expr_at(&mut self, node: Node<'_>) -> Expr {
@@ -51,7 +56,7 @@ impl Converter<'_> {
             "binary_expression" => self.binary(node),
             "assignment_expression" => self.assignment(node),
             "conditional_expression" => self.conditional(node),
-            "comma_expression" => ExprKind::Comma(self.field(node, "left"), self.field(node, "right")),
+            "comma_expression" => ExprKind::Comma(self.operand(node, "left"), self.operand(node, "right")),
             "call_expression" => self.call(node),
             "subscript_expression" => self.subscript(node),
             "field_expression" => self.member(node),
@@ -59,7 +64,7 @@ impl Converter<'_> {
             "compound_literal_expression" => self.compound_literal(node),
             "sizeof_expression" => self.sizeof(node),
             "initializer_list" => ExprKind::InitList(self.init_list(node)),
-            "extension_expression" => match self.children(node).first() {
+            "extension_expression" => match children(node).first() {
                 Some(&inner) => return self.expr(inner),
                 None => ExprKind::Unsupported(super::SYNTAX_ERROR.into()),
             },
@@ -90,7 +95,7 @@ impl Converter<'_> {
     }
 
     fn parenthesized(&mut self, node: Node<'_>) -> Expr {
-        match self.children(node).as_slice() {
+        match children(node).as_slice() {
             [inner] if inner.kind() != "compound_statement" => {
                 let mut inner = self.expr(*inner);
                 inner.span = self.span(node);
@@ -119,7 +124,7 @@ impl Converter<'_> {
             "&" | "bitand" => UnaryOp::AddressOf,
             other => return ExprKind::Unsupported(format!("operator `{other}`")),
         };
-        ExprKind::Unary(op, self.field(node, "argument"))
+        ExprKind::Unary(op, self.operand(node, "argument"))
     }
 
     fn update(&mut self, node: Node<'_>) -> ExprKind {
@@ -145,7 +150,7 @@ impl Converter<'_> {
     fn binary(&mut self, node: Node<'_>) -> ExprKind {
         let text = self.operator(node);
         let Some(op) = binary_op(text) else { return ExprKind::Unsupported(format!("operator `{text}`")) };
-        ExprKind::Binary(op, self.field(node, "left"), self.field(node, "right"))
+        ExprKind::Binary(op, self.operand(node, "left"), self.operand(node, "right"))
     }
 
     fn assignment(&mut self, node: Node<'_>) -> ExprKind {
@@ -160,24 +165,24 @@ impl Converter<'_> {
                 None => return ExprKind::Unsupported(format!("operator `{text}`")),
             },
         };
-        ExprKind::Assign(op, self.field(node, "left"), self.field(node, "right"))
+        ExprKind::Assign(op, self.operand(node, "left"), self.operand(node, "right"))
     }
 
     fn conditional(&mut self, node: Node<'_>) -> ExprKind {
         if node.child_by_field_name("consequence").is_none() {
             return ExprKind::Unsupported("conditional without middle operand".into());
         }
-        let condition = self.field(node, "condition");
-        let yes = self.field(node, "consequence");
-        ExprKind::Conditional(condition, yes, self.field(node, "alternative"))
+        let condition = self.operand(node, "condition");
+        let yes = self.operand(node, "consequence");
+        ExprKind::Conditional(condition, yes, self.operand(node, "alternative"))
     }
 
     fn subscript(&mut self, node: Node<'_>) -> ExprKind {
-        let indices = node.child_by_field_name("indices").map(|list| self.children(list)).unwrap_or_default();
+        let indices = node.child_by_field_name("indices").map(|list| children(list)).unwrap_or_default();
         let Some((first, more)) = indices.split_first() else {
             return ExprKind::Unsupported("subscript without an index".into());
         };
-        let base = self.field(node, "argument");
+        let base = self.operand(node, "argument");
         // `a[i, j]` is an ordinary comma up to C++20.
         let mut index = self.expr(*first);
         for next in more {
@@ -197,7 +202,7 @@ impl Converter<'_> {
         let Some(field) = node.child_by_field_name("field") else {
             return ExprKind::Unsupported(super::SYNTAX_ERROR.into());
         };
-        let object = self.field(node, "argument");
+        let object = self.operand(node, "argument");
         match self.path(field).segments.pop() {
             Some(member) if field.kind() != "destructor_name" => ExprKind::Member { object, arrow, member },
             _ => ExprKind::Unsupported("destructor call".into()),
@@ -211,7 +216,7 @@ impl Converter<'_> {
         let ty = self.type_descriptor(ty);
         if self.language == Language::OpenCl
             && value.kind() == "parenthesized_expression"
-            && let [list] = self.children(value).as_slice()
+            && let [list] = children(value).as_slice()
             && list.kind() == "comma_expression"
         {
             let parts = self.comma_parts(*list);
@@ -225,7 +230,7 @@ impl Converter<'_> {
         let mut parts = Vec::new();
         let mut rest = list;
         while rest.kind() == "comma_expression" {
-            parts.push(*self.field(rest, "left"));
+            parts.push(self.field(rest, "left"));
             match rest.child_by_field_name("right") {
                 Some(right) => rest = right,
                 None => return parts,
@@ -254,7 +259,7 @@ impl Converter<'_> {
         }
         if let Some(ty) = node.child_by_field_name("type") {
             // `sizeof(x)` of a variable reads as a type in the grammar.
-            let named = self.children(ty);
+            let named = children(ty);
             if let [only] = named.as_slice()
                 && matches!(only.kind(), "type_identifier" | "qualified_identifier")
                 && !self.names_type(*only)
@@ -292,7 +297,7 @@ impl Converter<'_> {
     }
 
     pub(super) fn arguments(&mut self, list: Node<'_>) -> Vec<Expr> {
-        self.children(list).into_iter().map(|argument| self.expr(argument)).collect()
+        children(list).into_iter().map(|argument| self.expr(argument)).collect()
     }
 
     fn call(&mut self, node: Node<'_>) -> ExprKind {
@@ -305,7 +310,7 @@ impl Converter<'_> {
             self.report(self.span(list), super::SYNTAX_ERROR);
             return ExprKind::Unsupported(super::SYNTAX_ERROR.into());
         }
-        if let Some(configuration) = self.child_of(node, "kernel_call_syntax") {
+        if let Some(configuration) = child_of(node, "kernel_call_syntax") {
             let kernel = Box::new(self.expr(function));
             let config = self.arguments(configuration);
             return ExprKind::Launch { kernel, config, args: self.arguments(list) };
@@ -327,8 +332,8 @@ impl Converter<'_> {
         let mut arguments = self.arguments(list);
         match (arguments.pop(), arguments.is_empty()) {
             (Some(only), true) => ExprKind::Cast(CastKind::C, ty, Box::new(only)),
-            (last, _) => {
-                arguments.extend(last);
+            (popped, _) => {
+                arguments.extend(popped);
                 ExprKind::Construct(ty, arguments)
             }
         }
@@ -346,8 +351,8 @@ impl Converter<'_> {
             "dynamic_cast" => CastKind::Dynamic,
             _ => return None,
         };
-        let types = function.child_by_field_name("arguments").map(|list| self.children(list)).unwrap_or_default();
-        let values = self.children(list);
+        let types = function.child_by_field_name("arguments").map(|list| children(list)).unwrap_or_default();
+        let values = children(list);
         let ([ty], [value]) = (types.as_slice(), values.as_slice()) else {
             return Some(ExprKind::Unsupported(super::SYNTAX_ERROR.into()));
         };
@@ -359,7 +364,7 @@ impl Converter<'_> {
     }
 
     pub(super) fn init_list(&mut self, node: Node<'_>) -> Vec<(Option<Designator>, Expr)> {
-        let entries = self.children(node);
+        let entries = children(node);
         entries
             .into_iter()
             .map(|entry| match entry.kind() {
@@ -372,11 +377,11 @@ impl Converter<'_> {
     fn init_pair(&mut self, node: Node<'_>) -> (Option<Designator>, Expr) {
         let mut cursor = node.walk();
         let designators: Vec<Node<'_>> = node.children_by_field_name("designator", &mut cursor).collect();
-        let value = *self.field(node, "value");
+        let value = self.field(node, "value");
         let [designator] = designators.as_slice() else {
             return (None, self.unsupported(node, "nested designator"));
         };
-        let inner = self.children(*designator).first().copied();
+        let inner = children(*designator).first().copied();
         let designator = match (designator.kind(), inner) {
             ("field_designator", Some(name)) => Designator::Field(self.name(name)),
             ("field_identifier", _) => Designator::Field(self.name(*designator)),
@@ -401,7 +406,7 @@ impl Converter<'_> {
             }
             first = false;
             let mut cursor = rest.walk();
-            let name = rest.children_by_field_name("name", &mut cursor).filter(|name| name.is_named()).last();
+            let name = rest.children_by_field_name("name", &mut cursor).filter(Node::is_named).last();
             match name {
                 Some(name) => rest = name,
                 None => return path,
@@ -420,7 +425,7 @@ impl Converter<'_> {
                 let args = node.child_by_field_name("arguments").map(|list| self.template_args(list));
                 PathSegment { name, args }
             }
-            "dependent_name" => match self.children(node).first() {
+            "dependent_name" => match children(node).first() {
                 Some(&inner) => self.segment(inner),
                 None => PathSegment { name: self.name(node), args: None },
             },
@@ -448,7 +453,7 @@ impl Converter<'_> {
     }
 
     pub(super) fn template_args(&mut self, list: Node<'_>) -> Vec<TemplateArg> {
-        let entries = self.children(list);
+        let entries = children(list);
         entries.into_iter().map(|entry| self.template_arg(entry)).collect()
     }
 
@@ -456,7 +461,7 @@ impl Converter<'_> {
         if node.kind() != "type_descriptor" {
             return TemplateArg::Value(self.expr(node));
         }
-        if let [only] = self.children(node).as_slice()
+        if let [only] = children(node).as_slice()
             && matches!(only.kind(), "type_identifier" | "qualified_identifier")
         {
             let path = self.path(*only);

@@ -1,13 +1,16 @@
 //! From the concrete tree to syntax.
 //!
-//! One module for each sort of thing: [`items`], [`types`] with declarators, [`statements`],
-//! [`expressions`], [`literals`]. They share [`Converter`]: the tokens, the buffer that was parsed, and a
+//! One module for each sort of thing: [`items`] ([`functions`], [`records`], [`templates`]), [`types`] with
+//! declarators, [`statements`], [`expressions`], [`literals`]. They share [`Converter`]: the tokens, the buffer that was parsed, and a
 //! budget of depth, beyond which anything is `Unsupported("nested too deeply")`.
 
 mod expressions;
+mod functions;
 mod items;
 mod literals;
+mod records;
 mod statements;
+mod templates;
 mod types;
 
 use super::names::Names;
@@ -136,22 +139,6 @@ impl<'a> Converter<'a> {
         Name { text: String::new(), span: Span { end: span.start, ..span } }
     }
 
-    /// The named children, comments apart.
-    fn children<'t>(&self, node: Node<'t>) -> Vec<Node<'t>> {
-        let mut cursor = node.walk();
-        node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()
-    }
-
-    /// The named children of one kind.
-    fn children_of<'t>(&self, node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
-        self.children(node).into_iter().filter(|child| child.kind() == kind).collect()
-    }
-
-    fn child_of<'t>(&self, node: Node<'t>, kind: &str) -> Option<Node<'t>> {
-        let mut cursor = node.walk();
-        node.children(&mut cursor).find(|child| child.kind() == kind)
-    }
-
     /// Runs `convert` one level deeper; `None` beyond the budget.
     fn deeper<T>(&mut self, node: Node<'_>, convert: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= DEPTH {
@@ -248,6 +235,22 @@ impl<'a> Converter<'a> {
             }
         }
     }
+}
+
+/// The named children, comments apart.
+fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()
+}
+
+/// The named children of one kind.
+fn children_of<'t>(node: Node<'t>, kind: &str) -> Vec<Node<'t>> {
+    children(node).into_iter().filter(|child| child.kind() == kind).collect()
+}
+
+fn child_of<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).find(|child| child.kind() == kind)
 }
 
 /// The innermost node, first in order, that holds an error.

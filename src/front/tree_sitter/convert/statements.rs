@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::Converter;
+use super::{Converter, child_of, children};
 use crate::syntax::{Expr, ExprKind, Item, ItemKind, Stmt, StmtKind};
 use tree_sitter::Node;
 
@@ -8,14 +8,14 @@ impl Converter<'_> {
     /// The statements of a block; a broken one is kept as a syntax error, the others as they are.
     pub(super) fn block(&mut self, node: Node<'_>) -> Vec<Stmt> {
         let mut result = Vec::new();
-        for child in self.children_with_errors(node) {
+        for child in Self::children_with_errors(node) {
             self.statement_into(child, &mut result);
         }
         result
     }
 
     /// The named children of a block and what the grammar could not place among them.
-    fn children_with_errors<'t>(&self, node: Node<'t>) -> Vec<Node<'t>> {
+    fn children_with_errors<'t>(node: Node<'t>) -> Vec<Node<'t>> {
         let mut cursor = node.walk();
         node.children(&mut cursor)
             .filter(|child| child.kind() != "comment" && (child.is_named() || child.is_error() || child.is_missing()))
@@ -55,7 +55,7 @@ impl Converter<'_> {
         let kind = match node.kind() {
             "compound_statement" => {
                 let mut inside = self.block(node);
-                if self.child_of(node, "}").is_none_or(|close| close.is_missing()) {
+                if child_of(node, "}").is_none_or(|close| close.is_missing()) {
                     let kind = self.syntax_error(node);
                     inside.push(self.stmt(node, kind));
                 }
@@ -63,14 +63,14 @@ impl Converter<'_> {
             }
             "case_statement" => return self.case(node),
             "labeled_statement" => {
-                let inner = self.children(node).into_iter().find(|child| child.kind() != "statement_identifier");
+                let inner = children(node).into_iter().find(|child| child.kind() != "statement_identifier");
                 return vec![*self.boxed(inner, node)];
             }
             "attributed_statement" => {
-                let inner = self.children(node).into_iter().find(|child| child.kind() != "attribute_declaration");
+                let inner = children(node).into_iter().find(|child| child.kind() != "attribute_declaration");
                 return vec![*self.boxed(inner, node)];
             }
-            "init_statement" => return self.children(node).into_iter().map(|child| self.statement(child)).collect(),
+            "init_statement" => return children(node).into_iter().map(|child| self.statement(child)).collect(),
             "expression_statement" => return vec![self.expression_statement(node)],
             "if_statement" => self.if_statement(node),
             "for_statement" => self.for_statement(node),
@@ -82,7 +82,7 @@ impl Converter<'_> {
             "switch_statement" => self.switch(node),
             "break_statement" => StmtKind::Break,
             "continue_statement" => StmtKind::Continue,
-            "return_statement" => StmtKind::Return(self.children(node).first().map(|&value| self.expr(value))),
+            "return_statement" => StmtKind::Return(children(node).first().map(|&value| self.expr(value))),
             "goto_statement" => StmtKind::Unsupported("goto statement".into()),
             "for_range_loop" => StmtKind::Unsupported("range-based for loop".into()),
             "try_statement" | "seh_try_statement" => StmtKind::Unsupported("try block".into()),
@@ -96,10 +96,10 @@ impl Converter<'_> {
     /// Declarations inside a function.
     fn local_items(&mut self, node: Node<'_>) -> Vec<Stmt> {
         let items = self.item(node);
-        items.into_iter().map(|item| Stmt { span: item.span, kind: self.item_stmt(item) }).collect()
+        items.into_iter().map(|item| Stmt { span: item.span, kind: Self::item_stmt(item) }).collect()
     }
 
-    fn item_stmt(&self, item: Item) -> StmtKind {
+    fn item_stmt(item: Item) -> StmtKind {
         match item.kind {
             ItemKind::Unsupported(reason) => StmtKind::Unsupported(reason),
             kind => StmtKind::Item(Item { kind, span: item.span }),
@@ -107,7 +107,7 @@ impl Converter<'_> {
     }
 
     fn expression_statement(&mut self, node: Node<'_>) -> Stmt {
-        let Some(&inner) = self.children(node).first() else {
+        let Some(&inner) = children(node).first() else {
             // `[[fallthrough]];` and `;` do nothing.
             return self.stmt(node, StmtKind::Empty);
         };
@@ -160,10 +160,10 @@ impl Converter<'_> {
             }
             _ => (None, self.condition(node)),
         };
-        let is_constexpr = self.child_of(node, "constexpr").is_some();
+        let is_constexpr = child_of(node, "constexpr").is_some();
         let then = self.boxed(node.child_by_field_name("consequence"), node);
         let otherwise = node.child_by_field_name("alternative").map(|clause| {
-            let inner = self.children_with_errors(clause).first().copied();
+            let inner = Self::children_with_errors(clause).first().copied();
             self.boxed(inner, clause)
         });
         StmtKind::If { init, cond, is_constexpr, then, otherwise }
@@ -175,7 +175,7 @@ impl Converter<'_> {
         if let [Item { kind: ItemKind::Variables(variables), span }] = items.as_slice()
             && let [variable] = variables.as_slice()
         {
-            let path = self.simple_path(variable.name.clone());
+            let path = Self::simple_path(variable.name.clone());
             let cond = Expr { kind: ExprKind::Path(path), span: variable.name.span };
             let span = *span;
             let init = items.into_iter().next().map(|item| Box::new(Stmt { kind: StmtKind::Item(item), span }));
@@ -215,7 +215,7 @@ impl Converter<'_> {
         let value = node.child_by_field_name("value");
         let label = value.map(|value| self.expr(value));
         let mut result = vec![self.stmt(value.unwrap_or(node), StmtKind::Case(label))];
-        for child in self.children_with_errors(node) {
+        for child in Self::children_with_errors(node) {
             if Some(child) != value {
                 self.statement_into(child, &mut result);
             }
@@ -227,7 +227,7 @@ impl Converter<'_> {
         let text = node.child_by_field_name("assembly_code").map(|code| self.string(code)).unwrap_or_default();
         let operands = |this: &mut Self, field: &str| -> Vec<Expr> {
             let list = node.child_by_field_name(field);
-            let operands = list.map(|list| this.children(list)).unwrap_or_default();
+            let operands = list.map(|list| children(list)).unwrap_or_default();
             let values = operands.into_iter().filter_map(|operand| operand.child_by_field_name("value"));
             values.map(|value| this.expr(value)).collect()
         };

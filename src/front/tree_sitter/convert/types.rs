@@ -3,7 +3,7 @@
 //! A C declaration is a type specifier and declarators around names; [`Declared`] is one of them with the
 //! declarator folded into the type.
 
-use super::Converter;
+use super::{Converter, child_of, children};
 use crate::source::Language;
 use crate::syntax::{Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind};
 use tree_sitter::Node;
@@ -67,16 +67,16 @@ impl Converter<'_> {
                 (None, Some(name)) => TypeKind::Named(self.path(name)),
                 _ => TypeKind::Enum(Box::new(self.enumeration(node))),
             },
-            "placeholder_type_specifier" => match self.child_of(node, "decltype") {
+            "placeholder_type_specifier" => match child_of(node, "decltype") {
                 Some(_) => TypeKind::Unsupported("decltype(auto)".into()),
                 None => TypeKind::Auto,
             },
             "auto" => TypeKind::Auto,
-            "decltype" => match self.children(node).first() {
+            "decltype" => match children(node).first() {
                 Some(inner) if inner.kind() != "auto" => TypeKind::Decltype(Box::new(self.expr(*inner))),
                 _ => TypeKind::Unsupported("decltype(auto)".into()),
             },
-            "dependent_type" => match self.children(node).first() {
+            "dependent_type" => match children(node).first() {
                 Some(&inner) => return self.type_specifier(inner),
                 None => TypeKind::Unsupported(super::SYNTAX_ERROR.into()),
             },
@@ -142,7 +142,7 @@ impl Converter<'_> {
             }
             "reference_declarator" | "abstract_reference_declarator" => {
                 let reference = around(TypeKind::Reference(Box::new(base)));
-                self.fold_optional(self.children(node).last().copied(), reference)
+                self.fold_optional(children(node).last().copied(), reference)
             }
             "array_declarator" | "abstract_array_declarator" => {
                 let size = node.child_by_field_name("size").map(|size| Box::new(self.expr(size)));
@@ -150,11 +150,11 @@ impl Converter<'_> {
             }
             "function_declarator" | "abstract_function_declarator" => self.fold_function(node, inner, base),
             "parenthesized_declarator" | "abstract_parenthesized_declarator" | "attributed_declarator" => {
-                let inner = self.children(node).into_iter().find(|child| child.kind() != "attribute_declaration");
+                let inner = children(node).into_iter().find(|child| child.kind() != "attribute_declaration");
                 self.fold_optional(inner, base)
             }
             "variadic_declarator" => {
-                let name = self.children(node).first().copied();
+                let name = children(node).first().copied();
                 let path = name.map(|name| self.path(name));
                 Declared { path, ty: around(TypeKind::Unsupported("parameter pack".into())), function: None }
             }
@@ -179,8 +179,7 @@ impl Converter<'_> {
 
     fn fold_function<'t>(&mut self, node: Node<'t>, inner: Option<Node<'t>>, base: Type) -> Declared<'t> {
         let params = node.child_by_field_name("parameters").map(|list| self.params(list)).unwrap_or_default();
-        let result = match self.child_of(node, "trailing_return_type").and_then(|it| self.children(it).first().copied())
-        {
+        let result = match child_of(node, "trailing_return_type").and_then(|it| children(it).first().copied()) {
             Some(trailing) => self.type_descriptor(trailing),
             None => base,
         };
@@ -197,7 +196,7 @@ impl Converter<'_> {
 
     /// The parameters of a function; `(void)` has none.
     pub(super) fn params(&mut self, list: Node<'_>) -> Vec<Param> {
-        let children = self.children(list);
+        let children = children(list);
         let params: Vec<Param> = children.into_iter().map(|node| self.param(node)).collect();
         match params.as_slice() {
             [only] if only.name.text.is_empty() && is_void(&only.ty) => Vec::new(),
@@ -235,12 +234,12 @@ impl Converter<'_> {
     }
 
     /// A path of one segment.
-    pub(super) fn simple_path(&self, name: crate::syntax::Name) -> Path {
+    pub(super) fn simple_path(name: crate::syntax::Name) -> Path {
         Path { global: false, segments: vec![PathSegment { name, args: None }] }
     }
 
     pub(super) fn bits(&mut self, clause: Node<'_>) -> Option<Expr> {
-        self.children(clause).first().map(|&width| self.expr(width))
+        children(clause).first().map(|&width| self.expr(width))
     }
 }
 

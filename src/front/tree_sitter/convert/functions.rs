@@ -1,0 +1,180 @@
+//! Functions, methods, constructors.
+
+use super::types::Declared;
+use super::{Converter, child_of, children, children_of};
+use crate::syntax::{Function, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, TemplateParam, TypeKind};
+use tree_sitter::Node;
+
+impl Converter<'_> {
+    /// Constructors, destructors and conversions are declared without a type.
+    pub(super) fn untyped_declaration(
+        &mut self,
+        node: Node<'_>,
+        qualifiers: Vec<Qualifier>,
+        template: Option<Vec<TemplateParam>>,
+    ) -> Item {
+        let Some(declarator) = node.child_by_field_name("declarator") else {
+            return self.unsupported_item(node, "declaration that is not understood");
+        };
+        let function = self.untyped_function(node, declarator, qualifiers, template);
+        Item { kind: function, span: self.span(node) }
+    }
+
+    fn untyped_function(
+        &mut self,
+        node: Node<'_>,
+        declarator: Node<'_>,
+        mut qualifiers: Vec<Qualifier>,
+        template: Option<Vec<TemplateParam>>,
+    ) -> ItemKind {
+        let attributes = self.attributes(self.first(node)..self.first(declarator) + 1);
+        qualifiers.extend(attributes);
+        let Some(function) = innermost_function(declarator) else {
+            return ItemKind::Unsupported("conversion operator".into());
+        };
+        let (Some(name), Some(list)) =
+            (function.child_by_field_name("declarator"), function.child_by_field_name("parameters"))
+        else {
+            return ItemKind::Unsupported("conversion operator".into());
+        };
+        ItemKind::Function(Box::new(Function {
+            path: self.path(name),
+            template,
+            qualifiers,
+            result: None,
+            params: self.params(list),
+            variadic: child_of(list, "...").is_some(),
+            is_const: self.is_const(function),
+            initializers: Vec::new(),
+            body: None,
+        }))
+    }
+
+    fn is_const(&self, function: Node<'_>) -> bool {
+        children_of(function, "type_qualifier").iter().any(|word| self.word(*word) == "const")
+    }
+
+    pub(super) fn function_item(
+        &mut self,
+        node: Node<'_>,
+        declarator: Node<'_>,
+        declared: Declared<'_>,
+        qualifiers: Vec<Qualifier>,
+        template: Option<Vec<TemplateParam>>,
+    ) -> Item {
+        let (Some(path), TypeKind::Function(result, params)) = (declared.path, declared.ty.kind) else {
+            return self.unsupported_item(node, "function that is not understood");
+        };
+        let list = declarator.child_by_field_name("parameters");
+        let mut qualifiers = qualifiers;
+        let virtuals = children_of(declarator, "virtual_specifier");
+        qualifiers.extend(virtuals.first().map(|_| Qualifier::Virtual));
+        let function = Function {
+            path,
+            template,
+            qualifiers,
+            result: Some(*result),
+            params,
+            variadic: list.is_some_and(|list| child_of(list, "...").is_some()),
+            is_const: self.is_const(declarator),
+            initializers: Vec::new(),
+            body: None,
+        };
+        Item { kind: ItemKind::Function(Box::new(function)), span: self.span(node) }
+    }
+
+    pub(super) fn function_definition(&mut self, node: Node<'_>, template: Option<Vec<TemplateParam>>) -> Item {
+        let Some(declarator) = node.child_by_field_name("declarator") else {
+            self.report(self.span(node), super::SYNTAX_ERROR);
+            return self.unsupported_item(node, super::SYNTAX_ERROR);
+        };
+        let mut broken = Self::is_broken(node) || declarator.has_error();
+        let errors = self.result.errors;
+        let mut qualifiers = self.qualifiers(node);
+        let mut item = if let Some(specifier) = node.child_by_field_name("type") {
+            qualifiers.extend(self.head_attributes(node, declarator));
+            let mut base = self.type_specifier(specifier);
+            base.qualifiers.extend(self.of_the_type(&qualifiers));
+            let declared = self.fold(declarator, base);
+            match declared.function {
+                Some(function) => self.function_item(node, function, declared, qualifiers, template),
+                None => self.unsupported_item(node, "function that is not understood"),
+            }
+        } else {
+            let kind = self.untyped_function(node, declarator, qualifiers, template);
+            Item { kind, span: self.span(node) }
+        };
+        if let ItemKind::Function(function) = &mut item.kind {
+            function.initializers = self.initializers(node);
+            function.body = self.function_body(node);
+            broken |= node.has_error() && self.result.errors == errors;
+            if broken {
+                let kind = self.syntax_error(node);
+                let broken = self.stmt(node, kind);
+                function.body.get_or_insert_default().insert(0, broken);
+            }
+        }
+        item
+    }
+
+    /// Attributes of a function: before its parameters, and between them and its body.
+    fn head_attributes(&mut self, node: Node<'_>, declarator: Node<'_>) -> Vec<Qualifier> {
+        let params = innermost_function(declarator).and_then(|function| function.child_by_field_name("parameters"));
+        let Some(params) = params else { return Vec::new() };
+        let body = node.child_by_field_name("body").map_or_else(|| self.last(node) + 1, |body| self.first(body) + 1);
+        let mut attributes = self.attributes(self.first(node)..self.first(params) + 1);
+        attributes.extend(self.attributes(self.last(params) + 1..body));
+        attributes
+    }
+
+    fn function_body(&mut self, node: Node<'_>) -> Option<Vec<Stmt>> {
+        let body = match node.child_by_field_name("body") {
+            Some(body) => body,
+            // `= default` and `= 0` leave nothing to look at.
+            None => child_of(node, "try_statement")?,
+        };
+        if body.kind() != "compound_statement" {
+            return Some(vec![self.stmt(body, StmtKind::Unsupported("try block".into()))]);
+        }
+        let mut statements = self.block(body);
+        if child_of(body, "}").is_none_or(|close| close.is_missing()) {
+            let kind = self.syntax_error(body);
+            statements.push(self.stmt(body, kind));
+        }
+        Some(statements)
+    }
+
+    fn initializers(&mut self, node: Node<'_>) -> Vec<(Name, Vec<crate::syntax::Expr>)> {
+        let Some(list) = child_of(node, "field_initializer_list") else { return Vec::new() };
+        let entries = children_of(list, "field_initializer");
+        entries
+            .into_iter()
+            .filter_map(|entry| {
+                let children = children(entry);
+                let (&name, &values) = (children.first()?, children.last()?);
+                Some((self.last_name(name), self.arguments(values)))
+            })
+            .collect()
+    }
+}
+
+/// The function declarator around the name, through pointers, references and parentheses.
+pub(super) fn innermost_function(declarator: Node<'_>) -> Option<Node<'_>> {
+    let mut node = declarator;
+    let mut found = None;
+    loop {
+        if node.kind() == "function_declarator" {
+            found = Some(node);
+        }
+        let inner = node.child_by_field_name("declarator").or_else(|| match node.kind() {
+            "reference_declarator" | "parenthesized_declarator" | "attributed_declarator" => {
+                node.named_child(node.named_child_count().saturating_sub(1) as u32)
+            }
+            _ => None,
+        });
+        match inner {
+            Some(inner) => node = inner,
+            None => return found,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Records and enumerations.
+
+use super::{Converter, child_of, children, children_of};
+use crate::syntax::{Enum, Qualifier, Record};
+use tree_sitter::Node;
+
+impl Converter<'_> {
+    pub(super) fn enumeration(&mut self, node: Node<'_>) -> Enum {
+        let scoped = child_of(node, "class").or_else(|| child_of(node, "struct")).is_some();
+        let name = match node.child_by_field_name("name") {
+            Some(name) => self.last_name(name),
+            None => self.no_name(node),
+        };
+        let underlying = node.child_by_field_name("base").map(|base| self.type_specifier(base));
+        let enumerators = node.child_by_field_name("body").map(|body| children_of(body, "enumerator"));
+        let constants = enumerators
+            .unwrap_or_default()
+            .into_iter()
+            .map(|enumerator| {
+                let name =
+                    enumerator.child_by_field_name("name").map_or_else(|| self.no_name(enumerator), |it| self.name(it));
+                (name, self.optional_expr(enumerator.child_by_field_name("value")))
+            })
+            .collect();
+        Enum { name, scoped, underlying, constants }
+    }
+
+    pub(super) fn record(&mut self, node: Node<'_>) -> Record {
+        let mut specialization = None;
+        let name = match node.child_by_field_name("name") {
+            Some(name) => {
+                let mut path = self.path(name);
+                match path.segments.pop() {
+                    Some(segment) => {
+                        specialization = segment.args;
+                        segment.name
+                    }
+                    None => self.no_name(node),
+                }
+            }
+            None => self.no_name(node),
+        };
+        let body = node.child_by_field_name("body");
+        let head_end = body.map_or_else(|| self.last(node) + 1, |body| self.first(body) + 1);
+        let mut qualifiers = self.attributes(self.first(node)..head_end);
+        if body.is_some() {
+            qualifiers.extend(self.attributes_behind(self.last(node)));
+        }
+        let bases = match child_of(node, "base_class_clause") {
+            Some(clause) => {
+                let named = |kind: &str| matches!(kind, "type_identifier" | "template_type" | "qualified_identifier");
+                let bases: Vec<Node<'_>> = children(clause).into_iter().filter(|it| named(it.kind())).collect();
+                bases.into_iter().map(|base| self.type_specifier(base)).collect()
+            }
+            None => Vec::new(),
+        };
+        let is_union = node.kind() == "union_specifier";
+        let members = body.map(|body| self.items(body));
+        Record { name, is_union, template: None, specialization, qualifiers, bases, members }
+    }
+
+    /// Attributes written directly behind token `last`: `struct { … } __attribute__((packed))`.
+    fn attributes_behind(&mut self, last: usize) -> Vec<Qualifier> {
+        let follows = self.buffer.attributes.iter().any(|attribute| attribute.tokens.start == last + 1);
+        if follows { self.attributes(last + 1..last + 2 + self.skipped_behind(last)) } else { Vec::new() }
+    }
+
+    /// How many tokens of attributes follow token `last`.
+    pub(super) fn skipped_behind(&self, last: usize) -> usize {
+        let mut end = last + 1;
+        while let Some(attribute) = self.buffer.attributes.iter().find(|attribute| attribute.tokens.start == end) {
+            end = attribute.tokens.end;
+        }
+        end - last - 1
+    }
+}
