@@ -37,6 +37,8 @@ pub(super) struct ThreadState {
     /// Something may have kept the thread from getting here.
     pub(super) inexact: bool,
     speculation: Vec<Speculation>,
+    /// By how much a counted loop moved last while something is run without knowing whether it happens.
+    last_step: Value,
 }
 
 /// The position of a thread that is running.
@@ -128,6 +130,7 @@ impl<S: Sink> Machine<'_, S> {
                 }
                 Instruction::Step { op, ty, var, by, site } => {
                     let (value, wrapped) = value::binary(*op, self.get(*var), self.get(*by), *ty, None);
+                    thread.last_step = self.get(*by);
                     if wrapped && is_certain(thread) {
                         self.run.wrapped_loops.push(*site);
                     }
@@ -227,6 +230,9 @@ impl<S: Sink> Machine<'_, S> {
 
     #[cold]
     fn trapped(&mut self, trap: Trap, expr: Option<ExprId>, thread: &mut ThreadState, place: Place) -> Value {
+        if is_certain(thread) {
+            note_phase(&mut self.run.undefined_since, place.phase);
+        }
         let known = self.run.traps.iter().any(|event| event.expr == expr && event.trap == trap);
         if is_certain(thread) && !known {
             self.run.traps.push(TrapEvent { trap, expr, thread: place.thread, phase: place.phase });
@@ -294,7 +300,8 @@ impl<S: Sink> Machine<'_, S> {
         if matches!(thread.speculation.last(), Some(Speculation::Loop { shape: of }) if *of == shape) {
             thread.speculation.pop();
             self.forget(&program.loops[shape as usize].assigned, id);
-            if !program.loops[shape as usize].terminates {
+            let moves_on = thread.last_step.bits().is_some_and(|by| by > 0);
+            if program.loops[shape as usize].moves.is_none() || !moves_on {
                 self.doubt(thread);
             }
             return false;
@@ -361,6 +368,7 @@ impl<S: Sink> Machine<'_, S> {
 
     #[cold]
     fn report_outside(&mut self, site: SiteId, array: crate::calculus::ArrayId, offset: i64, place: Place) {
+        note_phase(&mut self.run.undefined_since, place.phase);
         if std::mem::replace(&mut self.reported.out_of_bounds[site.index()], true) {
             return;
         }
@@ -419,12 +427,20 @@ impl<S: Sink> Machine<'_, S> {
         let at = self.touch(access, offset, kind, operands[0], thread, place);
         let bytes = self.program.accesses[access as usize].bytes.min(8);
         let ty = var.map_or(ScalarType::Int { width: 8 * bytes as u8, signed: false }, |(_, ty)| ty);
+        if self.setup.contents == Contents::Unknown && self.is_kept(access) {
+            self.memory.forget_private(place.thread, self.program.accesses[access as usize].array);
+        }
         let (contents @ Contents::Seeded(_), Some(at)) = (self.setup.contents, at) else { return Value::UNKNOWN };
         let old = self.memory.seeded_value(contents, at, ty);
         let new = updated(shape.op, old, operands, ty);
         self.memory.write_through(at, new);
         old
     }
+}
+
+/// Keeps the least phase.
+pub(super) fn note_phase(since: &mut Option<u32>, phase: u32) {
+    *since = Some(since.map_or(phase, |earlier| earlier.min(phase)));
 }
 
 /// Whether what the thread does now certainly happens.

@@ -227,6 +227,10 @@ pub struct Run {
     pub wrapped: Vec<ExprId>,
     /// Counted loops whose unsigned variable wrapped, in order.
     pub wrapped_loops: Vec<SiteId>,
+    /// The first phase of any block with an undefined operation or an access out of bounds.
+    pub undefined_since: Option<u32>,
+    /// The first phase of any block at whose end a barrier was not met.
+    pub diverged_since: Option<u32>,
     /// Whether an `assume` certainly fails: the setup is not one that the kernel is meant for. The run stops.
     pub vacuous: bool,
     /// Whether some access is inexact, or something kept a thread from certainly going on.

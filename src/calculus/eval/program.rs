@@ -133,8 +133,8 @@ pub(super) struct SyncShape {
 pub(super) struct LoopShape {
     /// Variables that the loop assigns.
     pub(super) assigned: Vec<Register>,
-    /// Whether the loop ends whatever its bound is.
-    pub(super) terminates: bool,
+    /// How a counted loop moves, if it ends whatever its bound is, provided that it moves on at every turn.
+    pub(super) moves: Option<BinaryOp>,
 }
 
 #[derive(Clone, Debug)]
@@ -458,9 +458,7 @@ impl<'a> Compiler<'a> {
         self.emit(Instruction::Let { var, from });
         let mut assigned = assigned(&counted.body);
         assigned.push(counted.var);
-        let terminates = counted.cmp != BinaryOp::Ne
-            && matches!(counted.step.op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Div | BinaryOp::Shr);
-        let shape = self.shape(assigned, terminates);
+        let shape = self.shape(assigned, ends_for_any_bound(counted, ty).then_some(counted.step.op));
         let head = self.here();
         self.fresh();
         let b = self.expr(counted.bound);
@@ -477,7 +475,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn looped(&mut self, test: Test, body: &[Stmt]) {
-        let shape = self.shape(assigned(body), false);
+        let shape = self.shape(assigned(body), None);
         let head = self.here();
         match test {
             Test::Before(cond) => {
@@ -498,12 +496,24 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn shape(&mut self, assigned: Vec<VarId>, terminates: bool) -> u32 {
+    fn shape(&mut self, assigned: Vec<VarId>, moves: Option<BinaryOp>) -> u32 {
         let mut assigned: Vec<_> = assigned.into_iter().map(register).collect();
         assigned.sort_unstable();
         assigned.dedup();
-        self.loops.push(LoopShape { assigned, terminates });
+        self.loops.push(LoopShape { assigned, moves });
         self.loops.len() as u32 - 1
+    }
+}
+
+/// Whether a counted loop that moves on at every turn passes every bound. Downwards an unsigned variable
+/// passes all but 0; downwards by division and shift a variable gets to 0 and stays.
+fn ends_for_any_bound(counted: &crate::calculus::For, ty: ScalarType) -> bool {
+    let signed = matches!(ty, ScalarType::Int { signed: true, .. });
+    match (counted.cmp, counted.step.op) {
+        (BinaryOp::Lt, BinaryOp::Add) => true,
+        (BinaryOp::Le, BinaryOp::Add) | (BinaryOp::Ge, BinaryOp::Sub) => signed,
+        (BinaryOp::Gt, BinaryOp::Sub) => true,
+        _ => false,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Blocks and barriers: who runs, who waits, who is let go.
 
-use super::machine::{Machine, Place, Reported, Stop, ThreadState};
+use super::machine::{Machine, Place, Reported, Stop, ThreadState, note_phase};
 use super::memory::Memory;
 use super::program::{Program, SyncShape};
 use super::value::Value;
 use super::{Blocks, Contents, Divergence, Run, Setup, Sink, Stamp, ThreadId, WARP, value};
-use crate::calculus::{Geometry, Space, SyncMemory, SyncScope};
+use crate::calculus::{Geometry, Space, SyncMemory, SyncScope, arithmetic};
 
 /// Runs `program` under `setup`; accesses go to `sink` as they happen.
 pub fn run<S: Sink>(program: &Program, setup: &Setup<'_>, sink: &mut S) -> Run {
@@ -26,9 +26,10 @@ fn new_machine<'a, S>(program: &'a Program, setup: &'a Setup<'a>, sink: &'a mut 
     for (index, &constant) in program.constants.iter().enumerate() {
         registers[program.variables.len() + index] = Value::known(constant);
     }
-    for (index, _) in program.params.iter().enumerate() {
+    for (index, ty) in program.params.iter().enumerate() {
         let value = setup.params.get(index).copied().flatten();
-        registers[program.first_param() + index] = value.map_or(Value::UNKNOWN, |value| Value::known(value as i64));
+        registers[program.first_param() + index] =
+            value.map_or(Value::UNKNOWN, |value| Value::known(arithmetic::wrap(value, *ty) as i64));
     }
     let geometry = program.first_geometry();
     for axis in 0..3 {
@@ -391,6 +392,7 @@ fn report_divergence<S>(
         machine.run.inexact = true;
         return;
     }
+    note_phase(&mut machine.run.diverged_since, home.phase);
     let program = machine.program;
     let site = |sync: u32| program.syncs[sync as usize].site;
     let other_site = match other_home.status[other_index] {

@@ -20,6 +20,12 @@ enum State {
     Trapped,
 }
 
+impl Default for Value {
+    fn default() -> Self {
+        Value::UNKNOWN
+    }
+}
+
 impl Value {
     /// A value that nothing is known about.
     pub const UNKNOWN: Value = Value { bits: 0, state: State::Unknown };

@@ -4,8 +4,8 @@ use super::sweep::{Candidate, Key, Levels, Sweep, key};
 use super::witness::{self, Launch};
 use super::{FailedAssertion, Incident, OutOfBounds, Outcome, reported_level};
 use crate::calculus::eval::{Kind, Program, Run, WARP};
-use crate::calculus::{Expr, ExprId, GeometryVar, Kernel, SiteId, Stmt};
-use crate::memory_model::Level;
+use crate::calculus::{Expr, ExprId, GeometryVar, Kernel, SiteId, Space, Stmt};
+use crate::memory_model::{Level, may_meet};
 use crate::prove::{Conflict, Divergence};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -24,11 +24,15 @@ struct Pair {
 pub(super) struct Findings<'a> {
     kernel: &'a Kernel,
     program: &'a Program,
+    /// Whether only the pairs of `open` are asked for.
+    restricted: bool,
     open: Vec<Key>,
     pairs: BTreeMap<Key, Pair>,
     outcome: Outcome,
     /// Place of each site in the program.
     positions: FxHashMap<SiteId, usize>,
+    /// The space of each access.
+    spaces: FxHashMap<SiteId, Space>,
     /// The value that each write stores.
     stored: FxHashMap<SiteId, ExprId>,
     pub(super) decided: bool,
@@ -36,26 +40,34 @@ pub(super) struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     pub(super) fn new(kernel: &'a Kernel, program: &'a Program, open: &[(SiteId, SiteId)], levels: Levels) -> Self {
-        let wanted = [(levels.block, Level::Block), (levels.grid, Level::Grid)];
-        let wanted = wanted.into_iter().filter(|(asked, _)| *asked).map(|(_, level)| level);
-        let open = wanted.flat_map(|level| open.iter().map(move |&(one, other)| key(one, other, level))).collect();
         let mut findings = Findings {
             kernel,
             program,
-            open,
+            restricted: !open.is_empty(),
+            open: Vec::new(),
             pairs: BTreeMap::new(),
             outcome: Outcome::default(),
             positions: FxHashMap::default(),
+            spaces: FxHashMap::default(),
             stored: FxHashMap::default(),
             decided: false,
         };
         findings.index_sites(&kernel.body);
+        let wanted = [(levels.block, Level::Block), (levels.grid, Level::Grid)];
+        for (_, level) in wanted.into_iter().filter(|(asked, _)| *asked) {
+            let can_meet = |site: SiteId| findings.spaces.get(&site).is_some_and(|&space| may_meet(space, level));
+            let met = open.iter().filter(|pair| can_meet(pair.0)).map(|&(one, other)| key(one, other, level));
+            findings.open.extend(met);
+        }
         findings
     }
 
     fn index_sites(&mut self, body: &[Stmt]) {
         for stmt in body {
             let next = self.positions.len();
+            if let Stmt::Read { access, .. } | Stmt::Atomic { access, .. } | Stmt::Write { access, .. } = stmt {
+                self.spaces.insert(access.site, self.kernel.arrays[access.array].space);
+            }
             match stmt {
                 Stmt::Read { access, .. } | Stmt::Atomic { access, .. } => {
                     self.positions.insert(access.site, next);
@@ -84,7 +96,7 @@ impl<'a> Findings<'a> {
         let large = launch.geometry.block_threads() > u64::from(WARP);
         let first_phase = sweep.found.values().map(|candidate| candidate.phase).min();
         for (&key, candidate) in &sweep.found {
-            if !self.open.is_empty() && !self.open.contains(&key) {
+            if self.restricted && !self.open.contains(&key) {
                 continue;
             }
             let spoilt = first_phase < Some(candidate.phase) || is_spoilt(run, candidate.phase);
@@ -156,7 +168,7 @@ impl<'a> Findings<'a> {
 
     /// Whether no further run could improve an answer that was asked for.
     pub(super) fn is_complete(&self) -> bool {
-        !self.open.is_empty()
+        self.restricted
             && self.open.iter().all(|key| {
                 self.pairs.get(key).is_some_and(|pair| {
                     let settled = key.2 == Level::Grid || key.0 == key.1 || pair.across_warps || pair.in_large_block;
@@ -235,9 +247,7 @@ impl<'a> Findings<'a> {
 
 /// Whether an earlier event of the run makes what happens in `phase` depend on its being mended.
 fn is_spoilt(run: &Run, phase: u32) -> bool {
-    run.divergences.iter().any(|seen| seen.phase < phase)
-        || run.traps.iter().any(|seen| seen.phase <= phase)
-        || run.out_of_bounds.iter().any(|seen| seen.phase <= phase)
+    run.diverged_since.is_some_and(|since| since < phase) || run.undefined_since.is_some_and(|since| since <= phase)
 }
 
 /// Whether an expression has one value in all threads of a launch.

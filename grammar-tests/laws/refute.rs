@@ -1,0 +1,109 @@
+//! Conflicts that runs show.
+
+use super::generate::kernels;
+use proptest::prelude::*;
+use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Setup, WARP, run};
+use raceproof::calculus::{Geometry, Kernel, SiteId, text};
+use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
+use raceproof::prove::Scope;
+use raceproof::prove::refute::{Budget, Levels, replay, search};
+use std::collections::BTreeSet;
+
+const ALL: Levels = Levels { block: true, grid: true };
+
+fn kind(event: &Event) -> AccessKind {
+    match event.kind {
+        Kind::Read => AccessKind::Read,
+        Kind::Write => AccessKind::Write,
+        Kind::Atomic { order, scope } => AccessKind::Atomic { order, scope },
+    }
+}
+
+/// The definition, word for word, for every two accesses of a run.
+fn conflicts_by_definition(kernel: &Kernel, events: &[Event]) -> BTreeSet<(SiteId, SiteId, Level)> {
+    let mut found = BTreeSet::new();
+    for (index, one) in events.iter().enumerate() {
+        for other in &events[index + 1..] {
+            let level = match (one.thread.block == other.thread.block, one.thread.thread / WARP == other.thread.thread / WARP) {
+                (false, _) => Level::Grid,
+                (true, true) => Level::Warp,
+                (true, false) => Level::Block,
+            };
+            let unordered = match level {
+                Level::Warp => one.stamp.warp == other.stamp.warp,
+                Level::Block => one.stamp.block == other.stamp.block,
+                Level::Grid => one.stamp.grid == other.stamp.grid,
+            };
+            let range = |event: &Event| ByteRange { start: event.offset.unwrap().into(), bytes: event.bytes };
+            if one.thread != other.thread
+                && one.array == other.array
+                && may_meet(kernel.arrays[one.array].space, level)
+                && unordered
+                && conflict((kind(one), range(one)), (kind(other), range(other)), level)
+            {
+                let name = if level == Level::Grid { Level::Grid } else { Level::Block };
+                found.insert((one.site.min(other.site), one.site.max(other.site), name));
+            }
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
+
+    /// In one launch a search finds the pairs that the definition gives, no more and no less.
+    #[test]
+    fn a_fixed_launch_gives_the_conflicts_of_the_definition(
+        kernel in kernels(), threads in prop::sample::select(vec![1u32, 2, 3, 5, 34]), n in -1i128..6, m in 0i128..4
+    ) {
+        let geometry = Geometry { block: [threads, 1, 1], grid: [2, 1, 1] };
+        let params = [Some(n), Some(m)];
+        let setup = Setup { geometry, params: &params, blocks: Blocks::All, contents: Contents::Unknown, budget: 1_000_000 };
+        let mut history = History::default();
+        let outcome = run(&Program::new(&kernel), &setup, &mut history);
+        prop_assume!(outcome.finished);
+        let exact: Vec<_> = history.accesses.iter().map(|seen| seen.event).filter(|event| event.exact).collect();
+        let scope = Scope {
+            block: geometry.block.map(Some),
+            grid: geometry.grid.map(Some),
+            params: params.to_vec(),
+        };
+        let found = search(&kernel, &[], &scope, ALL, &Budget { steps: 10_000_000 });
+        let names = found.conflicts.iter().map(|conflict| {
+            let [one, other] = conflict.sites;
+            let level = if conflict.level == Level::Grid { Level::Grid } else { Level::Block };
+            (one.min(other), one.max(other), level)
+        });
+        prop_assert_eq!(names.collect::<BTreeSet<_>>(), conflicts_by_definition(&kernel, &exact), "{}", text::print(&kernel));
+        prop_assert_eq!(found.runs, 1);
+        prop_assert!(!found.decided || !outcome.inexact);
+    }
+
+    /// Every witness replays, and its threads are two.
+    #[test]
+    fn witnesses_replay(kernel in kernels()) {
+        let found = search(&kernel, &[], &Scope::default(), ALL, &Budget { steps: 100_000 });
+        for conflict in &found.conflicts {
+            let [one, other] = &conflict.witness.threads;
+            prop_assert!((one.block, one.thread) != (other.block, other.thread));
+            prop_assert!(replay(&kernel, &conflict.witness, conflict.sites), "{conflict:?} in\n{}", text::print(&kernel));
+        }
+    }
+
+    /// Equal inputs, equal outcomes; and asking for some pairs gives what asking for all gives of them.
+    #[test]
+    fn searches_are_deterministic_and_open_pairs_restrict(kernel in kernels()) {
+        let budget = Budget { steps: 60_000 };
+        let all = search(&kernel, &[], &Scope::default(), ALL, &budget);
+        let again = search(&kernel, &[], &Scope::default(), ALL, &budget);
+        prop_assert_eq!(format!("{all:?}"), format!("{again:?}"));
+        let Some(first) = all.conflicts.first() else { return Ok(()) };
+        let open = [(first.sites[0], first.sites[1])];
+        let some = search(&kernel, &open, &Scope::default(), ALL, &budget);
+        prop_assert!(some.conflicts.iter().all(|conflict| {
+            conflict.sites == first.sites || conflict.sites == [first.sites[1], first.sites[0]]
+        }));
+        prop_assert_eq!(&some.conflicts[0].witness, &first.witness);
+    }
+}
