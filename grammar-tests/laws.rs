@@ -2,6 +2,17 @@
 //!
 //! - [`generate`]: random kernels.
 //! - [`calculus`]: text round trips, validity, evaluation.
+//! - [`refute`]: concrete searches.
 
 mod calculus;
 pub(crate) mod generate;
+mod refute;
+
+use proptest::prelude::ProptestConfig;
+
+/// So many cases, or as many as `PROPTEST_CASES` says.
+pub(crate) fn config(cases: u32) -> ProptestConfig {
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
+    let base = if asked { ProptestConfig::default() } else { ProptestConfig::with_cases(cases) };
+    ProptestConfig { failure_persistence: None, max_global_rejects: base.cases, ..base }
+}

@@ -6,10 +6,6 @@ use raceproof::calculus::eval::{Blocks, Contents, Event, History, Program, Setup
 use raceproof::calculus::validate::validate;
 use raceproof::calculus::{Geometry, Kernel, text};
 
-fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) }
-}
-
 fn execute(kernel: &Kernel, contents: Contents, threads: u32) -> (raceproof::calculus::eval::Run, Vec<Event>) {
     let setup = Setup {
         geometry: Geometry { block: [threads, 1, 1], grid: [2, 1, 1] },
@@ -29,7 +25,7 @@ fn identity(event: &Event) -> impl Ord + Copy + std::fmt::Debug + use<> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(super::config(400))]
 
     #[test]
     fn generated_kernels_are_well_formed(kernel in kernels()) {

@@ -24,7 +24,10 @@ fn conflicts_by_definition(kernel: &Kernel, events: &[Event]) -> BTreeSet<(SiteI
     let mut found = BTreeSet::new();
     for (index, one) in events.iter().enumerate() {
         for other in &events[index + 1..] {
-            let level = match (one.thread.block == other.thread.block, one.thread.thread / WARP == other.thread.thread / WARP) {
+            let level = match (
+                one.thread.block == other.thread.block,
+                one.thread.thread / WARP == other.thread.thread / WARP,
+            ) {
                 (false, _) => Level::Grid,
                 (true, true) => Level::Warp,
                 (true, false) => Level::Block,
@@ -50,7 +53,7 @@ fn conflicts_by_definition(kernel: &Kernel, events: &[Event]) -> BTreeSet<(SiteI
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
+    #![proptest_config(super::config(150))]
 
     /// In one launch a search finds the pairs that the definition gives, no more and no less.
     #[test]
@@ -101,9 +104,8 @@ proptest! {
         let Some(first) = all.conflicts.first() else { return Ok(()) };
         let open = [(first.sites[0], first.sites[1])];
         let some = search(&kernel, &open, &Scope::default(), ALL, &budget);
-        prop_assert!(some.conflicts.iter().all(|conflict| {
-            conflict.sites == first.sites || conflict.sites == [first.sites[1], first.sites[0]]
-        }));
+        let asked = |sites: [SiteId; 2]| sites == first.sites || sites == [first.sites[1], first.sites[0]];
+        prop_assert!(some.conflicts.iter().all(|conflict| asked(conflict.sites)));
         prop_assert_eq!(&some.conflicts[0].witness, &first.witness);
     }
 }

@@ -278,14 +278,12 @@ impl Block {
             self.threads[thread].inexact |= self.doubt;
             let stop = machine.resume(&mut self.threads[thread], place);
             self.variables[variables].copy_from_slice(&machine.registers[..self.width]);
+            // If it is not certain what this thread does, it is not that others get past the next barrier.
+            doubt |= self.threads[thread].inexact;
             self.status[thread] = match stop {
                 Stop::Abort => return false,
                 Stop::End => Status::Ended,
-                Stop::Sync(sync) => {
-                    // If it is not certain that this thread arrives, it is not that others get on.
-                    doubt |= self.threads[thread].inexact;
-                    Status::Waiting(sync)
-                }
+                Stop::Sync(sync) => Status::Waiting(sync),
             };
         }
         self.doubt = doubt;

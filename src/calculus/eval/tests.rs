@@ -248,3 +248,16 @@ fn an_endless_loop_ends_with_the_budget() {
     let (run, _) = unknown("kernel k() { loop while true @0 { } }", 1, &[]);
     assert!(!run.finished && run.steps == 100_000);
 }
+
+#[test]
+fn a_thread_that_may_never_arrive_leaves_the_others_in_doubt() {
+    // Thread 1 ends, unless the unknown loop keeps it; thread 0 waits for nobody or for ever.
+    let source = "kernel k() {
+      global y: element 4
+      var v: i32
+      if tid.x == 0u32 { sync block shared global @0 write y[0; 4] @1 } else { loop while v > 0 @2 { } }
+    }";
+    let (run, history) = unknown(source, 2, &[]);
+    assert!(run.inexact);
+    assert_eq!(summary(&history), "1:0@0?");
+}
