@@ -2,8 +2,8 @@
 //!
 //! The value of an expression is exact: a mathematical integer that the machine computes, under the
 //! assumptions that were noted. Signed overflow is undefined behaviour and assumed absent. Unsigned sums are
-//! read modulo two to the width as a whole, so that only the outermost value must fit: below zero it must be
-//! shown not to go (else the value is unknown), above it is noted as an assumption (RULES, section 2.8).
+//! read modulo two to the width as a whole, so that only the outermost value must fit: see
+//! [`wrapping`](super::wrapping).
 
 use super::builder::{Builder, EnvId, Key};
 use super::sampling::Source;
@@ -14,7 +14,7 @@ use crate::prove::rules::state::Literal;
 /// Nesting at which an expression is given up.
 const DEPTH: u32 = 150;
 
-fn integer(ty: ScalarType) -> Option<(u8, bool)> {
+pub(super) fn integer(ty: ScalarType) -> Option<(u8, bool)> {
     match ty {
         ScalarType::Int { width, signed } => Some((width, signed)),
         _ => None,
@@ -188,28 +188,6 @@ impl Builder<'_> {
         let first = read(self, a, env)?;
         let second = read(self, b, env)?;
         Some((self.settled(&first)?, second))
-    }
-
-    /// The value of `expr`, of type `ty`, whose residue is `residue`.
-    fn fit(&mut self, expr: ExprId, env: EnvId, residue: Poly, ty: ScalarType) -> Option<Poly> {
-        let (least, greatest) = ty.range()?;
-        let (low, high) = self.interval(&residue);
-        let mut assumed = high.is_none_or(|high| high > greatest);
-        if low.is_none_or(|low| low < least) {
-            if least < 0 {
-                assumed = true;
-            } else if !self.shows(&residue) {
-                if residue.is_private() {
-                    return self.unknown(expr, env);
-                }
-                assumed = true;
-                self.fact(residue.clone());
-            }
-        }
-        if assumed {
-            self.assume_no_wrap(expr);
-        }
-        Some(residue)
     }
 
     fn convert(&mut self, expr: ExprId, a: ExprId, env: EnvId) -> Option<Poly> {

@@ -25,6 +25,7 @@ mod truth;
 mod uniform;
 mod variables;
 mod words;
+mod wrapping;
 
 use super::rules::poly::{Atom, Poly};
 use super::rules::sign::Certificate;

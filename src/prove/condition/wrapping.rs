@@ -1,0 +1,98 @@
+//! Values that may not fit their type: unsigned arithmetic, narrowing and sign-changing conversions
+//! (RULES, section 2.8).
+//!
+//! A polynomial that is equal to a value modulo two to its width is the value itself if it lies in the range
+//! of the type. That is shown from bounds and signs, or noted as an assumption, or not needed: the value is
+//! the polynomial less a multiple of two to the width, with the multiple a digit of its own.
+//!
+//! *Assumed* is only an upper end that numbers of ordinary size respect, in a type of 32 bits or more, and
+//! the lower end of a uniform value. A narrow type, or a value that leaves the type for numbers as small as
+//! [`ORDINARY`], gets the digit, since such code means the wrapping.
+//!
+//! *Trap.* `unsigned char slot = threadIdx.x * 64` holds 0 for thread 0 and for thread 4.
+
+use super::builder::{Builder, EnvId, Key};
+use super::integers::integer;
+use super::sampling::Source;
+use crate::calculus::{Axis, ExprId, GeometryVar, ScalarType};
+use crate::prove::rules::poly::{Atom, Poly, Side, UNKNOWN};
+
+/// A number that every size, id, parameter and counter may well reach.
+const ORDINARY: i128 = 4;
+
+impl Builder<'_> {
+    /// The value of `expr`, of type `ty`, whose residue is `residue`.
+    pub(super) fn fit(&mut self, expr: ExprId, env: EnvId, residue: Poly, ty: ScalarType) -> Option<Poly> {
+        let (least, greatest) = ty.range()?;
+        let (width, _) = integer(ty)?;
+        let (low, high) = self.interval(&residue);
+        let too_high = high.is_none_or(|high| high > greatest);
+        let too_low = low.is_none_or(|low| low < least) && (least < 0 || !self.shows(&residue));
+        if !too_high && !too_low {
+            return Some(residue);
+        }
+        let below_zero = too_low && least == 0;
+        let means_it = (too_high || least < 0) && (width < 32 || leaves_at_once(&residue, greatest));
+        if means_it || (below_zero && residue.is_private()) {
+            return self.wrapped(expr, env, residue, ty);
+        }
+        if below_zero {
+            self.fact(residue.clone());
+        }
+        self.assume_no_wrap(expr);
+        Some(residue)
+    }
+
+    /// The residue less a multiple of two to the width, so that it lies in the range of `ty`.
+    fn wrapped(&mut self, expr: ExprId, env: EnvId, residue: Poly, ty: ScalarType) -> Option<Poly> {
+        let (least, greatest) = ty.range()?;
+        let (width, _) = integer(ty)?;
+        if width > 32 {
+            // Two to the 64 is no coefficient.
+            return self.unknown(expr, env);
+        }
+        let modulus = 1i64 << width;
+        let multiple = self.multiple(expr, env, &residue, (least as i64, modulus))?;
+        let value = residue.minus(&Poly::atom(multiple).scaled(modulus)?)?;
+        self.fact(value.plus_constant(-(least as i64))?);
+        self.fact(Poly::constant(greatest as i64).minus(&value)?);
+        self.bound_sizes()?;
+        Some(value)
+    }
+
+    /// The atom for how often the residue has wrapped; equal residues of uniform values share it.
+    fn multiple(&mut self, expr: ExprId, env: EnvId, residue: &Poly, (least, modulus): (i64, i64)) -> Option<Atom> {
+        let private = residue.is_private();
+        let side = self.environments[env].side;
+        let identity = (Key::Quotient(expr), vec![residue.clone()], private.then_some(side));
+        if let Some(known) = self.unknowns.get(&identity) {
+            return known.as_atom();
+        }
+        let source = Source::Quotient(residue.plus_constant(-least)?, Poly::constant(modulus));
+        let level = if private { UNKNOWN } else { 0 };
+        let atom = self.atom(level, Key::Quotient(expr), side, "wrap", source)?;
+        self.unknowns.insert(identity, Poly::atom(atom));
+        Some(atom)
+    }
+
+    /// What devices allow: without it two ids may differ by as much as a type can hold.
+    fn bound_sizes(&mut self) -> Option<()> {
+        for axis in Axis::ALL {
+            for (var, greatest) in [(GeometryVar::BlockDim(axis), 1024), (GeometryVar::GridDim(axis), 0x7fff_ffff)] {
+                let size = self.geometry(var, Side::First)?;
+                self.fact(Poly::constant(greatest).minus(&size)?);
+            }
+        }
+        Some(())
+    }
+}
+
+/// Whether the value leaves the type above for numbers of ordinary size.
+fn leaves_at_once(residue: &Poly, greatest: i128) -> bool {
+    let size = residue.terms().iter().fold(0i128, |sum, &(monomial, coefficient)| {
+        let product =
+            monomial.atoms().fold(i128::from(coefficient.max(0)), |product, _| product.saturating_mul(ORDINARY));
+        sum.saturating_add(product)
+    });
+    size > greatest
+}
