@@ -46,7 +46,6 @@ mod tests;
 
 use super::{Kernel, SiteId};
 use places::{Place, Places};
-use std::fmt::Write;
 
 /// How the iteration number of a common loop in the second access relates to that in the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -209,41 +208,8 @@ impl Intervals {
     fn is_certain(&self, case: &certain::Case<'_>, instance: &SyncInstance) -> bool {
         self.places.get(instance.sync).is_some_and(|sync| certain::both_execute(case, sync, instance))
     }
-
-    /// A listing of the accesses that share an interval, for people; `name` says how a site is called.
-    pub fn listing(&self, accesses: &[SiteId], name: &dyn Fn(SiteId) -> String) -> String {
-        let mut text = String::new();
-        for (index, &first) in accesses.iter().enumerate() {
-            for &second in &accesses[index..] {
-                for meeting in self.meetings(first, second) {
-                    let _ = writeln!(text, "{} meets {}{}", name(first), name(second), describe(&meeting, name));
-                }
-            }
-        }
-        text
-    }
 }
 
 fn same(loops: &[SiteId]) -> Vec<(SiteId, Relation)> {
     loops.iter().map(|&each| (each, Relation::Same)).collect()
-}
-
-/// The circumstances of a meeting in words.
-fn describe(meeting: &Meeting, name: &dyn Fn(SiteId) -> String) -> String {
-    let mut text = String::new();
-    for &(each, relation) in &meeting.relations {
-        let turn = match relation {
-            Relation::Same => "in the same turn",
-            Relation::Next => "one turn later",
-            Relation::Previous => "one turn earlier",
-            Relation::Any => "in any turn",
-        };
-        let _ = write!(text, ", {turn} of {}", name(each));
-    }
-    let mut unless = meeting.between.iter().map(|instance| name(instance.sync)).collect::<Vec<_>>();
-    unless.dedup();
-    if !unless.is_empty() {
-        let _ = write!(text, ", unless both execute {}", unless.join(" or "));
-    }
-    text
 }
