@@ -1,5 +1,6 @@
 //! Execution of loops: a trial turn to see how variables move, then the body on their closed forms.
 
+use super::exits;
 use super::induction::{self, Induction, Trial};
 use super::state::{Mode, Polarity, State, convert};
 use crate::calculus::{BinaryOp, Expr, ExprId, For, ScalarType, SiteId, Stmt, Test};
@@ -31,8 +32,9 @@ pub(super) fn execute(state: &mut State<'_>, head: Head<'_>, body: &[Stmt], site
     } else {
         trials.iter().map(|trial| trial.end).collect()
     };
+    let mut after = exits::After::new(head, site, &trials);
     for ((trial, induction), end) in trials.iter().zip(&inductions).zip(ends) {
-        let value = value_after(state, head, site, *trial, induction, end);
+        let value = after.value(state, *trial, induction, end);
         state.assign(trial.var, value);
     }
 }
@@ -178,7 +180,7 @@ fn emit(
     ends
 }
 
-fn set_from(state: &mut State<'_>, opaque: OpaqueId, values: Vec<ExprId>) {
+pub(super) fn set_from(state: &mut State<'_>, opaque: OpaqueId, values: Vec<ExprId>) {
     if let Origin::Loop { from, .. } = &mut state.out.opaques[opaque].origin {
         *from = values;
     }
@@ -370,53 +372,4 @@ fn continue_if(state: &mut State<'_>, id: LoopId, later: &[(ExprId, Polarity)]) 
         all = state.out.exprs.and(all, value);
     }
     state.out.loops[id].continues = state.cap(all);
-}
-
-// ---- after the loop ----
-
-/// The value of a variable after the loop.
-fn value_after(
-    state: &mut State<'_>,
-    head: Head<'_>,
-    site: SiteId,
-    trial: Trial,
-    induction: &Induction,
-    end: ExprId,
-) -> ExprId {
-    if *induction == Induction::Invariant && keeps_its_value(trial, end) {
-        return trial.start;
-    }
-    if let Head::For(each) = head
-        && each.var == trial.var
-        && let Some(value) = counted_exit(state, each, trial)
-    {
-        return value;
-    }
-    let mut from = vec![trial.start, end];
-    if let Head::For(each) = head
-        && each.var == trial.var
-    {
-        from.push(state.evaluate(each.step.by));
-    }
-    let (opaque, value) = state.loop_value(trial.var, site);
-    set_from(state, opaque, from);
-    value
-}
-
-/// Whether a variable that has its first value at the start of every turn also has it when the loop ends;
-/// a flag that ends the loop does not.
-fn keeps_its_value(trial: Trial, end: ExprId) -> bool {
-    end == trial.start || end == trial.symbol
-}
-
-/// Where a counted loop of step one leaves its variable.
-fn counted_exit(state: &mut State<'_>, each: &For, trial: Trial) -> Option<ExprId> {
-    let Expr::Int(1, _) = state.kernel.exprs[each.step.by] else { return None };
-    let bound = state.evaluate(each.bound);
-    let op = match (each.step.op, each.cmp) {
-        (BinaryOp::Add, BinaryOp::Lt) => BinaryOp::Max,
-        (BinaryOp::Sub, BinaryOp::Gt) => BinaryOp::Min,
-        _ => return None,
-    };
-    Some(state.out.exprs.binary(op, trial.start, bound))
 }

@@ -13,6 +13,7 @@
 //! Deliberately absent: what arrays hold. A read gives a fresh unknown value, always.
 
 mod assigned;
+mod exits;
 pub(super) mod finish;
 mod induction;
 mod loops;

@@ -155,6 +155,12 @@ impl<'k> State<'k> {
         self.unknown_for(var, Origin::Loop { site, name, from: Vec::new() }, self.kernel.sites[site].span)
     }
 
+    /// The number of turns that the loop at `site` has run.
+    pub(super) fn turns_value(&mut self, site: SiteId) -> ExprId {
+        let origin = Origin::Loop { site, name: "turns".to_owned(), from: Vec::new() };
+        self.unknown("turns", ScalarType::I64, origin, self.kernel.sites[site].span).1
+    }
+
     fn function_value(&mut self, name: &str, args: Vec<ExprId>, ty: ScalarType, span: Option<Span>) -> ExprId {
         let key = (name.to_owned(), args, ty);
         if let Some(&var) = self.functions.get(&key) {

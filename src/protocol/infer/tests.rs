@@ -241,6 +241,32 @@ fn halving_is_geometric_and_swapped_buffers_stay_opposite() {
     assert_eq!(reasons(&protocol, 1), []);
 }
 
+/// `for (i = 0; i < n; i++) { for (j = 4; j > 0; j -= 2) x += t; }  while (i < 9) { i += 2; x += t; }`
+#[test]
+fn what_a_loop_moves_steadily_is_known_after_it() {
+    let text = "kernel k(n: i32) { global a: element 4 var i: i32 var j: i32 var x: i32
+           let x = convert<i32>(tid.x)
+           for i = 0 while i < n step + 1 @0 {
+             for j = 4 while j > 0 step - 2 @1 { let x = x + n }
+             write a[convert<i64>(x); 4] @2
+           }
+           write a[convert<i64>(x); 4] @3
+           loop while x < 9 @4 { let x = x + 2 }
+           write a[convert<i64>(x); 4] @5 }";
+    let protocol = infer(&crate::calculus::text::parse(text).unwrap());
+    let after = "(ThreadIdx(X) Add ((n Mul 2) Mul (n Max 0)))";
+    assert_eq!(
+        offsets(&protocol),
+        [
+            "((ThreadIdx(X) Add ((n Mul 2) Mul k)) Add (n Mul 2))".to_owned(),
+            after.to_owned(),
+            format!("({after} Add (2 Mul turns))")
+        ]
+    );
+    assert_eq!(reasons(&protocol, 1), []);
+    assert_eq!(reasons(&protocol, 2), [ReasonKind::UnknownLoopCount]);
+}
+
 #[test]
 fn deep_nesting_is_reported_and_nested_loops_stay_cheap() {
     let mut b = Build::new();
