@@ -103,7 +103,120 @@ fn deep_nesting_gives_a_message() {
 }
 
 #[test]
+fn monstrous_text_ends_quickly() {
+    let many = 50_000;
+    let kernel = |body: String| format!("__global__ void k(int *p) {{ {body} }}{NEXT}");
+    let texts = [
+        kernel("__launch_bounds__(".repeat(many)),
+        kernel("[[".repeat(many)),
+        format!("#define f(x) x\n{}", kernel("f(".repeat(many))),
+        format!("template <typename T> {}", "template <> ".repeat(many)),
+        format!("namespace {}b {{}}", "a::".repeat(many)),
+        format!("struct {{}} {}", "__attribute__((packed)) ".repeat(many)),
+        kernel("p[0] < ".repeat(many)),
+        "A<".repeat(many),
+        "extern \"C\" ".repeat(many),
+        kernel("case 1: ".repeat(many / 5)),
+        "typedef ".repeat(many),
+        "#if 1\n".repeat(many),
+        "\\\n".repeat(many),
+    ];
+    let start = std::time::Instant::now();
+    for text in texts {
+        let answer = read(&text, Language::Cuda);
+        print(&answer.unit);
+    }
+    // Nothing here is quadratic: that would take hours, even where this bound is generous.
+    assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
+}
+
+#[test]
 fn nesting_that_people_write_is_read() {
     let text = format!("__global__ void k(int *p) {{ p[0] = {}1{}; }}", "(1 + ".repeat(100), ")".repeat(100));
     check(&text, ParseState::Ok, &["kernel void k(int* p) {"]);
+}
+
+/// Words of both languages, brackets that match and that do not, and what lexers trip over.
+const WORDS: [&str; 64] = [
+    "int",
+    "x",
+    "p",
+    "T",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    "<<",
+    ">>",
+    ";",
+    ";",
+    ",",
+    ":",
+    "::",
+    "?",
+    "*",
+    "&",
+    "=",
+    "+",
+    "-",
+    "++",
+    "->",
+    ".",
+    "...",
+    "#",
+    "##",
+    "\n#define M(a, b) a ## b #a\n",
+    "M(",
+    "\n#if x\n",
+    "\n#endif\n",
+    "\n#else\n",
+    "template",
+    "typename",
+    "struct",
+    "union",
+    "enum",
+    "typedef",
+    "using",
+    "namespace",
+    "operator",
+    "if",
+    "else",
+    "for",
+    "while",
+    "do",
+    "switch",
+    "case 1:",
+    "return",
+    "__global__ void k(int *p) {",
+    "__shared__",
+    "__kernel",
+    "__global",
+    "__attribute__((a(1)))",
+    "[[b]]",
+    "asm(\"\" : \"=r\"(x))",
+    "1.5f",
+    "0x1u",
+    "\"s\"",
+    "'c'",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
+
+    /// Any soup of words gives an answer, and errors in the tree are never called a clean parse.
+    #[test]
+    fn soups_of_words_are_survived(picks in proptest::collection::vec((0..WORDS.len(), 0..4_u8), 0..120)) {
+        let text: String = picks.iter().map(|&(word, gap)| format!("{}{}", WORDS[word], if gap == 0 { "" } else { " " })).collect();
+        for language in [Language::Cuda, Language::OpenCl] {
+            let answer = read(&text, language);
+            if print(&answer.unit).contains("«syntax error»") {
+                proptest::prop_assert_ne!(answer.parse, ParseState::Ok);
+                proptest::prop_assert!(!answer.diagnostics.is_empty());
+            }
+        }
+    }
 }

@@ -73,8 +73,8 @@ fn signed(bits: i64) -> Value {
     Value { bits, unsigned: false }
 }
 
-fn truth(holds: bool) -> Option<Value> {
-    Some(signed(i64::from(holds)))
+fn truth(holds: bool) -> Value {
+    signed(i64::from(holds))
 }
 
 /// The text is no expression.
@@ -223,8 +223,8 @@ fn apply(operator: &str, value: Value) -> Value {
 fn combine(operator: &str, left: Option<Value>, right: Option<Value>) -> Option<Value> {
     let known = |side: Option<Value>, holds: bool| side.is_some_and(|value| (value.bits != 0) == holds);
     match operator {
-        "&&" | "and" if known(left, false) || known(right, false) => return truth(false),
-        "||" | "or" if known(left, true) || known(right, true) => return truth(true),
+        "&&" | "and" if known(left, false) || known(right, false) => return Some(truth(false)),
+        "||" | "or" if known(left, true) || known(right, true) => return Some(truth(true)),
         _ => {}
     }
     let (left, right) = (left?, right?);
@@ -232,14 +232,14 @@ fn combine(operator: &str, left: Option<Value>, right: Option<Value>) -> Option<
     let (a, b) = (left.bits, right.bits);
     let compare = if unsigned { (a as u64).cmp(&(b as u64)) } else { a.cmp(&b) };
     let bits = match operator {
-        "&&" | "and" => return truth(a != 0 && b != 0),
-        "||" | "or" => return truth(a != 0 || b != 0),
-        "==" => return truth(a == b),
-        "!=" | "not_eq" => return truth(a != b),
-        "<" => return truth(compare.is_lt()),
-        ">" => return truth(compare.is_gt()),
-        "<=" => return truth(compare.is_le()),
-        ">=" => return truth(compare.is_ge()),
+        "&&" | "and" => return Some(truth(a != 0 && b != 0)),
+        "||" | "or" => return Some(truth(a != 0 || b != 0)),
+        "==" => return Some(truth(a == b)),
+        "!=" | "not_eq" => return Some(truth(a != b)),
+        "<" => return Some(truth(compare.is_lt())),
+        ">" => return Some(truth(compare.is_gt())),
+        "<=" => return Some(truth(compare.is_le())),
+        ">=" => return Some(truth(compare.is_ge())),
         "|" | "bitor" => a | b,
         "^" | "xor" => a ^ b,
         "&" | "bitand" => a & b,

@@ -146,7 +146,7 @@ impl<'a> Preprocessor<'a> {
         for (name, value) in &self.options.defines {
             // `-D 'F(x)=x'` defines a function-like macro, as in every compiler; a line break ends the value.
             let value = value.split('\n').next().unwrap_or("");
-            lines.push_str(&format!("#define {name} {value}\n"));
+            lines.extend(["#define ", name, " ", value, "\n"]);
         }
         if !lines.is_empty() {
             self.define_from("<command-line>", &lines);

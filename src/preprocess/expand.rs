@@ -10,6 +10,7 @@ use super::interner::Symbol;
 use super::lexer;
 use super::{Token, TokenFlags, TokenKind};
 use crate::source::{ExpansionId, Span};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// A macro definition.
@@ -199,7 +200,9 @@ impl Preprocessor<'_> {
             let Some(token) = self.unexpanded() else {
                 let text = self.spellings.text(name.text).to_owned();
                 self.complain(name.span, &format!("unterminated call of macro `{text}`"));
-                self.put_back(std::iter::once(open).chain(arguments.into_iter().flatten()).collect());
+                let rest: Vec<Token> = std::iter::once(open).chain(arguments.into_iter().flatten()).collect();
+                self.spend(name.span, rest.len());
+                self.put_back(rest);
                 return None;
             };
             let text = token.text;
@@ -348,11 +351,10 @@ impl Preprocessor<'_> {
         let Some((first, last)) = tokens.first().zip(tokens.last()) else { return tokens };
         let whole = self.sources.join(first.span, last.span);
         let name = self.spellings.text(param.text).to_owned();
-        let mut known: Vec<(Option<ExpansionId>, ExpansionId)> = Vec::new();
+        let mut known: FxHashMap<Option<ExpansionId>, ExpansionId> = FxHashMap::default();
         for token in &mut tokens {
             let below = token.span.expansion;
-            let found = known.iter().find(|(from, _)| *from == below).map(|&(_, to)| to);
-            let expansion = found.unwrap_or_else(|| {
+            let expansion = *known.entry(below).or_insert_with(|| {
                 let mut call_site = whole;
                 let mut name = name.clone();
                 if below != with.outside
@@ -364,9 +366,6 @@ impl Preprocessor<'_> {
                 }
                 self.sources.add_expansion(name, call_site)
             });
-            if found.is_none() {
-                known.push((below, expansion));
-            }
             token.span.expansion = Some(expansion);
         }
         tokens

@@ -243,16 +243,12 @@ impl Lexer<'_> {
             return self.literal(b'"', TokenKind::String);
         };
         let close = format!("){}\"", &self.text[body..body + open]);
-        match self.text[body + open..].find(&close) {
-            Some(found) => {
-                self.at = body + open + found + close.len();
-                TokenKind::RawString
-            }
-            None => {
-                self.at = self.bytes.len();
-                TokenKind::Other
-            }
-        }
+        let Some(found) = self.text[body + open..].find(&close) else {
+            self.at = self.bytes.len();
+            return TokenKind::Other;
+        };
+        self.at = body + open + found + close.len();
+        TokenKind::RawString
     }
 
     fn punctuator(&mut self) -> TokenKind {

@@ -123,8 +123,9 @@ impl Names {
 
     /// `template <…> … name`
     fn template(&mut self, output: &Output, at: usize) {
-        let Some(open) = output.tokens.get(at + 1).filter(|token| output.text(token) == "<") else { return };
-        let _ = open;
+        if output.tokens.get(at + 1).is_none_or(|token| output.text(token) != "<") {
+            return;
+        }
         let mut next = after_angles(output, at + 1);
         let mut name = None;
         while let Some(token) = output.tokens.get(next) {

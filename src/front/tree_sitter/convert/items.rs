@@ -100,6 +100,10 @@ impl Converter<'_> {
                 }
             }
         }
+        if names.len() > 64 {
+            self.report(span, super::NESTED_TOO_DEEPLY);
+            return self.unsupported_item(node, super::NESTED_TOO_DEEPLY);
+        }
         let innermost = names.pop().unwrap_or_else(|| self.no_name(node));
         let mut item = Item { kind: ItemKind::Namespace { name: innermost, items }, span };
         while let Some(name) = names.pop() {
@@ -285,7 +289,7 @@ impl Converter<'_> {
         while more {
             let child = cursor.node();
             match cursor.field_name() {
-                Some("declarator") if child.kind() == "init_declarator" => parts.extend(self.init_declarator(child)),
+                Some("declarator") if child.kind() == "init_declarator" => parts.extend(Self::init_declarator(child)),
                 Some("declarator") if child.is_named() && child.kind() != "gnu_asm_expression" => {
                     parts.push(Part { declarator: child, value: None, equals: Equals::Absent, bits: None });
                 }
@@ -311,7 +315,7 @@ impl Converter<'_> {
         parts
     }
 
-    fn init_declarator<'t>(&self, node: Node<'t>) -> Option<Part<'t>> {
+    fn init_declarator(node: Node<'_>) -> Option<Part<'_>> {
         let equals = if child_of(node, "=").is_some() { Equals::Written } else { Equals::Absent };
         let declarator = node.child_by_field_name("declarator")?;
         Some(Part { declarator, value: node.child_by_field_name("value"), equals, bits: None })

@@ -238,7 +238,7 @@ impl<'a> Converter<'a> {
 }
 
 /// The named children, comments apart.
-fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()
 }

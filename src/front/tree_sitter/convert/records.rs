@@ -61,15 +61,20 @@ impl Converter<'_> {
 
     /// Attributes written directly behind token `last`: `struct { … } __attribute__((packed))`.
     fn attributes_behind(&mut self, last: usize) -> Vec<Qualifier> {
-        let follows = self.buffer.attributes.iter().any(|attribute| attribute.tokens.start == last + 1);
-        if follows { self.attributes(last + 1..last + 2 + self.skipped_behind(last)) } else { Vec::new() }
+        match self.skipped_behind(last) {
+            0 => Vec::new(),
+            skipped => self.attributes(last + 1..last + 2 + skipped),
+        }
     }
 
     /// How many tokens of attributes follow token `last`.
     pub(super) fn skipped_behind(&self, last: usize) -> usize {
+        let attributes = &self.buffer.attributes;
+        let mut next = attributes.partition_point(|attribute| attribute.tokens.start <= last);
         let mut end = last + 1;
-        while let Some(attribute) = self.buffer.attributes.iter().find(|attribute| attribute.tokens.start == end) {
+        while let Some(attribute) = attributes.get(next).filter(|attribute| attribute.tokens.start <= end) {
             end = attribute.tokens.end;
+            next += 1;
         }
         end - last - 1
     }

@@ -15,7 +15,7 @@ impl Converter<'_> {
     }
 
     /// The named children of a block and what the grammar could not place among them.
-    fn children_with_errors<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    fn children_with_errors(node: Node<'_>) -> Vec<Node<'_>> {
         let mut cursor = node.walk();
         node.children(&mut cursor)
             .filter(|child| child.kind() != "comment" && (child.is_named() || child.is_error() || child.is_missing()))

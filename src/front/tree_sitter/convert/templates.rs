@@ -34,7 +34,10 @@ impl Converter<'_> {
             "function_definition" => vec![self.function_definition(inner, Some(params))],
             "declaration" => self.declaration(inner, Some(params)),
             "alias_declaration" => vec![self.alias(inner, params)],
-            "template_declaration" => self.template(inner, params),
+            "template_declaration" => match self.deeper(inner, |this| this.template(inner, params)) {
+                Some(items) => items,
+                None => vec![self.unsupported_item(inner, super::NESTED_TOO_DEEPLY)],
+            },
             "friend_declaration" => Vec::new(),
             _ => {
                 let mut record = self.record(inner);

@@ -46,7 +46,7 @@ impl Rewriter<'_> {
                 ")" => break,
                 "*" | "::" | "&" => {}
                 _ if self.is_type_at(position) || matches!(text, "const" | "volatile" | "struct" | "unsigned") => {
-                    types += 1
+                    types += 1;
                 }
                 _ if self.replacement(position, text) == Some("const") => types += 1,
                 _ => return,

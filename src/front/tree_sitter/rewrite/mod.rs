@@ -260,8 +260,18 @@ impl<'a> Rewriter<'a> {
 
     /// The bracket that closes the one at `open`.
     fn closing(&self, open: usize) -> Option<usize> {
+        self.closing_before(open, self.end)
+    }
+
+    /// The bracket that closes the one at `open`, if it is near: attributes are short, and looking for the end
+    /// of each of many that are cut off would take for ever.
+    fn closing_nearby(&self, open: usize) -> Option<usize> {
+        self.closing_before(open, self.end.min(open + ANGLE_WINDOW))
+    }
+
+    fn closing_before(&self, open: usize, end: usize) -> Option<usize> {
         let mut depth = 0_usize;
-        for at in open..self.end {
+        for at in open..end {
             match self.text(at) {
                 "(" | "[" | "{" => depth += 1,
                 ")" | "]" | "}" => {
@@ -346,7 +356,7 @@ impl<'a> Rewriter<'a> {
             && self.text(at + 1) == "["
             && self.touches(at)
             && !self.ends_operand(at)
-            && let Some(close) = self.closing(at)
+            && let Some(close) = self.closing_nearby(at)
         {
             self.attribute_list(at + 2..close - 1, at..close + 1);
             return close + 1;

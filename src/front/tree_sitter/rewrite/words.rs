@@ -147,7 +147,7 @@ impl Rewriter<'_> {
     fn attribute(&mut self, at: usize, text: &str) -> Option<usize> {
         match text {
             "__attribute__" | "__attribute" if self.text(at + 1) == "(" && self.text(at + 2) == "(" => {
-                let outer = self.closing(at + 1)?;
+                let outer = self.closing_nearby(at + 1)?;
                 self.attribute_list(at + 3..outer - 1, at..outer + 1);
                 Some(outer + 1)
             }
@@ -155,7 +155,7 @@ impl Rewriter<'_> {
             | "__block_size__" | "__declspec" | "__pragma" | "__nv_pure__" | "__builtin_align__"
                 if self.text(at + 1) == "(" =>
             {
-                let close = self.closing(at + 1)?;
+                let close = self.closing_nearby(at + 1)?;
                 self.keep_attribute(text, Some(at + 2..close), at..close + 1);
                 Some(close + 1)
             }
@@ -188,7 +188,7 @@ impl Rewriter<'_> {
             }
             let spelling = self.text(name);
             if self.text(name + 1) == "(" {
-                let close = self.closing(name + 1).unwrap_or(inside.end).min(inside.end);
+                let close = self.closing_nearby(name + 1).unwrap_or(inside.end).min(inside.end);
                 self.keep_attribute(spelling, Some(name + 2..close), whole.clone());
                 at = close + 1;
             } else {
