@@ -4,6 +4,7 @@
 //! `p @+ i` a moved pointer, `f!()` a builtin and `f?()` a call of something unknown.
 
 mod calls;
+mod facts;
 mod launches;
 mod limits;
 mod opencl;
