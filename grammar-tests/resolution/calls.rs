@@ -249,3 +249,27 @@ fn shuffles_and_unimplemented_annotations_are_not_silent() {
     assert!(expect_unmodelled(&found[0]) && expect_unmodelled(&found[1]), "{found:?}");
     assert_eq!(found[2..], [Builtin::Assume, Builtin::Assume]);
 }
+
+#[test]
+fn no_guess_is_made_where_a_type_parameter_decides() {
+    let overloads = "__device__ void f(int *p, int) { p[0] = 1; } __device__ void f(int *p, float) { p[1] = 1; }";
+    check_with(
+        &format!("{overloads} Mystery g();"),
+        "int *p",
+        "f(p, g());",
+        "unsupported(no function `f` fits this call)",
+    );
+    let program = cuda(&format!("{overloads} template <typename T> __global__ void k(int *p, T t) {{ f(p, t); }}"));
+    assert_eq!(super::body(&program, "k"), "unsupported(no function `f` fits this call)\n");
+}
+
+#[test]
+fn a_condition_on_a_record_is_no_conversion() {
+    check_with(
+        "struct S { int x; };",
+        "S s, int *p",
+        "if (s) p[0] = 1;",
+        "if unsupported(conversion from S to bool)
+           [(*p @+ 0)] = 1",
+    );
+}

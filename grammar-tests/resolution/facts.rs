@@ -21,7 +21,9 @@ fn equal_launches_are_one_set_of_facts() {
 
 #[test]
 fn launches_that_no_device_runs_are_told_apart() {
-    let program = cuda("__global__ void k(int *a) { a[0] = 1; } void host(int *p) { k<<<1, 2048>>>(p); k<<<dim3(1, 70000), 32>>>(p); k<<<1, 1>>>(p); }");
+    let program = cuda(
+        "__global__ void k(int *a) { a[0] = 1; } void host(int *p) { k<<<1, 2048>>>(p); k<<<dim3(1, 70000), 32>>>(p); k<<<1, 1>>>(p); }",
+    );
     let (found, impossible) = facts(&program, program.kernels[0]);
     assert_eq!(found.len(), 1);
     let reasons: Vec<Impossible> = impossible.into_iter().map(|(_, reason)| reason).collect();

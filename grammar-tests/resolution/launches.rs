@@ -55,6 +55,12 @@ fn what_may_change_is_not_known() {
 }
 
 #[test]
+fn what_is_not_understood_may_change_everything_but_constants() {
+    let found = launches("", "int t = 64; const int c = 32; auto set = [&]() { t = 3; }; set(); k<<<c, t>>>(d, 1, 2);");
+    assert_eq!((found[0].grid[0], found[0].block[0]), (Some(32), None));
+}
+
+#[test]
 fn a_host_function_may_change_what_it_takes_by_reference() {
     let found = launches(
         "void set(int &v) { v = 3; } void get(int v) { }",

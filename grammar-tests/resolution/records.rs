@@ -146,3 +146,47 @@ fn constructors_run_on_their_variable() {
          [(*p @+ 0)] = *s.0",
     );
 }
+
+#[test]
+fn code_that_runs_unseen_is_not_dropped() {
+    let guard = "struct G { int x; __device__ ~G() { __syncthreads(); } };";
+    check_with(guard, "int *p", "G g;", "unsupported: destructor of G\nLocal g: G");
+    check_with(
+        &format!("{guard} struct H {{ G inner[2]; }};"),
+        "int *p",
+        "H h;",
+        "unsupported: destructor of H\nLocal h: H",
+    );
+    check_with(
+        "struct C { int x; __device__ C() { x = 0; } __device__ C(const C &o) { x = o.x; } };",
+        "C *p",
+        "C c = p[1];",
+        "Local c: C = unsupported(copy constructor of C)",
+    );
+    check_with(
+        "struct B { int b; __device__ B() { b = 1; } }; struct D : B { int d; __device__ D(int x) : d(x) { } };",
+        "int *p",
+        "D d(2); p[0] = d.b;",
+        "Local d: D\nD::D(&d, 2)\n[(*p @+ 0)] = *d.0",
+    );
+}
+
+#[test]
+fn constructors_of_bases_run_first() {
+    let program = cuda(
+        "struct B { int b; __device__ B() { b = 1; } }; struct D : B { int d; __device__ D(int x) : d(x) { } }; __global__ void k() { D d(2); }",
+    );
+    assert_eq!(super::body(&program, "D::D"), "B::B(<B *>*this)\n[*this].1 = *x\n");
+}
+
+#[test]
+fn defaulted_members_do_what_none_would_do() {
+    check_with(
+        "struct S { int a; S() = default; S(const S &) = default; __device__ S(int x) { a = x; } };",
+        "S *p",
+        "S s; S t = p[0]; p[1] = t;",
+        "Local s: S
+         Local t: S = *[(*p @+ 0)]
+         [(*p @+ 1)] = *t",
+    );
+}

@@ -79,8 +79,10 @@ fn pure(result: ResultType) -> Meaning {
 /// The C library and what both languages share.
 fn common(name: &str) -> Option<Meaning> {
     Some(match name {
-        "min" | "fmin" => meaning(Builtin::Min, ResultType::Common),
-        "max" | "fmax" => meaning(Builtin::Max, ResultType::Common),
+        "min" => meaning(Builtin::Min, ResultType::Common),
+        "max" => meaning(Builtin::Max, ResultType::Common),
+        "fmin" => meaning(Builtin::Min, ResultType::Floating),
+        "fmax" => meaning(Builtin::Max, ResultType::Floating),
         "abs" => meaning(Builtin::Abs, ResultType::First),
         "printf" | "puts" | "fprintf" => meaning(Builtin::Print, fixed(INT)),
         "assert" => meaning(Builtin::Assert, ResultType::Void),

@@ -265,7 +265,7 @@ impl<'u> Resolver<'u> {
     fn argument(&mut self, argument: Expr, param: super::program::VariableId, span: Span) -> Expr {
         let ty = self.variables[param].ty;
         if !self.variables[param].is_reference {
-            let value = self.load(argument);
+            let value = self.copy(argument, span);
             return self.implicit(value, ty, span);
         }
         let Type::Pointer { to, .. } = self.types[ty] else {
@@ -380,7 +380,56 @@ impl<'u> Resolver<'u> {
         let name = self.record_decls[self.record_origins[record.index()].0].name;
         let scope = self.record_scopes[record.index()];
         let entities = self.scopes[scope.0].names.get(name).cloned().unwrap_or_default();
-        functions_of(&entities)
+        let all = functions_of(&entities);
+        // `S() = default;` and `S(const S &) = default;` have no body and do what a record without them does.
+        let has_body = |decl: &FunctionDecl<'u>| {
+            all.iter().any(|other| {
+                other.syntax.body.is_some()
+                    && other.syntax.params.len() == decl.syntax.params.len()
+                    && is_copy(other.syntax, name) == is_copy(decl.syntax, name)
+            })
+        };
+        let is_defaulted =
+            |decl: &FunctionDecl<'u>| !has_body(decl) && (decl.syntax.params.is_empty() || is_copy(decl.syntax, name));
+        all.iter().filter(|decl| !is_defaulted(decl)).copied().collect()
+    }
+
+    /// Whether copying a record runs code of the program.
+    fn has_copy_constructor(&mut self, record: RecordId) -> bool {
+        let name = self.record_decls[self.record_origins[record.index()].0].name;
+        self.constructors(record).iter().any(|decl| is_copy(decl.syntax, name))
+    }
+
+    /// Whether the end of a record's life runs code of the program: its own destructor, a base's or a field's.
+    pub(super) fn has_destructor(&mut self, ty: TypeId) -> bool {
+        let record = match self.types[ty] {
+            Type::Record(record) => record,
+            Type::Array { of, .. } => return self.has_destructor(of),
+            _ => return false,
+        };
+        let name = format!("~{}", self.record_decls[self.record_origins[record.index()].0].name);
+        let scope = self.record_scopes[record.index()];
+        let own = self.scopes[scope.0].names.get(&name).cloned().unwrap_or_default();
+        if functions_of(&own).iter().any(|decl| decl.syntax.body.as_ref().is_some_and(|body| !body.is_empty())) {
+            return true;
+        }
+        let parts: Vec<TypeId> = self.records[record].fields.iter().map(|field| field.ty).collect();
+        let bases: Vec<RecordId> = self.record_bases[record.index()].iter().map(|&(base, _)| base).collect();
+        let bases: Vec<TypeId> = bases.into_iter().map(|base| self.intern(Type::Record(base))).collect();
+        parts.into_iter().chain(bases).any(|part| self.has_destructor(part))
+    }
+
+    /// The copy of a record: its value, unless a constructor of the program makes it.
+    pub(super) fn copy(&mut self, value: Expr, span: Span) -> Expr {
+        let is_object = self.is_object(&value);
+        if let Type::Record(record) = self.types[value.ty]
+            && is_object
+            && self.has_copy_constructor(record)
+        {
+            let name = self.type_name(value.ty);
+            return self.unsupported_with(span, format!("copy constructor of {name}"), vec![value]);
+        }
+        self.load(value)
     }
 
     /// A record from arguments: a copy, a call of a constructor on a temporary, or its parts in order.
@@ -391,9 +440,13 @@ impl<'u> Resolver<'u> {
         if let [only] = args.as_slice()
             && only.ty == ty
         {
-            return self.load(only.clone());
+            return self.copy(only.clone(), span);
         }
         let constructors = self.constructors(record);
+        if self.has_destructor(ty) {
+            let name = self.type_name(ty);
+            return self.unsupported_with(span, format!("destructor of {name}"), args);
+        }
         if self.choose(&constructors, None, &args).is_some() {
             let temporary = self.temporary(ty, span);
             let object = expr(ExprKind::Variable(temporary), ty, span);
@@ -434,6 +487,20 @@ pub(super) fn functions_of<'u>(entities: &[Entity<'u>]) -> Vec<FunctionDecl<'u>>
             _ => None,
         })
         .collect()
+}
+
+/// Whether a constructor takes a reference to a record of its own kind.
+fn is_copy(function: &syntax::Function, name: &str) -> bool {
+    let [only] = function.params.as_slice() else {
+        return false;
+    };
+    match &only.ty.kind {
+        syntax::TypeKind::Reference(inner) => match &inner.kind {
+            syntax::TypeKind::Named(path) => path.segments.last().is_some_and(|last| last.name.text == name),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// Whether a function may be evaluated by the compiler.

@@ -130,9 +130,7 @@ impl Resolver<'_> {
                 let lane = self.convert(value, of);
                 return expr(ExprKind::Construct(vec![lane]), to, span);
             }
-            (_, Type::Record(_) | Type::Array { .. }) | (_, Type::Vector { .. })
-                if !matches!(self.types[value.ty], Type::Unknown(_) | Type::Vector { .. }) =>
-            {
+            _ if self.is_unlike(value.ty, to) => {
                 let (from, into) = (self.type_name(value.ty), self.type_name(to));
                 let mut result = self.unsupported_with(span, format!("conversion from {from} to {into}"), vec![value]);
                 result.ty = to;
@@ -143,8 +141,27 @@ impl Resolver<'_> {
         expr(ExprKind::Convert(Box::new(value)), to, span)
     }
 
+    /// Whether no conversion leads from one type to the other. Of types that are not known nothing is claimed.
+    fn is_unlike(&self, from: TypeId, to: TypeId) -> bool {
+        let is_whole = |ty: &Type| matches!(ty, Type::Record(_) | Type::Array { .. });
+        match (&self.types[from], &self.types[to]) {
+            (Type::Unknown(_), _) | (_, Type::Unknown(_) | Type::Void) => false,
+            (Type::Void, _) => true,
+            // Lanes are converted one by one, and a cast keeps the bits.
+            (Type::Vector { .. }, Type::Vector { .. }) => false,
+            (Type::Vector { .. }, _) | (_, Type::Vector { .. }) => true,
+            (from, to) => is_whole(from) || is_whole(to),
+        }
+    }
+
     /// The truth value of a value.
     pub(super) fn truth(&mut self, value: Expr) -> Expr {
+        let span = value.span;
+        if let Type::Record(_) = self.types[value.ty]
+            && let Some(converted) = self.conversion_call(&value, self.common.bool, span)
+        {
+            return converted;
+        }
         let value = self.load(value);
         self.convert(value, self.common.bool)
     }

@@ -211,7 +211,7 @@ impl<'u> Resolver<'u> {
                 self.field(object, *record, *field, span)
             }
             Entity::Function(_) => self.unsupported(span, format!("function `{}` used as a value", path_text(path))),
-            Entity::Pack(_) => self.unsupported(span, "parameter pack"),
+            Entity::Pack => self.unsupported(span, "parameter pack"),
             _ => self.unsupported(span, format!("`{}` is no value", path_text(path))),
         }
     }

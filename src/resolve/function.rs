@@ -256,6 +256,7 @@ impl<'u> Resolver<'u> {
         if !self.is_constructor(syntax, record) {
             return stmts;
         }
+        self.default_bases(record, syntax, &mut stmts);
         for (name, args) in &syntax.initializers {
             let span = name.span;
             let object = self.this(span);
@@ -314,6 +315,24 @@ impl<'u> Resolver<'u> {
             return expr(ExprKind::Int(0), self.common.int, name.span);
         }
         self.function_call(&constructors, None, Some(object), args, name.span)
+    }
+
+    /// Bases whose constructors run although the list does not name them.
+    fn default_bases(&mut self, record: RecordId, syntax: &'u syntax::Function, stmts: &mut Vec<Stmt>) {
+        let own = self.record_decls[self.record_origins[record.index()].0].name;
+        for (base, _) in self.record_bases[record.index()].clone() {
+            let name = self.record_decls[self.record_origins[base.index()].0].name;
+            let listed = syntax.initializers.iter().any(|(member, _)| member.text == name || member.text == own);
+            let constructors = self.constructors(base);
+            if listed || constructors.is_empty() {
+                continue;
+            }
+            let span = syntax.path.segments.last().map_or_else(no_span, |segment| segment.name.span);
+            let object = self.this(span);
+            let object = self.deref(object);
+            let call = self.function_call(&constructors, None, Some(object), Vec::new(), span);
+            stmts.push(Stmt { kind: StmtKind::Expr(call), span });
+        }
     }
 
     /// Members that their declarations initialise and the constructor's list does not.

@@ -12,6 +12,9 @@ use crate::source::Span;
 use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
 use rustc_hash::FxHashSet;
 
+/// Stands among changed names for every variable: something that is not understood may change it.
+const ANYTHING: &str = "";
+
 /// A launch as it was found.
 pub(super) struct Seen<'u> {
     pub(super) decl: FunctionDecl<'u>,
@@ -184,7 +187,9 @@ impl<'u> Resolver<'u> {
             };
             let variable = self.host_variable(&syntax.name, written);
             self.declare(&syntax.name.text, Entity::Variable(variable));
-            let fixed = !changed.contains(syntax.name.text.as_str()) && !written.is_reference;
+            let is_const = written.is_const || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr));
+            let is_changed = changed.contains(syntax.name.text.as_str()) || changed.contains(ANYTHING) && !is_const;
+            let fixed = !is_changed && !written.is_reference;
             if let (Some(value), true) = (value, fixed) {
                 if self.is_integral(written.ty) {
                     self.variables[variable].constant = self.constant(&value);
@@ -397,6 +402,9 @@ fn changed_in_stmt<'u>(
                 changed.extend(changed_by_call(part));
             });
         }
+        if let StmtKind::Unsupported(_) | StmtKind::Item(Item { kind: ItemKind::Unsupported(_), .. }) = &stmt.kind {
+            changed.insert(ANYTHING);
+        }
         if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
             for variable in variables {
                 // A reference may change what it is bound to.
@@ -417,6 +425,10 @@ fn changed_by<'u>(value: &'u syntax::Expr, changed: &mut FxHashSet<&'u str>) {
         | Kind::Postfix(_, target)
         | Kind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement | UnaryOp::AddressOf, target) => {
             changed.extend(root_name(target));
+        }
+        // A lambda may change what it captures; `new` changes nothing.
+        Kind::Unsupported(reason) if !reason.contains("new") && !reason.contains("delete") => {
+            changed.insert(ANYTHING);
         }
         // `std::cin >> n`
         Kind::Binary(syntax::BinaryOp::Shr, stream, target) if !matches!(stream.kind, Kind::Int { .. }) => {

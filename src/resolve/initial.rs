@@ -27,7 +27,7 @@ impl<'u> Resolver<'u> {
             }
             _ => {
                 let resolved = self.expr(value);
-                let resolved = self.load(resolved);
+                let resolved = self.copy(resolved, value.span);
                 self.implicit(resolved, ty, value.span)
             }
         }
@@ -75,7 +75,7 @@ impl<'u> Resolver<'u> {
                     // `{other}` copies a record of the same type.
                     let value = self.expr(only);
                     if value.ty == ty {
-                        return self.load(value);
+                        return self.copy(value, span);
                     }
                 }
                 let mut cursor = Cursor { entries, next: 0 };

@@ -13,6 +13,9 @@ pub(super) struct Chosen<'u> {
     pub(super) values: Vec<TemplateValue>,
 }
 
+/// What candidates are compared by: ranks, whether it is a template, whether it has no body.
+type Key = (Vec<Rank>, bool, bool);
+
 /// How well a conversion fits: lower is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
@@ -30,15 +33,17 @@ impl<'u> Resolver<'u> {
         template_args: Option<&'u [TemplateArg]>,
         args: &[Expr],
     ) -> Option<Chosen<'u>> {
-        let mut best: Option<((Vec<Rank>, bool, bool), Chosen<'u>)> = None;
+        let mut best: Option<(Key, Chosen<'u>)> = None;
+        let mut rivals: Vec<(Key, Vec<TypeId>)> = Vec::new();
         for &decl in functions {
             if !accepts(functions, decl, args.len()) || specialized_args(decl).is_some() {
                 continue;
             }
-            let Some((ranks, values)) = self.candidate(decl, template_args, args) else {
+            let Some((ranks, values, types)) = self.candidate(decl, template_args, args) else {
                 continue;
             };
             let key = (ranks, !values.is_empty(), decl.syntax.body.is_none());
+            rivals.push((key.clone(), types));
             let better = match &best {
                 None => true,
                 Some((known, _)) => is_better(&key, known),
@@ -47,7 +52,15 @@ impl<'u> Resolver<'u> {
                 best = Some((key, Chosen { decl, values }));
             }
         }
-        best.map(|(_, chosen)| self.specialized(functions, chosen))
+        let (key, chosen) = best?;
+        // Two that fit equally well and take different types: which one is called depends on what is not known
+        // here (a type parameter, a missing header), and a guess could hide an access.
+        let mut same_rank = rivals.iter().filter(|(rival, _)| rival.0 == key.0 && rival.1 == key.1);
+        let first = same_rank.next().map(|(_, types)| types);
+        if same_rank.any(|(_, types)| Some(types) != first) {
+            return None;
+        }
+        Some(self.specialized(functions, chosen))
     }
 
     /// The explicit specialisation of a function template for its arguments, if there is one.
@@ -70,13 +83,14 @@ impl<'u> Resolver<'u> {
         chosen
     }
 
-    /// The ranks of the arguments' conversions, and the template arguments; `None` if it does not fit.
+    /// The ranks of the arguments' conversions, the template arguments and the types of the parameters; `None` if
+    /// it does not fit.
     fn candidate(
         &mut self,
         decl: FunctionDecl<'u>,
         template_args: Option<&'u [TemplateArg]>,
         args: &[Expr],
-    ) -> Option<(Vec<Rank>, Vec<TemplateValue>)> {
+    ) -> Option<(Vec<Rank>, Vec<TemplateValue>, Vec<TypeId>)> {
         let params = self.own_template(decl);
         let mut scope = decl.scope;
         let mut values = Vec::new();
@@ -88,15 +102,16 @@ impl<'u> Resolver<'u> {
             values = self.deduced_values(decl, params, template_args, args)?;
             scope = self.bind(scope, params, &values);
         }
-        let ranks = self.within(scope, |this| {
-            let mut ranks = Vec::new();
+        let (ranks, types) = self.within(scope, |this| {
+            let (mut ranks, mut types) = (Vec::new(), Vec::new());
             for (param, argument) in decl.syntax.params.iter().zip(args) {
                 let written = this.declared_type(&param.ty, &param.qualifiers);
                 ranks.push(this.rank(argument, written)?);
+                types.push(written.ty);
             }
-            Some(ranks)
+            Some((ranks, types))
         })?;
-        Some((ranks, values))
+        Some((ranks, values, types))
     }
 
     /// The template parameters of a function itself, without those of the record that it is a member of.
@@ -264,7 +279,7 @@ fn accepts(functions: &[FunctionDecl<'_>], decl: FunctionDecl<'_>, count: usize)
 }
 
 /// Whether a candidate is better: better for some argument and worse for none, or equal and less general.
-fn is_better(a: &(Vec<Rank>, bool, bool), b: &(Vec<Rank>, bool, bool)) -> bool {
+fn is_better(a: &Key, b: &Key) -> bool {
     let worse = a.0.iter().zip(&b.0).any(|(a, b)| a > b);
     let better = a.0.iter().zip(&b.0).any(|(a, b)| a < b);
     match (better, worse) {

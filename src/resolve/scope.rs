@@ -59,8 +59,8 @@ pub(super) enum Entity<'u> {
     Path(&'u syntax::Path, ScopeId),
     /// A field of the record whose method is being resolved, by index.
     Field(RecordId, usize),
-    /// A parameter pack: what its elements are named by, in order.
-    Pack(Vec<TemplateValue>),
+    /// A parameter pack, which nothing expands.
+    Pack,
 }
 
 /// A declared function.

@@ -262,6 +262,11 @@ impl<'u> Resolver<'u> {
             out.push(Stmt { kind: StmtKind::Declare(variable, Some(address)), span });
             return;
         }
+        if self.has_destructor(written.ty) {
+            // It would run at every way out of the block.
+            let reason = format!("destructor of {}", self.type_name(written.ty));
+            out.push(Stmt { kind: StmtKind::Unsupported(reason), span });
+        }
         if self.is_constructed(syntax, written) && deduced.is_none() {
             return self.constructed_local(syntax, variable, out);
         }

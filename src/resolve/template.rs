@@ -140,7 +140,7 @@ impl<'u> Resolver<'u> {
                 TemplateValue::Type(ty) => Entity::Type(*ty),
                 TemplateValue::Value(value, ty) => Entity::Constant(*value, *ty),
                 TemplateValue::Symbol(variable) => Entity::Variable(*variable),
-                TemplateValue::Pack(values) => Entity::Pack(values.clone()),
+                TemplateValue::Pack(_) => Entity::Pack,
                 TemplateValue::Unknown => match param.kind {
                     TemplateParamKind::Type(_) | TemplateParamKind::Template => {
                         Entity::Type(self.unknown(param.name.text.clone()))
