@@ -39,7 +39,12 @@ fn cases_of(idiom: &str) -> Vec<Case> {
     }
     let level = if level == "grid" { Level::Grid } else { Level::Block };
     let pairs = condition::pairs(&protocol, &intervals, level);
-    let case = |(number, pair)| Case { name: format!("{name} ({number})"), protocol: protocol.clone(), scope: scope.clone(), pair };
+    let case = |(number, pair)| Case {
+        name: format!("{name} ({number})"),
+        protocol: protocol.clone(),
+        scope: scope.clone(),
+        pair,
+    };
     pairs.into_iter().enumerate().map(case).collect()
 }
 

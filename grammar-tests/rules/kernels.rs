@@ -246,6 +246,77 @@ fn syncs_in_loops_need_equal_trip_counts() {
 }
 
 #[test]
+fn leaving_a_loop_after_its_sync_must_be_uniform_too() {
+    let leaving = |condition: &str| {
+        format!(
+            "kernel k(n: i32) {{
+  var tx: i32
+  var i: i32
+  var go: bool
+  let tx = convert<i32>(tid.x)
+  let i = 0
+  let go = true
+  loop while go && i < n @0 {{
+    sync block shared global @1
+    if {condition} {{
+      let go = false
+    }}
+    let i = i + 1
+  }}
+}}"
+        )
+    };
+    for condition in ["i == 5", "i == n - 3", "i > tx + n"] {
+        assert!(sync(&leaving(condition), 0, Returned::StillCount).is_ok(), "{condition}");
+    }
+    for condition in ["i == tx", "tx > 3", "i > tx"] {
+        assert!(sync(&leaving(condition), 0, Returned::StillCount).is_err(), "{condition}");
+    }
+}
+
+/// Masks, complements and shifts of values of either sign, against machine arithmetic.
+#[test]
+fn masks_and_shifts_mean_what_the_machine_does() {
+    for (index, ty) in [
+        ("(tx - 4) & 7", "i32"),
+        ("(tx - 4) & -8", "i32"),
+        ("(tx - 4) & 2147483640", "i32"),
+        ("(tx - 4) >> 1", "i32"),
+        ("~(~tx & -4)", "i32"),
+        ("(tx + 1) & 4294967292", "u32"),
+        ("~(~tx & 4294967288)", "u32"),
+        ("(tx - 4) & 7", "u32"),
+        ("tx << 3", "u32"),
+        ("(tx - 4) << 30", "i32"),
+        ("(tx - 4) / 2", "i32"),
+        ("(tx - 4) % 4 + 4", "i32"),
+        ("tx ^ 5", "u32"),
+        ("tx | 8", "i32"),
+        ("(tx << 2) | (tx & 3)", "u32"),
+        ("-tx & 15", "i32"),
+        ("-tx & 15", "u32"),
+    ] {
+        let text = format!(
+            "kernel k() {{
+  global param a: element 1
+  var tx: {ty}
+  let tx = convert<{ty}>(tid.x)
+  write a[convert<i64>({index}); 1] @0
+}}"
+        );
+        let subject = Subject::read(&text, 1);
+        let pair = &subject.pairs(Level::Block)[0];
+        if let Ok(proof) = subject.prove(pair) {
+            subject.check(pair, &proof).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            for seed in 0..20 {
+                let found = super::enumeration::conflict(&subject, pair, false, seed);
+                assert!(found.is_none(), "{found:?}\n{text}\n{}\n{:?}", proof.derivation, proof.assumptions);
+            }
+        }
+    }
+}
+
+#[test]
 fn an_early_return_releases_barriers_in_one_language_only() {
     let text = "kernel k(n: i32) {
   var tx: i32

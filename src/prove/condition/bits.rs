@@ -37,16 +37,10 @@ impl Builder<'_> {
             let power = self.value(inner, env)?.plus_constant(1)?;
             return self.keep_above(expr, value, &power, env);
         }
-        let (_, greatest) = self.ty(mask).range()?;
+        let (least, greatest) = self.ty(mask).range()?;
         let mask = self.value(mask, env)?;
         if let Some(constant) = mask.as_constant() {
-            let complement =
-                if constant < 0 { i128::from(constant).abs() } else { greatest + 1 - i128::from(constant) };
-            if constant <= 0 || complement & (complement - 1) == 0 && constant & (constant + 1) != 0 {
-                let power = Poly::constant(i64::try_from(complement).ok()?);
-                return if constant == 0 { Some(Poly::ZERO) } else { self.keep_above(expr, value, &power, env) };
-            }
-            return self.keep_digit(expr, value, constant, env);
+            return self.constant_mask(expr, value, constant, (least, greatest), env);
         }
         let power = mask.plus_constant(1)?;
         if self.is_power(&power) && self.shows_positive(&power) {
@@ -62,6 +56,29 @@ impl Builder<'_> {
         None
     }
 
+    fn constant_mask(
+        &mut self,
+        expr: ExprId,
+        value: ExprId,
+        mask: i64,
+        (least, greatest): (i128, i128),
+        env: EnvId,
+    ) -> Option<Poly> {
+        if mask == 0 {
+            return Some(Poly::ZERO);
+        }
+        // All ones from some bit up to the top, sign included: `-64`, or `0xffffffc0` of an unsigned type.
+        let complement = match (mask < 0, least < 0) {
+            (true, _) => Some(i128::from(mask).abs()),
+            (false, true) => None,
+            (false, false) => Some(greatest + 1 - i128::from(mask)),
+        };
+        match complement.filter(|complement| complement & (complement - 1) == 0 && i128::from(mask) != greatest) {
+            Some(complement) => self.keep_above(expr, value, &Poly::constant(i64::try_from(complement).ok()?), env),
+            None => self.keep_digit(expr, value, mask, env),
+        }
+    }
+
     /// `value & ~(power - 1)`
     fn keep_above(&mut self, expr: ExprId, value: ExprId, power: &Poly, env: EnvId) -> Option<Poly> {
         if !self.is_power(power) {
@@ -75,6 +92,9 @@ impl Builder<'_> {
     /// `value & mask` for ones that stand together.
     fn keep_digit(&mut self, expr: ExprId, value: ExprId, mask: i64, env: EnvId) -> Option<Poly> {
         let low = mask & mask.wrapping_neg();
+        if mask <= 0 {
+            return None;
+        }
         let ones = mask / low;
         if ones.checked_add(1)? & ones != 0 {
             return None;

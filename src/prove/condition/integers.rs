@@ -104,11 +104,22 @@ impl Builder<'_> {
     /// Sums, products, negations and shifts to the left.
     fn arithmetic(&mut self, expr: ExprId, env: EnvId, ty: ScalarType) -> Option<Poly> {
         let (_, signed) = integer(ty)?;
-        if signed {
-            return self.combine(expr, env, Self::value);
+        match self.protocol.exprs[expr] {
+            Expr::Unary(UnaryOp::BitNot, a) if !signed => {
+                let greatest = i64::try_from(ty.range()?.1).ok()?;
+                Poly::constant(greatest).minus(&self.value(a, env)?)
+            }
+            // A shift to the left of a signed value loses bits without being undefined.
+            Expr::Binary(BinaryOp::Shl, ..) if signed => {
+                let shifted = self.combine(expr, env, Self::value)?;
+                self.fit(expr, env, shifted, ty)
+            }
+            _ if signed => self.combine(expr, env, Self::value),
+            _ => {
+                let residue = self.residue(expr, env)?;
+                self.fit(expr, env, residue, ty)
+            }
         }
-        let residue = self.residue(expr, env)?;
-        self.fit(expr, env, residue, ty)
     }
 
     /// A polynomial that is equal to the value modulo two to the width of its type.

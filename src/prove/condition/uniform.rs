@@ -11,9 +11,10 @@ use super::builder::{Builder, Env};
 use super::conflict::{self, Hints};
 use super::oracle::Oracle;
 use super::truth::Polarity;
+use crate::calculus::ExprId;
 use crate::calculus::intervals::Relation;
 use crate::memory_model::Level;
-use crate::protocol::{Guard, Protocol, Sync, SyncId};
+use crate::protocol::{Guard, LoopId, Protocol, Sync, SyncId};
 use crate::prove::rules::poly::Side;
 use crate::prove::rules::sign::Certificate;
 use crate::prove::rules::state::State;
@@ -28,29 +29,55 @@ pub enum Returned {
     StillCount,
 }
 
-/// The conditions to refute, one for each guard that is not plainly uniform, and assumptions.
+/// Something that two threads must agree about.
+struct Question {
+    /// Loops around it.
+    loops: Vec<LoopId>,
+    /// What both threads satisfy.
+    before: Vec<Guard>,
+    /// What they may disagree about.
+    cond: ExprId,
+}
+
+/// All questions about a sync, and whether some were left out because returned threads release barriers.
+fn questions(protocol: &Protocol, sync: &Sync, returned: Returned) -> (Vec<Question>, Option<Assumption>) {
+    let mut questions = Vec::new();
+    let mut released = None;
+    for (position, guard) in sync.guards.iter().enumerate() {
+        if guard.not_returned && returned == Returned::ReleaseBarriers {
+            released = Some(Assumption::ExitedThreadsReleaseBarriers);
+        } else {
+            let before = sync.guards[..position].to_vec();
+            questions.push(Question { loops: sync.loops.clone(), before, cond: guard.cond });
+        }
+    }
+    for (depth, &id) in sync.loops.iter().enumerate() {
+        let around = &protocol.loops[id];
+        if protocol.exprs.as_int(around.continues) != Some(1) {
+            let mut before = around.guards.clone();
+            before.push(Guard { cond: around.guard, not_returned: false, of_loop: Some(id) });
+            questions.push(Question { loops: sync.loops[..=depth].to_vec(), before, cond: around.continues });
+        }
+    }
+    (questions, released)
+}
+
+/// The conditions to refute, one for each question whose answer is not plainly uniform, and assumptions.
 pub fn guard_conditions(
     protocol: &Protocol,
     sync: SyncId,
     returned: Returned,
     scope: &Scope,
 ) -> Result<(Vec<Condition>, Vec<Assumption>), Open> {
-    let sync = &protocol.syncs[sync];
+    let (questions, released) = questions(protocol, &protocol.syncs[sync], returned);
     let mut conditions = Vec::new();
-    let mut assumptions = Vec::new();
-    for (position, guard) in sync.guards.iter().enumerate() {
-        if guard.not_returned && returned == Returned::ReleaseBarriers {
-            if assumptions.is_empty() {
-                assumptions.push(Assumption::ExitedThreadsReleaseBarriers);
-            }
-            continue;
-        }
-        let builder = build(protocol, sync, position, scope, Oracle::searching(), Hints::Wanted)?;
+    for question in &questions {
+        let builder = build(protocol, question, scope, Oracle::searching(), Hints::Wanted)?;
         if let Some(builder) = builder {
             conditions.push(Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))?);
         }
     }
-    Ok((conditions, assumptions))
+    Ok((conditions, released.into_iter().collect()))
 }
 
 /// The states of the same conditions, built with the rulings of a derivation.
@@ -61,30 +88,26 @@ pub fn replay_guards(
     scope: &Scope,
     rulings: &[&[Option<Certificate>]],
 ) -> Result<Vec<State>, String> {
-    let sync = &protocol.syncs[sync];
+    let (questions, _) = questions(protocol, &protocol.syncs[sync], returned);
     let mut states = Vec::new();
-    for (position, guard) in sync.guards.iter().enumerate() {
-        if guard.not_returned && returned == Returned::ReleaseBarriers {
-            continue;
-        }
+    for question in &questions {
         let own = rulings.get(states.len()).copied().unwrap_or_default();
-        let builder = build(protocol, sync, position, scope, Oracle::replaying(own), Hints::Unwanted)
+        let builder = build(protocol, question, scope, Oracle::replaying(own), Hints::Unwanted)
             .map_err(|open| format!("{open:?}"))?;
         if let Some(builder) = builder {
             if states.len() >= rulings.len() {
-                return Err("a guard without a refutation".to_owned());
+                return Err("a question without a refutation".to_owned());
             }
             states.push(Condition::of(builder)?.state);
         }
     }
-    if states.len() == rulings.len() { Ok(states) } else { Err("a refutation without a guard".to_owned()) }
+    if states.len() == rulings.len() { Ok(states) } else { Err("a refutation without a question".to_owned()) }
 }
 
-/// The condition for one guard; `None` if the guard is plainly uniform.
+/// The condition that two threads disagree; `None` if they plainly cannot.
 fn build<'a>(
     protocol: &'a Protocol,
-    sync: &Sync,
-    position: usize,
+    question: &Question,
     scope: &'a Scope,
     oracle: Oracle<'a>,
     hints: Hints,
@@ -95,22 +118,20 @@ fn build<'a>(
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
     }
     builder.assume_launch_facts();
-    for (depth, &id) in sync.loops.iter().enumerate() {
+    for (depth, &id) in question.loops.iter().enumerate() {
         builder.enter_together(id, Relation::Same, depth).ok_or_else(out_of_range)?;
     }
-    let guard = sync.guards[position].cond;
-    if builder.is_uniform(guard, None) {
+    if builder.is_uniform(question.cond, None) {
         return Ok(None);
     }
     builder.coordinates().ok_or_else(out_of_range)?;
-    let before: &[Guard] = &sync.guards[..position];
     for env in [0, 1] {
-        builder.assume_facts(env, &sync.loops, before);
-        // Loops' tests are among the guards; a test of a loop that the guard stands before must not be used.
-        builder.assume_guards(env, &[], before);
+        builder.assume_facts(env, &question.loops, &question.before);
+        // No loops: a test that the question stands before must not be used.
+        builder.assume_guards(env, &[], &question.before);
     }
     for (env, polarity) in [(0, Polarity::Holds), (1, Polarity::Fails)] {
-        let alternatives = builder.truth(guard, env, polarity);
+        let alternatives = builder.truth(question.cond, env, polarity);
         builder.disjunction(alternatives);
     }
     conflict::finish(&mut builder, hints).ok_or_else(out_of_range)?;

@@ -174,6 +174,9 @@ impl Builder<'_> {
         }
         match op {
             BinaryOp::Mul | BinaryOp::Shl if self.shows_positive(&start) => {
+                if !self.stays_in_range(carried, value, factor, op, env) {
+                    self.assume_no_wrap(carried.next);
+                }
                 self.set_non_negative(atom);
                 self.fact(value.minus(&start)?);
                 self.fact(value.plus_constant(-1)?);
@@ -185,6 +188,40 @@ impl Builder<'_> {
             _ => {}
         }
         Some(())
+    }
+
+    /// Whether a growing value cannot leave its type in a turn that its loop's test lets follow: `s < bound` with
+    /// a bound that is small enough, or a signed type, whose overflow is undefined.
+    fn stays_in_range(&mut self, carried: &Carried, value: &Poly, factor: i128, op: BinaryOp, env: EnvId) -> bool {
+        let Some((least, greatest)) = self.protocol.vars[carried.var].ty.range() else { return false };
+        if least < 0 && op == BinaryOp::Mul {
+            return true;
+        }
+        let growth = if op == BinaryOp::Shl { 1i128.checked_shl(factor as u32).unwrap_or(i128::MAX) } else { factor };
+        let Some(Role::Geometric(id)) = self.protocol.roles.get(carried.var).copied() else { return false };
+        let mut tests = vec![self.protocol.loops[id].guard];
+        while let Some(test) = tests.pop() {
+            match self.protocol.exprs[test] {
+                Expr::Binary(BinaryOp::And, a, b) => tests.extend([a, b]),
+                Expr::Binary(BinaryOp::Lt | BinaryOp::Le, a, b)
+                    if self.protocol.exprs[a] == Expr::Var(carried.var) && !self.mentions(b, carried.var) =>
+                {
+                    let Some(bound) = self.value(b, env).filter(|bound| bound != value) else { continue };
+                    let high = self.interval(&bound).1;
+                    if high.and_then(|high| high.checked_mul(growth)).is_some_and(|most| most <= greatest) {
+                        return true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    fn mentions(&self, expr: ExprId, var: VarId) -> bool {
+        let mut found = false;
+        self.protocol.exprs.visit(expr, |_, node| found |= *node == Expr::Var(var));
+        found
     }
 
     // ---- unknown values

@@ -33,7 +33,7 @@ impl Builder<'_> {
         }
         let below_zero = too_low && least == 0;
         let means_it = (too_high || least < 0) && (width < 32 || leaves_at_once(&residue, greatest));
-        if means_it || (below_zero && residue.is_private()) {
+        if means_it || below_zero && (residue.is_private() || self.is_surely_negative(&residue)) {
             return self.wrapped(expr, env, residue, ty);
         }
         if below_zero {
@@ -41,6 +41,13 @@ impl Builder<'_> {
         }
         self.assume_no_wrap(expr);
         Some(residue)
+    }
+
+    /// Whether assuming that the value is not negative would contradict what is known, as for `-n`.
+    fn is_surely_negative(&mut self, residue: &Poly) -> bool {
+        let positive = residue.terms().iter().any(|term| term.1 > 0);
+        !positive
+            || residue.negated().and_then(|negated| negated.plus_constant(-1)).is_some_and(|goal| self.shows(&goal))
     }
 
     /// The residue less a multiple of two to the width, so that it lies in the range of `ty`.
