@@ -175,7 +175,7 @@ typedef struct { int v; } Q, *R;
 typedef void (*callback)(int, float *);
 using V = P[4];
 enum class E : unsigned char { A, B = 4 };
-template <typename T> struct S : Base<T> { T v; __device__ S(int k) : v(k) {} __device__ T &operator[](int i) const; };
+template <typename T> struct S : Base<T> { T v; __device__ S(int k) : v(k) {} __device__ T &operator[](int i) const; __device__ operator T() const { return v; } };
 template <> struct S<float> {};
 struct A { int z; } first, *second;
 namespace a::b { using namespace c; using d::e; }
@@ -194,6 +194,7 @@ static_assert(sizeof(int) == 4, \"int\");";
         "template<typename T> struct S : Base<T> {",
         "device S(int k) : v(k) {",
         "device T& operator[](int i) const;",
+        "device operator T() const {",
         "template<> struct S<float> {",
         "A* second;",
         "namespace a {",

@@ -29,6 +29,9 @@ impl Converter<'_> {
     ) -> ItemKind {
         let attributes = self.attributes(self.first(node)..self.first(declarator) + 1);
         qualifiers.extend(attributes);
+        if declarator.kind() == "operator_cast" {
+            return self.conversion(declarator, qualifiers, template);
+        }
         let Some(function) = innermost_function(declarator) else {
             return ItemKind::Unsupported("conversion operator".into());
         };
@@ -45,6 +48,36 @@ impl Converter<'_> {
             params: self.params(list),
             variadic: child_of(list, "...").is_some(),
             is_const: self.is_const(function),
+            initializers: Vec::new(),
+            body: None,
+        }))
+    }
+
+    /// `operator T() const`, named by its words: `operator T`.
+    fn conversion(
+        &mut self,
+        node: Node<'_>,
+        qualifiers: Vec<Qualifier>,
+        template: Option<Vec<TemplateParam>>,
+    ) -> ItemKind {
+        let (Some(ty), Some(declarator)) = (node.child_by_field_name("type"), node.child_by_field_name("declarator"))
+        else {
+            return ItemKind::Unsupported("conversion operator".into());
+        };
+        let words: Vec<&str> = (self.first(ty)..=self.last(ty)).map(|at| self.spelling(at)).collect();
+        // A pointer or reference stands between the type and the parentheses.
+        if declarator.kind() != "abstract_function_declarator" {
+            return ItemKind::Unsupported("conversion operator".into());
+        }
+        let name = Name { text: format!("operator {}", words.join(" ")), span: self.span(ty) };
+        ItemKind::Function(Box::new(Function {
+            path: Self::simple_path(name),
+            template,
+            qualifiers,
+            result: None,
+            params: Vec::new(),
+            variadic: false,
+            is_const: self.is_const(declarator),
             initializers: Vec::new(),
             body: None,
         }))
