@@ -8,7 +8,7 @@ fn shown(stage: Stage, path: &str, text: &str) -> Result<String, ShowError> {
     show(stage, Path::new(path), text, &Options::default())
 }
 
-const TOUR: &str = r#"
+const TOUR: &str = r"
 template <typename T, int N = 4> struct Tile {
   T cells[N][33];
   int width : 5;
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(256) k(T *__restrict__ out, Input in, unsigned
 }
 template __global__ void k<float>(float *, Input, unsigned, Mode);
 void host(float *x) { k<float><<<dim3(4, 2), 64, 256>>>(x, x, 3, Mode::on); }
-"#;
+";
 
 #[test]
 fn syntax_is_printed_with_every_grouping() {

@@ -38,7 +38,7 @@ impl Out {
 
     /// `head {`, what `body` writes, `}`.
     fn block(&mut self, head: &str, body: impl FnOnce(&mut Out)) {
-        self.line(&format!("{head} {{").trim_start().to_string());
+        self.line(format!("{head} {{").trim_start());
         self.depth += 1;
         body(self);
         self.depth -= 1;

@@ -59,7 +59,8 @@ fn primary(value: &Expr) -> String {
         ExprKind::Construct(of, args) => format!("{}{{{}}}", ty(of), list(args)),
         ExprKind::SizeofType(of) => format!("sizeof({})", ty(of)),
         ExprKind::InitList(entries) => {
-            let one = |(named, value): &(Option<Designator>, Expr)| format!("{}{}", designator(named), expr(value));
+            let one =
+                |(named, value): &(Option<Designator>, Expr)| format!("{}{}", designator(named.as_ref()), expr(value));
             format!("{{{}}}", entries.iter().map(one).collect::<Vec<_>>().join(", "))
         }
         ExprKind::Launch { kernel, config, args } => {
@@ -70,7 +71,7 @@ fn primary(value: &Expr) -> String {
     }
 }
 
-fn designator(named: &Option<Designator>) -> String {
+fn designator(named: Option<&Designator>) -> String {
     match named {
         None => String::new(),
         Some(Designator::Field(name)) => format!(".{} = ", name.text),
