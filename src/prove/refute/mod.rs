@@ -122,6 +122,7 @@ pub fn search(kernel: &Kernel, open: &[(SiteId, SiteId)], scope: &Scope, levels:
     let mut sweep = Sweep::new(kernel, levels);
     let mut left = budget.steps;
     let fixed = space.is_fixed();
+    findings.only_launch = fixed;
     'all: for geometry in space.geometries() {
         if !fixed && !is_useful(&geometry, levels) {
             continue;

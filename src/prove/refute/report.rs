@@ -10,6 +10,13 @@ use crate::prove::{Conflict, Divergence};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
+/// Threads of a block in which a race between two warps has room to show.
+const SEVERAL_WARPS: u64 = 4 * WARP as u64;
+
+/// Runs of such blocks that must show a race, and only within warps, before it is called warp-synchronous:
+/// with parameters of other sizes it may well cross warps, and "data race" is never wrong.
+const ENOUGH_RUNS: u32 = 3;
+
 /// What is known of a pair of sites.
 struct Pair {
     best: Candidate,
@@ -17,8 +24,8 @@ struct Pair {
     after_earlier: bool,
     /// Whether some conflict is between two warps.
     across_warps: bool,
-    /// Whether it was found in a block of several warps.
-    in_large_block: bool,
+    /// In how many runs of blocks of [`SEVERAL_WARPS`] it was found.
+    large_runs: u32,
 }
 
 pub(super) struct Findings<'a> {
@@ -36,6 +43,8 @@ pub(super) struct Findings<'a> {
     /// The value that each write stores.
     stored: FxHashMap<SiteId, ExprId>,
     pub(super) decided: bool,
+    /// Whether the scope leaves one launch only.
+    pub(super) only_launch: bool,
 }
 
 impl<'a> Findings<'a> {
@@ -51,6 +60,7 @@ impl<'a> Findings<'a> {
             spaces: FxHashMap::default(),
             stored: FxHashMap::default(),
             decided: false,
+            only_launch: false,
         };
         findings.index_sites(&kernel.body);
         let wanted = [(levels.block, Level::Block), (levels.grid, Level::Grid)];
@@ -93,7 +103,7 @@ impl<'a> Findings<'a> {
     /// Adds what a run showed.
     pub(super) fn take(&mut self, launch: &Launch, run: &Run, sweep: &Sweep) {
         self.outcome.runs += 1;
-        let large = launch.geometry.block_threads() > u64::from(WARP);
+        let large = u32::from(launch.geometry.block_threads() >= SEVERAL_WARPS);
         let first_phase = sweep.found.values().map(|candidate| candidate.phase).min();
         for (&key, candidate) in &sweep.found {
             if self.restricted && !self.open.contains(&key) {
@@ -105,19 +115,19 @@ impl<'a> Findings<'a> {
                 launch: launch.clone(),
                 after_earlier: spoilt,
                 across_warps: candidate.across_warps,
-                in_large_block: large,
+                large_runs: large,
             };
             match self.pairs.get_mut(&key) {
                 None => {
                     self.pairs.insert(key, found());
                 }
                 Some(pair) => {
-                    let (across_warps, in_large_block) =
-                        (pair.across_warps || candidate.across_warps, pair.in_large_block || large);
+                    let (across_warps, large_runs) =
+                        (pair.across_warps || candidate.across_warps, pair.large_runs + large);
                     if pair.after_earlier && !spoilt {
                         *pair = found();
                     }
-                    (pair.across_warps, pair.in_large_block) = (across_warps, in_large_block);
+                    (pair.across_warps, pair.large_runs) = (across_warps, large_runs);
                 }
             }
         }
@@ -171,7 +181,8 @@ impl<'a> Findings<'a> {
         self.restricted
             && self.open.iter().all(|key| {
                 self.pairs.get(key).is_some_and(|pair| {
-                    let settled = key.2 == Level::Grid || key.0 == key.1 || pair.across_warps || pair.in_large_block;
+                    let enough = pair.large_runs >= ENOUGH_RUNS;
+                    let settled = key.2 == Level::Grid || key.0 == key.1 || pair.across_warps || enough;
                     !pair.after_earlier && settled
                 })
             })
@@ -204,7 +215,9 @@ impl<'a> Findings<'a> {
         let warp_synchronous = key.2 == Level::Block
             && key.0 != key.1
             && !pair.across_warps
-            && (pair.in_large_block || self.has_single_warp_only());
+            && (pair.large_runs >= ENOUGH_RUNS
+                || (self.only_launch && pair.large_runs > 0)
+                || self.has_single_warp_only());
         Conflict {
             sites,
             level: reported_level(key.2, || warp_synchronous),
