@@ -198,7 +198,7 @@ impl Converter<'_> {
         let Some(specifier) = node.child_by_field_name("type") else {
             return vec![self.untyped_declaration(node, qualifiers, template)];
         };
-        let parts = self.declarators(node);
+        let parts = Self::declarators(node);
         let mut items = Vec::new();
         let mut base = self.type_specifier(specifier);
         if parts.is_empty() {
@@ -282,8 +282,8 @@ impl Converter<'_> {
     }
 
     /// The declarators of a declaration with what belongs to each.
-    fn declarators<'t>(&self, node: Node<'t>) -> Vec<Part<'t>> {
-        let mut parts: Vec<Part<'t>> = Vec::new();
+    fn declarators(node: Node<'_>) -> Vec<Part<'_>> {
+        let mut parts: Vec<Part<'_>> = Vec::new();
         let mut cursor = node.walk();
         let mut more = cursor.goto_first_child();
         while more {
