@@ -35,8 +35,8 @@ pub(super) enum Induction {
     /// It grows by the sum of the first operands minus the second; computed in `compute`, which is at least as
     /// wide as the variable, so that truncating in every turn or once at the end is the same.
     Affine { plus: Vec<ExprId>, minus: Vec<ExprId>, compute: ScalarType },
-    /// It is multiplied, divided or shifted by an invariant operand: the next value over the symbol.
-    Geometric,
+    /// It is multiplied, divided or shifted by an invariant operand: its next value, over its symbol.
+    Geometric(ExprId),
     /// It alternates between its first value and this one.
     Toggle(ExprId),
     /// It runs through these values, of which its start is the first, again and again.
@@ -200,7 +200,7 @@ impl Classifier<'_, '_> {
         } else {
             return None;
         };
-        (!self.varies(by)).then_some(Induction::Geometric)
+        (!self.varies(by)).then_some(Induction::Geometric(next))
     }
 
     /// `c - symbol`, `symbol ^ c`, `!symbol`: done twice, nothing has changed.

@@ -24,16 +24,15 @@ pub(super) fn execute(state: &mut State<'_>, head: Head<'_>, body: &[Stmt], site
     if never_runs(state, head) {
         return;
     }
-    let mark = state.out.vars.len();
-    let trials = trial_turn(state, head, body, site);
-    let inductions = induction::classify(state, &trials, mark);
+    let turn = trial_turn(state, head, body, site);
+    let inductions = induction::classify(state, &turn.trials, turn.mark);
     let ends = if state.mode == Mode::Emit {
-        emit(state, head, body, site, &trials, &inductions, nodes)
+        emit(state, head, body, site, &turn, &inductions, nodes)
     } else {
-        trials.iter().map(|trial| trial.end).collect()
+        turn.trials.iter().map(|trial| trial.end).collect()
     };
-    let mut after = exits::After::new(head, site, &trials);
-    for ((trial, induction), end) in trials.iter().zip(&inductions).zip(ends) {
+    let mut after = exits::After::new(head, site, &turn.trials);
+    for ((trial, induction), end) in turn.trials.iter().zip(&inductions).zip(ends) {
         let value = after.value(state, *trial, induction, end);
         state.assign(trial.var, value);
     }
@@ -58,8 +57,18 @@ fn for_test(state: &mut State<'_>, each: &For) -> ExprId {
 
 // ---- the trial turn ----
 
+/// What a trial turn showed.
+struct TrialTurn {
+    trials: Vec<Trial>,
+    /// The parts of the test at the end of the turn, in the order of [`State::conjuncts`].
+    tests: Vec<ExprId>,
+    /// Variables of the protocol from here on were made in the turn.
+    mark: usize,
+}
+
 /// Executes the body once on a symbol for each variable that it assigns, and leaves the environment alone.
-fn trial_turn(state: &mut State<'_>, head: Head<'_>, body: &[Stmt], site: SiteId) -> Vec<Trial> {
+fn trial_turn(state: &mut State<'_>, head: Head<'_>, body: &[Stmt], site: SiteId) -> TrialTurn {
+    let mark = state.out.vars.len();
     let before = state.env.clone();
     let mode = std::mem::replace(&mut state.mode, Mode::Trial);
     let context = state.enter();
@@ -77,7 +86,7 @@ fn trial_turn(state: &mut State<'_>, head: Head<'_>, body: &[Stmt], site: SiteId
     for trial in &mut trials {
         trial.end = state.simplify(state.env[trial.var.index()]);
     }
-    learn_that_it_goes_on(state, head);
+    let tests = learn_that_it_goes_on(state, head);
     for trial in &mut trials {
         trial.next = state.simplify(state.env[trial.var.index()]);
     }
@@ -90,7 +99,7 @@ fn trial_turn(state: &mut State<'_>, head: Head<'_>, body: &[Stmt], site: SiteId
     state.leave(context);
     state.mode = mode;
     state.env = before;
-    trials
+    TrialTurn { trials, tests, mark }
 }
 
 /// Learns what the test says about the values at the start of a turn.
@@ -121,15 +130,17 @@ fn learn_test(state: &mut State<'_>, head: Head<'_>, before: &[ExprId]) {
     }
 }
 
-/// Learns, at the end of a turn, that another one follows. (A counted loop moves its variable first, and
-/// has no flags, so there is nothing that would help.)
-fn learn_that_it_goes_on(state: &mut State<'_>, head: Head<'_>) {
-    if let Head::Test(Test::Before(cond) | Test::After(cond)) = head {
-        for (part, polarity) in state.conjuncts(cond, Polarity::Holds) {
-            let value = state.evaluate_as(part, polarity);
-            state.learn(value);
-        }
+/// Learns, at the end of a turn, that another one follows; returns the parts of the test. (A counted loop moves
+/// its variable first, and has no flags, so there is nothing that would help.)
+fn learn_that_it_goes_on(state: &mut State<'_>, head: Head<'_>) -> Vec<ExprId> {
+    let Head::Test(Test::Before(cond) | Test::After(cond)) = head else { return Vec::new() };
+    let mut tests = Vec::new();
+    for (part, polarity) in state.conjuncts(cond, Polarity::Holds) {
+        let value = state.evaluate_as(part, polarity);
+        state.learn(value);
+        tests.push(value);
     }
+    tests
 }
 
 // ---- the closed forms ----
@@ -140,10 +151,11 @@ fn emit(
     head: Head<'_>,
     body: &[Stmt],
     site: SiteId,
-    trials: &[Trial],
+    trial_turn: &TrialTurn,
     inductions: &[Induction],
     nodes: &mut Vec<Node>,
 ) -> Vec<ExprId> {
+    let trials = &trial_turn.trials;
     let (iteration, turn) = state.fresh("k", ScalarType::I64);
     let always = state.out.exprs.bool(true);
     let id = state.out.loops.push(Loop {
@@ -165,7 +177,7 @@ fn emit(
         state.assign(trial.var, value);
     }
     let context = state.enter();
-    let later = guard_turn(state, head, &forms);
+    let later = guard_turn(state, head, &forms, trial_turn);
     let syncs = state.out.syncs.len();
     let inner = super::statements(state, body);
     state.out.loops[id].has_sync = state.out.syncs.len() > syncs;
@@ -222,7 +234,7 @@ impl ClosedForms {
             Induction::Affine { plus, minus, compute } => {
                 induction::affine_value(state, trial.start, (plus, minus), *compute, self.turn)
             }
-            Induction::Geometric => self.geometric(state, trial),
+            Induction::Geometric(next) => self.geometric(state, trial, *next),
             Induction::Toggle(other) => self.toggle(state, trial.start, *other),
             Induction::Cycle(values) => self.cycle(state, values),
             Induction::Replaced(value) => {
@@ -242,13 +254,12 @@ impl ClosedForms {
         state.out.exprs.binary(BinaryOp::Eq, self.turn, zero)
     }
 
-    fn geometric(&mut self, state: &mut State<'_>, trial: Trial) -> ExprId {
+    fn geometric(&mut self, state: &mut State<'_>, trial: Trial, next: ExprId) -> ExprId {
         let variable = &state.kernel.vars[trial.var];
         let (var, value) = state.fresh(&variable.name, variable.ty);
         state.out.roles.insert(var, Role::Geometric(self.id));
-        let symbol = trial.symbol;
-        let symbol = state.out.exprs[symbol].clone();
-        let next = state.out.exprs.substitute(trial.next, |leaf| (*leaf == symbol).then_some(value));
+        let symbol = state.out.exprs[trial.symbol].clone();
+        let next = state.out.exprs.substitute(next, |leaf| (*leaf == symbol).then_some(value));
         state.out.loops[self.id].carried.push(Carried { var, start: trial.start, next });
         value
     }
@@ -305,47 +316,86 @@ impl ClosedForms {
     }
 }
 
-/// Guards the body by the loop's test; returns the parts of the test that must be asked at the end of a turn.
+/// A part of the test that is asked at the end of a turn, because no expression over the next turn says it.
+struct Later {
+    part: (ExprId, Polarity),
+    /// What stands for its truth at the end of the turn before, in guards.
+    went_on: OpaqueId,
+}
+
+/// Guards the body by the loop's test; returns the parts that must be asked at the end of a turn.
 ///
-/// Boolean variables are among these: their values at the start of a turn were found on the assumption that
-/// the turn happens, so a flag that a `break` sets is false there and says nothing. Parts without boolean
-/// variables are exact at the start of a turn wherever the other parts hold, by induction on how deep one
-/// part's value lies within another's.
-fn guard_turn(state: &mut State<'_>, head: Head<'_>, forms: &ClosedForms) -> Vec<(ExprId, Polarity)> {
+/// Values at the start of a turn were found on the assumption that the turn happens, so a flag that a `break`
+/// sets is false there and says nothing. So a part that reads a boolean variable, and a part of a `do` test
+/// that moves irregularly, is taken from the end of the turn before. Other parts are exact at the start of a
+/// turn wherever all parts hold, by induction on how deep one part's value lies within another's.
+fn guard_turn(state: &mut State<'_>, head: Head<'_>, forms: &ClosedForms, trial: &TrialTurn) -> Vec<Later> {
     let mut later = Vec::new();
-    let first_guard = state.guards.len();
     let of_loop = Some(forms.id);
-    match head {
+    let mut all = state.out.exprs.bool(true);
+    let (cond, after) = match head {
         Head::For(each) => {
             let cond = for_test(state, each);
             state.push_guard(Guard { cond, not_returned: false, of_loop });
+            state.out.loops[forms.id].guard = cond;
+            return later;
         }
-        Head::Test(Test::Before(cond)) => {
-            for (part, polarity) in state.conjuncts(cond, Polarity::Holds) {
-                if reads_boolean(state, part) {
-                    later.push((part, polarity));
+        Head::Test(Test::Before(cond)) => (cond, false),
+        Head::Test(Test::After(cond)) => (cond, true),
+    };
+    let parts = state.conjuncts(cond, Polarity::Holds);
+    // What the test says at the end of a turn, over the turn that follows; before anything is learned of that.
+    let before: Vec<Option<ExprId>> =
+        trial.tests.iter().map(|&test| in_next_turn(state, test, forms.turn, trial)).collect();
+    for (part, before) in parts.into_iter().zip(before) {
+        let not_returned = state.says_not_returned(part.0, part.1);
+        let mut conds = Vec::new();
+        let now = state.evaluate_as(part.0, part.1);
+        let is_flag = reads_boolean(state, part.0);
+        if !after {
+            conds.push(now);
+        } else if !is_flag && !forms.is_irregular(state, now) {
+            conds.push(or_first(state, forms.turn, now));
+        }
+        if conds.is_empty() || is_flag {
+            match before {
+                Some(before) => conds.push(or_first(state, forms.turn, before)),
+                None => {
+                    let (went_on, cond) = state.going_value(forms.site);
+                    state.push_guard(Guard { cond, not_returned, of_loop });
+                    later.push(Later { part, went_on });
                 }
-                let cond = state.evaluate_as(part, polarity);
-                let not_returned = state.says_not_returned(part, polarity);
-                state.push_guard(Guard { cond, not_returned, of_loop });
             }
         }
-        Head::Test(Test::After(cond)) => {
-            for (part, polarity) in state.conjuncts(cond, Polarity::Holds) {
-                let value = state.evaluate_as(part, polarity);
-                if reads_boolean(state, part) || forms.is_irregular(state, value) {
-                    later.push((part, polarity));
-                } else {
-                    let cond = or_first(state, forms.turn, value);
-                    state.push_guard(Guard { cond, not_returned: false, of_loop });
-                }
-            }
+        for cond in conds {
+            state.push_guard(Guard { cond, not_returned, of_loop });
+            all = state.out.exprs.and(all, cond);
         }
     }
-    let guards: Vec<ExprId> = state.guards[first_guard..].iter().map(|guard| guard.cond).collect();
-    let always = state.out.exprs.bool(true);
-    state.out.loops[forms.id].guard = guards.into_iter().fold(always, |all, guard| state.out.exprs.and(all, guard));
+    state.out.loops[forms.id].guard = all;
     later
+}
+
+/// A value at the end of a turn, given over the symbols of the trial turn, as an expression over the turn that
+/// follows; `None` if it depends on more than the number of the turn.
+fn in_next_turn(state: &mut State<'_>, end: ExprId, turn: ExprId, trial: &TrialTurn) -> Option<ExprId> {
+    let starts: Vec<_> = trial.trials.iter().map(|trial| (trial.symbol, state.env[trial.var.index()])).collect();
+    let closed = substitute(state, end, &starts);
+    let mut depends_on_more = false;
+    state.out.exprs.visit(closed, |id, node| {
+        depends_on_more |= matches!(node, Expr::Var(var) if var.index() >= trial.mark && id != turn);
+    });
+    if depends_on_more {
+        return None;
+    }
+    let one = state.out.exprs.int(1, ScalarType::I64);
+    let previous = state.out.exprs.binary(BinaryOp::Sub, turn, one);
+    Some(substitute(state, closed, &[(turn, previous)]))
+}
+
+fn substitute(state: &mut State<'_>, root: ExprId, by: &[(ExprId, ExprId)]) -> ExprId {
+    let by: Vec<(Expr, ExprId)> = by.iter().map(|&(from, to)| (state.out.exprs[from].clone(), to)).collect();
+    state.out.exprs.substitute(root, |leaf| by.iter().find(|(from, _)| from == leaf).map(|&(_, to)| to))
 }
 
 /// Whether a condition of the kernel reads a boolean variable.
@@ -365,10 +415,12 @@ fn or_first(state: &mut State<'_>, turn: ExprId, cond: ExprId) -> ExprId {
 }
 
 /// Records, at the end of a turn, what these parts of the test ask of it.
-fn continue_if(state: &mut State<'_>, id: LoopId, later: &[(ExprId, Polarity)]) {
+fn continue_if(state: &mut State<'_>, id: LoopId, later: &[Later]) {
     let mut all = state.out.exprs.bool(true);
-    for &(part, polarity) in later {
-        let value = state.evaluate_as(part, polarity);
+    let always = all;
+    for Later { part, went_on } in later {
+        let value = state.evaluate_as(part.0, part.1);
+        set_from(state, *went_on, vec![always, value]);
         all = state.out.exprs.and(all, value);
     }
     state.out.loops[id].continues = state.cap(all);

@@ -161,6 +161,13 @@ impl<'k> State<'k> {
         self.unknown("turns", ScalarType::I64, origin, self.kernel.sites[site].span).1
     }
 
+    /// Whether the turn of the loop at `site` before the current one let it go on; what it is computed from is
+    /// filled in later.
+    pub(super) fn going_value(&mut self, site: SiteId) -> (OpaqueId, ExprId) {
+        let origin = Origin::Loop { site, name: "going".to_owned(), from: Vec::new() };
+        self.unknown("going", ScalarType::Bool, origin, self.kernel.sites[site].span)
+    }
+
     fn function_value(&mut self, name: &str, args: Vec<ExprId>, ty: ScalarType, span: Option<Span>) -> ExprId {
         let key = (name.to_owned(), args, ty);
         if let Some(&var) = self.functions.get(&key) {

@@ -189,10 +189,11 @@ fn a_break_at_the_head_leaves_an_affine_loop() {
         after,
     ]);
     let (_, each) = protocol.loops.iter().next().unwrap();
-    assert_eq!(show(&protocol, each.guard), "1");
-    assert_eq!(show(&protocol, each.continues), "((ThreadIdx(X) Add (2 Mul k)) Lt n)");
+    let went_on = "((k Eq 0) Or ((ThreadIdx(X) Add (2 Mul (k Sub 1))) Lt n))";
+    assert_eq!(show(&protocol, each.guard), went_on);
+    assert_eq!(show(&protocol, each.continues), "1");
     assert_eq!(offsets(&protocol)[0], "(4 Mul (ThreadIdx(X) Add (2 Mul k)))");
-    assert_eq!(guards(&protocol, 0), ["((ThreadIdx(X) Add (2 Mul k)) Lt n)"]);
+    assert_eq!(guards(&protocol, 0), [went_on, "((ThreadIdx(X) Add (2 Mul k)) Lt n)"]);
     assert_eq!(reasons(&protocol, 0), []);
     assert_eq!(guards(&protocol, 1), Vec::<String>::new());
 }
@@ -218,6 +219,28 @@ fn a_flag_that_ends_a_loop_is_unknown_after_it() {
     assert_eq!(reasons(&protocol, 0), [ReasonKind::DataDependentGuard]);
     assert_eq!(reasons(&protocol, 1), [ReasonKind::DataDependentGuard]);
     assert!(protocol.loops.iter().next().unwrap().1.has_sync);
+}
+
+/// `for (i = 0; i < n; i++) { sync; if (…) break; }`: the sync of the next turn is guarded by the break.
+#[test]
+fn a_break_after_a_sync_guards_the_sync_of_the_next_turn() {
+    let kernel = |cond: &str| {
+        format!(
+            "kernel k(n: i32) {{ global a: element 4 var i: i32 var x: i32 var broke: bool
+               let broke = false let i = 0
+               loop while i < n && !broke @0 {{
+                 sync block shared global @1
+                 let x = read a[0; 4] @2
+                 if {cond} {{ let broke = true }}
+                 if !broke {{ let i = i + 1 }} }} }}"
+        )
+    };
+    let guards = |cond: &str| -> Vec<String> {
+        let protocol = infer(&crate::calculus::text::parse(&kernel(cond)).unwrap());
+        protocol.syncs.iter().flat_map(|(_, sync)| &sync.guards).map(|guard| show(&protocol, guard.cond)).collect()
+    };
+    assert_eq!(guards("i == convert<i32>(tid.x)"), ["(k Lt n)", "((k Eq 0) Or ((k Sub 1) Ne ThreadIdx(X)))"]);
+    assert_eq!(guards("x == 0"), ["(k Lt n)", "going"]);
 }
 
 #[test]
