@@ -32,7 +32,7 @@ use crate::calculus::{
     Array, ArrayId, ExprId, Exprs, GeometryFacts, HavocReason, Param, Site, SiteId, SyncMemory, SyncScope, Unsupported,
     VarId, Variable,
 };
-use crate::memory_model::AccessKind;
+use crate::memory_model::{AccessKind, Level};
 use crate::source::Span;
 
 /// Handle of an access.
@@ -215,8 +215,18 @@ pub struct Opaque {
     pub origin: Origin,
     /// Loops around the place where it arises, outermost first.
     pub loops: Vec<LoopId>,
+    /// The widest level at which two threads that compute it in equal turns of these loops get equal values;
+    /// `None` if it may differ even within a block. See [`uniform`].
+    pub uniform: Option<Level>,
     /// Where.
     pub span: Option<Span>,
+}
+
+impl Opaque {
+    /// Whether two threads that stand to each other as `level` says compute equal values in equal turns.
+    pub fn is_uniform(&self, level: Level) -> bool {
+        self.uniform.is_some_and(|widest| level <= widest)
+    }
 }
 
 /// Where an unknown value comes from.

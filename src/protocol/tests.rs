@@ -68,6 +68,21 @@ fn a_shared_flag_between_barriers_keeps_a_loop_uniform() {
 }
 
 #[test]
+fn the_turns_of_a_uniform_loop_are_uniform() {
+    let protocol = protocol(
+        "kernel k(n: i32) { global a: element 4 var i: i32 var j: i32
+           let i = 0 loop while i * i < n @0 { let i = i + 3 }
+           write a[convert<i64>(i); 4] @1
+           let j = 0 loop while j * j < convert<i32>(tid.x + bid.x) @2 { let j = j + 3 }
+           write a[convert<i64>(j); 4] @3
+           let j = 0 loop while j * j < convert<i32>(bid.x) @4 { let j = j + 3 }
+           write a[convert<i64>(j); 4] @5 }",
+    );
+    let uniform: Vec<_> = protocol.opaques.iter().map(|(_, opaque)| opaque.uniform).collect();
+    assert_eq!(uniform, [Some(Level::Grid), None, Some(Level::Block)]);
+}
+
+#[test]
 fn an_array_that_is_never_written_is_constant() {
     let protocol = protocol(
         "kernel k() { global a: element 4 global b: element 4 private p: element 4 var n: i32 var m: i32 var q: i32

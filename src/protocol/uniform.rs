@@ -29,6 +29,18 @@ pub fn loop_is_uniform(protocol: &Protocol, id: LoopId, level: Level) -> bool {
     Uniformity::of(protocol, level).holds_for_loop(id)
 }
 
+/// Notes of every unknown value at which level it is uniform.
+pub(super) fn mark(protocol: &mut Protocol) {
+    for level in [Level::Block, Level::Grid] {
+        let uniformity = Uniformity::of(protocol, level);
+        for id in protocol.opaques.handles().collect::<Vec<_>>() {
+            if !uniformity.varying_vars[protocol.opaques[id].var.index()] {
+                protocol.opaques[id].uniform = Some(level);
+            }
+        }
+    }
+}
+
 impl Uniformity {
     /// Finds out what varies between two threads of one block (or warp), or of the grid.
     pub fn of(protocol: &Protocol, level: Level) -> Self {
@@ -87,13 +99,13 @@ impl Uniformity {
                 .collect();
             let uneven = varies(each.guard) || varies(each.continues);
             for (var, varies) in moved {
-                changed |= mark(&mut self.varying_vars[var.index()], varies);
+                changed |= raise(&mut self.varying_vars[var.index()], varies);
             }
-            changed |= mark(&mut self.varying_loops[id.index()], uneven);
+            changed |= raise(&mut self.varying_loops[id.index()], uneven);
         }
         for (id, opaque) in protocol.opaques.iter() {
             let varies = self.opaque_varies(protocol, id);
-            changed |= mark(&mut self.varying_vars[opaque.var.index()], varies);
+            changed |= raise(&mut self.varying_vars[opaque.var.index()], varies);
         }
         changed
     }
@@ -117,7 +129,7 @@ impl Uniformity {
 }
 
 /// Raises `flag` if `varies`; whether that is news.
-fn mark(flag: &mut bool, varies: bool) -> bool {
+fn raise(flag: &mut bool, varies: bool) -> bool {
     let news = varies && !*flag;
     *flag |= varies;
     news

@@ -43,6 +43,7 @@ pub fn infer(kernel: &Kernel) -> Protocol {
     }
     let mut protocol = finish::compact(&state.out);
     super::stability::mark(&mut protocol, kernel);
+    super::uniform::mark(&mut protocol);
     reasons::fill(&mut protocol);
     protocol
 }

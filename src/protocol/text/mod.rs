@@ -6,7 +6,7 @@
 //!   var k: i64
 //!   var s: i32
 //!   var x: i32
-//!   where x is read a[0; 4] @1 stable constant
+//!   where x is read a[0; 4] @1 stable constant uniform grid
 //!   rd a[0; 4] @1 exact
 //!   for k @2 while s > 0 carry s = n moves s >> 1 exact {
 //!     if convert<i32>(tid.x) < s {
@@ -19,7 +19,7 @@
 //! ```
 //!
 //! - Declarations and expressions are those of [`crate::calculus::text`]. A `where` line says what an unknown
-//!   value is; `in @2` names the loops around it.
+//!   value is; `uniform grid` (or `block`) says which threads agree on it, `in @2` names the loops around it.
 //! - A loop names its iteration variable; `continues` stands where another turn needs more than its `while`.
 //!   A carried variable `moves` (geometrically) or `toggles`.
 //! - The guards of what stands in an arm or a loop follow from the condition: its conjuncts. Where they are

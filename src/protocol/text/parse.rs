@@ -4,7 +4,7 @@ use super::guards::{Polarity, implied};
 use super::{ParseError, REASONS};
 use crate::calculus::text::{MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
 use crate::calculus::{ExprId, HavocReason, ScalarType, SiteId, SyncMemory, VarId};
-use crate::memory_model::AccessKind;
+use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{
     Access, Carried, Fact, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol, Reason, Role, Sync,
 };
@@ -102,7 +102,15 @@ impl Reader<'_> {
         let var = self.parser.var()?;
         self.parser.word("is")?;
         let origin = self.origin()?;
-        let id = self.out.opaques.push(Opaque { var, origin, loops: Vec::new(), span: None });
+        let uniform = match self.parser.take_word("uniform") {
+            false => None,
+            true if self.parser.take_word("grid") => Some(Level::Grid),
+            true => {
+                self.parser.word("block")?;
+                Some(Level::Block)
+            }
+        };
+        let id = self.out.opaques.push(Opaque { var, origin, loops: Vec::new(), uniform, span: None });
         self.out.roles.insert(var, Role::Opaque(id));
         let sites = self.in_sites()?;
         self.named.push((id, sites));

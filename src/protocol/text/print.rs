@@ -4,7 +4,7 @@ use super::REASONS;
 use super::guards::{Polarity, implied};
 use crate::calculus::text::{KernelPrinter, Names, ORDERS, SCOPES, quoted, reason_text as havoc_text, word};
 use crate::calculus::{ArrayId, ExprId, Exprs, Kernel, ScalarType, SyncMemory};
-use crate::memory_model::AccessKind;
+use crate::memory_model::{AccessKind, Level};
 use crate::protocol::infer::finish;
 use crate::protocol::{
     AccessId, Carried, Fact, Guard, LoopId, Node, Opaque, Origin, Protocol, Reason, ReasonKind, Role, SyncId,
@@ -115,7 +115,12 @@ impl Printer<'_> {
             }
             Origin::Complex { value } => format!("complex {}", self.value(*value)),
         };
-        format!("where {name} is {what}{}", self.sites_of(&opaque.loops))
+        let uniform = match opaque.uniform {
+            None => "",
+            Some(Level::Grid) => " uniform grid",
+            Some(_) => " uniform block",
+        };
+        format!("where {name} is {what}{uniform}{}", self.sites_of(&opaque.loops))
     }
 
     fn nodes(&mut self, nodes: &[Node], depth: usize) {

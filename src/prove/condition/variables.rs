@@ -250,6 +250,9 @@ impl Builder<'_> {
                     shared,
                 )
             }
+            Origin::Loop { .. } if opaque.is_uniform(self.level) => {
+                (Key::Opaque(id), Some(Vec::new()), self.happens_together(id))
+            }
             _ => (Key::Opaque(id), None, false),
         };
         let Some(arguments) = arguments else {
