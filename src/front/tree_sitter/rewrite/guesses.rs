@@ -1,6 +1,6 @@
 //! Decisions that need to know what a name is, taken before the grammar could guess.
 
-use super::super::names::is_operator_word;
+use crate::front::tree_sitter::names::is_operator_word;
 use super::{ANGLE_WINDOW, Closed, Open, Rewriter, Role};
 use crate::preprocess::TokenKind;
 use crate::source::Language;

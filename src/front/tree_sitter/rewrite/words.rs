@@ -1,6 +1,6 @@
 //! Words: those that the grammar lacks, those that it takes for something else, and attributes.
 
-use super::super::names::is_arithmetic_word;
+use crate::front::tree_sitter::names::is_arithmetic_word;
 use super::{Attribute, Rewriter, Role};
 use crate::preprocess::TokenKind;
 use crate::source::Language;
