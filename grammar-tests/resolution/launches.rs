@@ -106,5 +106,28 @@ fn launches_stand_in_methods_and_templates() {
          void host(float *d) {{ n::run<32>(d); }}"
     ));
     let sizes: Vec<_> = program.launches.iter().map(|launch| (launch.grid[0], launch.block[0])).collect();
-    assert_eq!(sizes, [(Some(7), Some(8)), (Some(1), None)]);
+    assert_eq!(sizes, [(Some(7), Some(8)), (Some(1), Some(32))]);
+}
+
+#[test]
+fn host_templates_give_their_arguments_to_the_kernels_that_they_launch() {
+    let program = cuda(
+        "template <typename T, int B> __global__ void k(T *a) { a[B] = 1; }
+         template <typename T> void inner(int s, T *d) { switch (s) { case 1: k<T, 64><<<1, 64>>>(d); break; case 2: k<T, 32><<<2, 32>>>(d); } }
+         template <typename T> void outer(T *d) { inner<T>(1, d); }
+         template void inner<double>(int, double *);
+         template <int B> void open(float *d) { k<float, B><<<3, B>>>(d); }
+         void host(int *d) { outer(d); }",
+    );
+    let named: Vec<_> = program
+        .launches
+        .iter()
+        .map(|launch| (program.functions[launch.kernel].template_args.join(","), launch.block[0]))
+        .collect();
+    let expect = [("double,64", 64), ("int,64", 64), ("double,32", 32), ("int,32", 32)];
+    for (args, block) in expect {
+        assert!(named.contains(&(args.to_owned(), Some(block))), "{args} in {named:?}");
+    }
+    assert!(named.contains(&(String::new(), None)), "a template that nothing calls keeps its kernel open: {named:?}");
+    assert_eq!(named.len(), 5);
 }

@@ -11,6 +11,9 @@ pub mod functions;
 pub mod types;
 pub mod variables;
 
+#[cfg(test)]
+mod tests;
+
 use crate::calculus::{AtomicOp, MemoryOrder, SyncMemory, SyncScope};
 
 /// What a builtin function means.

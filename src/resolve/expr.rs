@@ -183,7 +183,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// A name as an expression.
-    fn path(&mut self, path: &'u syntax::Path, span: Span) -> Expr {
+    pub(super) fn path(&mut self, path: &'u syntax::Path, span: Span) -> Expr {
         match self.find(path) {
             Found::Entities(entities) => match entities.first().cloned() {
                 Some(entity) => self.entity(&entity, path, span),

@@ -1,72 +1,105 @@
 //! Host code, as far as launches need it: constants of locals and globals, and `k<<<…>>>(…)`.
 //!
 //! A local counts as a constant if its initial value is one and nothing in its function assigns it, steps it
-//! or takes its address or a reference to it. What host code calls is not followed.
+//! or takes its address or a reference to it. What host code calls is not followed, but the arguments of
+//! templates that launch something are.
 
 use super::call::functions_of;
 use super::context::{Frame, Resolver};
-use super::program::{Expr, ExprKind, Type, VariableId};
+use super::host_parts::{ANYTHING, changed_in_stmt, expr_has, init_parts, parts_of, root_name, stmt_has};
+use super::launch_site::Seen;
+use super::program::{Expr, Type, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
-use crate::source::Span;
 use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
 use rustc_hash::FxHashSet;
 
-/// Stands among changed names for every variable: something that is not understood may change it.
-const ANYTHING: &str = "";
+/// Instances of host templates beyond which no further one is looked at.
+const HOST_LIMIT: usize = 256;
 
-/// A launch as it was found.
-pub(super) struct Seen<'u> {
-    pub(super) decl: FunctionDecl<'u>,
-    pub(super) values: Vec<TemplateValue>,
-    pub(super) grid: [Option<u64>; 3],
-    pub(super) block: [Option<u64>; 3],
-    pub(super) args: Vec<Option<i128>>,
-    pub(super) shared_bytes: Option<u64>,
-    pub(super) span: Span,
+/// What is carried through host code.
+#[derive(Default)]
+pub(super) struct Walk<'u> {
+    /// Launches so far.
+    pub(super) seen: Vec<Seen<'u>>,
+    /// Names that the function may change.
+    changed: FxHashSet<&'u str>,
+    /// Host functions that launch something, or call one that does, by name.
+    launching: FxHashSet<&'u str>,
+    /// Host templates with the arguments that calls and instantiations give them, without repetition.
+    instances: Vec<(FunctionDecl<'u>, Vec<TemplateValue>)>,
 }
 
 impl<'u> Resolver<'u> {
-    /// The launches in host functions, in source order.
-    pub(super) fn launches_of(&mut self, items: &'u [Item]) -> Vec<Seen<'u>> {
-        let mut seen = Vec::new();
+    /// The launches in host functions, in source order. A host template is looked at once for each set of
+    /// arguments that the unit gives it, else once with open parameters; `requests` are those of explicit
+    /// instantiations, by address of the template's syntax.
+    pub(super) fn launches_of(&mut self, items: &'u [Item], requests: &[(usize, Vec<TemplateValue>)]) -> Vec<Seen<'u>> {
+        let mut functions = Vec::new();
+        self.host_functions(self.scope, items, &mut functions);
+        let mut walk = Walk { launching: launching(&functions), ..Walk::default() };
+        functions.retain(|decl| walk.launching.contains(name_of(decl.syntax)));
         self.in_host = true;
-        self.host_items(self.scope, items, &mut seen);
+        let (templates, plain): (Vec<_>, Vec<_>) = functions
+            .into_iter()
+            .partition(|decl| decl.syntax.template.as_ref().is_some_and(|params| !params.is_empty()));
+        for decl in plain {
+            self.host_function(decl, &[], &mut walk);
+        }
+        for decl in &templates {
+            let key = std::ptr::from_ref(decl.syntax) as usize;
+            for (_, values) in requests.iter().filter(|(wanted, _)| *wanted == key) {
+                walk.add_instance(*decl, values.clone());
+            }
+        }
+        let mut done = 0;
+        while let Some((decl, values)) = walk.instances.get(done).cloned() {
+            self.host_function(decl, &values, &mut walk);
+            done += 1;
+        }
+        for decl in templates {
+            if !walk.instances.iter().any(|(known, _)| std::ptr::eq(known.syntax, decl.syntax)) {
+                let open = vec![TemplateValue::Unknown; decl.syntax.template.as_ref().map_or(0, Vec::len)];
+                self.host_function(decl, &open, &mut walk);
+            }
+        }
         self.in_host = false;
-        seen
+        // Instances come after the functions that call them; users read launches from top to bottom.
+        walk.seen.sort_by_key(|launch| (launch.span.file, launch.span.start));
+        walk.seen
     }
 
-    fn host_items(&mut self, scope: ScopeId, items: &'u [Item], seen: &mut Vec<Seen<'u>>) {
+    /// The functions with bodies, those inside records included.
+    fn host_functions(&mut self, scope: ScopeId, items: &'u [Item], found: &mut Vec<FunctionDecl<'u>>) {
         for item in items {
             match &item.kind {
-                ItemKind::Function(function) => self.host_function(scope, function, seen),
+                ItemKind::Function(function) if function.body.is_some() => {
+                    found.push(FunctionDecl { syntax: function, scope, record: None });
+                }
                 ItemKind::Namespace { name, items } => {
                     let inner = self.inner_scope(scope, &name.text);
-                    self.host_items(inner, items, seen);
+                    self.host_functions(inner, items, found);
                 }
                 ItemKind::Record(record) => {
-                    self.host_items(scope, record.members.as_deref().unwrap_or(&[]), seen);
+                    self.host_functions(scope, record.members.as_deref().unwrap_or(&[]), found);
                 }
                 _ => {}
             }
         }
     }
 
-    fn host_function(&mut self, scope: ScopeId, function: &'u syntax::Function, seen: &mut Vec<Seen<'u>>) {
+    fn host_function(&mut self, decl: FunctionDecl<'u>, values: &[TemplateValue], walk: &mut Walk<'u>) {
+        let (function, scope) = (decl.syntax, decl.scope);
         let Some(body) = &function.body else {
             return;
         };
-        // Only functions that launch something are looked at.
-        if !body.iter().any(stmt_launches) {
-            return;
-        }
-        let mut changed = FxHashSet::default();
+        walk.changed.clear();
         for stmt in body {
-            changed_in_stmt(stmt, &mut |value| self.changed_by_call(scope, value), &mut changed);
+            changed_in_stmt(stmt, &mut |value| self.changed_by_call(scope, value), &mut walk.changed);
         }
         let frame = std::mem::replace(&mut self.frame, Frame::none());
         let params = function.template.as_deref().unwrap_or(&[]);
-        let home = self.bind(scope, params, &vec![TemplateValue::Unknown; params.len()]);
+        let home = self.bind(scope, params, values);
         self.within(home, |this| {
             this.in_block(|this| {
                 for param in &function.params {
@@ -74,10 +107,31 @@ impl<'u> Resolver<'u> {
                     let variable = this.host_variable(&param.name, written);
                     this.declare(&param.name.text, Entity::Variable(variable));
                 }
-                this.host_stmts(body, &changed, seen);
+                this.host_stmts(body, walk);
             });
         });
         self.frame = frame;
+    }
+
+    /// Remembers the instance of a host template that a call asks for.
+    fn host_call(&mut self, callee: &'u syntax::Expr, args: &'u [syntax::Expr], walk: &mut Walk<'u>) {
+        let syntax::ExprKind::Path(path) = &callee.kind else {
+            return;
+        };
+        let Some(last) = path.segments.last().filter(|last| walk.launching.contains(last.name.text.as_str())) else {
+            return;
+        };
+        let Found::Entities(entities) = self.find(path) else {
+            return;
+        };
+        let values: Vec<Expr> = args.iter().map(|argument| self.unevaluated(argument)).collect();
+        let functions = functions_of(&entities);
+        if let Some(chosen) = self.choose(&functions, last.args.as_deref(), &values)
+            && !chosen.values.is_empty()
+            && chosen.decl.syntax.body.is_some()
+        {
+            walk.add_instance(FunctionDecl { record: None, ..chosen.decl }, chosen.values);
+        }
     }
 
     /// The variables that a call of a function of the unit takes by a reference that may change them.
@@ -119,52 +173,52 @@ impl<'u> Resolver<'u> {
         })
     }
 
-    fn host_stmts(&mut self, stmts: &'u [syntax::Stmt], changed: &FxHashSet<&'u str>, seen: &mut Vec<Seen<'u>>) {
+    fn host_stmts(&mut self, stmts: &'u [syntax::Stmt], walk: &mut Walk<'u>) {
         for stmt in stmts {
-            self.host_stmt(stmt, changed, seen);
+            self.host_stmt(stmt, walk);
         }
     }
 
-    fn host_stmt(&mut self, stmt: &'u syntax::Stmt, changed: &FxHashSet<&'u str>, seen: &mut Vec<Seen<'u>>) {
+    fn host_stmt(&mut self, stmt: &'u syntax::Stmt, walk: &mut Walk<'u>) {
         if self.depth > super::context::DEPTH_LIMIT {
             return;
         }
         self.depth += 1;
         match &stmt.kind {
-            StmtKind::Block(stmts) => self.in_block(|this| this.host_stmts(stmts, changed, seen)),
-            StmtKind::Item(item) => self.host_item(item, changed, seen),
-            StmtKind::Expr(value) => self.host_expr(value, seen),
+            StmtKind::Block(stmts) => self.in_block(|this| this.host_stmts(stmts, walk)),
+            StmtKind::Item(item) => self.host_item(item, walk),
+            StmtKind::Expr(value) => self.host_expr(value, walk),
             StmtKind::If { init, cond, then, otherwise, .. } => self.in_block(|this| {
                 if let Some(init) = init {
-                    this.host_stmt(init, changed, seen);
+                    this.host_stmt(init, walk);
                 }
-                this.host_expr(cond, seen);
-                this.in_block(|this| this.host_stmt(then, changed, seen));
+                this.host_expr(cond, walk);
+                this.in_block(|this| this.host_stmt(then, walk));
                 if let Some(otherwise) = otherwise {
-                    this.in_block(|this| this.host_stmt(otherwise, changed, seen));
+                    this.in_block(|this| this.host_stmt(otherwise, walk));
                 }
             }),
             StmtKind::For { init, cond, step, body } => self.in_block(|this| {
                 if let Some(init) = init {
-                    this.host_stmt(init, changed, seen);
+                    this.host_stmt(init, walk);
                 }
                 for part in [cond, step].into_iter().flatten() {
-                    this.host_expr(part, seen);
+                    this.host_expr(part, walk);
                 }
-                this.in_block(|this| this.host_stmt(body, changed, seen));
+                this.in_block(|this| this.host_stmt(body, walk));
             }),
             StmtKind::While { cond, body } | StmtKind::Do { body, cond } | StmtKind::Switch { value: cond, body } => {
-                self.host_expr(cond, seen);
-                self.in_block(|this| this.host_stmt(body, changed, seen));
+                self.host_expr(cond, walk);
+                self.in_block(|this| this.host_stmt(body, walk));
             }
-            StmtKind::Return(Some(value)) => self.host_expr(value, seen),
+            StmtKind::Return(Some(value)) => self.host_expr(value, walk),
             _ => {}
         }
         self.depth -= 1;
     }
 
     /// A local declaration; a variable that nothing changes may be a constant.
-    fn host_item(&mut self, item: &'u Item, changed: &FxHashSet<&'u str>, seen: &mut Vec<Seen<'u>>) {
+    fn host_item(&mut self, item: &'u Item, walk: &mut Walk<'u>) {
         let ItemKind::Variables(variables) = &item.kind else {
             return self.declare_item(item);
         };
@@ -172,7 +226,7 @@ impl<'u> Resolver<'u> {
             self.declare_inside(&syntax.ty);
             let mut written = self.declared_type(&syntax.ty, &syntax.qualifiers);
             for value in init_parts(syntax.init.as_ref()) {
-                self.host_expr(value, seen);
+                self.host_expr(value, walk);
             }
             let value = match &syntax.init {
                 Some(Init::Value(value)) if matches!(syntax.ty.kind, TypeKind::Auto) => {
@@ -188,7 +242,8 @@ impl<'u> Resolver<'u> {
             let variable = self.host_variable(&syntax.name, written);
             self.declare(&syntax.name.text, Entity::Variable(variable));
             let is_const = written.is_const || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr));
-            let is_changed = changed.contains(syntax.name.text.as_str()) || changed.contains(ANYTHING) && !is_const;
+            let is_changed =
+                walk.changed.contains(syntax.name.text.as_str()) || walk.changed.contains(ANYTHING) && !is_const;
             let fixed = !is_changed && !written.is_reference;
             if let (Some(value), true) = (value, fixed) {
                 if self.is_integral(written.ty) {
@@ -201,252 +256,67 @@ impl<'u> Resolver<'u> {
     }
 
     /// Looks for launches in an expression.
-    fn host_expr(&mut self, value: &'u syntax::Expr, seen: &mut Vec<Seen<'u>>) {
-        if !expr_launches(value) {
+    fn host_expr(&mut self, value: &'u syntax::Expr, walk: &mut Walk<'u>) {
+        let wanted = |part: &syntax::Expr| is_interesting(part, &walk.launching);
+        if !expr_has(value, &wanted) {
             return;
         }
         if let syntax::ExprKind::Launch { kernel, config, args } = &value.kind {
-            self.launch(kernel, config, args, value.span, seen);
+            self.launch(kernel, config, args, value.span, walk);
             return;
+        }
+        if let syntax::ExprKind::Call(callee, args) = &value.kind {
+            self.host_call(callee, args, walk);
         }
         for part in parts_of(value) {
-            self.host_expr(part, seen);
-        }
-    }
-
-    fn launch(
-        &mut self,
-        kernel: &'u syntax::Expr,
-        config: &'u [syntax::Expr],
-        args: &'u [syntax::Expr],
-        span: Span,
-        seen: &mut Vec<Seen<'u>>,
-    ) {
-        let syntax::ExprKind::Path(path) = &kernel.kind else {
-            return;
-        };
-        let Found::Entities(entities) = self.find(path) else {
-            return;
-        };
-        let is_kernel = |decl: &FunctionDecl<'u>| {
-            decl.syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel))
-        };
-        let kernels: Vec<FunctionDecl<'u>> = functions_of(&entities).into_iter().filter(is_kernel).collect();
-        let template_args = path.segments.last().and_then(|segment| segment.args.as_deref());
-        let values: Vec<Expr> = args.iter().map(|argument| self.unevaluated(argument)).collect();
-        let (decl, template_values) = match self.choose(&kernels, template_args, &values) {
-            Some(chosen) => (chosen.decl, chosen.values),
-            // What does not fit by type is still a launch of the only kernel of that name and arity.
-            None => {
-                let fits = |decl: &&FunctionDecl<'u>| decl.syntax.params.len() >= values.len();
-                let Some(decl) = kernels.iter().find(fits).copied() else {
-                    return;
-                };
-                let own = self.own_template(decl).len();
-                (decl, vec![TemplateValue::Unknown; own])
-            }
-        };
-        let decl = self.definition(&kernels, decl);
-        let grid = self.sizes(config.first());
-        let block = self.sizes(config.get(1));
-        let shared_bytes = match config.get(2) {
-            Some(bytes) => self.constant_of(bytes).and_then(|bytes| u64::try_from(bytes).ok()),
-            None => Some(0),
-        };
-        let args = values.iter().map(|value| self.constant(value)).collect();
-        seen.push(Seen { decl, values: template_values, grid, block, args, shared_bytes, span });
-    }
-
-    /// The definition of a kernel that was found by its declaration.
-    fn definition(&self, kernels: &[FunctionDecl<'u>], decl: FunctionDecl<'u>) -> FunctionDecl<'u> {
-        if decl.syntax.body.is_some() {
-            return decl;
-        }
-        let same = |other: &&FunctionDecl<'u>| {
-            other.syntax.body.is_some()
-                && other.syntax.params.len() == decl.syntax.params.len()
-                && other.syntax.template.as_ref().map(Vec::len) == decl.syntax.template.as_ref().map(Vec::len)
-        };
-        kernels.iter().find(same).copied().unwrap_or(decl)
-    }
-
-    /// A size along three axes: a number, or a `dim3`.
-    fn sizes(&mut self, size: Option<&'u syntax::Expr>) -> [Option<u64>; 3] {
-        let Some(size) = size else {
-            return [None; 3];
-        };
-        let value = self.unevaluated(size);
-        let lanes = if self.is_integral(value.ty) {
-            vec![self.constant(&value), Some(1), Some(1)]
-        } else {
-            self.constant_lanes(&value).unwrap_or_default()
-        };
-        let lane = |axis: usize| {
-            let size = (*lanes.get(axis)?)?;
-            u64::try_from(size).ok().filter(|&size| size > 0)
-        };
-        [lane(0), lane(1), lane(2)]
-    }
-
-    /// The lanes of a vector, as far as they are constants.
-    fn constant_lanes(&mut self, value: &Expr) -> Option<Vec<Option<i128>>> {
-        match &value.kind {
-            ExprKind::Construct(parts) => {
-                let Type::Vector { lanes, .. } = self.types[value.ty] else {
-                    return None;
-                };
-                (parts.len() == usize::from(lanes)).then(|| parts.iter().map(|part| self.constant(part)).collect())
-            }
-            ExprKind::Load(object) => match object.kind {
-                ExprKind::Variable(variable) => self.vector_constants.get(&variable).cloned(),
-                _ => None,
-            },
-            ExprKind::Convert(inner) => self.constant_lanes(inner),
-            _ => None,
+            self.host_expr(part, walk);
         }
     }
 }
 
-/// The expressions of an initialiser.
-fn init_parts(init: Option<&Init>) -> &[syntax::Expr] {
-    match init {
-        Some(Init::Value(value)) => std::slice::from_ref(value),
-        Some(Init::Call(values) | Init::List(values)) => values,
-        None => &[],
+impl<'u> Walk<'u> {
+    fn add_instance(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) {
+        let known = |(other, of): &(FunctionDecl<'u>, Vec<TemplateValue>)| {
+            std::ptr::eq(other.syntax, decl.syntax) && *of == values
+        };
+        if self.instances.len() < HOST_LIMIT && !self.instances.iter().any(known) {
+            self.instances.push((decl, values));
+        }
     }
 }
 
-/// The direct parts of an expression.
-fn parts_of(value: &syntax::Expr) -> Vec<&syntax::Expr> {
-    use syntax::ExprKind as Kind;
-    match &value.kind {
-        Kind::Unary(_, a) | Kind::Postfix(_, a) | Kind::Cast(_, _, a) | Kind::SizeofExpr(a) => vec![a],
-        Kind::Member { object, .. } => vec![object],
-        Kind::Binary(_, a, b) | Kind::Assign(_, a, b) | Kind::Comma(a, b) | Kind::Index(a, b) => vec![a, b],
-        Kind::Conditional(a, b, c) => vec![a, b, c],
-        Kind::Call(callee, args) => std::iter::once(&**callee).chain(args).collect(),
-        Kind::Construct(_, args) => args.iter().collect(),
-        Kind::InitList(entries) => entries.iter().map(|(_, value)| value).collect(),
-        Kind::Launch { kernel, config, args } => std::iter::once(&**kernel).chain(config).chain(args).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Visits an expression and all its parts, without recurring on them.
-fn visit<'u>(value: &'u syntax::Expr, mut work: impl FnMut(&'u syntax::Expr)) {
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        work(value);
-        open.extend(parts_of(value));
-    }
-}
-
-/// Whether a launch stands in an expression.
-fn expr_launches(value: &syntax::Expr) -> bool {
-    let mut found = false;
-    visit(value, |part| found |= matches!(part.kind, syntax::ExprKind::Launch { .. }));
-    found
-}
-
-/// The expressions and statements directly in a statement.
-fn parts_of_stmt(stmt: &syntax::Stmt) -> (Vec<&syntax::Expr>, Vec<&syntax::Stmt>) {
-    match &stmt.kind {
-        StmtKind::Block(stmts) => (Vec::new(), stmts.iter().collect()),
-        StmtKind::Item(item) => match &item.kind {
-            ItemKind::Variables(variables) => {
-                (variables.iter().flat_map(|variable| init_parts(variable.init.as_ref())).collect(), Vec::new())
-            }
-            _ => (Vec::new(), Vec::new()),
-        },
-        StmtKind::Expr(value) | StmtKind::Return(Some(value)) => (vec![value], Vec::new()),
-        StmtKind::If { init, cond, then, otherwise, .. } => {
-            let stmts = init.as_deref().into_iter().chain(Some(&**then)).chain(otherwise.as_deref()).collect();
-            (vec![cond], stmts)
-        }
-        StmtKind::For { init, cond, step, body } => {
-            let exprs = cond.iter().chain(step).collect();
-            (exprs, init.as_deref().into_iter().chain(Some(&**body)).collect())
-        }
-        StmtKind::While { cond, body } | StmtKind::Do { body, cond } | StmtKind::Switch { value: cond, body } => {
-            (vec![cond], vec![body])
-        }
-        _ => (Vec::new(), Vec::new()),
-    }
-}
-
-/// Whether a launch stands in a statement.
-fn stmt_launches(stmt: &syntax::Stmt) -> bool {
-    let mut open = vec![stmt];
-    while let Some(stmt) = open.pop() {
-        let (exprs, stmts) = parts_of_stmt(stmt);
-        if exprs.into_iter().any(expr_launches) {
-            return true;
-        }
-        open.extend(stmts);
-    }
-    false
-}
-
-/// Collects the names of variables that a statement may change.
-fn changed_in_stmt<'u>(
-    stmt: &'u syntax::Stmt,
-    changed_by_call: &mut dyn FnMut(&'u syntax::Expr) -> Vec<&'u str>,
-    changed: &mut FxHashSet<&'u str>,
-) {
-    let mut open = vec![stmt];
-    while let Some(stmt) = open.pop() {
-        let (exprs, stmts) = parts_of_stmt(stmt);
-        for value in exprs {
-            visit(value, |part| {
-                changed_by(part, changed);
-                changed.extend(changed_by_call(part));
-            });
-        }
-        if let StmtKind::Unsupported(_) | StmtKind::Item(Item { kind: ItemKind::Unsupported(_), .. }) = &stmt.kind {
-            changed.insert(ANYTHING);
-        }
-        if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
-            for variable in variables {
-                // A reference may change what it is bound to.
-                if let (TypeKind::Reference(_), Some(Init::Value(value))) = (&variable.ty.kind, &variable.init) {
-                    changed.extend(root_name(value));
-                }
-            }
-        }
-        open.extend(stmts);
-    }
-}
-
-/// The variable that an expression changes itself.
-fn changed_by<'u>(value: &'u syntax::Expr, changed: &mut FxHashSet<&'u str>) {
-    use syntax::{ExprKind as Kind, UnaryOp};
-    match &value.kind {
-        Kind::Assign(_, target, _)
-        | Kind::Postfix(_, target)
-        | Kind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement | UnaryOp::AddressOf, target) => {
-            changed.extend(root_name(target));
-        }
-        // A lambda may change what it captures; `new` changes nothing.
-        Kind::Unsupported(reason) if !reason.contains("new") && !reason.contains("delete") => {
-            changed.insert(ANYTHING);
-        }
-        // `std::cin >> n`
-        Kind::Binary(syntax::BinaryOp::Shr, stream, target) if !matches!(stream.kind, Kind::Int { .. }) => {
-            changed.extend(root_name(target));
-        }
-        _ => {}
-    }
-}
-
-/// The variable at the root of `a.b[c]`.
-fn root_name(value: &syntax::Expr) -> Option<&str> {
-    let mut value = value;
+/// The names of the functions that launch something, or call by name one that does.
+fn launching<'u>(functions: &[FunctionDecl<'u>]) -> FxHashSet<&'u str> {
+    let mut names = FxHashSet::default();
     loop {
-        match &value.kind {
-            syntax::ExprKind::Path(path) => return path.segments.last().map(|segment| segment.name.text.as_str()),
-            syntax::ExprKind::Member { object, arrow: false, .. } => value = object,
-            syntax::ExprKind::Index(array, _) => value = array,
-            _ => return None,
+        let before = names.len();
+        for decl in functions {
+            let name = name_of(decl.syntax);
+            let body = decl.syntax.body.as_deref().unwrap_or(&[]);
+            if !names.contains(name) && body.iter().any(|stmt| stmt_has(stmt, &|part| is_interesting(part, &names))) {
+                names.insert(name);
+            }
+        }
+        if names.len() == before {
+            return names;
         }
     }
+}
+
+/// Whether an expression is a launch, or a call of a function of these names.
+fn is_interesting(value: &syntax::Expr, names: &FxHashSet<&str>) -> bool {
+    match &value.kind {
+        syntax::ExprKind::Launch { .. } => true,
+        syntax::ExprKind::Call(callee, _) => match &callee.kind {
+            syntax::ExprKind::Path(path) => {
+                path.segments.last().is_some_and(|last| names.contains(last.name.text.as_str()))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn name_of(function: &syntax::Function) -> &str {
+    function.path.segments.last().map_or("", |segment| segment.name.text.as_str())
 }

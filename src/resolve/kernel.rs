@@ -1,7 +1,7 @@
 //! The roots of a resolution: kernels, the instances of kernel templates, and launches in host code.
 
 use super::context::Resolver;
-use super::host::Seen;
+use super::launch_site::Seen;
 use super::program::{FunctionId, Launch, Storage, Type, Variable, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
@@ -15,7 +15,7 @@ impl<'u> Resolver<'u> {
         self.collect_kernels(self.scope, items, &mut kernels);
         let mut requests: Vec<(usize, Vec<TemplateValue>)> = Vec::new();
         self.explicit_instances(self.scope, items, &mut requests);
-        let launches = self.launches_of(items);
+        let launches = self.launches_of(items, &requests);
         for launch in &launches {
             requests.push((std::ptr::from_ref(launch.decl.syntax) as usize, launch.values.clone()));
         }

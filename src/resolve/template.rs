@@ -4,7 +4,7 @@
 //! parameters name their arguments.
 
 use super::context::Resolver;
-use super::program::{Type, TypeId, VariableId};
+use super::program::{Expr, Type, TypeId, VariableId};
 use super::scope::{Entity, Found, ScopeId};
 use crate::syntax::{self, TemplateArg, TemplateParam, TemplateParamKind, TypeKind};
 
@@ -79,6 +79,9 @@ impl<'u> Resolver<'u> {
                     _ => TemplateValue::Value(value, of),
                 }
             }
+            // A name that nothing declares may have been taken for the wrong kind.
+            (TemplateParamKind::Value(..), TemplateValue::Type(_)) => TemplateValue::Unknown,
+            (TemplateParamKind::Type(_), TemplateValue::Value(..) | TemplateValue::Symbol(_)) => TemplateValue::Unknown,
             (_, value) => value,
         }
     }
@@ -95,8 +98,27 @@ impl<'u> Resolver<'u> {
     /// An argument as written.
     pub(super) fn template_value(&mut self, argument: &'u TemplateArg) -> TemplateValue {
         match argument {
-            TemplateArg::Type(ty) => TemplateValue::Type(self.resolve_type(ty).ty),
+            TemplateArg::Type(ty) => match &ty.kind {
+                // A front end cannot always tell a name of a value from one of a type.
+                TypeKind::Named(path) if ty.qualifiers.is_empty() && self.is_value(path) => {
+                    let value = self.path(path, ty.span);
+                    let value = self.load(value);
+                    self.constant_argument(&value)
+                }
+                _ => TemplateValue::Type(self.resolve_type(ty).ty),
+            },
             TemplateArg::Value(value) => self.value_argument(value),
+        }
+    }
+
+    /// Whether a path names a value of the unit.
+    fn is_value(&mut self, path: &'u syntax::Path) -> bool {
+        match self.find(path) {
+            Found::Entities(entities) => matches!(
+                entities.first(),
+                Some(Entity::Constant(..) | Entity::Variable(_) | Entity::Global(_) | Entity::Field(..))
+            ),
+            Found::External(_) => false,
         }
     }
 
@@ -108,10 +130,15 @@ impl<'u> Resolver<'u> {
             return TemplateValue::Type(ty);
         }
         let value = self.unevaluated(value);
-        if let Some(constant) = self.constant(&value) {
+        self.constant_argument(&value)
+    }
+
+    /// A resolved value as an argument.
+    fn constant_argument(&mut self, value: &Expr) -> TemplateValue {
+        if let Some(constant) = self.constant(value) {
             return TemplateValue::Value(constant, value.ty);
         }
-        match self.symbol(&value) {
+        match self.symbol(value) {
             Some(variable) => TemplateValue::Symbol(variable),
             None => TemplateValue::Unknown,
         }

@@ -1,0 +1,176 @@
+//! The tables, by samples of every family and by what must not be in them.
+
+use super::functions::{ResultType, conversion_target, function, is_plain_conversion};
+use super::types::{NamedType, Scalar, named_type};
+use super::variables::{Variable, variable};
+use super::{Builtin, WorkItem};
+use crate::calculus::{AtomicOp, Axis, GeometryVar, MemoryOrder, SyncMemory, SyncScope};
+use crate::source::Language::{Cuda, OpenCl};
+
+const FLOAT: Scalar = Scalar::Float { width: 32 };
+
+fn int(width: u8, signed: bool) -> NamedType {
+    NamedType::Scalar(Scalar::Int { width, signed })
+}
+
+#[test]
+fn integers_have_the_widths_of_64_bit_devices() {
+    for language in [Cuda, OpenCl] {
+        assert_eq!(named_type(language, "long"), Some(int(64, true)));
+        assert_eq!(named_type(language, "size_t"), Some(int(64, false)));
+        assert_eq!(named_type(language, "char"), Some(int(8, true)));
+        assert_eq!(named_type(language, "uint16_t"), Some(int(16, false)));
+        assert_eq!(named_type(language, "unsigned long long"), Some(int(64, false)));
+    }
+}
+
+#[test]
+fn vectors_have_the_lanes_of_their_language() {
+    assert_eq!(named_type(Cuda, "float4"), Some(NamedType::Vector(FLOAT, 4)));
+    assert_eq!(named_type(Cuda, "float1"), Some(NamedType::Vector(FLOAT, 1)));
+    assert_eq!(named_type(Cuda, "float8"), None);
+    assert_eq!(named_type(Cuda, "float16"), None);
+    assert_eq!(named_type(OpenCl, "float16"), Some(NamedType::Vector(FLOAT, 16)));
+    assert_eq!(named_type(OpenCl, "float1"), None);
+    assert_eq!(named_type(OpenCl, "dim3"), None);
+    assert_eq!(named_type(Cuda, "dim3"), Some(NamedType::Vector(Scalar::Int { width: 32, signed: false }, 3)));
+    assert_eq!(named_type(OpenCl, "half2"), Some(NamedType::Vector(Scalar::Float { width: 16 }, 2)));
+    assert_eq!(named_type(Cuda, "matrix4"), None);
+    assert_eq!(named_type(Cuda, "4"), None);
+}
+
+#[test]
+fn mathematics_is_pure_in_both_precisions() {
+    for name in ["sqrtf", "__sinf", "rsqrtf", "fmaf", "__fdividef", "__expf", "__fadd_rn", "__frcp_rz", "powf"] {
+        let known = function(Cuda, name).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(known.builtin, Builtin::Pure, "{name}");
+        if name != "powf" {
+            assert_eq!(known.result, ResultType::Fixed(NamedType::Scalar(FLOAT)), "{name}");
+        }
+    }
+    for name in ["sqrt", "sin", "fma", "pow"] {
+        for language in [Cuda, OpenCl] {
+            assert_eq!(function(language, name).map(|known| known.result), Some(ResultType::Floating), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_in_the_tables_is_unknown() {
+    for name in [
+        "mystery",
+        "f",
+        "selff",
+        "make_matrix4",
+        "atomicFoo",
+        "atomic_foo",
+        "vload5",
+        "vloadn",
+        "convert",
+        "as_foo",
+        "__addf",
+    ] {
+        assert_eq!(function(Cuda, name), None, "{name}");
+        assert_eq!(function(OpenCl, name), None, "{name}");
+    }
+    assert_eq!(function(OpenCl, "__syncthreads"), None);
+    assert_eq!(function(Cuda, "barrier"), None);
+    assert_eq!(function(Cuda, "get_global_id"), None);
+    assert_eq!(function(OpenCl, "atomicAdd"), None);
+}
+
+#[test]
+fn barriers_state_what_they_order() {
+    let both = Some(SyncMemory { shared: true, global: true });
+    let builtin = |language, name| function(language, name).unwrap_or_else(|| panic!("{name}")).builtin;
+    assert_eq!(builtin(Cuda, "__syncthreads"), Builtin::Barrier { scope: SyncScope::Block, memory: both });
+    assert_eq!(builtin(Cuda, "__syncthreads_or"), Builtin::Barrier { scope: SyncScope::Block, memory: both });
+    assert_eq!(builtin(Cuda, "__syncwarp"), Builtin::Barrier { scope: SyncScope::Warp, memory: both });
+    assert_eq!(builtin(OpenCl, "barrier"), Builtin::Barrier { scope: SyncScope::Block, memory: None });
+    for (language, name) in [(Cuda, "__threadfence"), (Cuda, "__threadfence_block"), (OpenCl, "mem_fence")] {
+        assert_eq!(builtin(language, name), Builtin::Fence, "{name} orders no threads");
+    }
+}
+
+#[test]
+fn atomics_have_operation_order_and_scope() {
+    let atomic = |language, name| match function(language, name).map(|known| known.builtin) {
+        Some(Builtin::Atomic { op, order, scope }) => (op, order, scope),
+        other => panic!("{name}: {other:?}"),
+    };
+    let relaxed = MemoryOrder::Relaxed;
+    assert_eq!(atomic(Cuda, "atomicAdd"), (AtomicOp::Add, relaxed, SyncScope::Grid));
+    assert_eq!(atomic(Cuda, "atomicMin_block"), (AtomicOp::Min, relaxed, SyncScope::Block));
+    assert_eq!(atomic(Cuda, "atomicCAS_system"), (AtomicOp::CompareExchange, relaxed, SyncScope::System));
+    assert_eq!(atomic(Cuda, "atomicInc"), (AtomicOp::Increment, relaxed, SyncScope::Grid));
+    // OpenCL's increment adds one; CUDA's wraps at its operand.
+    assert_eq!(atomic(OpenCl, "atomic_inc"), (AtomicOp::Add, relaxed, SyncScope::Grid));
+    assert_eq!(atomic(OpenCl, "atom_xchg"), (AtomicOp::Exchange, relaxed, SyncScope::Grid));
+    assert_eq!(
+        atomic(OpenCl, "atomic_fetch_or"),
+        (AtomicOp::Or, MemoryOrder::SequentiallyConsistent, SyncScope::System)
+    );
+}
+
+#[test]
+fn what_may_touch_memory_says_so() {
+    let touches = |language, name| match function(language, name).map(|known| known.builtin) {
+        Some(Builtin::Unmodelled { touches_memory, reason }) => {
+            assert!(!reason.is_empty());
+            touches_memory
+        }
+        other => panic!("{name}: {other:?}"),
+    };
+    for name in
+        ["__shfl_sync", "__shfl_down_sync", "__ballot_sync", "__any_sync", "__invariant", "__implies", "__other_int"]
+    {
+        assert!(!touches(Cuda, name), "{name}");
+    }
+    for name in ["surf2Dwrite", "__pipeline_memcpy_async", "sincosf", "malloc"] {
+        assert!(touches(Cuda, name), "{name}");
+    }
+    for name in ["async_work_group_copy", "wait_group_events", "write_imagef", "vstore_half", "atomic_init", "sincos"] {
+        assert!(touches(OpenCl, name), "{name}");
+    }
+}
+
+#[test]
+fn annotations_are_assumed_asserted_or_named() {
+    for name in ["__builtin_assume", "__assume", "__requires"] {
+        assert_eq!(function(Cuda, name).map(|known| known.builtin), Some(Builtin::Assume), "{name}");
+    }
+    for name in ["__assert", "assert"] {
+        assert_eq!(function(OpenCl, name).map(|known| known.builtin), Some(Builtin::Assert), "{name}");
+    }
+    assert_eq!(function(Cuda, "__distinct_int").map(|known| known.builtin), Some(Builtin::Distinct));
+    assert_eq!(function(Cuda, "__uniform_int").map(|known| known.builtin), Some(Builtin::Uniform));
+    match function(OpenCl, "__ensures").map(|known| known.builtin) {
+        Some(Builtin::Unmodelled { reason, .. }) => assert!(reason.contains("__ensures")),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn work_items_vector_access_and_conversions() {
+    assert_eq!(function(OpenCl, "get_group_id").map(|known| known.builtin), Some(Builtin::WorkItem(WorkItem::GroupId)));
+    let load = function(OpenCl, "vload8").expect("it is known");
+    assert_eq!((load.builtin, load.result), (Builtin::VectorLoad(8), ResultType::Loaded(8)));
+    assert_eq!(function(OpenCl, "vstore3").map(|known| known.builtin), Some(Builtin::VectorStore(3)));
+    assert_eq!(conversion_target(OpenCl, "convert_uchar4_sat_rte"), named_type(OpenCl, "uchar4"));
+    assert_eq!(conversion_target(OpenCl, "convert_thing"), None);
+    assert_eq!(conversion_target(Cuda, "convert_int"), None);
+    assert!(is_plain_conversion("convert_int") && !is_plain_conversion("convert_int_sat"));
+    assert_eq!(function(OpenCl, "as_uint").map(|known| known.result), Some(ResultType::Fixed(int(32, false))));
+}
+
+#[test]
+fn predefined_variables() {
+    let Some(Variable::Ids(make)) = variable(Cuda, "blockDim") else { panic!("blockDim is known") };
+    assert_eq!(make(Axis::Y), GeometryVar::BlockDim(Axis::Y));
+    assert!(variable(OpenCl, "blockDim").is_none());
+    assert!(matches!(variable(Cuda, "warpSize"), Some(Variable::Constant(32, _))));
+    assert!(matches!(variable(OpenCl, "CLK_GLOBAL_MEM_FENCE"), Some(Variable::Constant(2, _))));
+    assert!(matches!(variable(OpenCl, "UINT_MAX"), Some(Variable::Constant(4_294_967_295, _))));
+    assert!(matches!(variable(Cuda, "FLT_MAX"), Some(Variable::Float(_))));
+    assert!(variable(Cuda, "N").is_none());
+}

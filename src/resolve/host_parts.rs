@@ -1,0 +1,151 @@
+//! The parts of host code, and what may change its variables.
+
+use crate::syntax::{self, Init, Item, ItemKind, StmtKind, TypeKind};
+use rustc_hash::FxHashSet;
+
+/// Stands among changed names for every variable: something that is not understood may change it.
+pub(super) const ANYTHING: &str = "";
+
+/// The expressions of an initialiser.
+pub(super) fn init_parts(init: Option<&Init>) -> &[syntax::Expr] {
+    match init {
+        Some(Init::Value(value)) => std::slice::from_ref(value),
+        Some(Init::Call(values) | Init::List(values)) => values,
+        None => &[],
+    }
+}
+
+/// The direct parts of an expression.
+pub(super) fn parts_of(value: &syntax::Expr) -> Vec<&syntax::Expr> {
+    use syntax::ExprKind as Kind;
+    match &value.kind {
+        Kind::Unary(_, a) | Kind::Postfix(_, a) | Kind::Cast(_, _, a) | Kind::SizeofExpr(a) => vec![a],
+        Kind::Member { object, .. } => vec![object],
+        Kind::Binary(_, a, b) | Kind::Assign(_, a, b) | Kind::Comma(a, b) | Kind::Index(a, b) => vec![a, b],
+        Kind::Conditional(a, b, c) => vec![a, b, c],
+        Kind::Call(callee, args) => std::iter::once(&**callee).chain(args).collect(),
+        Kind::Construct(_, args) => args.iter().collect(),
+        Kind::InitList(entries) => entries.iter().map(|(_, value)| value).collect(),
+        Kind::Launch { kernel, config, args } => std::iter::once(&**kernel).chain(config).chain(args).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Visits an expression and all its parts, without recurring on them.
+pub(super) fn visit<'u>(value: &'u syntax::Expr, mut work: impl FnMut(&'u syntax::Expr)) {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        work(value);
+        open.extend(parts_of(value));
+    }
+}
+
+/// Whether an expression has a part for which `wanted` holds.
+pub(super) fn expr_has(value: &syntax::Expr, wanted: &dyn Fn(&syntax::Expr) -> bool) -> bool {
+    let mut found = false;
+    visit(value, |part| found |= wanted(part));
+    found
+}
+
+/// The expressions and statements directly in a statement.
+fn parts_of_stmt(stmt: &syntax::Stmt) -> (Vec<&syntax::Expr>, Vec<&syntax::Stmt>) {
+    match &stmt.kind {
+        StmtKind::Block(stmts) => (Vec::new(), stmts.iter().collect()),
+        StmtKind::Item(item) => match &item.kind {
+            ItemKind::Variables(variables) => {
+                (variables.iter().flat_map(|variable| init_parts(variable.init.as_ref())).collect(), Vec::new())
+            }
+            _ => (Vec::new(), Vec::new()),
+        },
+        StmtKind::Expr(value) | StmtKind::Return(Some(value)) => (vec![value], Vec::new()),
+        StmtKind::If { init, cond, then, otherwise, .. } => {
+            let stmts = init.as_deref().into_iter().chain(Some(&**then)).chain(otherwise.as_deref()).collect();
+            (vec![cond], stmts)
+        }
+        StmtKind::For { init, cond, step, body } => {
+            let exprs = cond.iter().chain(step).collect();
+            (exprs, init.as_deref().into_iter().chain(Some(&**body)).collect())
+        }
+        StmtKind::While { cond, body } | StmtKind::Do { body, cond } | StmtKind::Switch { value: cond, body } => {
+            (vec![cond], vec![body])
+        }
+        _ => (Vec::new(), Vec::new()),
+    }
+}
+
+/// Whether an expression for which `wanted` holds stands in a statement.
+pub(super) fn stmt_has(stmt: &syntax::Stmt, wanted: &dyn Fn(&syntax::Expr) -> bool) -> bool {
+    let mut open = vec![stmt];
+    while let Some(stmt) = open.pop() {
+        let (exprs, stmts) = parts_of_stmt(stmt);
+        if exprs.into_iter().any(|value| expr_has(value, wanted)) {
+            return true;
+        }
+        open.extend(stmts);
+    }
+    false
+}
+
+/// Collects the names of variables that a statement may change.
+pub(super) fn changed_in_stmt<'u>(
+    stmt: &'u syntax::Stmt,
+    changed_by_call: &mut dyn FnMut(&'u syntax::Expr) -> Vec<&'u str>,
+    changed: &mut FxHashSet<&'u str>,
+) {
+    let mut open = vec![stmt];
+    while let Some(stmt) = open.pop() {
+        let (exprs, stmts) = parts_of_stmt(stmt);
+        for value in exprs {
+            visit(value, |part| {
+                changed_by(part, changed);
+                changed.extend(changed_by_call(part));
+            });
+        }
+        if let StmtKind::Unsupported(_) | StmtKind::Item(Item { kind: ItemKind::Unsupported(_), .. }) = &stmt.kind {
+            changed.insert(ANYTHING);
+        }
+        if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
+            for variable in variables {
+                // A reference may change what it is bound to.
+                if let (TypeKind::Reference(_), Some(Init::Value(value))) = (&variable.ty.kind, &variable.init) {
+                    changed.extend(root_name(value));
+                }
+            }
+        }
+        open.extend(stmts);
+    }
+}
+
+/// The variable that an expression changes itself.
+fn changed_by<'u>(value: &'u syntax::Expr, changed: &mut FxHashSet<&'u str>) {
+    use syntax::{ExprKind as Kind, UnaryOp};
+    match &value.kind {
+        Kind::Assign(_, target, _)
+        | Kind::Postfix(_, target)
+        | Kind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement | UnaryOp::AddressOf, target) => {
+            changed.extend(root_name(target));
+        }
+        // A lambda may change what it captures; `new` changes nothing.
+        Kind::Unsupported(reason) if !reason.contains("new") && !reason.contains("delete") => {
+            changed.insert(ANYTHING);
+        }
+        // `std::cin >> n`
+        Kind::Binary(syntax::BinaryOp::Shr, stream, target) if !matches!(stream.kind, Kind::Int { .. }) => {
+            changed.extend(root_name(target));
+        }
+        _ => {}
+    }
+}
+
+/// The variable at the root of `a.b[c]`.
+pub(super) fn root_name(value: &syntax::Expr) -> Option<&str> {
+    let mut value = value;
+    loop {
+        match &value.kind {
+            syntax::ExprKind::Path(path) => return path.segments.last().map(|segment| segment.name.text.as_str()),
+            syntax::ExprKind::Member { object, arrow: false, .. } => value = object,
+            syntax::ExprKind::Index(array, _) => value = array,
+            _ => return None,
+        }
+    }
+}
