@@ -1,0 +1,154 @@
+//! Reading statements.
+
+use super::{Parsed, Parser};
+use crate::calculus::text::lex::Token;
+use crate::calculus::text::words::{ATOMICS, INFIX, ORDERS, SCOPES};
+use crate::calculus::{
+    Access, AtomicOp, BinaryOp, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory, Test, VarId,
+};
+
+impl Parser<'_> {
+    /// Statements up to a closing brace, which is taken.
+    pub(super) fn statements(&mut self) -> Parsed<Vec<Stmt>> {
+        let mut body = Vec::new();
+        while !self.take_sign("}") {
+            body.push(self.statement()?);
+        }
+        Ok(body)
+    }
+
+    fn block(&mut self) -> Parsed<Vec<Stmt>> {
+        self.sign("{")?;
+        self.nested(Self::statements)
+    }
+
+    fn statement(&mut self) -> Parsed<Stmt> {
+        let Token::Word(word) = self.next() else { return self.error_before("expected a statement or `}`") };
+        match word.as_str() {
+            "let" => self.assignment(),
+            "write" => {
+                let mut access = self.access()?;
+                let value = if self.take_sign(":=") { Some(self.expr(ScalarType::I32)?) } else { None };
+                access.site = self.site()?;
+                Ok(Stmt::Write { access, value })
+            }
+            "atomic" => self.atomic(None),
+            "if" => {
+                let cond = self.expr(ScalarType::Bool)?;
+                let then = self.block()?;
+                let otherwise = if self.take_word("else") { self.block()? } else { Vec::new() };
+                Ok(Stmt::If { cond, then, otherwise })
+            }
+            "for" => self.counted(),
+            "loop" => self.looped(),
+            "sync" => {
+                let scope = self.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
+                let memory = SyncMemory { shared: self.take_word("shared"), global: self.take_word("global") };
+                Ok(Stmt::Sync { scope, memory, site: self.site()? })
+            }
+            "havoc" => self.havoc(),
+            "assume" => Ok(Stmt::Assume { cond: self.expr(ScalarType::Bool)?, span: None }),
+            "assert" => Ok(Stmt::Assert { cond: self.expr(ScalarType::Bool)?, span: None }),
+            _ => self.error_before(format!("`{word}` does not start a statement")),
+        }
+    }
+
+    fn assignment(&mut self) -> Parsed<Stmt> {
+        let var = self.var()?;
+        self.sign("=")?;
+        if self.take_word("read") {
+            let mut access = self.access()?;
+            access.site = self.site()?;
+            return Ok(Stmt::Read { var, access });
+        }
+        if self.take_word("atomic") {
+            return self.atomic(Some(var));
+        }
+        let value = self.expr(self.kernel.vars[var].ty)?;
+        Ok(Stmt::Let { var, value })
+    }
+
+    /// `y[e; 4]`; the site follows later.
+    pub(crate) fn access(&mut self) -> Parsed<Access> {
+        let array = self.array_ref()?;
+        self.sign("[")?;
+        let offset = self.expr(ScalarType::I64)?;
+        self.sign(";")?;
+        let bytes = self.small_number()?;
+        self.sign("]")?;
+        Ok(Access { array, offset, bytes, site: SiteId::from_index(0) })
+    }
+
+    fn atomic(&mut self, var: Option<VarId>) -> Parsed<Stmt> {
+        let op: AtomicOp = self.entry(ATOMICS, "an atomic operation")?;
+        let mut access = self.access()?;
+        self.sign("(")?;
+        let operands = self.arguments()?;
+        let order = self.entry(ORDERS, "a memory order")?;
+        let scope = self.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
+        access.site = self.site()?;
+        Ok(Stmt::Atomic { var, access, op, operands, order, scope })
+    }
+
+    fn counted(&mut self) -> Parsed<Stmt> {
+        let var = self.var()?;
+        let ty = self.kernel.vars[var].ty;
+        self.sign("=")?;
+        let start = self.expr(ty)?;
+        self.word("while")?;
+        if self.var()? != var {
+            return self.error_before("the test of a `for` compares its own variable");
+        }
+        let cmp = self.operator("a comparison")?;
+        let bound = self.expr(ty)?;
+        self.word("step")?;
+        let op = self.operator("an operator")?;
+        let by = self.expr(ty)?;
+        let site = self.site()?;
+        let body = self.block()?;
+        Ok(Stmt::For(Box::new(For { var, start, cmp, bound, step: Step { op, by }, body, site })))
+    }
+
+    fn operator(&mut self, what: &str) -> Parsed<BinaryOp> {
+        let found = match self.peek() {
+            Token::Sign(sign) => INFIX.iter().find(|(text, ..)| text == sign).map(|row| row.1),
+            _ => None,
+        };
+        let Some(op) = found else { return self.error(format!("expected {what}")) };
+        self.next();
+        Ok(op)
+    }
+
+    fn looped(&mut self) -> Parsed<Stmt> {
+        if self.take_word("while") {
+            let test = Test::Before(self.expr(ScalarType::Bool)?);
+            let site = self.site()?;
+            return Ok(Stmt::Loop { test, body: self.block()?, site });
+        }
+        let site = self.site()?;
+        let body = self.block()?;
+        self.word("while")?;
+        let test = Test::After(self.expr(ScalarType::Bool)?);
+        Ok(Stmt::Loop { test, body, site })
+    }
+
+    fn havoc(&mut self) -> Parsed<Stmt> {
+        let var = self.var()?;
+        Ok(Stmt::Havoc { var, reason: self.havoc_reason()?, span: None })
+    }
+
+    /// Why a value is unknown.
+    pub(crate) fn havoc_reason(&mut self) -> Parsed<HavocReason> {
+        let reason = if self.take_word("uninitialized") {
+            HavocReason::Uninitialized
+        } else if self.take_word("call") {
+            HavocReason::Call(self.string()?)
+        } else if self.take_word("schedule") {
+            HavocReason::Schedule(self.string()?)
+        } else {
+            self.word("other")?;
+            HavocReason::Other(self.string()?)
+        };
+        Ok(reason)
+    }
+}
