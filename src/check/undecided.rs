@@ -52,6 +52,11 @@ fn describe(context: &Context<'_>, undecided: &Undecided) -> Unknown {
             None,
             format!("a proof was not accepted by the checker, which is a bug in raceproof: {what}"),
         ),
+        Undecided::TooLarge(accesses) => unknown(
+            context,
+            None,
+            format!("{accesses} accesses to one memory are too many to compare; split the kernel"),
+        ),
         Undecided::TimeLimit => unknown(context, None, "the time limit was reached; --time-limit raises it".to_owned()),
     }
 }

@@ -76,4 +76,6 @@ pub enum Undecided {
     RejectedProof(String),
     /// The time limit was reached.
     TimeLimit,
+    /// There are this many accesses to one memory, too many to compare.
+    TooLarge(usize),
 }

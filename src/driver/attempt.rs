@@ -9,7 +9,7 @@ use crate::calculus::intervals::{self, Intervals};
 use crate::calculus::{Kernel, SiteId, Space};
 use crate::memory_model::{self, Level};
 use crate::protocol::uniform::Uniformity;
-use crate::protocol::{Protocol, SyncId};
+use crate::protocol::{Access, Protocol, SyncId};
 use crate::prove::condition::{self, Returned};
 use crate::prove::{Assumption, Open, Pair, Proof, SyncQuestion, rules};
 use crate::source::Language;
@@ -43,12 +43,22 @@ pub(super) struct Rest {
     pub(super) rejected: Vec<String>,
     /// Whether the time limit was reached.
     pub(super) late: bool,
+    /// The number of accesses to one memory, if they were too many to compare.
+    pub(super) too_large: Option<usize>,
 }
+
+/// More accesses to one memory than this are not compared with each other: pairs grow with the square.
+const MAX_ACCESSES: usize = 1_500;
 
 impl Rest {
     /// Whether everything was proved.
     pub(super) fn is_empty(&self) -> bool {
-        self.pairs.is_empty() && self.syncs.is_empty() && self.rejected.is_empty() && !self.late
+        self.pairs.is_empty() && self.syncs.is_empty() && self.is_complete()
+    }
+
+    /// Whether every question was asked and every answer stands.
+    pub(super) fn is_complete(&self) -> bool {
+        self.rejected.is_empty() && !self.late && self.too_large.is_none()
     }
 }
 
@@ -116,9 +126,15 @@ impl Case<'_> {
         rest: &mut Rest,
         observe: Observer<'_>,
     ) {
-        let intervals = self.intervals(level, space, proved);
+        let array_space = |access: &Access| self.kernel.arrays[access.array].space;
+        let accesses = self.protocol.accesses.iter().filter(|(_, access)| array_space(access) == space).count();
+        if accesses > MAX_ACCESSES {
+            rest.too_large = Some(accesses);
+            return;
+        }
         let budget = rules::Budget::default();
-        let in_space = |pair: &Pair| self.kernel.arrays[self.protocol.accesses[pair.first].array].space == space;
+        let intervals = self.intervals(level, space, proved);
+        let in_space = |pair: &Pair| array_space(&self.protocol.accesses[pair.first]) == space;
         for pair in condition::pairs(self.protocol, &intervals, level).into_iter().filter(in_space) {
             if Instant::now() > self.deadline {
                 rest.late = true;

@@ -14,9 +14,9 @@ use super::{Options, options, scopes};
 use crate::calculus::{ArrayId, Kernel, SiteId, Space};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
+use crate::launch::Facts;
 use crate::protocol::{Protocol, Reason, ReasonKind};
 use crate::prove::{Assumption, Pair, refute};
-use crate::resolve::program::Launch;
 use crate::source::Language;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -25,7 +25,7 @@ use std::time::Instant;
 pub(super) fn judge(
     kernel: &Kernel,
     protocol: &Protocol,
-    launches: &[&Launch],
+    launches: &[Facts],
     language: Language,
     options: &Options,
 ) -> Verdict {
@@ -83,7 +83,7 @@ impl Case<'_> {
             block: self.options.levels != options::Levels::Grid,
             grid: self.options.levels != options::Levels::Block,
         };
-        let mut decided = !rest.late && rest.rejected.is_empty();
+        let mut decided = rest.is_complete();
         for candidate in &candidates.searches {
             let outcome = refute::search(self.kernel, &sites, &candidate.scope, levels, &refute::Budget::default());
             decided &= outcome.decided;
@@ -102,6 +102,7 @@ impl Case<'_> {
         if rest.late {
             verdict.undecided.push(Undecided::TimeLimit);
         }
+        verdict.undecided.extend(rest.too_large.map(Undecided::TooLarge));
     }
 
     fn settle_races(&self, rest: &Rest, decided: bool, verdict: &mut Verdict) {
@@ -113,7 +114,7 @@ impl Case<'_> {
             Race::Racy
         } else if !verdict.possible.is_empty() || !verdict.conflicts.is_empty() {
             Race::PossiblyRacy
-        } else if decided || (rest.pairs.is_empty() && rest.rejected.is_empty() && !rest.late) {
+        } else if decided || (rest.pairs.is_empty() && rest.is_complete()) {
             Race::RaceFree
         } else {
             Race::Unknown

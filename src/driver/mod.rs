@@ -24,9 +24,9 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, Unknown};
 use crate::front::tree_sitter::{self, ParseState};
 use crate::protocol::{Protocol, infer};
-use crate::resolve::program::{FunctionId, Launch, Program};
+use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Language, SourceMap};
-use crate::{lower, preprocess, resolve};
+use crate::{launch, lower, preprocess, resolve};
 use options::Timings;
 use std::path::Path;
 use std::time::Instant;
@@ -145,7 +145,7 @@ fn model(program: &Program, function: FunctionId) -> (Kernel, Protocol) {
 fn check_kernel(program: &Program, function: FunctionId, options: &Options) -> KernelReport {
     let start = Instant::now();
     let (kernel, protocol) = model(program, function);
-    let launches: Vec<&Launch> = program.launches.iter().filter(|launch| launch.kernel == function).collect();
+    let (launches, _) = launch::facts(program, function);
     let verdict = judge::judge(&kernel, &protocol, &launches, program.language, options);
     let context = check::Context {
         kernel: &kernel,

@@ -7,8 +7,8 @@
 use super::Options;
 use crate::calculus::{Expr, GeometryVar, Kernel};
 use crate::diagnostic::report::{self, ScopeKind};
+use crate::launch::Facts;
 use crate::prove::{Assumption, Scope};
-use crate::resolve::program::Launch;
 use std::collections::BTreeSet;
 
 /// One set of launches.
@@ -39,7 +39,7 @@ pub(super) struct Attempt {
 }
 
 /// The sets for `kernel`, given the command line and the launches of it in its file.
-pub(super) fn candidates(kernel: &Kernel, launches: &[&Launch], options: &Options) -> Candidates {
+pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], options: &Options) -> Candidates {
     let read = dimensions_read(kernel);
     let params = fixed_params(kernel, options);
     let mut stated = stated_launches(kernel, launches, options, &params);
@@ -75,12 +75,7 @@ fn fixed_params(kernel: &Kernel, options: &Options) -> Vec<Option<i128>> {
 }
 
 /// The launches that the user or the source states; empty if none is.
-fn stated_launches(
-    kernel: &Kernel,
-    launches: &[&Launch],
-    options: &Options,
-    params: &[Option<i128>],
-) -> Vec<Candidate> {
+fn stated_launches(kernel: &Kernel, launches: &[Facts], options: &Options, params: &[Option<i128>]) -> Vec<Candidate> {
     let given = |kind| Candidate {
         scope: Scope {
             block: or_else(options.block, kernel.geometry.required_block.map(|block| block.map(Some))),
@@ -96,9 +91,11 @@ fn stated_launches(
     }
     let mut stated: Vec<Candidate> = Vec::new();
     for launch in launches {
-        let extents = |sizes: [Option<u64>; 3]| sizes.map(|size| size.and_then(|size| u32::try_from(size).ok()));
-        let block = or_else(extents(launch.block), kernel.geometry.required_block.map(|block| block.map(Some)));
-        let scope = Scope { block, grid: extents(launch.grid), params: params.to_vec() };
+        let block = or_else(launch.block, kernel.geometry.required_block.map(|block| block.map(Some)));
+        let arguments = kernel.params.iter().zip(params).map(|((_, param), given)| {
+            given.or_else(|| launch.params.iter().find(|(name, _)| *name == param.name).map(|&(_, value)| value))
+        });
+        let scope = Scope { block, grid: launch.grid, params: arguments.collect() };
         if stated.iter().all(|known| known.scope != scope) {
             stated.push(Candidate { scope, kind: ScopeKind::Launch, assumptions: BTreeSet::new() });
         }

@@ -9,8 +9,8 @@ mod places;
 use super::attempt::Case;
 use super::options::Options;
 use super::{model, scopes, selected};
-use crate::resolve::program::{FunctionId, Launch, Program};
-use crate::{calculus, protocol, syntax};
+use crate::resolve::program::{FunctionId, Program};
+use crate::{calculus, launch, protocol, syntax};
 use places::Places;
 use std::path::Path;
 use std::time::Instant;
@@ -60,7 +60,7 @@ fn of_kernel(stage: Stage, program: &Program, function: FunctionId, options: &Op
         Stage::Protocol => protocol::text::print(&protocol),
         Stage::Intervals => intervals::text(&kernel, &protocol, &places),
         Stage::Conditions => {
-            let launches: Vec<&Launch> = program.launches.iter().filter(|launch| launch.kernel == function).collect();
+            let (launches, _) = launch::facts(program, function);
             let deadline = Instant::now() + options.time_limit;
             let case = Case { kernel: &kernel, protocol: &protocol, language: program.language, options, deadline };
             conditions::text(&case, &places, &scopes::candidates(&kernel, &launches, options))

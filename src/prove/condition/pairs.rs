@@ -18,10 +18,7 @@ pub fn pairs(protocol: &Protocol, intervals: &Intervals, level: Level) -> Vec<Pa
             if !may_conflict(protocol, one, two, level) {
                 continue;
             }
-            let meetings = match level {
-                Level::Grid => grid_meetings(protocol, intervals, one, two),
-                _ => intervals.meetings(one.site, two.site),
-            };
+            let meetings = intervals.meetings(one.site, two.site);
             pairs.extend(distinct(first == second, meetings, first, second, level));
         }
     }
@@ -36,12 +33,6 @@ fn may_conflict(protocol: &Protocol, one: &Access, two: &Access, level: Level) -
             && [one, two].iter().all(|access| is_multiple(protocol, access.offset, i128::from(access.bytes), 40))
     };
     one.array == two.array && (one.kind.writes() || two.kind.writes()) && may_meet(space, level) && !exempt()
-}
-
-/// In the grid interval no iteration numbers are shared.
-fn grid_meetings(protocol: &Protocol, intervals: &Intervals, one: &Access, two: &Access) -> Vec<Meeting> {
-    let _ = protocol;
-    intervals.meetings(one.site, two.site)
 }
 
 /// An access against itself meets its later turn and its earlier one in the same way.
