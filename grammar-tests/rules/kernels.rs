@@ -290,6 +290,9 @@ fn masks_and_shifts_mean_what_the_machine_does() {
         ("(tx - 4) << 30", "i32"),
         ("(tx - 4) / 2", "i32"),
         ("(tx - 4) % 4 + 4", "i32"),
+        ("((tx - 3) >> 1) * 2 + (tx - 3) % 2", "i32"),
+        ("(tx - 3) % 2 + ((tx - 3) & 1) + ((tx - 3) / 2) * 4", "i32"),
+        ("(tx - 3) / 2 + ((tx - 3) >> 1)", "i32"),
         ("tx ^ 5", "u32"),
         ("tx | 8", "i32"),
         ("(tx << 2) | (tx & 3)", "u32"),
@@ -351,4 +354,72 @@ fn contradictory_assumptions_prove_nothing() {
     assert_eq!(subject.prove(&subject.pairs(Level::Block)[0]).unwrap_err(), Open::Vacuous);
     let subject = Subject::read(&kernel("n > 3 && n < 20"), 1);
     assert_eq!(subject.prove(&subject.pairs(Level::Block)[0]).unwrap_err(), Open::NoRule);
+}
+
+const BITONIC_MERGE: &str = "kernel k() {
+  shared s: element 4
+  var tid: u32
+  var size: u32
+  var stride: u32
+  var pos: u32
+  var v: opaque4
+  let tid = tid.x
+  write s[convert<i64>(tid) * 4; 4] @0
+  write s[convert<i64>(tid + bdim.x) * 4; 4] @1
+  for size = 2 while size <= 2 * bdim.x step << 1i32 @2 {
+    for stride = size / 2 while stride > 0 step >> 1i32 @3 {
+      sync block shared global @4
+      let pos = 2 * tid - (tid & stride - 1)
+      let v = read s[convert<i64>(pos) * 4; 4] @5
+      let v = read s[convert<i64>(pos + stride) * 4; 4] @6
+      write s[convert<i64>(pos) * 4; 4] @7
+      write s[convert<i64>(pos + stride) * 4; 4] @8
+    }
+  }
+}";
+
+/// The stride starts at half of a power of two, so that it is one itself (POWERS).
+#[test]
+fn a_bitonic_merge_with_nested_powers_of_two_is_proved() {
+    proves(BITONIC_MERGE, 1);
+    refuses(&BITONIC_MERGE.replace("tid & stride - 1", "tid & 2 * stride - 1"), 1);
+    refuses(&BITONIC_MERGE.replace("size = 2 ", "size = 3 "), 1);
+    refuses(&without(BITONIC_MERGE, "@4"), 1);
+}
+
+#[test]
+fn half_of_a_signed_length_may_be_of_either_sign() {
+    let reverse = |guard: &str| {
+        format!(
+            "kernel k(n: i32) {{
+  global param a: element 4
+  var i: i32
+  let i = convert<i32>(bid.x * bdim.x + tid.x)
+  if i < {guard} {{
+    write a[convert<i64>(i) * 4; 4] @0
+    write a[convert<i64>(n - 1 - i) * 4; 4] @1
+  }}
+}}"
+        )
+    };
+    for level in [Level::Block, Level::Grid] {
+        assert_eq!(open(&reverse("n / 2"), 1, level), []);
+        assert_ne!(open(&reverse("(n + 2) / 2"), 1, level), []);
+    }
+}
+
+#[test]
+fn launch_bounds_bound_the_block() {
+    let ring = |head: &str, ring: u32| {
+        format!(
+            "kernel k(head: u32) {head} {{
+  shared a: element 4
+  write a[convert<i64>(head + tid.x & {}) * 4; 4] @0
+}}",
+            ring - 1
+        )
+    };
+    proves(&ring("[threads <= 256]", 256), 1);
+    refuses(&ring("[threads <= 257]", 256), 1);
+    refuses(&ring("", 256), 1);
 }

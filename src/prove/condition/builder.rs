@@ -10,8 +10,8 @@ use super::words::words;
 use crate::calculus::{Axis, ExprId, GeometryVar, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{LoopId, OpaqueId, Protocol};
-use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly, Side};
-use crate::prove::rules::state::{Alternative, Literal, State};
+use crate::prove::rules::poly::{Atom, IDS, Poly, Side};
+use crate::prove::rules::state::{Alternative, Literal, State, bounded_below};
 use crate::prove::{Assumption, Scope};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,7 +164,7 @@ impl<'a> Builder<'a> {
 
     /// Adds a fact, unless it says nothing new.
     pub(super) fn fact(&mut self, fact: Poly) {
-        if let Some(atom) = at_least_zero(&fact) {
+        if let Some(atom) = bounded_below(&fact) {
             self.set_non_negative(atom);
         }
         let trivial = fact
@@ -191,6 +191,18 @@ impl<'a> Builder<'a> {
     /// Whether `goal >= 1` is shown.
     pub(super) fn shows_positive(&mut self, goal: &Poly) -> bool {
         goal.plus_constant(-1).is_some_and(|goal| self.shows(&goal))
+    }
+
+    /// Notes which uniform values are not negative because guards say so: `rows > k` for some `k >= 0`.
+    pub(super) fn promote_signs(&mut self) {
+        let atoms: Vec<Atom> = self.sources.iter().map(|source| source.0).collect();
+        for atom in atoms {
+            let open = !atom.is_private() && !self.state.non_negative.contains(atom);
+            let replaced = self.aliases.iter().any(|alias| alias.0 == atom);
+            if open && !replaced && self.shows(&Poly::atom(atom)) {
+                self.set_non_negative(atom);
+            }
+        }
     }
 
     /// Adds what a literal says; an equation between uniform values is solved at once.
@@ -362,6 +374,20 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// What `__launch_bounds__` says about the block.
+    pub(super) fn launch_bounds(&mut self) -> Option<()> {
+        let Some(most) = self.protocol.geometry.max_threads else { return Some(()) };
+        let most = Poly::constant(i64::from(most));
+        let mut product = Poly::constant(1);
+        for axis in Axis::ALL {
+            let extent = self.geometry(GeometryVar::BlockDim(axis), Side::First)?;
+            self.fact(most.minus(&extent)?);
+            product = product.times(&extent)?;
+        }
+        self.fact(most.minus(&product)?);
+        Some(())
+    }
+
     /// The coordinates by which the two threads are told apart.
     pub(super) fn coordinates(&mut self) -> Option<()> {
         let of = |axis| match self.level {
@@ -379,15 +405,6 @@ impl<'a> Builder<'a> {
             self.state.facts.push(Poly::constant(-1));
         }
         Some(())
-    }
-}
-
-/// The atom that is not negative because `fact` is not: `atom`, `atom - 3`.
-fn at_least_zero(fact: &Poly) -> Option<Atom> {
-    match fact.terms() {
-        [(monomial, 1..)] if monomial.degree() == 1 => monomial.atoms().next(),
-        [(monomial, 1..), (Monomial::ONE, ..0)] if monomial.degree() == 1 => monomial.atoms().next(),
-        _ => None,
     }
 }
 

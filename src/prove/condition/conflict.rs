@@ -48,10 +48,12 @@ pub(super) fn build<'a>(
     for (env, access) in accesses.iter().enumerate() {
         builder.assume_facts(env, &access.loops, &access.guards);
     }
+    builder.launch_bounds().ok_or_else(out_of_range)?;
     builder.coordinates().ok_or_else(out_of_range)?;
     for (env, access) in accesses.iter().enumerate() {
         builder.assume_guards(env, &access.loops, &access.guards);
     }
+    builder.promote_signs();
     meeting::assume(&mut builder, pair);
     let offsets = offsets(&mut builder, [accesses[0].offset, accesses[1].offset])
         .ok_or_else(|| Open::NotExpressible(words(protocol, accesses[0].offset)))?;

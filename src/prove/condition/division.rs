@@ -141,10 +141,16 @@ impl Builder<'_> {
 
     /// New digits of `x` by `m >= 1`, rounded down.
     fn digits(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
-        for (key, digits) in &self.digits {
-            if key.2 && self.normal(&key.0)? == *x && self.normal(&key.1)? == *m {
-                return Some((self.normal(&digits.0)?, self.normal(&digits.1)?));
-            }
+        if let Some(known) = self.known_digits(x, m, Rounding::Down) {
+            return self.normal_pair(&known);
+        }
+        if non_negative && let Some(known) = self.known_digits(x, m, Rounding::TowardsZero) {
+            // The sign was not known when the digits were made; now it is.
+            [&known.0, &known.1].into_iter().filter_map(Poly::as_atom).for_each(|atom| self.set_non_negative(atom));
+            return self.normal_pair(&known);
+        }
+        if self.is_power(x) && self.is_power(m) && self.shows(&x.minus(m)?) {
+            return self.divide_powers(expr, env, x, m);
         }
         let (q, r) = self.digit_atoms(expr, env, x, m)?;
         self.set_non_negative(r);
@@ -161,6 +167,34 @@ impl Builder<'_> {
         self.records.push(record);
         self.define(expr, env, x, m, (&quotient, &remainder))?;
         Some((quotient, remainder))
+    }
+
+    /// Digits of these values that were made before, in this way.
+    fn known_digits(&self, x: &Poly, m: &Poly, rounding: Rounding) -> Option<(Poly, Poly)> {
+        let same = |(key, _): &&((Poly, Poly, bool), (Poly, Poly))| {
+            key.2 == (rounding == Rounding::Down)
+                && self.normal(&key.0).as_ref() == Some(x)
+                && self.normal(&key.1).as_ref() == Some(m)
+        };
+        self.digits.iter().find(same).map(|(_, digits)| digits.clone())
+    }
+
+    fn normal_pair(&self, pair: &(Poly, Poly)) -> Option<(Poly, Poly)> {
+        Some((self.normal(&pair.0)?, self.normal(&pair.1)?))
+    }
+
+    /// POWERS (RULES, section 3.9): of two powers of two `m <= x` the smaller divides the greater, and the
+    /// quotient is a power of two.
+    fn divide_powers(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        let (q, r) = self.digit_atoms(expr, env, x, m)?;
+        self.set_non_negative(q);
+        self.bound_digits((q, r), x, m, true);
+        let quotient = Poly::atom(q);
+        self.fact(quotient.plus_constant(-1)?);
+        self.powers.push(quotient.clone());
+        self.digits.push(((x.clone(), m.clone(), true), (quotient.clone(), Poly::ZERO)));
+        self.define(expr, env, x, m, (&quotient, &Poly::ZERO))?;
+        Some((quotient, Poly::ZERO))
     }
 
     fn digit_atoms(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Atom, Atom)> {
@@ -234,15 +268,26 @@ impl Builder<'_> {
         let least = m.plus_constant(-1)?;
         self.fact(least.minus(&remainder)?);
         self.fact(least.plus(&remainder)?);
+        if !x.is_private() && !m.is_private() {
+            let definition = x.minus(&m.times(&quotient)?.plus(&remainder)?)?;
+            self.fact(definition.clone());
+            self.fact(definition.negated()?);
+        }
+        // C's remainder has the sign of the dividend, and the quotient too, since `m` is positive.
+        let signs = |x: Poly, sign: i64| {
+            let all = [Some(x), remainder.scaled(sign), quotient.scaled(sign)];
+            all.into_iter().map(|poly| poly.map(Literal::NonNegative)).collect::<Option<Vec<_>>>()
+        };
+        let below = x.negated()?.plus_constant(-1)?;
+        self.disjunction(vec![signs(x.clone(), 1)?, signs(below, -1)?]);
         Some((quotient, remainder))
     }
 
     /// Digits of which only `x = m*q + r` is said.
     fn loose_digits(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
-        for (key, digits) in &self.digits {
-            if !key.2 && self.normal(&key.0)? == *x && self.normal(&key.1)? == *m {
-                return Some((self.normal(&digits.0)?, self.normal(&digits.1)?));
-            }
+        // Digits rounded down are others where `x` is negative.
+        if let Some(known) = self.known_digits(x, m, Rounding::TowardsZero) {
+            return self.normal_pair(&known);
         }
         let (q, r) = self.digit_atoms(expr, env, x, m)?;
         let digits = (Poly::atom(q), Poly::atom(r));

@@ -124,12 +124,14 @@ fn build<'a>(
     if builder.is_uniform(question.cond, None) {
         return Ok(None);
     }
+    builder.launch_bounds().ok_or_else(out_of_range)?;
     builder.coordinates().ok_or_else(out_of_range)?;
     for env in [0, 1] {
         builder.assume_facts(env, &question.loops, &question.before);
         // No loops: a test that the question stands before must not be used.
         builder.assume_guards(env, &[], &question.before);
     }
+    builder.promote_signs();
     for (env, polarity) in [(0, Polarity::Holds), (1, Polarity::Fails)] {
         let alternatives = builder.truth(question.cond, env, polarity);
         builder.disjunction(alternatives);

@@ -6,7 +6,7 @@
 //!
 //! Deliberately absent: where atoms come from (`condition`) and any search.
 
-use super::poly::{Atom, AtomSet, Poly};
+use super::poly::{Atom, AtomSet, Monomial, Poly};
 use super::samples::Samples;
 
 /// An equation or fact that one branch of a case split adds.
@@ -110,7 +110,12 @@ impl State {
         for literal in alternative {
             match literal {
                 Literal::Zero(poly) => self.equations.push(poly.clone()),
-                Literal::NonNegative(poly) => self.facts.push(poly.clone()),
+                Literal::NonNegative(poly) => {
+                    if let Some(atom) = bounded_below(poly) {
+                        self.non_negative.insert(atom);
+                    }
+                    self.facts.push(poly.clone());
+                }
             }
         }
     }
@@ -138,5 +143,14 @@ impl State {
         let mut all =
             self.facts.iter().chain(&self.equations).chain(&self.toggles).chain(literals).chain(pairs).chain(xors);
         self.non_negative.contains(atom) || all.any(|poly| poly.mentions(atom))
+    }
+}
+
+/// The atom that is not negative because `fact` is not: `atom`, `2*atom`, `atom - 3`.
+pub fn bounded_below(fact: &Poly) -> Option<Atom> {
+    match fact.terms() {
+        [(monomial, 1..)] if monomial.degree() == 1 => monomial.atoms().next(),
+        [(monomial, 1..), (Monomial::ONE, ..0)] if monomial.degree() == 1 => monomial.atoms().next(),
+        _ => None,
     }
 }
