@@ -347,29 +347,31 @@ fn guard_turn(state: &mut State<'_>, head: Head<'_>, forms: &ClosedForms, trial:
     // What the test says at the end of a turn, over the turn that follows; before anything is learned of that.
     let before: Vec<Option<ExprId>> =
         trial.tests.iter().map(|&test| in_next_turn(state, test, forms.turn, trial)).collect();
+    let mut asked = Vec::new();
     for (part, before) in parts.into_iter().zip(before) {
-        let not_returned = state.says_not_returned(part.0, part.1);
-        let mut conds = Vec::new();
         let now = state.evaluate_as(part.0, part.1);
+        let not_returned = state.says_not_returned(part.0, part.1);
         let is_flag = reads_boolean(state, part.0);
-        if !after {
-            conds.push(now);
-        } else if !is_flag && !forms.is_irregular(state, now) {
-            conds.push(or_first(state, forms.turn, now));
-        }
-        if conds.is_empty() || is_flag {
-            match before {
-                Some(before) => conds.push(or_first(state, forms.turn, before)),
-                None => {
-                    let (went_on, cond) = state.going_value(forms.site);
-                    state.push_guard(Guard { cond, not_returned, of_loop });
-                    later.push(Later { part, went_on });
-                }
-            }
-        }
-        for cond in conds {
+        let says_it_now = !after || (!is_flag && !forms.is_irregular(state, now));
+        if says_it_now {
+            let cond = if after { or_first(state, forms.turn, now) } else { now };
             state.push_guard(Guard { cond, not_returned, of_loop });
             all = state.out.exprs.and(all, cond);
+        }
+        if is_flag || !says_it_now {
+            asked.push((part, before, not_returned));
+        }
+    }
+    // What is known of a break comes last, so that whoever asks about it knows the other parts.
+    for (part, before, not_returned) in asked {
+        if let Some(before) = before {
+            let cond = or_first(state, forms.turn, before);
+            state.push_guard(Guard { cond, not_returned, of_loop });
+            all = state.out.exprs.and(all, cond);
+        } else {
+            let (went_on, cond) = state.going_value(forms.site);
+            state.push_guard(Guard { cond, not_returned, of_loop });
+            later.push(Later { part, went_on });
         }
     }
     state.out.loops[forms.id].guard = all;

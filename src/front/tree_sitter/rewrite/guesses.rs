@@ -1,7 +1,7 @@
 //! Decisions that need to know what a name is, taken before the grammar could guess.
 
-use crate::front::tree_sitter::names::is_operator_word;
 use super::{ANGLE_WINDOW, Closed, Open, Rewriter, Role};
+use crate::front::tree_sitter::names::is_operator_word;
 use crate::preprocess::TokenKind;
 use crate::source::Language;
 

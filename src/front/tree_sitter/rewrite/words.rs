@@ -1,7 +1,7 @@
 //! Words: those that the grammar lacks, those that it takes for something else, and attributes.
 
-use crate::front::tree_sitter::names::is_arithmetic_word;
 use super::{Attribute, Rewriter, Role};
+use crate::front::tree_sitter::names::is_arithmetic_word;
 use crate::preprocess::TokenKind;
 use crate::source::Language;
 use std::ops::Range;
