@@ -159,6 +159,12 @@ impl Space {
         }
         let values = self.interesting(geometry);
         let mut all: Vec<_> = values.iter().map(|&value| self.valuation(&mut |_| value)).collect();
+        if (2..=3).contains(&free) {
+            // Pitches, counts and extents that differ by one are where off-by-one races live.
+            for combination in 0..3usize.pow(free as u32) {
+                all.push(self.valuation(&mut |position| (combination / 3usize.pow(position as u32) % 3) as i128 + 1));
+            }
+        }
         if free > 1 {
             let size = i128::from(geometry.block_threads()) * i128::from(geometry.blocks());
             for base in [size, 4 * size] {
