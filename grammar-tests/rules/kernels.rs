@@ -266,7 +266,7 @@ fn leaving_a_loop_after_its_sync_must_be_uniform_too() {
 }}"
         )
     };
-    for condition in ["i == 5", "i == n - 3"] {
+    for condition in ["i == 5", "i == n - 3", "i > tx + n"] {
         assert!(sync(&leaving(condition), 0, Returned::StillCount).is_ok(), "{condition}");
     }
     for condition in ["i == tx", "tx > 3", "i > tx"] {
