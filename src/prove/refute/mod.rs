@@ -39,7 +39,8 @@ use space::{Mentions, Space};
 use sweep::Sweep;
 use witness::Launch;
 
-/// How much a search may do.
+/// How much a search may do. Where the scope leaves one launch only, its run may take 32 times as much, since
+/// it decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Instructions in all.
@@ -49,7 +50,7 @@ pub struct Budget {
 impl Default for Budget {
     /// A few milliseconds.
     fn default() -> Self {
-        Budget { steps: 1_000_000 }
+        Budget { steps: 500_000 }
     }
 }
 
@@ -120,15 +121,15 @@ pub fn search(kernel: &Kernel, open: &[(SiteId, SiteId)], scope: &Scope, levels:
     let space = Space::new(kernel, &mentions, scope);
     let mut findings = Findings::new(kernel, &program, open, levels);
     let mut sweep = Sweep::new(kernel, levels);
-    let mut left = budget.steps;
     let fixed = space.is_fixed();
     findings.only_launch = fixed;
-    'all: for geometry in space.geometries() {
-        if !fixed && !is_useful(&geometry, levels) {
-            continue;
-        }
+    let total = if fixed { budget.steps.saturating_mul(DECISIVE_FACTOR) } else { budget.steps };
+    let mut left = total;
+    let mut geometries = space.geometries();
+    geometries.retain(|geometry| fixed || is_useful(geometry, levels));
+    'all: for (index, geometry) in geometries.iter().copied().enumerate() {
         // No geometry may use up what the larger ones need.
-        let floor = left - (left / GEOMETRIES_SHARE).min(left);
+        let floor = left - (left / (geometries.len() - index) as u64).saturating_mul(SMALL_FIRST).min(left);
         for params in space.valuations(&geometry) {
             let blocks = chosen_blocks(&geometry, left, mentions.statements);
             let launch = Launch { geometry, params, blocks };
@@ -139,7 +140,7 @@ pub fn search(kernel: &Kernel, open: &[(SiteId, SiteId)], scope: &Scope, levels:
                 findings.take(&launch, &outcome, &sweep);
                 findings.decided = fixed && is_decisive(kernel, &launch, &outcome);
             }
-            if left == 0 || findings.is_complete() {
+            if left == 0 || findings.is_complete(&sweep) {
                 break 'all;
             }
             if left < floor && !fixed {
@@ -148,12 +149,15 @@ pub fn search(kernel: &Kernel, open: &[(SiteId, SiteId)], scope: &Scope, levels:
         }
     }
     let mut outcome = findings.finish();
-    outcome.steps = budget.steps - left;
+    outcome.steps = total - left;
     outcome
 }
 
-/// The part of the remaining budget that one geometry may take is one of so many.
-const GEOMETRIES_SHARE: u64 = 12;
+/// A geometry may take so many times its even share of what is left: small ones find most, and find it first.
+const SMALL_FIRST: u64 = 4;
+
+/// A launch that decides may take so many times the budget.
+const DECISIVE_FACTOR: u64 = 32;
 
 /// What a run costs besides its instructions.
 const RUN_COST: u64 = 200;

@@ -17,6 +17,9 @@ const SEVERAL_WARPS: u64 = 4 * WARP as u64;
 /// with parameters of other sizes it may well cross warps, and "data race" is never wrong.
 const ENOUGH_RUNS: u32 = 3;
 
+/// Runs after which an access that was never exact is taken to be one that depends on what arrays hold.
+const RUNS_BEFORE_GIVING_UP: usize = 32;
+
 /// What is known of a pair of sites.
 struct Pair {
     best: Candidate,
@@ -144,7 +147,8 @@ impl<'a> Findings<'a> {
             let known = |other: &Divergence| {
                 (other.sync, other.other, other.returned) == (seen.sync, seen.other, seen.returned)
             };
-            if self.outcome.divergences.iter().any(known) {
+            let spoilt = run.undefined_since.is_some_and(|since| since <= seen.phase);
+            if spoilt || self.outcome.divergences.iter().any(known) {
                 continue;
             }
             let threads =
@@ -176,15 +180,19 @@ impl<'a> Findings<'a> {
         self.outcome.traps.extend(run.traps.iter().map(|seen| (seen.trap, seen.expr)));
     }
 
-    /// Whether no further run could improve an answer that was asked for.
-    pub(super) fn is_complete(&self) -> bool {
+    /// Whether no further run is likely to improve an answer that was asked for.
+    pub(super) fn is_complete(&self, sweep: &Sweep) -> bool {
+        let hopeless = |key: &Key| {
+            self.outcome.runs >= RUNS_BEFORE_GIVING_UP && (sweep.is_never_exact(key.0) || sweep.is_never_exact(key.1))
+        };
         self.restricted
             && self.open.iter().all(|key| {
-                self.pairs.get(key).is_some_and(|pair| {
-                    let enough = pair.large_runs >= ENOUGH_RUNS;
-                    let settled = key.2 == Level::Grid || key.0 == key.1 || pair.across_warps || enough;
-                    !pair.after_earlier && settled
-                })
+                hopeless(key)
+                    || self.pairs.get(key).is_some_and(|pair| {
+                        let enough = pair.large_runs >= ENOUGH_RUNS;
+                        let settled = key.2 == Level::Grid || key.0 == key.1 || pair.across_warps || enough;
+                        !pair.after_earlier && settled
+                    })
             })
     }
 

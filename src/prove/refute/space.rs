@@ -10,9 +10,13 @@ const MOST_THREADS: u64 = 4096;
 const SIZES: [u32; 16] = [1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33, 64, 96, 128, 256, 512];
 /// Sizes where two axes are free, and where three are.
 const FLAT_SIZES: [u32; 6] = [1, 2, 3, 4, 8, 16];
-const SOLID_SIZES: [u32; 4] = [1, 2, 3, 4];
-/// Numbers of blocks along one axis.
+const SOLID_SIZES: [u32; 3] = [1, 2, 4];
+/// Numbers of blocks where one axis is free, and where more are.
 const BLOCKS: [u32; 3] = [1, 2, 3];
+const FEW_BLOCKS: [u32; 2] = [1, 2];
+/// Constants of the kernel that are tried as sizes too: tiles are mostly as large as the blocks that load them.
+const TILES: std::ops::RangeInclusive<i128> = 5..=64;
+const MOST_TILES: usize = 3;
 
 /// What a kernel mentions.
 pub(super) struct Mentions {
@@ -130,14 +134,11 @@ impl Space {
 
     /// The geometries, smallest first.
     pub(super) fn geometries(&self) -> Vec<Geometry> {
-        let free = self.block.iter().filter(|extent| extent.is_none()).count();
-        let sizes: &[u32] = match free {
-            0 | 1 => &SIZES,
-            2 => &FLAT_SIZES,
-            _ => &SOLID_SIZES,
-        };
-        let blocks = choices(self.block, sizes, Geometry::MAX_BLOCK);
-        let grids = choices(self.grid, &BLOCKS, Geometry::MAX_GRID);
+        let count_free = |extents: &[Option<u32>]| extents.iter().filter(|extent| extent.is_none()).count();
+        let free = count_free(&self.block);
+        let blocks = choices(self.block, &self.sizes(free), Geometry::MAX_BLOCK);
+        let block_counts: &[u32] = if count_free(&self.grid) > 1 { &FEW_BLOCKS } else { &BLOCKS };
+        let grids = choices(self.grid, block_counts, Geometry::MAX_GRID);
         let fixed_block = free == 0;
         let mut all: Vec<_> =
             grids.iter().flat_map(|&grid| blocks.iter().map(move |&block| Geometry { block, grid })).collect();
@@ -149,6 +150,19 @@ impl Space {
         });
         all.sort_by_key(|geometry| (threads(geometry), geometry.block_threads(), *geometry));
         all
+    }
+
+    /// Extents that are tried along each of the free axes of a block.
+    fn sizes(&self, free_axes: usize) -> Vec<u32> {
+        let mut sizes = match free_axes {
+            0 | 1 => SIZES.to_vec(),
+            2 => FLAT_SIZES.to_vec(),
+            _ => SOLID_SIZES.to_vec(),
+        };
+        let tiles = self.constants.iter().filter(|constant| TILES.contains(constant)).map(|&constant| constant as u32);
+        let tiles: Vec<_> = tiles.filter(|tile| !sizes.contains(tile)).take(MOST_TILES).collect();
+        sizes.extend(tiles);
+        sizes
     }
 
     /// Values of the parameters for a geometry, smallest first, then one parameter apart from the others, then mixed.
@@ -202,11 +216,13 @@ impl Space {
         each.collect()
     }
 
-    /// Values at which kernels change their behaviour, without repetition.
+    /// Values at which kernels change their behaviour, without repetition; sensible ones before 0 and -1.
     fn interesting(&self, geometry: &Geometry) -> Vec<i128> {
         let block = i128::from(geometry.block_threads());
         let all = block * i128::from(geometry.blocks());
-        let mut values = vec![all, 1, 2, 0, block, 3, 4, all + 1, 2 * all, all - 1, 5, 8, 16, 32, 64, -1];
+        let across = |axis: usize| i128::from(geometry.block[axis]) * i128::from(geometry.grid[axis]);
+        let mut values = vec![all, across(0), 1, block, 2, across(1), 3, 4, all + 1, all - 1, 2 * all, 0];
+        values.extend([5, 8, 16, 32, 64, -1]);
         values.extend(geometry.block.iter().chain(&geometry.grid).map(|&extent| i128::from(extent)));
         values.extend(self.constants.iter().take(24).flat_map(|&value| [value, value + 1, value - 1]));
         values.extend([block - 1, block + 1, 128, 256, 1024]);

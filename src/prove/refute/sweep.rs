@@ -76,6 +76,8 @@ pub(super) struct Sweep {
     chains: FxHashMap<Place, Chains>,
     ordinal: u64,
     pub(super) found: FxHashMap<Key, Candidate>,
+    /// Of each site, over all runs: whether it made inexact accesses, and exact ones.
+    seen: Vec<[bool; 2]>,
 }
 
 pub(super) fn access_kind(kind: Kind) -> AccessKind {
@@ -124,7 +126,13 @@ impl Sweep {
             chains: FxHashMap::default(),
             ordinal: 0,
             found: FxHashMap::default(),
+            seen: vec![[false; 2]; kernel.sites.len()],
         }
+    }
+
+    /// Whether a site has been reached, and never with certainty or at a known address.
+    pub(super) fn is_never_exact(&self, site: SiteId) -> bool {
+        self.seen[site.index()] == [true, false]
     }
 
     /// Forgets the run before, keeping its memory.
@@ -215,6 +223,7 @@ impl Sweep {
 impl Sink for Sweep {
     fn access(&mut self, event: &Event, _locals: &[Value]) {
         let space = self.spaces[event.array.index()];
+        self.seen[event.site.index()][usize::from(event.exact)] = true;
         if event.exact && (may_meet(space, Level::Block) || may_meet(space, Level::Grid)) {
             let start = event.offset.unwrap_or(0);
             let end = start.saturating_add(i64::from(event.bytes) - 1);
