@@ -3,6 +3,8 @@
 //! Prints the median and the worst condition (building it from the protocol included, checking apart), then
 //! measures the whole catalogue and a few idioms with criterion.
 
+#![allow(clippy::print_stdout, reason = "a benchmark reports")]
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use raceproof::calculus::{intervals, text};
 use raceproof::memory_model::Level;

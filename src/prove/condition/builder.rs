@@ -48,6 +48,9 @@ pub(super) enum Key {
     Byte,
 }
 
+/// What was divided, by what and whether rounded down; the quotient and the remainder.
+pub(super) type Digits = ((Poly, Poly, bool), (Poly, Poly));
+
 /// A divisor of a value and the digit that it left.
 pub(super) struct Record {
     pub(super) side: Side,
@@ -74,7 +77,7 @@ pub(super) struct Builder<'a> {
     pub(super) canonical: Vec<(Poly, Poly)>,
     /// Equations that define digits, by the expression that made them.
     pub(super) definitions: BTreeMap<ExprId, [Option<Poly>; 2]>,
-    pub(super) digits: Vec<((Poly, Poly, bool), (Poly, Poly))>,
+    pub(super) digits: Vec<Digits>,
     pub(super) records: Vec<Record>,
     /// Values that are powers of two, or zero.
     pub(super) powers: Vec<Poly>,
@@ -328,16 +331,16 @@ impl<'a> Builder<'a> {
             self.fact(Poly::atom(atom).plus_constant(-1)?);
             return Some(Poly::atom(atom));
         };
-        let size = self.geometry(extent, side)?;
-        if size.as_constant() == Some(1) {
+        let count = self.geometry(extent, side)?;
+        if count.as_constant() == Some(1) {
             return Some(Poly::ZERO);
         }
         let level = if shared { 0 } else { IDS };
-        let atom = self.atom(level, Key::Geometry(var), side, &name, Source::Below(size.clone()))?;
+        let atom = self.atom(level, Key::Geometry(var), side, &name, Source::Below(count.clone()))?;
         self.set_non_negative(atom);
-        let greatest = size.as_constant().map_or(greatest_extent(extent), i128::from) - 1;
+        let greatest = count.as_constant().map_or(greatest_extent(extent), i128::from) - 1;
         self.bound(atom, Some(0), Some(greatest));
-        self.fact(size.plus_constant(-1)?.minus(&Poly::atom(atom))?);
+        self.fact(count.plus_constant(-1)?.minus(&Poly::atom(atom))?);
         Some(Poly::atom(atom))
     }
 
@@ -368,8 +371,11 @@ impl<'a> Builder<'a> {
             for fact in [
                 Poly::constant(greatest as i64).minus(&Poly::atom(atom)),
                 Poly::atom(atom).plus_constant(-least as i64),
-            ] {
-                fact.into_iter().for_each(|fact| self.fact(fact));
+            ]
+            .into_iter()
+            .flatten()
+            {
+                self.fact(fact);
             }
         }
     }

@@ -133,7 +133,7 @@ fn note_toggles(builder: &mut Builder) -> Option<()> {
     for index in 0..builder.state.facts.len() {
         let value = Poly::constant(1).minus(&builder.state.facts[index])?;
         let Some(atom) = value.as_atom() else { continue };
-        let known = builder.state.toggles.iter().any(|toggle| *toggle == value);
+        let known = builder.state.toggles.contains(&value);
         if !atom.is_private() && builder.state.non_negative.contains(atom) && !known {
             builder.state.toggles.push(value);
         }
@@ -153,7 +153,7 @@ fn orders(builder: &Builder) -> Option<Vec<(Poly, Poly)>> {
             }
         }
     }
-    orders.sort_by_key(|pair| pair.0.len());
+    orders.sort_by_key(|pair| pair.0.size());
     orders.truncate(3);
     Some(orders)
 }
@@ -260,5 +260,5 @@ pub(super) fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
         });
     }
     constants.extend([16, 32, 64, 128, 256, 1024]);
-    sampling::draw(&builder, &constants, VACUITY_ROUNDS).len() > 0
+    sampling::draw(&builder, &constants, VACUITY_ROUNDS).count() > 0
 }

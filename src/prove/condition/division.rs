@@ -6,7 +6,7 @@
 //! *CHAIN.* If `x = m*q + r` is known and `m*k` divides: `q = k*q' + r'`, `x / (m*k) = q'`, `x % (m*k) = m*r' + r`.
 //! *Trap.* `(t - 1)/2` is 0 for t = 0, 1 and 2: without `x >= 0` the remainder has either sign.
 
-use super::builder::{Builder, EnvId, Key, Record};
+use super::builder::{Builder, Digits, EnvId, Key, Record};
 use super::sampling::Source;
 use crate::calculus::{BinaryOp, ExprId, ScalarType};
 use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly};
@@ -171,7 +171,7 @@ impl Builder<'_> {
 
     /// Digits of these values that were made before, in this way.
     fn known_digits(&self, x: &Poly, m: &Poly, rounding: Rounding) -> Option<(Poly, Poly)> {
-        let same = |(key, _): &&((Poly, Poly, bool), (Poly, Poly))| {
+        let same = |(key, _): &&Digits| {
             key.2 == (rounding == Rounding::Down)
                 && self.normal(&key.0).as_ref() == Some(x)
                 && self.normal(&key.1).as_ref() == Some(m)
@@ -385,21 +385,19 @@ fn pull_out(x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
     let (mut multiple, mut rest) = (Poly::ZERO, Poly::ZERO);
     for (private, terms) in groups {
         let group = Poly::from_terms(terms)?;
-        match group.divide_exactly(m) {
-            Some(quotient) => multiple = multiple.plus_multiple(&quotient, private, 1)?,
-            None => {
-                let (quotient, remainder) = divide_terms(&group, m)?;
-                multiple = multiple.plus_multiple(&quotient, private, 1)?;
-                rest = rest.plus_multiple(&remainder, private, 1)?;
-            }
-        }
+        let (quotient, remainder) = match group.divide_exactly(m) {
+            Some(quotient) => (quotient, Poly::ZERO),
+            None => divide_terms(&group, m)?,
+        };
+        multiple = multiple.plus_multiple(&quotient, private, 1)?;
+        rest = rest.plus_multiple(&remainder, private, 1)?;
     }
     Some((multiple, rest))
 }
 
 /// Terms that `m` divides, and the others; `x = m*q + r` comes back as `q` and `r`.
 fn divide_terms(x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
-    if m.len() > 1 {
+    if m.size() > 1 {
         return split::divide(x, m).or_else(|| Some((Poly::ZERO, x.clone())));
     }
     let (mut multiple, mut rest) = (Poly::ZERO, Poly::ZERO);

@@ -61,7 +61,7 @@ impl Builder<'_> {
 
     /// Remembers sums of ids: ORDER may want them.
     fn note_order(&mut self, expr: ExprId, env: EnvId, value: &Poly) {
-        if env > 1 || value.len() < 2 || !matches!(self.protocol.exprs[expr], Expr::Binary(BinaryOp::Add, ..)) {
+        if env > 1 || value.size() < 2 || !matches!(self.protocol.exprs[expr], Expr::Binary(BinaryOp::Add, ..)) {
             return;
         }
         let atoms = value.atoms();

@@ -74,9 +74,9 @@ fn is_known_to_hold(
 ) -> bool {
     let access = &builder.protocol.accesses[if side == Side::First { pair.first } else { pair.second }];
     let own_turn = |id: &LoopId| {
-        let site = builder.protocol.loops[*id].site;
-        let turn = instance.iterations.iter().find(|entry| entry.0 == site).map(|entry| entry.1);
-        let same = pair.meeting.relations.iter().any(|entry| *entry == (site, Relation::Same));
+        let place = builder.protocol.loops[*id].site;
+        let turn = instance.iterations.iter().find(|entry| entry.0 == place).map(|entry| entry.1);
+        let same = pair.meeting.relations.contains(&(place, Relation::Same));
         match turn {
             Some(Turn::First) => side == Side::First || same,
             Some(Turn::Second) => side == Side::Second || same,
@@ -103,11 +103,11 @@ fn is_known_to_hold(
 fn environment(builder: &mut Builder, pair: &Pair, sync: &Sync, instance: &SyncInstance, side: Side) -> EnvId {
     let env = builder.add_environment(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: false });
     for &id in &sync.loops {
-        let site = builder.protocol.loops[id].site;
-        let Some(turn) = instance.iterations.iter().find(|entry| entry.0 == site).map(|entry| entry.1) else {
+        let place = builder.protocol.loops[id].site;
+        let Some(turn) = instance.iterations.iter().find(|entry| entry.0 == place).map(|entry| entry.1) else {
             continue;
         };
-        let relation = pair.meeting.relations.iter().find(|entry| entry.0 == site).map(|entry| entry.1);
+        let relation = pair.meeting.relations.iter().find(|entry| entry.0 == place).map(|entry| entry.1);
         if let Some(number) = number(builder, id, turn) {
             builder.environments[env].iterations.push((id, number));
         }

@@ -106,8 +106,8 @@ impl Drawing<'_> {
             }
             Source::Number => self.numbers(&mut column),
             Source::Defined(value) => column = self.poly(value),
-            Source::Quotient(x, m) => self.zip(x, m, &mut column, |x, m| x.checked_div_euclid(m)),
-            Source::Remainder(x, m) => self.zip(x, m, &mut column, |x, m| x.checked_rem_euclid(m)),
+            Source::Quotient(x, m) => self.zip(x, m, &mut column, i64::checked_div_euclid),
+            Source::Remainder(x, m) => self.zip(x, m, &mut column, i64::checked_rem_euclid),
             Source::Least(a, b) => self.zip(a, b, &mut column, |a, b| Some(a.min(b))),
             Source::Greatest(a, b) => self.zip(a, b, &mut column, |a, b| Some(a.max(b))),
             Source::Xor(a, b) => self.zip(a, b, &mut column, |a, b| Some(a ^ b)),
@@ -188,7 +188,7 @@ pub(super) fn draw(builder: &Builder, constants: &[i64], rounds: u64) -> Samples
         }
         let mut samples = Samples::new(drawing.columns.into_iter().collect(), u32::MAX);
         keep(&mut samples, &builder.state);
-        if samples.len() > 0 {
+        if samples.count() > 0 {
             return samples;
         }
     }

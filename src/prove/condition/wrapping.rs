@@ -34,7 +34,7 @@ impl Builder<'_> {
         let below_zero = too_low && least == 0;
         let means_it = (too_high || least < 0) && (width < 32 || leaves_at_once(&residue, greatest));
         if means_it || below_zero && (residue.is_private() || self.is_surely_negative(&residue)) {
-            return self.wrapped(expr, env, residue, ty);
+            return self.wrapped(expr, env, &residue, ty);
         }
         if below_zero {
             self.fact(residue.clone());
@@ -51,7 +51,7 @@ impl Builder<'_> {
     }
 
     /// The residue less a multiple of two to the width, so that it lies in the range of `ty`.
-    fn wrapped(&mut self, expr: ExprId, env: EnvId, residue: Poly, ty: ScalarType) -> Option<Poly> {
+    fn wrapped(&mut self, expr: ExprId, env: EnvId, residue: &Poly, ty: ScalarType) -> Option<Poly> {
         let (least, greatest) = ty.range()?;
         let (width, _) = integer(ty)?;
         if width > 32 {
@@ -59,7 +59,7 @@ impl Builder<'_> {
             return self.unknown(expr, env);
         }
         let modulus = 1i64 << width;
-        let multiple = self.multiple(expr, env, &residue, (least as i64, modulus))?;
+        let multiple = self.multiple(expr, env, residue, (least as i64, modulus))?;
         let value = residue.minus(&Poly::atom(multiple).scaled(modulus)?)?;
         self.fact(value.plus_constant(-(least as i64))?);
         self.fact(Poly::constant(greatest as i64).minus(&value)?);

@@ -158,7 +158,7 @@ impl Refutation {
         for step in &branch.steps {
             match step {
                 Step::Subst { atom, value, .. } => {
-                    writeln!(f, "{pad}SUBST  {} := {}", self.name(*atom), self.show(value))?
+                    writeln!(f, "{pad}SUBST  {} := {}", self.name(*atom), self.show(value))?;
                 }
                 Step::Split { equation, radix, quotient, rest, .. } => writeln!(
                     f,

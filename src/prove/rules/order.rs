@@ -67,6 +67,5 @@ fn unit_atom(equation: &Poly) -> Option<Atom> {
         .iter()
         .filter(|&&(monomial, coefficient)| coefficient == 1 && monomial.degree() == 1)
         .filter_map(|term| term.0.atoms().next())
-        .filter(|&atom| atom.is_private() && alone(atom))
-        .last()
+        .rfind(|&atom| atom.is_private() && alone(atom))
 }

@@ -12,6 +12,7 @@
 use std::fmt;
 
 /// A variable of a condition.
+#[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Atom(u16);
 
@@ -125,6 +126,7 @@ impl AtomSet {
 
 /// A product of at most eight atoms: sixteen bits each, greatest first, the rest zero. Its order is the
 /// lexicographic one, which multiplication keeps.
+#[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Monomial(u128);
 
@@ -240,6 +242,7 @@ impl fmt::Debug for Monomial {
 }
 
 /// A polynomial: terms with non-zero coefficients, greatest monomial first.
+#[must_use]
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Poly(Vec<(Monomial, i64)>);
 
@@ -264,7 +267,7 @@ impl Poly {
 
     /// The sum of terms in any order.
     pub fn from_terms(mut terms: Vec<(Monomial, i64)>) -> Option<Poly> {
-        terms.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        terms.sort_unstable_by_key(|term| std::cmp::Reverse(term.0));
         let mut sum: Vec<(Monomial, i64)> = Vec::with_capacity(terms.len());
         for (monomial, coefficient) in terms {
             match sum.last_mut() {
@@ -282,7 +285,7 @@ impl Poly {
     }
 
     /// Number of terms.
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.0.len()
     }
 
@@ -315,7 +318,7 @@ impl Poly {
 
     /// `self + factor * monomial * other`
     pub fn plus_multiple(&self, other: &Poly, monomial: Monomial, factor: i64) -> Option<Poly> {
-        let mut sum = Vec::with_capacity(self.len() + other.len());
+        let mut sum = Vec::with_capacity(self.size() + other.size());
         let mut mine = self.0.iter().copied().peekable();
         for &(theirs, coefficient) in &other.0 {
             let theirs = theirs.times(monomial)?;
@@ -365,7 +368,7 @@ impl Poly {
 
     /// `self * other`
     pub fn times(&self, other: &Poly) -> Option<Poly> {
-        let mut terms = Vec::with_capacity(self.len() * other.len());
+        let mut terms = Vec::with_capacity(self.size() * other.size());
         for &(left, a) in &self.0 {
             for &(right, b) in &other.0 {
                 terms.push((left.times(right)?, a.checked_mul(b)?));
@@ -474,7 +477,7 @@ impl Poly {
             match (coefficient.unsigned_abs(), factors.is_empty()) {
                 (value, true) => text.push_str(&value.to_string()),
                 (1, false) => text.push_str(&factors.join("*")),
-                (value, false) => text.push_str(&format!("{value}*{}", factors.join("*"))),
+                (value, false) => text.extend([value.to_string(), factors.join("*")].join("*").chars()),
             }
         }
         text
@@ -511,7 +514,7 @@ mod tests {
         let sum = d.plus_constant(1).unwrap();
         let difference = s.minus(&t).unwrap();
         let product = sum.times(&difference).unwrap();
-        assert_eq!(product.len(), 4);
+        assert_eq!(product.size(), 4);
         assert_eq!(product.divide_exactly(&sum), Some(difference));
         assert_eq!(product.plus_constant(1).unwrap().divide_exactly(&sum), None);
     }

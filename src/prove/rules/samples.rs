@@ -30,7 +30,7 @@ impl Samples {
     }
 
     /// Number of points left.
-    pub fn len(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         self.alive.count_ones()
     }
 

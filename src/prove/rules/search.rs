@@ -255,7 +255,7 @@ fn is_idle(equation: &Poly, state: &State, idle: Idle) -> bool {
     let defines = || equation.atoms().into_iter().any(|atom| state.named.contains(atom));
     match sides(equation) {
         0 => defines(),
-        1 => idle == Idle::LeaveOut && equation.len() > 3 && defines(),
+        1 => idle == Idle::LeaveOut && equation.size() > 3 && defines(),
         _ => false,
     }
 }

@@ -172,7 +172,7 @@ impl Search<'_> {
         }
         let covered = |mono: &Monomial| rest.terms().iter().any(|term| term.1 > 0 && term.0.divide(*mono).is_some());
         let uncovered = now.iter().filter(|mono| !bad.contains(mono) && !covered(mono)).count();
-        let order = (uncovered, now.len(), part.monomial.degree(), fact.len(), part.fact);
+        let order = (uncovered, now.len(), part.monomial.degree(), fact.size(), part.fact);
         Some(Step { order, scale, part: Part { factor, ..part }, rest, bad: now })
     }
 }

@@ -33,9 +33,8 @@ pub fn apply(state: &mut State, position: usize, effort: &mut Effort) -> Option<
         .into_iter()
         .find_map(|candidate| verify(&equation, candidate, state, effort))?;
     if let Step::Split { quotient, rest, .. } = &step {
-        state.equations.remove(position);
-        state.equations.push(quotient.clone());
-        state.equations.push(rest.clone());
+        let _split = state.equations.remove(position);
+        state.equations.extend([quotient.clone(), rest.clone()]);
     }
     Some(step)
 }
@@ -121,7 +120,7 @@ fn by_coefficient(groups: &BTreeMap<Monomial, Poly>, uniform: &Poly, radix: &Pol
     let left = groups.len() - divided;
     for (shift, remains) in uniform_options(uniform, radix) {
         let (Some(quotient), Some(rest)) = (quotient.plus(&shift), rest.plus(&remains)) else { continue };
-        let candidate = Candidate { order: (left, rest.len()), radix: radix.clone(), quotient, rest };
+        let candidate = Candidate { order: (left, rest.size()), radix: radix.clone(), quotient, rest };
         if !found.contains(&candidate) {
             found.push(candidate);
         }
@@ -177,7 +176,7 @@ fn by_division(equation: &Poly, radix: &Poly, found: &mut Vec<Candidate>) {
     let turns: &[i64] = if has_uniform { &[0, 1, -1] } else { &[0] };
     for &turn in turns {
         let Some((quotient, rest)) = shifted(&quotient, &rest, radix, turn) else { continue };
-        let order = (private(&rest) + usize::from(turn != 0), rest.len() + 2);
+        let order = (private(&rest) + usize::from(turn != 0), rest.size() + 2);
         let known = |other: &Candidate| other.radix == *radix && other.quotient == quotient && other.rest == rest;
         if !found.iter().any(known) {
             found.push(Candidate { order, radix: radix.clone(), quotient, rest });
