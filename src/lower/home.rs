@@ -4,7 +4,7 @@ use super::facts::{Target, TargetId};
 use super::layout::Leaf;
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
-use crate::calculus::{Array, ArrayId, ExprId, HavocReason, Param, ScalarType, Space, Stmt, VarId};
+use crate::calculus::{Array, ArrayId, BinaryOp, ExprId, HavocReason, Param, ScalarType, Space, Stmt, VarId};
 use crate::resolve::program::{AddressSpace, Storage, Type, TypeId, VariableId};
 use crate::source::{Language, Span};
 
@@ -296,9 +296,23 @@ impl Pass<'_> {
         let name = format!("{}{suffix}", declared.name);
         if let Some(ty) = self.layout.scalar(leaf.ty) {
             let param = self.kernel.params.push(Param { name, ty });
-            return Value::Scalar(self.exprs().param(param, ty));
+            let value = self.exprs().param(param, ty);
+            if let Some(range) = declared.range {
+                self.assume_range(value, range, declared.span);
+            }
+            return Value::Scalar(value);
         }
         Value::Pointer(self.pointee(variable, leaf, &name))
+    }
+
+    /// States what the language says of a value: that it lies in `least..=greatest`.
+    fn assume_range(&mut self, value: ExprId, (least, greatest): (i128, i128), span: Span) {
+        let ty = self.kernel.exprs.ty(value);
+        for (op, limit) in [(BinaryOp::Ge, least), (BinaryOp::Le, greatest)] {
+            let limit = self.exprs().int(limit, ty);
+            let cond = self.exprs().binary(op, value, limit);
+            self.emit(Stmt::Assume { cond, span: Some(span) });
+        }
     }
 
     /// A pointer to what the pointer `leaf` of `variable`, which the host has set, points to.

@@ -63,6 +63,7 @@ impl Build {
             is_reference: false,
             is_volatile: false,
             constant: None,
+            range: None,
             is_extern: false,
             has_initializer: false,
             span,

@@ -8,6 +8,7 @@ use super::program::{
 };
 use super::scope::{Global, RecordDecl, Scope, ScopeId};
 use super::template::TemplateValue;
+use super::types::Written;
 use crate::arena::Arena;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Language, Span};
@@ -74,7 +75,9 @@ pub(super) struct Resolver<'u> {
     pub(super) globals: Vec<Global<'u>>,
     pub(super) record_decls: Vec<RecordDecl<'u>>,
     /// Records and enums defined inside other declarations, by address of their syntax and scope.
-    pub(super) inline_types: FxHashMap<(usize, ScopeId), TypeId>,
+    pub(super) inline_types: FxHashMap<(usize, ScopeId), Written>,
+    /// The values that enumerations can have, by the scope of their constants, where the language limits them.
+    pub(super) enum_ranges: FxHashMap<ScopeId, (i128, i128)>,
     /// Where names are looked up now.
     pub(super) scope: ScopeId,
     pub(super) frame: Frame,
@@ -148,6 +151,7 @@ impl<'u> Resolver<'u> {
             globals: Vec::new(),
             record_decls: Vec::new(),
             inline_types: FxHashMap::default(),
+            enum_ranges: FxHashMap::default(),
             scope: ScopeId::default(),
             frame: Frame::none(),
             in_host: false,
@@ -220,6 +224,7 @@ impl<'u> Resolver<'u> {
             is_reference: false,
             is_volatile: false,
             constant: None,
+            range: None,
             is_extern: false,
             has_initializer: false,
             span,

@@ -2,9 +2,11 @@
 //! initialisers are left for their first use; enumerators get their values here, in order.
 
 use super::context::Resolver;
-use super::program::{Type, TypeId};
+use super::program::Type;
 use super::scope::{Entity, FunctionDecl, Global, RecordDecl, Scope, ScopeId};
+use super::types::Written;
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::source::Language;
 use crate::syntax::{self, Item, ItemKind, TypeKind};
 use rustc_hash::FxHashMap;
 
@@ -177,7 +179,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Declares an enumeration with its constants and returns its type.
-    pub(super) fn declare_enum(&mut self, definition: &'u syntax::Enum) -> TypeId {
+    pub(super) fn declare_enum(&mut self, definition: &'u syntax::Enum) -> Written {
         let underlying = definition.underlying.as_ref().map(|ty| self.resolve_type(ty).ty);
         let mut ty = underlying.unwrap_or(self.common.int);
         let constants = self.add_scope(Scope::inside(self.scope));
@@ -200,13 +202,33 @@ impl<'u> Resolver<'u> {
             next = value.checked_add(1);
         }
         if !definition.scoped {
-            for (name, value) in values {
+            for &(name, value) in &values {
                 self.declare(name, Entity::Constant(value, ty));
             }
         }
         self.declare(&definition.name.text, Entity::Enum(ty, constants));
-        ty
+        // In C, and with a fixed underlying type, an enumeration has all values of an integer type.
+        let is_limited = self.language == Language::Cuda && underlying.is_none() && !definition.scoped;
+        let range =
+            if is_limited && values.len() == definition.constants.len() { Some(values_of(&values)) } else { None };
+        if let Some(range) = range {
+            self.enum_ranges.insert(constants, range);
+        }
+        Written { range, ..Written::plain(ty) }
     }
+}
+
+/// The values of an enumeration without a fixed underlying type: those of the narrowest integer type that holds
+/// its constants (C++17, [dcl.enum] paragraph 8), so that flags can be combined.
+fn values_of(constants: &[(&String, i128)]) -> (i128, i128) {
+    let values = || constants.iter().map(|&(_, value)| value);
+    let least = values().min().unwrap_or(0);
+    let magnitude = values().map(|value| if value < 0 { -(value + 1) } else { value }).max().unwrap_or(0);
+    let mut greatest = 1_i128;
+    while greatest < magnitude {
+        greatest = 2 * greatest + 1;
+    }
+    (if least < 0 { -greatest - 1 } else { 0 }, greatest)
 }
 
 /// Whether `typedef struct S S;` gives a type its own name again.

@@ -135,6 +135,7 @@ impl<'u> Resolver<'u> {
             is_reference: false,
             is_volatile: false,
             constant: None,
+            range: None,
             is_extern: false,
             has_initializer: false,
             span,
@@ -161,12 +162,8 @@ impl<'u> Resolver<'u> {
 
     /// A parameter; arrays and functions are pointers to them.
     fn param(&mut self, param: &'u Param) -> VariableId {
-        let written = self.declared_type(&param.ty, &param.qualifiers);
-        let ty = match self.types[written.ty] {
-            _ if written.is_reference => self.pointer(written.ty, written.space),
-            Type::Array { of, .. } => self.pointer(of, written.space),
-            _ => written.ty,
-        };
+        let written = self.param_type(param);
+        let ty = if written.is_reference { self.pointer(written.ty, written.space) } else { written.ty };
         let variable = self.variables.push(Variable {
             name: param.name.text.clone(),
             ty,
@@ -174,12 +171,25 @@ impl<'u> Resolver<'u> {
             is_reference: written.is_reference,
             is_volatile: written.is_volatile,
             constant: None,
+            range: if written.is_reference { None } else { written.range },
             is_extern: false,
             has_initializer: false,
             span: param.name.span,
         });
         self.declare(&param.name.text, Entity::Variable(variable));
         variable
+    }
+
+    /// The type of a parameter: an array by value is a pointer to its elements.
+    pub(super) fn param_type(&mut self, param: &'u Param) -> Written {
+        let written = self.declared_type(&param.ty, &param.qualifiers);
+        match self.types[written.ty] {
+            Type::Array { of, .. } if !written.is_reference => {
+                let ty = self.pointer(of, written.space);
+                Written { ty, space: None, ..written }
+            }
+            _ => written,
+        }
     }
 
     /// What attributes say of a kernel's geometry.
@@ -437,6 +447,7 @@ impl<'u> Resolver<'u> {
             is_reference: written.is_reference,
             is_volatile: written.is_volatile,
             constant: None,
+            range: None,
             is_extern,
             has_initializer: syntax.init.is_some(),
             span: syntax.name.span,

@@ -167,6 +167,7 @@ impl<'u> Resolver<'u> {
             is_reference: written.is_reference,
             is_volatile: written.is_volatile,
             constant: None,
+            range: None,
             is_extern: false,
             has_initializer: false,
             span: name.span,

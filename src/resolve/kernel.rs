@@ -135,6 +135,7 @@ impl<'u> Resolver<'u> {
                         is_reference: false,
                         is_volatile: false,
                         constant: None,
+                        range: None,
                         is_extern: false,
                         has_initializer: false,
                         span: param.name.span,

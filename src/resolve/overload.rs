@@ -105,7 +105,7 @@ impl<'u> Resolver<'u> {
         let (ranks, types) = self.within(scope, |this| {
             let (mut ranks, mut types) = (Vec::new(), Vec::new());
             for (param, argument) in decl.syntax.params.iter().zip(args) {
-                let written = this.declared_type(&param.ty, &param.qualifiers);
+                let written = this.param_type(param);
                 ranks.push(this.rank(argument, written)?);
                 types.push(written.ty);
             }

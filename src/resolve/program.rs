@@ -139,6 +139,9 @@ pub struct Variable {
     /// Its value, if it is a constant that the program can rely on (`const int`, `constexpr`, an enum constant,
     /// a non-type template argument).
     pub constant: Option<i128>,
+    /// The least and greatest value that the language lets it have, where its type alone would allow more: an
+    /// enumeration whose underlying type is not fixed.
+    pub range: Option<(i128, i128)>,
     /// Whether it is `extern __shared__` (all of these share one allocation).
     pub is_extern: bool,
     /// Whether its declaration gives it a value.

@@ -20,12 +20,14 @@ pub(super) struct Written {
     pub(super) is_volatile: bool,
     /// The address space of its outermost level.
     pub(super) space: Option<AddressSpace>,
+    /// The values that the language lets it have, where they are fewer than those of the type: an enumeration's.
+    pub(super) range: Option<(i128, i128)>,
 }
 
 impl Written {
     /// A type without qualifiers.
     pub(super) fn plain(ty: TypeId) -> Written {
-        Written { ty, is_reference: false, is_const: false, is_volatile: false, space: None }
+        Written { ty, is_reference: false, is_const: false, is_volatile: false, space: None, range: None }
     }
 }
 
@@ -66,12 +68,12 @@ impl<'u> Resolver<'u> {
             TypeKind::Record(record) => Written::plain(self.inline_record(record, "")),
             TypeKind::Enum(definition) => {
                 let key = (std::ptr::from_ref(&**definition) as usize, self.scope);
-                let ty = match self.inline_types.get(&key) {
+                let written = match self.inline_types.get(&key) {
                     Some(&known) => known,
                     None => self.declare_enum(definition),
                 };
-                self.inline_types.insert(key, ty);
-                Written::plain(ty)
+                self.inline_types.insert(key, written);
+                written
             }
             TypeKind::Pointer(inner) => {
                 let inner = self.resolve_type(inner);
@@ -83,7 +85,7 @@ impl<'u> Resolver<'u> {
                 let inner = self.resolve_type(inner);
                 let len = len.as_ref().and_then(|len| self.constant_of(len)).and_then(|len| u64::try_from(len).ok());
                 let ty = self.intern(Type::Array { of: inner.ty, len });
-                Written { ty, ..inner }
+                Written { ty, range: None, ..inner }
             }
             TypeKind::Function(..) => Written::plain(self.unknown("function")),
             TypeKind::Unsupported(reason) => Written::plain(self.unknown(reason.clone())),
@@ -129,7 +131,11 @@ impl<'u> Resolver<'u> {
     /// The type that an entity is, if it is one, with the template arguments of the segment that named it.
     pub(super) fn written_of_entity(&mut self, entity: &Entity<'u>, segment: &'u PathSegment) -> Option<Written> {
         match entity {
-            Entity::Type(ty) | Entity::Enum(ty, _) => Some(Written::plain(*ty)),
+            Entity::Type(ty) => Some(Written::plain(*ty)),
+            Entity::Enum(ty, constants) => {
+                let range = self.enum_ranges.get(constants).copied();
+                Some(Written { range, ..Written::plain(*ty) })
+            }
             Entity::Record(index) => Some(Written::plain(self.record_type(*index, segment.args.as_deref()))),
             Entity::Alias(template, ty, scope) => {
                 let scope = if template.is_empty() {
@@ -156,8 +162,8 @@ impl<'u> Resolver<'u> {
     /// A record that is defined inside another declaration; `name` is used if it has none.
     pub(super) fn inline_record(&mut self, record: &'u syntax::Record, name: &str) -> TypeId {
         let key = (std::ptr::from_ref(record) as usize, self.scope);
-        if let Some(&known) = self.inline_types.get(&key) {
-            return known;
+        if let Some(known) = self.inline_types.get(&key) {
+            return known.ty;
         }
         let declared = self.scopes[self.scope.0].names.get(&record.name.text).and_then(|entities| {
             entities.iter().find_map(|entity| match entity {
@@ -171,7 +177,7 @@ impl<'u> Resolver<'u> {
             self.records[made].name = if name.is_empty() { "unnamed record".to_owned() } else { name.to_owned() };
         }
         let ty = self.intern(Type::Record(made));
-        self.inline_types.insert(key, ty);
+        self.inline_types.insert(key, Written::plain(ty));
         ty
     }
 
