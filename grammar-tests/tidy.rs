@@ -48,6 +48,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "flow",
             "protocol",
             "prove",
+            "smt",
             "invariant",
             "check",
             "config",

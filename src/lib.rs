@@ -27,5 +27,6 @@ pub mod preprocess;
 pub mod protocol;
 pub mod prove;
 pub mod resolve;
+pub mod smt;
 pub mod source;
 pub mod syntax;
