@@ -343,28 +343,48 @@ impl<'u> Resolver<'u> {
 
     /// A call of a record's conversion operator to a type.
     pub(super) fn conversion_call(&mut self, value: &Expr, to: TypeId, span: Span) -> Option<Expr> {
-        let Type::Record(record) = self.types[value.ty] else {
-            return None;
+        let operators = self.conversion_operators(value.ty);
+        let (decl, _) = operators.into_iter().find(|&(_, ty)| ty == to)?;
+        let call = self.function_call(&[decl], None, Some(value.clone()), Vec::new(), span);
+        Some(self.load(call))
+    }
+
+    /// An operand of a built-in operator: a record that converts to one built-in type alone is converted to it.
+    pub(super) fn built_in_operand(&mut self, value: Expr, span: Span) -> Expr {
+        let mut types: Vec<TypeId> = self.conversion_operators(value.ty).into_iter().map(|(_, ty)| ty).collect();
+        types.dedup();
+        match types.as_slice() {
+            &[only] if self.is_pointer(only) || self.is_arithmetic(only) => {
+                self.conversion_call(&value, only, span).unwrap_or(value)
+            }
+            _ => value,
+        }
+    }
+
+    /// The conversion operators of a record and what they convert to, in the order in which they are preferred.
+    fn conversion_operators(&mut self, from: TypeId) -> Vec<(FunctionDecl<'u>, TypeId)> {
+        let Type::Record(record) = self.types[from] else {
+            return Vec::new();
         };
         let scope = self.record_scopes[record.index()];
-        let mut names: Vec<String> = self.scopes[scope.0]
-            .names
-            .keys()
-            .filter(|name| name.strip_prefix("operator").is_some_and(|rest| rest.starts_with(' ')))
-            .cloned()
-            .collect();
+        let names = self.scopes[scope.0].names.keys();
+        let is_conversion = |name: &&String| name.strip_prefix("operator").is_some_and(|rest| rest.starts_with(' '));
+        let mut names: Vec<String> = names.filter(is_conversion).cloned().collect();
         names.sort();
-        for name in names {
-            let methods = self.methods(record, &name);
-            for decl in methods {
-                let function = self.instance(decl, Vec::new())?;
-                if self.functions[function].result == to {
-                    let call = self.function_call(&[decl], None, Some(value.clone()), Vec::new(), span);
-                    return Some(self.load(call));
-                }
-            }
+        let mut operators: Vec<FunctionDecl<'u>> = names.iter().flat_map(|name| self.methods(record, name)).collect();
+        // Types here do not know `const`, for which C++ has two operators side by side.
+        operators.sort_by_key(|decl| decl.syntax.is_const);
+        let mut found = Vec::new();
+        for decl in operators {
+            let Some(function) = self.instance(decl, Vec::new()) else { continue };
+            let result = self.functions[function].result;
+            let ty = match self.types[result] {
+                Type::Pointer { to, .. } if self.infos[function.index()].returns_reference => to,
+                _ => result,
+            };
+            found.push((decl, ty));
         }
-        None
+        found
     }
 
     /// Whether a record has constructors of its own.

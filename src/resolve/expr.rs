@@ -328,7 +328,15 @@ impl<'u> Resolver<'u> {
             }
             Type::Record(_) => match self.operator_call("operator[]", vec![array.clone(), index.clone()], span) {
                 Some(result) => result,
-                None => self.unsupported_with(span, "subscript of a record".to_owned(), vec![array, index]),
+                None => {
+                    let converted = self.built_in_operand(array, span);
+                    match self.types[converted.ty] {
+                        Type::Record(_) => {
+                            self.unsupported_with(span, "subscript of a record".to_owned(), vec![converted, index])
+                        }
+                        _ => self.index(converted, index, span),
+                    }
+                }
             },
             _ => {
                 let name = self.type_name(array.ty);
@@ -447,6 +455,11 @@ impl<'u> Resolver<'u> {
             && operand.ty != to
         {
             return self.construct_record(to, vec![operand], span);
+        }
+        if operand.ty != to
+            && let Some(converted) = self.conversion_call(&operand, to, span)
+        {
+            return converted;
         }
         let mut result = self.cast(operand, to);
         result.span = span;

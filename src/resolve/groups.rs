@@ -37,7 +37,8 @@ impl<'u> Resolver<'u> {
                 let size = short.strip_prefix("thread_block_tile")?;
                 let size = size.strip_prefix('<').and_then(|size| size.strip_suffix('>'));
                 match size.and_then(|size| size.parse::<i128>().ok()) {
-                    Some(size) if size > 0 && size <= 32 => Group::Tile(size),
+                    // Since CUDA 11.1 a tile may be larger than a warp, with the same ranks.
+                    Some(size) if (1..=1024).contains(&size) && size.count_ones() == 1 => Group::Tile(size),
                     _ => Group::Other,
                 }
             }
@@ -68,6 +69,7 @@ impl<'u> Resolver<'u> {
             (Group::Grid, "group_dim" | "dim_blocks") => self.ids(GeometryVar::GridDim, span),
             (Group::Tile(size), "thread_rank") => self.by_size(BinaryOp::Rem, size, span),
             (Group::Tile(size), "meta_group_rank") => self.by_size(BinaryOp::Div, size, span),
+            (Group::Tile(size), "meta_group_size") => self.tiles(size, span),
             (Group::Tile(size), "size" | "num_threads") => expr(ExprKind::Int(size), self.common.uint, span),
             (_, "shfl" | "shfl_up" | "shfl_down" | "shfl_xor") => {
                 let ty = args.first().map_or(self.common.unknown, |value| self.promoted(value.ty));
@@ -223,6 +225,14 @@ impl<'u> Resolver<'u> {
         let [block, size, thread] = [block, size, thread].map(|value| self.convert(value, self.common.ulong));
         let start = self.operation(BinaryOp::Mul, block, size);
         self.operation(BinaryOp::Add, start, thread)
+    }
+
+    /// The number of tiles of a block.
+    fn tiles(&mut self, size: i128, span: Span) -> Expr {
+        let threads = self.product(GeometryVar::BlockDim, span);
+        let uint = self.common.uint;
+        let up = self.operation(BinaryOp::Add, threads, expr(ExprKind::Int(size - 1), uint, span));
+        self.operation(BinaryOp::Div, up, expr(ExprKind::Int(size), uint, span))
     }
 
     /// The rank in the block divided by the size of a tile, or its remainder.

@@ -159,6 +159,7 @@ impl<'u> Resolver<'u> {
             let kind = if op == syntax::BinaryOp::And { ExprKind::And(left, right) } else { ExprKind::Or(left, right) };
             return expr(kind, self.common.bool, span);
         }
+        let (left, right) = (self.built_in_operand(left, span), self.built_in_operand(right, span));
         let (left, right) = (self.load(left), self.load(right));
         let op = binary_op(op);
         if self.is_pointer(left.ty) || self.is_pointer(right.ty) {

@@ -198,7 +198,8 @@ pub struct Function {
     pub template: Option<Vec<TemplateParam>>,
     /// Qualifiers and attributes in source order.
     pub qualifiers: Vec<Qualifier>,
-    /// Result type; `None` for constructors, destructors and conversions.
+    /// Result type; `None` for constructors and destructors. Of a conversion operator, whose path says
+    /// `operator` and the words of a type, it is that type; a front end that cannot tell it leaves it out.
     pub result: Option<Type>,
     /// Parameters.
     pub params: Vec<Param>,

@@ -2,6 +2,7 @@
 
 use super::literals;
 use super::{Converter, child_of, children};
+use crate::preprocess::TokenKind;
 use crate::source::Language;
 use crate::syntax::{
     BinaryOp, CastKind, Designator, Expr, ExprKind, Path, PathSegment, PostfixOp, TemplateArg, Type, TypeKind, UnaryOp,
@@ -460,6 +461,10 @@ impl Converter<'_> {
     fn template_arg(&mut self, node: Node<'_>) -> TemplateArg {
         if node.kind() != "type_descriptor" {
             return TemplateArg::Value(self.expr(node));
+        }
+        if self.token(self.first(node)).is_some_and(|token| token.kind == TokenKind::Number) {
+            let kind = literals::number(self.word(node));
+            return TemplateArg::Value(Expr { kind, span: self.span(node) });
         }
         if let [only] = children(node).as_slice()
             && matches!(only.kind(), "type_identifier" | "qualified_identifier")

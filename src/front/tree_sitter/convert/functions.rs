@@ -53,31 +53,37 @@ impl Converter<'_> {
         }))
     }
 
-    /// `operator T() const`, named by its words: `operator T`.
+    /// `operator T *() const`, named by its words: `operator T *`.
     fn conversion(
         &mut self,
         node: Node<'_>,
         qualifiers: Vec<Qualifier>,
         template: Option<Vec<TemplateParam>>,
     ) -> ItemKind {
-        let (Some(ty), Some(declarator)) = (node.child_by_field_name("type"), node.child_by_field_name("declarator"))
+        let (Some(specifier), Some(declarator)) =
+            (node.child_by_field_name("type"), node.child_by_field_name("declarator"))
         else {
             return ItemKind::Unsupported("conversion operator".into());
         };
-        let words: Vec<&str> = (self.first(ty)..=self.last(ty)).map(|at| self.spelling(at)).collect();
+        let mut base = self.type_specifier(specifier);
+        base.qualifiers.extend(self.qualifiers(node));
+        let start = self.first(specifier);
         // A pointer or reference stands between the type and the parentheses.
-        if declarator.kind() != "abstract_function_declarator" {
+        let words: Vec<&str> =
+            (start..=self.last(declarator)).map(|at| self.spelling(at)).take_while(|word| *word != "(").collect();
+        let name = Name { text: format!("operator {}", words.join(" ")), span: self.span(specifier) };
+        let TypeKind::Function(result, params) = self.fold(declarator, base).ty.kind else {
             return ItemKind::Unsupported("conversion operator".into());
-        }
-        let name = Name { text: format!("operator {}", words.join(" ")), span: self.span(ty) };
+        };
+        let is_const = innermost_parameters(declarator).is_some_and(|function| self.is_const(function));
         ItemKind::Function(Box::new(Function {
             path: Self::simple_path(name),
             template,
             qualifiers,
-            result: None,
-            params: Vec::new(),
+            result: Some(*result),
+            params,
             variadic: false,
-            is_const: self.is_const(declarator),
+            is_const,
             initializers: Vec::new(),
             body: None,
         }))
@@ -189,6 +195,15 @@ impl Converter<'_> {
             })
             .collect()
     }
+}
+
+/// The function declarator of a conversion, inside the pointers and references of its type.
+fn innermost_parameters(declarator: Node<'_>) -> Option<Node<'_>> {
+    let mut node = declarator;
+    while node.kind() != "abstract_function_declarator" {
+        node = node.child_by_field_name("declarator").or_else(|| children(node).last().copied())?;
+    }
+    Some(node)
 }
 
 /// The function declarator around the name, through pointers, references and parentheses.

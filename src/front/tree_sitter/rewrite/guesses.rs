@@ -118,6 +118,7 @@ impl Rewriter<'_> {
                 ">>" if depth == 1 && self.text(at + 1) == ">" => return None,
                 "&&" | "||" | "?" | "<<" | "==" | "!=" | "<=" | ">=" if !certain => return None,
                 "=" | "+=" | "-=" if !certain => return None,
+                _ if self.is_number_argument(at) => angles.push((at, Role::NumberArgument)),
                 _ => {}
             }
             if depth == 0 {
@@ -125,6 +126,13 @@ impl Rewriter<'_> {
             }
         }
         None
+    }
+
+    /// Whether a number stands alone between `<`, commas and `>`.
+    fn is_number_argument(&self, at: usize) -> bool {
+        self.get(at).is_some_and(|token| token.kind == TokenKind::Number)
+            && matches!(self.before(at), "<" | ",")
+            && matches!(self.text(at + 1), "," | ">" | ">>")
     }
 
     fn may_follow_arguments(&self, at: usize) -> bool {

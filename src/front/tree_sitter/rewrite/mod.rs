@@ -10,6 +10,8 @@
 //!   aside, by the token that they precede;
 //! - `<` and `>` of comparisons are emitted as `<=` and `>=`, which never open template arguments and bind
 //!   alike; a `*` that multiplies, where it could declare a pointer, as `/`;
+//! - a number that is a whole template argument is emitted as `size_t`, since with a number the grammar takes
+//!   `a::b<32> c = d` for two comparisons;
 //! - the type of a cast is emitted as `size_t`; redundant parentheses around a value are left out where they
 //!   could be taken for a cast;
 //! - literals are emitted as the simplest of their kind; words of C++ that are names in OpenCL C get a new
@@ -119,6 +121,8 @@ enum Role {
     AngleOpen,
     /// `>` of template arguments; `>>` closes two.
     AngleClose,
+    /// A number that is a whole template argument.
+    NumberArgument,
     /// A closing parenthesis behind which an operand follows: of a cast, of `if (…)`.
     BeforeOperand,
     /// A `*` that multiplies.
@@ -241,6 +245,7 @@ impl<'a> Rewriter<'a> {
         }
         match token.kind {
             TokenKind::Identifier => self.word(at, text),
+            TokenKind::Number if self.role(at) == Role::NumberArgument => self.literal(at, "size_t"),
             TokenKind::Number => self.literal(at, if text == "0" { "0" } else { "1" }),
             TokenKind::Char => self.literal(at, "'c'"),
             TokenKind::String | TokenKind::RawString => self.literal(at, "\"s\""),
