@@ -3,6 +3,7 @@
 //! Every sync is proved uniform or not; every pair of accesses that can meet is proved free of conflict or
 //! stays open. The attempt only proves: what is open is for [`super::judge`] to settle.
 
+use super::asked::Asked;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, options};
 use crate::calculus::intervals::{self, Intervals};
@@ -28,6 +29,8 @@ pub(super) struct Case<'a> {
     pub(super) options: &'a Options,
     /// When to stop trying.
     pub(super) deadline: Instant,
+    /// What the prover was asked so far.
+    pub(super) asked: Asked,
 }
 
 /// What an attempt left open, and what its proofs rely on.
@@ -64,6 +67,19 @@ impl Rest {
 
 /// Someone who wants to see each condition and how it was decided.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(&Candidate, &Pair, &Result<Proof, Open>);
+
+impl<'a> Case<'a> {
+    /// A kernel of which nothing was asked yet.
+    pub(super) fn new(
+        kernel: &'a Kernel,
+        protocol: &'a Protocol,
+        language: Language,
+        options: &'a Options,
+    ) -> Case<'a> {
+        let deadline = Instant::now() + options.time_limit;
+        Case { kernel, protocol, language, options, deadline, asked: Asked::default() }
+    }
+}
 
 impl Case<'_> {
     /// Tries to prove everything for all parts of an attempt.
@@ -132,7 +148,6 @@ impl Case<'_> {
             rest.too_large = Some(accesses);
             return;
         }
-        let budget = rules::Budget::default();
         let intervals = self.intervals(level, space, proved);
         let in_space = |pair: &Pair| array_space(&self.protocol.accesses[pair.first]) == space;
         for pair in condition::pairs(self.protocol, &intervals, level).into_iter().filter(in_space) {
@@ -140,11 +155,11 @@ impl Case<'_> {
                 rest.late = true;
                 return;
             }
-            let outcome = rules::prove_pair(self.protocol, &pair, &part.scope, &budget);
+            let outcome = self.asked.prove(self.protocol, &pair, &part.scope);
             observe(part, &pair, &outcome);
             match outcome {
                 Ok(proof) => {
-                    self.recheck(&pair, part, &proof, rest);
+                    self.recheck(&pair, &proof, rest);
                     rest.assumptions.extend(proof.assumptions);
                 }
                 Err(why) => rest.pairs.push((pair, why)),
@@ -165,9 +180,9 @@ impl Case<'_> {
         intervals::analyze(self.kernel, &orders)
     }
 
-    fn recheck(&self, pair: &Pair, part: &Candidate, proof: &Proof, rest: &mut Rest) {
+    fn recheck(&self, pair: &Pair, proof: &Proof, rest: &mut Rest) {
         if self.options.proofs == options::Proofs::Recheck
-            && let Err(error) = rules::check_pair(self.protocol, pair, &part.scope, &proof.derivation)
+            && let Err(error) = rules::check_pair(self.protocol, pair, &proof.scope, &proof.derivation)
         {
             rest.rejected.push(error.to_string());
         }

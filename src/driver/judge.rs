@@ -19,7 +19,6 @@ use crate::protocol::{Protocol, Reason, ReasonKind};
 use crate::prove::{Assumption, Pair, refute};
 use crate::source::Language;
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 /// Judges one kernel, given its protocol and the launches of it in its file.
 pub(super) fn judge(
@@ -29,7 +28,7 @@ pub(super) fn judge(
     language: Language,
     options: &Options,
 ) -> Verdict {
-    let case = Case { kernel, protocol, language, options, deadline: Instant::now() + options.time_limit };
+    let case = Case::new(kernel, protocol, language, options);
     let candidates = scopes::candidates(kernel, launches, options);
     let mut narrowest = None;
     for attempt in &candidates.proofs {

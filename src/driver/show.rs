@@ -13,7 +13,6 @@ use crate::resolve::program::{FunctionId, Program};
 use crate::{calculus, launch, protocol, syntax};
 use places::Places;
 use std::path::Path;
-use std::time::Instant;
 
 /// What can be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +60,7 @@ fn of_kernel(stage: Stage, program: &Program, function: FunctionId, options: &Op
         Stage::Intervals => intervals::text(&kernel, &protocol, &places),
         Stage::Conditions => {
             let (launches, _) = launch::facts(program, function);
-            let deadline = Instant::now() + options.time_limit;
-            let case = Case { kernel: &kernel, protocol: &protocol, language: program.language, options, deadline };
+            let case = Case::new(&kernel, &protocol, program.language, options);
             conditions::text(&case, &places, &scopes::candidates(&kernel, &launches, options))
         }
     }

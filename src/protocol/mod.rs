@@ -118,7 +118,7 @@ pub enum Role {
 }
 
 /// A condition on the way to an access, sync or fact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Guard {
     /// It holds on this way.
     pub cond: ExprId,

@@ -30,7 +30,7 @@ pub struct Pair {
 }
 
 /// What is fixed about the geometry and the parameters while something is proved or refuted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scope {
     /// Fixed extents of the block.
     pub block: [Option<u32>; 3],
@@ -38,6 +38,19 @@ pub struct Scope {
     pub grid: [Option<u32>; 3],
     /// Fixed values of parameters, by position; missing entries are free.
     pub params: Vec<Option<i128>>,
+}
+
+impl Scope {
+    /// Whether every launch of `other` is one of these.
+    pub fn contains(&self, other: &Scope) -> bool {
+        let within = |mine: &Option<u32>, theirs: &Option<u32>| mine.is_none() || mine == theirs;
+        let dims =
+            |mine: &[Option<u32>; 3], theirs: &[Option<u32>; 3]| mine.iter().zip(theirs).all(|(a, b)| within(a, b));
+        let param = |at: usize| other.params.get(at).copied().flatten();
+        dims(&self.block, &other.block)
+            && dims(&self.grid, &other.grid)
+            && self.params.iter().enumerate().all(|(at, mine)| mine.is_none() || *mine == param(at))
+    }
 }
 
 /// Something that a proof relies on and that the user is told.
@@ -68,6 +81,8 @@ pub enum Assumption {
 /// A proof that a condition cannot hold.
 #[derive(Clone, Debug)]
 pub struct Proof {
+    /// The launches that it was found for.
+    pub scope: Scope,
     /// How it was found; the checker replays it.
     pub derivation: rules::Derivation,
     /// What it relies on, sorted, without repetition.

@@ -35,7 +35,7 @@ use search::Outcome;
 /// Proves that two threads cannot conflict at `pair`.
 pub fn prove_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, budget: &Budget) -> Result<Proof, Open> {
     let condition = condition::build(protocol, pair, scope)?;
-    let proof = proof_of(vec![condition], Vec::new(), *budget)?;
+    let proof = proof_of(vec![condition], Vec::new(), scope, *budget)?;
     not_vacuous(protocol, scope, proof)
 }
 
@@ -56,7 +56,7 @@ pub fn prove_sync_uniform(
     budget: &Budget,
 ) -> Result<Proof, Open> {
     let (conditions, assumptions) = condition::guard_conditions(protocol, question.sync, returned, scope)?;
-    let proof = proof_of(conditions, assumptions, *budget)?;
+    let proof = proof_of(conditions, assumptions, scope, *budget)?;
     not_vacuous(protocol, scope, proof)
 }
 
@@ -77,7 +77,12 @@ pub fn check_sync_uniform(
     Ok(())
 }
 
-fn proof_of(conditions: Vec<Condition>, mut assumptions: Vec<Assumption>, budget: Budget) -> Result<Proof, Open> {
+fn proof_of(
+    conditions: Vec<Condition>,
+    mut assumptions: Vec<Assumption>,
+    scope: &Scope,
+    budget: Budget,
+) -> Result<Proof, Open> {
     let mut derivation = Derivation::default();
     for condition in conditions {
         let root = match search::search(&condition.state, &budget) {
@@ -90,7 +95,7 @@ fn proof_of(conditions: Vec<Condition>, mut assumptions: Vec<Assumption>, budget
     }
     assumptions.sort();
     assumptions.dedup();
-    Ok(Proof { derivation, assumptions })
+    Ok(Proof { scope: scope.clone(), derivation, assumptions })
 }
 
 fn not_vacuous(protocol: &Protocol, scope: &Scope, proof: Proof) -> Result<Proof, Open> {

@@ -25,6 +25,13 @@ pub struct Budget {
     pub cancellations: u32,
 }
 
+impl Budget {
+    /// Leaves the two dearest passes out.
+    pub const MIDDLE: Budget = Budget { cancellations: 6_000 };
+    /// The first pass only, which finds nearly all proofs.
+    pub const SMALL: Budget = Budget { cancellations: 2_500 };
+}
+
 impl Default for Budget {
     fn default() -> Self {
         Budget { cancellations: 30_000 }

@@ -1,0 +1,113 @@
+//! What the prover was asked about a kernel, so that no condition is searched twice.
+//!
+//! Two pairs of accesses with the same address, size, guards, loops and meeting have the same condition
+//! (`a[i] += x` reads and writes one element), and a proof for some launches holds for every subset of them
+//! (what was proved for all geometries is not asked again for a launch). [`Asked::prove`] answers both from
+//! memory.
+//!
+//! It also keeps the purse of a kernel: a pair that stays open has cost the whole budget of a search, and a
+//! kernel with hundreds of them is not going to be proved by spending it on each. The purse is a count, so the
+//! same kernel always gets the same answers.
+
+use crate::calculus::intervals::Meeting;
+use crate::calculus::{ArrayId, ExprId};
+use crate::memory_model::Level;
+use crate::protocol::{Access, Guard, LoopId, Protocol};
+use crate::prove::rules::{self, Budget};
+use crate::prove::{Open, Pair, Proof, Scope};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// Pairs that may stay open at the full price of a search, then at the middle one.
+const OPEN_AT_FULL_PRICE: usize = 24;
+const OPEN_AT_MIDDLE_PRICE: usize = 120;
+
+/// The memory of one kernel.
+#[derive(Default)]
+pub(super) struct Asked {
+    known: RefCell<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    proofs: FxHashMap<Question, Proof>,
+    open: FxHashMap<Question, Vec<(Scope, Open)>>,
+    stayed_open: FxHashMap<Scope, usize>,
+}
+
+/// All of a pair that its condition is built from.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Question {
+    accesses: [Address; 2],
+    level: Level,
+    meeting: Meeting,
+}
+
+/// All of an access that a condition is built from: not what is done there, nor at which line.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Address {
+    array: ArrayId,
+    offset: ExprId,
+    bytes: u32,
+    guards: Vec<Guard>,
+    loops: Vec<LoopId>,
+}
+
+impl Asked {
+    /// Proves a pair, or says why not; what was asked before is not searched again.
+    pub(super) fn prove(&self, protocol: &Protocol, pair: &Pair, scope: &Scope) -> Result<Proof, Open> {
+        let question = Question::of(protocol, pair);
+        let mut known = self.known.borrow_mut();
+        if let Some(proof) = known.proofs.get(&question).filter(|proof| proof.scope.contains(scope)) {
+            return Ok(proof.clone());
+        }
+        if let Some(open) = known.why_open(&question, scope) {
+            return Err(open.clone());
+        }
+        let outcome = rules::prove_pair(protocol, pair, scope, &known.budget(scope));
+        known.remember(question, scope, &outcome);
+        outcome
+    }
+}
+
+impl Known {
+    fn why_open(&self, question: &Question, scope: &Scope) -> Option<&Open> {
+        self.open.get(question)?.iter().find(|(asked, _)| asked == scope).map(|(_, open)| open)
+    }
+
+    fn remember(&mut self, question: Question, scope: &Scope, outcome: &Result<Proof, Open>) {
+        match outcome {
+            Ok(proof) => {
+                self.proofs.insert(question, proof.clone());
+            }
+            Err(open) => {
+                *self.stayed_open.entry(scope.clone()).or_default() += 1;
+                self.open.entry(question).or_default().push((scope.clone(), open.clone()));
+            }
+        }
+    }
+
+    fn budget(&self, scope: &Scope) -> Budget {
+        match self.stayed_open.get(scope).copied().unwrap_or_default() {
+            ..OPEN_AT_FULL_PRICE => Budget::default(),
+            OPEN_AT_FULL_PRICE..OPEN_AT_MIDDLE_PRICE => Budget::MIDDLE,
+            _ => Budget::SMALL,
+        }
+    }
+}
+
+impl Question {
+    fn of(protocol: &Protocol, pair: &Pair) -> Question {
+        // Whoever adds a field to a pair has to say here whether the condition depends on it.
+        let Pair { first, second, level, meeting } = pair;
+        let accesses = [first, second].map(|access| Address::of(&protocol.accesses[*access]));
+        Question { accesses, level: *level, meeting: meeting.clone() }
+    }
+}
+
+impl Address {
+    fn of(access: &Access) -> Address {
+        let Access { site: _, array, offset, bytes, kind: _, value: _, guards, loops, reasons: _ } = access;
+        Address { array: *array, offset: *offset, bytes: *bytes, guards: guards.clone(), loops: loops.clone() }
+    }
+}
