@@ -18,9 +18,11 @@ use crate::prove::{Open, Pair, Proof, Scope};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// Pairs that may stay open at the full price of a search, then at the middle one.
-const OPEN_AT_FULL_PRICE: usize = 24;
-const OPEN_AT_MIDDLE_PRICE: usize = 120;
+/// Pairs that may stay open at the full price of a search, then at the middle one, then at the small one; what
+/// is asked after that stays open unasked.
+const OPEN_AT_FULL_PRICE: usize = 16;
+const OPEN_AT_MIDDLE_PRICE: usize = 64;
+const OPEN_AT_SMALL_PRICE: usize = 256;
 
 /// The memory of one kernel.
 #[derive(Default)]
@@ -64,7 +66,8 @@ impl Asked {
         if let Some(open) = known.why_open(&question, scope) {
             return Err(open.clone());
         }
-        let outcome = rules::prove_pair(protocol, pair, scope, &known.budget(scope));
+        let Some(budget) = known.budget(scope) else { return Err(Open::Budget) };
+        let outcome = rules::prove_pair(protocol, pair, scope, &budget);
         known.remember(question, scope, &outcome);
         outcome
     }
@@ -87,11 +90,12 @@ impl Known {
         }
     }
 
-    fn budget(&self, scope: &Scope) -> Budget {
+    fn budget(&self, scope: &Scope) -> Option<Budget> {
         match self.stayed_open.get(scope).copied().unwrap_or_default() {
-            ..OPEN_AT_FULL_PRICE => Budget::default(),
-            OPEN_AT_FULL_PRICE..OPEN_AT_MIDDLE_PRICE => Budget::MIDDLE,
-            _ => Budget::SMALL,
+            ..OPEN_AT_FULL_PRICE => Some(Budget::default()),
+            OPEN_AT_FULL_PRICE..OPEN_AT_MIDDLE_PRICE => Some(Budget::MIDDLE),
+            OPEN_AT_MIDDLE_PRICE..OPEN_AT_SMALL_PRICE => Some(Budget::SMALL),
+            _ => None,
         }
     }
 }
