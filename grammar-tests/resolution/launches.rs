@@ -131,3 +131,50 @@ fn host_templates_give_their_arguments_to_the_kernels_that_they_launch() {
     assert!(named.contains(&(String::new(), None)), "a template that nothing calls keeps its kernel open: {named:?}");
     assert_eq!(named.len(), 5);
 }
+
+/// The sizes along x and the second arguments of all launches of a text after the kernel.
+fn sizes(text: &str) -> Vec<(Option<u64>, Option<u64>, Option<i128>)> {
+    let found = cuda(&format!("{KERNEL}{text}")).launches;
+    found.iter().map(|launch| (launch.grid[0], launch.block[0], launch.args.get(1).copied().flatten())).collect()
+}
+
+#[test]
+fn constant_arguments_of_host_functions_reach_their_launches() {
+    let run = "static void run(float *d, int n, const dim3 &b) { k<<<(n + b.x - 1) / b.x, b>>>(d, n, 2); }";
+    let once = format!("{run} void outer(float *d, int n) {{ run(d, n, dim3(32)); }} int main() {{ outer(0, 100); }}");
+    assert_eq!(sizes(&once), [(Some(4), Some(32), Some(100))]);
+    let twice = format!("{run} int main() {{ int m = 64; run(0, m, 16); run(0, 8, dim3(8)); }}");
+    assert_eq!(sizes(&twice), [(Some(4), Some(16), Some(64)), (ONE, Some(8), Some(8))]);
+}
+
+#[test]
+fn a_function_that_may_be_called_in_other_ways_stays_open() {
+    let run = "void run(float *d, int n) { k<<<1, n>>>(d, n, 2); }";
+    let open = (ONE, None, None);
+    assert_eq!(sizes(run), [open], "nothing calls it");
+    assert_eq!(sizes(&format!("{run} void other(float *d, int n) {{ run(d, n); }}")), [open]);
+    let pointer = format!("{run} void (*table[])(float *, int) = {{ run }}; int main() {{ run(0, 4); }}");
+    assert_eq!(sizes(&pointer), [(ONE, Some(4), Some(4)), open], "its address is taken");
+    let recursive = "void run(float *d, int n) { k<<<1, n>>>(d, n, 2); if (d) run(d, n); }";
+    assert_eq!(sizes(recursive), [open], "only itself calls it");
+    let changed = "void run(float *d, int n) { n *= 2; k<<<1, n>>>(d, n, 2); } int main() { run(0, 4); }";
+    assert_eq!(sizes(changed), [open], "it changes its parameter");
+}
+
+#[test]
+fn a_branch_that_is_never_taken_launches_nothing() {
+    let run = "void run(float *d, int b) { if (b == 8) { k<<<1, 8>>>(d, 1, 2); } else { k<<<2, b>>>(d, 3, 2); } }";
+    assert_eq!(sizes(&format!("{run} int main() {{ run(0, 16); }}")), [(Some(2), Some(16), Some(3))]);
+    assert_eq!(sizes(run), [(ONE, Some(8), ONE.map(i128::from)), (Some(2), None, Some(3))]);
+}
+
+#[test]
+fn sizes_rounded_in_floating_point() {
+    let round = "size_t";
+    let rounded = |size: &str| sizes(&format!("int main() {{ dim3 b(32, 8); k<<<{size}, b>>>(0, 1, 2); }}"))[0].0;
+    assert_eq!(rounded(&format!("({round})(ceil(((float)1000) / ((float)b.x)))")), Some(32));
+    assert_eq!(rounded("(int)ceil(100 / 32.0)"), Some(4));
+    assert_eq!(rounded("(int)floorf(100 / 32.0f)"), Some(3));
+    assert_eq!(rounded("ceil(16777217.0f)"), Some(16_777_216), "a float has 24 bits");
+    assert_eq!(rounded("(int)sqrt(16.0)"), None);
+}

@@ -54,6 +54,15 @@ impl<'u> Resolver<'u> {
                 },
                 _ => None,
             },
+            ExprKind::Convert(inner) if matches!(self.types[inner.ty], Type::Float { .. }) => {
+                let real = self.real(inner, environment, steps)?;
+                let truncated = real.trunc();
+                // A value that the type cannot hold has no defined conversion.
+                if !self.is_integral(ty) || truncated.abs() >= 9e18 {
+                    return None;
+                }
+                self.integer(truncated as i128, ty).filter(|&whole| whole == truncated as i128)
+            }
             ExprKind::Convert(inner) => {
                 if !self.is_integral(inner.ty) || !self.is_integral(ty) {
                     return None;
@@ -122,6 +131,51 @@ impl<'u> Resolver<'u> {
             }
             _ => None,
         }
+    }
+
+    /// The value of a floating-point expression, rounded as its type rounds.
+    fn real(&mut self, value: &Expr, environment: &Environment, steps: &mut u32) -> Option<f64> {
+        *steps += 1;
+        if *steps > STEP_LIMIT {
+            return None;
+        }
+        let exact = match &value.kind {
+            ExprKind::Float(text) => text.trim_end_matches(['f', 'F', 'l', 'L']).parse().ok()?,
+            ExprKind::Convert(inner) if self.is_integral(inner.ty) => self.evaluate(inner, environment, steps)? as f64,
+            ExprKind::Convert(inner) => self.real(inner, environment, steps)?,
+            ExprKind::Unary(UnaryOp::Neg, inner) => -self.real(inner, environment, steps)?,
+            ExprKind::Binary(op, left, right) => {
+                let (left, right) = (self.real(left, environment, steps)?, self.real(right, environment, steps)?);
+                match op {
+                    BinaryOp::Add => left + right,
+                    BinaryOp::Sub => left - right,
+                    BinaryOp::Mul => left * right,
+                    BinaryOp::Div => left / right,
+                    _ => return None,
+                }
+            }
+            ExprKind::Builtin(crate::builtins::Builtin::Pure, name, args) => {
+                let [only] = args.as_slice() else { return None };
+                // An integer argument counts as `double`.
+                let only = if self.is_integral(only.ty) {
+                    self.evaluate(only, environment, steps)? as f64
+                } else {
+                    self.real(only, environment, steps)?
+                };
+                match name.rsplit("::").next()? {
+                    "ceil" | "ceilf" => only.ceil(),
+                    "floor" | "floorf" => only.floor(),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let rounded = match self.types[value.ty] {
+            Type::Float { width: 32 } => f64::from(exact as f32),
+            Type::Float { width: 64 } => exact,
+            _ => return None,
+        };
+        rounded.is_finite().then_some(rounded)
     }
 
     /// The value that a body of declarations, branches and returns gives: `None` if it is not understood,

@@ -1,21 +1,20 @@
 //! Host code, as far as launches need it: constants of locals and globals, and `k<<<…>>>(…)`.
 //!
 //! A local counts as a constant if its initial value is one and nothing in its function assigns it, steps it
-//! or takes its address or a reference to it. What host code calls is not followed, but the arguments of
-//! templates that launch something are.
+//! or takes its address or a reference to it; a parameter, if a call gives it one (see [`super::host_calls`]).
+//! A branch that a constant condition never takes launches nothing. What host code calls is not followed
+//! otherwise.
 
 use super::call::functions_of;
 use super::context::{Frame, Resolver};
+use super::host_calls::{HostInstance, name_of, uses};
 use super::host_parts::{ANYTHING, changed_in_stmt, expr_has, init_parts, parts_of, root_name, stmt_has};
 use super::launch_site::Seen;
-use super::program::{Expr, Type, VariableId};
+use super::program::{Type, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
 use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
 use rustc_hash::FxHashSet;
-
-/// Instances of host templates beyond which no further one is looked at.
-const HOST_LIMIT: usize = 256;
 
 /// What is carried through host code.
 #[derive(Default)]
@@ -25,43 +24,44 @@ pub(super) struct Walk<'u> {
     /// Names that the function may change.
     changed: FxHashSet<&'u str>,
     /// Host functions that launch something, or call one that does, by name.
-    launching: FxHashSet<&'u str>,
-    /// Host templates with the arguments that calls and instantiations give them, without repetition.
-    instances: Vec<(FunctionDecl<'u>, Vec<TemplateValue>)>,
+    pub(super) launching: FxHashSet<&'u str>,
+    /// Names of launching functions of which not all calls are known.
+    pub(super) open: FxHashSet<&'u str>,
+    /// Host functions with the arguments that calls and instantiations give them, without repetition.
+    pub(super) instances: Vec<HostInstance<'u>>,
+    /// How many of them have been looked at.
+    done: usize,
 }
 
 impl<'u> Resolver<'u> {
-    /// The launches in host functions, in source order. A host template is looked at once for each set of
-    /// arguments that the unit gives it, else once with open parameters; `requests` are those of explicit
-    /// instantiations, by address of the template's syntax.
+    /// The launches in host functions, in source order. `requests` are the arguments of explicit instantiations,
+    /// by address of the template's syntax.
     pub(super) fn launches_of(&mut self, items: &'u [Item], requests: &[(usize, Vec<TemplateValue>)]) -> Vec<Seen<'u>> {
-        let mut functions = Vec::new();
-        self.host_functions(self.scope, items, &mut functions);
-        let mut walk = Walk { launching: launching(&functions), ..Walk::default() };
+        let (mut functions, mut initializers) = (Vec::new(), Vec::new());
+        self.host_functions(self.scope, items, &mut functions, &mut initializers);
+        let launching = launching(&functions);
+        let (open, called) = uses(&functions, &initializers, &launching);
+        let mut walk = Walk { launching, open, ..Walk::default() };
         functions.retain(|decl| walk.launching.contains(name_of(decl.syntax)));
         self.in_host = true;
-        let (templates, plain): (Vec<_>, Vec<_>) = functions
-            .into_iter()
-            .partition(|decl| decl.syntax.template.as_ref().is_some_and(|params| !params.is_empty()));
-        for decl in plain {
-            self.host_function(decl, &[], &mut walk);
-        }
-        for decl in &templates {
+        for decl in functions.iter().filter(|decl| is_template(decl.syntax)) {
             let key = std::ptr::from_ref(decl.syntax) as usize;
             for (_, values) in requests.iter().filter(|(wanted, _)| *wanted == key) {
-                walk.add_instance(*decl, values.clone());
+                walk.add_instance(HostInstance { decl: *decl, values: values.clone(), args: Vec::new() });
             }
         }
-        let mut done = 0;
-        while let Some((decl, values)) = walk.instances.get(done).cloned() {
-            self.host_function(decl, &values, &mut walk);
-            done += 1;
-        }
-        for decl in templates {
-            if !walk.instances.iter().any(|(known, _)| std::ptr::eq(known.syntax, decl.syntax)) {
-                let open = vec![TemplateValue::Unknown; decl.syntax.template.as_ref().map_or(0, Vec::len)];
-                self.host_function(decl, &open, &mut walk);
+        // What nothing in the unit calls comes first: its calls show the arguments of the others.
+        for &decl in &functions {
+            if !is_template(decl.syntax) && !called.contains(name_of(decl.syntax)) {
+                walk.add_instance(HostInstance::open(decl));
             }
+        }
+        self.host_instances(&mut walk);
+        // Each may show further calls, and that of a function not all calls are known.
+        while let Some(at) = functions.iter().position(|decl| walk.needs_open(decl.syntax)) {
+            let decl = functions.remove(at);
+            walk.add_open(decl);
+            self.host_instances(&mut walk);
         }
         self.in_host = false;
         // Instances come after the functions that call them; users read launches from top to bottom.
@@ -69,27 +69,44 @@ impl<'u> Resolver<'u> {
         walk.seen
     }
 
+    /// Looks at the functions that are waiting, and at those that they call.
+    fn host_instances(&mut self, walk: &mut Walk<'u>) {
+        while let Some(instance) = walk.instances.get(walk.done).cloned() {
+            walk.done += 1;
+            self.host_function(&instance, walk);
+        }
+    }
+
     /// The functions with bodies, those inside records included.
-    fn host_functions(&mut self, scope: ScopeId, items: &'u [Item], found: &mut Vec<FunctionDecl<'u>>) {
+    fn host_functions(
+        &mut self,
+        scope: ScopeId,
+        items: &'u [Item],
+        found: &mut Vec<FunctionDecl<'u>>,
+        initializers: &mut Vec<&'u syntax::Expr>,
+    ) {
         for item in items {
             match &item.kind {
+                ItemKind::Variables(variables) => {
+                    initializers.extend(variables.iter().flat_map(|variable| init_parts(variable.init.as_ref())));
+                }
                 ItemKind::Function(function) if function.body.is_some() => {
                     found.push(FunctionDecl { syntax: function, scope, record: None });
                 }
                 ItemKind::Namespace { name, items } => {
                     let inner = self.inner_scope(scope, &name.text);
-                    self.host_functions(inner, items, found);
+                    self.host_functions(inner, items, found, initializers);
                 }
                 ItemKind::Record(record) => {
-                    self.host_functions(scope, record.members.as_deref().unwrap_or(&[]), found);
+                    self.host_functions(scope, record.members.as_deref().unwrap_or(&[]), found, initializers);
                 }
                 _ => {}
             }
         }
     }
 
-    fn host_function(&mut self, decl: FunctionDecl<'u>, values: &[TemplateValue], walk: &mut Walk<'u>) {
-        let (function, scope) = (decl.syntax, decl.scope);
+    fn host_function(&mut self, instance: &HostInstance<'u>, walk: &mut Walk<'u>) {
+        let (function, scope) = (instance.decl.syntax, instance.decl.scope);
         let Some(body) = &function.body else {
             return;
         };
@@ -99,39 +116,25 @@ impl<'u> Resolver<'u> {
         }
         let frame = std::mem::replace(&mut self.frame, Frame::none());
         let params = function.template.as_deref().unwrap_or(&[]);
-        let home = self.bind(scope, params, values);
+        let home = self.bind(scope, params, &instance.values);
         self.within(home, |this| {
             this.in_block(|this| {
-                for param in &function.params {
-                    let written = this.declared_type(&param.ty, &param.qualifiers);
+                for (position, param) in function.params.iter().enumerate() {
+                    let mut written = this.declared_type(&param.ty, &param.qualifiers);
+                    // Nobody can change what a constant reference is bound to while it is a constant.
+                    written.is_reference &= !written.is_const;
                     let variable = this.host_variable(&param.name, written);
                     this.declare(&param.name.text, Entity::Variable(variable));
+                    let is_changed = walk.changed.contains(param.name.text.as_str()) || walk.changed.contains(ANYTHING);
+                    if !is_changed && !written.is_reference {
+                        let value = instance.args.get(position).cloned().unwrap_or_default();
+                        this.bind_host_argument(variable, value);
+                    }
                 }
                 this.host_stmts(body, walk);
             });
         });
         self.frame = frame;
-    }
-
-    /// Remembers the instance of a host template that a call asks for.
-    fn host_call(&mut self, callee: &'u syntax::Expr, args: &'u [syntax::Expr], walk: &mut Walk<'u>) {
-        let syntax::ExprKind::Path(path) = &callee.kind else {
-            return;
-        };
-        let Some(last) = path.segments.last().filter(|last| walk.launching.contains(last.name.text.as_str())) else {
-            return;
-        };
-        let Found::Entities(entities) = self.find(path) else {
-            return;
-        };
-        let values: Vec<Expr> = args.iter().map(|argument| self.unevaluated(argument)).collect();
-        let functions = functions_of(&entities);
-        if let Some(chosen) = self.choose(&functions, last.args.as_deref(), &values)
-            && !chosen.values.is_empty()
-            && chosen.decl.syntax.body.is_some()
-        {
-            walk.add_instance(FunctionDecl { record: None, ..chosen.decl }, chosen.values);
-        }
     }
 
     /// The variables that a call of a function of the unit takes by a reference that may change them.
@@ -194,8 +197,11 @@ impl<'u> Resolver<'u> {
                     this.host_stmt(init, walk);
                 }
                 this.host_expr(cond, walk);
-                this.in_block(|this| this.host_stmt(then, walk));
-                if let Some(otherwise) = otherwise {
+                let value = this.host_condition(cond);
+                if value != Some(0) {
+                    this.in_block(|this| this.host_stmt(then, walk));
+                }
+                if let (Some(otherwise), None | Some(0)) = (otherwise, value) {
                     this.in_block(|this| this.host_stmt(otherwise, walk));
                 }
             }),
@@ -216,6 +222,12 @@ impl<'u> Resolver<'u> {
             _ => {}
         }
         self.depth -= 1;
+    }
+
+    /// The value of a condition, if it is a constant: the other branch is never taken.
+    fn host_condition(&mut self, cond: &'u syntax::Expr) -> Option<i128> {
+        let cond = self.unevaluated(cond);
+        if self.is_integral(cond.ty) { self.constant(&cond) } else { None }
     }
 
     /// A local declaration; a variable that nothing changes may be a constant.
@@ -275,17 +287,6 @@ impl<'u> Resolver<'u> {
     }
 }
 
-impl<'u> Walk<'u> {
-    fn add_instance(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) {
-        let known = |(other, of): &(FunctionDecl<'u>, Vec<TemplateValue>)| {
-            std::ptr::eq(other.syntax, decl.syntax) && *of == values
-        };
-        if self.instances.len() < HOST_LIMIT && !self.instances.iter().any(known) {
-            self.instances.push((decl, values));
-        }
-    }
-}
-
 /// The names of the functions that launch something, or call by name one that does.
 fn launching<'u>(functions: &[FunctionDecl<'u>]) -> FxHashSet<&'u str> {
     let mut names = FxHashSet::default();
@@ -318,6 +319,6 @@ fn is_interesting(value: &syntax::Expr, names: &FxHashSet<&str>) -> bool {
     }
 }
 
-fn name_of(function: &syntax::Function) -> &str {
-    function.path.segments.last().map_or("", |segment| segment.name.text.as_str())
+fn is_template(function: &syntax::Function) -> bool {
+    function.template.as_ref().is_some_and(|params| !params.is_empty())
 }

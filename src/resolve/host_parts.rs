@@ -73,17 +73,21 @@ fn parts_of_stmt(stmt: &syntax::Stmt) -> (Vec<&syntax::Expr>, Vec<&syntax::Stmt>
     }
 }
 
-/// Whether an expression for which `wanted` holds stands in a statement.
-pub(super) fn stmt_has(stmt: &syntax::Stmt, wanted: &dyn Fn(&syntax::Expr) -> bool) -> bool {
+/// The expressions that stand in a statement, those of nested statements included.
+pub(super) fn exprs_of_stmt(stmt: &syntax::Stmt) -> Vec<&syntax::Expr> {
+    let mut found = Vec::new();
     let mut open = vec![stmt];
     while let Some(stmt) = open.pop() {
         let (exprs, stmts) = parts_of_stmt(stmt);
-        if exprs.into_iter().any(|value| expr_has(value, wanted)) {
-            return true;
-        }
+        found.extend(exprs);
         open.extend(stmts);
     }
-    false
+    found
+}
+
+/// Whether an expression for which `wanted` holds stands in a statement.
+pub(super) fn stmt_has(stmt: &syntax::Stmt, wanted: &dyn Fn(&syntax::Expr) -> bool) -> bool {
+    exprs_of_stmt(stmt).into_iter().any(|value| expr_has(value, wanted))
 }
 
 /// Collects the names of variables that a statement may change.

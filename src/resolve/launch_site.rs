@@ -82,7 +82,10 @@ impl<'u> Resolver<'u> {
         let Some(size) = size else {
             return [None; 3];
         };
-        let value = self.unevaluated(size);
+        let mut value = self.unevaluated(size);
+        if let Type::Float { .. } = self.types[value.ty] {
+            value = self.convert(value, self.common.uint);
+        }
         let lanes = if self.is_integral(value.ty) {
             vec![self.constant(&value), Some(1), Some(1)]
         } else {

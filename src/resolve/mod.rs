@@ -23,6 +23,7 @@ mod expr;
 mod function;
 mod groups;
 mod host;
+mod host_calls;
 mod host_parts;
 mod initial;
 mod kernel;

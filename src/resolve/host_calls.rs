@@ -1,0 +1,187 @@
+//! Calls among host functions: which functions launch something, and with what arguments they are called.
+//!
+//! A host function that launches is looked at once for each set of template arguments and constant arguments
+//! that the calls in the unit give it, and once with open parameters if it may be called in other ways: if
+//! nothing in the unit calls it, if its name is used other than in a call, or if a call does not show which
+//! function it means. That other units call it, too, is for the caller to say, as with launches.
+
+use super::call::functions_of;
+use super::context::Resolver;
+use super::host::Walk;
+use super::host_parts::{exprs_of_stmt, visit};
+use super::program::{Expr, Type, VariableId};
+use super::scope::{Found, FunctionDecl};
+use super::template::TemplateValue;
+use crate::syntax;
+use rustc_hash::FxHashSet;
+
+/// Instances of host functions beyond which calls are no longer told apart.
+const HOST_LIMIT: usize = 256;
+
+/// What is known of an argument of a host function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum HostValue {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// It is this number.
+    Number(i128),
+    /// It is a `dim3` with these lanes, as far as they are known.
+    Lanes(Vec<Option<i128>>),
+}
+
+/// A host function with the arguments of some of its calls.
+#[derive(Clone, Debug)]
+pub(super) struct HostInstance<'u> {
+    pub(super) decl: FunctionDecl<'u>,
+    /// Template arguments.
+    pub(super) values: Vec<TemplateValue>,
+    /// Arguments by position; those that are not there are unknown, and the last one is not.
+    pub(super) args: Vec<HostValue>,
+}
+
+impl<'u> HostInstance<'u> {
+    /// A function of which nothing is known.
+    pub(super) fn open(decl: FunctionDecl<'u>) -> Self {
+        let open = vec![TemplateValue::Unknown; decl.syntax.template.as_ref().map_or(0, Vec::len)];
+        HostInstance { decl, values: open, args: Vec::new() }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self.decl.syntax, other.decl.syntax) && self.values == other.values && self.args == other.args
+    }
+}
+
+impl<'u> Walk<'u> {
+    /// Whether a function has to be looked at with open parameters.
+    pub(super) fn needs_open(&self, function: &syntax::Function) -> bool {
+        let is_template = function.template.as_ref().is_some_and(|params| !params.is_empty());
+        let is_known = self.instances.iter().any(|known| std::ptr::eq(known.decl.syntax, function));
+        !is_known || !is_template && self.open.contains(name_of(function))
+    }
+
+    /// Adds a function to be looked at, unless it has been added before.
+    pub(super) fn add_instance(&mut self, mut instance: HostInstance<'u>) {
+        while instance.args.pop_if(|last| *last == HostValue::Unknown).is_some() {}
+        if self.instances.len() >= HOST_LIMIT {
+            self.open.insert(name_of(instance.decl.syntax));
+        } else if !self.instances.iter().any(|known| known.is_same(&instance)) {
+            self.instances.push(instance);
+        }
+    }
+
+    /// Adds a function to be looked at with open parameters, of which there are no more than functions.
+    pub(super) fn add_open(&mut self, decl: FunctionDecl<'u>) {
+        let instance = HostInstance::open(decl);
+        if !self.instances.iter().any(|known| known.is_same(&instance)) {
+            self.instances.push(instance);
+        }
+    }
+}
+
+impl<'u> Resolver<'u> {
+    /// Remembers the instance of a host function that a call asks for.
+    pub(super) fn host_call(&mut self, callee: &'u syntax::Expr, args: &'u [syntax::Expr], walk: &mut Walk<'u>) {
+        let syntax::ExprKind::Path(path) = &callee.kind else {
+            return;
+        };
+        let Some(last) = path.segments.last().filter(|last| walk.launching.contains(last.name.text.as_str())) else {
+            return;
+        };
+        let values: Vec<Expr> = args.iter().map(|argument| self.unevaluated(argument)).collect();
+        let chosen = match self.find(path) {
+            Found::Entities(entities) => self.host_callee(&functions_of(&entities), last, &values),
+            Found::External(_) => None,
+        };
+        let Some((decl, template)) = chosen else {
+            walk.open.insert(&last.name.text);
+            return;
+        };
+        let args = values.iter().map(|value| self.host_value(value)).collect();
+        walk.add_instance(HostInstance { decl, values: template, args });
+    }
+
+    /// The function that a call means: the one that fits, else the only one of its name with so many parameters.
+    fn host_callee(
+        &mut self,
+        functions: &[FunctionDecl<'u>],
+        name: &'u syntax::PathSegment,
+        values: &[Expr],
+    ) -> Option<(FunctionDecl<'u>, Vec<TemplateValue>)> {
+        if functions.iter().any(|decl| decl.record.is_some()) {
+            return None;
+        }
+        if let Some(chosen) = self.choose(functions, name.args.as_deref(), values) {
+            return chosen.decl.syntax.body.is_some().then_some((chosen.decl, chosen.values));
+        }
+        let mut bodies = functions.iter().filter(|decl| decl.syntax.body.is_some());
+        match (bodies.next(), bodies.next()) {
+            (Some(only), None) if only.syntax.params.len() == values.len() && self.own_template(*only).is_empty() => {
+                Some((*only, Vec::new()))
+            }
+            _ => None,
+        }
+    }
+
+    fn host_value(&mut self, value: &Expr) -> HostValue {
+        if let Some(number) = self.constant(value) {
+            return HostValue::Number(number);
+        }
+        self.constant_lanes(value).map_or(HostValue::Unknown, HostValue::Lanes)
+    }
+
+    /// Gives a parameter that its function does not change the value of its argument.
+    pub(super) fn bind_host_argument(&mut self, variable: VariableId, value: HostValue) {
+        let ty = self.variables[variable].ty;
+        match (value, &self.types[ty]) {
+            (HostValue::Number(number), Type::Int { .. } | Type::Bool) => {
+                self.variables[variable].constant = Some(self.wrap(number, ty));
+            }
+            (HostValue::Number(number), Type::Vector { of, lanes: 3 }) if *of == self.common.uint => {
+                // A number converts to a `dim3` of one axis.
+                self.vector_constants.insert(variable, vec![Some(number), Some(1), Some(1)]);
+            }
+            (HostValue::Lanes(lanes), Type::Vector { lanes: count, .. }) if lanes.len() == usize::from(*count) => {
+                self.vector_constants.insert(variable, lanes);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The names of `functions` that the unit uses other than by calling them, or that may be called as methods, and
+/// the names that it calls.
+pub(super) fn uses<'u>(
+    functions: &[FunctionDecl<'u>],
+    initializers: &[&'u syntax::Expr],
+    launching: &FxHashSet<&'u str>,
+) -> (FxHashSet<&'u str>, FxHashSet<&'u str>) {
+    let (mut open, mut called) = (FxHashSet::default(), FxHashSet::default());
+    let mut callees: FxHashSet<*const syntax::Expr> = FxHashSet::default();
+    let bodies = functions.iter().flat_map(|decl| decl.syntax.body.as_deref().unwrap_or(&[]));
+    let exprs = bodies.flat_map(|stmt| exprs_of_stmt(stmt));
+    for value in exprs.chain(initializers.iter().copied()) {
+        visit(value, |part| match &part.kind {
+            syntax::ExprKind::Call(callee, _) => {
+                if let syntax::ExprKind::Member { member, .. } = &callee.kind {
+                    open.insert(member.name.text.as_str());
+                }
+                if let syntax::ExprKind::Path(path) = &callee.kind {
+                    callees.insert(std::ptr::from_ref(&**callee));
+                    called.extend(path.segments.last().map(|last| last.name.text.as_str()));
+                }
+            }
+            syntax::ExprKind::Path(path) if !callees.contains(&std::ptr::from_ref(part)) => {
+                open.extend(path.segments.last().map(|last| last.name.text.as_str()));
+            }
+            _ => {}
+        });
+    }
+    open.retain(|name| launching.contains(name));
+    (open, called)
+}
+
+/// The last part of a function's name.
+pub(super) fn name_of(function: &syntax::Function) -> &str {
+    function.path.segments.last().map_or("", |segment| segment.name.text.as_str())
+}
