@@ -327,6 +327,8 @@ impl Executed {
                 Turn::First => Some(case.turn(one, each)),
                 Turn::AfterFirst => Some(case.turn(one, each) + 1),
                 Turn::Second => Some(case.turn(two, each)),
+                Turn::AfterSecond => Some(case.turn(two, each) + 1),
+                Turn::BeforeFirst => case.turn(one, each).checked_sub(1),
                 Turn::BeforeSecond => case.turn(two, each).checked_sub(1),
                 Turn::Zero => Some(0),
             })

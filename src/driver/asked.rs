@@ -14,7 +14,7 @@ use crate::calculus::{ArrayId, ExprId};
 use crate::memory_model::Level;
 use crate::protocol::{Access, Guard, LoopId, Protocol};
 use crate::prove::rules::{self, Budget};
-use crate::prove::{Open, Pair, Proof, Scope};
+use crate::prove::{Open, Pair, Proof, Scope, Warps};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -42,6 +42,7 @@ struct Known {
 struct Question {
     accesses: [Address; 2],
     level: Level,
+    warps: Warps,
     meeting: Meeting,
 }
 
@@ -103,9 +104,9 @@ impl Known {
 impl Question {
     fn of(protocol: &Protocol, pair: &Pair) -> Question {
         // Whoever adds a field to a pair has to say here whether the condition depends on it.
-        let Pair { first, second, level, meeting } = pair;
+        let Pair { first, second, level, warps, meeting } = pair;
         let accesses = [first, second].map(|access| Address::of(&protocol.accesses[*access]));
-        Question { accesses, level: *level, meeting: meeting.clone() }
+        Question { accesses, level: *level, warps: *warps, meeting: meeting.clone() }
     }
 }
 

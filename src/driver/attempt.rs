@@ -7,12 +7,12 @@ use super::asked::Asked;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, options};
 use crate::calculus::intervals::{self, Intervals};
-use crate::calculus::{Kernel, SiteId, Space};
+use crate::calculus::{Kernel, SiteId, Space, SyncScope};
 use crate::memory_model::{self, Level};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, Protocol, SyncId};
 use crate::prove::condition::{self, Returned};
-use crate::prove::{Assumption, Open, Pair, Proof, SyncQuestion, rules};
+use crate::prove::{Assumption, Open, Pair, Proof, Scope, SyncQuestion, Warps, rules};
 use crate::source::Language;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -116,7 +116,7 @@ impl Case<'_> {
         let budget = rules::Budget::default();
         let mut uniform = BTreeSet::new();
         for sync in self.protocol.syncs.handles() {
-            let question = SyncQuestion { sync };
+            let question = SyncQuestion { sync, warps: self.asked_warps(sync) };
             match rules::prove_sync_uniform(self.protocol, question, returned, &part.scope, &budget) {
                 Ok(proof) => {
                     if self.options.proofs == options::Proofs::Recheck
@@ -149,6 +149,9 @@ impl Case<'_> {
             return;
         }
         let intervals = self.intervals(level, space, proved);
+        let within_warps = (level == Level::Block && self.has_warp_syncs())
+            .then(|| self.intervals(Level::Warp, space, proved))
+            .map(|intervals| condition::pairs(self.protocol, &intervals, Level::Warp));
         let in_space = |pair: &Pair| array_space(&self.protocol.accesses[pair.first]) == space;
         for pair in condition::pairs(self.protocol, &intervals, level).into_iter().filter(in_space) {
             if Instant::now() > self.deadline {
@@ -157,14 +160,66 @@ impl Case<'_> {
             }
             let outcome = self.asked.prove(self.protocol, &pair, &part.scope);
             observe(part, &pair, &outcome);
-            match outcome {
-                Ok(proof) => {
-                    self.recheck(&pair, &proof, rest);
-                    rest.assumptions.extend(proof.assumptions);
+            match (outcome, &within_warps) {
+                (Ok(proof), _) => self.close(&pair, proof, rest),
+                (Err(why), Some(others)) => {
+                    if !self.prove_by_warps(&pair, others, part, rest, observe) {
+                        rest.pairs.push((pair, why));
+                    }
                 }
-                Err(why) => rest.pairs.push((pair, why)),
+                (Err(why), None) => rest.pairs.push((pair, why)),
             }
         }
+    }
+
+    fn close(&self, pair: &Pair, proof: Proof, rest: &mut Rest) {
+        self.recheck(pair, &proof, rest);
+        rest.assumptions.extend(proof.assumptions);
+    }
+
+    /// Proves a pair of threads of one block in two parts: threads of two warps do not conflict, and those of
+    /// one warp do not in what is left between the syncs of their warp. `others` are all pairs within warps.
+    fn prove_by_warps(
+        &self,
+        pair: &Pair,
+        others: &[Pair],
+        part: &Candidate,
+        rest: &mut Rest,
+        observe: Observer<'_>,
+    ) -> bool {
+        let apart = Pair { warps: Warps::Different, ..pair.clone() };
+        let alike = others.iter().filter(|other| (other.first, other.second) == (pair.first, pair.second));
+        let together = alike.map(|other| Pair { warps: Warps::Same, level: pair.level, ..other.clone() });
+        let mut proofs = Vec::new();
+        for pair in std::iter::once(apart).chain(together) {
+            let outcome = self.asked.prove(self.protocol, &pair, &part.scope);
+            observe(part, &pair, &outcome);
+            match outcome {
+                Ok(proof) => proofs.push((pair, proof)),
+                Err(_) => return false,
+            }
+        }
+        for (pair, proof) in proofs {
+            self.close(&pair, proof, rest);
+        }
+        true
+    }
+
+    /// Whether threads of two warps cannot conflict at the pair: then lock-step execution would hide its race.
+    pub(super) fn needs_one_warp(&self, pair: &Pair, scope: &Scope) -> bool {
+        let apart = Pair { warps: Warps::Different, ..pair.clone() };
+        self.asked.prove(self.protocol, &apart, scope).is_ok()
+    }
+
+    /// Whether some sync orders the threads of a warp only. In OpenCL the size of a sub-group is not known.
+    fn has_warp_syncs(&self) -> bool {
+        self.protocol.syncs.handles().any(|sync| self.asked_warps(sync) == Warps::Same)
+    }
+
+    /// Of which warps the threads are that a sync waits for.
+    fn asked_warps(&self, sync: SyncId) -> Warps {
+        let of_a_warp = self.protocol.syncs[sync].scope == SyncScope::Warp && self.language == Language::Cuda;
+        if of_a_warp { Warps::Same } else { Warps::Any }
     }
 
     /// Which accesses meet, given the syncs that order threads at this level for this memory. A sync in a

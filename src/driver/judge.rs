@@ -15,8 +15,9 @@ use crate::calculus::{ArrayId, Kernel, SiteId, Space};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
+use crate::memory_model::Level;
 use crate::protocol::{Protocol, Reason, ReasonKind};
-use crate::prove::{Assumption, Pair, refute};
+use crate::prove::{Assumption, Conflict, Pair, refute};
 use crate::source::Language;
 use std::collections::BTreeSet;
 
@@ -67,7 +68,7 @@ impl Case<'_> {
             return verdict;
         }
         if !rest.is_empty() {
-            self.refute(&rest, candidates, &mut verdict);
+            self.refute(attempt, &rest, candidates, &mut verdict);
         }
         if verdict.race == Race::RaceFree && !self.kernel.unsupported.is_empty() {
             verdict.race = Race::Unknown;
@@ -76,7 +77,7 @@ impl Case<'_> {
     }
 
     /// Runs the kernel for the stated launches and sorts what stayed open.
-    fn refute(&self, rest: &Rest, candidates: &Candidates, verdict: &mut Verdict) {
+    fn refute(&self, attempt: &Attempt, rest: &Rest, candidates: &Candidates, verdict: &mut Verdict) {
         let sites: Vec<(SiteId, SiteId)> = rest.pairs.iter().map(|(pair, _)| self.sites(pair)).collect();
         let levels = refute::Levels {
             block: self.options.levels != options::Levels::Grid,
@@ -93,6 +94,9 @@ impl Case<'_> {
         verdict
             .conflicts
             .retain(|conflict| self.array_at(conflict.sites[0]).is_none_or(|array| !opaque.contains(&array)));
+        for conflict in &mut verdict.conflicts {
+            self.name_warp(attempt, rest, conflict);
+        }
         if self.language == Language::Cuda {
             verdict.divergences.retain(|divergence| !divergence.returned);
         }
@@ -102,6 +106,34 @@ impl Case<'_> {
             verdict.undecided.push(Undecided::TimeLimit);
         }
         verdict.undecided.extend(rest.too_large.map(Undecided::TooLarge));
+    }
+
+    /// Calls a conflict warp-synchronous if its threads stand at two places and can only be of one warp.
+    fn name_warp(&self, attempt: &Attempt, rest: &Rest, conflict: &mut Conflict) {
+        let [one, other] = conflict.sites;
+        if self.language == Language::OpenCl && conflict.warp_synchronous {
+            // How many work-items run together is for the device to say.
+            conflict.warp_synchronous = false;
+            conflict.level = Level::Block;
+        }
+        if self.language == Language::OpenCl || conflict.level != Level::Block || conflict.across_warps || one == other
+        {
+            return;
+        }
+        let open: Vec<&Pair> = rest
+            .pairs
+            .iter()
+            .map(|(pair, _)| pair)
+            .filter(|pair| {
+                let sites = self.sites(pair);
+                pair.level == Level::Block && (sites == (one, other) || sites == (other, one))
+            })
+            .collect();
+        let of_one_warp = |pair: &&Pair| attempt.parts.iter().all(|part| self.needs_one_warp(pair, &part.scope));
+        if !open.is_empty() && open.iter().all(of_one_warp) {
+            conflict.warp_synchronous = true;
+            conflict.level = Level::Warp;
+        }
     }
 
     fn settle_races(&self, rest: &Rest, decided: bool, verdict: &mut Verdict) {

@@ -25,8 +25,21 @@ pub struct Pair {
     pub second: AccessId,
     /// Where the two threads stand to each other: [`Level::Block`] (same block) or [`Level::Grid`] (different blocks).
     pub level: Level,
+    /// Of which warps the two threads are, if they are of one block.
+    pub warps: Warps,
     /// How they meet.
     pub meeting: Meeting,
+}
+
+/// Of which warps two threads of one block are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Warps {
+    /// Of any.
+    Any,
+    /// Of the same one.
+    Same,
+    /// Of two.
+    Different,
 }
 
 /// What is fixed about the geometry and the parameters while something is proved or refuted.
@@ -140,8 +153,10 @@ pub struct Conflict {
     pub after_earlier: bool,
     /// Whether both accesses are writes of the same value.
     pub same_value: bool,
-    /// Whether lock-step execution of warps would hide it: every conflict that was found between the two
-    /// sites is between threads of one warp at different points of the program.
+    /// Whether some conflict that was found between the two sites is between threads of two warps.
+    pub across_warps: bool,
+    /// Whether lock-step execution of warps would hide it: every conflict between the two sites that there can
+    /// be is between threads of one warp at different points of the program.
     pub warp_synchronous: bool,
 }
 
@@ -163,4 +178,6 @@ pub struct Divergence {
 pub struct SyncQuestion {
     /// The sync.
     pub sync: SyncId,
+    /// Of which warps the two threads are: of the same one for a sync of a warp, whose size is known.
+    pub warps: Warps,
 }

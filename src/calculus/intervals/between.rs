@@ -27,12 +27,13 @@ impl Side {
         if matches!(self, Side::AfterFirst | Side::BeforeFirst) { Turn::First } else { Turn::Second }
     }
 
-    /// The neighbouring turn on this side, if there is a word for it.
-    fn neighbour(self) -> Option<Turn> {
+    /// The neighbouring turn on this side.
+    fn neighbour(self) -> Turn {
         match self {
-            Side::AfterFirst => Some(Turn::AfterFirst),
-            Side::BeforeSecond => Some(Turn::BeforeSecond),
-            Side::BeforeFirst | Side::AfterSecond => None,
+            Side::AfterFirst => Turn::AfterFirst,
+            Side::AfterSecond => Turn::AfterSecond,
+            Side::BeforeFirst => Turn::BeforeFirst,
+            Side::BeforeSecond => Turn::BeforeSecond,
         }
     }
 }
@@ -115,11 +116,10 @@ fn beside(sync: &Place, access: &Place, side: Side, prefix: &[(SiteId, Turn)]) -
         turns.extend(inner.iter().map(|&each| (each, side.own())));
         return vec![instance(sync, turns)];
     }
-    let Some(neighbour) = side.neighbour() else { return Vec::new() };
     let mut found = Vec::new();
     for &each in inner {
         let mut here = turns.clone();
-        here.push((each, neighbour));
+        here.push((each, side.neighbour()));
         found.push(instance(sync, here));
         turns.push((each, side.own()));
     }

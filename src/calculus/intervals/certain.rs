@@ -61,7 +61,8 @@ pub(super) fn both_execute(case: &Case<'_>, sync: &Place, instance: &SyncInstanc
                 let turn =
                     instance.iterations.iter().find(|(site, _)| *site == each).map_or(Turn::Zero, |(_, turn)| *turn);
                 let relation = case.relations.iter().find(|(site, _)| *site == each).map(|(_, relation)| *relation);
-                let (one, two) = (seen_from_first(turn, relation), seen_from_second(turn, relation, case.apart));
+                let (one, two) =
+                    (seen_from_first(turn, relation, case.apart), seen_from_second(turn, relation, case.apart));
                 let happens = (first.in_step && one != Seen::Uncertain) || (second.in_step && two != Seen::Uncertain);
                 if !happens {
                     return false;
@@ -74,10 +75,11 @@ pub(super) fn both_execute(case: &Case<'_>, sync: &Place, instance: &SyncInstanc
     true
 }
 
-fn seen_from_first(turn: Turn, relation: Option<Relation>) -> Seen {
+fn seen_from_first(turn: Turn, relation: Option<Relation>, apart: Apart) -> Seen {
     match (turn, relation) {
         (Turn::First, _) | (Turn::Second, Some(Relation::Same)) => Seen::Own,
-        (Turn::Zero, _) | (Turn::Second, Some(Relation::Previous)) => Seen::NotLater,
+        (Turn::AfterSecond, Some(Relation::Previous)) if apart == Apart::AsRelated => Seen::Own,
+        (Turn::Zero, _) | (Turn::Second | Turn::AfterSecond, Some(Relation::Previous)) => Seen::NotLater,
         _ => Seen::Uncertain,
     }
 }

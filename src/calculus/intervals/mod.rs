@@ -33,7 +33,7 @@
 //!
 //! All other instances are handed out as circumstances. An instance is *executed* by a thread if its guards
 //! hold there, and the turn exists: [`Turn::BeforeSecond`] needs a turn before; [`Turn::AfterFirst`] needs that
-//! the loop goes on after the turn of the first access, which for loops that end by `break` is more than the
+//! the loop goes on after the turn of the first access (likewise with first and second exchanged), which for loops that end by `break` is more than the
 //! test at the start of the next turn.
 //!
 //! Deliberately absent: the values of guards, memory spaces, levels.
@@ -89,6 +89,10 @@ pub enum Turn {
     AfterFirst,
     /// The iteration of the second access.
     Second,
+    /// The one after that of the second access, if the loop goes on after that.
+    AfterSecond,
+    /// The one before that of the first access, if that is not the first turn.
+    BeforeFirst,
     /// The one before that of the second access, if that is not the first turn.
     BeforeSecond,
     /// The iteration number 0.

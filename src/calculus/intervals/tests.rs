@@ -108,6 +108,8 @@ fn meetings(tree: &str, a: char, b: char) -> Vec<String> {
                     Turn::First => "1",
                     Turn::AfterFirst => "1+",
                     Turn::Second => "2",
+                    Turn::AfterSecond => "2+",
+                    Turn::BeforeFirst => "1-",
                     Turn::BeforeSecond => "2-",
                     Turn::Zero => "0",
                 };
@@ -175,7 +177,8 @@ fn a_sync_beside_one_access_in_its_loop_counts_in_its_turn() {
 #[test]
 fn nested_loops_with_an_inner_sync() {
     assert_eq!(meetings("L(M(a S))", 'a', 'a'), ["L=M="]);
-    // From the last turn of M in one turn of L to the first one in a later turn of L there is no sync.
-    assert_eq!(meetings("L(M(a S b))", 'a', 'b'), ["L*M*", "L=M-"]);
+    // From the last turn of M in one turn of L to the first one in a later turn of L there is no sync; that M goes
+    // on after `b`, or that `a` is not in its first turn, would put one between.
+    assert_eq!(meetings("L(M(a S b))", 'a', 'b'), ["L*M* SL2M2+ SL1M1-", "L=M-"]);
     assert_eq!(meetings("L(M(a S b) S)", 'a', 'b'), ["L=M-"]);
 }

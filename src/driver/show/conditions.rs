@@ -4,7 +4,9 @@ use super::places::Places;
 use crate::driver::attempt::Case;
 use crate::driver::scopes::{self, Candidates};
 use crate::memory_model::AccessKind;
+use crate::memory_model::Level;
 use crate::protocol::AccessId;
+use crate::prove::{Pair, Warps, condition};
 use std::fmt::Write as _;
 
 /// The conditions of a kernel as text, attempt after attempt until one succeeds.
@@ -13,12 +15,15 @@ pub(super) fn text(case: &Case<'_>, places: &Places<'_>, candidates: &Candidates
     for attempt in &candidates.proofs {
         let scope = scopes::describe(case.kernel, attempt);
         let _ = writeln!(out, "  scope {} {}", scope.kind.name(), scope.fixes.join(", "));
-        let rest = case.prove(attempt, &mut |_, pair, outcome| {
+        let rest = case.prove(attempt, &mut |part, pair, outcome| {
             let (first, second) = (access(case, places, pair.first), access(case, places, pair.second));
-            let _ = writeln!(out, "\n  {first} against {second}, {:?} level", pair.level);
+            let _ = writeln!(out, "\n  {first} against {second}, {}", level(pair));
             let _ = match outcome {
                 Ok(proof) => writeln!(out, "    proved\n{}", proof.derivation),
-                Err(open) => writeln!(out, "    open: {open:?}"),
+                Err(open) => match condition::build(case.protocol, pair, &part.scope) {
+                    Ok(condition) => writeln!(out, "    open: {open:?}\n{condition}"),
+                    Err(_) => writeln!(out, "    open: {open:?}"),
+                },
             };
         });
         for (sync, why) in &rest.syncs {
@@ -30,6 +35,16 @@ pub(super) fn text(case: &Case<'_>, places: &Places<'_>, candidates: &Candidates
         }
     }
     out
+}
+
+/// "Block level, same warp".
+fn level(pair: &Pair) -> &'static str {
+    match (pair.level, pair.warps) {
+        (Level::Grid, _) => "Grid level",
+        (_, Warps::Any) => "Block level",
+        (_, Warps::Same) => "Block level, same warp",
+        (_, Warps::Different) => "Block level, different warps",
+    }
 }
 
 /// "write of y at 7:12".

@@ -105,6 +105,8 @@ fn skipped(instance: &SyncInstance, places: &Places) -> String {
                 Turn::First => "in the first access's turn",
                 Turn::AfterFirst => "in the turn after the first access's",
                 Turn::Second => "in the second access's turn",
+                Turn::AfterSecond => "in the turn after the second access's",
+                Turn::BeforeFirst => "in the turn before the first access's",
                 Turn::BeforeSecond => "in the turn before the second access's",
                 Turn::Zero => "in turn 0",
             };

@@ -45,12 +45,12 @@ impl Builder<'_> {
         let power = mask.plus_constant(1)?;
         if self.is_power(&power) && self.shows_positive(&power) {
             let residue = self.residue(value, env)?;
-            return Some(self.divide(expr, env, &residue, &power, Rounding::Down, 0)?.1);
+            return Some(self.divide(expr.into(), env, &residue, &power, Rounding::Down, 0)?.1);
         }
         if self.is_power(&mask) && self.shows_positive(&mask) {
             let residue = self.residue(value, env)?;
-            let shifted = self.divide(expr, env, &residue, &mask, Rounding::Down, 0)?.0;
-            let bit = self.divide(expr, env, &shifted, &Poly::constant(2), Rounding::Down, 0)?.1;
+            let shifted = self.divide(expr.into(), env, &residue, &mask, Rounding::Down, 0)?.0;
+            let bit = self.divide(expr.into(), env, &shifted, &Poly::constant(2), Rounding::Down, 0)?.1;
             return self.normal(&mask)?.times(&bit);
         }
         None
@@ -85,7 +85,7 @@ impl Builder<'_> {
             return None;
         }
         let value = self.value(value, env)?;
-        let quotient = self.divide(expr, env, &value, power, Rounding::Down, 0)?.0;
+        let quotient = self.divide(expr.into(), env, &value, power, Rounding::Down, 0)?.0;
         self.normal(power)?.times(&quotient)
     }
 
@@ -101,8 +101,8 @@ impl Builder<'_> {
         }
         let residue = self.residue(value, env)?;
         let low = Poly::constant(low);
-        let shifted = self.divide(expr, env, &residue, &low, Rounding::Down, 0)?.0;
-        let digit = self.divide(expr, env, &shifted, &Poly::constant(ones + 1), Rounding::Down, 0)?.1;
+        let shifted = self.divide(expr.into(), env, &residue, &low, Rounding::Down, 0)?.0;
+        let digit = self.divide(expr.into(), env, &shifted, &Poly::constant(ones + 1), Rounding::Down, 0)?.1;
         low.times(&digit)
     }
 

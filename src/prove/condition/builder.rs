@@ -32,6 +32,21 @@ pub(super) struct Env {
     pub(super) certain: bool,
 }
 
+/// A value that both threads have and that may be divided into digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Named {
+    /// An expression of the protocol.
+    Expr(ExprId),
+    /// The number of the thread within its block.
+    Thread,
+}
+
+impl From<ExprId> for Named {
+    fn from(expr: ExprId) -> Self {
+        Named::Expr(expr)
+    }
+}
+
 /// What an atom was made for; equal keys give the two threads' copies one number.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Key {
@@ -40,8 +55,8 @@ pub(super) enum Key {
     Iteration(LoopId),
     Carried(VarId),
     Opaque(OpaqueId),
-    Quotient(ExprId),
-    Remainder(ExprId),
+    Quotient(Named),
+    Remainder(Named),
     Value(ExprId),
     Power(ExprId),
     Function(OpaqueId),
@@ -75,8 +90,8 @@ pub(super) struct Builder<'a> {
     pub(super) aliases: Vec<(Atom, Poly)>,
     /// Values that are to be read as `m*q + r` from now on.
     pub(super) canonical: Vec<(Poly, Poly)>,
-    /// Equations that define digits, by the expression that made them.
-    pub(super) definitions: BTreeMap<ExprId, [Option<Poly>; 2]>,
+    /// Equations that define digits, by the value that was divided.
+    pub(super) definitions: BTreeMap<Named, [Option<Poly>; 2]>,
     pub(super) digits: Vec<Digits>,
     pub(super) records: Vec<Record>,
     /// Values that are powers of two, or zero.
@@ -248,6 +263,10 @@ impl<'a> Builder<'a> {
 
     /// Adds a disjunction; one alternative is a conjunction, none a contradiction.
     pub(super) fn disjunction(&mut self, mut alternatives: Vec<Alternative>) {
+        for alternative in &mut alternatives {
+            // What was made of them since they were read; a literal that grew out of range is dropped.
+            *alternative = alternative.iter().filter_map(|literal| literal.map(|poly| self.normal(poly))).collect();
+        }
         if alternatives.iter().any(Vec::is_empty) {
             return;
         }

@@ -10,7 +10,8 @@ use super::words::words;
 use crate::calculus::{Expr, ExprId};
 use crate::memory_model::Level;
 use crate::protocol::{Fact, Guard, LoopId, Protocol};
-use crate::prove::rules::poly::{Atom, IDS, Poly, Side};
+use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side};
+use crate::prove::rules::state::Alternative;
 use crate::prove::{Assumption, Open, Pair, Scope};
 
 /// Whether the state is for a search, or for the checker, which has no use for hints.
@@ -23,7 +24,7 @@ pub(super) enum Hints {
 /// Passes over the expressions until every value is read in the digits that it was divided into.
 const PASSES: usize = 4;
 /// Rounds of points for the search.
-const ROUNDS: u64 = 2;
+const ROUNDS: u64 = 8;
 /// Rounds of points before assumptions are taken to be contradictory.
 const VACUITY_ROUNDS: u64 = 400;
 
@@ -54,6 +55,7 @@ pub(super) fn build<'a>(
         builder.assume_guards(env, &access.loops, &access.guards);
     }
     builder.promote_signs();
+    builder.assume_warps(pair.warps).ok_or_else(out_of_range)?;
     meeting::assume(&mut builder, pair);
     let offsets = offsets(&mut builder, [accesses[0].offset, accesses[1].offset])
         .ok_or_else(|| Open::NotExpressible(words(protocol, accesses[0].offset)))?;
@@ -61,6 +63,7 @@ pub(super) fn build<'a>(
     let sizes = [accesses[0].bytes, accesses[1].bytes];
     let equation = conflict(&mut builder, &offsets, sizes).ok_or_else(out_of_range)?;
     builder.state.equations.insert(0, equation);
+    drop_unused_pieces(&mut builder);
     Ok(builder)
 }
 
@@ -98,6 +101,28 @@ fn offsets(builder: &mut Builder, exprs: [ExprId; 2]) -> Option<[Poly; 2]> {
     }
     let normal = [builder.settled(&offsets[0])?, builder.settled(&offsets[1])?];
     Some(normal)
+}
+
+/// Drops disjunctions that only say what a piece is that occurs nowhere else: an offset is read several times,
+/// until its digits are settled, and its pieces are made anew each time.
+fn drop_unused_pieces(builder: &mut Builder) {
+    let state = &builder.state;
+    let mentioned = |atom: Atom| state.disjunctions.iter().filter(|each| mentions(each, atom)).count();
+    let elsewhere = |atom: Atom| {
+        let equations = state.equations.iter().chain(&state.facts);
+        equations.chain(state.xors.iter().flat_map(|xor| [&xor.value, &xor.argument])).any(|poly| poly.mentions(atom))
+    };
+    let useless = |disjunction: &Vec<Alternative>| {
+        let mut pieces = disjunction.iter().flatten().flat_map(|literal| literal.poly().atoms());
+        pieces.any(|atom| atom.level() == PIECES && mentioned(atom) == 1 && !elsewhere(atom))
+    };
+    let keep: Vec<bool> = state.disjunctions.iter().map(|disjunction| !useless(disjunction)).collect();
+    let mut keep = keep.into_iter();
+    builder.state.disjunctions.retain(|_| keep.next().unwrap_or(true));
+}
+
+fn mentions(disjunction: &[Alternative], atom: Atom) -> bool {
+    disjunction.iter().flatten().any(|literal| literal.poly().mentions(atom))
 }
 
 /// Equations of digits, everything in normal form, hints.

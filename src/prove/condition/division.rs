@@ -4,9 +4,10 @@
 //! and `q >= 0` if `x >= 0`. *Proof.* Euclid. Shifts and masks round down whatever the sign of `x`, so that
 //! they need `m >= 1` only.
 //! *CHAIN.* If `x = m*q + r` is known and `m*k` divides: `q = k*q' + r'`, `x / (m*k) = q'`, `x % (m*k) = m*r' + r`.
+//! *CARRY.* Digits of a neighbour of a value that was divided: see [`Builder::carry`].
 //! *Trap.* `(t - 1)/2` is 0 for t = 0, 1 and 2: without `x >= 0` the remainder has either sign.
 
-use super::builder::{Builder, Digits, EnvId, Key, Record};
+use super::builder::{Builder, Digits, EnvId, Key, Named, Record};
 use super::sampling::Source;
 use crate::calculus::{BinaryOp, ExprId, ScalarType};
 use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly};
@@ -40,9 +41,9 @@ impl Builder<'_> {
             let least = m.plus_constant(-1)?;
             self.fact(least);
         }
-        let (quotient, remainder) = match self.divide(expr, env, &x, &m, Rounding::TowardsZero, 0) {
+        let (quotient, remainder) = match self.divide(expr.into(), env, &x, &m, Rounding::TowardsZero, 0) {
             Some(digits) => digits,
-            None => self.divide_by_unknown_sign(expr, env, &x, &m)?,
+            None => self.divide_by_unknown_sign(expr.into(), env, &x, &m)?,
         };
         Some(if op == BinaryOp::Div { quotient } else { remainder })
     }
@@ -50,7 +51,7 @@ impl Builder<'_> {
     /// Quotient and remainder of `x` by `m`.
     pub(super) fn divide(
         &mut self,
-        expr: ExprId,
+        of: Named,
         env: EnvId,
         x: &Poly,
         m: &Poly,
@@ -67,7 +68,7 @@ impl Builder<'_> {
             return Some((multiple, Poly::ZERO));
         }
         if rounding == Rounding::TowardsZero && !self.shows(&x) {
-            return self.truncate(expr, env, &x, &m);
+            return self.truncate(of, env, &x, &m);
         }
         let (multiple, rest, non_negative) = if self.shows(&rest) {
             if self.shows_positive(&m.minus(&rest)?) {
@@ -79,9 +80,9 @@ impl Builder<'_> {
         } else {
             (multiple, rest, false)
         };
-        let digits = match self.chain(expr, env, &rest, &m, rounding, depth)? {
+        let digits = match self.chain(of, env, &rest, &m, rounding, depth)? {
             Some(digits) => digits,
-            None => self.digits(expr, env, &rest, &m, non_negative)?,
+            None => self.digits(of, env, &rest, &m, non_negative)?,
         };
         let quotient = self.normal(&multiple)?.plus(&digits.0)?;
         self.note_canonical(&x, &m, &quotient, &digits.1)?;
@@ -103,7 +104,7 @@ impl Builder<'_> {
     #[expect(clippy::option_option, reason = "nothing to chain, or out of range")]
     fn chain(
         &mut self,
-        expr: ExprId,
+        of: Named,
         env: EnvId,
         x: &Poly,
         m: &Poly,
@@ -132,7 +133,7 @@ impl Builder<'_> {
             // `low` lies in [0, divisor), so that rounding down is what `high` needs; towards zero is the same
             // there since `x >= 0` was shown.
             let rounding = if rounding == Rounding::TowardsZero { Rounding::Down } else { rounding };
-            let Some((quotient, rest)) = self.divide(expr, env, &high, &factor, rounding, depth + 1) else { continue };
+            let Some((quotient, rest)) = self.divide(of, env, &high, &factor, rounding, depth + 1) else { continue };
             let (divisor, low) = (self.normal(&divisor)?, self.normal(&low)?);
             return Some(Some((quotient, divisor.times(&rest)?.plus(&low)?)));
         }
@@ -140,7 +141,7 @@ impl Builder<'_> {
     }
 
     /// New digits of `x` by `m >= 1`, rounded down.
-    fn digits(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
+    fn digits(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
         if let Some(known) = self.known_digits(x, m, Rounding::Down) {
             return self.normal_pair(&known);
         }
@@ -150,9 +151,14 @@ impl Builder<'_> {
             return self.normal_pair(&known);
         }
         if self.is_power(x) && self.is_power(m) && self.shows(&x.minus(m)?) {
-            return self.divide_powers(expr, env, x, m);
+            return self.divide_powers(of, env, x, m);
         }
-        let (q, r) = self.digit_atoms(expr, env, x, m)?;
+        if !x.is_private()
+            && let Some(digits) = self.carry(of, env, x, m, non_negative)
+        {
+            return Some(digits);
+        }
+        let (q, r) = self.digit_atoms(of, env, x, m)?;
         self.set_non_negative(r);
         if non_negative {
             self.set_non_negative(q);
@@ -165,7 +171,7 @@ impl Builder<'_> {
         let side = self.environments[env].side;
         let record = Record { side, divisor: m.clone(), remainder: remainder.clone() };
         self.records.push(record);
-        self.define(expr, env, x, m, (&quotient, &remainder))?;
+        self.define(of, env, x, m, (&quotient, &remainder))?;
         Some((quotient, remainder))
     }
 
@@ -183,33 +189,71 @@ impl Builder<'_> {
         Some((self.normal(&pair.0)?, self.normal(&pair.1)?))
     }
 
+    /// CARRY: digits of `x = y + c` from those of `y = m*q + r`, for a constant `c` with `|c| <= m`.
+    ///
+    /// Since `0 <= r < m`, the sum `r + c` leaves `[0, m)` by at most one `m`: `x = m*(q + e) + (r + c - m*e)`
+    /// with `e` 0 or 1 (or 0 or -1, for a negative `c`). So what chooses a buffer in one turn of a loop is tied
+    /// to what chooses it in the next: `(k + 1) % 2 = 1 - k % 2`.
+    fn carry(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
+        let (shift, (quotient, remainder)) = self.neighbour(x, m)?;
+        let sign = shift.signum();
+        if !self.shows(&m.plus_constant(-shift.checked_abs()?)?) {
+            return None;
+        }
+        let sum = remainder.plus_constant(shift)?;
+        let size = if sign > 0 { sum.clone() } else { m.minus(&sum)?.plus_constant(-1)? };
+        let side = self.environments[env].side;
+        let carry = self.atom(0, Key::Quotient(of), side, "carry", Source::Quotient(size, m.clone()))?;
+        self.set_non_negative(carry);
+        self.bound(carry, Some(0), Some(1));
+        self.fact(Poly::constant(1).minus(&Poly::atom(carry))?);
+        let carry = Poly::atom(carry).scaled(sign)?;
+        let (quotient, remainder) = (quotient.plus(&carry)?, sum.minus(&m.times(&carry)?)?);
+        self.fact(remainder.clone());
+        self.fact(m.minus(&remainder)?.plus_constant(-1)?);
+        if non_negative {
+            self.fact(quotient.clone());
+        }
+        self.inherit_bound(x, m, &quotient)?;
+        self.digits.push(((x.clone(), m.clone(), true), (quotient.clone(), remainder.clone())));
+        self.records.push(Record { side, divisor: m.clone(), remainder: remainder.clone() });
+        Some((quotient, remainder))
+    }
+
+    /// A value that was divided by `m` and lies a constant below `x`, the nearest one: that constant, its digits.
+    fn neighbour(&self, x: &Poly, m: &Poly) -> Option<(i64, (Poly, Poly))> {
+        let near = self.digits.iter().filter_map(|(key, digits)| {
+            let same = key.2 && self.normal(&key.1).as_ref() == Some(m);
+            let apart = |known: Option<Poly>| x.minus(&known.filter(|_| same)?)?.as_constant();
+            let shift = apart(self.normal(&key.0)).or_else(|| apart(self.settled(&key.0)))?;
+            (shift != 0).then_some((shift, digits))
+        });
+        let (shift, digits) = near.min_by_key(|near| near.0.unsigned_abs())?;
+        Some((shift, self.normal_pair(digits)?))
+    }
+
     /// POWERS (RULES, section 3.9): of two powers of two `m <= x` the smaller divides the greater, and the
     /// quotient is a power of two.
-    fn divide_powers(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
-        let (q, r) = self.digit_atoms(expr, env, x, m)?;
+    fn divide_powers(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        let (q, r) = self.digit_atoms(of, env, x, m)?;
         self.set_non_negative(q);
         self.bound_digits((q, r), x, m, true);
         let quotient = Poly::atom(q);
         self.fact(quotient.plus_constant(-1)?);
         self.powers.push(quotient.clone());
         self.digits.push(((x.clone(), m.clone(), true), (quotient.clone(), Poly::ZERO)));
-        self.define(expr, env, x, m, (&quotient, &Poly::ZERO))?;
+        self.define(of, env, x, m, (&quotient, &Poly::ZERO))?;
         Some((quotient, Poly::ZERO))
     }
 
-    fn digit_atoms(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Atom, Atom)> {
+    fn digit_atoms(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Atom, Atom)> {
         let side = self.environments[env].side;
         let level = if x.is_private() || m.is_private() { IDS } else { 0 };
         let number = self.digits.len() / 2;
         let q =
-            self.atom(level, Key::Quotient(expr), side, &format!("q{number}"), Source::Quotient(x.clone(), m.clone()))?;
-        let r = self.atom(
-            level,
-            Key::Remainder(expr),
-            side,
-            &format!("r{number}"),
-            Source::Remainder(x.clone(), m.clone()),
-        )?;
+            self.atom(level, Key::Quotient(of), side, &format!("q{number}"), Source::Quotient(x.clone(), m.clone()))?;
+        let r =
+            self.atom(level, Key::Remainder(of), side, &format!("r{number}"), Source::Remainder(x.clone(), m.clone()))?;
         self.state.named.insert(q);
         self.state.named.insert(r);
         Some((q, r))
@@ -242,7 +286,7 @@ impl Builder<'_> {
     }
 
     /// Says that `x = m*q + r`: by replacement if `x` is a private atom, else by an equation.
-    fn define(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly, digits: (&Poly, &Poly)) -> Option<()> {
+    fn define(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly, digits: (&Poly, &Poly)) -> Option<()> {
         let value = m.times(digits.0)?.plus(digits.1)?;
         if let Some(atom) = x.as_atom().filter(|&atom| atom.is_private() && !m.mentions(atom)) {
             return self.replace(atom, value);
@@ -250,10 +294,10 @@ impl Builder<'_> {
         let definition = x.minus(&value)?;
         if !definition.is_private() {
             self.fact(definition.clone());
-            self.fact(definition.minus(digits.1)?.negated()?.plus(m)?.plus_constant(-1)?.minus(digits.1)?);
+            self.fact(definition.negated()?);
         }
         let side = self.environments[env].side as usize;
-        let entry = self.definitions.entry(expr).or_default();
+        let entry = self.definitions.entry(of).or_default();
         if entry[side].is_none() {
             entry[side] = Some(definition);
         } else {
@@ -263,8 +307,8 @@ impl Builder<'_> {
     }
 
     /// `x = m*q + r` with `|r| < m`, where the sign of `x` is not known.
-    fn truncate(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
-        let (quotient, remainder) = self.loose_digits(expr, env, x, m)?;
+    fn truncate(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        let (quotient, remainder) = self.loose_digits(of, env, x, m)?;
         let least = m.plus_constant(-1)?;
         self.fact(least.minus(&remainder)?);
         self.fact(least.plus(&remainder)?);
@@ -284,17 +328,17 @@ impl Builder<'_> {
     }
 
     /// Digits of which only `x = m*q + r` is said.
-    fn loose_digits(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+    fn loose_digits(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
         // Digits rounded down are others where `x` is negative.
         if let Some(known) = self.known_digits(x, m, Rounding::TowardsZero) {
             return self.normal_pair(&known);
         }
-        let (q, r) = self.digit_atoms(expr, env, x, m)?;
+        let (q, r) = self.digit_atoms(of, env, x, m)?;
         let digits = (Poly::atom(q), Poly::atom(r));
         self.digits.push(((x.clone(), m.clone(), false), digits.clone()));
         let definition = x.minus(&m.times(&digits.0)?.plus(&digits.1)?)?;
         let side = self.environments[env].side as usize;
-        let entry = self.definitions.entry(expr).or_default();
+        let entry = self.definitions.entry(of).or_default();
         if entry[side].is_none() {
             entry[side] = Some(definition);
         } else {
@@ -304,12 +348,12 @@ impl Builder<'_> {
     }
 
     /// `x >= 0` divided by a uniform `m` that is not zero and may be negative.
-    fn divide_by_unknown_sign(&mut self, expr: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+    fn divide_by_unknown_sign(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
         if m.is_private() || m.as_constant().is_some() || !self.environments[env].certain || !self.shows(x) {
             return None;
         }
         let known = self.digits.len();
-        let (q, r) = self.loose_digits(expr, env, x, m)?;
+        let (q, r) = self.loose_digits(of, env, x, m)?;
         if self.digits.len() > known {
             self.set_non_negative(r.as_atom()?);
             let at_least = |poly: Option<Poly>| poly.map(Literal::NonNegative);
@@ -368,7 +412,7 @@ impl Builder<'_> {
     pub(super) fn shift_right(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
         let value = self.value(a, env)?;
         let power = self.power(b, env)?;
-        Some(self.divide(expr, env, &value, &power, Rounding::Down, 0)?.0)
+        Some(self.divide(expr.into(), env, &value, &power, Rounding::Down, 0)?.0)
     }
 }
 

@@ -4,7 +4,7 @@ use super::builder::{Builder, Env, EnvId};
 use super::truth::Polarity;
 use crate::calculus::ExprId;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
-use crate::protocol::{LoopId, Sync};
+use crate::protocol::{Carried, LoopId, Sync};
 use crate::prove::Pair;
 use crate::prove::rules::poly::{Poly, Side};
 use crate::prove::rules::state::{Alternative, Literal};
@@ -48,14 +48,19 @@ fn missing_turns(builder: &Builder, sync: &Sync, instance: &SyncInstance) -> Opt
     for &id in &sync.loops {
         let around = &builder.protocol.loops[id];
         match instance.iterations.iter().find(|entry| entry.0 == around.site).map(|entry| entry.1) {
-            Some(Turn::BeforeSecond) => {
-                let first_turn = known_number(builder, id, 1)?.negated()?;
+            Some(turn @ (Turn::BeforeFirst | Turn::BeforeSecond)) => {
+                let env = usize::from(turn == Turn::BeforeSecond);
+                let first_turn = known_number(builder, id, env)?.negated()?;
                 if first_turn.as_constant().is_none_or(|number| number >= 0) {
                     alternatives.push(vec![Literal::NonNegative(first_turn)]);
                 }
             }
-            // A `break` may end the loop after the turn of the first access.
-            Some(Turn::AfterFirst) if builder.protocol.exprs.as_int(around.continues) != Some(1) => return None,
+            // A `break` may end the loop after the turn of the access.
+            Some(Turn::AfterFirst | Turn::AfterSecond)
+                if builder.protocol.exprs.as_int(around.continues) != Some(1) =>
+            {
+                return None;
+            }
             Some(_) => {}
             None => return None,
         }
@@ -126,6 +131,8 @@ fn number(builder: &Builder, id: LoopId, turn: Turn) -> Option<Poly> {
         Turn::First => known_number(builder, id, 0),
         Turn::AfterFirst => known_number(builder, id, 0)?.plus_constant(1),
         Turn::Second => known_number(builder, id, 1),
+        Turn::AfterSecond => known_number(builder, id, 1)?.plus_constant(1),
+        Turn::BeforeFirst => known_number(builder, id, 0)?.plus_constant(-1),
         Turn::BeforeSecond => known_number(builder, id, 1)?.plus_constant(-1),
         Turn::Zero => Some(Poly::ZERO),
     }
@@ -136,32 +143,42 @@ fn carry(builder: &mut Builder, id: LoopId, turn: Turn, relation: Option<Relatio
     let side = builder.environments[env].side;
     let protocol = builder.protocol;
     for carried in &protocol.loops[id].carried {
-        let of = |builder: &Builder, from: EnvId| {
-            let entry = builder.environments[from].carried.iter().find(|entry| entry.0 == carried.var)?;
-            let own = from == side as usize || relation == Some(Relation::Same);
-            if !entry.1.is_private() {
-                Some(entry.1.clone())
-            } else if own {
-                let entry = builder.environments[side as usize].carried.iter().find(|entry| entry.0 == carried.var)?;
-                Some(entry.1.clone())
-            } else {
-                None
-            }
-        };
+        let mut at = |access: EnvId| value_at(builder, carried, access, side, relation);
+        let (first, second) = (at(0), at(1));
         let value = match (turn, relation) {
-            (Turn::First, _) => of(builder, 0),
-            (Turn::Second, _) => of(builder, 1),
-            (Turn::AfterFirst, Some(Relation::Next)) => of(builder, 1),
-            (Turn::BeforeSecond, Some(Relation::Next)) => of(builder, 0),
-            (Turn::AfterFirst, _) => match of(builder, 0) {
-                Some(value) if !value.is_private() => builder.value(carried.next, 0),
-                _ => None,
-            },
-            (Turn::BeforeSecond, _) => None,
+            (Turn::First, _) => first,
+            (Turn::Second, _) => second,
+            (Turn::AfterFirst, Some(Relation::Next)) => second,
+            (Turn::BeforeSecond, Some(Relation::Next)) => first,
+            (Turn::AfterSecond, Some(Relation::Previous)) => first,
+            (Turn::BeforeFirst, Some(Relation::Previous)) => second,
+            (Turn::AfterFirst, _) => first.and_then(|_| builder.value(carried.next, 0)),
+            (Turn::AfterSecond, _) => second.and_then(|_| builder.value(carried.next, 1)),
+            (Turn::BeforeFirst | Turn::BeforeSecond, _) => None,
             (Turn::Zero, _) => builder.value(carried.start, env),
         };
         if let Some(value) = value {
             builder.environments[env].carried.push((carried.var, value));
         }
     }
+}
+
+/// The value, in the thread of `side`, in the turn of an access; it is that of the other thread if it depends
+/// on the number of the turn only.
+fn value_at(
+    builder: &mut Builder,
+    carried: &Carried,
+    access: EnvId,
+    side: Side,
+    relation: Option<Relation>,
+) -> Option<Poly> {
+    let own = |builder: &Builder, env: EnvId| {
+        let entry = builder.environments[env].carried.iter().find(|entry| entry.0 == carried.var)?;
+        Some(entry.1.clone())
+    };
+    let value = own(builder, access)?;
+    if !value.is_private() || access == side as usize || builder.moves_uniformly(carried) {
+        return Some(value);
+    }
+    if relation == Some(Relation::Same) { own(builder, side as usize) } else { None }
 }

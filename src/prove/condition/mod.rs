@@ -8,6 +8,7 @@
 //! - [`integers`], [`division`], [`bits`]: expressions as polynomials, with C's meaning (RULES, 2.2 to 2.6, 2.8).
 //! - [`truth`]: guards as alternatives of literals. [`variables`]: loops and unknown values (2.7).
 //! - [`oracle`]: the questions of sign that this asks, so that the checker can build the same without search.
+//! - [`warps`]: threads of one warp, or of two.
 //! - [`sampling`]: concrete points. [`pairs`]: which pairs there are. [`meeting`]: syncs that were passed.
 //!
 //! Deliberately absent: any search beyond SIGN's, kernels, solvers.
@@ -24,6 +25,7 @@ mod sampling;
 mod truth;
 mod uniform;
 mod variables;
+mod warps;
 mod words;
 mod wrapping;
 

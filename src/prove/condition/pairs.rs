@@ -4,7 +4,7 @@ use crate::calculus::intervals::{Intervals, Meeting};
 use crate::calculus::{Expr, ExprId};
 use crate::memory_model::{Level, both_atomic, may_meet};
 use crate::protocol::{Access, AccessId, Protocol, Role};
-use crate::prove::Pair;
+use crate::prove::{Pair, Warps};
 
 /// All pairs of accesses that may conflict at `level`: to one array, one of them writing, in one interval.
 ///
@@ -42,7 +42,7 @@ fn distinct(itself: bool, meetings: Vec<Meeting>, first: AccessId, second: Acces
     for meeting in meetings {
         let mirrored = itself && meeting.relations.iter().any(|relation| relation.1 == Previous);
         if !mirrored && !pairs.iter().any(|pair| pair.meeting == meeting) {
-            pairs.push(Pair { first, second, level, meeting });
+            pairs.push(Pair { first, second, level, warps: Warps::Any, meeting });
         }
     }
     pairs

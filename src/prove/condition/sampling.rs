@@ -63,6 +63,8 @@ struct Drawing<'a> {
     sequence: Sequence,
     /// Constants of the condition, as values for parameters.
     constants: &'a [i64],
+    /// Whether parameters are to exceed ids and counts, for guards that bound many of these.
+    spacious: bool,
     depth: u32,
 }
 
@@ -134,8 +136,11 @@ impl Drawing<'_> {
 
     fn numbers(&mut self, column: &mut Column) {
         for value in column {
+            let small = if self.spacious { 0 } else { 5 };
             *value = match self.sequence.below(8) {
-                0..5 => self.sequence.below(9),
+                draw if draw < small => self.sequence.below(9),
+                0..4 => 10 + self.sequence.below(30),
+                4 => self.sequence.below(2),
                 5 => self.sequence.below(40),
                 _ if self.constants.is_empty() => self.sequence.below(9),
                 _ => self.constants[self.sequence.below(self.constants.len() as i64) as usize],
@@ -181,6 +186,7 @@ pub(super) fn draw(builder: &Builder, constants: &[i64], rounds: u64) -> Samples
             columns: FxHashMap::default(),
             sequence: Sequence(round),
             constants,
+            spacious: round >= 2 && round % 2 == 0,
             depth: 0,
         };
         for (atom, _) in &builder.sources {

@@ -4,6 +4,8 @@
 //! the guards before one guard, and of that guard one satisfies it and the other does not. Loop tests are
 //! guards, so trip counts are covered. The threads are interchangeable, so one direction is enough.
 //!
+//! Of a sync of a warp only threads of one warp are asked.
+//!
 //! A guard whose leaves are the same uniform values in both threads needs no condition.
 
 use super::Condition;
@@ -14,11 +16,11 @@ use super::truth::Polarity;
 use crate::calculus::ExprId;
 use crate::calculus::intervals::Relation;
 use crate::memory_model::Level;
-use crate::protocol::{Guard, LoopId, Protocol, Sync, SyncId};
+use crate::protocol::{Guard, LoopId, Protocol, Sync};
 use crate::prove::rules::poly::Side;
 use crate::prove::rules::sign::Certificate;
 use crate::prove::rules::state::State;
-use crate::prove::{Assumption, Open, Scope};
+use crate::prove::{Assumption, Open, Scope, SyncQuestion, Warps};
 
 /// What a barrier does about threads that have returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,14 +67,14 @@ fn questions(protocol: &Protocol, sync: &Sync, returned: Returned) -> (Vec<Quest
 /// The conditions to refute, one for each question whose answer is not plainly uniform, and assumptions.
 pub fn guard_conditions(
     protocol: &Protocol,
-    sync: SyncId,
+    asked: SyncQuestion,
     returned: Returned,
     scope: &Scope,
 ) -> Result<(Vec<Condition>, Vec<Assumption>), Open> {
-    let (questions, released) = questions(protocol, &protocol.syncs[sync], returned);
+    let (questions, released) = questions(protocol, &protocol.syncs[asked.sync], returned);
     let mut conditions = Vec::new();
     for question in &questions {
-        let builder = build(protocol, question, scope, Oracle::searching(), Hints::Wanted)?;
+        let builder = build(protocol, (question, asked.warps), scope, Oracle::searching(), Hints::Wanted)?;
         if let Some(builder) = builder {
             conditions.push(Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))?);
         }
@@ -83,16 +85,16 @@ pub fn guard_conditions(
 /// The states of the same conditions, built with the rulings of a derivation.
 pub fn replay_guards(
     protocol: &Protocol,
-    sync: SyncId,
+    asked: SyncQuestion,
     returned: Returned,
     scope: &Scope,
     rulings: &[&[Option<Certificate>]],
 ) -> Result<Vec<State>, String> {
-    let (questions, _) = questions(protocol, &protocol.syncs[sync], returned);
+    let (questions, _) = questions(protocol, &protocol.syncs[asked.sync], returned);
     let mut states = Vec::new();
     for question in &questions {
         let own = rulings.get(states.len()).copied().unwrap_or_default();
-        let builder = build(protocol, question, scope, Oracle::replaying(own), Hints::Unwanted)
+        let builder = build(protocol, (question, asked.warps), scope, Oracle::replaying(own), Hints::Unwanted)
             .map_err(|open| format!("{open:?}"))?;
         if let Some(builder) = builder {
             if states.len() >= rulings.len() {
@@ -107,7 +109,7 @@ pub fn replay_guards(
 /// The condition that two threads disagree; `None` if they plainly cannot.
 fn build<'a>(
     protocol: &'a Protocol,
-    question: &Question,
+    (question, warps): (&Question, Warps),
     scope: &'a Scope,
     oracle: Oracle<'a>,
     hints: Hints,
@@ -132,6 +134,7 @@ fn build<'a>(
         builder.assume_guards(env, &[], &question.before);
     }
     builder.promote_signs();
+    builder.assume_warps(warps).ok_or_else(out_of_range)?;
     for (env, polarity) in [(0, Polarity::Holds), (1, Polarity::Fails)] {
         let alternatives = builder.truth(question.cond, env, polarity);
         builder.disjunction(alternatives);

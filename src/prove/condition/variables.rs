@@ -104,7 +104,7 @@ impl Builder<'_> {
     }
 
     /// Whether the value in a turn depends on the number of the turn only.
-    fn moves_uniformly(&mut self, carried: &Carried) -> bool {
+    pub(super) fn moves_uniformly(&mut self, carried: &Carried) -> bool {
         [carried.start, carried.next].into_iter().all(|expr| self.is_uniform(expr, Some(carried.var)))
     }
 

@@ -71,13 +71,13 @@ impl Builder<'_> {
     fn multiple(&mut self, expr: ExprId, env: EnvId, residue: &Poly, (least, modulus): (i64, i64)) -> Option<Atom> {
         let private = residue.is_private();
         let side = self.environments[env].side;
-        let identity = (Key::Quotient(expr), vec![residue.clone()], private.then_some(side));
+        let identity = (Key::Quotient(expr.into()), vec![residue.clone()], private.then_some(side));
         if let Some(known) = self.unknowns.get(&identity) {
             return known.as_atom();
         }
         let source = Source::Quotient(residue.plus_constant(-least)?, Poly::constant(modulus));
         let level = if private { UNKNOWN } else { 0 };
-        let atom = self.atom(level, Key::Quotient(expr), side, "wrap", source)?;
+        let atom = self.atom(level, Key::Quotient(expr.into()), side, "wrap", source)?;
         self.unknowns.insert(identity, Poly::atom(atom));
         Some(atom)
     }

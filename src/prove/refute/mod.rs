@@ -122,7 +122,6 @@ pub fn search(kernel: &Kernel, open: &[(SiteId, SiteId)], scope: &Scope, levels:
     let mut findings = Findings::new(kernel, &program, open, levels);
     let mut sweep = Sweep::new(kernel, levels);
     let fixed = space.is_fixed();
-    findings.only_launch = fixed;
     let total = if fixed { budget.steps.saturating_mul(DECISIVE_FACTOR) } else { budget.steps };
     let mut left = total;
     let mut geometries = space.geometries();

@@ -10,13 +10,6 @@ use crate::prove::{Conflict, Divergence};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Threads of a block in which a race between two warps has room to show.
-const SEVERAL_WARPS: u64 = 4 * WARP as u64;
-
-/// Runs of such blocks that must show a race, and only within warps, before it is called warp-synchronous:
-/// with parameters of other sizes it may well cross warps, and "data race" is never wrong.
-const ENOUGH_RUNS: u32 = 3;
-
 /// Runs after which an access that was never exact is taken to be one that depends on what arrays hold.
 const RUNS_BEFORE_GIVING_UP: usize = 32;
 
@@ -27,8 +20,6 @@ struct Pair {
     after_earlier: bool,
     /// Whether some conflict is between two warps.
     across_warps: bool,
-    /// In how many runs of blocks of [`SEVERAL_WARPS`] it was found.
-    large_runs: u32,
 }
 
 pub(super) struct Findings<'a> {
@@ -46,8 +37,6 @@ pub(super) struct Findings<'a> {
     /// The value that each write stores.
     stored: FxHashMap<SiteId, ExprId>,
     pub(super) decided: bool,
-    /// Whether the scope leaves one launch only.
-    pub(super) only_launch: bool,
 }
 
 impl<'a> Findings<'a> {
@@ -63,7 +52,6 @@ impl<'a> Findings<'a> {
             spaces: FxHashMap::default(),
             stored: FxHashMap::default(),
             decided: false,
-            only_launch: false,
         };
         findings.index_sites(&kernel.body);
         let wanted = [(levels.block, Level::Block), (levels.grid, Level::Grid)];
@@ -106,7 +94,6 @@ impl<'a> Findings<'a> {
     /// Adds what a run showed.
     pub(super) fn take(&mut self, launch: &Launch, run: &Run, sweep: &Sweep) {
         self.outcome.runs += 1;
-        let large = u32::from(launch.geometry.block_threads() >= SEVERAL_WARPS);
         let first_phase = sweep.found.values().map(|candidate| candidate.phase).min();
         for (&key, candidate) in &sweep.found {
             if self.restricted && !self.open.contains(&key) {
@@ -118,19 +105,17 @@ impl<'a> Findings<'a> {
                 launch: launch.clone(),
                 after_earlier: spoilt,
                 across_warps: candidate.across_warps,
-                large_runs: large,
             };
             match self.pairs.get_mut(&key) {
                 None => {
                     self.pairs.insert(key, found());
                 }
                 Some(pair) => {
-                    let (across_warps, large_runs) =
-                        (pair.across_warps || candidate.across_warps, pair.large_runs + large);
+                    let across_warps = pair.across_warps || candidate.across_warps;
                     if pair.after_earlier && !spoilt {
                         *pair = found();
                     }
-                    (pair.across_warps, pair.large_runs) = (across_warps, large_runs);
+                    pair.across_warps = across_warps;
                 }
             }
         }
@@ -186,14 +171,7 @@ impl<'a> Findings<'a> {
             self.outcome.runs >= RUNS_BEFORE_GIVING_UP && (sweep.is_never_exact(key.0) || sweep.is_never_exact(key.1))
         };
         self.restricted
-            && self.open.iter().all(|key| {
-                hopeless(key)
-                    || self.pairs.get(key).is_some_and(|pair| {
-                        let enough = pair.large_runs >= ENOUGH_RUNS;
-                        let settled = key.2 == Level::Grid || key.0 == key.1 || pair.across_warps || enough;
-                        !pair.after_earlier && settled
-                    })
-            })
+            && self.open.iter().all(|key| hopeless(key) || self.pairs.get(key).is_some_and(|pair| !pair.after_earlier))
     }
 
     pub(super) fn finish(mut self) -> Outcome {
@@ -219,19 +197,18 @@ impl<'a> Findings<'a> {
     fn conflict(&self, key: Key, pair: &Pair) -> Conflict {
         let order = self.order(&pair.best);
         let sites = order.map(|index| pair.best.accesses[index].0.site);
-        // Lock-step would hide it only if the points differ; one warp alone tells nothing about others.
+        // Lock-step would hide it only if the points differ. Launches that were not run may cross warps.
         let warp_synchronous = key.2 == Level::Block
             && key.0 != key.1
             && !pair.across_warps
-            && (pair.large_runs >= ENOUGH_RUNS
-                || (self.only_launch && pair.large_runs > 0)
-                || self.has_single_warp_only());
+            && (self.decided || self.has_single_warp_only());
         Conflict {
             sites,
             level: reported_level(key.2, || warp_synchronous),
             witness: witness::of_candidate(self.kernel, self.program, &pair.launch, &pair.best, order),
             after_earlier: pair.after_earlier,
             same_value: self.stores_same_value(&pair.best),
+            across_warps: pair.across_warps,
             warp_synchronous,
         }
     }

@@ -94,7 +94,10 @@ fn a_race_that_lock_step_hides_is_named() {
             let v = read s[t + 4; 4] @0
             write s[t; 4] := v @1
           } }";
-    assert_eq!(summary(&refute(source)), ["1-0 Warp lockstep"]);
+    let launch = Scope { block: [Some(96), Some(1), Some(1)], grid: [Some(1); 3], params: Vec::new() };
+    assert_eq!(summary(&refute_in(source, &launch)), ["1-0 Warp lockstep"]);
+    // Of launches that were not run nothing is said.
+    assert_eq!(summary(&refute(source)), ["1-0 Block"]);
     // Without the guard, thread 31 reads what thread 32 writes.
     let across = source.replace("tid.x < 32u32", "true");
     assert_eq!(summary(&refute(&across)), ["1-0 Block"]);

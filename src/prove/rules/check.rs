@@ -9,6 +9,7 @@
 use super::cases;
 use super::derivation::{Branch, Close, Step};
 use super::order::{self, Case};
+use super::pinch;
 use super::poly::{Monomial, Poly};
 use super::sign;
 use super::state::State;
@@ -80,6 +81,23 @@ fn replay(step: &Step, state: &mut State) -> Result<(), CheckError> {
             require(sign::holds(above, &high, state), CheckError::Certificate("rest below radix"))?;
             require(sign::holds(below, &low, state), CheckError::Certificate("rest above minus radix"))?;
             state.equations.extend([quotient.clone(), rest.clone()]);
+            Ok(())
+        }
+        Step::Round { fact, radix, quotient, rest, positive, above } => {
+            require(state.facts.contains(fact), CheckError::UnknownPremise("fact"))?;
+            let product = radix.times(quotient).and_then(|product| product.plus(rest)).ok_or(CheckError::Range)?;
+            require(product == *fact, CheckError::Identity("round"))?;
+            let least = radix.plus_constant(-1).ok_or(CheckError::Range)?;
+            let high = least.minus(rest).ok_or(CheckError::Range)?;
+            require(sign::holds(positive, &least, state), CheckError::Certificate("radix is positive"))?;
+            require(sign::holds(above, &high, state), CheckError::Certificate("rest below radix"))?;
+            state.know_not_negative(quotient);
+            Ok(())
+        }
+        Step::Pinch { fact, zero } => {
+            require(state.facts.contains(fact), CheckError::UnknownPremise("fact"))?;
+            require(pinch::zeros(fact, state).contains(zero), CheckError::Identity("pinch"))?;
+            state.equations.push(zero.clone());
             Ok(())
         }
         Step::Xor { first, second, conclusion } => {

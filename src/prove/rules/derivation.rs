@@ -62,6 +62,28 @@ pub enum Step {
         /// `radix - 1 + rest >= 0`
         below: Certificate,
     },
+    /// `fact = radix*quotient + rest` and `rest < radix`: the quotient is not negative.
+    Round {
+        /// The fact.
+        fact: Poly,
+        /// The radix.
+        radix: Poly,
+        /// Not negative from now on.
+        quotient: Poly,
+        /// The rest.
+        rest: Poly,
+        /// `radix - 1 >= 0`
+        positive: Certificate,
+        /// `radix - 1 - rest >= 0`
+        above: Certificate,
+    },
+    /// A fact without positive terms, or one whose negation is a fact too.
+    Pinch {
+        /// The fact.
+        fact: Poly,
+        /// Zero from now on.
+        zero: Poly,
+    },
     /// Two xors with one mask.
     Xor {
         /// Position of the first.
@@ -168,6 +190,16 @@ impl Refutation {
                     self.show(quotient),
                     self.show(rest)
                 )?,
+                Step::Round { fact, radix, quotient, .. } => writeln!(
+                    f,
+                    "{pad}ROUND  {} >= 0 by {}: {} >= 0",
+                    self.show(fact),
+                    self.show(radix),
+                    self.show(quotient)
+                )?,
+                Step::Pinch { fact, zero } => {
+                    writeln!(f, "{pad}PINCH  {} >= 0: {} = 0", self.show(fact), self.show(zero))?;
+                }
                 Step::Xor { conclusion, .. } => writeln!(f, "{pad}XOR  {} = 0", self.show(conclusion))?,
             }
         }

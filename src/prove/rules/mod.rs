@@ -2,7 +2,7 @@
 //!
 //! A [`State`](state::State) holds what is known about two threads that are supposed to conflict; [`search`]
 //! looks for a contradiction with the rules of one file each ([`sign`], [`split`], [`subst`], [`never`],
-//! [`xor`], [`order`], [`cases`]) and returns a [`Derivation`], which [`check`] replays without searching.
+//! [`xor`], [`round`], [`pinch`], [`order`], [`cases`]) and returns a [`Derivation`], which [`check`] replays without searching.
 //!
 //! Guarantees: arithmetic is exact or gives up; budgets are counts; a derivation that [`check`] accepts is a
 //! proof whatever the search did. Deliberately absent: protocols and expressions (`condition`), solvers, and
@@ -13,7 +13,9 @@ pub mod check;
 pub mod derivation;
 pub mod never;
 pub mod order;
+pub mod pinch;
 pub mod poly;
+pub mod round;
 pub mod samples;
 pub mod search;
 pub mod sign;
@@ -55,7 +57,7 @@ pub fn prove_sync_uniform(
     scope: &Scope,
     budget: &Budget,
 ) -> Result<Proof, Open> {
-    let (conditions, assumptions) = condition::guard_conditions(protocol, question.sync, returned, scope)?;
+    let (conditions, assumptions) = condition::guard_conditions(protocol, question, returned, scope)?;
     let proof = proof_of(conditions, assumptions, scope, *budget)?;
     not_vacuous(protocol, scope, proof)
 }
@@ -70,7 +72,7 @@ pub fn check_sync_uniform(
 ) -> Result<(), CheckError> {
     let rulings: Vec<_> = derivation.refutations.iter().map(|refutation| refutation.rulings.as_slice()).collect();
     let states =
-        condition::replay_guards(protocol, question.sync, returned, scope, &rulings).map_err(CheckError::Condition)?;
+        condition::replay_guards(protocol, question, returned, scope, &rulings).map_err(CheckError::Condition)?;
     for (state, refutation) in states.into_iter().zip(&derivation.refutations) {
         check::check(&refutation.root, state)?;
     }

@@ -32,11 +32,9 @@ pub fn equation(equation: &Poly, state: &State, effort: &mut Effort) -> Option<C
     None
 }
 
-/// A proof that some fact about a private value cannot hold.
-pub fn facts(state: &State, effort: &mut Effort) -> Option<Close> {
-    state.facts.iter().filter(|fact| fact.is_private()).find_map(|fact| {
-        let goal = fact.negated()?.plus_constant(-1)?;
-        let certificate = sign::prove(&goal, state, effort)?;
-        Some(Close::NeverFact { fact: fact.clone(), certificate })
-    })
+/// A proof that the fact cannot hold.
+pub fn fact(fact: &Poly, state: &State, effort: &mut Effort) -> Option<Close> {
+    let goal = fact.negated()?.plus_constant(-1)?;
+    let certificate = sign::prove(&goal, state, effort)?;
+    Some(Close::NeverFact { fact: fact.clone(), certificate })
 }

@@ -10,7 +10,9 @@ use super::cases;
 use super::derivation::{Branch, Close, Step};
 use super::never;
 use super::order;
+use super::pinch;
 use super::poly::{Atom, Poly};
+use super::round;
 use super::sign::Effort;
 use super::split;
 use super::state::State;
@@ -52,20 +54,36 @@ enum Orders {
     NamedValuesToo,
 }
 
+/// Whether facts are divided, and those about uniform values looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rounding {
+    No,
+    Yes,
+}
+
 struct Pass {
     per_goal: u32,
     total: u32,
     orders: Orders,
     idle: Idle,
+    rounding: Rounding,
 }
 
-const PASSES: [Pass; 5] = [
-    Pass { per_goal: 24, total: 2_500, orders: Orders::Coordinates, idle: Idle::LeaveOut },
-    Pass { per_goal: 24, total: 3_000, orders: Orders::Coordinates, idle: Idle::Try },
-    Pass { per_goal: 24, total: 6_000, orders: Orders::NamedValuesToo, idle: Idle::LeaveOut },
-    Pass { per_goal: 150, total: 30_000, orders: Orders::Coordinates, idle: Idle::Try },
-    Pass { per_goal: 150, total: 30_000, orders: Orders::NamedValuesToo, idle: Idle::Try },
+const PASSES: [Pass; 7] = [
+    Pass::new(24, 2_500, Orders::Coordinates, Idle::LeaveOut, Rounding::No),
+    Pass::new(24, 3_000, Orders::Coordinates, Idle::Try, Rounding::No),
+    Pass::new(24, 3_000, Orders::Coordinates, Idle::LeaveOut, Rounding::Yes),
+    Pass::new(24, 6_000, Orders::NamedValuesToo, Idle::LeaveOut, Rounding::No),
+    Pass::new(150, 30_000, Orders::Coordinates, Idle::Try, Rounding::No),
+    Pass::new(150, 30_000, Orders::NamedValuesToo, Idle::Try, Rounding::No),
+    Pass::new(150, 30_000, Orders::Coordinates, Idle::Try, Rounding::Yes),
 ];
+
+impl Pass {
+    const fn new(per_goal: u32, total: u32, orders: Orders, idle: Idle, rounding: Rounding) -> Pass {
+        Pass { per_goal, total, orders, idle, rounding }
+    }
+}
 
 /// Case splits inside each other.
 const DEPTH: u32 = 5;
@@ -95,7 +113,8 @@ pub fn search(state: &State, budget: &Budget) -> Outcome {
         if pass.orders == Orders::Coordinates {
             start.orders.clear();
         }
-        let mut prover = Prover { effort: Effort::new(pass.per_goal, pass.total), idle: pass.idle, branches: BRANCHES };
+        let effort = Effort::new(pass.per_goal, pass.total);
+        let mut prover = Prover { effort, idle: pass.idle, rounding: pass.rounding, branches: BRANCHES };
         if let Some(branch) = prover.prove(start, DEPTH) {
             return Outcome::Proved(branch);
         }
@@ -107,6 +126,7 @@ pub fn search(state: &State, budget: &Budget) -> Outcome {
 struct Prover {
     effort: Effort,
     idle: Idle,
+    rounding: Rounding,
     branches: u32,
 }
 
@@ -115,6 +135,7 @@ struct Prover {
 struct Tried {
     split: FxHashSet<Poly>,
     never: FxHashSet<(Poly, usize)>,
+    round: FxHashSet<Poly>,
 }
 
 enum Round {
@@ -134,8 +155,17 @@ impl Prover {
                 Round::Closed(close) => return Some(Branch { steps, close }),
                 Round::OutOfRange => return None,
                 Round::Fixed => {
-                    let close = never::facts(&state, &mut self.effort).or_else(|| self.cases(&state, depth))?;
-                    return Some(Branch { steps, close });
+                    if let Some(close) = self.never_facts(&state) {
+                        return Some(Branch { steps, close });
+                    }
+                    let Some(step) = self.divide_facts(&mut state, &mut tried) else {
+                        let close = self.cases(&state, depth)?;
+                        return Some(Branch { steps, close });
+                    };
+                    steps.push(step);
+                    if let Some(close) = self.never_last_fact(&state) {
+                        return Some(Branch { steps, close });
+                    }
                 }
             }
         }
@@ -154,6 +184,9 @@ impl Prover {
         }
         if let Some(round) = solve(state, Form::Twins, self.idle) {
             return round;
+        }
+        if let Some(step) = pinch::apply(state) {
+            return Round::Step(step);
         }
         if let Some(step) = self.split(state, tried) {
             return Round::Step(step);
@@ -192,6 +225,23 @@ impl Prover {
             }
         }
         None
+    }
+
+    fn divide_facts(&mut self, state: &mut State, tried: &mut Tried) -> Option<Step> {
+        (self.rounding == Rounding::Yes).then(|| round::apply(state, &mut tried.round, &mut self.effort)).flatten()
+    }
+
+    /// Facts about uniform values contradict each other where a guard fails that holds at an access; that is
+    /// rare, and dear to look for.
+    fn never_facts(&mut self, state: &State) -> Option<Close> {
+        let uniform_too = self.rounding == Rounding::Yes;
+        let mut facts = state.facts.iter().filter(|fact| uniform_too || fact.is_private());
+        facts.find_map(|fact| never::fact(fact, state, &mut self.effort))
+    }
+
+    /// What ROUND found may be about uniform values, which are not looked at otherwise.
+    fn never_last_fact(&mut self, state: &State) -> Option<Close> {
+        never::fact(state.facts.last()?, state, &mut self.effort)
     }
 
     fn cases(&mut self, state: &State, depth: u32) -> Option<Close> {

@@ -21,9 +21,12 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     order: (usize, usize),
-    radix: Poly,
-    quotient: Poly,
-    rest: Poly,
+    /// The radix.
+    pub radix: Poly,
+    /// What it is multiplied by.
+    pub quotient: Poly,
+    /// What is left.
+    pub rest: Poly,
 }
 
 /// Tries to split the equation at `position`.
@@ -65,7 +68,7 @@ fn groups(equation: &Poly) -> (BTreeMap<Monomial, Poly>, Poly) {
 }
 
 /// All ways to split `equation`, best first.
-fn candidates(equation: &Poly, pool: &[Poly]) -> Vec<Candidate> {
+pub fn candidates(equation: &Poly, pool: &[Poly]) -> Vec<Candidate> {
     let (groups, uniform) = groups(equation);
     let mut found: Vec<Candidate> = Vec::new();
     for radix in coefficient_radices(&groups) {

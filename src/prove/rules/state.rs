@@ -26,7 +26,8 @@ impl Literal {
         }
     }
 
-    fn map(&self, change: impl Fn(&Poly) -> Option<Poly>) -> Option<Literal> {
+    /// It with its polynomial changed.
+    pub fn map(&self, change: impl Fn(&Poly) -> Option<Poly>) -> Option<Literal> {
         Some(match self {
             Literal::Zero(poly) => Literal::Zero(change(poly)?),
             Literal::NonNegative(poly) => Literal::NonNegative(change(poly)?),
@@ -110,14 +111,17 @@ impl State {
         for literal in alternative {
             match literal {
                 Literal::Zero(poly) => self.equations.push(poly.clone()),
-                Literal::NonNegative(poly) => {
-                    if let Some(atom) = bounded_below(poly) {
-                        self.non_negative.insert(atom);
-                    }
-                    self.facts.push(poly.clone());
-                }
+                Literal::NonNegative(poly) => self.know_not_negative(poly),
             }
         }
+    }
+
+    /// Adds a fact.
+    pub fn know_not_negative(&mut self, fact: &Poly) {
+        if let Some(atom) = bounded_below(fact) {
+            self.non_negative.insert(atom);
+        }
+        self.facts.push(fact.clone());
     }
 
     /// Whether the two threads are known to be one: every pair of coordinates is equal.
