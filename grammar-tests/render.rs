@@ -44,6 +44,7 @@ fn place(span: Span, access: PlaceAccess) -> Place {
 
 fn clean(name: &str, line: u32) -> KernelReport {
     KernelReport {
+        front: Front::TreeSitter,
         name: name.into(),
         line,
         template_args: Vec::new(),

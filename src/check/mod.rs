@@ -19,7 +19,7 @@ pub mod verdict;
 mod witness;
 
 use crate::calculus::{Kernel, SiteId};
-use crate::diagnostic::report::{self, AssumptionKind, Certainty, Finding, KernelReport, Place, PlaceAccess};
+use crate::diagnostic::report::{self, AssumptionKind, Certainty, Finding, Front, KernelReport, Place, PlaceAccess};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{Access, Protocol};
@@ -54,6 +54,7 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
     });
     let inputs = crate::protocol::inputs::inputs(context.protocol);
     KernelReport {
+        front: Front::TreeSitter,
         name: context.kernel.name.clone(),
         line: context.line(Some(context.span)),
         template_args: context.kernel.template_args.clone(),

@@ -22,6 +22,9 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Explain a rule, or list all rules
     Explain(ExplainArgs),
+    /// What this program runs itself as, to read files through libclang
+    #[command(name = super::front::WORKER, hide = true)]
+    ClangWorker,
 }
 
 const EXIT_CODES: &str = "Exit codes:
@@ -144,12 +147,11 @@ pub(super) enum Lang {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum FrontEnd {
-    /// The best one that is there (today: tree-sitter)
+    /// libclang where it is installed and can be relied on, tree-sitter elsewhere
     Auto,
     /// The built-in one
     TreeSitter,
-    /// libclang
-    #[value(hide = true)]
+    /// libclang alone
     Clang,
 }
 

@@ -10,6 +10,7 @@ mod args;
 mod check;
 mod explain;
 mod failing;
+mod front;
 mod geometry;
 mod options;
 mod output;
@@ -59,6 +60,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::ClangWorker => return crate::driver::serve(),
     };
     outcome.unwrap_or_else(|error| output::failed(&error)).into()
 }

@@ -2,7 +2,7 @@
 //!
 //! Every error names the argument and says what to write instead.
 
-use super::args::{CheckArgs, FrontEnd, Lang, LaunchArgs, Level, ShowArgs, Solver, SourceArgs};
+use super::args::{CheckArgs, Lang, LaunchArgs, Level, ShowArgs, Solver, SourceArgs};
 use super::geometry;
 use crate::driver::options::{Levels, Options, Proofs, Timings};
 use crate::source::Language;
@@ -44,15 +44,13 @@ pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
 }
 
 fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) -> Result<Options> {
-    if source.front == FrontEnd::Clang {
-        bail!("--front clang: this version has no libclang front end yet; use --front auto or --front tree-sitter");
-    }
     let block = launch.block_dim.as_deref().map(|typed| geometry::block(typed, spoken)).transpose();
     let grid = launch.grid_dim.as_deref().map(|typed| geometry::grid(typed, spoken)).transpose();
     Ok(Options {
         block: fixed(block.context("--block-dim")?),
         grid: fixed(grid.context("--grid-dim")?),
         params: launch.params.iter().map(|typed| param(typed)).collect::<Result<_>>()?,
+        front: super::front::front_end(source.front)?,
         kernels: launch.kernels.clone(),
         defines: source.defines.iter().map(|typed| define(typed)).collect::<Result<_>>()?,
         include_dirs: source.include_dirs.iter().map(|dir| include_dir(dir)).collect::<Result<_>>()?,

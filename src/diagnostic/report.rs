@@ -64,6 +64,8 @@ pub struct KernelReport {
     pub name: String,
     /// Line of its name in the visible text, from 1.
     pub line: u32,
+    /// The front end that read it.
+    pub front: Front,
     /// Template arguments as text, if it is an instance.
     pub template_args: Vec<String>,
     /// Whether threads race.

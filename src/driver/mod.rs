@@ -9,6 +9,7 @@
 
 mod asked;
 mod attempt;
+mod front;
 pub mod isolate;
 mod judge;
 pub mod options;
@@ -17,17 +18,18 @@ mod scopes;
 pub mod show;
 
 pub use crate::check::pages::page as rule_page;
+pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
+pub use front::FrontEnd;
 pub use options::Options;
 
 use crate::calculus::Kernel;
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, Unknown};
-use crate::front::tree_sitter::{self, ParseState};
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
-use crate::source::{Language, SourceMap};
-use crate::{launch, lower, preprocess, resolve};
+use crate::source::{Language, Span};
+use crate::{launch, lower, resolve};
 use options::Timings;
 use std::path::Path;
 use std::time::Instant;
@@ -45,6 +47,9 @@ struct ReadFile {
     program: Program,
     diagnostics: Vec<Diagnostic>,
     parse: Parse,
+    front: Front,
+    /// The names of functions that the other front end read.
+    exceptions: Vec<Span>,
 }
 
 /// The report of one file, and panics that were met on the way.
@@ -58,20 +63,23 @@ pub struct Checked {
 
 /// Checks the text of one file. A panic in one kernel leaves the verdicts of the others.
 pub fn check_source(path: &Path, text: &str, options: &Options) -> Checked {
-    let ReadFile { program, diagnostics, parse } = read(path, text, options);
+    let ReadFile { program, diagnostics, parse, front, exceptions } = read(path, text, options);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     for function in selected(&program, options) {
-        kernels.push(isolate::isolated(|| check_kernel(&program, function, options)).unwrap_or_else(|message| {
+        let mut report = isolate::isolated(|| check_kernel(&program, function, options)).unwrap_or_else(|message| {
             let report = unjudged(&program, function, &message);
             bugs.push(message);
             report
-        }));
+        });
+        let is_exception = exceptions.contains(&program.functions[function].span);
+        report.front = if is_exception { Front::TreeSitter } else { front };
+        kernels.push(report);
     }
     let report = FileReport {
         path: path.to_path_buf(),
         language: program.language,
-        front: Front::TreeSitter,
+        front,
         parse,
         kernels,
         diagnostics,
@@ -87,6 +95,7 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
     KernelReport {
         name: program.functions[function].name.clone(),
         line,
+        front: Front::TreeSitter,
         template_args: program.functions[function].template_args.clone(),
         race: Race::Unknown,
         divergence: Divergence::Unknown,
@@ -101,30 +110,12 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
     }
 }
 
-/// Runs the front end.
-fn parse(path: &Path, text: &str, options: &Options) -> tree_sitter::Answer {
-    let mut sources = SourceMap::new();
-    let main = sources.add_file(path, text);
-    let preprocessing = preprocess::Options {
-        defines: options.defines.clone(),
-        include_dirs: options.include_dirs.clone(),
-        language: language_of(path, options),
-    };
-    tree_sitter::parse(sources, main, &preprocessing)
-}
-
-/// Runs the front end and resolution.
+/// Runs the front ends and resolution.
 fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
-    let answer = parse(path, text, options);
-    let parse = match answer.parse {
-        ParseState::Ok => Parse::Ok,
-        ParseState::Partial => Parse::Partial,
-        ParseState::Failed => Parse::Failed,
-    };
-    let resolved = resolve::resolve(answer.unit);
-    let mut diagnostics = answer.diagnostics;
+    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions } = front::read(path, text, options);
+    let resolved = resolve::resolve(unit);
     diagnostics.extend(resolved.diagnostics);
-    ReadFile { program: resolved.program, diagnostics, parse }
+    ReadFile { program: resolved.program, diagnostics, parse, front, exceptions }
 }
 
 /// The kernels that the options ask for.

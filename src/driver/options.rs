@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: how it was typed (`cli`), how results look (`diagnostic::render`).
 
+use super::front::FrontEnd;
 use crate::source::Language;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,8 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// Directories to search for quoted includes, after the including file's own.
     pub include_dirs: Vec<PathBuf>,
+    /// The front end that reads the files.
+    pub front: FrontEnd,
     /// The language to read files as; `None` means by extension.
     pub language: Option<Language>,
     /// Between which threads races are sought.
@@ -76,6 +79,7 @@ impl Default for Options {
             kernels: Vec::new(),
             defines: Vec::new(),
             include_dirs: Vec::new(),
+            front: FrontEnd::TreeSitter,
             language: None,
             levels: Levels::All,
             time_limit: Duration::from_secs(10),

@@ -13,7 +13,10 @@
 //! Deliberately absent: CUDA or OpenCL meaning. `threadIdx.x` is a member of a path; `__global__` and
 //! `__kernel` are [`Qualifier`]s.
 
+pub mod literals;
 mod print;
+pub mod undecided;
+pub mod words;
 
 pub use print::print;
 

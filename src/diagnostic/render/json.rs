@@ -33,6 +33,9 @@ struct File<'a> {
 struct Kernel<'a> {
     name: &'a str,
     line: u32,
+    /// The front end that read it, where it is not the file's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    front: Option<&'static str>,
     template_args: &'a [String],
     race: &'static str,
     divergence: &'static str,
@@ -154,16 +157,18 @@ impl<'a> File<'a> {
             path: file.path.to_string_lossy().into_owned(),
             front: file.front.name(),
             parse: file.parse.name(),
-            kernels: file.kernels.iter().map(|kernel| Kernel::of(kernel, &file.sources)).collect(),
+            kernels: file.kernels.iter().map(|kernel| Kernel::of(kernel, file)).collect(),
         }
     }
 }
 
 impl<'a> Kernel<'a> {
-    fn of(kernel: &'a KernelReport, sources: &SourceMap) -> Self {
+    fn of(kernel: &'a KernelReport, file: &FileReport) -> Self {
+        let sources = &file.sources;
         Kernel {
             name: &kernel.name,
             line: kernel.line,
+            front: (kernel.front != file.front).then(|| kernel.front.name()),
             template_args: &kernel.template_args,
             race: kernel.race.name(),
             divergence: kernel.divergence.name(),

@@ -13,12 +13,11 @@ mod chunks;
 mod convert;
 mod names;
 mod rewrite;
-mod undecided;
 
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::preprocess::{self, Options, Output};
 use crate::source::{FileId, SourceMap, Span};
-use crate::syntax::{Item, Unit};
+use crate::syntax::{self, Item, Unit};
 use names::Names;
 use rewrite::Buffer;
 use std::ops::Range;
@@ -48,21 +47,22 @@ pub enum ParseState {
 
 /// Parses `main`.
 pub fn parse(sources: SourceMap, main: FileId, options: &Options) -> Answer {
-    parse_output(preprocess::preprocess(sources, main, options), main, options)
+    read(preprocess::preprocess(sources, main, options), main, options)
 }
 
 /// Parses `main`, reading headers through `files`.
 pub fn parse_with(files: &dyn preprocess::FileAccess, sources: SourceMap, main: FileId, options: &Options) -> Answer {
-    parse_output(preprocess::preprocess_with(files, sources, main, options), main, options)
+    read(preprocess::preprocess_with(files, sources, main, options), main, options)
 }
 
-fn parse_output(mut output: Output, main: FileId, options: &Options) -> Answer {
+/// Reads what the preprocessor made of `main`.
+pub fn read(mut output: Output, main: FileId, options: &Options) -> Answer {
     let mut diagnostics = std::mem::take(&mut output.diagnostics);
     let language = options.language;
     let names = Names::collect(&output, language);
     let mut result = convert::Converted::default();
-    read(&output, &names, options, &mut result);
-    undecided::mark(&mut result.items, &output.sources, &output.undecided);
+    read_items(&output, &names, options, &mut result);
+    syntax::undecided::mark(&mut result.items, &output.sources, &output.undecided);
     let failed = output.gave_up || (result.errors > 0 && result.items.iter().all(is_error));
     let parse = match (failed, result.errors) {
         (true, _) => ParseState::Failed,
@@ -94,7 +94,7 @@ fn whole_file(main: FileId, message: &str) -> Diagnostic {
 
 /// Reads all items: at once if the grammar finds its way, else one by one, so that an error in one
 /// declaration cannot swallow the next.
-fn read(output: &Output, names: &Names, options: &Options, result: &mut convert::Converted) {
+fn read_items(output: &Output, names: &Names, options: &Options, result: &mut convert::Converted) {
     let all = 0..output.tokens.len();
     let Some((buffer, tree)) = tree_of_tokens(output, all, names, options) else {
         result.parser_failed = true;

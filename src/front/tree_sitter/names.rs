@@ -7,6 +7,7 @@
 
 use crate::preprocess::{Output, Symbol, Token, TokenKind};
 use crate::source::Language;
+use crate::syntax::words;
 use rustc_hash::FxHashSet;
 
 /// The names of a unit.
@@ -253,7 +254,7 @@ pub(super) fn is_operator_word(text: &str) -> bool {
 
 /// Whether `text` is a type that C, CUDA's or OpenCL's headers declare.
 pub(super) fn is_builtin_type(text: &str, language: Language) -> bool {
-    if is_arithmetic_word(text) || matches!(text, "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t") {
+    if words::is_arithmetic_word(text) || matches!(text, "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t") {
         return true;
     }
     match language {
@@ -315,27 +316,4 @@ fn is_opencl_scalar(text: &str) -> bool {
 fn is_cuda_vector(text: &str) -> bool {
     let Some(scalar) = text.strip_suffix(['1', '2', '3', '4']) else { return false };
     matches!(scalar, "char" | "uchar" | "short" | "ushort" | "int" | "uint" | "long" | "ulong" | "float" | "double")
-}
-
-/// Whether `text` is one of the words of C's arithmetic types.
-pub(super) fn is_arithmetic_word(text: &str) -> bool {
-    matches!(
-        text,
-        "void"
-            | "bool"
-            | "_Bool"
-            | "char"
-            | "short"
-            | "int"
-            | "long"
-            | "float"
-            | "double"
-            | "signed"
-            | "unsigned"
-            | "__int64"
-            | "__int32"
-            | "__int16"
-            | "__int8"
-            | "__signed__"
-    )
 }

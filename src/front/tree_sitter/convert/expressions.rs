@@ -1,11 +1,11 @@
 //! Expressions.
 
-use super::literals;
 use super::{Converter, child_of, children};
 use crate::preprocess::TokenKind;
 use crate::source::Language;
 use crate::syntax::{
     BinaryOp, CastKind, Designator, Expr, ExprKind, Path, PathSegment, PostfixOp, TemplateArg, Type, TypeKind, UnaryOp,
+    literals, words,
 };
 use tree_sitter::Node;
 
@@ -150,7 +150,7 @@ impl Converter<'_> {
 
     fn binary(&mut self, node: Node<'_>) -> ExprKind {
         let text = self.operator(node);
-        let Some(op) = binary_op(text) else { return ExprKind::Unsupported(format!("operator `{text}`")) };
+        let Some(op) = words::binary_op(text) else { return ExprKind::Unsupported(format!("operator `{text}`")) };
         ExprKind::Binary(op, self.operand(node, "left"), self.operand(node, "right"))
     }
 
@@ -161,7 +161,7 @@ impl Converter<'_> {
             "and_eq" => Some(BinaryOp::BitAnd),
             "or_eq" => Some(BinaryOp::BitOr),
             "xor_eq" => Some(BinaryOp::BitXor),
-            _ => match text.strip_suffix('=').and_then(binary_op) {
+            _ => match text.strip_suffix('=').and_then(words::binary_op) {
                 Some(op) => Some(op),
                 None => return ExprKind::Unsupported(format!("operator `{text}`")),
             },
@@ -320,7 +320,7 @@ impl Converter<'_> {
             return cast;
         }
         let word = self.word(function);
-        if matches!(function.kind(), "primitive_type" | "identifier") && super::types::is_builtin_word(word) {
+        if matches!(function.kind(), "primitive_type" | "identifier") && words::is_arithmetic_word(word) {
             return self.functional_cast(function, list);
         }
         let callee = Box::new(self.expr(function));
@@ -498,30 +498,6 @@ fn postfix_inside(operand: Expr, op: PostfixOp, span: crate::source::Span) -> Ex
         result = Expr { kind: ExprKind::Unary(prefix, Box::new(result)), span };
     }
     result
-}
-
-fn binary_op(text: &str) -> Option<BinaryOp> {
-    Some(match text {
-        "+" => BinaryOp::Add,
-        "-" => BinaryOp::Sub,
-        "*" => BinaryOp::Mul,
-        "/" => BinaryOp::Div,
-        "%" => BinaryOp::Rem,
-        "<<" => BinaryOp::Shl,
-        ">>" => BinaryOp::Shr,
-        "&" | "bitand" => BinaryOp::BitAnd,
-        "|" | "bitor" => BinaryOp::BitOr,
-        "^" | "xor" => BinaryOp::BitXor,
-        "&&" | "and" => BinaryOp::And,
-        "||" | "or" => BinaryOp::Or,
-        "<" => BinaryOp::Lt,
-        "<=" => BinaryOp::Le,
-        ">" => BinaryOp::Gt,
-        ">=" => BinaryOp::Ge,
-        "==" => BinaryOp::Eq,
-        "!=" | "not_eq" => BinaryOp::Ne,
-        _ => return None,
-    })
 }
 
 /// What users call a construct that syntax has no node for.

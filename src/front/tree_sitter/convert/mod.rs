@@ -1,13 +1,12 @@
 //! From the concrete tree to syntax.
 //!
 //! One module for each sort of thing: [`items`] ([`functions`], [`records`], [`templates`]), [`types`] with
-//! declarators, [`statements`], [`expressions`], [`literals`]. They share [`Converter`]: the tokens, the buffer that was parsed, and a
+//! declarators, [`statements`], [`expressions`]. They share [`Converter`]: the tokens, the buffer that was parsed, and a
 //! budget of depth, beyond which anything is `Unsupported("nested too deeply")`.
 
 mod expressions;
 mod functions;
 mod items;
-mod literals;
 mod records;
 mod statements;
 mod templates;

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::{Converter, child_of, children};
-use crate::syntax::{Expr, ExprKind, Item, ItemKind, Stmt, StmtKind};
+use crate::syntax::{Expr, ExprKind, Item, ItemKind, Stmt, StmtKind, words};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -237,17 +237,7 @@ impl Converter<'_> {
         if node.child_by_field_name("goto_labels").is_some() {
             return StmtKind::Unsupported("inline assembly with labels".into());
         }
-        let clobbers_memory = clobbers.contains("memory") || mentions_memory(&text);
+        let clobbers_memory = clobbers.contains("memory") || words::mentions_memory(&text);
         StmtKind::Asm { text, outputs, inputs, clobbers_memory }
     }
-}
-
-/// Whether PTX text names an instruction that touches memory or synchronises.
-fn mentions_memory(text: &str) -> bool {
-    const INSTRUCTIONS: [&str; 19] = [
-        "ld", "st", "atom", "red", "bar", "barrier", "membar", "fence", "cp", "prefetch", "tex", "suld", "sust",
-        "sured", "mbarrier", "ldu", "wmma", "ldmatrix", "call",
-    ];
-    text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
-        .any(|word| INSTRUCTIONS.contains(&word))
 }

@@ -5,7 +5,7 @@
 
 use super::{Converter, child_of, children};
 use crate::source::Language;
-use crate::syntax::{Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind};
+use crate::syntax::{Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind, words};
 use tree_sitter::Node;
 
 /// A declarator folded into a type.
@@ -47,9 +47,11 @@ impl Converter<'_> {
 
     fn type_specifier_at(&mut self, node: Node<'_>) -> Type {
         let kind = match node.kind() {
-            "primitive_type" if !is_builtin_word(self.word(node)) => TypeKind::Named(self.path(node)),
+            "primitive_type" if !words::is_arithmetic_word(self.word(node)) => TypeKind::Named(self.path(node)),
             "primitive_type" | "sized_type_specifier" => return self.builtin_type(node),
-            "type_identifier" | "identifier" if is_builtin_word(self.word(node)) => return self.builtin_type(node),
+            "type_identifier" | "identifier" if words::is_arithmetic_word(self.word(node)) => {
+                return self.builtin_type(node);
+            }
             "type_identifier" | "identifier" | "template_type" | "qualified_identifier" => {
                 TypeKind::Named(self.path(node))
             }
@@ -96,7 +98,7 @@ impl Converter<'_> {
                 _ => {}
             }
         }
-        ty.kind = match normalized(&words) {
+        ty.kind = match words::builtin_type(&words) {
             Some(text) => TypeKind::Builtin(text),
             None => TypeKind::Unsupported(format!("type `{}`", words.join(" "))),
         };
@@ -117,7 +119,7 @@ impl Converter<'_> {
             .map(|child| self.first(child))
             .collect();
         let opencl = self.language == Language::OpenCl;
-        words.into_iter().filter_map(|at| qualifier(self.spelling(at), opencl)).collect()
+        words.into_iter().filter_map(|at| words::qualifier(self.spelling(at), opencl)).collect()
     }
 
     /// Folds a declarator around `base`.
@@ -245,106 +247,4 @@ impl Converter<'_> {
 
 fn is_void(ty: &Type) -> bool {
     matches!(&ty.kind, TypeKind::Builtin(text) if text == "void")
-}
-
-/// Whether `text` is a word of a built-in arithmetic type.
-pub(super) fn is_builtin_word(text: &str) -> bool {
-    crate::front::tree_sitter::names::is_arithmetic_word(text)
-}
-
-/// The normal spelling of a built-in type; `None` if the words contradict each other.
-fn normalized(words: &[&str]) -> Option<String> {
-    let (mut unsigned, mut signed, mut short, mut long) = (0, 0, 0, 0);
-    let mut base = None;
-    for &word in words {
-        match word {
-            "unsigned" => unsigned += 1,
-            "signed" | "__signed__" | "__signed" => signed += 1,
-            "short" | "__int16" => short += 1,
-            "long" => long += 1,
-            "__int64" => long += 2,
-            "__int8" => base = Some("char"),
-            "const" | "volatile" | "__volatile__" => {}
-            "int" | "__int32" => base = base.or(Some("int")),
-            "_Bool" => base = Some("bool"),
-            "void" | "bool" | "char" | "float" | "double" => {
-                if base.is_some() {
-                    return None;
-                }
-                base = Some(word);
-            }
-            _ => return None,
-        }
-    }
-    let sign = match (unsigned, signed, base) {
-        (1, 0, _) => "unsigned ",
-        // `signed char` is a type of its own.
-        (0, 1, Some("char")) => "signed ",
-        (0, 0 | 1, _) => "",
-        _ => return None,
-    };
-    let size = match (short, long, base) {
-        (0, 0, _) => base.unwrap_or("int"),
-        (1, 0, None | Some("int")) => "short",
-        (0, 1, None | Some("int")) => "long",
-        (0, 2, None | Some("int")) => "long long",
-        (0, 1, Some("double")) => "long double",
-        _ => return None,
-    };
-    if !sign.is_empty() && matches!(size, "void" | "bool" | "float" | "double" | "long double") {
-        return None;
-    }
-    Some(format!("{sign}{size}"))
-}
-
-/// What a word before or after a type means; `None` if it cannot change meaning.
-fn qualifier(word: &str, opencl: bool) -> Option<Qualifier> {
-    Some(match word {
-        "__global__" | "__kernel" => Qualifier::Kernel,
-        "kernel" if opencl => Qualifier::Kernel,
-        "__device__" => Qualifier::Device,
-        "__host__" => Qualifier::Host,
-        "__shared__" | "__local" | "local" => Qualifier::Shared,
-        "__constant__" | "__constant" | "constant" => Qualifier::Constant,
-        "__global" | "global" => Qualifier::Global,
-        "__private" | "private" => Qualifier::Private,
-        "__generic" | "generic" => Qualifier::Generic,
-        "__managed__" => Qualifier::Managed,
-        "extern" => Qualifier::Extern,
-        "static" => Qualifier::Static,
-        "const" | "__const" | "__const__" => Qualifier::Const,
-        "volatile" | "__volatile__" | "__volatile" => Qualifier::Volatile,
-        "__restrict__" | "__restrict" | "restrict" => Qualifier::Restrict,
-        "constexpr" | "consteval" | "constinit" => Qualifier::Constexpr,
-        "virtual" | "override" | "final" => Qualifier::Virtual,
-        "explicit" | "inline" | "register" | "" => return None,
-        other => Qualifier::Other(other.trim_start_matches("__").to_owned()),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::normalized;
-
-    #[test]
-    fn words_of_a_type_have_one_order() {
-        let cases = [
-            ("long int unsigned", Some("unsigned long")),
-            ("unsigned", Some("unsigned int")),
-            ("signed", Some("int")),
-            ("short int", Some("short")),
-            ("long long int", Some("long long")),
-            ("int long unsigned long", Some("unsigned long long")),
-            ("signed char", Some("signed char")),
-            ("unsigned const char", Some("unsigned char")),
-            ("long double", Some("long double")),
-            ("unsigned float", None),
-            ("long long long", None),
-            ("float double", None),
-        ];
-        for (words, expected) in cases {
-            let words: Vec<&str> = words.split(' ').collect();
-            assert_eq!(normalized(&words).as_deref(), expected, "{words:?}");
-        }
-    }
 }

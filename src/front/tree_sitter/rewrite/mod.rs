@@ -23,9 +23,10 @@
 mod guesses;
 mod words;
 
-use super::names::{Names, is_arithmetic_word, is_operator_word};
+use super::names::{Names, is_operator_word};
 use crate::preprocess::{Output, Token, TokenKind};
 use crate::source::Language;
+use crate::syntax::words::is_arithmetic_word;
 use std::ops::Range;
 
 /// Emitted where brackets nest too deeply.

@@ -1,9 +1,9 @@
 //! Words: those that the grammar lacks, those that it takes for something else, and attributes.
 
 use super::{Attribute, Rewriter, Role};
-use crate::front::tree_sitter::names::is_arithmetic_word;
 use crate::preprocess::TokenKind;
 use crate::source::Language;
+use crate::syntax::words::is_arithmetic_word;
 use std::ops::Range;
 
 impl Rewriter<'_> {

@@ -1,9 +1,9 @@
-//! Numbers and characters.
+//! Numbers and characters: from their spelling to what syntax keeps of them, alike for every front end.
 
-use crate::syntax::ExprKind;
+use super::ExprKind;
 
 /// The expression that a number is; a number that does not fit is none.
-pub(super) fn number(text: &str) -> ExprKind {
+pub fn number(text: &str) -> ExprKind {
     let lower: String = text.chars().filter(|&character| character != '\'').collect::<String>().to_ascii_lowercase();
     let is_hex = lower.starts_with("0x");
     let is_float =
@@ -43,7 +43,7 @@ fn normalized_suffix(suffix: &str) -> Option<&'static str> {
 }
 
 /// The value of a character literal, `None` if it is malformed.
-pub(super) fn character(text: &str) -> Option<i64> {
+pub fn character(text: &str) -> Option<i64> {
     let inside = text.trim_start_matches(['L', 'u', 'U', '8']).strip_prefix('\'')?.strip_suffix('\'')?;
     let mut value: i64 = 0;
     let mut rest = inside;

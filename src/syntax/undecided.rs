@@ -3,15 +3,15 @@
 //! A function, kernel or not, and a record whose text overlaps such a region may not be the one that the
 //! compiler sees; the mark keeps it from ever being proved.
 
+use super::{Item, ItemKind, Stmt, StmtKind};
 use crate::source::{SourceMap, Span};
-use crate::syntax::{Item, ItemKind, Stmt, StmtKind};
 
 /// The reason that users read.
 const REASON: &str = "`#if` on an unknown macro";
 
 /// Puts an `Unsupported` statement into every function, and an `Unsupported` item beside every other item,
 /// that overlaps one of `regions`.
-pub(super) fn mark(items: &mut Vec<Item>, sources: &SourceMap, regions: &[Span]) {
+pub fn mark(items: &mut Vec<Item>, sources: &SourceMap, regions: &[Span]) {
     if regions.is_empty() {
         return;
     }

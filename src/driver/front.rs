@@ -1,0 +1,241 @@
+//! Which front end answers for which item of a file.
+//!
+//! The file is preprocessed once; both front ends read the same tokens, so that their items can be told to be
+//! the same by their spans. With `auto`, libclang answers where it met no error, and tree-sitter for what is
+//! left; where libclang gives no answer at all, tree-sitter answers for the file.
+//!
+//! Deliberately absent: how either of them reads. Neither knows of the other.
+
+use super::Options;
+use crate::diagnostic::report::{Front, Parse};
+use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::front::clang::{self, Answer, Failure, Pool, Refusal};
+use crate::front::tree_sitter::{self, ParseState};
+use crate::preprocess::{self, Output};
+use crate::source::{FileId, SourceMap, Span};
+use crate::syntax::{self, Item, ItemKind, Unit};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The front end that a run uses.
+#[derive(Clone, Debug, Default)]
+pub enum FrontEnd {
+    /// The built-in one.
+    #[default]
+    TreeSitter,
+    /// libclang alone; what it cannot read is `unknown`.
+    Clang(Arc<Pool>),
+    /// libclang where it can be relied on, the built-in one elsewhere.
+    Auto(Arc<Pool>),
+}
+
+/// A file that has been read.
+pub(super) struct ReadUnit {
+    pub(super) unit: Unit,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) parse: Parse,
+    /// The front end that read the file, apart from the functions of `exceptions`.
+    pub(super) front: Front,
+    /// The names of functions that tree-sitter read although libclang read the file.
+    pub(super) exceptions: Vec<Span>,
+}
+
+/// Reads the text of one file.
+pub(super) fn read(path: &Path, text: &str, options: &Options) -> ReadUnit {
+    let mut sources = SourceMap::new();
+    let main = sources.add_file(path, text);
+    let preprocessing = preprocess::Options {
+        defines: options.defines.clone(),
+        include_dirs: options.include_dirs.clone(),
+        language: super::language_of(path, options),
+    };
+    let output = preprocess::preprocess(sources, main, &preprocessing);
+    match &options.front {
+        FrontEnd::TreeSitter => by_tree_sitter(output, main, &preprocessing),
+        // There is nothing to ask about a text without tokens, and a worker costs more than the file.
+        _ if output.tokens.is_empty() => by_tree_sitter(output, main, &preprocessing),
+        FrontEnd::Clang(pool) => by_clang(pool, output, main, &preprocessing),
+        FrontEnd::Auto(pool) => by_both(pool, output, main, &preprocessing),
+    }
+}
+
+fn by_tree_sitter(output: Output, main: FileId, options: &preprocess::Options) -> ReadUnit {
+    let answer = tree_sitter::read(output, main, options);
+    ReadUnit {
+        unit: answer.unit,
+        diagnostics: answer.diagnostics,
+        parse: state(answer.parse),
+        front: Front::TreeSitter,
+        exceptions: Vec::new(),
+    }
+}
+
+fn state(parse: ParseState) -> Parse {
+    match parse {
+        ParseState::Ok => Parse::Ok,
+        ParseState::Partial => Parse::Partial,
+        ParseState::Failed => Parse::Failed,
+    }
+}
+
+/// libclang or nothing.
+fn by_clang(pool: &Pool, mut output: Output, main: FileId, options: &preprocess::Options) -> ReadUnit {
+    let mut diagnostics = std::mem::take(&mut output.diagnostics);
+    let (items, parse) = match clang::read(pool, &output, options.language) {
+        Ok(mut answer) => {
+            diagnostics.extend(answer.refused.iter().map(refused));
+            let parse = if answer.refused.is_empty() { Parse::Ok } else { Parse::Partial };
+            answer.mark();
+            (answer.items, parse)
+        }
+        Err(failure) => {
+            diagnostics.push(of_the_file(main, Severity::Error, &failure));
+            (Vec::new(), Parse::Failed)
+        }
+    };
+    whole(output, options, items, diagnostics, parse)
+}
+
+/// A unit that libclang alone has read.
+fn whole(
+    output: Output,
+    options: &preprocess::Options,
+    mut items: Vec<Item>,
+    diagnostics: Vec<Diagnostic>,
+    parse: Parse,
+) -> ReadUnit {
+    syntax::undecided::mark(&mut items, &output.sources, &output.undecided);
+    let unit = Unit { language: options.language, sources: output.sources, items };
+    ReadUnit { unit, diagnostics, parse, front: Front::Clang, exceptions: Vec::new() }
+}
+
+/// libclang, and tree-sitter for what it refuses.
+fn by_both(pool: &Pool, mut output: Output, main: FileId, options: &preprocess::Options) -> ReadUnit {
+    match clang::read(pool, &output, options.language) {
+        Ok(answer) if answer.refused.is_empty() => {
+            let diagnostics = std::mem::take(&mut output.diagnostics);
+            whole(output, options, answer.items, diagnostics, Parse::Ok)
+        }
+        Ok(answer) => mixed(answer, output, main, options),
+        Err(failure) => {
+            let mut read = by_tree_sitter(output, main, options);
+            if matches!(failure, Failure::TimedOut(_) | Failure::Died | Failure::Garbage) {
+                read.diagnostics.push(of_the_file(main, Severity::Note, &failure));
+            }
+            read
+        }
+    }
+}
+
+fn mixed(mut answer: Answer, output: Output, main: FileId, options: &preprocess::Options) -> ReadUnit {
+    syntax::undecided::mark(&mut answer.items, &output.sources, &output.undecided);
+    let known = output.diagnostics.len();
+    let mut other = tree_sitter::read(output, main, options);
+    let mut spliced = Spliced { sources: &other.unit.sources, refused: &answer.refused, exceptions: Vec::new() };
+    let items = spliced.splice(answer.items, other.unit.items);
+    let exceptions = spliced.exceptions;
+    // What tree-sitter could not read matters where its answer is used.
+    let errors = other.diagnostics.split_off(known.min(other.diagnostics.len()));
+    let sources = &other.unit.sources;
+    let matters = |error: &Diagnostic| answer.refused.iter().any(|it| overlap(sources, it.item, error.primary.span));
+    let errors: Vec<Diagnostic> = errors.into_iter().filter(matters).collect();
+    let parse = if errors.is_empty() { Parse::Ok } else { Parse::Partial };
+    other.diagnostics.extend(errors);
+    let unit = Unit { items, ..other.unit };
+    ReadUnit { unit, diagnostics: other.diagnostics, parse, front: Front::Clang, exceptions }
+}
+
+/// Puts the items of one answer in the place of those that the other refuses.
+struct Spliced<'a> {
+    sources: &'a SourceMap,
+    refused: &'a [Refusal],
+    /// The names of functions that were put in.
+    exceptions: Vec<Span>,
+}
+
+impl Spliced<'_> {
+    fn splice(&mut self, items: Vec<Item>, others: Vec<Item>) -> Vec<Item> {
+        let mut others: Vec<Option<Item>> = others.into_iter().map(Some).collect();
+        let mut result = Vec::with_capacity(items.len());
+        for item in items {
+            if self.refused.iter().any(|refusal| refusal.item == item.span) {
+                self.replace(&item, &mut others, &mut result);
+                continue;
+            }
+            let Item { kind: ItemKind::Namespace { name, items }, span } = item else {
+                result.push(item);
+                continue;
+            };
+            let inside = others.iter_mut().filter(|other| other.as_ref().is_some_and(|other| self.meets(span, other)));
+            let inside = inside.filter_map(Option::take).flat_map(namespace_items).collect();
+            let items = self.splice(items, inside);
+            result.push(Item { kind: ItemKind::Namespace { name, items }, span });
+        }
+        result
+    }
+
+    fn replace(&mut self, item: &Item, others: &mut [Option<Item>], result: &mut Vec<Item>) {
+        let before = result.len();
+        for slot in others.iter_mut() {
+            if let Some(other) = slot.take_if(|other| self.meets(item.span, other)) {
+                self.exceptions.extend(function_names(&other));
+                result.push(other);
+            }
+        }
+        if result.len() == before {
+            // Already taken, or not seen by tree-sitter either: never an item without an answer.
+            let reason = "code that neither front end could read".to_owned();
+            let is_taken = others.iter().all(Option::is_none) || matches!(item.kind, ItemKind::Variables(_));
+            if !is_taken {
+                result.push(Item { kind: ItemKind::Unsupported(reason), span: item.span });
+            }
+        }
+    }
+
+    fn meets(&self, span: Span, other: &Item) -> bool {
+        overlap(self.sources, span, other.span)
+    }
+}
+
+fn namespace_items(item: Item) -> Vec<Item> {
+    match item.kind {
+        ItemKind::Namespace { items, .. } => items,
+        kind => vec![Item { kind, span: item.span }],
+    }
+}
+
+fn function_names(item: &Item) -> Vec<Span> {
+    match &item.kind {
+        ItemKind::Function(function) => function.path.segments.last().map(|last| last.name.span).into_iter().collect(),
+        ItemKind::Namespace { items, .. } => items.iter().flat_map(function_names).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether two spans share text.
+fn overlap(sources: &SourceMap, one: Span, other: Span) -> bool {
+    let (one, other) = (sources.visible(one), sources.visible(other));
+    one.file == other.file && one.start < other.end && other.start < one.end
+}
+
+fn refused(refusal: &Refusal) -> Diagnostic {
+    Diagnostic {
+        rule: RuleId::Parse,
+        severity: Severity::Warning,
+        message: refusal.reason.clone(),
+        primary: Label { span: refusal.span, text: String::new() },
+        secondary: Vec::new(),
+        notes: vec!["with `--front auto`, tree-sitter reads what libclang cannot".to_owned()],
+    }
+}
+
+fn of_the_file(main: FileId, severity: Severity, failure: &Failure) -> Diagnostic {
+    Diagnostic {
+        rule: RuleId::Parse,
+        severity,
+        message: failure.to_string(),
+        primary: Label { span: Span::new(main, 0, 0), text: String::new() },
+        secondary: Vec::new(),
+        notes: Vec::new(),
+    }
+}

@@ -1,0 +1,104 @@
+//! Records and enumerations.
+
+use super::{Reader, Reading};
+use crate::syntax::{Enum, Item, ItemKind, Name, Path, PathSegment, Record, Type, TypeKind};
+
+impl Reader<'_> {
+    /// `struct S`, `struct S { … }`, `class S : B { … }`.
+    pub(super) fn record_specifier(&mut self) -> Reading<TypeKind> {
+        let start = self.at;
+        let is_union = self.next() == "union";
+        self.at += 1;
+        let mut qualifiers = self.attributes();
+        let mut path = None;
+        if self.next() != "{" {
+            path = Some(self.path(usize::MAX)?);
+        }
+        self.eat("final");
+        let mut bases = Vec::new();
+        if self.next() == ":" {
+            self.at += 1;
+            loop {
+                while matches!(self.next(), "public" | "private" | "protected" | "virtual") {
+                    self.at += 1;
+                }
+                let from = self.at;
+                let kind = TypeKind::Named(self.path(usize::MAX)?);
+                bases.push(Type { kind, qualifiers: Vec::new(), span: self.span(from..self.at) });
+                if !self.eat(",") {
+                    break;
+                }
+            }
+        }
+        if self.next() != "{" {
+            return Ok(TypeKind::Named(path.ok_or(super::MISFIT)?));
+        }
+        let close = self.close(self.at);
+        self.at += 1;
+        let members = Some(self.member_items(close));
+        self.at = close + 1;
+        qualifiers.extend(self.attributes());
+        let segment = path.and_then(|mut path| path.segments.pop());
+        let (name, specialization) = match segment {
+            Some(PathSegment { name, args }) => (name, args),
+            None => (self.no_name(start), None),
+        };
+        let record = Record { name, is_union, template: None, specialization, qualifiers, bases, members };
+        Ok(TypeKind::Record(Box::new(record)))
+    }
+
+    fn member_items(&mut self, end: usize) -> Vec<Item> {
+        let mut items = Vec::new();
+        while self.at < end {
+            match self.next() {
+                "public" | "private" | "protected" if self.text(self.at + 1) == ":" => self.at += 2,
+                "friend" => items.extend(self.friend(end)),
+                _ => items.extend(self.item(end)),
+            }
+        }
+        items
+    }
+
+    /// A friend function that is defined here; a mere declaration adds nothing.
+    fn friend(&mut self, end: usize) -> Vec<Item> {
+        self.at += 1;
+        let items = self.item(end);
+        let defined = |item: &Item| matches!(&item.kind, ItemKind::Function(function) if function.body.is_some());
+        items.into_iter().filter(|item| defined(item) || matches!(item.kind, ItemKind::Unsupported(_))).collect()
+    }
+
+    /// `enum E`, `enum class E : int { a, b = 2 }`.
+    pub(super) fn enum_specifier(&mut self) -> Reading<TypeKind> {
+        let start = self.at;
+        self.at += 1;
+        let scoped = self.eat("class") || self.eat("struct");
+        self.attributes();
+        let name = if self.is_identifier(self.at) {
+            self.at += 1;
+            self.name(self.at - 1)
+        } else {
+            self.no_name(start)
+        };
+        let underlying = if self.eat(":") { Some(self.type_id()?) } else { None };
+        if self.next() != "{" {
+            let segments = vec![PathSegment { name, args: None }];
+            return Ok(TypeKind::Named(Path { global: false, segments }));
+        }
+        let close = self.close(self.at);
+        self.at += 1;
+        let mut constants: Vec<(Name, Option<crate::syntax::Expr>)> = Vec::new();
+        while self.at < close {
+            let name = self.name(self.at);
+            self.at += 1;
+            self.attributes();
+            let value = if self.eat("=") { Some(self.next_expression(close)?) } else { None };
+            constants.push((name, value));
+            if self.at < close {
+                self.expect(",")?;
+            }
+        }
+        self.at = close + 1;
+        self.attributes();
+        Ok(TypeKind::Enum(Box::new(Enum { name, scoped, underlying, constants })))
+    }
+}

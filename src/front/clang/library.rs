@@ -1,0 +1,238 @@
+//! The only module that touches libclang.
+//!
+//! [`Library::load`] loads the shared library that `LIBCLANG_PATH` names; [`Library::parse`] gives the cursors
+//! and errors of a text. A crash of libclang ends the process, a hang never comes back: this runs in worker
+//! processes only ([`super::worker`]).
+//!
+//! Deliberately absent: any meaning beyond the sort of a cursor. What cursors lack (operators, literals,
+//! qualifiers) is read from the tokens between them by [`super::convert`].
+
+#![expect(unsafe_code, reason = "libclang is a C library; every call into it stands in this file")]
+#![expect(non_upper_case_globals, reason = "the constants of the bindings are named as in C")]
+
+use super::wire::{Cursor, Fault, Job, Kind, Parsed};
+use clang_sys::*;
+use std::ffi::{CStr, CString, c_int, c_uint};
+use std::ptr;
+
+/// Older ones lack what agreement with this one is tested for.
+const OLDEST: u32 = 17;
+/// The name of the one file; it is never looked for on disk.
+const FILE: &CStr = c"/raceproof-unit";
+
+// The bounds of libclang's groups of cursors, which the bindings do not name.
+const FIRST_DECLARATION: CXCursorKind = 1;
+const FIRST_REFERENCE: CXCursorKind = 40;
+const FIRST_EXPRESSION: CXCursorKind = 100;
+const FIRST_STATEMENT: CXCursorKind = 200;
+const AFTER_STATEMENTS: CXCursorKind = 350;
+const FIRST_EXTRA: CXCursorKind = 600;
+const AFTER_EXTRA: CXCursorKind = 700;
+
+/// A loaded libclang, for the thread that loaded it.
+pub(super) struct Library {
+    index: CXIndex,
+    /// Its version, in its own words.
+    pub(super) version: String,
+}
+
+impl Library {
+    /// Loads libclang for this thread.
+    pub(super) fn load() -> Result<Library, String> {
+        clang_sys::load()?;
+        // SAFETY: the library is loaded; the string is read and freed once.
+        let version = unsafe { text(clang_getClangVersion()) };
+        match major(&version) {
+            Some(found) if found >= OLDEST => {}
+            _ => return Err(format!("{version} is too old; {OLDEST} or later is needed")),
+        }
+        // SAFETY: the library is loaded; the index is freed by `drop`.
+        let index = unsafe { clang_createIndex(0, 0) };
+        if index.is_null() { Err("no index can be made".to_owned()) } else { Ok(Library { index, version }) }
+    }
+
+    /// Parses the text of `job`.
+    pub(super) fn parse(&self, job: &Job) -> Result<Parsed, String> {
+        let arguments = job.arguments.iter().map(|argument| CString::new(argument.as_str()));
+        let arguments = arguments.collect::<Result<Vec<_>, _>>().map_err(|_| "a zero byte in an argument")?;
+        let pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+        let mut file =
+            CXUnsavedFile { Filename: FILE.as_ptr(), Contents: job.text.as_ptr().cast(), Length: job.text.len() as _ };
+        let mut unit = ptr::null_mut();
+        // SAFETY: every pointer is valid for the call and the lengths are those of what they point to. The unit is
+        // freed by `Unit`'s `drop`.
+        let status = unsafe {
+            clang_parseTranslationUnit2(
+                self.index,
+                FILE.as_ptr(),
+                pointers.as_ptr(),
+                pointers.len() as c_int,
+                &raw mut file,
+                1,
+                // A missing header must not hide later errors.
+                CXTranslationUnit_KeepGoing,
+                &raw mut unit,
+            )
+        };
+        match status {
+            CXError_Success if !unit.is_null() => Ok(Unit(unit).read(job.from)),
+            CXError_Crashed => Err("libclang crashed".to_owned()),
+            code => Err(format!("libclang gave no answer (code {code})")),
+        }
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: the index came from `clang_createIndex` and is freed once.
+        unsafe { clang_disposeIndex(self.index) }
+    }
+}
+
+/// A parsed text.
+struct Unit(CXTranslationUnit);
+
+impl Unit {
+    fn read(&self, from: u32) -> Parsed {
+        let mut found = Collected { from, cursors: Vec::new() };
+        // SAFETY: the unit is alive; `collect` gets a pointer to `found`, which outlives the call and is not used
+        // otherwise meanwhile.
+        unsafe {
+            let root = clang_getTranslationUnitCursor(self.0);
+            clang_visitChildren(root, collect, (&raw mut found).cast());
+        }
+        Parsed { cursors: found.cursors, errors: self.errors() }
+    }
+
+    fn errors(&self) -> Vec<Fault> {
+        let mut faults: Vec<Fault> = Vec::new();
+        // SAFETY: the unit is alive; each diagnostic is freed after its parts were copied.
+        unsafe {
+            for at in 0..clang_getNumDiagnostics(self.0) {
+                let diagnostic = clang_getDiagnostic(self.0, at);
+                if clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error {
+                    let at = offset(clang_getDiagnosticLocation(diagnostic));
+                    let message = text(clang_getDiagnosticSpelling(diagnostic));
+                    faults.push(Fault { at, message });
+                }
+                clang_disposeDiagnostic(diagnostic);
+            }
+        }
+        faults
+    }
+}
+
+impl Drop for Unit {
+    fn drop(&mut self) {
+        // SAFETY: the unit came from `clang_parseTranslationUnit2` and is freed once.
+        unsafe { clang_disposeTranslationUnit(self.0) }
+    }
+}
+
+/// What a visit gathers.
+struct Collected {
+    from: u32,
+    cursors: Vec<Cursor>,
+}
+
+/// Called by libclang for every cursor.
+extern "C" fn collect(cursor: CXCursor, _parent: CXCursor, data: CXClientData) -> CXChildVisitResult {
+    // SAFETY: `data` is the pointer that `Unit::read` passed, to a value that only this function uses meanwhile;
+    // the cursor is alive during the call.
+    let (found, raw, start, end, at) = unsafe {
+        let extent = clang_getCursorExtent(cursor);
+        (
+            &mut *data.cast::<Collected>(),
+            clang_getCursorKind(cursor),
+            offset(clang_getRangeStart(extent)),
+            offset(clang_getRangeEnd(extent)),
+            offset(clang_getCursorLocation(cursor)),
+        )
+    };
+    if end <= found.from && raw < FIRST_EXPRESSION {
+        return CXChildVisit_Continue;
+    }
+    if let Some(kind) = kind(raw)
+        && start >= found.from
+        && end > start
+    {
+        found.cursors.push(Cursor { kind, start, end, at });
+    }
+    CXChildVisit_Recurse
+}
+
+/// The sort of a cursor; `None` for references, attributes and whatever else is read from the tokens.
+fn kind(raw: CXCursorKind) -> Option<Kind> {
+    Some(match raw {
+        CXCursor_FunctionDecl | CXCursor_FunctionTemplate => Kind::Function,
+        CXCursor_CXXMethod => Kind::Method,
+        CXCursor_Constructor => Kind::Constructor,
+        CXCursor_Destructor => Kind::Destructor,
+        CXCursor_ConversionFunction => Kind::Conversion,
+        CXCursor_VarDecl | CXCursor_FieldDecl | CXCursor_ParmDecl => Kind::Variable,
+        CXCursor_DeclStmt => Kind::DeclarationStatement,
+        CXCursor_CXXForRangeStmt => Kind::RangeFor,
+        CXCursor_UnexposedExpr => Kind::Unexposed,
+        CXCursor_CallExpr => Kind::Call,
+        CXCursor_ParenExpr => Kind::Parenthesis,
+        CXCursor_CStyleCastExpr => Kind::Cast,
+        CXCursor_LambdaExpr => Kind::Lambda,
+        CXCursor_StmtExpr => Kind::StatementExpression,
+        CXCursor_CXXNewExpr | CXCursor_CXXDeleteExpr => Kind::Heap,
+        CXCursor_PackExpansionExpr => Kind::Pack,
+        CXCursor_CXXThrowExpr
+        | CXCursor_CXXTypeidExpr
+        | CXCursor_GenericSelectionExpr
+        | CXCursor_AddrLabelExpr
+        | CXCursor_BlockExpr
+        | CXCursor_SizeOfPackExpr => Kind::Foreign,
+        FIRST_EXPRESSION..FIRST_STATEMENT => Kind::Expression,
+        FIRST_STATEMENT..AFTER_STATEMENTS => Kind::Statement,
+        FIRST_DECLARATION..FIRST_REFERENCE | FIRST_EXTRA..AFTER_EXTRA => Kind::Declaration,
+        _ => return None,
+    })
+}
+
+/// The byte that a place shows in the one file; `0` for no place.
+///
+/// # Safety
+/// The translation unit of `place` is alive.
+unsafe fn offset(place: CXSourceLocation) -> u32 {
+    let mut offset: c_uint = 0;
+    // SAFETY: libclang accepts null for what is not asked; the unit is alive, as the caller promises.
+    unsafe { clang_getExpansionLocation(place, ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), &raw mut offset) };
+    offset
+}
+
+/// Copies and frees a string of libclang.
+///
+/// # Safety
+/// `string` is alive and is not used afterwards.
+unsafe fn text(string: CXString) -> String {
+    // SAFETY: the pointer is null or ends with a zero byte, and lives until the string is freed.
+    unsafe {
+        let pointer = clang_getCString(string);
+        let copy =
+            if pointer.is_null() { String::new() } else { CStr::from_ptr(pointer).to_string_lossy().into_owned() };
+        clang_disposeString(string);
+        copy
+    }
+}
+
+/// The first number of `… clang version 18.1.1 …`.
+fn major(version: &str) -> Option<u32> {
+    let rest = version.split("version ").nth(1)?;
+    rest.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::major;
+
+    #[test]
+    fn the_version_is_found_in_what_libclang_calls_itself() {
+        assert_eq!(major("Debian clang version 19.1.7 (3~deb12u1)"), Some(19));
+        assert_eq!(major("clang version 18.1.1 (https://github.com/llvm/llvm-project.git dba2a75e9)"), Some(18));
+        assert_eq!(major("nothing of the kind"), None);
+    }
+}

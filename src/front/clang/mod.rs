@@ -1,0 +1,128 @@
+//! Front end on libclang: preprocessed text to syntax, through a worker process.
+//!
+//! The whole story is in [`read`]: write the preprocessed tokens behind declarations of our own ([`text`],
+//! [`shim`]); have a worker parse them ([`pool`], [`worker`], [`library`]); sort the cursors by token ([`map`]);
+//! turn tokens and cursors into syntax, item by item ([`convert`]); and say for which items the answer must not
+//! be used ([`admissible`]).
+//!
+//! Guarantees: any text gives an answer or a [`Failure`], within the pool's limits, and no crash or hang of
+//! libclang reaches this process; a kernel in which clang met an error is among the refused, or marked by
+//! [`Answer::mark`].
+//!
+//! Deliberately absent: meaning of any kind. Types and overloads that clang knows are not asked for; `resolve`
+//! finds them alike for every front end.
+
+mod admissible;
+mod convert;
+mod library;
+mod locate;
+mod map;
+mod pool;
+mod shim;
+mod text;
+mod wire;
+mod worker;
+
+pub use admissible::Refusal;
+pub use locate::locate;
+pub use pool::{Failure, Limits, Pool, Start};
+pub use worker::serve;
+
+use crate::preprocess::Output;
+use crate::source::Language;
+use crate::syntax::{Item, ItemKind, Stmt, StmtKind};
+use map::Map;
+use text::Text;
+use wire::{Job, Parsed};
+
+/// The reason of an item that clang accepted and conversion did not.
+const CONFUSED: &str = "code that could not be read through libclang";
+
+/// What reading a file gives.
+#[derive(Debug)]
+pub struct Answer {
+    /// The items, those with errors included.
+    pub items: Vec<Item>,
+    /// Those among them that must not be relied on.
+    pub refused: Vec<Refusal>,
+}
+
+/// Reads the preprocessed tokens of a file.
+pub fn read(pool: &Pool, output: &Output, language: Language) -> Result<Answer, Failure> {
+    if text::nests_too_deeply(output) {
+        return Err(Failure::Refused("brackets nest too deeply for libclang".to_owned()));
+    }
+    let text = Text::new(output, language);
+    let arguments = arguments(language).iter().map(|&argument| argument.to_owned()).collect();
+    let Parsed { cursors, errors } = pool.ask(Job { arguments, text: text.text.clone(), from: text.from })?;
+    let map = Map::new(&cursors, &text, output.tokens.len());
+    let converted = convert::convert(output, &map, language);
+    let refused = admissible::refused(&converted.places, &errors, &text, output);
+    Ok(Answer { items: converted.items, refused })
+}
+
+/// How clang is called. Headers, libraries and tools are looked for nowhere.
+fn arguments(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Cuda => &[
+            "-x",
+            "cuda",
+            "--cuda-device-only",
+            "-nocudainc",
+            "-nocudalib",
+            "--cuda-gpu-arch=sm_75",
+            "-std=c++17",
+            "-nostdinc",
+            "-nostdinc++",
+            "-ferror-limit=0",
+            "-fsyntax-only",
+            "-w",
+            "-Xclang",
+            "-fcuda-allow-variadic-functions",
+        ],
+        Language::OpenCl => &[
+            "-x",
+            "cl",
+            "-cl-std=CL2.0",
+            "-cl-no-stdinc",
+            "-nostdinc",
+            "-target",
+            "spir64",
+            "-Xclang",
+            "-fdeclare-opencl-builtins",
+            "-ferror-limit=0",
+            "-fsyntax-only",
+            "-w",
+        ],
+    }
+}
+
+impl Answer {
+    /// Marks everything that is refused, so that it is never proved: for those who want no other answer.
+    pub fn mark(&mut self) {
+        let refused = std::mem::take(&mut self.refused);
+        mark(&mut self.items, &refused);
+    }
+}
+
+fn mark(items: &mut Vec<Item>, refused: &[Refusal]) {
+    let mut marks = Vec::new();
+    for item in items.iter_mut() {
+        if let ItemKind::Namespace { items, .. } = &mut item.kind {
+            mark(items, refused);
+            continue;
+        }
+        let Some(refusal) = refused.iter().find(|refusal| refusal.item == item.span) else { continue };
+        let unsupported = || refusal.reason.clone();
+        match &mut item.kind {
+            ItemKind::Function(function) => {
+                if let Some(body) = &mut function.body {
+                    body.insert(0, Stmt { kind: StmtKind::Unsupported(unsupported()), span: refusal.span });
+                }
+            }
+            ItemKind::Unsupported(_) => {}
+            _ => marks.push(Item { kind: ItemKind::Unsupported(unsupported()), span: refusal.span }),
+        }
+    }
+    items.extend(marks);
+}

@@ -1,0 +1,270 @@
+//! Worker processes: started when a file needs one, kept over many files, killed when they take too long.
+//!
+//! A job gets an idle worker, or a new one if none is idle, so that there are never more than threads that ask.
+//! A worker that dies, hangs or answers garbage costs the job that it had; the next job starts a new one.
+//!
+//! Deliberately absent: what the jobs are about.
+
+use super::wire::{self, Greeting, Job, Parsed, Reply, WireError};
+use super::worker::MEMORY_VARIABLE;
+use std::ffi::OsString;
+use std::io::{BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// What a worker may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Time for one file.
+    pub deadline: Duration,
+    /// Address space of one worker, in bytes.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { deadline: Duration::from_secs(20), memory: 3 << 30 }
+    }
+}
+
+/// How to start a worker.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The program: normally this one.
+    pub program: PathBuf,
+    /// Its arguments, which make it a worker.
+    pub arguments: Vec<OsString>,
+    /// The libclang that it loads.
+    pub library: PathBuf,
+}
+
+/// Why a worker gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// No worker can be of use: the library is missing, broken or too old.
+    #[error("libclang cannot be used: {0}")]
+    Unusable(String),
+    /// It took too long.
+    #[error("libclang took longer than {} s", .0.as_secs_f32())]
+    TimedOut(Duration),
+    /// It died.
+    #[error("libclang crashed")]
+    Died,
+    /// It answered what is no answer.
+    #[error("the worker of libclang answered nonsense")]
+    Garbage,
+    /// libclang gave up.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// The workers.
+#[derive(Debug)]
+pub struct Pool {
+    start: Start,
+    limits: Limits,
+    idle: Mutex<Vec<Worker>>,
+    unusable: OnceLock<Failure>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    child: Child,
+    jobs: Sender<Job>,
+    replies: Receiver<Result<Reply, Failure>>,
+}
+
+impl Pool {
+    /// A pool without workers yet.
+    pub fn new(start: Start, limits: Limits) -> Pool {
+        Pool { start, limits, idle: Mutex::new(Vec::new()), unusable: OnceLock::new() }
+    }
+
+    /// The libclang that the workers load.
+    pub fn library(&self) -> &Path {
+        &self.start.library
+    }
+
+    /// Starts a worker, if none was started yet, and says what is wrong if it is of no use.
+    pub fn try_out(&self) -> Result<(), Failure> {
+        let worker = self.take()?;
+        self.idle().push(worker);
+        Ok(())
+    }
+
+    /// What made the pool useless, if anything did.
+    pub fn unusable(&self) -> Option<&Failure> {
+        self.unusable.get()
+    }
+
+    /// Has a worker do `job`.
+    pub(super) fn ask(&self, job: Job) -> Result<Parsed, Failure> {
+        let worker = self.take()?;
+        if worker.jobs.send(job).is_err() {
+            return Err(Failure::Died);
+        }
+        let reply = worker.wait(self.limits.deadline)?;
+        // Only a worker that answered is asked again; any other is killed by its `drop`.
+        self.idle().push(worker);
+        match reply {
+            Reply::Parsed(parsed) => Ok(parsed),
+            Reply::Failed(why) => Err(Failure::Refused(why)),
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Result<Worker, Failure> {
+        if let Some(failure) = self.unusable() {
+            return Err(failure.clone());
+        }
+        if let Some(worker) = self.idle().pop() {
+            return Ok(worker);
+        }
+        let started = Worker::start(&self.start, self.limits);
+        if let Err(failure @ Failure::Unusable(_)) = &started {
+            let _ = self.unusable.set(failure.clone());
+        }
+        started
+    }
+}
+
+impl Worker {
+    fn start(start: &Start, limits: Limits) -> Result<Worker, Failure> {
+        let mut child = Command::new(&start.program)
+            .args(&start.arguments)
+            .env("LIBCLANG_PATH", &start.library)
+            .env(MEMORY_VARIABLE, limits.memory.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| Failure::Unusable(format!("no worker process can be started: {error}")))?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Failure::Unusable("a worker process without pipes".to_owned()));
+        };
+        let (jobs, taken) = mpsc::channel();
+        let (given, replies) = mpsc::channel();
+        let worker = Worker { child, jobs, replies };
+        // The thread ends when the worker dies or is killed, or when nobody asks any more.
+        let conversation = std::thread::Builder::new().spawn(move || {
+            converse(&mut BufWriter::new(input), &mut BufReader::new(output), &taken, &given);
+        });
+        conversation.map_err(|error| Failure::Unusable(format!("no thread can be started: {error}")))?;
+        match worker.wait(limits.deadline) {
+            Ok(Reply::Parsed(_)) => Ok(worker),
+            Ok(Reply::Failed(why)) => Err(Failure::Unusable(format!("{}: {why}", start.library.display()))),
+            // A library that kills its worker before the first job will do so again.
+            Err(failure) => Err(Failure::Unusable(format!("{}: {failure}", start.library.display()))),
+        }
+    }
+
+    fn wait(&self, deadline: Duration) -> Result<Reply, Failure> {
+        match self.replies.recv_timeout(deadline) {
+            Ok(reply) => reply,
+            Err(RecvTimeoutError::Timeout) => Err(Failure::TimedOut(deadline)),
+            Err(RecvTimeoutError::Disconnected) => Err(Failure::Died),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have gone already; then there is nothing to kill, only to collect.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Carries jobs to the worker and its replies back, until either side is gone.
+fn converse(
+    input: &mut impl std::io::Write,
+    output: &mut impl std::io::Read,
+    jobs: &Receiver<Job>,
+    replies: &Sender<Result<Reply, Failure>>,
+) {
+    let failure = |error: WireError| match error {
+        WireError::Broken(_) => Failure::Died,
+        WireError::Garbage => Failure::Garbage,
+    };
+    let greeting = match wire::receive(output) {
+        Ok(Some(Greeting::Ready(_))) => Ok(Reply::Parsed(Parsed::default())),
+        Ok(Some(Greeting::Unusable(why))) => Ok(Reply::Failed(why)),
+        Ok(None) => Err(Failure::Died),
+        Err(error) => Err(failure(error)),
+    };
+    let mut go_on = greeting.is_ok() && replies.send(greeting).is_ok();
+    while go_on {
+        let Ok(job) = jobs.recv() else { return };
+        let reply = wire::send(input, &job).and_then(|()| wire::receive(output));
+        let reply = reply.map_err(failure).and_then(|reply| reply.ok_or(Failure::Died));
+        go_on = reply.is_ok();
+        go_on &= replies.send(reply).is_ok();
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// A pool whose workers run `script`.
+    fn pool(script: &str) -> Pool {
+        let start =
+            Start { program: "/bin/sh".into(), arguments: vec!["-c".into(), script.into()], library: "lib".into() };
+        Pool::new(start, Limits { deadline: Duration::from_millis(300), memory: 1 << 30 })
+    }
+
+    /// Says that it is ready, as a worker does, and goes on with `then`.
+    fn ready(then: &str) -> String {
+        format!(r"printf '\003\000\000\000\000\00118'; {then}")
+    }
+
+    fn job() -> Job {
+        Job { arguments: Vec::new(), text: "int x;".repeat(100_000), from: 0 }
+    }
+
+    #[test]
+    fn a_worker_that_cannot_load_the_library_makes_the_pool_useless() {
+        let pool = pool(r"printf '\004\000\000\000\001\002no'");
+        assert_eq!(pool.try_out(), Err(Failure::Unusable("lib: no".into())));
+        assert_eq!(pool.unusable(), pool.ask(job()).err().as_ref());
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_makes_the_pool_useless() {
+        let start = Start { program: "/no/such/program".into(), arguments: Vec::new(), library: "lib".into() };
+        assert!(matches!(Pool::new(start, Limits::default()).try_out(), Err(Failure::Unusable(_))));
+    }
+
+    #[test]
+    fn a_worker_that_hangs_is_killed() {
+        for script in [&ready("sleep 100"), "sleep 100"] {
+            let started = std::time::Instant::now();
+            let failure = pool(script).ask(job()).expect_err("no answer");
+            assert!(matches!(failure, Failure::TimedOut(_) | Failure::Unusable(_)), "{failure:?}");
+            assert!(started.elapsed() < Duration::from_secs(20));
+        }
+    }
+
+    #[test]
+    fn a_worker_that_dies_costs_its_job_only() {
+        let pool = pool(&ready("head -c 1000 > /dev/null; exit 3"));
+        for _ in 0..3 {
+            assert_eq!(pool.ask(job()).err(), Some(Failure::Died));
+            assert_eq!(pool.unusable(), None);
+        }
+    }
+
+    #[test]
+    fn garbage_is_no_answer() {
+        let garbage = ready(r"head -c 1000 > /dev/null; cat > /dev/null & printf 'what is this'; sleep 1");
+        let failure = pool(&garbage).ask(job()).expect_err("no answer");
+        assert!(matches!(failure, Failure::Garbage | Failure::Died), "{failure:?}");
+        assert!(matches!(pool("echo nonsense").ask(job()), Err(Failure::Unusable(_))));
+    }
+}

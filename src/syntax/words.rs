@@ -1,0 +1,160 @@
+//! Words and operators: spellings that every front end reads alike.
+//!
+//! Deliberately absent: where a word may stand. That is the grammar's business.
+
+use super::{BinaryOp, Qualifier};
+
+/// Whether `text` is one of the words of C's arithmetic types.
+pub fn is_arithmetic_word(text: &str) -> bool {
+    matches!(
+        text,
+        "void"
+            | "bool"
+            | "_Bool"
+            | "char"
+            | "short"
+            | "int"
+            | "long"
+            | "float"
+            | "double"
+            | "signed"
+            | "unsigned"
+            | "__int64"
+            | "__int32"
+            | "__int16"
+            | "__int8"
+            | "__signed__"
+    )
+}
+
+/// The normal spelling of a built-in type from its words; `None` if the words contradict each other.
+pub fn builtin_type(words: &[&str]) -> Option<String> {
+    let (mut unsigned, mut signed, mut short, mut long) = (0, 0, 0, 0);
+    let mut base = None;
+    for &word in words {
+        match word {
+            "unsigned" => unsigned += 1,
+            "signed" | "__signed__" | "__signed" => signed += 1,
+            "short" | "__int16" => short += 1,
+            "long" => long += 1,
+            "__int64" => long += 2,
+            "__int8" => base = Some("char"),
+            "const" | "volatile" | "__volatile__" => {}
+            "int" | "__int32" => base = base.or(Some("int")),
+            "_Bool" => base = Some("bool"),
+            "void" | "bool" | "char" | "float" | "double" => {
+                if base.is_some() {
+                    return None;
+                }
+                base = Some(word);
+            }
+            _ => return None,
+        }
+    }
+    let sign = match (unsigned, signed, base) {
+        (1, 0, _) => "unsigned ",
+        // `signed char` is a type of its own.
+        (0, 1, Some("char")) => "signed ",
+        (0, 0 | 1, _) => "",
+        _ => return None,
+    };
+    let size = match (short, long, base) {
+        (0, 0, _) => base.unwrap_or("int"),
+        (1, 0, None | Some("int")) => "short",
+        (0, 1, None | Some("int")) => "long",
+        (0, 2, None | Some("int")) => "long long",
+        (0, 1, Some("double")) => "long double",
+        _ => return None,
+    };
+    if !sign.is_empty() && matches!(size, "void" | "bool" | "float" | "double" | "long double") {
+        return None;
+    }
+    Some(format!("{sign}{size}"))
+}
+
+/// What a word before or after a type means; `None` if it cannot change meaning.
+pub fn qualifier(word: &str, opencl: bool) -> Option<Qualifier> {
+    Some(match word {
+        "__global__" | "__kernel" => Qualifier::Kernel,
+        "kernel" if opencl => Qualifier::Kernel,
+        "__device__" => Qualifier::Device,
+        "__host__" => Qualifier::Host,
+        "__shared__" | "__local" | "local" => Qualifier::Shared,
+        "__constant__" | "__constant" | "constant" => Qualifier::Constant,
+        "__global" | "global" => Qualifier::Global,
+        "__private" | "private" => Qualifier::Private,
+        "__generic" | "generic" => Qualifier::Generic,
+        "__managed__" => Qualifier::Managed,
+        "extern" => Qualifier::Extern,
+        "static" => Qualifier::Static,
+        "const" | "__const" | "__const__" => Qualifier::Const,
+        "volatile" | "__volatile__" | "__volatile" => Qualifier::Volatile,
+        "__restrict__" | "__restrict" | "restrict" => Qualifier::Restrict,
+        "constexpr" | "consteval" | "constinit" => Qualifier::Constexpr,
+        "virtual" | "override" | "final" => Qualifier::Virtual,
+        "explicit" | "inline" | "register" | "" => return None,
+        other => Qualifier::Other(other.trim_start_matches("__").to_owned()),
+    })
+}
+
+/// The infix operator of a spelling.
+pub fn binary_op(text: &str) -> Option<BinaryOp> {
+    Some(match text {
+        "+" => BinaryOp::Add,
+        "-" => BinaryOp::Sub,
+        "*" => BinaryOp::Mul,
+        "/" => BinaryOp::Div,
+        "%" => BinaryOp::Rem,
+        "<<" => BinaryOp::Shl,
+        ">>" => BinaryOp::Shr,
+        "&" | "bitand" => BinaryOp::BitAnd,
+        "|" | "bitor" => BinaryOp::BitOr,
+        "^" | "xor" => BinaryOp::BitXor,
+        "&&" | "and" => BinaryOp::And,
+        "||" | "or" => BinaryOp::Or,
+        "<" => BinaryOp::Lt,
+        "<=" => BinaryOp::Le,
+        ">" => BinaryOp::Gt,
+        ">=" => BinaryOp::Ge,
+        "==" => BinaryOp::Eq,
+        "!=" | "not_eq" => BinaryOp::Ne,
+        _ => return None,
+    })
+}
+
+/// Whether PTX text names an instruction that touches memory or synchronises.
+pub fn mentions_memory(text: &str) -> bool {
+    const INSTRUCTIONS: [&str; 19] = [
+        "ld", "st", "atom", "red", "bar", "barrier", "membar", "fence", "cp", "prefetch", "tex", "suld", "sust",
+        "sured", "mbarrier", "ldu", "wmma", "ldmatrix", "call",
+    ];
+    text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
+        .any(|word| INSTRUCTIONS.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::builtin_type;
+
+    #[test]
+    fn words_of_a_type_have_one_order() {
+        let cases = [
+            ("long int unsigned", Some("unsigned long")),
+            ("unsigned", Some("unsigned int")),
+            ("signed", Some("int")),
+            ("short int", Some("short")),
+            ("long long int", Some("long long")),
+            ("int long unsigned long", Some("unsigned long long")),
+            ("signed char", Some("signed char")),
+            ("unsigned const char", Some("unsigned char")),
+            ("long double", Some("long double")),
+            ("unsigned float", None),
+            ("long long long", None),
+            ("float double", None),
+        ];
+        for (words, expected) in cases {
+            let words: Vec<&str> = words.split(' ').collect();
+            assert_eq!(builtin_type(&words).as_deref(), expected, "{words:?}");
+        }
+    }
+}
