@@ -1,5 +1,6 @@
 //! The one integration binary: `cargo test --test grammar-tests [FILTER]`.
 //!
+//! - [`clang`]: the front end on libclang, against tree-sitter's and against bad weather.
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
 //! - [`grammar`]: syntax and preprocessor: small texts and what they are read as.
@@ -13,6 +14,7 @@
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
 
+mod clang;
 mod cli;
 mod fixtures;
 mod grammar;

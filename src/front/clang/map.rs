@@ -2,6 +2,7 @@
 //!
 //! libclang's answer is only believed where it fits the tokens; a cursor that does not is never found.
 
+use super::brackets::Brackets;
 use super::text::Text;
 use super::wire::{Cursor, Kind};
 use rustc_hash::FxHashMap;
@@ -25,8 +26,9 @@ struct Entry {
 }
 
 impl Map {
-    /// Sorts `cursors` of a text of `tokens` tokens.
-    pub(super) fn new(cursors: &[Cursor], text: &Text, tokens: usize) -> Map {
+    /// Sorts `cursors` of a text with these brackets.
+    pub(super) fn new(cursors: &[Cursor], text: &Text, brackets: &Brackets) -> Map {
+        let tokens = brackets.tokens();
         let mut found: Vec<(u32, Entry)> = Vec::with_capacity(cursors.len());
         let mut names = FxHashMap::default();
         for cursor in cursors.iter().filter(|cursor| cursor.start >= text.from && cursor.end > cursor.start) {
@@ -35,6 +37,8 @@ impl Map {
             if end > tokens {
                 continue;
             }
+            // Of `(float4)(x)` and `T name(x)` libclang forgets the last bracket.
+            let end = brackets.complete(start, end);
             found.push((start as u32, Entry { end: end as u32, kind: cursor.kind }));
             if is_named(cursor.kind) && cursor.at >= text.from {
                 names.insert(text.token_at(cursor.at), cursor.kind);

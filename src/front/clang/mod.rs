@@ -13,6 +13,7 @@
 //! finds them alike for every front end.
 
 mod admissible;
+mod brackets;
 mod convert;
 mod library;
 mod locate;
@@ -31,6 +32,7 @@ pub use worker::serve;
 use crate::preprocess::Output;
 use crate::source::Language;
 use crate::syntax::{Item, ItemKind, Stmt, StmtKind};
+use brackets::Brackets;
 use map::Map;
 use text::Text;
 use wire::{Job, Parsed};
@@ -55,8 +57,9 @@ pub fn read(pool: &Pool, output: &Output, language: Language) -> Result<Answer, 
     let text = Text::new(output, language);
     let arguments = arguments(language).iter().map(|&argument| argument.to_owned()).collect();
     let Parsed { cursors, errors } = pool.ask(Job { arguments, text: text.text.clone(), from: text.from })?;
-    let map = Map::new(&cursors, &text, output.tokens.len());
-    let converted = convert::convert(output, &map, language);
+    let brackets = Brackets::new(output);
+    let map = Map::new(&cursors, &text, &brackets);
+    let converted = convert::convert(output, &map, &brackets, language);
     let refused = admissible::refused(&converted.places, &errors, &text, output);
     Ok(Answer { items: converted.items, refused })
 }

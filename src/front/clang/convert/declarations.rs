@@ -135,8 +135,7 @@ impl Reader<'_> {
             (Some(_), _) => Suffix::Variable,
         };
         let (ty, tail) = self.suffixes(base, suffix)?;
-        let function = tail.filter(|_| path.is_some());
-        Ok(Declared { path, ty, function })
+        Ok(Declared { path, ty, function: tail })
     }
 
     /// Whether a name that was just read is that of a function.
@@ -413,11 +412,10 @@ impl Reader<'_> {
         mut qualifiers: Vec<Qualifier>,
         template: Option<Vec<TemplateParam>>,
     ) -> Reading<Item> {
-        let path = if self.next() == "operator" && self.map.declared(self.at) == Some(Kind::Conversion) {
-            self.conversion_name()?
-        } else {
-            self.path(usize::MAX)?
-        };
+        if self.next() == "operator" {
+            return self.conversion(start, qualifiers, template);
+        }
+        let path = self.path(usize::MAX)?;
         if self.next() != "(" {
             return Err(MISFIT);
         }
@@ -426,7 +424,10 @@ impl Reader<'_> {
         self.at = close + 1;
         let (tail, _) = self.tail(variadic)?;
         qualifiers.extend(tail.qualifiers.iter().cloned());
-        let function = Head { path, qualifiers, tail }.function(template, None, params);
+        self.untyped_body(start, Head { path, qualifiers, tail }.function(template, None, params))
+    }
+
+    fn untyped_body(&mut self, start: usize, function: Function) -> Reading<Item> {
         let (function, ends) = self.body(function)?;
         if ends == Ends::Open {
             self.expect(";")?;
@@ -434,16 +435,35 @@ impl Reader<'_> {
         Ok(Item { kind: ItemKind::Function(Box::new(function)), span: self.span(start..self.at) })
     }
 
-    /// `operator T`, named by its words.
-    fn conversion_name(&mut self) -> Reading<Path> {
-        let start = self.at + 1;
-        let end = self.find(start, self.output.tokens.len(), &["("]);
-        if (start..end).any(|at| matches!(self.text(at), "*" | "&")) {
-            return Err(super::Confusion("conversion operator"));
-        }
-        self.at = end;
-        let name = Name { text: format!("operator {}", self.words(start..end)), span: self.span(start..end) };
-        Ok(Path { global: false, segments: vec![PathSegment { name, args: None }] })
+    /// `operator T *() const`, named by its words: `operator T *`.
+    fn conversion(
+        &mut self,
+        start: usize,
+        qualifiers: Vec<Qualifier>,
+        template: Option<Vec<TemplateParam>>,
+    ) -> Reading<Item> {
+        self.at += 1;
+        let from = self.at;
+        let specifiers = self.specifiers()?;
+        let span = self.span(from..self.at);
+        // The name leaves out what qualifies the type before it.
+        let named = self.find_word(from);
+        let words = self.words(named..self.find(named, self.output.tokens.len(), &["("]));
+        let mut base = specifiers.ty.ok_or(MISFIT)?;
+        base.qualifiers = specifiers.qualifiers;
+        let declared = self.declarator(base, Naming::Abstract)?;
+        let (TypeKind::Function(result, params), Some(tail)) = (declared.ty.kind, declared.function) else {
+            return Err(MISFIT);
+        };
+        let name = Name { text: format!("operator {words}"), span };
+        let path = Path { global: false, segments: vec![PathSegment { name, args: None }] };
+        self.untyped_body(start, Head { path, qualifiers, tail }.function(template, Some(*result), params))
+    }
+
+    /// The first token at or after `from` that does not qualify a type.
+    fn find_word(&self, from: usize) -> usize {
+        let qualifies = |at: &usize| matches!(self.text(*at), "const" | "volatile");
+        (from..self.output.tokens.len()).find(|at| !qualifies(at)).unwrap_or(from)
     }
 
     /// Reads what follows a function's head: its body, `= default`, or nothing.

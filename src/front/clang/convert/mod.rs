@@ -18,6 +18,7 @@ mod statements;
 mod templates;
 mod types;
 
+use super::brackets::Brackets;
 use super::map::Map;
 use crate::preprocess::{Output, TokenKind};
 use crate::source::{Language, Span};
@@ -62,14 +63,13 @@ pub(super) struct Converted {
 }
 
 /// Converts the tokens of `output` as `map` says.
-pub(super) fn convert(output: &Output, map: &Map, language: Language) -> Converted {
-    let closing = closing_brackets(output);
+pub(super) fn convert(output: &Output, map: &Map, brackets: &Brackets, language: Language) -> Converted {
     let end = output.tokens.len();
     let mut reader = Reader {
         output,
         map,
         language,
-        closing,
+        brackets,
         at: 0,
         half: false,
         depth: 0,
@@ -86,8 +86,7 @@ struct Reader<'a> {
     output: &'a Output,
     map: &'a Map,
     language: Language,
-    /// For each opening bracket the token that closes it; the end for one that is never closed.
-    closing: Vec<u32>,
+    brackets: &'a Brackets,
     /// The token that is read next.
     at: usize,
     /// Whether the first `>` of the `>>` at `at` has been read.
@@ -130,9 +129,9 @@ impl<'a> Reader<'a> {
         if self.eat(word) { Ok(()) } else { Err(MISFIT) }
     }
 
-    /// The token that closes the bracket at `open`.
+    /// The token that closes the bracket at `open`; the end for one that is never closed.
     fn close(&self, open: usize) -> usize {
-        self.closing.get(open).map_or(self.output.tokens.len(), |&close| close as usize)
+        self.brackets.close(open)
     }
 
     /// The next token at or after `from`, outside brackets that open there, that is one of `words`; `limit` if
@@ -190,23 +189,4 @@ impl<'a> Reader<'a> {
     fn unsupported(&self, tokens: Range<usize>, reason: &str) -> Expr {
         Expr { kind: ExprKind::Unsupported(reason.to_owned()), span: self.span(tokens) }
     }
-}
-
-/// For each opening bracket the one that closes it.
-fn closing_brackets(output: &Output) -> Vec<u32> {
-    let end = output.tokens.len();
-    let mut closing = vec![end as u32; end];
-    let mut open = Vec::new();
-    for (at, token) in output.tokens.iter().enumerate() {
-        match output.text(token) {
-            "(" | "[" | "{" => open.push(at),
-            ")" | "]" | "}" => {
-                if let Some(start) = open.pop() {
-                    closing[start] = at as u32;
-                }
-            }
-            _ => {}
-        }
-    }
-    closing
 }

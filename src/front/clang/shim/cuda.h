@@ -499,7 +499,9 @@ struct cluster_group : thread_group {
   template <class T> T *map_shared_rank(T *, int) const;
 };
 struct coalesced_group : thread_group {};
-template <unsigned N, class P = void> struct thread_block_tile : thread_group {};
+template <unsigned N, class P = void> struct thread_block_tile : thread_group {
+  template <class Q> thread_block_tile(const thread_block_tile<N, Q> &);
+};
 thread_block this_thread_block();
 grid_group this_grid();
 multi_grid_group this_multi_grid();

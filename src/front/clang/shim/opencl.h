@@ -67,5 +67,36 @@ typedef enum memory_order {
 } memory_order;
 typedef struct { int dummy; } ndrange_t;
 int __attribute__((overloadable)) printf(__constant const char *, ...);
-// OpenCL C has no templates; annotations of other checkers take what C passes.
-#define RP_ANNOTATION(T, F) T F();
+// `as_T` of everything that has the size of T.
+#define RP_FROM(T, U) T __attribute__((overloadable, const)) as_##T(U);
+#define RP_AS(T) RP_FROM(T, char) RP_FROM(T, uchar)
+RP_AS(char) RP_AS(uchar)
+#undef RP_AS
+#define RP_AS(T) RP_FROM(T, short) RP_FROM(T, ushort) RP_FROM(T, half) RP_FROM(T, char2) RP_FROM(T, uchar2)
+RP_AS(short) RP_AS(ushort) RP_AS(half) RP_AS(char2) RP_AS(uchar2)
+#undef RP_AS
+#define RP_AS(T) RP_FROM(T, int) RP_FROM(T, uint) RP_FROM(T, float) RP_FROM(T, char4) RP_FROM(T, uchar4) \
+  RP_FROM(T, short2) RP_FROM(T, ushort2) RP_FROM(T, half2)
+RP_AS(int) RP_AS(uint) RP_AS(float) RP_AS(char4) RP_AS(uchar4) RP_AS(short2) RP_AS(ushort2) RP_AS(half2)
+#undef RP_AS
+#define RP_AS(T) RP_FROM(T, long) RP_FROM(T, ulong) RP_FROM(T, double) RP_FROM(T, int2) RP_FROM(T, uint2) \
+  RP_FROM(T, float2) RP_FROM(T, char8) RP_FROM(T, uchar8) RP_FROM(T, short4) RP_FROM(T, ushort4) RP_FROM(T, half4)
+RP_AS(long) RP_AS(ulong) RP_AS(double) RP_AS(int2) RP_AS(uint2) RP_AS(float2) RP_AS(char8) RP_AS(uchar8)
+RP_AS(short4) RP_AS(ushort4) RP_AS(half4)
+#undef RP_AS
+#define RP_AS(T) RP_FROM(T, int4) RP_FROM(T, uint4) RP_FROM(T, float4) RP_FROM(T, long2) RP_FROM(T, ulong2) \
+  RP_FROM(T, double2) RP_FROM(T, char16) RP_FROM(T, uchar16) RP_FROM(T, short8) RP_FROM(T, ushort8) RP_FROM(T, \
+  half8)
+RP_AS(int4) RP_AS(uint4) RP_AS(float4) RP_AS(long2) RP_AS(ulong2) RP_AS(double2) RP_AS(char16) RP_AS(uchar16)
+RP_AS(short8) RP_AS(ushort8) RP_AS(half8)
+#undef RP_AS
+#define RP_AS(T) RP_FROM(T, int8) RP_FROM(T, uint8) RP_FROM(T, float8) RP_FROM(T, long4) RP_FROM(T, ulong4) \
+  RP_FROM(T, double4) RP_FROM(T, short16) RP_FROM(T, ushort16) RP_FROM(T, half16)
+RP_AS(int8) RP_AS(uint8) RP_AS(float8) RP_AS(long4) RP_AS(ulong4) RP_AS(double4) RP_AS(short16) RP_AS(ushort16)
+RP_AS(half16)
+#undef RP_AS
+#define RP_AS(T) RP_FROM(T, int16) RP_FROM(T, uint16) RP_FROM(T, float16) RP_FROM(T, long8) RP_FROM(T, ulong8) \
+  RP_FROM(T, double8)
+RP_AS(int16) RP_AS(uint16) RP_AS(float16) RP_AS(long8) RP_AS(ulong8) RP_AS(double8)
+#undef RP_AS
+#undef RP_FROM
