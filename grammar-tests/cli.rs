@@ -174,6 +174,7 @@ fn usage_errors_exit_with_two_and_say_what_to_do() {
     place.run(&["check", "none.cu"]).expect(2).complains("none.cu");
     place.run(&["check", "free.cu", "--kernel", "nobody"]).expect(2).complains("no kernel named `nobody` in free.cu");
     place.run(&["check", "free.cu", "--param", "n"]).expect(2).complains("n=64");
+    place.run(&["check", "free.cu", "--param", "m=64"]).expect(2).complains("named `m`: free_k has none");
     place.run(&["check", "free.cu", "-D", "1x"]).expect(2).complains("NAME=VALUE");
     place.run(&["check", "free.cu", "-I", "nowhere"]).expect(2).complains("nowhere");
     place.run(&["check", "free.cu", "--time-limit", "0"]).expect(2).complains("--time-limit");

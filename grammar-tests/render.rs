@@ -48,6 +48,7 @@ fn clean(name: &str, line: u32) -> KernelReport {
         name: name.into(),
         line,
         template_args: Vec::new(),
+        params: Vec::new(),
         race: Race::RaceFree,
         divergence: Divergence::Uniform,
         scope: Some(Scope { kind: ScopeKind::AllGeometries, fixes: Vec::new() }),

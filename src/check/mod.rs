@@ -58,6 +58,7 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
         name: context.kernel.name.clone(),
         line: context.line(Some(context.span)),
         template_args: context.kernel.template_args.clone(),
+        params: context.kernel.params.iter().map(|(_, param)| param.name.clone()).collect(),
         race: verdict.race,
         divergence: verdict.divergence,
         scope: verdict.scope.clone().map(|scope| scope_in_source(context, scope)),
@@ -138,8 +139,8 @@ fn scope_in_source(context: &Context<'_>, scope: report::Scope) -> report::Scope
 /// One assumption as one line of text, in the language of the source.
 fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumption {
     let (kind, text) = match assumption {
-        Assumption::NoUnsignedWrap { expression, line } => {
-            let at = line.map_or_else(String::new, |line| format!(" (line {line})"));
+        Assumption::NoUnsignedWrap { expression, span } => {
+            let at = span.map_or_else(String::new, |span| format!(" (line {})", context.line(Some(span))));
             (AssumptionKind::NoUnsignedWrap, format!("no unsigned wrap in {expression}{at}"))
         }
         Assumption::InBounds { array } => {

@@ -22,6 +22,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     to_stdout(|out| write_report(&run.report, args, out)).context("cannot write to standard output")?;
     exit = exit.max(problems(&run.problems));
     exit = exit.max(unmatched_kernels(&run, &options));
+    exit = exit.max(unmatched_params(&run, &options));
     if exit == Exit::Clean && fails(&run.report, &args.fail_on) {
         exit = Exit::Findings;
     }
@@ -95,6 +96,26 @@ fn unmatched_kernels(run: &Run, options: &Options) -> Exit {
             complain(&format!("--kernel: no kernel named `{wanted}` {place}"));
             exit = Exit::Usage;
         }
+    }
+    exit
+}
+
+/// A misspelt `--param` would otherwise fix nothing.
+fn unmatched_params(run: &Run, options: &Options) -> Exit {
+    let kernels = || run.report.files.iter().flat_map(|file| &file.kernels);
+    let mut exit = Exit::Clean;
+    for (wanted, _) in &options.params {
+        if kernels().any(|kernel| kernel.params.contains(wanted)) {
+            continue;
+        }
+        let known = kernels().take(4).map(|kernel| match kernel.params.as_slice() {
+            [] => format!("{} has none", kernel.name),
+            params => format!("{} has {}", kernel.name, params.join(", ")),
+        });
+        let known: Vec<String> = known.collect();
+        let known = if known.is_empty() { "there is no kernel".to_string() } else { known.join("; ") };
+        complain(&format!("--param: no kernel has a scalar parameter named `{wanted}`: {known}"));
+        exit = Exit::Usage;
     }
     exit
 }

@@ -68,6 +68,8 @@ pub struct KernelReport {
     pub front: Front,
     /// Template arguments as text, if it is an instance.
     pub template_args: Vec<String>,
+    /// Names of its scalar parameters, as `--param` takes them.
+    pub params: Vec<String>,
     /// Whether threads race.
     pub race: Race,
     /// Whether threads disagree about barriers.

@@ -25,7 +25,9 @@ pub use options::Options;
 use crate::calculus::Kernel;
 use crate::check;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::report::{Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, Unknown};
+use crate::diagnostic::report::{
+    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, Unknown,
+};
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Language, Span};
@@ -97,6 +99,7 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
         line,
         front: Front::TreeSitter,
         template_args: program.functions[function].template_args.clone(),
+        params: Vec::new(),
         race: Race::Unknown,
         divergence: Divergence::Unknown,
         scope: None,
@@ -128,15 +131,19 @@ fn selected<'a>(program: &'a Program, options: &'a Options) -> impl Iterator<Ite
 }
 
 /// Lowers one kernel and infers its protocol.
-fn model(program: &Program, function: FunctionId) -> (Kernel, Protocol) {
-    let kernel = lower::lower(program, function);
+fn model(program: &Program, function: FunctionId, options: &Options) -> (Kernel, Protocol) {
+    let mut kernel = lower::lower(program, function);
+    // What the command line says of the launch comes instead of what the file says.
+    if options.block == [None; 3] && options.grid == [None; 3] && options.params.is_empty() {
+        launch::assume(&mut kernel, program, function);
+    }
     let protocol = infer::infer(&kernel);
     (kernel, protocol)
 }
 
 fn check_kernel(program: &Program, function: FunctionId, options: &Options) -> KernelReport {
     let start = Instant::now();
-    let (kernel, protocol) = model(program, function);
+    let (kernel, protocol) = model(program, function, options);
     let (launches, _) = launch::facts(program, function);
     let verdict = judge::judge(&kernel, &protocol, &launches, program.language, options);
     let context = check::Context {
@@ -147,6 +154,8 @@ fn check_kernel(program: &Program, function: FunctionId, options: &Options) -> K
         language: program.language,
     };
     let mut report = check::report(&context, &verdict);
+    let assumed = program.functions[function].assumed.iter();
+    report.assumptions.extend(assumed.map(|text| Assumption { kind: AssumptionKind::Other, text: text.clone() }));
     if options.timings == Timings::Measure {
         report.time_ms = start.elapsed().as_millis() as u64;
     }

@@ -5,10 +5,13 @@
 //! first appear. A size or argument that is not a constant is no fact, never a guess. That other launches
 //! may exist elsewhere is for the caller to say.
 //!
-//! Deliberately absent: relations between sizes and arguments (`grid = (n + 255) / 256`).
+//! Relations between sizes and arguments that all launches of a kernel have in common become assumptions of the
+//! kernel ([`assume`]).
+//!
+//! Deliberately absent: relations with sizes that are rounded up, which kernels guard against themselves.
 
-use crate::calculus::Geometry;
-use crate::resolve::program::{FunctionId, Launch, Program, Type};
+use crate::calculus::{BinaryOp, ExprId, Geometry, Kernel, ScalarType, Stmt};
+use crate::resolve::program::{FunctionId, Launch, Program, Relation, Term, Type};
 use crate::source::Span;
 
 /// What one or more equal launches say.
@@ -85,4 +88,53 @@ fn facts_of(program: &Program, launch: &Launch) -> Result<Facts, Impossible> {
         shared_bytes: launch.shared_bytes,
         spans: vec![launch.span],
     })
+}
+
+/// States in the kernel what all its launches in the file say of its sizes and parameters.
+pub fn assume(kernel: &mut Kernel, program: &Program, function: FunctionId) {
+    let mut launches = program.launches.iter().filter(|launch| launch.kernel == function);
+    let Some(first) = launches.next() else { return };
+    let others: Vec<&Launch> = launches.collect();
+    let common =
+        first.relations.iter().filter(|relation| others.iter().all(|launch| launch.relations.contains(relation)));
+    let mut stated = Vec::new();
+    for relation in common {
+        if let Some(cond) = condition(kernel, program, function, relation) {
+            stated.push(Stmt::Assume { cond, span: Some(first.span) });
+        }
+    }
+    kernel.body.splice(0..0, stated);
+}
+
+/// The relation as a condition on the kernel's parameters, computed in 64 bits.
+fn condition(kernel: &mut Kernel, program: &Program, function: FunctionId, relation: &Relation) -> Option<ExprId> {
+    let left = term(kernel, program, function, relation.left)?;
+    let right = term(kernel, program, function, relation.right)?;
+    let times = kernel.exprs.int(relation.times, ScalarType::I64);
+    let left = kernel.exprs.binary(BinaryOp::Mul, left, times);
+    if relation.plus == -1 {
+        return Some(kernel.exprs.binary(BinaryOp::Lt, left, right));
+    }
+    let plus = kernel.exprs.int(relation.plus, ScalarType::I64);
+    let right = kernel.exprs.binary(BinaryOp::Add, right, plus);
+    Some(kernel.exprs.binary(BinaryOp::Le, left, right))
+}
+
+/// A term as a number of 64 bits; `None` for a parameter that is no integer which these can hold.
+fn term(kernel: &mut Kernel, program: &Program, function: FunctionId, term: Term) -> Option<ExprId> {
+    let value = match term {
+        Term::Zero => return Some(kernel.exprs.int(0, ScalarType::I64)),
+        Term::Size(size) => kernel.exprs.geometry(size),
+        Term::Param(position) => {
+            let &variable = program.functions[function].params.get(position)?;
+            let name = &program.variables[variable].name;
+            let (param, ty) =
+                kernel.params.iter().find(|(_, param)| param.name == *name).map(|(id, it)| (id, it.ty))?;
+            if !matches!(ty, ScalarType::Int { .. }) || ty == ScalarType::U64 {
+                return None;
+            }
+            kernel.exprs.param(param, ty)
+        }
+    };
+    Some(kernel.exprs.convert(ScalarType::I64, value))
 }

@@ -145,6 +145,7 @@ impl Build {
             max_threads: None,
             span,
             unsupported: Vec::new(),
+            assumed: Vec::new(),
         })
     }
 

@@ -15,6 +15,7 @@ use crate::calculus::intervals::Meeting;
 use crate::calculus::{Geometry, SiteId};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, SyncId};
+use crate::source::Span;
 
 /// Two accesses of two distinct threads that may happen in one interval.
 #[derive(Clone, Debug)]
@@ -73,8 +74,8 @@ pub enum Assumption {
     NoUnsignedWrap {
         /// The expression in the user's words.
         expression: String,
-        /// Its line in the main file, if it has one.
-        line: Option<u32>,
+        /// Where it stands, if it stands in the source as it is.
+        span: Option<Span>,
     },
     /// Subscripts of an array stay within their dimensions.
     InBounds {

@@ -64,6 +64,8 @@ pub(super) struct Resolver<'u> {
     pub(super) variables: Arena<Variable>,
     /// Lanes of host variables of type `dim3` that are constant.
     pub(super) vector_constants: FxHashMap<VariableId, Vec<Option<i128>>>,
+    /// Initial values of host variables that never change: of a `dim3`, of its lanes; and where they were computed.
+    pub(super) host_values: FxHashMap<VariableId, (Vec<Expr>, Span)>,
     pub(super) functions: Arena<Function>,
     pub(super) infos: Vec<FunctionInfo<'u>>,
     pub(super) instances: FxHashMap<InstanceKey, FunctionId>,
@@ -140,6 +142,7 @@ impl<'u> Resolver<'u> {
             record_origins: Vec::new(),
             variables: Arena::new(),
             vector_constants: FxHashMap::default(),
+            host_values: FxHashMap::default(),
             functions: Arena::new(),
             infos: Vec::new(),
             instances: FxHashMap::default(),

@@ -64,6 +64,7 @@ impl<'u> Resolver<'u> {
             max_threads: None,
             span,
             unsupported,
+            assumed: Vec::new(),
         };
         self.head_attributes(decl.syntax, &mut function);
         self.scope = outer;

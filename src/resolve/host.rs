@@ -8,13 +8,16 @@
 use super::call::functions_of;
 use super::context::{Frame, Resolver};
 use super::host_calls::{HostInstance, name_of, uses};
-use super::host_parts::{ANYTHING, changed_in_stmt, expr_has, init_parts, parts_of, root_name, stmt_has};
+use super::host_parts::{
+    ANYTHING, Changes, changed_in_stmt, expr_has, init_parts, parts_of, pointers_to_functions, root_name, stmt_has,
+};
+use super::host_relations::Counted;
 use super::launch_site::Seen;
-use super::program::{Type, VariableId};
+use super::program::{ExprKind, Type, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
 use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is carried through host code.
 #[derive(Default)]
@@ -22,7 +25,11 @@ pub(super) struct Walk<'u> {
     /// Launches so far.
     pub(super) seen: Vec<Seen<'u>>,
     /// Names that the function may change.
-    changed: FxHashSet<&'u str>,
+    pub(super) changed: Changes<'u>,
+    /// Variables of the loops around the current place, and what these say of them.
+    pub(super) counted: FxHashMap<VariableId, Counted>,
+    /// The kernels that pointers of the function may point to.
+    pub(super) pointers: Vec<(&'u str, &'u syntax::Path)>,
     /// Host functions that launch something, or call one that does, by name.
     pub(super) launching: FxHashSet<&'u str>,
     /// Names of launching functions of which not all calls are known.
@@ -114,6 +121,7 @@ impl<'u> Resolver<'u> {
         for stmt in body {
             changed_in_stmt(stmt, &mut |value| self.changed_by_call(scope, value), &mut walk.changed);
         }
+        walk.pointers = body.iter().flat_map(pointers_to_functions).collect();
         let frame = std::mem::replace(&mut self.frame, Frame::none());
         let params = function.template.as_deref().unwrap_or(&[]);
         let home = self.bind(scope, params, &instance.values);
@@ -138,7 +146,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The variables that a call of a function of the unit takes by a reference that may change them.
-    fn changed_by_call(&mut self, scope: ScopeId, value: &'u syntax::Expr) -> Vec<&'u str> {
+    pub(super) fn changed_by_call(&mut self, scope: ScopeId, value: &'u syntax::Expr) -> Vec<&'u str> {
         let syntax::ExprKind::Call(callee, args) = &value.kind else {
             return Vec::new();
         };
@@ -212,7 +220,13 @@ impl<'u> Resolver<'u> {
                 for part in [cond, step].into_iter().flatten() {
                     this.host_expr(part, walk);
                 }
+                let counted = this.counted(stmt);
+                let outer = counted.map(|(variable, found)| (variable, walk.counted.insert(variable, found)));
                 this.in_block(|this| this.host_stmt(body, walk));
+                if let Some((variable, outer)) = outer {
+                    walk.counted.remove(&variable);
+                    walk.counted.extend(outer.map(|outer| (variable, outer)));
+                }
             }),
             StmtKind::While { cond, body } | StmtKind::Do { body, cond } | StmtKind::Switch { value: cond, body } => {
                 self.host_expr(cond, walk);
@@ -264,6 +278,11 @@ impl<'u> Resolver<'u> {
                 } else if let Some(lanes) = self.constant_lanes(&value) {
                     self.vector_constants.insert(variable, lanes);
                 }
+                let lanes = match value.kind {
+                    ExprKind::Construct(parts) => parts,
+                    _ => vec![value],
+                };
+                self.host_values.insert(variable, (lanes, syntax.span));
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The parts of host code, and what may change its variables.
 
+use crate::source::Span;
 use crate::syntax::{self, Init, Item, ItemKind, StmtKind, TypeKind};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 /// Stands among changed names for every variable: something that is not understood may change it.
 pub(super) const ANYTHING: &str = "";
@@ -73,6 +74,11 @@ fn parts_of_stmt(stmt: &syntax::Stmt) -> (Vec<&syntax::Expr>, Vec<&syntax::Stmt>
     }
 }
 
+/// The statements directly in a statement.
+pub(super) fn stmts_in(stmt: &syntax::Stmt) -> Vec<&syntax::Stmt> {
+    parts_of_stmt(stmt).1
+}
+
 /// The expressions that stand in a statement, those of nested statements included.
 pub(super) fn exprs_of_stmt(stmt: &syntax::Stmt) -> Vec<&syntax::Expr> {
     let mut found = Vec::new();
@@ -90,11 +96,95 @@ pub(super) fn stmt_has(stmt: &syntax::Stmt, wanted: &dyn Fn(&syntax::Expr) -> bo
     exprs_of_stmt(stmt).into_iter().any(|value| expr_has(value, wanted))
 }
 
+/// The functions that a statement may put into variables: `f = &k`, `f = k`, also as an initial value.
+pub(super) fn pointers_to_functions(stmt: &syntax::Stmt) -> Vec<(&str, &syntax::Path)> {
+    let mut found = Vec::new();
+    let mut open = vec![stmt];
+    while let Some(stmt) = open.pop() {
+        let (exprs, stmts) = parts_of_stmt(stmt);
+        for value in exprs {
+            visit(value, |part| {
+                if let syntax::ExprKind::Assign(None, target, value) = &part.kind {
+                    found.extend(root_name(target).zip(named_function(value)));
+                }
+            });
+        }
+        if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
+            for variable in variables {
+                let values = init_parts(variable.init.as_ref()).iter().filter_map(named_function);
+                found.extend(values.map(|path| (variable.name.text.as_str(), path)));
+            }
+        }
+        open.extend(stmts);
+    }
+    found
+}
+
+/// `k` and `&k`
+fn named_function(value: &syntax::Expr) -> Option<&syntax::Path> {
+    match &value.kind {
+        syntax::ExprKind::Path(path) => Some(path),
+        syntax::ExprKind::Unary(syntax::UnaryOp::AddressOf, inner) | syntax::ExprKind::Cast(_, _, inner) => {
+            match &inner.kind {
+                syntax::ExprKind::Path(path) => Some(path),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The names of variables that a function may change, and where it does so last.
+#[derive(Debug, Default)]
+pub(super) struct Changes<'u> {
+    /// `None` if that cannot be told, as in a macro.
+    last: FxHashMap<&'u str, Option<Span>>,
+}
+
+impl<'u> Changes<'u> {
+    fn add(&mut self, name: &'u str, span: Span) {
+        let place = Some(span).filter(|span| span.expansion.is_none());
+        let last = self.last.entry(name).or_insert(place);
+        *last = match (*last, place) {
+            (Some(known), Some(place)) if known.file == place.file => {
+                Some(if place.start > known.start { place } else { known })
+            }
+            _ => None,
+        };
+    }
+
+    /// Something may change `name` at any time from now on, through its address.
+    fn expose(&mut self, name: &'u str) {
+        self.last.insert(name, None);
+    }
+
+    fn add_all(&mut self, names: impl IntoIterator<Item = &'u str>, span: Span) {
+        names.into_iter().for_each(|name| self.add(name, span));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.last.clear();
+    }
+
+    /// Whether the function changes `name` anywhere.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.last.contains_key(name)
+    }
+
+    /// Whether the function may change `name` at or after `place`.
+    pub(super) fn after(&self, name: &str, place: Span) -> bool {
+        let is_later = |last: &Option<Span>| {
+            last.is_none_or(|last| place.expansion.is_some() || last.file != place.file || last.end > place.start)
+        };
+        self.last.get(name).is_some_and(is_later) || self.contains(ANYTHING)
+    }
+}
+
 /// Collects the names of variables that a statement may change.
 pub(super) fn changed_in_stmt<'u>(
     stmt: &'u syntax::Stmt,
     changed_by_call: &mut dyn FnMut(&'u syntax::Expr) -> Vec<&'u str>,
-    changed: &mut FxHashSet<&'u str>,
+    changed: &mut Changes<'u>,
 ) {
     let mut open = vec![stmt];
     while let Some(stmt) = open.pop() {
@@ -102,17 +192,17 @@ pub(super) fn changed_in_stmt<'u>(
         for value in exprs {
             visit(value, |part| {
                 changed_by(part, changed);
-                changed.extend(changed_by_call(part));
+                changed.add_all(changed_by_call(part), part.span);
             });
         }
         if let StmtKind::Unsupported(_) | StmtKind::Item(Item { kind: ItemKind::Unsupported(_), .. }) = &stmt.kind {
-            changed.insert(ANYTHING);
+            changed.add(ANYTHING, stmt.span);
         }
         if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
             for variable in variables {
                 // A reference may change what it is bound to.
                 if let (TypeKind::Reference(_), Some(Init::Value(value))) = (&variable.ty.kind, &variable.init) {
-                    changed.extend(root_name(value));
+                    root_name(value).into_iter().for_each(|name| changed.expose(name));
                 }
             }
         }
@@ -121,21 +211,24 @@ pub(super) fn changed_in_stmt<'u>(
 }
 
 /// The variable that an expression changes itself.
-fn changed_by<'u>(value: &'u syntax::Expr, changed: &mut FxHashSet<&'u str>) {
+fn changed_by<'u>(value: &'u syntax::Expr, changed: &mut Changes<'u>) {
     use syntax::{ExprKind as Kind, UnaryOp};
     match &value.kind {
         Kind::Assign(_, target, _)
         | Kind::Postfix(_, target)
-        | Kind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement | UnaryOp::AddressOf, target) => {
-            changed.extend(root_name(target));
+        | Kind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement, target) => {
+            changed.add_all(root_name(target), value.span);
+        }
+        Kind::Unary(UnaryOp::AddressOf, target) => {
+            root_name(target).into_iter().for_each(|name| changed.expose(name));
         }
         // A lambda may change what it captures; `new` changes nothing.
         Kind::Unsupported(reason) if !reason.contains("new") && !reason.contains("delete") => {
-            changed.insert(ANYTHING);
+            changed.add(ANYTHING, value.span);
         }
         // `std::cin >> n`
         Kind::Binary(syntax::BinaryOp::Shr, stream, target) if !matches!(stream.kind, Kind::Int { .. }) => {
-            changed.extend(root_name(target));
+            changed.add_all(root_name(target), value.span);
         }
         _ => {}
     }

@@ -5,6 +5,7 @@ use super::launch_site::Seen;
 use super::program::{FunctionId, Launch, Storage, Type, Variable, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
+use super::template_use::is_index_type;
 use crate::syntax::{Item, ItemKind, Qualifier, TemplateParamKind};
 
 impl<'u> Resolver<'u> {
@@ -117,10 +118,12 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// A kernel template that nothing instantiates: type parameters without a default stay unknown types, value
-    /// parameters without one become uniform parameters after the kernel's own.
+    /// A kernel template that nothing instantiates: type parameters without a default stay unknown types, or are
+    /// taken as `int` if the kernel indexes by them; value parameters without one become uniform parameters after
+    /// the kernel's own.
     pub(super) fn pattern(&mut self, decl: FunctionDecl<'u>) -> FunctionId {
         let params = self.own_template(decl);
+        let mut assumed = Vec::new();
         let mut values: Vec<TemplateValue> = Vec::new();
         let mut added: Vec<VariableId> = Vec::new();
         for (index, param) in params.iter().enumerate() {
@@ -143,6 +146,10 @@ impl<'u> Resolver<'u> {
                     added.push(variable);
                     TemplateValue::Symbol(variable)
                 }
+                TemplateParamKind::Type(None) if !param.pack && is_index_type(decl.syntax, &param.name.text) => {
+                    assumed.push(format!("{} = int (nothing in this file says which type it is)", param.name.text));
+                    TemplateValue::Type(self.common.int)
+                }
                 TemplateParamKind::Type(None) if !param.pack => {
                     TemplateValue::Type(self.unknown(param.name.text.clone()))
                 }
@@ -160,6 +167,7 @@ impl<'u> Resolver<'u> {
         }
         let function = self.head(decl, &values);
         self.functions[function].template_args.clear();
+        self.functions[function].assumed = assumed;
         self.functions[function].params.extend(added);
         self.instances.insert(key, function);
         self.queue.push_back(function);
@@ -192,6 +200,7 @@ impl<'u> Resolver<'u> {
                 block: launch.block,
                 args,
                 shared_bytes: launch.shared_bytes,
+                relations: launch.relations,
                 span: launch.span,
             });
         }

@@ -3,7 +3,7 @@
 use super::call::functions_of;
 use super::context::Resolver;
 use super::host::Walk;
-use super::program::{Expr, ExprKind, Type};
+use super::program::{Expr, ExprKind, Relation, Type};
 use super::scope::{Found, FunctionDecl};
 use super::template::TemplateValue;
 use crate::source::Span;
@@ -17,6 +17,7 @@ pub(super) struct Seen<'u> {
     pub(super) block: [Option<u64>; 3],
     pub(super) args: Vec<Option<i128>>,
     pub(super) shared_bytes: Option<u64>,
+    pub(super) relations: Vec<Relation>,
     pub(super) span: Span,
 }
 
@@ -32,6 +33,25 @@ impl<'u> Resolver<'u> {
         let syntax::ExprKind::Path(path) = &kernel.kind else {
             return;
         };
+        // A pointer to kernels launches each that it may point to.
+        let targets: Vec<&'u syntax::Path> = match path.segments.as_slice() {
+            [only] => walk.pointers.iter().filter(|(name, _)| *name == only.name.text).map(|&(_, path)| path).collect(),
+            _ => Vec::new(),
+        };
+        self.launch_of(path, config, args, span, walk);
+        for target in targets {
+            self.launch_of(target, config, args, span, walk);
+        }
+    }
+
+    fn launch_of(
+        &mut self,
+        path: &'u syntax::Path,
+        config: &'u [syntax::Expr],
+        args: &'u [syntax::Expr],
+        span: Span,
+        walk: &mut Walk<'u>,
+    ) {
         let Found::Entities(entities) = self.find(path) else {
             return;
         };
@@ -39,6 +59,9 @@ impl<'u> Resolver<'u> {
             decl.syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel))
         };
         let kernels: Vec<FunctionDecl<'u>> = functions_of(&entities).into_iter().filter(is_kernel).collect();
+        if kernels.is_empty() {
+            return;
+        }
         let template_args = path.segments.last().and_then(|segment| segment.args.as_deref());
         let values: Vec<Expr> = args.iter().map(|argument| self.unevaluated(argument)).collect();
         let (decl, template_values) = match self.choose(&kernels, template_args, &values) {
@@ -60,8 +83,15 @@ impl<'u> Resolver<'u> {
             Some(bytes) => self.constant_of(bytes).and_then(|bytes| u64::try_from(bytes).ok()),
             None => Some(0),
         };
+        let relations = match (config.first(), config.get(1)) {
+            (Some(grid), Some(block)) => {
+                let (grid, block) = (self.unevaluated(grid), self.unevaluated(block));
+                self.relations([&grid, &block], &values, walk)
+            }
+            _ => Vec::new(),
+        };
         let args = values.iter().map(|value| self.constant(value)).collect();
-        walk.seen.push(Seen { decl, values: template_values, grid, block, args, shared_bytes, span });
+        walk.seen.push(Seen { decl, values: template_values, grid, block, args, shared_bytes, relations, span });
     }
 
     /// The definition of a kernel that was found by its declaration.

@@ -25,6 +25,7 @@ mod groups;
 mod host;
 mod host_calls;
 mod host_parts;
+mod host_relations;
 mod initial;
 mod kernel;
 mod launch_site;
@@ -39,6 +40,7 @@ mod records;
 mod scope;
 mod stmt;
 mod template;
+mod template_use;
 mod types;
 
 use crate::diagnostic::Diagnostic;

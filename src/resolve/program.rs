@@ -190,6 +190,8 @@ pub struct Function {
     pub span: Span,
     /// What in its head is not understood.
     pub unsupported: Vec<(Span, String)>,
+    /// What was taken for granted to understand it: a type for a template parameter that nothing gives.
+    pub assumed: Vec<String>,
 }
 
 /// A statement.
@@ -363,6 +365,32 @@ pub struct Launch {
     pub args: Vec<Option<i128>>,
     /// Bytes of dynamically sized shared memory; `None` if not known, zero if not written.
     pub shared_bytes: Option<u64>,
+    /// How sizes and arguments are related, where they are no constants.
+    pub relations: Vec<Relation>,
     /// Range of the launch.
     pub span: Span,
+}
+
+/// `left * times <= right + plus`, over the integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relation {
+    /// What is bounded.
+    pub left: Term,
+    /// A positive factor.
+    pub times: i128,
+    /// The bound.
+    pub right: Term,
+    /// What is added to it.
+    pub plus: i128,
+}
+
+/// What a [`Relation`] speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// A size of the launch.
+    Size(GeometryVar),
+    /// A parameter of the kernel, by position.
+    Param(usize),
+    /// Nothing: zero.
+    Zero,
 }

@@ -55,7 +55,7 @@ pub struct Expansion {
 ///
 /// For a token that a macro body contributed, `file`, `start` and `end` are the token's place in the
 /// macro's definition; [`SourceMap::visible`] gives the outermost call, which is what users are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// The file.
     pub file: FileId,

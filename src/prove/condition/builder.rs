@@ -299,7 +299,8 @@ impl<'a> Builder<'a> {
     /// The proof relies on `expr` not wrapping.
     pub(super) fn assume_no_wrap(&mut self, expr: ExprId) {
         let expression = words(self.protocol, expr);
-        self.assumptions.insert(Assumption::NoUnsignedWrap { expression, line: None });
+        let span = self.protocol.spans.get(expr).copied();
+        self.assumptions.insert(Assumption::NoUnsignedWrap { expression, span });
     }
 
     // ---- leaves
