@@ -243,7 +243,7 @@ const EXCHANGES: [&[&str]; 7] = [
 ];
 
 /// The text with one word exchanged.
-fn edited(text: &str, random: &mut Random) -> String {
+pub(crate) fn edited(text: &str, random: &mut Random) -> String {
     let words = EXCHANGES[random.below(EXCHANGES.len() as u64) as usize];
     let word = words[random.below(words.len() as u64) as usize];
     let other = words[random.below(words.len() as u64) as usize];

@@ -3,6 +3,7 @@
 mod catalogue;
 mod enumeration;
 mod kernels;
+mod solvers;
 mod tampering;
 
 use raceproof::calculus::intervals;

@@ -89,6 +89,9 @@ fn explain(why: &Open) -> String {
         Open::NoRule => "no proof rule applies and no small launch shows a conflict; a solver would help".to_owned(),
         Open::Budget => "the proof budget was spent; a solver would help".to_owned(),
         Open::NotExpressible(what) => format!("{what} is beyond the proof rules; a solver would help"),
+        Open::Solver(said) => {
+            format!("no proof rule applies and no small launch shows a conflict; a solver was asked: {said}")
+        }
         Open::Vacuous => "the stated conditions contradict each other, so that any proof would be empty".to_owned(),
     }
 }

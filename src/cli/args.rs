@@ -157,15 +157,15 @@ pub(super) enum FrontEnd {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Solver {
-    /// One that is found on this machine (today: none)
+    /// The first of these that is found on this machine, or none
     Auto,
     /// None
     None,
-    #[value(hide = true)]
+    /// Z3, on the PATH or named by RACEPROOF_Z3
     Z3,
-    #[value(hide = true)]
+    /// cvc5, on the PATH or named by RACEPROOF_CVC5
     Cvc5,
-    #[value(hide = true)]
+    /// Bitwuzla, on the PATH or named by RACEPROOF_BITWUZLA
     Bitwuzla,
 }
 

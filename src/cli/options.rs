@@ -4,10 +4,10 @@
 
 use super::args::{CheckArgs, Lang, LaunchArgs, Level, ShowArgs, Solver, SourceArgs};
 use super::geometry;
-use crate::driver::options::{Levels, Options, Proofs, Timings};
+use crate::driver::options::{self, Levels, Options, Proofs, SolverKind, Timings};
 use crate::source::Language;
 use crate::source::discover::language_of;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,12 +16,6 @@ const MAX_SECONDS: f64 = 1e6;
 
 /// The options of `check`.
 pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
-    match args.solver {
-        Solver::Auto | Solver::None => {}
-        Solver::Z3 | Solver::Cvc5 | Solver::Bitwuzla => {
-            bail!("--solver: this version has no solver stage yet; use --solver auto or --solver none")
-        }
-    }
     let seconds = args.time_limit;
     ensure!(seconds > 0.0 && seconds <= MAX_SECONDS, "--time-limit: {seconds} is not between 0 and {MAX_SECONDS}");
     let mut options = common(&args.source, &args.launch, spoken_language(args))?;
@@ -34,7 +28,23 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
     options.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
     options.jobs = args.jobs.map(usize::from);
+    options.solver = solver(args.solver)?;
     Ok(options)
+}
+
+/// The solver that is meant, if it is on this machine.
+fn solver(wanted: Solver) -> Result<Option<options::Solver>> {
+    let kind = match wanted {
+        Solver::None => return Ok(None),
+        Solver::Auto => return Ok(SolverKind::ALL.into_iter().find_map(options::find_solver)),
+        Solver::Z3 => SolverKind::Z3,
+        Solver::Cvc5 => SolverKind::Cvc5,
+        Solver::Bitwuzla => SolverKind::Bitwuzla,
+    };
+    let (name, variable) = (kind.name(), kind.variable());
+    let missing =
+        || format!("--solver {name}: there is no program {name} on the PATH; install it, or name it by {variable}");
+    options::find_solver(kind).with_context(missing).map(Some)
 }
 
 /// The options of `show`.

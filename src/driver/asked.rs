@@ -39,7 +39,7 @@ struct Known {
 
 /// All of a pair that its condition is built from.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Question {
+pub(super) struct Question {
     accesses: [Address; 2],
     level: Level,
     warps: Warps,
@@ -102,7 +102,7 @@ impl Known {
 }
 
 impl Question {
-    fn of(protocol: &Protocol, pair: &Pair) -> Question {
+    pub(super) fn of(protocol: &Protocol, pair: &Pair) -> Question {
         // Whoever adds a field to a pair has to say here whether the condition depends on it.
         let Pair { first, second, level, warps, meeting } = pair;
         let accesses = [first, second].map(|access| Address::of(&protocol.accesses[*access]));

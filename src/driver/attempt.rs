@@ -4,6 +4,7 @@
 //! stays open. The attempt only proves: what is open is for [`super::judge`] to settle.
 
 use super::asked::Asked;
+use super::asking::Helper;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, options};
 use crate::calculus::intervals::{self, Intervals};
@@ -82,16 +83,17 @@ impl<'a> Case<'a> {
 }
 
 impl Case<'_> {
-    /// Tries to prove everything for all parts of an attempt.
-    pub(super) fn prove(&self, attempt: &Attempt, observe: Observer<'_>) -> Rest {
+    /// Tries to prove everything for all parts of an attempt, by rules, and with the help of a solver if given one.
+    pub(super) fn prove(&self, attempt: &Attempt, mut helper: Option<&mut Helper<'_>>, observe: Observer<'_>) -> Rest {
         let mut rest = Rest::default();
         for part in &attempt.parts {
             rest.assumptions.extend(part.assumptions.iter().cloned());
-            let uniform = self.prove_syncs(part, &mut rest);
+            let uniform = self.prove_syncs(part, helper.as_deref_mut(), &mut rest);
             for level in self.levels() {
                 for space in [Space::Shared, Space::Global] {
                     if memory_model::may_meet(space, level) {
-                        self.prove_pairs(part, (level, space), &uniform, &mut rest, observe);
+                        let helper = helper.as_deref_mut();
+                        self.prove_pairs(part, (level, space), &uniform, helper, &mut rest, observe);
                     }
                 }
             }
@@ -108,7 +110,12 @@ impl Case<'_> {
     }
 
     /// Proves syncs uniform; returns those that are.
-    pub(super) fn prove_syncs(&self, part: &Candidate, rest: &mut Rest) -> BTreeSet<SyncId> {
+    pub(super) fn prove_syncs(
+        &self,
+        part: &Candidate,
+        mut helper: Option<&mut Helper<'_>>,
+        rest: &mut Rest,
+    ) -> BTreeSet<SyncId> {
         let returned = match self.language {
             Language::Cuda => Returned::ReleaseBarriers,
             Language::OpenCl => Returned::StillCount,
@@ -128,7 +135,19 @@ impl Case<'_> {
                     rest.assumptions.extend(proof.assumptions);
                     uniform.insert(sync);
                 }
-                Err(why) => rest.syncs.push((sync, why)),
+                Err(why) => {
+                    let asked = match helper.as_deref_mut() {
+                        Some(helper) => helper.sync(self, question, returned, &part.scope),
+                        None => Err(why),
+                    };
+                    match asked {
+                        Ok(assumptions) => {
+                            rest.assumptions.extend(assumptions);
+                            uniform.insert(sync);
+                        }
+                        Err(why) => rest.syncs.push((sync, why)),
+                    }
+                }
             }
         }
         uniform
@@ -139,6 +158,7 @@ impl Case<'_> {
         part: &Candidate,
         (level, space): (Level, Space),
         proved: &BTreeSet<SyncId>,
+        mut helper: Option<&mut Helper<'_>>,
         rest: &mut Rest,
         observe: Observer<'_>,
     ) {
@@ -158,17 +178,26 @@ impl Case<'_> {
                 rest.late = true;
                 return;
             }
-            let outcome = self.asked.prove(self.protocol, &pair, &part.scope);
+            let outcome = self.decide(&pair, &part.scope, helper.as_deref_mut());
             observe(part, &pair, &outcome);
             match (outcome, &within_warps) {
                 (Ok(proof), _) => self.close(&pair, proof, rest),
                 (Err(why), Some(others)) => {
-                    if !self.prove_by_warps(&pair, others, part, rest, observe) {
+                    if !self.prove_by_warps(&pair, others, part, helper.as_deref_mut(), rest, observe) {
                         rest.pairs.push((pair, why));
                     }
                 }
                 (Err(why), None) => rest.pairs.push((pair, why)),
             }
+        }
+    }
+
+    /// Proves a pair by rules, or with the help of a solver.
+    fn decide(&self, pair: &Pair, scope: &Scope, helper: Option<&mut Helper<'_>>) -> Result<Proof, Open> {
+        let outcome = self.asked.prove(self.protocol, pair, scope);
+        match (outcome, helper) {
+            (Err(why), Some(helper)) => helper.pair(self, pair, scope, why),
+            (outcome, _) => outcome,
         }
     }
 
@@ -184,6 +213,7 @@ impl Case<'_> {
         pair: &Pair,
         others: &[Pair],
         part: &Candidate,
+        mut helper: Option<&mut Helper<'_>>,
         rest: &mut Rest,
         observe: Observer<'_>,
     ) -> bool {
@@ -192,7 +222,7 @@ impl Case<'_> {
         let together = alike.map(|other| Pair { warps: Warps::Same, level: pair.level, ..other.clone() });
         let mut proofs = Vec::new();
         for pair in std::iter::once(apart).chain(together) {
-            let outcome = self.asked.prove(self.protocol, &pair, &part.scope);
+            let outcome = self.decide(&pair, &part.scope, helper.as_deref_mut());
             observe(part, &pair, &outcome);
             match outcome {
                 Ok(proof) => proofs.push((pair, proof)),
@@ -236,7 +266,10 @@ impl Case<'_> {
     }
 
     fn recheck(&self, pair: &Pair, proof: &Proof, rest: &mut Rest) {
-        if self.options.proofs == options::Proofs::Recheck
+        // A solver gives no derivation.
+        let derived = !proof.derivation.refutations.is_empty();
+        if derived
+            && self.options.proofs == options::Proofs::Recheck
             && let Err(error) = rules::check_pair(self.protocol, pair, &proof.scope, &proof.derivation)
         {
             rest.rejected.push(error.to_string());

@@ -3,21 +3,21 @@
 //! For each set of launches that [`scopes`] names, the widest first: every sync is proved uniform or not,
 //! every pair of accesses that can meet is proved free of conflict or stays open. If the narrowest stays
 //! open, the kernel is run for concrete launches, which gives conflicts with witnesses, or, where the
-//! launch fixes every input, decides.
+//! launch fixes every input, decides. What that leaves open, [`asking`] puts to a solver, if there is one.
 //!
 //! What stays open after that is `possibly-racy` if it depends on what memory holds, and `unknown`
 //! otherwise. A kernel with a construct that is not modelled is never `race-free`.
 
 use super::attempt::{Case, Rest};
 use super::scopes::{Attempt, Candidates};
-use super::{Options, options, scopes};
+use super::{Options, asking, options, scopes};
 use crate::calculus::{ArrayId, Kernel, SiteId, Space};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
 use crate::memory_model::Level;
 use crate::protocol::{Protocol, Reason, ReasonKind};
-use crate::prove::{Assumption, Conflict, Pair, refute};
+use crate::prove::{Assumption, Conflict, Pair, Scope, refute};
 use crate::source::Language;
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub(super) fn judge(
     let candidates = scopes::candidates(kernel, launches, options);
     let mut narrowest = None;
     for attempt in &candidates.proofs {
-        let rest = case.prove(attempt, &mut |_, _, _| {});
+        let rest = case.prove(attempt, None, &mut |_, _, _| {});
         let closed = rest.is_empty();
         narrowest = Some((attempt, rest));
         if closed {
@@ -41,14 +41,30 @@ pub(super) fn judge(
         }
     }
     match narrowest {
-        Some((attempt, rest)) => case.conclude(attempt, rest, &candidates),
+        Some((attempt, rest)) => {
+            let verdict = case.conclude(attempt, rest, &candidates, &[]);
+            match &options.solver {
+                Some(solver) if case.is_open(&verdict) => {
+                    asking::with_session(solver, |session| case.ask(session, &candidates, verdict))
+                }
+                _ => verdict,
+            }
+        }
         None => unreachable!("there is always an attempt for all geometries"),
     }
 }
 
 impl Case<'_> {
     /// Puts together what was proved and what running the kernel shows.
-    fn conclude(&self, attempt: &Attempt, rest: Rest, candidates: &Candidates) -> Verdict {
+    ///
+    /// `suspects` are launches that a solver named: they are run as well, and decide nothing by showing nothing.
+    pub(super) fn conclude(
+        &self,
+        attempt: &Attempt,
+        rest: Rest,
+        candidates: &Candidates,
+        suspects: &[Scope],
+    ) -> Verdict {
         let mut verdict = Verdict {
             race: Race::RaceFree,
             divergence: Divergence::Uniform,
@@ -68,7 +84,7 @@ impl Case<'_> {
             return verdict;
         }
         if !rest.is_empty() {
-            self.refute(attempt, &rest, candidates, &mut verdict);
+            self.refute(attempt, &rest, (candidates, suspects), &mut verdict);
         }
         if verdict.race == Race::RaceFree && !self.kernel.unsupported.is_empty() {
             verdict.race = Race::Unknown;
@@ -77,7 +93,13 @@ impl Case<'_> {
     }
 
     /// Runs the kernel for the stated launches and sorts what stayed open.
-    fn refute(&self, attempt: &Attempt, rest: &Rest, candidates: &Candidates, verdict: &mut Verdict) {
+    fn refute(
+        &self,
+        attempt: &Attempt,
+        rest: &Rest,
+        (candidates, suspects): (&Candidates, &[Scope]),
+        verdict: &mut Verdict,
+    ) {
         let sites: Vec<(SiteId, SiteId)> = rest.pairs.iter().map(|(pair, _)| self.sites(pair)).collect();
         let levels = refute::Levels {
             block: self.options.levels != options::Levels::Grid,
@@ -89,6 +111,10 @@ impl Case<'_> {
             decided &= outcome.decided;
             verdict.conflicts.extend(outcome.conflicts);
             verdict.divergences.extend(outcome.divergences);
+        }
+        for scope in suspects {
+            let outcome = refute::search(self.kernel, &sites, scope, levels, &refute::Budget::default());
+            asking::add_news(outcome, verdict);
         }
         let opaque = self.opaque_arrays();
         verdict
@@ -195,7 +221,7 @@ impl Case<'_> {
         verdict.divergence = if possible { Divergence::PossiblyDivergent } else { Divergence::Unknown };
     }
 
-    fn sites(&self, pair: &Pair) -> (SiteId, SiteId) {
+    pub(super) fn sites(&self, pair: &Pair) -> (SiteId, SiteId) {
         (self.protocol.accesses[pair.first].site, self.protocol.accesses[pair.second].site)
     }
 

@@ -8,6 +8,7 @@
 //! [`parallel`] read them).
 
 mod asked;
+mod asking;
 mod attempt;
 mod front;
 pub mod isolate;

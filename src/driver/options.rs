@@ -4,6 +4,9 @@
 
 use super::front::FrontEnd;
 use crate::source::Language;
+
+pub use crate::smt::{Solver, SolverKind, find as find_solver};
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -34,6 +37,8 @@ pub struct Options {
     pub timings: Timings,
     /// Whether derivations are replayed by the checker.
     pub proofs: Proofs,
+    /// The solver that is asked what rules and runs leave open, if there is one.
+    pub solver: Option<Solver>,
     /// Worker threads over files; `None` means one for each core.
     pub jobs: Option<usize>,
 }
@@ -85,6 +90,7 @@ impl Default for Options {
             time_limit: Duration::from_secs(10),
             timings: Timings::Omit,
             proofs: Proofs::Trust,
+            solver: None,
             jobs: None,
         }
     }

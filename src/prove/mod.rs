@@ -2,11 +2,12 @@
 //!
 //! Each pair of accesses that can meet gives a *condition*: that two distinct threads touch a common byte
 //! there. [`rules`] proves conditions unsatisfiable, symbolically, and returns a derivation that a separate
-//! checker replays; [`refute`] runs the kernel for concrete geometries and returns concrete conflicts. What
-//! neither decides stays open.
+//! checker replays; [`refute`] runs the kernel for concrete geometries and returns concrete conflicts; [`ask`]
+//! asks an SMT solver, if there is one. What none of them decides stays open.
 //!
 //! Deliberately absent: parsing, lowering, messages, the order in which scopes are tried (`driver`).
 
+pub mod ask;
 pub mod condition;
 pub mod refute;
 pub mod rules;
@@ -112,6 +113,8 @@ pub enum Open {
     Budget,
     /// The condition could not be expressed; the reason names the expression.
     NotExpressible(String),
+    /// A solver was asked, in vain: what it said.
+    Solver(String),
     /// The facts of the condition contradict each other even without the conflict, so that any proof would be vacuous.
     Vacuous,
 }

@@ -15,7 +15,7 @@ pub(super) fn text(case: &Case<'_>, places: &Places<'_>, candidates: &Candidates
     for attempt in &candidates.proofs {
         let scope = scopes::describe(case.kernel, attempt);
         let _ = writeln!(out, "  scope {} {}", scope.kind.name(), scope.fixes.join(", "));
-        let rest = case.prove(attempt, &mut |part, pair, outcome| {
+        let rest = case.prove(attempt, None, &mut |part, pair, outcome| {
             let (first, second) = (access(case, places, pair.first), access(case, places, pair.second));
             let _ = writeln!(out, "\n  {first} against {second}, {}", level(pair));
             let _ = match outcome {

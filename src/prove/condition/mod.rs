@@ -39,7 +39,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use pairs::{SameValue, pairs, same_value};
+pub(in crate::prove) use uniform::{Question, questions};
 pub use uniform::{Returned, guard_conditions, replay_guards};
+pub(in crate::prove) use words::words;
 
 /// A condition that has no solution if the rules refute its state.
 pub struct Condition {

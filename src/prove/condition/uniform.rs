@@ -32,17 +32,21 @@ pub enum Returned {
 }
 
 /// Something that two threads must agree about.
-struct Question {
+pub(in crate::prove) struct Question {
     /// Loops around it.
-    loops: Vec<LoopId>,
+    pub(in crate::prove) loops: Vec<LoopId>,
     /// What both threads satisfy.
-    before: Vec<Guard>,
+    pub(in crate::prove) before: Vec<Guard>,
     /// What they may disagree about.
-    cond: ExprId,
+    pub(in crate::prove) cond: ExprId,
 }
 
 /// All questions about a sync, and whether some were left out because returned threads release barriers.
-fn questions(protocol: &Protocol, sync: &Sync, returned: Returned) -> (Vec<Question>, Option<Assumption>) {
+pub(in crate::prove) fn questions(
+    protocol: &Protocol,
+    sync: &Sync,
+    returned: Returned,
+) -> (Vec<Question>, Option<Assumption>) {
     let mut questions = Vec::new();
     let mut released = None;
     for (position, guard) in sync.guards.iter().enumerate() {

@@ -191,10 +191,11 @@ impl Builder<'_> {
     }
 
     /// Whether a growing value cannot leave its type in a turn that its loop's test lets follow: `s < bound` with
-    /// a bound that is small enough, or a signed type, whose overflow is undefined.
+    /// a bound that is small enough, or a signed type, whose overflow is undefined (a narrow one is computed as `int`
+    /// and cut, which is defined).
     fn stays_in_range(&mut self, carried: &Carried, value: &Poly, factor: i128, op: BinaryOp, env: EnvId) -> bool {
         let Some((least, greatest)) = self.protocol.vars[carried.var].ty.range() else { return false };
-        if least < 0 && op == BinaryOp::Mul {
+        if least < 0 && greatest >= i128::from(i32::MAX) && op == BinaryOp::Mul {
             return true;
         }
         let growth = if op == BinaryOp::Shl { 1i128.checked_shl(factor as u32).unwrap_or(i128::MAX) } else { factor };
