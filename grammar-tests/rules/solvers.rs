@@ -8,12 +8,17 @@ use super::catalogue::idioms;
 use super::enumeration::{Random, conflict, edited};
 use raceproof::memory_model::Level;
 use raceproof::prove::ask::{Asker, Budget, Reply, Suspects, View};
+use raceproof::prove::rules::poly::{Atom, IDS, LOOPS, Poly, Side};
+use raceproof::prove::rules::state::{Literal, State};
+use raceproof::prove::rules::{check, search};
 use raceproof::prove::{Assumption, Pair};
 use raceproof::smt::{Answer, Session, SolverKind, find};
 use std::time::{Duration, Instant};
 
-/// Conditions that are asked about.
-const CONDITIONS: usize = 10_500;
+/// Conditions of edited idioms that are asked about.
+const CONDITIONS: usize = 300;
+/// States that are made up.
+const STATES: usize = 10_500;
 
 /// The solver, or a word about its absence.
 fn session(kind: SolverKind) -> Option<Session> {
@@ -137,8 +142,122 @@ fn hold_against_rules(asker: &mut Asker<'_>, subject: &Subject, pair: &Pair, see
     }
 }
 
+/// A made-up state: two threads compute an index from their ids, a loop's turns and uniform values, and the
+/// indices, or some of their parts, are equal.
+fn state(random: &mut Random) -> Option<State> {
+    let mut state = State::default();
+    let uniform: Vec<Poly> = (0..3).map(|number| Atom::uniform(number).map(Poly::atom)).collect::<Option<_>>()?;
+    let mut private = Vec::new();
+    for (number, level) in [(0, IDS), (1, IDS), (0, LOOPS)] {
+        let twins = Side::BOTH.map(|side| Atom::private(level, number, side));
+        let twins = [twins[0]?, twins[1]?];
+        twins.into_iter().for_each(|atom| state.non_negative.insert(atom));
+        private.push(twins.map(Poly::atom));
+    }
+    for atom in &uniform {
+        state.non_negative.insert(atom.as_atom()?);
+        state.facts.push(atom.plus_constant(-1)?);
+    }
+    // Ids are below a size, which is a symbol or a number.
+    for (at, twins) in private.iter().take(2).enumerate() {
+        let size = match random.below(3) {
+            0 => Poly::constant(1 + random.below(9) as i64),
+            _ => uniform[at].clone(),
+        };
+        for twin in twins {
+            state.facts.push(size.plus_constant(-1)?.minus(twin)?);
+        }
+    }
+    let coefficient = |random: &mut Random| match random.below(5) {
+        0 => Poly::constant(1 << random.below(5)),
+        1 => Poly::constant(random.below(7) as i64 - 2),
+        2 => uniform[random.below(3) as usize].clone(),
+        3 => uniform[0].times(&uniform[1]).unwrap_or(Poly::ZERO),
+        _ => Poly::constant(1),
+    };
+    let index = |random: &mut Random| -> Option<[Poly; 2]> {
+        let mut sums = [Poly::ZERO, Poly::ZERO];
+        for twins in &private {
+            let factor = coefficient(random);
+            for (sum, twin) in sums.iter_mut().zip(twins) {
+                *sum = sum.plus(&factor.times(twin)?)?;
+            }
+        }
+        Some(sums)
+    };
+    let [first, second] = index(random)?;
+    let apart = Poly::constant(if random.below(3) == 0 { random.below(5) as i64 - 2 } else { 0 });
+    state.equations.push(first.minus(&second)?.plus(&apart)?);
+    for _ in 0..random.below(3) {
+        let [first, second] = index(random)?;
+        let other = coefficient(random);
+        match random.below(4) {
+            0 => state.facts.push(other.minus(&first)?.plus_constant(-1)?),
+            1 => state.facts.push(second.minus(&other)?),
+            2 => state.equations.push(first.minus(&second)?),
+            _ => state
+                .disjunctions
+                .push(vec![vec![Literal::NonNegative(first.minus(&other)?)], vec![Literal::Zero(second)]]),
+        }
+    }
+    let told_apart = 1 + random.below(2) as usize;
+    state.coordinates = private[..told_apart].iter().map(|twins| (twins[0].clone(), twins[1].clone())).collect();
+    if random.below(2) == 0 {
+        // The same turn of a loop around a barrier, as a uniform number.
+        state.equations.push(private[2][0].minus(&private[2][1])?);
+    }
+    Some(state)
+}
+
+/// Asks about the states of these seeds.
+fn hold_states(session: &mut Session, seeds: std::ops::Range<u64>) -> Tally {
+    // The dearest passes of the search add little here and cost most of the time.
+    let effort = search::Budget { cancellations: 6_000 };
+    let mut tally = Tally::default();
+    for chunk in seeds.clone().step_by(500) {
+        let mut asker = Asker::new(session, Budget { integers: 6_000, ..budget() }, far_away());
+        for seed in chunk..seeds.end.min(chunk + 500) {
+            let Some(state) = state(&mut Random(seed)) else { continue };
+            tally.conditions += 1;
+            let answer = asker.state(&state);
+            match (search::search(&state, &effort), answer) {
+                (search::Outcome::Proved(root), answer) => {
+                    tally.proved_by_rules += 1;
+                    assert_ne!(answer, Answer::Sat, "seed {seed}: the solver contradicts {root:?}");
+                    tally.confirmed += usize::from(answer == Answer::Unsat);
+                    check::check(&root, state).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                }
+                (_, Answer::Unsat) => tally.proved_by_solver_only += 1,
+                (_, Answer::Sat) => tally.possible += 1,
+                _ => {}
+            }
+        }
+    }
+    tally
+}
+
 #[test]
-fn rules_and_solver_agree_on_generated_conditions() {
+fn rules_and_solver_agree_on_made_up_states() {
+    let (Some(mut one), Some(mut other)) = (session(SolverKind::Z3), session(SolverKind::Z3)) else { return };
+    let first = number("RACEPROOF_SEED", 0) as u64;
+    let states = number("RACEPROOF_STATES", STATES) as u64;
+    let middle = first + states / 2;
+    let [left, right] = std::thread::scope(|scope| {
+        let left = scope.spawn(|| hold_states(&mut one, first..middle));
+        let right = hold_states(&mut other, middle..first + states);
+        [left.join().expect("the other half holds as well"), right]
+    });
+    println!("seeds {first} to {}: {left:?} and {right:?}", first + states);
+    let sum = |of: fn(&Tally) -> usize| of(&left) + of(&right);
+    let (conditions, proved) = (sum(|tally| tally.conditions), sum(|tally| tally.proved_by_rules));
+    assert!(conditions as u64 * 20 > states * 19, "{conditions} states");
+    assert!(proved > conditions / 20, "too few proofs to mean anything");
+    assert!(sum(|tally| tally.confirmed) * 2 > proved, "the solver confirms too little");
+    assert!(sum(|tally| tally.possible) > conditions / 20, "too few states have points");
+}
+
+#[test]
+fn rules_and_solver_agree_on_edited_idioms() {
     let Some(mut session) = session(SolverKind::Z3) else { return };
     let (seed, conditions) = (number("RACEPROOF_SEED", 0) as u64, number("RACEPROOF_CONDITIONS", CONDITIONS));
     let mut tally = Tally::default();
@@ -163,7 +282,7 @@ fn two_solvers_agree_on_a_sample() {
     let (Some(mut z3), Some(mut cvc5)) = (session(SolverKind::Z3), session(SolverKind::Cvc5)) else { return };
     let seed = number("RACEPROOF_SEED", 500_000) as u64;
     let mut both = 0;
-    for (seed, text, subject) in Kernels::from(seed).take(60) {
+    for (seed, text, subject) in Kernels::from(seed).take(25) {
         for level in [Level::Block, Level::Grid] {
             for pair in subject.pairs(level).into_iter().take(2) {
                 for view in [View::Rules, View::Machine] {
@@ -183,7 +302,7 @@ fn two_solvers_agree_on_a_sample() {
         }
     }
     println!("seeds from {seed}: both solvers answer {both} questions, alike");
-    assert!(both > 40, "only {both} questions were answered by both");
+    assert!(both > 15, "only {both} questions were answered by both");
 }
 
 #[test]

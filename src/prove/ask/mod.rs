@@ -17,11 +17,13 @@ mod machine;
 mod setting;
 
 use super::condition::{self, Condition, Returned};
+use super::rules::poly::Atom;
+use super::rules::state::State;
 use super::{Assumption, Open, Pair, Scope, SyncQuestion};
 use crate::protocol::Protocol;
 use crate::smt::{Answer, Limits, Session, SolverKind, TermId, Terms};
 use machine::Machine;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// What may be asked for one kernel.
@@ -117,6 +119,11 @@ impl<'s> Asker<'s> {
         Ok(answer)
     }
 
+    /// Whether `state` has a point, over integers.
+    pub fn state(&mut self, state: &State) -> Answer {
+        self.over_state(state, &BTreeMap::new())
+    }
+
     /// Whether two threads of a block can disagree about reaching a sync.
     pub fn sync(
         &mut self,
@@ -152,10 +159,14 @@ impl<'s> Asker<'s> {
     }
 
     fn over_integers(&mut self, condition: &Condition) -> Answer {
+        self.over_state(&condition.state, &condition.names)
+    }
+
+    fn over_state(&mut self, state: &State, names: &BTreeMap<Atom, String>) -> Answer {
         if !self.session.kind().knows_integers() {
             return Answer::Unknown(crate::smt::Trouble::GaveUp(SolverKind::Bitwuzla.name()));
         }
-        let assertions = integers::assertions(&mut self.terms, &condition.state, &condition.names);
+        let assertions = integers::assertions(&mut self.terms, state, names);
         let terms = std::mem::take(&mut self.terms);
         self.session.push();
         assertions.iter().for_each(|&assertion| self.session.assert(&terms, assertion));
