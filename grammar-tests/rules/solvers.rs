@@ -274,7 +274,7 @@ fn rules_and_solver_agree_on_edited_idioms() {
         }
     }
     assert!(tally.confirmed * 2 > tally.proved_by_rules, "the solver confirms too little to mean anything: {tally:?}");
-    assert!(tally.proved_by_solver_only > 0 && tally.confirmed_by_bits > 0, "{tally:?}");
+    assert!(tally.confirmed_by_bits > 0, "bit-vectors confirm nothing: {tally:?}");
 }
 
 #[test]
