@@ -1,5 +1,6 @@
 //! The prover on kernels: the catalogue of RULES, tampered derivations, enumeration of small geometries.
 
+mod adversary;
 mod catalogue;
 mod enumeration;
 mod kernels;

@@ -212,7 +212,7 @@ fn state(random: &mut Random) -> Option<State> {
 /// Asks about the states of these seeds.
 fn hold_states(session: &mut Session, seeds: std::ops::Range<u64>) -> Tally {
     // The dearest passes of the search add little here and cost most of the time.
-    let effort = search::Budget { cancellations: 6_000 };
+    let effort = search::Budget::MIDDLE;
     let mut tally = Tally::default();
     for chunk in seeds.clone().step_by(500) {
         let mut asker = Asker::new(session, Budget { integers: 6_000, ..budget() }, far_away());

@@ -87,6 +87,7 @@ fn pair(
 fn explain(why: &Open) -> String {
     match why {
         Open::NoRule => "no proof rule applies and no small launch shows a conflict; a solver would help".to_owned(),
+        Open::Refuted => "a small launch shows it, but not that it happens first".to_owned(),
         Open::Budget => "the proof budget was spent; a solver would help".to_owned(),
         Open::NotExpressible(what) => format!("{what} is beyond the proof rules; a solver would help"),
         Open::Solver(said) => {

@@ -13,7 +13,7 @@ use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, ExprId};
 use crate::memory_model::Level;
 use crate::protocol::{Access, Guard, LoopId, Protocol};
-use crate::prove::rules::{self, Budget};
+use crate::prove::rules::{Budget, Premises};
 use crate::prove::{Open, Pair, Proof, Scope, Warps};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -57,9 +57,16 @@ struct Address {
 }
 
 impl Asked {
-    /// Proves a pair, or says why not; what was asked before is not searched again.
-    pub(super) fn prove(&self, protocol: &Protocol, pair: &Pair, scope: &Scope) -> Result<Proof, Open> {
-        let question = Question::of(protocol, pair);
+    /// Proves a pair, or says why not; what was asked before is not searched again. Where a cheap search fails,
+    /// `refute` may show that the pair conflicts, before a dear one is begun.
+    pub(super) fn prove(
+        &self,
+        premises: &Premises<'_>,
+        pair: &Pair,
+        mut refute: impl FnMut() -> bool,
+    ) -> Result<Proof, Open> {
+        let scope = premises.scope;
+        let question = Question::of(premises.protocol, pair);
         let mut known = self.known.borrow_mut();
         if let Some(proof) = known.proofs.get(&question).filter(|proof| proof.scope.contains(scope)) {
             return Ok(proof.clone());
@@ -68,7 +75,13 @@ impl Asked {
             return Err(open.clone());
         }
         let Some(budget) = known.budget(scope) else { return Err(Open::Budget) };
-        let outcome = rules::prove_pair(protocol, pair, scope, &budget);
+        let outcome = match premises.prove_pair(pair, &Budget::SMALL) {
+            Err(Open::NoRule | Open::Budget | Open::NotExpressible(_)) if refute() => Err(Open::Refuted),
+            Err(Open::NoRule | Open::Budget) if budget != Budget::SMALL => {
+                premises.prove_pair(pair, &budget.after(Budget::SMALL))
+            }
+            outcome => outcome,
+        };
         known.remember(question, scope, &outcome);
         outcome
     }
@@ -84,6 +97,8 @@ impl Known {
             Ok(proof) => {
                 self.proofs.insert(question, proof.clone());
             }
+            // A conflict that is shown costs little, and is found again.
+            Err(Open::Refuted) => {}
             Err(open) => {
                 *self.stayed_open.entry(scope.clone()).or_default() += 1;
                 self.open.entry(question).or_default().push((scope.clone(), open.clone()));

@@ -7,9 +7,9 @@
 //! One solver process serves each worker thread; it is started by the first question, and forgets between kernels.
 
 use super::asked::Question;
-use super::attempt::Case;
+use super::attempt::{Case, Persistence};
 use super::scopes::Candidates;
-use crate::calculus::SiteId;
+use crate::calculus::{SiteId, eval};
 use crate::check::verdict::Verdict;
 use crate::diagnostic::report::{Divergence, Race};
 use crate::prove::ask::{Asker, Budget, Reply, Suspects};
@@ -106,7 +106,7 @@ impl Helper<'_> {
     }
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
     /// Whether a solver could change a verdict.
     pub(super) fn is_open(&self, verdict: &Verdict) -> bool {
         let race = matches!(verdict.race, Race::Unknown | Race::PossiblyRacy);
@@ -116,7 +116,13 @@ impl Case<'_> {
     }
 
     /// The verdict, with a solver's help; `before` is the one without.
-    pub(super) fn ask(&self, session: &mut Session, candidates: &Candidates, before: Verdict) -> Verdict {
+    pub(super) fn ask(
+        &self,
+        session: &mut Session,
+        program: &'a eval::Program,
+        candidates: &Candidates,
+        before: Verdict,
+    ) -> Verdict {
         let known = before.conflicts.iter().map(|conflict| (conflict.sites[0], conflict.sites[1])).collect();
         let mut helper = Helper {
             asker: Asker::new(session, Budget::default(), self.deadline),
@@ -135,9 +141,11 @@ impl Case<'_> {
             if !last && racy {
                 continue;
             }
-            let rest = self.prove(attempt, Some(&mut helper), &mut |_, _, _| {});
+            let mut hunts = self.hunts(attempt, program);
+            let persistence = if last { Persistence::AskAll } else { Persistence::StopAtFirst };
+            let rest = self.prove(attempt, (&mut hunts, persistence), Some(&mut helper), &mut |_, _, _| {});
             if last || rest.is_empty() {
-                return self.conclude(attempt, rest, candidates, &helper.named);
+                return self.conclude(attempt, rest, hunts, &helper.named);
             }
         }
         before

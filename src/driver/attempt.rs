@@ -8,11 +8,12 @@ use super::asking::Helper;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, options};
 use crate::calculus::intervals::{self, Intervals};
-use crate::calculus::{Kernel, SiteId, Space, SyncScope};
+use crate::calculus::{Kernel, SiteId, Space, SyncScope, eval};
 use crate::memory_model::{self, Level};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, Protocol, SyncId};
 use crate::prove::condition::{self, Returned};
+use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Open, Pair, Proof, Scope, SyncQuestion, Warps, rules};
 use crate::source::Language;
 use std::collections::BTreeSet;
@@ -66,6 +67,15 @@ impl Rest {
     }
 }
 
+/// What to do about a question without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Persistence {
+    /// Ask all others too: they are told to the user.
+    AskAll,
+    /// Stop: another attempt follows.
+    StopAtFirst,
+}
+
 /// Someone who wants to see each condition and how it was decided.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(&Candidate, &Pair, &Result<Proof, Open>);
 
@@ -80,25 +90,47 @@ impl<'a> Case<'a> {
         let deadline = Instant::now() + options.time_limit;
         Case { kernel, protocol, language, options, deadline, asked: Asked::default() }
     }
-}
 
-impl Case<'_> {
-    /// Tries to prove everything for all parts of an attempt, by rules, and with the help of a solver if given one.
-    pub(super) fn prove(&self, attempt: &Attempt, mut helper: Option<&mut Helper<'_>>, observe: Observer<'_>) -> Rest {
+    /// Tries to prove everything for all parts of an attempt, by rules, and with the help of a solver if given
+    /// one; `hunts` look for witnesses in each part.
+    pub(super) fn prove(
+        &self,
+        attempt: &Attempt,
+        (hunts, persistence): (&mut [Hunt<'a>], Persistence),
+        mut helper: Option<&mut Helper<'_>>,
+        observe: Observer<'_>,
+    ) -> Rest {
         let mut rest = Rest::default();
-        for part in &attempt.parts {
-            rest.assumptions.extend(part.assumptions.iter().cloned());
-            let uniform = self.prove_syncs(part, helper.as_deref_mut(), &mut rest);
+        for (part, hunt) in attempt.parts.iter().zip(hunts) {
+            let premises = rules::Premises::new(self.protocol, &part.scope);
+            let (helper, rest) = (helper.as_deref_mut(), &mut rest);
+            let mut proving = Proving { case: self, part, premises, hunt, persistence, helper, rest, observe };
+            proving.rest.assumptions.extend(part.assumptions.iter().cloned());
+            let uniform = proving.syncs();
             for level in self.levels() {
                 for space in [Space::Shared, Space::Global] {
-                    if memory_model::may_meet(space, level) {
-                        let helper = helper.as_deref_mut();
-                        self.prove_pairs(part, (level, space), &uniform, helper, &mut rest, observe);
+                    if memory_model::may_meet(space, level) && !proving.is_over() {
+                        proving.pairs((level, space), &uniform);
                     }
                 }
             }
         }
         rest
+    }
+
+    /// A hunt for each part of an attempt.
+    pub(super) fn hunts(&self, attempt: &Attempt, program: &'a eval::Program) -> Vec<Hunt<'a>> {
+        let levels = self.search_levels();
+        let hunt = |part: &Candidate| Hunt::new(self.kernel, program, &part.scope, levels, &refute::Budget::default());
+        attempt.parts.iter().map(hunt).collect()
+    }
+
+    /// The levels at which conflicts are looked for.
+    pub(super) fn search_levels(&self) -> refute::Levels {
+        refute::Levels {
+            block: self.options.levels != options::Levels::Grid,
+            grid: self.options.levels != options::Levels::Block,
+        }
     }
 
     pub(super) fn levels(&self) -> Vec<Level> {
@@ -109,136 +141,10 @@ impl Case<'_> {
         }
     }
 
-    /// Proves syncs uniform; returns those that are.
-    pub(super) fn prove_syncs(
-        &self,
-        part: &Candidate,
-        mut helper: Option<&mut Helper<'_>>,
-        rest: &mut Rest,
-    ) -> BTreeSet<SyncId> {
-        let returned = match self.language {
-            Language::Cuda => Returned::ReleaseBarriers,
-            Language::OpenCl => Returned::StillCount,
-        };
-        let budget = rules::Budget::default();
-        let mut uniform = BTreeSet::new();
-        for sync in self.protocol.syncs.handles() {
-            let question = SyncQuestion { sync, warps: self.asked_warps(sync) };
-            match rules::prove_sync_uniform(self.protocol, question, returned, &part.scope, &budget) {
-                Ok(proof) => {
-                    if self.options.proofs == options::Proofs::Recheck
-                        && let Err(error) =
-                            rules::check_sync_uniform(self.protocol, question, returned, &part.scope, &proof.derivation)
-                    {
-                        rest.rejected.push(error.to_string());
-                    }
-                    rest.assumptions.extend(proof.assumptions);
-                    uniform.insert(sync);
-                }
-                Err(why) => {
-                    let asked = match helper.as_deref_mut() {
-                        Some(helper) => helper.sync(self, question, returned, &part.scope),
-                        None => Err(why),
-                    };
-                    match asked {
-                        Ok(assumptions) => {
-                            rest.assumptions.extend(assumptions);
-                            uniform.insert(sync);
-                        }
-                        Err(why) => rest.syncs.push((sync, why)),
-                    }
-                }
-            }
-        }
-        uniform
-    }
-
-    fn prove_pairs(
-        &self,
-        part: &Candidate,
-        (level, space): (Level, Space),
-        proved: &BTreeSet<SyncId>,
-        mut helper: Option<&mut Helper<'_>>,
-        rest: &mut Rest,
-        observe: Observer<'_>,
-    ) {
-        let array_space = |access: &Access| self.kernel.arrays[access.array].space;
-        let accesses = self.protocol.accesses.iter().filter(|(_, access)| array_space(access) == space).count();
-        if accesses > MAX_ACCESSES {
-            rest.too_large = Some(accesses);
-            return;
-        }
-        let intervals = self.intervals(level, space, proved);
-        let within_warps = (level == Level::Block && self.has_warp_syncs())
-            .then(|| self.intervals(Level::Warp, space, proved))
-            .map(|intervals| condition::pairs(self.protocol, &intervals, Level::Warp));
-        let in_space = |pair: &Pair| array_space(&self.protocol.accesses[pair.first]) == space;
-        for pair in condition::pairs(self.protocol, &intervals, level).into_iter().filter(in_space) {
-            if Instant::now() > self.deadline {
-                rest.late = true;
-                return;
-            }
-            let outcome = self.decide(&pair, &part.scope, helper.as_deref_mut());
-            observe(part, &pair, &outcome);
-            match (outcome, &within_warps) {
-                (Ok(proof), _) => self.close(&pair, proof, rest),
-                (Err(why), Some(others)) => {
-                    if !self.prove_by_warps(&pair, others, part, helper.as_deref_mut(), rest, observe) {
-                        rest.pairs.push((pair, why));
-                    }
-                }
-                (Err(why), None) => rest.pairs.push((pair, why)),
-            }
-        }
-    }
-
-    /// Proves a pair by rules, or with the help of a solver.
-    fn decide(&self, pair: &Pair, scope: &Scope, helper: Option<&mut Helper<'_>>) -> Result<Proof, Open> {
-        let outcome = self.asked.prove(self.protocol, pair, scope);
-        match (outcome, helper) {
-            (Err(why), Some(helper)) => helper.pair(self, pair, scope, why),
-            (outcome, _) => outcome,
-        }
-    }
-
-    fn close(&self, pair: &Pair, proof: Proof, rest: &mut Rest) {
-        self.recheck(pair, &proof, rest);
-        rest.assumptions.extend(proof.assumptions);
-    }
-
-    /// Proves a pair of threads of one block in two parts: threads of two warps do not conflict, and those of
-    /// one warp do not in what is left between the syncs of their warp. `others` are all pairs within warps.
-    fn prove_by_warps(
-        &self,
-        pair: &Pair,
-        others: &[Pair],
-        part: &Candidate,
-        mut helper: Option<&mut Helper<'_>>,
-        rest: &mut Rest,
-        observe: Observer<'_>,
-    ) -> bool {
-        let apart = Pair { warps: Warps::Different, ..pair.clone() };
-        let alike = others.iter().filter(|other| (other.first, other.second) == (pair.first, pair.second));
-        let together = alike.map(|other| Pair { warps: Warps::Same, level: pair.level, ..other.clone() });
-        let mut proofs = Vec::new();
-        for pair in std::iter::once(apart).chain(together) {
-            let outcome = self.decide(&pair, &part.scope, helper.as_deref_mut());
-            observe(part, &pair, &outcome);
-            match outcome {
-                Ok(proof) => proofs.push((pair, proof)),
-                Err(_) => return false,
-            }
-        }
-        for (pair, proof) in proofs {
-            self.close(&pair, proof, rest);
-        }
-        true
-    }
-
     /// Whether threads of two warps cannot conflict at the pair: then lock-step execution would hide its race.
     pub(super) fn needs_one_warp(&self, pair: &Pair, scope: &Scope) -> bool {
         let apart = Pair { warps: Warps::Different, ..pair.clone() };
-        self.asked.prove(self.protocol, &apart, scope).is_ok()
+        self.asked.prove(&rules::Premises::new(self.protocol, scope), &apart, || false).is_ok()
     }
 
     /// Whether some sync orders the threads of a warp only. In OpenCL the size of a sub-group is not known.
@@ -250,6 +156,14 @@ impl Case<'_> {
     fn asked_warps(&self, sync: SyncId) -> Warps {
         let of_a_warp = self.protocol.syncs[sync].scope == SyncScope::Warp && self.language == Language::Cuda;
         if of_a_warp { Warps::Same } else { Warps::Any }
+    }
+
+    /// What a barrier does about threads that have returned.
+    fn returned(&self) -> Returned {
+        match self.language {
+            Language::Cuda => Returned::ReleaseBarriers,
+            Language::OpenCl => Returned::StillCount,
+        }
     }
 
     /// Which accesses meet, given the syncs that order threads at this level for this memory. A sync in a
@@ -264,15 +178,174 @@ impl Case<'_> {
         };
         intervals::analyze(self.kernel, &orders)
     }
+}
 
-    fn recheck(&self, pair: &Pair, proof: &Proof, rest: &mut Rest) {
+/// The proof of one part of an attempt under way.
+struct Proving<'p, 'a, 'h, 'o> {
+    case: &'p Case<'a>,
+    part: &'p Candidate,
+    premises: rules::Premises<'p>,
+    hunt: &'p mut Hunt<'a>,
+    persistence: Persistence,
+    helper: Option<&'p mut Helper<'h>>,
+    rest: &'p mut Rest,
+    observe: Observer<'o>,
+}
+
+impl Proving<'_, '_, '_, '_> {
+    /// Whether nothing that is asked now can matter.
+    fn is_over(&self) -> bool {
+        self.persistence == Persistence::StopAtFirst && !self.rest.is_empty()
+    }
+
+    /// Proves syncs uniform; returns those that are.
+    fn syncs(&mut self) -> BTreeSet<SyncId> {
+        let (protocol, returned) = (self.case.protocol, self.case.returned());
+        let mut uniform = BTreeSet::new();
+        for sync in protocol.syncs.handles() {
+            if self.is_over() {
+                break;
+            }
+            match self.sync(sync, returned) {
+                Ok(proof) => {
+                    if self.case.options.proofs == options::Proofs::Recheck
+                        && let Err(error) = rules::check_sync_uniform(
+                            protocol,
+                            self.question(sync),
+                            returned,
+                            &self.part.scope,
+                            &proof.derivation,
+                        )
+                    {
+                        self.rest.rejected.push(error.to_string());
+                    }
+                    self.rest.assumptions.extend(proof.assumptions);
+                    uniform.insert(sync);
+                }
+                Err(why) => match self.ask_about(sync, returned, why) {
+                    Ok(assumptions) => {
+                        self.rest.assumptions.extend(assumptions);
+                        uniform.insert(sync);
+                    }
+                    Err(why) => self.rest.syncs.push((sync, why)),
+                },
+            }
+        }
+        uniform
+    }
+
+    /// Asks the solver about a sync that rules do not prove uniform, unless a run shows that it is not.
+    fn ask_about(&mut self, sync: SyncId, returned: Returned, why: Open) -> Result<BTreeSet<Assumption>, Open> {
+        let question = self.question(sync);
+        match self.helper.as_deref_mut() {
+            Some(helper) if why != Open::Refuted => helper.sync(self.case, question, returned, &self.part.scope),
+            _ => Err(why),
+        }
+    }
+
+    fn question(&self, sync: SyncId) -> SyncQuestion {
+        SyncQuestion { sync, warps: self.case.asked_warps(sync) }
+    }
+
+    fn sync(&mut self, sync: SyncId, returned: Returned) -> Result<Proof, Open> {
+        let (protocol, premises, question) = (self.case.protocol, &self.premises, self.question(sync));
+        let prove = |budget: &rules::Budget| premises.prove_sync_uniform(question, returned, budget);
+        let hunt = &mut *self.hunt;
+        match prove(&rules::Budget::SMALL) {
+            Err(_) if hunt.diverges(protocol, sync, returned) => Err(Open::Refuted),
+            // A barrier has several conditions, of which the first pass may settle some.
+            Err(Open::NoRule | Open::Budget) => prove(&rules::Budget::default()),
+            outcome => outcome,
+        }
+    }
+
+    fn pairs(&mut self, (level, space): (Level, Space), proved: &BTreeSet<SyncId>) {
+        let (case, protocol) = (self.case, self.case.protocol);
+        let array_space = |access: &Access| case.kernel.arrays[access.array].space;
+        let accesses = protocol.accesses.iter().filter(|(_, access)| array_space(access) == space).count();
+        if accesses > MAX_ACCESSES {
+            self.rest.too_large = Some(accesses);
+            return;
+        }
+        let intervals = case.intervals(level, space, proved);
+        let within_warps = (level == Level::Block && case.has_warp_syncs())
+            .then(|| case.intervals(Level::Warp, space, proved))
+            .map(|intervals| condition::pairs(protocol, &intervals, Level::Warp));
+        let in_space = |pair: &Pair| array_space(&protocol.accesses[pair.first]) == space;
+        for pair in condition::pairs(protocol, &intervals, level).into_iter().filter(in_space) {
+            if self.is_over() {
+                return;
+            }
+            if Instant::now() > case.deadline {
+                self.rest.late = true;
+                return;
+            }
+            let outcome = self.pair(&pair);
+            (self.observe)(self.part, &pair, &outcome);
+            match (outcome, &within_warps) {
+                (Ok(proof), _) => self.close(&pair, proof),
+                (Err(why), Some(others)) if why != Open::Refuted => {
+                    if !self.prove_by_warps(&pair, others) {
+                        self.rest.pairs.push((pair, why));
+                    }
+                }
+                (Err(why), _) => self.rest.pairs.push((pair, why)),
+            }
+        }
+    }
+
+    fn close(&mut self, pair: &Pair, proof: Proof) {
+        self.recheck(pair, &proof);
+        self.rest.assumptions.extend(proof.assumptions);
+    }
+
+    /// Proves a pair of threads of one block in two parts: threads of two warps do not conflict, and those of
+    /// one warp do not in what is left between the syncs of their warp. `others` are all pairs within warps.
+    fn prove_by_warps(&mut self, pair: &Pair, others: &[Pair]) -> bool {
+        let apart = Pair { warps: Warps::Different, ..pair.clone() };
+        let alike = others.iter().filter(|other| (other.first, other.second) == (pair.first, pair.second));
+        let together = alike.map(|other| Pair { warps: Warps::Same, level: pair.level, ..other.clone() });
+        let mut proofs = Vec::new();
+        for pair in std::iter::once(apart).chain(together) {
+            let proved = self.case.asked.prove(&self.premises, &pair, || false);
+            let outcome = self.help(&pair, proved);
+            (self.observe)(self.part, &pair, &outcome);
+            match outcome {
+                Ok(proof) => proofs.push((pair, proof)),
+                Err(_) => return false,
+            }
+        }
+        for (pair, proof) in proofs {
+            self.close(&pair, proof);
+        }
+        true
+    }
+
+    fn pair(&mut self, pair: &Pair) -> Result<Proof, Open> {
+        let (protocol, hunt) = (self.case.protocol, &mut *self.hunt);
+        if hunt.knows(protocol, pair) {
+            return Err(Open::Refuted);
+        }
+        let proved = self.case.asked.prove(&self.premises, pair, || hunt.conflicts(protocol, pair));
+        self.help(pair, proved)
+    }
+
+    /// Asks the solver about a pair that is neither proved nor refuted.
+    fn help(&mut self, pair: &Pair, proved: Result<Proof, Open>) -> Result<Proof, Open> {
+        match (proved, self.helper.as_deref_mut()) {
+            (Err(why), Some(helper)) if why != Open::Refuted => helper.pair(self.case, pair, &self.part.scope, why),
+            (outcome, _) => outcome,
+        }
+    }
+
+    fn recheck(&mut self, pair: &Pair, proof: &Proof) {
         // A solver gives no derivation.
         let derived = !proof.derivation.refutations.is_empty();
         if derived
-            && self.options.proofs == options::Proofs::Recheck
-            && let Err(error) = rules::check_pair(self.protocol, pair, &proof.scope, &proof.derivation)
+            && self.case.options.proofs == options::Proofs::Recheck
+            && let Err(error) = rules::check_pair(self.case.protocol, pair, &proof.scope, &proof.derivation)
         {
-            rest.rejected.push(error.to_string());
+            self.rest.rejected.push(error.to_string());
         }
     }
 }

@@ -8,16 +8,17 @@
 //! What stays open after that is `possibly-racy` if it depends on what memory holds, and `unknown`
 //! otherwise. A kernel with a construct that is not modelled is never `race-free`.
 
-use super::attempt::{Case, Rest};
-use super::scopes::{Attempt, Candidates};
-use super::{Options, asking, options, scopes};
-use crate::calculus::{ArrayId, Kernel, SiteId, Space};
+use super::attempt::{Case, Persistence, Rest};
+use super::scopes::Attempt;
+use super::{Options, asking, scopes};
+use crate::calculus::{ArrayId, Kernel, SiteId, Space, eval};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
 use crate::memory_model::Level;
 use crate::protocol::{Protocol, Reason, ReasonKind};
-use crate::prove::{Assumption, Conflict, Pair, Scope, refute};
+use crate::prove::refute::{self, Hunt};
+use crate::prove::{Assumption, Conflict, Pair, Scope};
 use crate::source::Language;
 use std::collections::BTreeSet;
 
@@ -31,21 +32,25 @@ pub(super) fn judge(
 ) -> Verdict {
     let case = Case::new(kernel, protocol, language, options);
     let candidates = scopes::candidates(kernel, launches, options);
+    let program = eval::Program::new(kernel);
     let mut narrowest = None;
-    for attempt in &candidates.proofs {
-        let rest = case.prove(attempt, None, &mut |_, _, _| {});
+    for (index, attempt) in candidates.proofs.iter().enumerate() {
+        let is_last = index + 1 == candidates.proofs.len();
+        let persistence = if is_last { Persistence::AskAll } else { Persistence::StopAtFirst };
+        let mut hunts = case.hunts(attempt, &program);
+        let rest = case.prove(attempt, (&mut hunts, persistence), None, &mut |_, _, _| {});
         let closed = rest.is_empty();
-        narrowest = Some((attempt, rest));
+        narrowest = Some((attempt, rest, hunts));
         if closed {
             break;
         }
     }
     match narrowest {
-        Some((attempt, rest)) => {
-            let verdict = case.conclude(attempt, rest, &candidates, &[]);
+        Some((attempt, rest, hunts)) => {
+            let verdict = case.conclude(attempt, rest, hunts, &[]);
             match &options.solver {
                 Some(solver) if case.is_open(&verdict) => {
-                    asking::with_session(solver, |session| case.ask(session, &candidates, verdict))
+                    asking::with_session(solver, |session| case.ask(session, &program, &candidates, verdict))
                 }
                 _ => verdict,
             }
@@ -54,17 +59,11 @@ pub(super) fn judge(
     }
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
     /// Puts together what was proved and what running the kernel shows.
     ///
     /// `suspects` are launches that a solver named: they are run as well, and decide nothing by showing nothing.
-    pub(super) fn conclude(
-        &self,
-        attempt: &Attempt,
-        rest: Rest,
-        candidates: &Candidates,
-        suspects: &[Scope],
-    ) -> Verdict {
+    pub(super) fn conclude(&self, attempt: &Attempt, rest: Rest, hunts: Vec<Hunt<'a>>, suspects: &[Scope]) -> Verdict {
         let mut verdict = Verdict {
             race: Race::RaceFree,
             divergence: Divergence::Uniform,
@@ -84,7 +83,7 @@ impl Case<'_> {
             return verdict;
         }
         if !rest.is_empty() {
-            self.refute(attempt, &rest, (candidates, suspects), &mut verdict);
+            self.refute(attempt, &rest, (hunts, suspects), &mut verdict);
         }
         if verdict.race == Race::RaceFree && !self.kernel.unsupported.is_empty() {
             verdict.race = Race::Unknown;
@@ -92,28 +91,25 @@ impl Case<'_> {
         verdict
     }
 
-    /// Runs the kernel for the stated launches and sorts what stayed open.
+    /// Runs the kernel for the stated launches (those of the last attempt) and sorts what stayed open.
     fn refute(
         &self,
         attempt: &Attempt,
         rest: &Rest,
-        (candidates, suspects): (&Candidates, &[Scope]),
+        (hunts, suspects): (Vec<Hunt<'a>>, &[Scope]),
         verdict: &mut Verdict,
     ) {
-        let sites: Vec<(SiteId, SiteId)> = rest.pairs.iter().map(|(pair, _)| self.sites(pair)).collect();
-        let levels = refute::Levels {
-            block: self.options.levels != options::Levels::Grid,
-            grid: self.options.levels != options::Levels::Block,
-        };
+        let pairs: Vec<Pair> = rest.pairs.iter().map(|(pair, _)| pair.clone()).collect();
+        let sites: Vec<(SiteId, SiteId)> = pairs.iter().map(|pair| self.sites(pair)).collect();
         let mut decided = rest.is_complete();
-        for candidate in &candidates.searches {
-            let outcome = refute::search(self.kernel, &sites, &candidate.scope, levels, &refute::Budget::default());
+        for hunt in hunts {
+            let outcome = hunt.finish(Some((self.protocol, &pairs)), &sites);
             decided &= outcome.decided;
             verdict.conflicts.extend(outcome.conflicts);
             verdict.divergences.extend(outcome.divergences);
         }
         for scope in suspects {
-            let outcome = refute::search(self.kernel, &sites, scope, levels, &refute::Budget::default());
+            let outcome = refute::search(self.kernel, &sites, scope, self.search_levels(), &refute::Budget::default());
             asking::add_news(outcome, verdict);
         }
         let opaque = self.opaque_arrays();

@@ -25,10 +25,9 @@ pub(super) struct Candidate {
 /// The sets for which a kernel is judged.
 #[derive(Clone, Debug)]
 pub(super) struct Candidates {
-    /// Sets for which freedom is to be proved, the widest first; each holds all stated launches.
+    /// Sets for which freedom is to be proved, the widest first; each holds all stated launches. The last one,
+    /// in which conflicts are looked for too, holds exactly the stated launches, or all if none is stated.
     pub(super) proofs: Vec<Attempt>,
-    /// Sets in which conflicts are looked for: exactly the stated launches, or all if none is stated.
-    pub(super) searches: Vec<Candidate>,
 }
 
 /// One attempt at a proof: it succeeds if all its parts do.
@@ -45,14 +44,12 @@ pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], options: &Options)
     let mut stated = stated_launches(kernel, launches, options, &params);
     let all = all_geometries(kernel, &read, &params, &stated);
     if stated.is_empty() {
-        let proofs = vec![Attempt { parts: vec![all.clone()] }];
-        return Candidates { proofs, searches: vec![all] };
+        return Candidates { proofs: vec![Attempt { parts: vec![all] }] };
     }
     for launch in &mut stated {
         take_as_one(launch, |at| !read[0][at], |at| !read[1][at]);
     }
-    let proofs = vec![Attempt { parts: vec![all] }, Attempt { parts: stated.clone() }];
-    Candidates { proofs, searches: stated }
+    Candidates { proofs: vec![Attempt { parts: vec![all] }, Attempt { parts: stated }] }
 }
 
 /// Which of the six dimensions the kernel reads, as an id or as a size: block axes, then grid axes.

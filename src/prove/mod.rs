@@ -9,6 +9,7 @@
 
 pub mod ask;
 pub mod condition;
+mod domains;
 pub mod refute;
 pub mod rules;
 
@@ -111,6 +112,8 @@ pub enum Open {
     NoRule,
     /// The budget was spent.
     Budget,
+    /// A run shows the conflict (or the divergence), so that no proof was sought, or no dearer one.
+    Refuted,
     /// The condition could not be expressed; the reason names the expression.
     NotExpressible(String),
     /// A solver was asked, in vain: what it said.

@@ -175,7 +175,7 @@ impl Program {
     }
 
     /// Whether blocks wait for each other.
-    pub(super) fn has_grid_sync(&self) -> bool {
+    pub fn waits_for_the_grid(&self) -> bool {
         self.syncs.iter().any(|sync| sync.scope >= SyncScope::Grid)
     }
 

@@ -58,7 +58,7 @@ fn run_blocks<S: Sink>(machine: &mut Machine<'_, S>) -> bool {
         Blocks::These(ids) => ids.len() as u128,
     };
     // Every thread takes an instruction at least, so that there is no use in making room for more of them.
-    let together = machine.program.has_grid_sync();
+    let together = machine.program.waits_for_the_grid();
     if product(block) * if together { blocks } else { 1 } > u128::from(machine.setup.budget) {
         return false;
     }

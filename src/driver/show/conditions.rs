@@ -1,7 +1,8 @@
 //! Conflict conditions and how each was decided: what the judgement of a kernel works on.
 
 use super::places::Places;
-use crate::driver::attempt::Case;
+use crate::calculus::eval;
+use crate::driver::attempt::{Case, Persistence};
 use crate::driver::scopes::{self, Candidates};
 use crate::memory_model::AccessKind;
 use crate::memory_model::Level;
@@ -12,10 +13,12 @@ use std::fmt::Write as _;
 /// The conditions of a kernel as text, attempt after attempt until one succeeds.
 pub(super) fn text(case: &Case<'_>, places: &Places<'_>, candidates: &Candidates) -> String {
     let mut out = format!("kernel {}\n", case.kernel.name);
+    let program = eval::Program::new(case.kernel);
     for attempt in &candidates.proofs {
         let scope = scopes::describe(case.kernel, attempt);
         let _ = writeln!(out, "  scope {} {}", scope.kind.name(), scope.fixes.join(", "));
-        let rest = case.prove(attempt, None, &mut |part, pair, outcome| {
+        let mut hunts = case.hunts(attempt, &program);
+        let rest = case.prove(attempt, (&mut hunts, Persistence::AskAll), None, &mut |part, pair, outcome| {
             let (first, second) = (access(case, places, pair.first), access(case, places, pair.second));
             let _ = writeln!(out, "\n  {first} against {second}, {}", level(pair));
             let _ = match outcome {

@@ -1,13 +1,15 @@
 //! Refute: concrete runs that show conflicts, divergent barriers, accesses out of bounds and failed claims.
 //!
-//! [`search`] runs the kernel from its entry, in machine arithmetic, for small geometries and parameter
+//! A [`Hunt`] runs the kernel from its entry, in machine arithmetic, for small geometries and parameter
 //! values (or the only ones, where the [`Scope`] fixes them), hashes the addresses of exact accesses, and
 //! reports the smallest witness of each pair of sites. A conflict between exact accesses is one whatever
 //! arrays hold; [`replay`] checks a witness independently.
 //!
-//! - Order of trials: geometries by number of threads; for each, parameters all equal, then one apart, then
-//!   mixed pseudo-randomly from a fixed seed. Dimensions that the kernel never reads are 1. The witness is the
-//!   first in this order, then the one of the lowest threads.
+//! - [`guide`] first: what a pair of accesses needs to conflict is solved for a launch, which is then run like
+//!   any other. Then enumeration: geometries by number of threads; for each, parameters all equal, then one
+//!   apart, then mixed pseudo-randomly from a fixed seed. Dimensions that the kernel never reads are 1. The
+//!   witness is the first in this order, then the one of the lowest threads; but launches whose parameters are
+//!   all at least 1 come before others.
 //! - A witness in a run without anything wrong before is preferred to an earlier one that has
 //!   ([`Conflict::after_earlier`]).
 //! - Valuations under which an `assume` fails are skipped.
@@ -18,6 +20,7 @@
 //!
 //! Deliberately absent: inexact accesses (they may not happen), contents of arrays, interleavings.
 
+mod guide;
 mod report;
 mod space;
 mod sweep;
@@ -28,12 +31,15 @@ mod witness;
 pub use sweep::Levels;
 pub use witness::replay;
 
-use super::{Conflict, Divergence, Scope, WitnessThread};
+use super::condition::Returned;
+use super::{Conflict, Divergence, Pair, Scope, WitnessThread};
 use crate::calculus::arithmetic::Trap;
 use crate::calculus::eval::{Program, Run, run};
 use crate::calculus::{ArrayId, ExprId, Geometry, Kernel, SiteId};
 use crate::memory_model::Level;
+use crate::protocol::{Protocol, SyncId};
 use crate::source::Span;
+use guide::Apart;
 use report::Findings;
 use space::{Mentions, Space};
 use sweep::Sweep;
@@ -117,39 +123,139 @@ pub struct Outcome {
 /// Looks for conflicts between the sites of `open` (all, if it is empty) at `levels`, within `scope`.
 pub fn search(kernel: &Kernel, open: &[(SiteId, SiteId)], scope: &Scope, levels: Levels, budget: &Budget) -> Outcome {
     let program = Program::new(kernel);
-    let mentions = Mentions::of(kernel);
-    let space = Space::new(kernel, &mentions, scope);
-    let mut findings = Findings::new(kernel, &program, open, levels);
-    let mut sweep = Sweep::new(kernel, levels);
-    let fixed = space.is_fixed();
-    let total = if fixed { budget.steps.saturating_mul(DECISIVE_FACTOR) } else { budget.steps };
-    let mut left = total;
-    let mut geometries = space.geometries();
-    geometries.retain(|geometry| fixed || is_useful(geometry, levels));
-    'all: for (index, geometry) in geometries.iter().copied().enumerate() {
-        // No geometry may use up what the larger ones need.
-        let floor = left - (left / (geometries.len() - index) as u64).saturating_mul(SMALL_FIRST).min(left);
-        for params in space.valuations(&geometry) {
-            let blocks = chosen_blocks(&geometry, left, mentions.statements);
-            let launch = Launch { geometry, params, blocks };
-            sweep.clear();
-            let outcome = run(&program, &launch.setup(left), &mut sweep);
-            left = left.saturating_sub(outcome.steps + RUN_COST);
-            if !outcome.vacuous {
-                findings.take(&launch, &outcome, &sweep);
-                findings.decided = fixed && is_decisive(kernel, &launch, &outcome);
-            }
-            if left == 0 || findings.is_complete(&sweep) {
-                break 'all;
-            }
-            if left < floor && !fixed {
-                break;
+    Hunt::new(kernel, &program, scope, levels, budget).finish(None, open)
+}
+
+/// A search that is asked about pairs and barriers one by one, and told at the end what is still open.
+pub struct Hunt<'a> {
+    kernel: &'a Kernel,
+    program: &'a Program,
+    levels: Levels,
+    mentions: Mentions,
+    space: Space,
+    sweep: Sweep,
+    findings: Findings<'a>,
+    total: u64,
+    left: u64,
+    /// Instructions that proposed launches may take.
+    proposals: u64,
+}
+
+impl<'a> Hunt<'a> {
+    /// A hunt that knows nothing yet. `program` is `kernel`, compiled.
+    pub fn new(kernel: &'a Kernel, program: &'a Program, scope: &Scope, levels: Levels, budget: &Budget) -> Self {
+        let mentions = Mentions::of(kernel);
+        let space = Space::new(kernel, &mentions, scope);
+        let fixed = space.is_fixed();
+        let findings = Findings::new(kernel, program);
+        let total = if fixed { budget.steps.saturating_mul(DECISIVE_FACTOR) } else { budget.steps };
+        let sweep = Sweep::new(kernel, levels);
+        let proposals = 2 * budget.steps;
+        Hunt { kernel, program, levels, mentions, space, sweep, findings, total, left: total, proposals }
+    }
+
+    /// Whether a launch that was run already shows that `pair` conflicts.
+    pub fn knows(&self, protocol: &Protocol, pair: &Pair) -> bool {
+        self.findings.knows(key_of(protocol, pair))
+    }
+
+    /// Whether a launch shows that `pair` conflicts: one that was run already, or one that the condition asks for.
+    pub fn conflicts(&mut self, protocol: &Protocol, pair: &Pair) -> bool {
+        let key = key_of(protocol, pair);
+        if !self.findings.knows(key)
+            && let Some(launch) = guide::conflict(protocol, pair, &self.space, Apart::Distinct)
+        {
+            self.propose(launch);
+        }
+        self.findings.knows(key)
+    }
+
+    /// Whether a launch shows that some thread waits at `sync` for one that does not arrive.
+    pub fn diverges(&mut self, protocol: &Protocol, sync: SyncId, returned: Returned) -> bool {
+        let site = protocol.syncs[sync].site;
+        if !self.findings.knows_divergence(site, returned)
+            && let Some(launch) = guide::divergence(protocol, sync, returned, &self.space)
+        {
+            self.propose(launch);
+        }
+        self.findings.knows_divergence(site, returned)
+    }
+
+    /// Runs a launch that should show something.
+    fn propose(&mut self, launch: Launch) {
+        let mut launch = launch;
+        if self.program.waits_for_the_grid() {
+            launch.blocks = None;
+        }
+        let budget = self.proposals / 4;
+        self.proposals -= self.run(&launch, budget).min(self.proposals);
+    }
+
+    /// Runs a launch and keeps what it shows; the instructions that it took.
+    fn run(&mut self, launch: &Launch, budget: u64) -> u64 {
+        self.sweep.clear();
+        let outcome = run(self.program, &launch.setup(budget), &mut self.sweep);
+        if !outcome.vacuous {
+            let degenerate = self.space.is_degenerate(&launch.params);
+            self.findings.take(launch, &outcome, &self.sweep, degenerate);
+            self.findings.decided = self.space.is_fixed() && is_decisive(self.kernel, launch, &outcome);
+        }
+        outcome.steps
+    }
+
+    /// What was found between the sites of `open` (all, if it is empty), after looking for the rest by
+    /// enumeration. With the protocol and its pairs, launches that tell warps apart are tried first.
+    pub fn finish(mut self, pairs: Option<(&Protocol, &[Pair])>, open: &[(SiteId, SiteId)]) -> Outcome {
+        self.findings.restrict(open, self.levels);
+        if let Some((protocol, pairs)) = pairs {
+            self.cross_warps(protocol, pairs);
+        }
+        if !self.findings.is_complete(&self.sweep) || self.space.is_fixed() {
+            self.enumerate();
+        }
+        let mut outcome = self.findings.finish();
+        outcome.steps = self.total - self.left;
+        outcome
+    }
+
+    /// Looks for conflicts between two warps where only some within one are known.
+    fn cross_warps(&mut self, protocol: &Protocol, pairs: &[Pair]) {
+        for pair in pairs {
+            if self.findings.knows_within_warps_only(key_of(protocol, pair))
+                && let Some(launch) = guide::conflict(protocol, pair, &self.space, Apart::AcrossWarps)
+            {
+                self.propose(launch);
             }
         }
     }
-    let mut outcome = findings.finish();
-    outcome.steps = total - left;
-    outcome
+
+    fn enumerate(&mut self) {
+        let fixed = self.space.is_fixed();
+        let mut geometries = self.space.geometries();
+        geometries.retain(|geometry| fixed || is_useful(geometry, self.levels));
+        for (index, geometry) in geometries.iter().copied().enumerate() {
+            // No geometry may use up what the larger ones need.
+            let share = self.left / (geometries.len() - index) as u64;
+            let floor = self.left - share.saturating_mul(SMALL_FIRST).min(self.left);
+            for params in self.space.valuations(&geometry) {
+                let blocks = chosen_blocks(&geometry, self.left, self.mentions.statements);
+                let budget = if fixed { self.left } else { self.left.div_ceil(RUN_SHARE) };
+                let steps = self.run(&Launch { geometry, params, blocks }, budget);
+                self.left = self.left.saturating_sub(steps + RUN_COST);
+                if self.left == 0 || self.findings.is_complete(&self.sweep) {
+                    return;
+                }
+                if self.left < floor && !fixed {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn key_of(protocol: &Protocol, pair: &Pair) -> sweep::Key {
+    let [one, other] = [pair.first, pair.second].map(|access| protocol.accesses[access].site);
+    sweep::key(one, other, if pair.level == Level::Grid { Level::Grid } else { Level::Block })
 }
 
 /// A geometry may take so many times its even share of what is left: small ones find most, and find it first.
@@ -157,6 +263,10 @@ const SMALL_FIRST: u64 = 4;
 
 /// A launch that decides may take so many times the budget.
 const DECISIVE_FACTOR: u64 = 32;
+
+/// No run may take more than this part of what is left: a launch with huge loops shows nothing that a smaller
+/// one does not.
+const RUN_SHARE: u64 = 4;
 
 /// What a run costs besides its instructions.
 const RUN_COST: u64 = 200;

@@ -6,6 +6,7 @@ use super::{FailedAssertion, Incident, OutOfBounds, Outcome, reported_level};
 use crate::calculus::eval::{Kind, Program, Run, WARP};
 use crate::calculus::{Expr, ExprId, GeometryVar, Kernel, SiteId, Space, Stmt};
 use crate::memory_model::{Level, may_meet};
+use crate::prove::condition::Returned;
 use crate::prove::{Conflict, Divergence};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ struct Pair {
     best: Candidate,
     launch: Launch,
     after_earlier: bool,
+    /// Whether the launch is one that few would make.
+    degenerate: bool,
     /// Whether some conflict is between two warps.
     across_warps: bool,
 }
@@ -40,11 +43,11 @@ pub(super) struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    pub(super) fn new(kernel: &'a Kernel, program: &'a Program, open: &[(SiteId, SiteId)], levels: Levels) -> Self {
+    pub(super) fn new(kernel: &'a Kernel, program: &'a Program) -> Self {
         let mut findings = Findings {
             kernel,
             program,
-            restricted: !open.is_empty(),
+            restricted: false,
             open: Vec::new(),
             pairs: BTreeMap::new(),
             outcome: Outcome::default(),
@@ -54,13 +57,38 @@ impl<'a> Findings<'a> {
             decided: false,
         };
         findings.index_sites(&kernel.body);
+        findings
+    }
+
+    /// Asks for the pairs of `open` only, unless that is empty.
+    pub(super) fn restrict(&mut self, open: &[(SiteId, SiteId)], levels: Levels) {
+        self.restricted = !open.is_empty();
         let wanted = [(levels.block, Level::Block), (levels.grid, Level::Grid)];
         for (_, level) in wanted.into_iter().filter(|(asked, _)| *asked) {
-            let can_meet = |site: SiteId| findings.spaces.get(&site).is_some_and(|&space| may_meet(space, level));
+            let can_meet = |site: SiteId| self.spaces.get(&site).is_some_and(|&space| may_meet(space, level));
             let met = open.iter().filter(|pair| can_meet(pair.0)).map(|&(one, other)| key(one, other, level));
-            findings.open.extend(met);
+            self.open.extend(met);
         }
-        findings
+        if self.restricted {
+            self.pairs.retain(|key, _| self.open.contains(key));
+        }
+    }
+
+    /// Whether a conflict is known of these two.
+    pub(super) fn knows(&self, key: Key) -> bool {
+        self.pairs.contains_key(&key)
+    }
+
+    /// Whether some thread is known not to arrive where another waits at `sync`.
+    pub(super) fn knows_divergence(&self, sync: SiteId, returned: Returned) -> bool {
+        let counts = |seen: &Divergence| !seen.returned || returned == Returned::StillCount;
+        let meets = |seen: &Divergence| seen.sync == sync || seen.other == Some(sync);
+        self.outcome.divergences.iter().any(|seen| counts(seen) && meets(seen))
+    }
+
+    /// Whether a conflict of two places is known, but none between two warps.
+    pub(super) fn knows_within_warps_only(&self, key: Key) -> bool {
+        key.2 == Level::Block && key.0 != key.1 && self.pairs.get(&key).is_some_and(|pair| !pair.across_warps)
     }
 
     fn index_sites(&mut self, body: &[Stmt]) {
@@ -92,7 +120,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Adds what a run showed.
-    pub(super) fn take(&mut self, launch: &Launch, run: &Run, sweep: &Sweep) {
+    pub(super) fn take(&mut self, launch: &Launch, run: &Run, sweep: &Sweep, degenerate: bool) {
         self.outcome.runs += 1;
         let first_phase = sweep.found.values().map(|candidate| candidate.phase).min();
         for (&key, candidate) in &sweep.found {
@@ -104,6 +132,7 @@ impl<'a> Findings<'a> {
                 best: *candidate,
                 launch: launch.clone(),
                 after_earlier: spoilt,
+                degenerate,
                 across_warps: candidate.across_warps,
             };
             match self.pairs.get_mut(&key) {
@@ -112,7 +141,7 @@ impl<'a> Findings<'a> {
                 }
                 Some(pair) => {
                     let across_warps = pair.across_warps || candidate.across_warps;
-                    if pair.after_earlier && !spoilt {
+                    if (spoilt, degenerate) < (pair.after_earlier, pair.degenerate) {
                         *pair = found();
                     }
                     pair.across_warps = across_warps;

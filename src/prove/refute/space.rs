@@ -17,6 +17,8 @@ const FEW_BLOCKS: [u32; 2] = [1, 2];
 /// Constants of the kernel that are tried as sizes too: tiles are mostly as large as the blocks that load them.
 const TILES: std::ops::RangeInclusive<i128> = 5..=64;
 const MOST_TILES: usize = 3;
+/// Constants of the kernel that are likely values of anything.
+const LIKELY: usize = 5;
 
 /// What a kernel mentions.
 pub(super) struct Mentions {
@@ -92,9 +94,9 @@ fn roots(stmt: &Stmt) -> Vec<ExprId> {
 
 /// What may be chosen, after the scope and the kernel have said what is fixed.
 pub(super) struct Space {
-    block: [Option<u32>; 3],
-    grid: [Option<u32>; 3],
-    max_threads: u64,
+    pub(super) block: [Option<u32>; 3],
+    pub(super) grid: [Option<u32>; 3],
+    pub(super) max_threads: u64,
     /// For each parameter: its type, and its value if it is fixed, unused or no number.
     params: Vec<(ScalarType, Option<Option<i128>>)>,
     constants: Vec<i128>,
@@ -124,6 +126,31 @@ impl Space {
             params: params.collect(),
             constants: mentions.constants.clone(),
         }
+    }
+
+    /// The value of a parameter, if it is fixed (`None` within: it is no number).
+    pub(super) fn param(&self, index: usize) -> Option<Option<i128>> {
+        self.params[index].1
+    }
+
+    /// Number of parameters that may be chosen.
+    pub(super) fn free_params(&self) -> usize {
+        self.params.iter().filter(|(_, choice)| choice.is_none()).count()
+    }
+
+    /// Values worth a try for something of at most `greatest`, besides the least ones.
+    pub(super) fn likely(&self, greatest: i64) -> Vec<i64> {
+        let own = self.constants.iter().filter(|&&constant| constant > 3).take(LIKELY);
+        let own = own.flat_map(|&constant| [constant as i64, constant as i64 - 1, constant as i64 + 1]);
+        own.chain([8, 16, 32, 64]).filter(|&value| value <= greatest).collect()
+    }
+
+    /// Whether a free parameter is less than 1, which few launches in earnest have.
+    pub(super) fn is_degenerate(&self, params: &[Option<i128>]) -> bool {
+        let is_odd = |(&(ty, choice), value): (&(ScalarType, Option<_>), &Option<i128>)| {
+            choice.is_none() && ty != ScalarType::Bool && value.is_some_and(|value| value < 1)
+        };
+        self.params.iter().zip(params).any(is_odd)
     }
 
     /// Whether one launch is all there is.
@@ -167,7 +194,7 @@ impl Space {
 
     /// Values of the parameters for a geometry, smallest first, then one parameter apart from the others, then mixed.
     pub(super) fn valuations(&self, geometry: &Geometry) -> Vec<Vec<Option<i128>>> {
-        let free = self.params.iter().filter(|(_, choice)| choice.is_none()).count();
+        let free = self.free_params();
         if free == 0 {
             return vec![self.valuation(&mut |_| 0)];
         }
@@ -200,6 +227,7 @@ impl Space {
         }
         let mut seen = FxHashSet::default();
         all.retain(|valuation| seen.insert(valuation.clone()));
+        all.sort_by_key(|valuation| self.is_degenerate(valuation));
         all
     }
 

@@ -11,6 +11,7 @@
 pub mod cases;
 pub mod check;
 pub mod derivation;
+mod model;
 pub mod never;
 pub mod order;
 pub mod pinch;
@@ -33,12 +34,52 @@ use super::{Assumption, Open, Pair, Proof, Scope, SyncQuestion};
 use crate::protocol::Protocol;
 use derivation::Refutation;
 use search::Outcome;
+use std::cell::OnceCell;
+
+/// A protocol and a scope for which proofs are sought. That their assumptions hold somewhere at all is looked at
+/// once, when a first proof relies on it.
+pub struct Premises<'a> {
+    /// The protocol.
+    pub protocol: &'a Protocol,
+    /// The launches.
+    pub scope: &'a Scope,
+    has_a_point: OnceCell<bool>,
+}
+
+impl<'a> Premises<'a> {
+    /// Nothing has been looked at yet.
+    pub fn new(protocol: &'a Protocol, scope: &'a Scope) -> Self {
+        Premises { protocol, scope, has_a_point: OnceCell::new() }
+    }
+
+    /// Proves that two threads cannot conflict at `pair`.
+    pub fn prove_pair(&self, pair: &Pair, budget: &Budget) -> Result<Proof, Open> {
+        let condition = condition::build(self.protocol, pair, self.scope)?;
+        self.not_vacuous(proof_of(vec![condition], Vec::new(), self.scope, *budget)?)
+    }
+
+    /// Proves that of two threads of a block either both or neither reach the sync in a turn of the loops
+    /// around it, as far as they have not returned.
+    pub fn prove_sync_uniform(
+        &self,
+        question: SyncQuestion,
+        returned: Returned,
+        budget: &Budget,
+    ) -> Result<Proof, Open> {
+        let (conditions, assumptions) = condition::guard_conditions(self.protocol, question, returned, self.scope)?;
+        self.not_vacuous(proof_of(conditions, assumptions, self.scope, *budget)?)
+    }
+
+    /// A proof from assumptions that nothing satisfies is none.
+    fn not_vacuous(&self, proof: Proof) -> Result<Proof, Open> {
+        let has_a_point = || condition::has_a_point(self.protocol, self.scope);
+        if *self.has_a_point.get_or_init(has_a_point) { Ok(proof) } else { Err(Open::Vacuous) }
+    }
+}
 
 /// Proves that two threads cannot conflict at `pair`.
 pub fn prove_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, budget: &Budget) -> Result<Proof, Open> {
-    let condition = condition::build(protocol, pair, scope)?;
-    let proof = proof_of(vec![condition], Vec::new(), scope, *budget)?;
-    not_vacuous(protocol, scope, proof)
+    Premises::new(protocol, scope).prove_pair(pair, budget)
 }
 
 /// Checks the proof of a pair: builds the condition once more from the protocol and replays the derivation.
@@ -48,8 +89,7 @@ pub fn check_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, derivation: &
     check::check(&refutation.root, state)
 }
 
-/// Proves that of two threads of a block either both or neither reach the sync in a turn of the loops
-/// around it, as far as they have not returned.
+/// Proves that the threads of a block agree about reaching a sync; see [`Premises::prove_sync_uniform`].
 pub fn prove_sync_uniform(
     protocol: &Protocol,
     question: SyncQuestion,
@@ -57,9 +97,7 @@ pub fn prove_sync_uniform(
     scope: &Scope,
     budget: &Budget,
 ) -> Result<Proof, Open> {
-    let (conditions, assumptions) = condition::guard_conditions(protocol, question, returned, scope)?;
-    let proof = proof_of(conditions, assumptions, scope, *budget)?;
-    not_vacuous(protocol, scope, proof)
+    Premises::new(protocol, scope).prove_sync_uniform(question, returned, budget)
 }
 
 /// Checks the proof of a sync.
@@ -98,8 +136,4 @@ fn proof_of(
     assumptions.sort();
     assumptions.dedup();
     Ok(Proof { scope: scope.clone(), derivation, assumptions })
-}
-
-fn not_vacuous(protocol: &Protocol, scope: &Scope, proof: Proof) -> Result<Proof, Open> {
-    if condition::has_a_point(protocol, scope) { Ok(proof) } else { Err(Open::Vacuous) }
 }

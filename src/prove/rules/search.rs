@@ -8,6 +8,7 @@
 
 use super::cases;
 use super::derivation::{Branch, Close, Step};
+use super::model;
 use super::never;
 use super::order;
 use super::pinch;
@@ -25,18 +26,27 @@ use rustc_hash::FxHashSet;
 pub struct Budget {
     /// Cancellations that the dearest pass may spend; passes that want more are left out.
     pub cancellations: u32,
+    /// What the dearest pass might spend that was tried before, in vain; passes that want no more are left out.
+    pub tried: u32,
 }
 
 impl Budget {
     /// Leaves the two dearest passes out.
-    pub const MIDDLE: Budget = Budget { cancellations: 6_000 };
+    pub const MIDDLE: Budget = Budget { cancellations: 6_000, tried: 0 };
     /// The first pass only, which finds nearly all proofs.
-    pub const SMALL: Budget = Budget { cancellations: 2_500 };
+    pub const SMALL: Budget = Budget { cancellations: PASSES[0].total, tried: 0 };
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget { cancellations: 30_000 }
+        Budget { cancellations: 30_000, tried: 0 }
+    }
+}
+
+impl Budget {
+    /// What is left of the passes of this budget after those of `tried` failed.
+    pub fn after(self, tried: Budget) -> Budget {
+        Budget { tried: tried.cancellations, ..self }
     }
 }
 
@@ -102,11 +112,17 @@ pub enum Outcome {
     Spent,
 }
 
-/// Searches a contradiction in `state`.
+/// Searches a contradiction in `state`. Whether there can be one is looked at after the cheapest pass.
 pub fn search(state: &State, budget: &Budget) -> Outcome {
     let mut spent = false;
-    for pass in &PASSES {
-        if pass.total > budget.cancellations || pass.orders == Orders::NamedValuesToo && state.orders.is_empty() {
+    for (number, pass) in PASSES.iter().enumerate() {
+        if pass.total <= budget.tried || pass.total > budget.cancellations {
+            continue;
+        }
+        if number == 1 && model::exists(state) {
+            return Outcome::Stuck;
+        }
+        if pass.orders == Orders::NamedValuesToo && state.orders.is_empty() {
             continue;
         }
         let mut start = state.clone();

@@ -1,0 +1,441 @@
+//! Launches that a condition asks for, instead of those that an enumeration happens on.
+//!
+//! What a pair of accesses needs to conflict (guards, turns of loops, a common byte, two distinct threads) and
+//! what two threads need to disagree about a barrier is a [`Problem`] over ids, sizes, parameters and iteration
+//! numbers. A solution names a launch and the blocks in which it happens; running it from the entry decides
+//! ([`super::Hunt`]), so that what is left out here (syncs between the accesses, early exits) costs a run,
+//! never a wrong witness.
+//!
+//! Natural values come first: parameters of at least 1, then any; ids, turns and sizes as small as they can be.
+//!
+//! Deliberately absent: accesses that depend on what memory holds; they have no certain witness.
+
+use super::space::Space;
+use super::witness::Launch;
+use crate::calculus::intervals::Relation;
+use crate::calculus::{Axis, BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType, VarId, operands};
+use crate::memory_model::Level;
+use crate::protocol::{Guard, LoopId, Protocol, Role, SyncId};
+use crate::prove::Pair;
+use crate::prove::condition::Returned;
+use crate::prove::domains::{Effort, NodeId, Op, Problem, Range};
+use rustc_hash::FxHashMap;
+
+/// Nodes of a problem that is worth solving.
+const MOST_NODES: usize = 3_000;
+/// Turns of a loop that moves a value geometrically which are looked at.
+const TURNS: i64 = 6;
+/// Narrowings for one way to tell the threads apart: a first try, and a longer one.
+const EFFORTS: [u32; 2] = [40, 240];
+/// Nodes that one way may visit in all; large problems get fewer narrowings.
+const VISITS: u32 = 60_000;
+/// Parameters are looked at up to here.
+const LARGE: i64 = 1 << 20;
+/// Threads of a warp.
+const WARP: i64 = 32;
+
+/// Which values a solution may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taste {
+    /// Every parameter is at least 1.
+    Natural,
+    /// Anything that the types admit.
+    Any,
+}
+
+/// What is wanted of the two threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Apart {
+    /// They are two.
+    Distinct,
+    /// They are in two warps.
+    AcrossWarps,
+}
+
+/// A launch in which `pair` may conflict; `None` if none was found.
+pub(super) fn conflict(protocol: &Protocol, pair: &Pair, choices: &Space, apart: Apart) -> Option<Launch> {
+    let accesses = [&protocol.accesses[pair.first], &protocol.accesses[pair.second]];
+    if accesses.iter().any(|access| !access.reasons.is_empty()) {
+        return None;
+    }
+    sketch(protocol, choices, pair.level, apart, &|sketch| {
+        sketch.enter(&accesses[0].loops, &accesses[1].loops, &pair.meeting.relations)?;
+        for (env, access) in accesses.iter().enumerate() {
+            sketch.hold(env, &access.loops, &access.guards)?;
+        }
+        let offsets = [sketch.expr(accesses[0].offset, 0)?, sketch.expr(accesses[1].offset, 1)?];
+        let distance = sketch.problem.difference(offsets[0], offsets[1]);
+        let bytes = accesses.map(|access| i64::from(access.bytes));
+        let overlap = Range { low: 1 - bytes[0], high: bytes[1] - 1 };
+        sketch.problem.require(distance, if bytes[0] == bytes[1] { Range::exactly(0) } else { overlap });
+        Some(())
+    })
+}
+
+/// A launch in which two threads of a block may disagree about reaching `sync`.
+pub(super) fn divergence(protocol: &Protocol, sync: SyncId, returned: Returned, choices: &Space) -> Option<Launch> {
+    let sync = &protocol.syncs[sync];
+    if !sync.reasons.is_empty() {
+        return None;
+    }
+    (0..sync.guards.len()).find_map(|position| {
+        let guard = sync.guards[position];
+        if guard.not_returned && returned == Returned::ReleaseBarriers {
+            return None;
+        }
+        sketch(protocol, choices, Level::Block, Apart::Distinct, &|sketch| {
+            let together: Vec<_> = sync.loops.iter().map(|&id| (protocol.loops[id].site, Relation::Same)).collect();
+            sketch.enter(&sync.loops, &sync.loops, &together)?;
+            sketch.hold(0, &[], &sync.guards)?;
+            sketch.hold(1, &[], &sync.guards[..position])?;
+            let fails = sketch.expr(guard.cond, 1)?;
+            sketch.problem.require(fails, Range::exactly(0));
+            Some(())
+        })
+    })
+}
+
+/// Something that adds what is asked to a sketch; `None` if it cannot be expressed.
+type Ask<'q> = &'q dyn Fn(&mut Sketch<'_>) -> Option<()>;
+
+/// Solves what is asked, natural values first, for each way in which the threads may differ.
+fn sketch(protocol: &Protocol, choices: &Space, level: Level, apart: Apart, ask: Ask<'_>) -> Option<Launch> {
+    let mut first = Sketch::new(protocol, choices, level, Taste::Natural)?;
+    ask(&mut first)?;
+    if first.problem.len() > MOST_NODES {
+        return None;
+    }
+    let most = VISITS / first.problem.len().max(1) as u32;
+    let ways = Axis::ALL.into_iter().flat_map(|axis| [BinaryOp::Lt, BinaryOp::Gt].map(|order| (axis, order)));
+    for effort in EFFORTS.map(|effort| effort.min(most)) {
+        if let Some(launch) = ways.clone().find_map(|way| first.solve(way, apart, effort)) {
+            return Some(launch);
+        }
+    }
+    if choices.free_params() == 0 {
+        return None;
+    }
+    let mut second = Sketch::new(protocol, choices, level, Taste::Any)?;
+    ask(&mut second)?;
+    ways.clone().find_map(|way| second.solve(way, apart, EFFORTS[0].min(most)))
+}
+
+/// What variables stand for at one place of one thread.
+#[derive(Clone, Default)]
+struct Env {
+    vars: FxHashMap<VarId, NodeId>,
+    side: usize,
+}
+
+/// Classes of free values in the order in which they are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Ids,
+    Blocks,
+    Turns,
+    Sizes,
+    Params,
+}
+
+struct Sketch<'a> {
+    protocol: &'a Protocol,
+    choices: &'a Space,
+    level: Level,
+    problem: Problem,
+    classes: FxHashMap<NodeId, Class>,
+    envs: Vec<Env>,
+    known: FxHashMap<(ExprId, usize), Option<NodeId>>,
+    /// Thread and block ids of both threads, sizes of blocks and of the grid.
+    threads: [[NodeId; 3]; 2],
+    blocks: [[NodeId; 3]; 2],
+    block: [NodeId; 3],
+    grid: [NodeId; 3],
+    params: Vec<Option<NodeId>>,
+    taste: Taste,
+}
+
+impl<'a> Sketch<'a> {
+    fn new(protocol: &'a Protocol, choices: &'a Space, level: Level, taste: Taste) -> Option<Self> {
+        let mut sketch = Sketch {
+            protocol,
+            choices,
+            level,
+            problem: Problem::default(),
+            classes: FxHashMap::default(),
+            envs: [0, 1].map(|side| Env { side, ..Env::default() }).into(),
+            known: FxHashMap::default(),
+            threads: [[0; 3]; 2],
+            blocks: [[0; 3]; 2],
+            block: [0; 3],
+            grid: [0; 3],
+            params: vec![None; protocol.params.len()],
+            taste,
+        };
+        sketch.make_geometry();
+        for fact in &protocol.facts {
+            if fact.loops.is_empty() && fact.guards.is_empty() {
+                for env in [0, 1] {
+                    if let Some(node) = sketch.expr(fact.cond, env) {
+                        sketch.problem.require(node, Range::TRUE);
+                    }
+                }
+            }
+        }
+        Some(sketch)
+    }
+
+    fn free(&mut self, class: Class, range: Range) -> NodeId {
+        let node = self.problem.free(range, self.choices.likely(range.high));
+        self.classes.insert(node, class);
+        node
+    }
+
+    fn make_geometry(&mut self) {
+        let shared = self.level != Level::Grid;
+        let mut threads = self.problem.constant(1);
+        for axis in 0..3 {
+            self.block[axis] = self.extent(self.choices.block[axis], i64::from(Geometry::MAX_BLOCK[axis]));
+            self.grid[axis] = self.extent(self.choices.grid[axis], i64::from(Geometry::MAX_GRID[axis]).min(LARGE));
+            for side in 0..2 {
+                self.threads[side][axis] = self.id(Class::Ids, self.choices.block[axis], self.block[axis]);
+            }
+            let class = if shared { Class::Blocks } else { Class::Ids };
+            self.blocks[0][axis] = self.id(class, self.choices.grid[axis], self.grid[axis]);
+            let other =
+                if shared { self.blocks[0][axis] } else { self.id(class, self.choices.grid[axis], self.grid[axis]) };
+            self.blocks[1][axis] = other;
+            threads = self.problem.wide(BinaryOp::Mul, threads, self.block[axis]);
+        }
+        if self.choices.block.iter().any(Option::is_none) {
+            self.problem.require(threads, Range { low: 1, high: self.choices.max_threads as i64 });
+        }
+    }
+
+    fn extent(&mut self, fixed: Option<u32>, most: i64) -> NodeId {
+        match fixed {
+            Some(extent) => self.problem.constant(i64::from(extent)),
+            None => self.free(Class::Sizes, Range { low: 1, high: most }),
+        }
+    }
+
+    /// An id below `extent`.
+    fn id(&mut self, class: Class, fixed: Option<u32>, extent: NodeId) -> NodeId {
+        if fixed == Some(1) {
+            return self.problem.constant(0);
+        }
+        let id = self.free(class, Range { low: 0, high: fixed.map_or(LARGE, i64::from) - 1 });
+        let below = self.problem.wide(BinaryOp::Lt, id, extent);
+        self.problem.require(below, Range::TRUE);
+        id
+    }
+
+    // ---- loops and guards
+
+    /// Gives the loops around both places their iteration numbers.
+    fn enter(
+        &mut self,
+        first: &[LoopId],
+        second: &[LoopId],
+        relations: &[(crate::calculus::SiteId, Relation)],
+    ) -> Option<()> {
+        for &id in first {
+            let site = self.protocol.loops[id].site;
+            let relation = relations.iter().find(|entry| entry.0 == site).map_or(Relation::Any, |entry| entry.1);
+            let number = self.turn();
+            let one = self.problem.constant(1);
+            let later = self.problem.wide(BinaryOp::Add, number, one);
+            let numbers = match relation {
+                Relation::Same => [number, number],
+                Relation::Next => [number, later],
+                Relation::Previous => [later, number],
+                Relation::Any => [number, self.turn()],
+            };
+            self.bind(id, 0, numbers[0])?;
+            if second.contains(&id) {
+                self.bind(id, 1, numbers[1])?;
+            }
+        }
+        for &id in second.iter().filter(|id| !first.contains(id)) {
+            let number = self.turn();
+            self.bind(id, 1, number)?;
+        }
+        Some(())
+    }
+
+    fn turn(&mut self) -> NodeId {
+        self.free(Class::Turns, Range { low: 0, high: LARGE })
+    }
+
+    /// The loop `id` is in this turn at place `env`: its number and what it carries have values.
+    fn bind(&mut self, id: LoopId, env: usize, number: NodeId) -> Option<()> {
+        let protocol = self.protocol;
+        let each = &protocol.loops[id];
+        self.envs[env].vars.insert(each.iteration, number);
+        for carried in &each.carried {
+            let value = match protocol.roles.get(carried.var) {
+                Some(Role::Toggle(_)) => {
+                    let two = self.problem.constant(2);
+                    self.problem.wide(BinaryOp::Rem, number, two)
+                }
+                _ => self.power(carried.var, (carried.start, carried.next), each.iteration, env, number)?,
+            };
+            self.envs[env].vars.insert(carried.var, value);
+        }
+        Some(())
+    }
+
+    /// A value that a loop moves, after a few turns: one of those that it has from turn to turn.
+    fn power(
+        &mut self,
+        var: VarId,
+        (start, next): (ExprId, ExprId),
+        iteration: VarId,
+        env: usize,
+        number: NodeId,
+    ) -> Option<NodeId> {
+        self.problem.require(number, Range { low: i64::MIN, high: TURNS });
+        let mut values = vec![self.expr(start, env)?];
+        for turn in 0..TURNS {
+            let mut inner = self.envs[env].clone();
+            inner.vars.insert(var, values[turn as usize]);
+            inner.vars.insert(iteration, self.problem.constant(turn));
+            self.envs.push(inner);
+            values.push(self.expr(next, self.envs.len() - 1)?);
+        }
+        let mut value = values[TURNS as usize];
+        for turn in (0..TURNS).rev() {
+            let turn_node = self.problem.constant(turn);
+            let is_this = self.problem.wide(BinaryOp::Eq, number, turn_node);
+            value = self.problem.node(Op::Select(is_this, values[turn as usize], value));
+        }
+        Some(value)
+    }
+
+    /// The thread of `env` satisfies these guards and the tests of these loops.
+    fn hold(&mut self, env: usize, loops: &[LoopId], guards: &[Guard]) -> Option<()> {
+        let tests: Vec<ExprId> = loops.iter().map(|&id| self.protocol.loops[id].guard).collect();
+        for cond in guards.iter().map(|guard| guard.cond).chain(tests) {
+            let node = self.expr(cond, env)?;
+            self.problem.require(node, Range::TRUE);
+        }
+        Some(())
+    }
+
+    // ---- expressions
+
+    /// The node of an expression at a place; without recursion.
+    fn expr(&mut self, root: ExprId, env: usize) -> Option<NodeId> {
+        let protocol = self.protocol;
+        let mut stack = vec![root];
+        while let Some(&id) = stack.last() {
+            if self.known.contains_key(&(id, env)) {
+                stack.pop();
+                continue;
+            }
+            let node = &protocol.exprs[id];
+            let before = stack.len();
+            stack.extend(operands(node).into_iter().filter(|&operand| !self.known.contains_key(&(operand, env))));
+            if stack.len() == before {
+                stack.pop();
+                let made = if self.problem.len() > MOST_NODES { None } else { self.make(node, id, env) };
+                self.known.insert((id, env), made);
+            }
+        }
+        self.known[&(root, env)]
+    }
+
+    fn make(&mut self, node: &Expr, id: ExprId, env: usize) -> Option<NodeId> {
+        let of = |sketch: &Self, operand: &ExprId| sketch.known.get(&(*operand, env)).copied().flatten();
+        let exprs = &self.protocol.exprs;
+        let op = match node {
+            Expr::Int(value, _) => Op::Constant(i64::try_from(*value).ok()?),
+            Expr::Var(var) => return self.envs[env].vars.get(var).copied(),
+            Expr::Param(param) => return self.param(param.index(), exprs.ty(id)),
+            Expr::Geometry(var) => return Some(self.geometry(*var, self.envs[env].side)),
+            Expr::Unary(op, a) => Op::Unary(*op, of(self, a)?, exprs.ty(*a)),
+            Expr::Binary(op, a, b) => {
+                exprs.ty(*a).range()?;
+                Op::Binary(*op, of(self, a)?, of(self, b)?, exprs.ty(*a))
+            }
+            Expr::Select(c, a, b) => Op::Select(of(self, c)?, of(self, a)?, of(self, b)?),
+            Expr::Convert(ty, a) => {
+                exprs.ty(*a).range()?;
+                ty.range()?;
+                Op::Convert(*ty, of(self, a)?)
+            }
+            Expr::Opaque(..) | Expr::Call(..) => return None,
+        };
+        Some(self.problem.node(op))
+    }
+
+    fn param(&mut self, index: usize, ty: ScalarType) -> Option<NodeId> {
+        if let Some(known) = self.params[index] {
+            return Some(known);
+        }
+        let node = match self.choices.param(index) {
+            Some(fixed) => self.problem.constant(i64::try_from(fixed?).ok()?),
+            None => {
+                let all = Range::of(ty);
+                let natural = self.taste == Taste::Natural && ty != ScalarType::Bool;
+                let low = if natural { 1 } else { all.low };
+                self.free(Class::Params, Range { low, high: all.high.min(LARGE) })
+            }
+        };
+        self.params[index] = Some(node);
+        Some(node)
+    }
+
+    fn geometry(&self, var: GeometryVar, side: usize) -> NodeId {
+        match var {
+            GeometryVar::ThreadIdx(axis) => self.threads[side][axis.index()],
+            GeometryVar::BlockIdx(axis) => self.blocks[side][axis.index()],
+            GeometryVar::BlockDim(axis) => self.block[axis.index()],
+            GeometryVar::GridDim(axis) => self.grid[axis.index()],
+        }
+    }
+
+    // ---- solutions
+
+    /// A solution in which the first thread (or its block) comes before or after the second along an axis, as
+    /// a launch.
+    fn solve(&self, (axis, order): (Axis, BinaryOp), apart: Apart, effort: u32) -> Option<Launch> {
+        let mut problem = self.problem.clone();
+        let ids = if self.level == Level::Grid { &self.blocks } else { &self.threads };
+        let differ = problem.wide(order, ids[0][axis.index()], ids[1][axis.index()]);
+        problem.require(differ, Range::TRUE);
+        if apart == Apart::AcrossWarps {
+            let warps = [0, 1].map(|side| self.warp(&mut problem, side));
+            let differ = problem.wide(BinaryOp::Ne, warps[0], warps[1]);
+            problem.require(differ, Range::TRUE);
+        }
+        problem.order_choices(|node| self.classes.get(&node).map_or(0, |&class| class as u32));
+        let values = problem.solve(&mut Effort { left: effort })?;
+        Some(self.launch(&values))
+    }
+
+    fn warp(&self, problem: &mut Problem, side: usize) -> NodeId {
+        let [x, y, z] = self.threads[side];
+        let plane = problem.wide(BinaryOp::Mul, z, self.block[1]);
+        let row = problem.wide(BinaryOp::Add, plane, y);
+        let rows = problem.wide(BinaryOp::Mul, row, self.block[0]);
+        let linear = problem.wide(BinaryOp::Add, rows, x);
+        let width = problem.constant(WARP);
+        problem.wide(BinaryOp::Div, linear, width)
+    }
+
+    fn launch(&self, values: &[i64]) -> Launch {
+        let at = |nodes: [NodeId; 3]| nodes.map(|node| values[node as usize] as u32);
+        let mut blocks = self.blocks.map(at).to_vec();
+        blocks.sort_by_key(|[x, y, z]| [*z, *y, *x]);
+        blocks.dedup();
+        let params = self.params.iter().enumerate().map(|(index, node)| match node {
+            Some(node) => self.choices.param(index).unwrap_or(Some(i128::from(values[*node as usize]))),
+            None => self.choices.param(index).unwrap_or(Some(1)),
+        });
+        Launch {
+            geometry: Geometry { block: at(self.block), grid: at(self.grid) },
+            params: params.collect(),
+            blocks: Some(blocks),
+        }
+    }
+}
