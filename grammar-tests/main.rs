@@ -13,6 +13,7 @@
 //! - [`show`]: what intermediate forms look like.
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
+//! - [`weather`]: damaged files, full devices, interrupts.
 
 mod clang;
 mod cli;
@@ -27,3 +28,4 @@ mod rules;
 mod show;
 mod theorem;
 mod tidy;
+mod weather;

@@ -3,6 +3,7 @@
 use super::Exit;
 use super::args::{CheckArgs, Format};
 use super::failing::fails;
+use super::interrupt::Interrupt;
 use super::output::{color, complain, to_stdout};
 use super::progress::Bar;
 use crate::diagnostic::render::{gcc, json, text};
@@ -21,6 +22,11 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let run = checked(args, &inputs, &options);
     to_stdout(|out| write_report(&run.report, args, out)).context("cannot write to standard output")?;
     exit = exit.max(problems(&run.problems));
+    if run.unfinished > 0 {
+        let (left, all) = (run.unfinished, inputs.len());
+        complain(&format!("interrupted: {left} of {all} files were not checked; what is reported is about the others"));
+        return Ok(Exit::Interrupted);
+    }
     exit = exit.max(unmatched_kernels(&run, &options));
     exit = exit.max(unmatched_params(&run, &options));
     if exit == Exit::Clean && fails(&run.report, &args.fail_on) {
@@ -55,7 +61,8 @@ pub(super) fn read_stdin() -> Result<Vec<u8>> {
 }
 
 fn checked(args: &CheckArgs, inputs: &[Input], options: &Options) -> Run {
-    let bar = if args.quiet { Bar::hidden() } else { Bar::new(inputs.len()) };
+    let interrupt = Interrupt::listen();
+    let bar = if args.quiet { Bar::hidden(interrupt) } else { Bar::new(inputs.len(), interrupt) };
     let run = check_all(inputs, options, &bar);
     bar.finish();
     run

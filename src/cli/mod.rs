@@ -2,7 +2,8 @@
 //!
 //! What was typed ([`args`]) is kept apart from what is meant ([`options`], which also says what is wrong with
 //! it). Results go to standard output, everything about the run itself to standard error. Exit codes are a
-//! contract (design, section 11): 0 nothing found, 1 findings, 2 usage or input errors, 101 a bug in raceproof.
+//! contract (design, section 11): 0 nothing found, 1 findings, 2 usage or input errors, 101 a bug in raceproof; 130,
+//! as shells have it, where the user interrupted the run.
 //!
 //! Deliberately absent: any knowledge of passes; the edges only know the driver and reports.
 
@@ -12,6 +13,7 @@ mod explain;
 mod failing;
 mod front;
 mod geometry;
+mod interrupt;
 mod options;
 mod output;
 mod progress;
@@ -33,6 +35,8 @@ enum Exit {
     Usage,
     /// raceproof failed.
     Bug,
+    /// The user ended the run.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -42,6 +46,7 @@ impl From<Exit> for ExitCode {
             Exit::Findings => 1,
             Exit::Usage => 2,
             Exit::Bug => 101,
+            Exit::Interrupted => interrupt::EXIT_CODE,
         })
     }
 }

@@ -37,6 +37,8 @@ pub struct Run {
     pub report: Report,
     /// What went wrong outside the source text, in the order of the inputs.
     pub problems: Vec<Problem>,
+    /// Inputs that were left out because [`Progress::stops`] said so.
+    pub unfinished: usize,
 }
 
 /// What can go wrong outside the source text.
@@ -60,10 +62,15 @@ pub enum Problem {
     },
 }
 
-/// Someone who wants to know how far a run has come. Called from many threads.
+/// Someone who wants to know how far a run has come, and who may end it. Called from many threads.
 pub trait Progress: Sync {
     /// `path` is done.
     fn done(&self, path: &Path);
+
+    /// Whether the run is to end: no further input is begun, and one that was under way is left out.
+    fn stops(&self) -> bool {
+        false
+    }
 }
 
 /// Nobody watches.
@@ -79,7 +86,11 @@ pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -
         inputs.par_iter().map(|input| check_one(input, options, progress)).collect::<Vec<_>>()
     });
     let mut run = Run::default();
-    for (file, problems) in outcomes {
+    for outcome in outcomes {
+        let Some((file, problems)) = outcome else {
+            run.unfinished += 1;
+            continue;
+        };
         run.report.files.push(file);
         run.problems.extend(problems);
     }
@@ -97,7 +108,10 @@ pub fn on_workers<T: Send>(jobs: Option<usize>, tasks: usize, work: impl FnOnce(
     pool.install(work)
 }
 
-fn check_one(input: &Input, options: &Options, progress: &dyn Progress) -> (FileReport, Vec<Problem>) {
+fn check_one(input: &Input, options: &Options, progress: &dyn Progress) -> Option<(FileReport, Vec<Problem>)> {
+    if progress.stops() {
+        return None;
+    }
     let path = input.path();
     let bug = |message| Problem::Bug { path: path.to_path_buf(), message };
     let outcome = match input.bytes() {
@@ -108,7 +122,7 @@ fn check_one(input: &Input, options: &Options, progress: &dyn Progress) -> (File
         },
     };
     progress.done(path);
-    outcome
+    (!progress.stops()).then_some(outcome)
 }
 
 fn check_bytes(path: &Path, bytes: &[u8], options: &Options) -> Checked {

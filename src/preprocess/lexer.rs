@@ -1,7 +1,7 @@
 //! Preprocessing tokens of one text.
 //!
 //! Lines are spliced first (`\` at the end of a line), with a map back to the original offsets; comments
-//! become white space. Lexing never fails: a stray byte or an unterminated literal is a token of kind
+//! become white space. Lexing never fails: a stray byte or an unterminated literal or comment is a token of kind
 //! [`TokenKind::Other`], because text inside `#if 0` need not be C at all.
 
 use super::interner::Interner;
@@ -141,8 +141,15 @@ impl Lexer<'_> {
                     flags |= TokenFlags::SPACE;
                 }
                 b'/' if self.peek(1) == b'*' => {
-                    let body = self.at + 2;
-                    self.at = self.text[body..].find("*/").map_or(self.bytes.len(), |found| body + found + 2);
+                    let (start, body) = (self.at, self.at + 2);
+                    let Some(found) = self.text[body..].find("*/") else {
+                        // All that follows is swallowed. The token makes that a syntax error at its place.
+                        self.bytes = &self.bytes[..body];
+                        self.text = &self.text[..body];
+                        self.at = body;
+                        return Some((TokenKind::Other, start, flags));
+                    };
+                    self.at = body + found + 2;
                     flags |= TokenFlags::SPACE;
                 }
                 _ => break,
