@@ -4,6 +4,7 @@
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
 //! - [`grammar`]: syntax and preprocessor: small texts and what they are read as.
+//! - [`hook`]: the pre-commit hook, run by the real pre-commit.
 //! - [`lowering`]: source text to calculus, one test for each trap.
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`pages`]: the examples of the rule pages.
@@ -19,6 +20,7 @@ mod clang;
 mod cli;
 mod fixtures;
 mod grammar;
+mod hook;
 mod laws;
 mod lowering;
 mod pages;

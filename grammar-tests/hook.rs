@@ -1,0 +1,86 @@
+//! The hook, run by the real `pre-commit` in a throw-away repository.
+//!
+//! `RACEPROOF_PRE_COMMIT` names the program; `scripts/test` installs it. Without it and without one on the PATH
+//! the test says that it is skipped, unless `RACEPROOF_NEED_PRE_COMMIT` forbids that.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const RACY: &str = "__global__ void racy_k(float *y) {\n  y[0] = threadIdx.x;\n}\n";
+const FREE: &str = "__kernel void free_k(__global int *y) { y[get_global_id(0)] = 1; }\n";
+
+#[test]
+fn pre_commit_stops_a_race_and_passes_what_is_free() {
+    let Some(pre_commit) = pre_commit() else {
+        assert!(std::env::var_os("RACEPROOF_NEED_PRE_COMMIT").is_none(), "pre-commit is missing");
+        eprintln!("skipped: no pre-commit on this machine (scripts/test installs one)");
+        return;
+    };
+    let hooks = repository(&[(
+        ".pre-commit-hooks.yaml",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.pre-commit-hooks.yaml")),
+    )]);
+    let revision = text(&git(hooks.path(), &["rev-parse", "HEAD"]).stdout);
+    let config = format!(
+        "repos:\n- repo: {}\n  rev: {}\n  hooks:\n  - id: raceproof-system\n",
+        hooks.path().display(),
+        revision.trim()
+    );
+    let user = repository(&[(".pre-commit-config.yaml", &config), ("notes.txt", "no kernel\n")]);
+    let home = tempfile::tempdir().unwrap();
+    let run = |files: &[(&str, &str)]| {
+        for (name, content) in files {
+            std::fs::write(user.path().join(name), content).unwrap();
+        }
+        git(user.path(), &["add", "-A"]);
+        let mut command = Command::new(&pre_commit);
+        command.arg("run").current_dir(user.path()).env("PRE_COMMIT_HOME", home.path()).env("PATH", path());
+        let output = command.output().expect("pre-commit starts");
+        (output.status.success(), text(&output.stdout) + &text(&output.stderr))
+    };
+    let (passed, said) = run(&[("notes.txt", "still none\n")]);
+    assert!(passed && said.contains("no files to check"), "{said}");
+    let (passed, said) = run(&[("free.cl", FREE)]);
+    assert!(passed && said.contains("Passed"), "{said}");
+    let (passed, said) = run(&[("racy.cuh", RACY)]);
+    assert!(!passed && said.contains("error[data-race]") && said.contains("racy.cuh:2"), "{said}");
+    let (passed, said) = run(&[("racy.cuh", "#pragma once\n")]);
+    assert!(passed, "{said}");
+}
+
+fn pre_commit() -> Option<PathBuf> {
+    let named = std::env::var_os("RACEPROOF_PRE_COMMIT").map(PathBuf::from);
+    let found = || {
+        let directories = std::env::var_os("PATH")?;
+        std::env::split_paths(&directories).map(|at| at.join("pre-commit")).find(|program| program.is_file())
+    };
+    named.or_else(found)
+}
+
+/// The PATH, with the binary under test first.
+fn path() -> std::ffi::OsString {
+    let built = Path::new(env!("CARGO_BIN_EXE_raceproof")).parent().unwrap().to_path_buf();
+    let known = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(std::iter::once(built).chain(std::env::split_paths(&known))).unwrap()
+}
+
+fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        std::fs::write(place.path().join(name), content).unwrap();
+    }
+    git(place.path(), &["init", "--quiet"]);
+    git(place.path(), &["add", "-A"]);
+    git(place.path(), &["-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "--quiet", "-m", "files"]);
+    place
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> Output {
+    let output = Command::new("git").args(arguments).current_dir(directory).output().expect("git starts");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    output
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
