@@ -38,11 +38,11 @@ fn a_full_device_is_an_error_with_its_reason() {
 #[test]
 fn ctrl_c_keeps_what_was_found_and_says_what_is_missing() {
     let place = tempfile::tempdir().unwrap();
-    // One kernel that is done at once, then many that take long enough for the signal to come first.
+    // One kernel that is done at once, then so many that the signal comes first.
     fs::write(place.path().join("a.cu"), RACY).unwrap();
-    let slow = include_str!("../../fixtures/stencils/fp_red_black_3d.cu");
-    for index in 0..400 {
-        fs::write(place.path().join(format!("b{index:03}.cu")), slow).unwrap();
+    let slow = include_str!("../../fixtures/matmul/tiled.cu");
+    for index in 0..6_000 {
+        fs::write(place.path().join(format!("b{index:04}.cu")), slow).unwrap();
     }
     let child = raceproof(place.path(), &["check", ".", "--jobs", "1"]).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1500));
@@ -51,7 +51,7 @@ fn ctrl_c_keeps_what_was_found_and_says_what_is_missing() {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(130), "{err}");
     assert!(out.contains("racy_k (a.cu:1): racy"), "{out}");
-    assert!(err.contains("interrupted: ") && err.contains(" of 401 files were not checked"), "{err}");
+    assert!(err.contains("interrupted: ") && err.contains(" of 6001 files were not checked"), "{err}");
 }
 
 #[test]
@@ -91,9 +91,15 @@ fn text_that_ends_in_the_middle_is_said() {
         // Nothing is lost: the kernel above keeps its race.
         assert_eq!(file["kernels"][0]["race"], "racy", "{name}: {file}");
         if name != "continued.cu" {
-            assert_ne!(file["parse"], "ok", "{name}: {file}");
+            // Said where a kernel is concerned by `parse`, and elsewhere by a warning at the place.
+            assert!(file["parse"] != "ok" || is_said(&place, name), "{name}: {file}");
         }
     }
+}
+
+/// Whether the text names a line of the file beside its kernel.
+fn is_said(place: &TempDir, name: &str) -> bool {
+    run(place, &["check", name, "--format", "gcc"]).1.contains("warning: ")
 }
 
 #[test]

@@ -95,12 +95,10 @@ impl Reader<'_> {
                 return self.statement_here(end, found);
             }
             "[" if self.text(start + 1) == "[" => {
-                self.attributes();
-                return self.statement_here(end, found);
+                return self.attributed(end, found);
             }
             "__attribute__" if self.map.end_of(Kind::DeclarationStatement, start).is_none() => {
-                self.attributes();
-                return self.statement_here(end, found);
+                return self.attributed(end, found);
             }
             _ if self.is_label(start) => {
                 self.at += 2;
@@ -111,6 +109,16 @@ impl Reader<'_> {
         };
         found.push(Stmt { kind, span: self.span(start..self.at) });
         Ok(())
+    }
+
+    /// A statement behind attributes.
+    fn attributed(&mut self, end: usize, found: &mut Vec<Stmt>) -> Reading<()> {
+        let start = self.at;
+        self.attributes();
+        if self.at == start {
+            return Err(Confusion("attribute"));
+        }
+        self.statement_here(end, found)
     }
 
     fn is_label(&self, at: usize) -> bool {
