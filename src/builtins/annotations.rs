@@ -1,8 +1,8 @@
 //! Annotations that kernels carry for other checkers: GPUVerify's, Faial's and the compilers' own.
 
-use super::Builtin;
 use super::functions::{Meaning, ResultType, fixed, meaning, unmodelled};
 use super::types::Scalar;
+use super::{Builtin, Formula};
 
 const BOOL: Scalar = Scalar::Bool;
 
@@ -14,8 +14,11 @@ pub(super) fn annotation(name: &str) -> Option<Meaning> {
             meaning(Builtin::Assume, ResultType::Void)
         }
         "__assert" | "__global_assert" | "__builtin_assert" => meaning(Builtin::Assert, ResultType::Void),
-        "__distinct_int" => meaning(Builtin::Distinct, fixed(Scalar::Int { width: 32, signed: true })),
-        "__uniform_int" => meaning(Builtin::Uniform, fixed(Scalar::Int { width: 32, signed: true })),
+        "__implies" => meaning(Builtin::Formula(Formula::Implies), fixed(BOOL)),
+        "__ite" => meaning(Builtin::Formula(Formula::IfThenElse), ResultType::Common),
+        "__is_pow2" => meaning(Builtin::Formula(Formula::IsPowerOfTwo), fixed(BOOL)),
+        "__mod_pow2" => meaning(Builtin::Formula(Formula::ModuloPowerOfTwo), ResultType::First),
+        "__enabled" => meaning(Builtin::Formula(Formula::Enabled), fixed(BOOL)),
         // What they claim of a result or a loop is proved by nobody here; without them the kernel means the same.
         "__ensures"
         | "__global_ensures"
@@ -33,15 +36,12 @@ pub(super) fn annotation(name: &str) -> Option<Meaning> {
         | "__reads_from"
         | "__writes_to"
         | "__reads_from_local"
-        | "__writes_to_local" => unmodelled(&format!("annotation `{name}`"), false, ResultType::Void),
-        "__implies" | "__all" | "__exclusive" | "__enabled" | "__is_pow2" | "__mod_pow2" | "__same_group"
-        | "__uniform_bool" | "__distinct_bool" | "__read" | "__write" | "__no_read" | "__no_write"
-        | "__read_implies" | "__write_implies" | "__ite" | "__non_temporal" => {
-            unmodelled(&format!("annotation `{name}`"), false, fixed(BOOL))
-        }
-        _ if name.starts_with("__other_") || name.starts_with("__uniform_") || name.starts_with("__distinct_") => {
-            unmodelled(&format!("annotation `{name}`"), false, ResultType::First)
-        }
+        | "__writes_to_local" => meaning(Builtin::Unchecked, ResultType::Void),
+        "__exclusive" | "__same_group" | "__read" | "__write" | "__no_read" | "__no_write" | "__read_implies"
+        | "__write_implies" | "__non_temporal" => unmodelled(&format!("annotation `{name}`"), false, fixed(BOOL)),
+        _ if name.starts_with("__uniform_") => meaning(Builtin::Uniform, fixed(BOOL)),
+        _ if name.starts_with("__distinct_") => meaning(Builtin::Distinct, fixed(BOOL)),
+        _ if name.starts_with("__other_") => unmodelled(&format!("annotation `{name}`"), false, ResultType::First),
         _ => return None,
     })
 }

@@ -65,6 +65,10 @@ pub enum Builtin {
     Distinct,
     /// `__uniform_int(x)`: the value is the same for all threads.
     Uniform,
+    /// A formula of annotations: `__implies(a, b)`.
+    Formula(Formula),
+    /// A claim for another checker, which is not checked here: `__invariant(p)`.
+    Unchecked,
     /// `clock()`, active masks: the value depends on the schedule.
     Schedule,
     /// `vloadN(offset, p)`, with the number of lanes.
@@ -83,6 +87,21 @@ pub enum Builtin {
         /// value is unknown.
         touches_memory: bool,
     },
+}
+
+/// Formulas of annotations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Formula {
+    /// `__implies(a, b)`
+    Implies,
+    /// `__ite(c, a, b)`
+    IfThenElse,
+    /// `__is_pow2(x)`: at most one bit of it is set.
+    IsPowerOfTwo,
+    /// `__mod_pow2(x, y)`: `x & (y - 1)`
+    ModuloPowerOfTwo,
+    /// `__enabled()`: true wherever it is evaluated.
+    Enabled,
 }
 
 /// OpenCL's work-item functions.

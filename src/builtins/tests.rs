@@ -144,8 +144,10 @@ fn annotations_are_assumed_asserted_or_named() {
     }
     assert_eq!(function(Cuda, "__distinct_int").map(|known| known.builtin), Some(Builtin::Distinct));
     assert_eq!(function(Cuda, "__uniform_int").map(|known| known.builtin), Some(Builtin::Uniform));
-    match function(OpenCl, "__ensures").map(|known| known.builtin) {
-        Some(Builtin::Unmodelled { reason, .. }) => assert!(reason.contains("__ensures")),
+    assert_eq!(function(Cuda, "__distinct_bool").map(|known| known.builtin), Some(Builtin::Distinct));
+    assert_eq!(function(OpenCl, "__ensures").map(|known| known.builtin), Some(Builtin::Unchecked));
+    match function(OpenCl, "__other_int").map(|known| known.builtin) {
+        Some(Builtin::Unmodelled { reason, .. }) => assert!(reason.contains("__other_int")),
         other => panic!("{other:?}"),
     }
 }

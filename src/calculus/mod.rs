@@ -259,6 +259,11 @@ pub enum Expr {
     Call(String, Vec<ExprId>, ScalarType),
 }
 
+/// The function by which an assumption says that its only argument has different values in any two threads.
+pub const DISTINCT: &str = "__distinct";
+/// The function by which an assumption says that its only argument has one value in all threads.
+pub const UNIFORM: &str = "__uniform";
+
 /// Prefix operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOp {

@@ -430,3 +430,13 @@ impl PlaceAccess {
         }
     }
 }
+
+impl KernelReport {
+    /// What stays unknown, as a clause about the kernel: whether it left the verdict open, or is only a note.
+    pub fn about(&self, unknown: &Unknown) -> String {
+        let race = matches!(self.race, Race::RaceFree | Race::Racy);
+        let divergence = matches!(self.divergence, Divergence::Uniform | Divergence::Divergent);
+        let verb = if race && divergence { "is decided, but" } else { "is not decided:" };
+        format!("{} {verb} {}", self.name, unknown.reason)
+    }
+}

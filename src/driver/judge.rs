@@ -11,7 +11,7 @@
 use super::attempt::{Case, Persistence, Rest};
 use super::scopes::Attempt;
 use super::{Options, asking, scopes};
-use crate::calculus::{ArrayId, Kernel, SiteId, Space, eval};
+use crate::calculus::{ArrayId, Kernel, SiteId, Space, Unsupported, eval};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
@@ -85,7 +85,9 @@ impl<'a> Case<'a> {
         if !rest.is_empty() {
             self.refute(attempt, &rest, (hunts, suspects), &mut verdict);
         }
-        if verdict.race == Race::RaceFree && !self.kernel.unsupported.is_empty() {
+        // What touches no array is a note: an annotation that is left out.
+        let touches = |unsupported: &Unsupported| unsupported.arrays.as_ref().is_none_or(|arrays| !arrays.is_empty());
+        if verdict.race == Race::RaceFree && self.kernel.unsupported.iter().any(touches) {
             verdict.race = Race::Unknown;
         }
         verdict

@@ -5,10 +5,10 @@ use super::facts::TargetId;
 use super::home::Home;
 use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
-use crate::builtins::{Builtin, WorkItem};
+use crate::builtins::{Builtin, Formula, WorkItem};
 use crate::calculus::{
-    AtomicOp, Axis, BinaryOp, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncMemory, SyncScope,
-    UnaryOp,
+    AtomicOp, Axis, BinaryOp, DISTINCT, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncMemory,
+    SyncScope, UNIFORM, UnaryOp,
 };
 use crate::resolve::program::{Expr, ExprKind, TypeId};
 use crate::source::Span;
@@ -53,9 +53,12 @@ impl Pass<'_> {
                 }
                 Value::Void
             }
-            Builtin::Distinct | Builtin::Uniform => {
-                self.ignore(args);
-                self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span)
+            Builtin::Distinct => self.pure(DISTINCT, args, call),
+            Builtin::Uniform => self.pure(UNIFORM, args, call),
+            Builtin::Formula(formula) => self.formula(*formula, args, call),
+            Builtin::Unchecked => {
+                self.note(span, format!("the annotation `{name}` is not checked, and not relied on"));
+                Value::Void
             }
             Builtin::Schedule => {
                 self.ignore(args);
@@ -207,9 +210,51 @@ impl Pass<'_> {
                         self.emit(Stmt::Assume { cond, span: Some(arg.span) });
                     } else {
                         self.kernel.unsupported.truncate(unsupported);
+                        self.note(arg.span, "an assumption that is not understood is not relied on".to_owned());
                     }
                 }
             }
+        }
+    }
+
+    /// A formula of annotations; one of unexpected arguments is unknown.
+    fn formula(&mut self, formula: Formula, args: &[Expr], call: &Expr) -> Value {
+        match (formula, args) {
+            (Formula::Enabled, _) => Value::Scalar(self.exprs().bool(true)),
+            (Formula::Implies, [a, b]) => {
+                let (a, b) = (self.condition(a), self.condition(b));
+                let not = self.exprs().not(a);
+                Value::Scalar(self.exprs().or(not, b))
+            }
+            (Formula::IfThenElse, [c, a, b]) => {
+                let c = self.condition(c);
+                match (self.value(a), self.value(b)) {
+                    (Value::Scalar(a), Value::Scalar(b)) if self.exprs().ty(a) == self.exprs().ty(b) => {
+                        Value::Scalar(self.exprs().select(c, a, b))
+                    }
+                    _ => self.missing(call),
+                }
+            }
+            (Formula::IsPowerOfTwo, [x]) => match self.value(x) {
+                Value::Scalar(x) if matches!(self.exprs().ty(x), ScalarType::Int { .. }) => {
+                    let ty = self.exprs().ty(x);
+                    let (one, zero) = (self.exprs().int(1, ty), self.exprs().int(0, ty));
+                    let less = self.exprs().binary(BinaryOp::Sub, x, one);
+                    let common = self.exprs().binary(BinaryOp::BitAnd, x, less);
+                    Value::Scalar(self.exprs().binary(BinaryOp::Eq, common, zero))
+                }
+                _ => self.missing(call),
+            },
+            (Formula::ModuloPowerOfTwo, [x, y]) => match (self.value(x), self.value(y)) {
+                (Value::Scalar(x), Value::Scalar(y)) if self.exprs().ty(x) == self.exprs().ty(y) => {
+                    let ty = self.exprs().ty(y);
+                    let one = self.exprs().int(1, ty);
+                    let less = self.exprs().binary(BinaryOp::Sub, y, one);
+                    Value::Scalar(self.exprs().binary(BinaryOp::BitAnd, x, less))
+                }
+                _ => self.missing(call),
+            },
+            _ => self.missing(call),
         }
     }
 

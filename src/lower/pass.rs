@@ -283,6 +283,11 @@ impl<'p> Pass<'p> {
         self.push_unsupported(Unsupported { span: Some(span), reason, arrays: Some(arrays) });
     }
 
+    /// Something that is left out without changing what the kernel does.
+    pub(super) fn note(&mut self, span: Span, reason: String) {
+        self.unsupported_on(span, reason, Vec::new());
+    }
+
     fn push_unsupported(&mut self, entry: Unsupported) {
         if !self.kernel.unsupported.contains(&entry) {
             self.kernel.unsupported.push(entry);

@@ -29,8 +29,8 @@ mod tests;
 
 use crate::arena::{Arena, Handle, SideTable};
 use crate::calculus::{
-    Array, ArrayId, ExprId, Exprs, GeometryFacts, HavocReason, Param, Site, SiteId, SyncMemory, SyncScope, Unsupported,
-    VarId, Variable,
+    Array, ArrayId, DISTINCT, Expr, ExprId, Exprs, GeometryFacts, HavocReason, Param, Site, SiteId, SyncMemory,
+    SyncScope, UNIFORM, Unsupported, VarId, Variable,
 };
 use crate::memory_model::{AccessKind, Level};
 use crate::source::Span;
@@ -81,6 +81,31 @@ pub struct Protocol {
     pub unsupported: Vec<Unsupported>,
     /// Where expressions come from.
     pub spans: SideTable<crate::calculus::Expr, Span>,
+}
+
+/// A relation between two threads that a [`Fact`] states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relational {
+    /// The value differs between any two threads.
+    Distinct(ExprId),
+    /// The value is the same in all threads.
+    Uniform(ExprId),
+}
+
+impl Protocol {
+    /// The relation between threads that a condition states, if it states one.
+    pub fn relation(&self, cond: ExprId) -> Option<Relational> {
+        let Expr::Var(var) = self.exprs[cond] else { return None };
+        let Some(&Role::Opaque(id)) = self.roles.get(var) else { return None };
+        match &self.opaques[id].origin {
+            Origin::Function { name, args } if args.len() == 1 => match name.as_str() {
+                DISTINCT => Some(Relational::Distinct(args[0])),
+                UNIFORM => Some(Relational::Uniform(args[0])),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// A node of the tree.

@@ -195,6 +195,10 @@ impl<S: Sink> Machine<'_, S> {
                         self.run.vacuous = true;
                         return Stop::Abort;
                     }
+                    if cond.bits().is_none() {
+                        // Whether this is a run that the kernel is meant for is not known.
+                        self.doubt(thread);
+                    }
                 }
                 Instruction::Assert { cond, claim } => {
                     let cond = self.consume(self.get(*cond), thread, place);

@@ -71,6 +71,6 @@ fn render_unknown(unknown: &Unknown, kernel: &KernelReport, file: &FileReport, o
         Some(span) => location(&file.sources, span),
         None => format!("{}:{}:1", file.path.display(), unknown.line),
     };
-    let text = format!("{} is not decided: {}", kernel.name, unknown.reason);
+    let text = kernel.about(unknown);
     line(out, &place, "note", &text, "unknown")
 }

@@ -149,7 +149,7 @@ fn show_unknown(
     file: &FileReport,
     out: &mut dyn WriteColor,
 ) -> io::Result<()> {
-    let message = format!("{} is not decided: {}", kernel.name, unknown.reason);
+    let message = kernel.about(unknown);
     let Some(span) = unknown.span else {
         let place = format!("{}:{}", file.path.display(), unknown.line);
         return writeln!(out, "note[unknown]: {}\n  at {}\n", printable(&message), printable(&place));

@@ -7,8 +7,8 @@ use super::machine::{Machine, Place, PlaceId, sort_of};
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic};
-use crate::protocol::{Carried, Guard, LoopId, Protocol, Role, Sync};
-use crate::prove::condition::Question;
+use crate::protocol::{Carried, Guard, LoopId, Protocol, Relational, Role, Sync};
+use crate::prove::condition::{self, Question};
 use crate::prove::rules::poly::Side;
 use crate::prove::{Assumption, Pair, Scope, Warps};
 use crate::smt::{Op, Sort, TermId, Terms};
@@ -29,6 +29,7 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
         machine.guards(place, &access.loops, &access.guards);
         machine.is_defined(access.offset, place);
     }
+    machine.relations(pair);
     for instance in &pair.meeting.between {
         machine.passed(pair, instance);
     }
@@ -273,10 +274,27 @@ impl Machine<'_> {
         for fact in &protocol.facts {
             let passed = fact.guards.iter().all(|guard| guards.iter().any(|other| other.cond == guard.cond));
             let around = fact.loops.iter().all(|id| loops.contains(id));
-            if passed && around && protocol.exprs.as_int(fact.cond) != Some(1) {
-                self.assumptions.insert(Assumption::Stated(crate::prove::condition::words(protocol, fact.cond)));
+            let says_something = protocol.exprs.as_int(fact.cond) != Some(1) && protocol.relation(fact.cond).is_none();
+            if passed && around && says_something {
+                self.assumptions.insert(Assumption::Stated(condition::words(protocol, fact.cond)));
                 self.holds(fact.cond, place);
             }
+        }
+    }
+
+    /// What is stated about the values of two threads.
+    fn relations(&mut self, pair: &Pair) {
+        for relation in condition::relations(self.protocol, pair) {
+            let (Relational::Distinct(value) | Relational::Uniform(value)) = relation;
+            let (first, second) = (self.value(value, 0), self.value(value, 1));
+            if first == second {
+                // That a uniform value differs between threads would prove anything.
+                continue;
+            }
+            let same = self.terms.eq(first, second);
+            let known = if matches!(relation, Relational::Uniform(_)) { same } else { self.terms.not(same) };
+            self.facts.push(known);
+            self.assumptions.insert(condition::stated_relation(self.protocol, relation));
         }
     }
 

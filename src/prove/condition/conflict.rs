@@ -9,9 +9,9 @@ use super::sampling::Source;
 use super::words::words;
 use crate::calculus::{Expr, ExprId};
 use crate::memory_model::Level;
-use crate::protocol::{Fact, Guard, LoopId, Protocol};
+use crate::protocol::{Fact, Guard, LoopId, Protocol, Relational};
 use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side};
-use crate::prove::rules::state::Alternative;
+use crate::prove::rules::state::{Alternative, Literal};
 use crate::prove::{Assumption, Open, Pair, Scope};
 
 /// Whether the state is for a search, or for the checker, which has no use for hints.
@@ -54,6 +54,7 @@ pub(super) fn build<'a>(
     for (env, access) in accesses.iter().enumerate() {
         builder.assume_guards(env, &access.loops, &access.guards);
     }
+    builder.assume_relations(pair);
     builder.promote_signs();
     builder.assume_warps(pair.warps).ok_or_else(out_of_range)?;
     meeting::assume(&mut builder, pair);
@@ -243,11 +244,32 @@ impl Builder<'_> {
     }
 
     fn state_fact(&mut self, fact: &Fact, env: EnvId) {
-        if matches!(self.protocol.exprs[fact.cond], Expr::Int(1, _)) {
+        let relates = self.protocol.relation(fact.cond).is_some();
+        if relates || matches!(self.protocol.exprs[fact.cond], Expr::Int(1, _)) {
             return;
         }
         self.assumptions.insert(Assumption::Stated(words(self.protocol, fact.cond)));
         self.assume(fact.cond, env);
+    }
+
+    /// What is stated about the values of two threads, where both have passed the statement in the same turns.
+    fn assume_relations(&mut self, pair: &Pair) {
+        for relation in relations(self.protocol, pair) {
+            let (Relational::Distinct(value) | Relational::Uniform(value)) = relation;
+            let (Some(first), Some(second)) = (self.value(value, 0), self.value(value, 1)) else { continue };
+            // That a uniform value differs between threads would prove anything.
+            let Some(difference) = first.minus(&second).filter(|difference| !difference.is_zero()) else { continue };
+            self.assumptions.insert(stated_relation(self.protocol, relation));
+            if let Relational::Uniform(_) = relation {
+                self.literal(Literal::Zero(difference));
+                continue;
+            }
+            let above = difference.plus_constant(-1);
+            let below = difference.negated().and_then(|negated| negated.plus_constant(-1));
+            if let (Some(above), Some(below)) = (above, below) {
+                self.disjunction(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]]);
+            }
+        }
     }
 
     /// Guards of a place, and the tests of the loops around it.
@@ -262,6 +284,34 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// The relations that facts state and that both accesses of a pair have passed, in the same turns of all loops
+/// around the statement.
+pub(in crate::prove) fn relations(protocol: &Protocol, pair: &Pair) -> Vec<Relational> {
+    let accesses = [pair.first, pair.second].map(|id| &protocol.accesses[id]);
+    let passed = |fact: &&Fact| {
+        let guarded = accesses
+            .iter()
+            .all(|access| fact.guards.iter().all(|guard| access.guards.iter().any(|other| other.cond == guard.cond)));
+        let together = fact.loops.iter().all(|&id| {
+            let site = protocol.loops[id].site;
+            accesses.iter().all(|access| access.loops.contains(&id))
+                && pair.meeting.relations.contains(&(site, crate::calculus::intervals::Relation::Same))
+        });
+        guarded && together
+    };
+    let stated = protocol.facts.iter().filter(passed);
+    stated.filter_map(|fact| protocol.relation(fact.cond)).collect()
+}
+
+/// The assumption that a relation holds, in words.
+pub(in crate::prove) fn stated_relation(protocol: &Protocol, relation: Relational) -> Assumption {
+    let (value, what) = match relation {
+        Relational::Distinct(value) => (value, "differs between any two threads"),
+        Relational::Uniform(value) => (value, "is the same in all threads"),
+    };
+    Assumption::Stated(format!("{} {what}", words(protocol, value)))
 }
 
 pub(super) fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {

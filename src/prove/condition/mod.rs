@@ -38,6 +38,7 @@ use oracle::Oracle;
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub(in crate::prove) use conflict::{relations, stated_relation};
 pub use pairs::{SameValue, pairs, same_value};
 pub(in crate::prove) use uniform::{Question, questions};
 pub use uniform::{Returned, guard_conditions, replay_guards};
