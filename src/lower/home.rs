@@ -315,8 +315,32 @@ impl Pass<'_> {
         }
     }
 
+    /// The first of the parameters to which launches in the file give the same pointer as to `variable`, one launch
+    /// or another. What is proved of one array also holds where launches give several.
+    fn same_pointer(&self, variable: VariableId) -> VariableId {
+        let kernel = self.frames[0].function;
+        let params = &self.program.functions[kernel].params;
+        let launches = self.program.launches.iter().filter(|launch| launch.kernel == kernel);
+        let pairs: Vec<(usize, usize)> = launches.flat_map(|launch| launch.same_pointers.iter().copied()).collect();
+        let Some(at) = params.iter().position(|&param| param == variable) else { return variable };
+        let mut same = vec![at];
+        let mut next = 0;
+        while let Some(&known) = same.get(next) {
+            let partners = pairs.iter().filter_map(|&(a, b)| match known {
+                _ if known == a => Some(b),
+                _ if known == b => Some(a),
+                _ => None,
+            });
+            let new: Vec<usize> = partners.filter(|partner| !same.contains(partner)).collect();
+            same.extend(new);
+            next += 1;
+        }
+        same.iter().min().and_then(|&first| params.get(first)).copied().unwrap_or(variable)
+    }
+
     /// A pointer to what the pointer `leaf` of `variable`, which the host has set, points to.
     fn pointee(&mut self, variable: VariableId, leaf: Leaf, name: &str) -> Pointer {
+        let variable = if leaf.offset == 0 { self.same_pointer(variable) } else { variable };
         let declared = &self.program.variables[variable];
         let id = self.facts.target(Target::Pointee(variable, leaf.offset));
         let Type::Pointer { to, space } = self.program.types[leaf.ty] else { return self.start_of(id) };

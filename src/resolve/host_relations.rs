@@ -74,6 +74,22 @@ impl<'u> Resolver<'u> {
         relations
     }
 
+    /// The pairs of arguments that are the same pointer.
+    pub(super) fn same_pointers(&self, args: &[Expr]) -> Vec<(usize, usize)> {
+        let sources: Vec<Option<Source>> = args.iter().map(|arg| self.pointer_source(arg)).collect();
+        let pairs = (0..args.len()).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
+        pairs.filter(|&(earlier, later)| sources[later].is_some() && sources[earlier] == sources[later]).collect()
+    }
+
+    /// The variable that holds a pointer, through casts to other pointers.
+    fn pointer_source(&self, value: &Expr) -> Option<Source> {
+        let mut value = value;
+        while let ExprKind::Convert(inner) = &value.kind {
+            value = inner;
+        }
+        load_source(value).filter(|_| self.is_pointer(value.ty))
+    }
+
     /// Whether a size divides what an argument is, and nothing changes it in between.
     fn are_related(&self, size: &Quotient, arg: &Quotient, changed: &Changes<'u>) -> bool {
         let name = &self.variables[size.source.variable].name;

@@ -201,6 +201,7 @@ impl<'u> Resolver<'u> {
                 args,
                 shared_bytes: launch.shared_bytes,
                 relations: launch.relations,
+                same_pointers: launch.same_pointers,
                 span: launch.span,
             });
         }

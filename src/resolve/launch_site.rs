@@ -18,6 +18,7 @@ pub(super) struct Seen<'u> {
     pub(super) args: Vec<Option<i128>>,
     pub(super) shared_bytes: Option<u64>,
     pub(super) relations: Vec<Relation>,
+    pub(super) same_pointers: Vec<(usize, usize)>,
     pub(super) span: Span,
 }
 
@@ -90,8 +91,19 @@ impl<'u> Resolver<'u> {
             }
             _ => Vec::new(),
         };
+        let same_pointers = self.same_pointers(&values);
         let args = values.iter().map(|value| self.constant(value)).collect();
-        walk.seen.push(Seen { decl, values: template_values, grid, block, args, shared_bytes, relations, span });
+        walk.seen.push(Seen {
+            decl,
+            values: template_values,
+            grid,
+            block,
+            args,
+            shared_bytes,
+            relations,
+            same_pointers,
+            span,
+        });
     }
 
     /// The definition of a kernel that was found by its declaration.

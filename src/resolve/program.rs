@@ -367,6 +367,8 @@ pub struct Launch {
     pub shared_bytes: Option<u64>,
     /// How sizes and arguments are related, where they are no constants.
     pub relations: Vec<Relation>,
+    /// Positions of parameters that are given one and the same pointer, the earlier one first.
+    pub same_pointers: Vec<(usize, usize)>,
     /// Range of the launch.
     pub span: Span,
 }
