@@ -7,10 +7,14 @@ const LEAST: i64 = 4;
 /// Ranges of no more values are tried in full.
 const SMALL: i64 = 6;
 
-/// Narrowings that may still be done.
+/// What may still be done.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::prove) struct Effort {
+    /// Narrowings.
     pub(in crate::prove) left: u32,
+    /// Values that are tried of each free value. Few of many are a better start than many of the last ones, since
+    /// a wrong first choice otherwise takes all the effort.
+    pub(in crate::prove) breadth: usize,
 }
 
 impl Problem {
@@ -33,6 +37,7 @@ impl Problem {
         let choice = &self.choices[next];
         candidates(ranges[choice.node as usize], choice)
             .into_iter()
+            .take(effort.breadth)
             .find_map(|value| self.choose(chosen(&ranges, choice.node, value), next + 1, effort))
     }
 }

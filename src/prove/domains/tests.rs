@@ -3,7 +3,7 @@
 use super::{Effort, Op, Problem, Range};
 use crate::calculus::{BinaryOp, ScalarType, UnaryOp, arithmetic};
 
-const EFFORT: Effort = Effort { left: 2_000 };
+const EFFORT: Effort = Effort { left: 2_000, breadth: usize::MAX };
 
 /// Every operator on every small range, against enumeration: no value that an operand or the result can take
 /// is narrowed away.

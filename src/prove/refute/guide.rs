@@ -25,8 +25,11 @@ use rustc_hash::FxHashMap;
 const MOST_NODES: usize = 3_000;
 /// Turns of a loop that moves a value geometrically which are looked at.
 const TURNS: i64 = 6;
-/// Narrowings for one way to tell the threads apart: a first try, and a longer one.
-const EFFORTS: [u32; 2] = [40, 240];
+/// What is done for one way to tell the threads apart: a first try that looks at two values of everything, and
+/// a longer one.
+const EFFORTS: [Effort; 2] = [Effort { left: 80, breadth: 2 }, Effort { left: 240, breadth: usize::MAX }];
+/// The same for values that are not natural.
+const LAST_EFFORTS: [Effort; 2] = [Effort { left: 40, breadth: 2 }, Effort { left: 60, breadth: usize::MAX }];
 /// Nodes that one way may visit in all; large problems get fewer narrowings.
 const VISITS: u32 = 60_000;
 /// Parameters are looked at up to here.
@@ -106,18 +109,14 @@ fn sketch(protocol: &Protocol, choices: &Space, level: Level, apart: Apart, ask:
         return None;
     }
     let most = VISITS / first.problem.len().max(1) as u32;
-    let ways = Axis::ALL.into_iter().flat_map(|axis| [BinaryOp::Lt, BinaryOp::Gt].map(|order| (axis, order)));
-    for effort in EFFORTS.map(|effort| effort.min(most)) {
-        if let Some(launch) = ways.clone().find_map(|way| first.solve(way, apart, effort)) {
-            return Some(launch);
+    first.solve_somehow(apart, EFFORTS, most).or_else(|| {
+        if choices.free_params() == 0 {
+            return None;
         }
-    }
-    if choices.free_params() == 0 {
-        return None;
-    }
-    let mut second = Sketch::new(protocol, choices, level, Taste::Any)?;
-    ask(&mut second)?;
-    ways.clone().find_map(|way| second.solve(way, apart, EFFORTS[0].min(most)))
+        let mut second = Sketch::new(protocol, choices, level, Taste::Any)?;
+        ask(&mut second)?;
+        second.solve_somehow(apart, LAST_EFFORTS, most)
+    })
 }
 
 /// What variables stand for at one place of one thread.
@@ -396,9 +395,16 @@ impl<'a> Sketch<'a> {
 
     // ---- solutions
 
+    /// A solution for some way in which the threads may differ, with no more than `most` narrowings for each.
+    fn solve_somehow(&self, apart: Apart, efforts: [Effort; 2], most: u32) -> Option<Launch> {
+        let ways = Axis::ALL.into_iter().flat_map(|axis| [BinaryOp::Lt, BinaryOp::Gt].map(|order| (axis, order)));
+        let limited = efforts.map(|effort| Effort { left: effort.left.min(most), ..effort });
+        limited.into_iter().find_map(|effort| ways.clone().find_map(|way| self.solve(way, apart, effort)))
+    }
+
     /// A solution in which the first thread (or its block) comes before or after the second along an axis, as
     /// a launch.
-    fn solve(&self, (axis, order): (Axis, BinaryOp), apart: Apart, effort: u32) -> Option<Launch> {
+    fn solve(&self, (axis, order): (Axis, BinaryOp), apart: Apart, mut effort: Effort) -> Option<Launch> {
         let mut problem = self.problem.clone();
         let ids = if self.level == Level::Grid { &self.blocks } else { &self.threads };
         let differ = problem.wide(order, ids[0][axis.index()], ids[1][axis.index()]);
@@ -409,7 +415,7 @@ impl<'a> Sketch<'a> {
             problem.require(differ, Range::TRUE);
         }
         problem.order_choices(|node| self.classes.get(&node).map_or(0, |&class| class as u32));
-        let values = problem.solve(&mut Effort { left: effort })?;
+        let values = problem.solve(&mut effort)?;
         Some(self.launch(&values))
     }
 

@@ -154,15 +154,15 @@ impl<'a> Hunt<'a> {
         Hunt { kernel, program, levels, mentions, space, sweep, findings, total, left: total, proposals }
     }
 
-    /// Whether a launch that was run already shows that `pair` conflicts.
+    /// Whether a launch that was run already, and that somebody may make, shows that `pair` conflicts.
     pub fn knows(&self, protocol: &Protocol, pair: &Pair) -> bool {
-        self.findings.knows(key_of(protocol, pair))
+        self.findings.knows_natural(key_of(protocol, pair))
     }
 
     /// Whether a launch shows that `pair` conflicts: one that was run already, or one that the condition asks for.
     pub fn conflicts(&mut self, protocol: &Protocol, pair: &Pair) -> bool {
         let key = key_of(protocol, pair);
-        if !self.findings.knows(key)
+        if !self.findings.knows_natural(key)
             && let Some(launch) = guide::conflict(protocol, pair, &self.space, Apart::Distinct)
         {
             self.propose(launch);

@@ -79,6 +79,11 @@ impl<'a> Findings<'a> {
         self.pairs.contains_key(&key)
     }
 
+    /// Whether one is known in a launch that somebody may make.
+    pub(super) fn knows_natural(&self, key: Key) -> bool {
+        self.pairs.get(&key).is_some_and(|pair| !pair.degenerate)
+    }
+
     /// Whether some thread is known not to arrive where another waits at `sync`.
     pub(super) fn knows_divergence(&self, sync: SiteId, returned: Returned) -> bool {
         let counts = |seen: &Divergence| !seen.returned || returned == Returned::StillCount;

@@ -17,6 +17,9 @@ const FEW_BLOCKS: [u32; 2] = [1, 2];
 /// Constants of the kernel that are tried as sizes too: tiles are mostly as large as the blocks that load them.
 const TILES: std::ops::RangeInclusive<i128> = 5..=64;
 const MOST_TILES: usize = 3;
+/// Natural valuations before the first degenerate ones, and how many of those come then.
+const NATURAL_FIRST: usize = 12;
+const DEGENERATE_SOON: usize = 4;
 /// Constants of the kernel that are likely values of anything.
 const LIKELY: usize = 5;
 
@@ -227,8 +230,19 @@ impl Space {
         }
         let mut seen = FxHashSet::default();
         all.retain(|valuation| seen.insert(valuation.clone()));
-        all.sort_by_key(|valuation| self.is_degenerate(valuation));
-        all
+        self.natural_first(all)
+    }
+
+    /// Natural valuations come before degenerate ones, except that a few of those come soon: some accesses
+    /// happen with certainty only there.
+    fn natural_first(&self, all: Vec<Vec<Option<i128>>>) -> Vec<Vec<Option<i128>>> {
+        let (degenerate, natural): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|valuation| self.is_degenerate(valuation));
+        let (mut natural, mut degenerate) = (natural.into_iter(), degenerate.into_iter());
+        let mut ordered: Vec<_> = natural.by_ref().take(NATURAL_FIRST).collect();
+        ordered.extend(degenerate.by_ref().take(DEGENERATE_SOON));
+        ordered.extend(natural.chain(degenerate));
+        ordered
     }
 
     /// A valuation that asks `value` for each free parameter, by its position among them.

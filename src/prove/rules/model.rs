@@ -29,7 +29,7 @@ pub(super) fn exists(state: &State) -> bool {
     // Ids and loops first, since what is uniform (sizes, parameters) is bounded by them; pieces follow from both.
     let ranks: BTreeMap<NodeId, u32> = model.atoms.iter().map(|(atom, &node)| (node, rank(*atom))).collect();
     model.problem.order_choices(|node| ranks.get(&node).copied().unwrap_or(0));
-    model.problem.solve(&mut Effort { left: EFFORT }).is_some()
+    model.problem.solve(&mut Effort { left: EFFORT, breadth: usize::MAX }).is_some()
 }
 
 fn rank(atom: Atom) -> u32 {
