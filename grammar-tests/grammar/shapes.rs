@@ -194,7 +194,7 @@ static_assert(sizeof(int) == 4, \"int\");";
         "template<typename T> struct S : Base<T> {",
         "device S(int k) : v(k) {",
         "device T& operator[](int i) const;",
-        "device operator T() const {",
+        "device T operator T() const {",
         "template<> struct S<float> {",
         "A* second;",
         "namespace a {",
