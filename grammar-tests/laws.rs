@@ -2,11 +2,14 @@
 //!
 //! - [`generate`]: random kernels.
 //! - [`calculus`]: text round trips, validity, evaluation.
+//! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
 //! - [`refute`]: concrete searches.
 
 mod calculus;
 pub(crate) mod generate;
+mod proofs;
 mod refute;
+mod source;
 
 use proptest::prelude::ProptestConfig;
 

@@ -5,6 +5,8 @@ use super::Subject;
 use raceproof::memory_model::Level;
 
 const IDIOMS: &str = include_str!("idioms.txt");
+/// Idioms that the catalogue does not have.
+const BEYOND: &str = include_str!("beyond.txt");
 
 /// An idiom of the catalogue.
 pub(crate) struct Idiom {
@@ -24,9 +26,9 @@ fn levels(word: &str) -> &'static [Level] {
     }
 }
 
-/// Reads the catalogue.
+/// Reads the catalogue, and what goes beyond it.
 pub(crate) fn idioms() -> Vec<Idiom> {
-    IDIOMS.split("\nidiom: ").skip(1).map(idiom).collect()
+    [IDIOMS, BEYOND].iter().flat_map(|text| text.split("\nidiom: ").skip(1)).map(idiom).collect()
 }
 
 fn idiom(text: &'static str) -> Idiom {

@@ -24,8 +24,10 @@ fn proofs(mut visit: impl FnMut(&Subject, &Pair, Proof)) {
 /// Every certificate of a branch, with the number of steps that stand before it.
 fn certificates(branch: &mut Branch, visit: &mut dyn FnMut(&mut Certificate)) {
     for step in &mut branch.steps {
-        if let Step::Split { positive, above, below, .. } = step {
-            [positive, above, below].into_iter().for_each(&mut *visit);
+        match step {
+            Step::Split { positive, above, below, .. } => [positive, above, below].into_iter().for_each(&mut *visit),
+            Step::Round { positive, above, .. } => [positive, above].into_iter().for_each(&mut *visit),
+            _ => {}
         }
     }
     match &mut branch.close {
@@ -161,6 +163,35 @@ fn changed_polynomials_are_refused() {
     refuses_each("value", 100, &|derivation, place| {
         at_step(derivation, place, &|step| match step {
             Step::Subst { value, .. } => shift(value),
+            _ => false,
+        })
+    });
+    refuses_each("quotient of a fact", 3, &|derivation, place| {
+        at_step(derivation, place, &|step| match step {
+            Step::Round { quotient, .. } => shift(quotient),
+            _ => false,
+        })
+    });
+    refuses_each("quotient and rest of a fact", 3, &|derivation, place| {
+        at_step(derivation, place, &|step| match step {
+            Step::Round { radix, quotient, rest, .. } => {
+                // Still an identity, but the rest is not below the radix; or else the quotient says less.
+                *quotient = quotient.plus_constant(-1).expect("in range");
+                *rest = rest.plus(radix).expect("in range");
+                true
+            }
+            _ => false,
+        })
+    });
+    refuses_each("fact that is divided", 3, &|derivation, place| {
+        at_step(derivation, place, &|step| match step {
+            Step::Round { fact, rest, .. } => shift(fact) && shift(rest),
+            _ => false,
+        })
+    });
+    refuses_each("what is pinched", 1, &|derivation, place| {
+        at_step(derivation, place, &|step| match step {
+            Step::Pinch { zero, .. } => shift(zero),
             _ => false,
         })
     });

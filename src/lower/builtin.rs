@@ -11,7 +11,10 @@ use crate::calculus::{
     SyncScope, UNIFORM, UnaryOp,
 };
 use crate::resolve::program::{Expr, ExprKind, TypeId};
-use crate::source::Span;
+use crate::source::{Language, Span};
+
+/// The mask of `__syncwarp` that names every thread.
+const WHOLE_WARP: i128 = 0xffff_ffff;
 
 /// Whether anything looks at the value of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,6 +184,11 @@ impl Pass<'_> {
                 return Value::Void;
             }
         };
+        let names_threads = scope == SyncScope::Warp && self.program.language == Language::Cuda && !args.is_empty();
+        if names_threads && flags.map(|mask| mask & WHOLE_WARP) != Some(WHOLE_WARP) {
+            self.unsupported(span, "barrier of some threads of a warp".to_owned());
+            return Value::Void;
+        }
         let site = self.site(span);
         self.emit(Stmt::Sync { scope, memory, site });
         Value::Void

@@ -103,7 +103,8 @@ impl<'p> Valuation<'p> {
         }
     }
 
-    fn variable(&self, var: VarId) -> Value {
+    /// The value of a variable.
+    pub fn variable(&self, var: VarId) -> Value {
         if let Some(&value) = self.vars.get(&var) {
             return value;
         }

@@ -101,8 +101,9 @@ pub(super) struct Builder<'a> {
     /// Atoms for values that are not understood, by expression and what its leaves are.
     pub(super) unknowns: FxHashMap<(Key, Vec<Poly>, Option<Side>), Poly>,
     pub(super) orders: BTreeMap<ExprId, [Option<Poly>; 2]>,
-    geometry: FxHashMap<(GeometryVar, Option<Side>), Poly>,
-    params: FxHashMap<usize, Poly>,
+    /// Ids and sizes, as they were made; digits may have replaced them since.
+    pub(super) geometry: FxHashMap<(GeometryVar, Option<Side>), Poly>,
+    pub(super) params: FxHashMap<usize, Poly>,
     numbers: FxHashMap<(u8, Key), u16>,
     used: [u16; 16],
     taken: BTreeSet<Atom>,

@@ -220,16 +220,23 @@ impl Builder<'_> {
         Some((quotient, remainder))
     }
 
-    /// A value that was divided by `m` and lies a constant below `x`, the nearest one: that constant, its digits.
+    /// A value whose digits by `m` are known and that lies a constant below `x`, the nearest one: that constant,
+    /// its digits. It is a value that was divided, or the remainder that was left.
     fn neighbour(&self, x: &Poly, m: &Poly) -> Option<(i64, (Poly, Poly))> {
-        let near = self.digits.iter().filter_map(|(key, digits)| {
+        let divided = self.digits.iter().filter_map(|(key, digits)| {
             let same = key.2 && self.normal(&key.1).as_ref() == Some(m);
             let apart = |known: Option<Poly>| x.minus(&known.filter(|_| same)?)?.as_constant();
             let shift = apart(self.normal(&key.0)).or_else(|| apart(self.settled(&key.0)))?;
-            (shift != 0).then_some((shift, digits))
+            Some((shift, digits.clone()))
         });
+        let remainders = self.digits.iter().filter_map(|(key, digits)| {
+            let same = key.2 && self.normal(&key.1).as_ref() == Some(m);
+            let remainder = self.normal(&digits.1).filter(|_| same)?;
+            Some((x.minus(&remainder)?.as_constant()?, (Poly::ZERO, remainder)))
+        });
+        let near = divided.chain(remainders).filter(|near| near.0 != 0);
         let (shift, digits) = near.min_by_key(|near| near.0.unsigned_abs())?;
-        Some((shift, self.normal_pair(digits)?))
+        Some((shift, self.normal_pair(&digits)?))
     }
 
     /// POWERS (RULES, section 3.9): of two powers of two `m <= x` the smaller divides the greater, and the

@@ -9,7 +9,7 @@
 //! - [`truth`]: guards as alternatives of literals. [`variables`]: loops and unknown values (2.7).
 //! - [`oracle`]: the questions of sign that this asks, so that the checker can build the same without search.
 //! - [`warps`]: threads of one warp, or of two.
-//! - [`sampling`]: concrete points. [`pairs`]: which pairs there are. [`meeting`]: syncs that were passed.
+//! - [`sampling`]: concrete points. [`points`]: conditions against the meaning of the protocol. [`pairs`]: which pairs there are. [`meeting`]: syncs that were passed.
 //!
 //! Deliberately absent: any search beyond SIGN's, kernels, solvers.
 
@@ -21,6 +21,7 @@ mod integers;
 mod meeting;
 mod oracle;
 mod pairs;
+mod points;
 mod sampling;
 mod truth;
 mod uniform;
@@ -73,7 +74,8 @@ pub fn build(protocol: &Protocol, pair: &Pair, scope: &Scope) -> Result<Conditio
     Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))
 }
 
-/// The same condition, built with the rulings of a derivation instead of a search; every one is verified.
+/// The same condition, built with the rulings of a derivation instead of a search; every one is verified, and the
+/// result is held against the meaning of the protocol at concrete points.
 pub fn rebuild(
     protocol: &Protocol,
     pair: &Pair,
@@ -82,6 +84,9 @@ pub fn rebuild(
 ) -> Result<State, String> {
     let builder = conflict::build(protocol, pair, scope, Oracle::replaying(rulings), conflict::Hints::Unwanted)
         .map_err(|open| format!("{open:?}"))?;
+    if let Some(disagreement) = points::disagreement(&builder, pair) {
+        return Err(format!("it does not follow from the protocol: {disagreement}"));
+    }
     Condition::of(builder).map(|condition| condition.state).map_err(str::to_owned)
 }
 

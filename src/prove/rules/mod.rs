@@ -86,7 +86,7 @@ pub fn prove_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, budget: &Budg
 pub fn check_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, derivation: &Derivation) -> Result<(), CheckError> {
     let [refutation] = derivation.refutations.as_slice() else { return Err(CheckError::Coverage) };
     let state = condition::rebuild(protocol, pair, scope, &refutation.rulings).map_err(CheckError::Condition)?;
-    check::check(&refutation.root, state)
+    check::check(&refutation.root, &state)
 }
 
 /// Proves that the threads of a block agree about reaching a sync; see [`Premises::prove_sync_uniform`].
@@ -112,7 +112,7 @@ pub fn check_sync_uniform(
     let states =
         condition::replay_guards(protocol, question, returned, scope, &rulings).map_err(CheckError::Condition)?;
     for (state, refutation) in states.into_iter().zip(&derivation.refutations) {
-        check::check(&refutation.root, state)?;
+        check::check(&refutation.root, &state)?;
     }
     Ok(())
 }

@@ -1,0 +1,113 @@
+//! What is called race-free for all geometries has no conflict in any small launch, and what is called uniform no
+//! barrier that threads disagree about.
+//!
+//! The whole path from source text is asked, with every derivation re-checked; the runs are those of the executable
+//! semantics, in machine arithmetic. A minimum of kernels must be proved, so that the law says something.
+
+use super::source::{Dice, kernel};
+use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
+use raceproof::calculus::{Geometry, Kernel};
+use raceproof::diagnostic::report::{AssumptionKind, Divergence, KernelReport, Race};
+use raceproof::driver::options::Proofs;
+use raceproof::driver::{Options, check_source};
+use raceproof::front::tree_sitter;
+use raceproof::prove::Scope;
+use raceproof::prove::refute::{Budget, Levels, search};
+use raceproof::source::{Language, SourceMap};
+use raceproof::{lower, preprocess, resolve};
+use rayon::prelude::*;
+use std::path::Path;
+
+/// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
+const KERNELS: u64 = 150;
+const BLOCKS: [u32; 8] = [1, 2, 3, 4, 5, 8, 33, 64];
+
+fn lowered(text: &str) -> Kernel {
+    let mut sources = SourceMap::new();
+    let main = sources.add_file("k.cu", text);
+    let answer = tree_sitter::parse(sources, main, &preprocess::Options::new(Language::Cuda));
+    lower::kernels(&resolve::resolve(answer.unit).program).remove(0)
+}
+
+/// What was claimed of a kernel.
+struct Claim {
+    race_free: bool,
+    uniform: bool,
+    /// Whether wrapping was assumed away.
+    no_wrap: bool,
+    /// Whether the second dimension was taken as 1.
+    flat: bool,
+}
+
+impl Claim {
+    fn of(report: &KernelReport) -> Claim {
+        Claim {
+            race_free: report.race == Race::RaceFree,
+            uniform: report.divergence == Divergence::Uniform,
+            no_wrap: report.assumptions.iter().any(|assumption| assumption.kind == AssumptionKind::NoUnsignedWrap),
+            flat: report.assumptions.iter().any(|assumption| assumption.text.contains("blockDim.y = 1")),
+        }
+    }
+}
+
+/// A launch that shows the claim wrong.
+fn refutation(kernel: &Kernel, claim: &Claim, seed: u64) -> Option<String> {
+    let mut dice = Dice(seed);
+    (0..40).find_map(|_| {
+        let rows = if claim.flat { 1 } else { 1 + dice.below(3) as u32 };
+        let block = [BLOCKS[dice.below(BLOCKS.len() as u64) as usize], rows, 1];
+        let geometry = Geometry { block, grid: [1 + dice.below(3) as u32, 1, 1] };
+        let params = [dice.below(9), dice.below(6)].map(|value| Some(i128::from(value) - 1));
+        let setup =
+            Setup { geometry, params: &params, blocks: Blocks::All, contents: Contents::Unknown, budget: 300_000 };
+        let mut history = History::default();
+        let outcome = run(&Program::new(kernel), &setup, &mut history);
+        let wrapped = !outcome.wrapped.is_empty() || !outcome.wrapped_loops.is_empty();
+        if !outcome.finished || claim.no_wrap && wrapped || !outcome.traps.is_empty() {
+            return None;
+        }
+        if claim.uniform && outcome.divergences.iter().any(|seen| !seen.returned) {
+            return Some(format!("{geometry:?} {params:?}: {:?}", outcome.divergences));
+        }
+        let scope = Scope { block: block.map(Some), grid: geometry.grid.map(Some), params: params.to_vec() };
+        let levels = Levels { block: true, grid: true };
+        let found = search(kernel, &[], &scope, levels, &Budget { steps: 100_000 });
+        let conflict = found.conflicts.first().filter(|conflict| claim.race_free && !conflict.after_earlier);
+        conflict.map(|conflict| format!("{geometry:?} {params:?}: {conflict:?}"))
+    })
+}
+
+#[test]
+fn what_is_proved_of_random_kernels_holds_in_every_small_launch() {
+    let kernels = std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(KERNELS);
+    let first = std::env::var("RACEPROOF_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    let proved: Vec<[usize; 2]> = (first..first + kernels)
+        .into_par_iter()
+        .map(|seed| {
+            let text = kernel(seed);
+            let options = Options { proofs: Proofs::Recheck, ..Options::default() };
+            let checked = check_source(Path::new("k.cu"), &text, &options);
+            assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
+            let report = &checked.report.kernels[0];
+            let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
+            assert!(rejected.is_none(), "{rejected:?}\n{text}");
+            let claim = Claim::of(report);
+            if (claim.race_free || claim.uniform)
+                && let Some(found) = refutation(&lowered(&text), &claim, seed)
+            {
+                panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
+            }
+            let has_barrier = text.contains("__syncthreads");
+            [usize::from(claim.race_free), usize::from(claim.race_free && has_barrier)]
+        })
+        .collect();
+    let [free, with_barrier] = [0, 1].map(|column| proved.iter().map(|row| row[column]).sum::<usize>());
+    assert!(
+        free * 20 >= proved.len() && with_barrier * 40 >= proved.len(),
+        "of {} kernels only {free} are proved, {with_barrier} of them with barriers",
+        proved.len()
+    );
+    if kernels > KERNELS {
+        eprintln!("{free} of {} kernels proved, {with_barrier} of them with barriers", proved.len());
+    }
+}
