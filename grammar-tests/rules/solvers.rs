@@ -225,7 +225,7 @@ fn hold_states(session: &mut Session, seeds: std::ops::Range<u64>) -> Tally {
                     tally.proved_by_rules += 1;
                     assert_ne!(answer, Answer::Sat, "seed {seed}: the solver contradicts {root:?}");
                     tally.confirmed += usize::from(answer == Answer::Unsat);
-                    check::check(&root, state).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                    check::check(&root, &state).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
                 }
                 (_, Answer::Unsat) => tally.proved_by_solver_only += 1,
                 (_, Answer::Sat) => tally.possible += 1,
