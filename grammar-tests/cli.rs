@@ -11,10 +11,10 @@ const RACY: &str = "__global__ void racy_k(float *y) {\n  y[0] = threadIdx.x;\n}
 const UNKNOWN: &str = "__device__ void mystery(float *);\n__global__ void odd_k(float *y) { mystery(y); }\n";
 
 /// A directory with the files of a test.
-struct Place(TempDir);
+pub(crate) struct Place(TempDir);
 
 impl Place {
-    fn with(files: &[(&str, &str)]) -> Place {
+    pub(crate) fn with(files: &[(&str, &str)]) -> Place {
         let place = Place(tempfile::tempdir().unwrap());
         for (name, text) in files {
             place.put(name, text.as_bytes());
@@ -28,7 +28,11 @@ impl Place {
         fs::write(path, bytes).unwrap();
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_raceproof"));
         command.args(arguments).current_dir(self.0.path()).env_remove("NO_COLOR");
         command

@@ -12,6 +12,7 @@
 //! - [`resolution`]: source text to typed programs.
 //! - [`rules`]: the prover on the catalogue of index idioms, and what its checker must refuse.
 //! - [`show`]: what intermediate forms look like.
+//! - [`solver`]: the solver stage through the real binary, with solvers that lie, hang and die.
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
 //! - [`weather`]: damaged files, full devices, interrupts.
@@ -28,6 +29,7 @@ mod render;
 mod resolution;
 mod rules;
 mod show;
+mod solver;
 mod theorem;
 mod tidy;
 mod weather;

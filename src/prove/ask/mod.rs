@@ -224,8 +224,10 @@ impl<'s> Asker<'s> {
     }
 
     fn check(&mut self, resources: u64) -> Answer {
-        let in_time = Instant::now() < self.deadline;
-        match self.left.checked_sub(1).filter(|_| in_time) {
+        if Instant::now() >= self.deadline {
+            return Answer::Unknown(crate::smt::Trouble::Late(self.session.kind().name()));
+        }
+        match self.left.checked_sub(1) {
             Some(left) => {
                 self.left = left;
                 self.session.check(Limits { resources, deadline: self.deadline })

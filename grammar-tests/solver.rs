@@ -1,0 +1,118 @@
+//! The solver stage through the real binary: solvers that lie, hang, print garbage or die, and real ones.
+
+use super::cli::Place;
+use std::fs;
+use std::path::PathBuf;
+
+/// Two kernels that rules and runs leave open: an injective product modulo two to the 32, and a race that needs
+/// one value of a parameter.
+const OPEN: &str = "__global__ void hashed_k(float *y) {
+    unsigned t = threadIdx.x;
+    if (t < 8) y[(t * 2654435761u) >> 3] = t;
+}
+__global__ void hidden_k(float *y, int n) {
+    int t = threadIdx.x;
+    if ((unsigned)n * 2654435761u == 16625216u) y[t / 2] = t;
+}
+";
+/// A kernel that rules decide.
+const DECIDED: &str = "__global__ void free_k(float *y) { y[blockIdx.x * blockDim.x + threadIdx.x] = 1; }\n";
+
+/// A shell script in the place of Z3; `on_check` is what it does when asked.
+#[cfg(unix)]
+fn fake(place: &Place, on_check: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let program = place.path().join("z3");
+    let echo = "w=${line#'(echo \"'}; echo \"${w%'\")'}\"";
+    let text = format!(
+        "#!/bin/sh\necho started >> \"$0.log\"\nwhile read -r line; do\n  case \"$line\" in\n    '(check-sat)') {on_check} ;;\n    \
+         '(get-value'*) echo '((a 1))' ;;\n    '(echo '*) {echo} ;;\n  esac\ndone\n"
+    );
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
+#[cfg(unix)]
+fn checked_with(place: &Place, solver: &std::path::Path, arguments: &[&str]) -> String {
+    let mut command = place.command(&[&["check", "--color", "never"], arguments].concat());
+    let output = command.env("RACEPROOF_Z3", solver).output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn whatever_a_solver_does_the_answer_is_unknown_with_a_reason() {
+    let misbehaviours = [
+        ("exec sleep 60", "did not answer in time"),
+        ("exit 1", "ended before it answered"),
+        ("echo uns; kill -9 $$", "ended before it answered"),
+        ("echo '(error \"out of cheese\")'", "which is no answer"),
+        ("echo unknown", "gave up"),
+        // A lie: there is no model, or one that nothing confirms.
+        ("echo sat", "finds it possible"),
+    ];
+    for (misbehaviour, reason) in misbehaviours {
+        let place = Place::with(&[("open.cu", OPEN)]);
+        let solver = fake(&place, misbehaviour);
+        let out = checked_with(&place, &solver, &["open.cu", "--solver", "z3", "--time-limit", "2"]);
+        assert!(out.contains("2 unknown") || out.contains("time limit"), "{misbehaviour}:\n{out}");
+        assert!(!out.contains("race-free for"), "{misbehaviour}:\n{out}");
+        assert!(out.contains(reason), "{misbehaviour}: no word of `{reason}` in\n{out}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_solver_is_not_started_where_rules_decide() {
+    let place = Place::with(&[("free.cu", DECIDED), ("open.cu", OPEN)]);
+    let solver = fake(&place, "echo unknown");
+    let log = place.path().join("z3.log");
+    checked_with(&place, &solver, &["free.cu"]);
+    assert!(!log.exists(), "the solver was started for a kernel that rules decide");
+    checked_with(&place, &solver, &["open.cu", "--jobs", "1"]);
+    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 1, "one process serves both kernels");
+}
+
+#[cfg(unix)]
+#[test]
+fn without_a_solver_nothing_is_asked_and_the_message_says_what_would_help() {
+    let place = Place::with(&[("open.cu", OPEN)]);
+    let solver = fake(&place, "echo unsat");
+    let none = checked_with(&place, &solver, &["open.cu", "--solver", "none"]);
+    assert!(none.contains("a solver would help"), "{none}");
+    assert!(!place.path().join("z3.log").exists());
+    let nowhere = |wanted: &str| {
+        let mut command = place.command(&["check", "open.cu", "--color", "never", "--solver", wanted]);
+        for variable in ["RACEPROOF_Z3", "RACEPROOF_CVC5", "RACEPROOF_BITWUZLA"] {
+            command.env(variable, "/nowhere");
+        }
+        command.output().unwrap()
+    };
+    assert_eq!(String::from_utf8(nowhere("auto").stdout).unwrap(), none, "byte for byte");
+    let missing = nowhere("cvc5");
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(String::from_utf8(missing.stderr).unwrap().contains("RACEPROOF_CVC5"));
+}
+
+#[test]
+fn real_solvers_prove_and_refute_what_rules_leave_open() {
+    for (kind, variable) in [("z3", "RACEPROOF_Z3"), ("cvc5", "RACEPROOF_CVC5")] {
+        let place = Place::with(&[("open.cu", OPEN)]);
+        let mut command =
+            place.command(&["check", "open.cu", "--color", "never", "--time-limit", "60", "--solver", kind]);
+        let output = command.output().unwrap();
+        if output.status.code() == Some(2) {
+            assert!(std::env::var_os("RACEPROOF_NEED_SOLVERS").is_none(), "{kind} is missing, and needed");
+            eprintln!("skipped: {kind} is not on this machine ({variable})");
+            continue;
+        }
+        let out = String::from_utf8(output.stdout).unwrap();
+        assert!(out.contains("hashed_k (open.cu:1): race-free"), "{kind}:\n{out}");
+        assert!(out.contains("n = 123456") && out.contains("hidden_k (open.cu:5): racy"), "{kind}:\n{out}");
+        let again =
+            place.command(&["check", "open.cu", "--color", "never", "--time-limit", "60", "--solver", kind]).output();
+        assert_eq!(String::from_utf8(again.unwrap().stdout).unwrap(), out, "the same input, the same answer");
+    }
+}
