@@ -1,9 +1,9 @@
 //! The libclang front end: what it reads as tree-sitter does, what it refuses, and bad weather.
 //!
-//! These tests need a libclang. Without one they pass and say so, unless `RACEPROOF_REQUIRE_LIBCLANG` is set, as
+//! These tests need a libclang. Without one they pass and say so, unless `RACEPROOF_NEED_LIBCLANG` is set, as
 //! `scripts/test` does.
 
-mod agreement;
+pub(crate) mod agreement;
 mod traps;
 
 use raceproof::driver::{FrontEnd, Limits, Pool, Start, locate};
@@ -19,7 +19,7 @@ pub(crate) fn start(library: std::path::PathBuf) -> Start {
 pub(crate) fn pool() -> Option<Arc<Pool>> {
     static POOL: OnceLock<Option<Arc<Pool>>> = OnceLock::new();
     POOL.get_or_init(|| {
-        let required = std::env::var_os("RACEPROOF_REQUIRE_LIBCLANG").is_some();
+        let required = std::env::var_os("RACEPROOF_NEED_LIBCLANG").is_some();
         let library = locate(&|name| std::env::var_os(name));
         let pool = library.map(|library| Pool::new(start(library), Limits::default()));
         let usable = pool.filter(|pool| match pool.try_out() {
@@ -30,7 +30,7 @@ pub(crate) fn pool() -> Option<Arc<Pool>> {
                 false
             }
         });
-        assert!(usable.is_some() || !required, "RACEPROOF_REQUIRE_LIBCLANG is set and no libclang is found");
+        assert!(usable.is_some() || !required, "RACEPROOF_NEED_LIBCLANG is set and no libclang is found");
         usable.map(Arc::new)
     })
     .clone()

@@ -7,6 +7,7 @@ mod expectation;
 
 use expectation::Fixture;
 use raceproof::diagnostic::report::FileReport;
+use raceproof::driver::FrontEnd;
 use raceproof::driver::parallel::{Input, Unwatched, check_all};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -20,12 +21,15 @@ fn files() -> Vec<PathBuf> {
 }
 
 /// The file's complaints; empty if it passes.
-fn run(path: &Path) -> Vec<String> {
+fn run(path: &Path, front: Option<&FrontEnd>) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let fixture = match Fixture::parse(&text) {
+    let mut fixture = match Fixture::parse(&text) {
         Ok(fixture) => fixture,
         Err(complaints) => return complaints,
     };
+    if let Some(front) = front {
+        fixture.options.front = front.clone();
+    }
     let known_wrong = path.file_name().is_some_and(|name| {
         let name = name.to_string_lossy();
         name.starts_with("fp_") || name.starts_with("fn_")
@@ -54,9 +58,26 @@ fn checked(path: &Path, text: &str, fixture: &Fixture) -> Result<FileReport, Str
 
 #[test]
 fn every_fixture_gives_what_it_states() {
-    let files = files();
+    all(None, &|_| true);
+}
+
+#[test]
+fn every_fixture_gives_what_it_states_through_libclang() {
+    let Some(clang) = crate::clang::clang() else { return };
+    all(Some(&clang), &|path| !crate::clang::agreement::is_exception(path));
+}
+
+#[test]
+fn every_fixture_gives_what_it_states_through_both_front_ends() {
+    let Some(auto) = crate::clang::auto() else { return };
+    all(Some(&auto), &|_| true);
+}
+
+fn all(front: Option<&FrontEnd>, wanted: &(dyn Fn(&Path) -> bool + Sync)) {
+    let files: Vec<PathBuf> = files().into_iter().filter(|path| wanted(path)).collect();
     assert!(!files.is_empty(), "no fixture is named like RACEPROOF_FIXTURE");
-    let named = |path: &PathBuf| run(path).into_iter().map(|line| format!("{}: {line}", path.display())).collect();
+    let named =
+        |path: &PathBuf| run(path, front).into_iter().map(|line| format!("{}: {line}", path.display())).collect();
     let failures: Vec<Vec<String>> = files.par_iter().map(named).collect();
     let failed = failures.iter().filter(|complaints| !complaints.is_empty()).count();
     assert!(failed == 0, "{failed} of {} fixtures fail\n{}", files.len(), failures.concat().join("\n"));

@@ -73,6 +73,34 @@ __global__ void neither(float *y) { y[threadIdx.x] = 1; }";
 }
 
 #[test]
+fn a_kernel_in_a_linkage_specification_is_refused_like_any_other() {
+    let Some(clang) = super::clang() else { return };
+    let text = "
+extern \"C\" __global__ void one(float *y) { y[threadIdx.x] = 1; y[missing] = 2; }
+extern \"C\" { __global__ void two(float *y) { y[threadIdx.x] = 1; y[missing] = 2; } }
+namespace n { namespace m { __global__ void three(float *y) { y[threadIdx.x] = 1; y[missing] = 2; } } }";
+    let strict = checked("a.cu", text, clang);
+    let auto = checked("a.cu", text, super::auto().expect("there is a libclang"));
+    assert_eq!(strict.kernels.len(), 3);
+    for (strict, auto) in strict.kernels.iter().zip(&auto.kernels) {
+        assert_eq!(strict.race, Race::Unknown, "{}", strict.name);
+        assert_eq!((&auto.name, auto.front), (&strict.name, Front::TreeSitter));
+    }
+}
+
+#[test]
+fn names_of_overloaded_operators_are_no_operands() {
+    alike(
+        "a.cu",
+        "struct V { float a; };
+__device__ V operator+(V, V); __device__ V operator*(V); __device__ V &operator++(V &); __device__ float operator-(V);
+template <typename T> __global__ void k(T *y, V v) { auto w = y + 1; *w = *y + -v; y[0] = *w; *v + v; ++v; }
+__global__ void l(float *y, V v) { y[0] = -v + (*v + v).a; }",
+        &["(*w) = ((*y) + (-v));"],
+    );
+}
+
+#[test]
 fn the_twenty_first_error_is_seen() {
     let Some(clang) = super::clang() else { return };
     let mut text = String::new();

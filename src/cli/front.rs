@@ -11,8 +11,8 @@ pub(super) const WORKER: &str = "__clang-worker";
 /// The front end that was asked for. Without a libclang, `auto` is the built-in one.
 pub(super) fn front_end(typed: Typed) -> Result<FrontEnd> {
     match typed {
-        // What libclang answers is not compared on enough files yet to be what users get unasked.
-        Typed::TreeSitter | Typed::Auto => Ok(FrontEnd::TreeSitter),
+        Typed::TreeSitter => Ok(FrontEnd::TreeSitter),
+        Typed::Auto => Ok(pool().map_or(FrontEnd::TreeSitter, |pool| FrontEnd::Auto(Arc::new(pool)))),
         Typed::Clang => {
             let Some(pool) = pool() else {
                 bail!(

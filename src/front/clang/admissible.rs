@@ -25,8 +25,12 @@ pub struct Refusal {
 /// The items that are refused, in order.
 pub(super) fn refused(places: &[Place], errors: &[Fault], text: &Text, output: &Output) -> Vec<Refusal> {
     let mut judged = Judged { places, output, reasons: vec![None; places.len()], tainted: FxHashMap::default() };
-    for error in errors.iter().filter(|error| error.at >= text.from) {
-        judged.error(text.token_at(error.at), &error.message);
+    for error in errors {
+        // An error in declarations of our own may have anything behind it.
+        match error.at {
+            at if at >= text.from => judged.error(text.token_at(at), &error.message),
+            _ => judged.everything(&error.message),
+        }
     }
     judged.confusions();
     judged.spread();
@@ -52,6 +56,12 @@ impl Judged<'_> {
                 let in_body = self.places[at].body.contains(&token);
                 self.refuse(at, (span, format!("clang: {message}")), in_body);
             }
+        }
+    }
+
+    fn everything(&mut self, message: &str) {
+        for at in 0..self.places.len() {
+            self.refuse(at, (self.places[at].span, format!("clang: {message}")), false);
         }
     }
 

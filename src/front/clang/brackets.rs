@@ -35,11 +35,6 @@ impl Brackets {
         Brackets { closing, around }
     }
 
-    /// Number of tokens.
-    pub(super) fn tokens(&self) -> usize {
-        self.closing.len()
-    }
-
     /// The token that closes the bracket at `open`; the number of tokens if none does.
     pub(super) fn close(&self, open: usize) -> usize {
         self.closing.get(open).map_or(self.closing.len(), |&close| close as usize)
@@ -49,7 +44,7 @@ impl Brackets {
     pub(super) fn complete(&self, start: usize, mut end: usize) -> usize {
         while let Some(open) = self.around.get(end).and_then(|&open| (open as usize).checked_sub(1)) {
             let close = self.close(open);
-            if open < start || close >= self.tokens() {
+            if open < start || close >= self.closing.len() {
                 break;
             }
             end = close + 1;

@@ -5,6 +5,7 @@
 use super::brackets::Brackets;
 use super::text::Text;
 use super::wire::{Cursor, Kind};
+use crate::preprocess::{Output, TokenKind};
 use rustc_hash::FxHashMap;
 
 /// What libclang saw, by token.
@@ -26,15 +27,19 @@ struct Entry {
 }
 
 impl Map {
-    /// Sorts `cursors` of a text with these brackets.
-    pub(super) fn new(cursors: &[Cursor], text: &Text, brackets: &Brackets) -> Map {
-        let tokens = brackets.tokens();
+    /// Sorts `cursors` of the text of `output`.
+    pub(super) fn new(cursors: &[Cursor], text: &Text, brackets: &Brackets, output: &Output) -> Map {
+        let tokens = output.tokens.len();
         let mut found: Vec<(u32, Entry)> = Vec::with_capacity(cursors.len());
         let mut names = FxHashMap::default();
         for cursor in cursors.iter().filter(|cursor| cursor.start >= text.from && cursor.end > cursor.start) {
             let start = text.token_at(cursor.start);
             let end = text.token_at(cursor.end - 1) + 1;
             if end > tokens {
+                continue;
+            }
+            // The name of an overloaded operator is no expression.
+            if start + 1 == end && is_expression(cursor.kind) && output.tokens[start].kind == TokenKind::Punctuator {
                 continue;
             }
             // Of `(float4)(x)` and `T name(x)` libclang forgets the last bracket.

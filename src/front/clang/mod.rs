@@ -58,7 +58,7 @@ pub fn read(pool: &Pool, output: &Output, language: Language) -> Result<Answer, 
     let arguments = arguments(language).iter().map(|&argument| argument.to_owned()).collect();
     let Parsed { cursors, errors } = pool.ask(Job { arguments, text: text.text.clone(), from: text.from })?;
     let brackets = Brackets::new(output);
-    let map = Map::new(&cursors, &text, &brackets);
+    let map = Map::new(&cursors, &text, &brackets, output);
     let converted = convert::convert(output, &map, &brackets, language);
     let refused = admissible::refused(&converted.places, &errors, &text, output);
     Ok(Answer { items: converted.items, refused })

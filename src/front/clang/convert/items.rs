@@ -9,26 +9,32 @@ impl Reader<'_> {
     pub(super) fn namespace_items(&mut self, end: usize) -> Vec<Item> {
         let mut items = Vec::new();
         while self.at < end {
-            let (start, confusions) = (self.at, self.confusions);
             if let Some(namespace) = self.namespace(end) {
                 items.extend(namespace);
                 continue;
             }
-            self.body = 0..0;
-            let found = self.item(end);
-            let tokens = start..self.at;
-            for item in &found {
-                self.places.push(Place {
-                    tokens: tokens.clone(),
-                    body: self.body.clone(),
-                    span: item.span,
-                    confused: self.confusions > confusions,
-                    names: names_of(item),
-                });
-            }
-            items.extend(found);
+            items.extend(self.noted_item(end));
         }
         items
+    }
+
+    /// An item of a file or a namespace, with its [`Place`].
+    fn noted_item(&mut self, end: usize) -> Vec<Item> {
+        let (start, confusions) = (self.at, self.confusions);
+        self.body = 0..0;
+        let found = self.item(end);
+        let tokens = start..self.at;
+        for item in &found {
+            let is_function = matches!(item.kind, ItemKind::Function(_));
+            self.places.push(Place {
+                tokens: tokens.clone(),
+                body: if is_function { self.body.clone() } else { 0..0 },
+                span: item.span,
+                confused: self.confusions > confusions,
+                names: names_of(item),
+            });
+        }
+        found
     }
 
     /// `namespace a { … }`, `extern "C" { … }`; `None` if the next token starts none.
@@ -49,6 +55,13 @@ impl Reader<'_> {
                 }
             }
             "extern" if self.text(at + 1).starts_with('"') && self.text(at + 2) == "{" => at += 2,
+            "extern" if self.text(at + 1).starts_with('"') && at + 2 < end => {
+                // As if it stood in braces.
+                self.at = at + 2;
+                let items = self.noted_item(end);
+                let kind = ItemKind::Namespace { name: self.no_name(start), items };
+                return Some(vec![Item { kind, span: self.span(start..self.at) }]);
+            }
             _ => return None,
         }
         let close = self.close(at).min(end);
@@ -104,13 +117,6 @@ impl Reader<'_> {
             }
             "template" => self.template(),
             "extern" if self.text(start + 1) == "template" => self.template(),
-            "extern" if self.text(start + 1).starts_with('"') => {
-                self.at += 2;
-                let items = self.item_here()?;
-                // As if it stood in braces.
-                let kind = ItemKind::Namespace { name: self.no_name(start), items };
-                Ok(vec![Item { kind, span: self.span(start..self.at) }])
-            }
             "using" => self.using(),
             "namespace" => self.namespace_alias(),
             "static_assert" | "_Static_assert" => self.static_assert(),

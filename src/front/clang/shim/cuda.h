@@ -50,6 +50,11 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 typedef long clock_t;
 typedef long time_t;
+template <class T> struct rp_is_vector { static constexpr bool value = false; };
+template <bool B, class T> struct rp_if {};
+template <class T> struct rp_if<true, T> { typedef T type; };
+template <bool B, class T, class F> struct rp_either { typedef T type; };
+template <class T, class F> struct rp_either<false, T, F> { typedef F type; };
 #define RP_VECTOR(T, N) \
   struct N##1 { T x; }; \
   struct alignas(2 * sizeof(T)) N##2 { T x, y; }; \
@@ -58,7 +63,14 @@ typedef long time_t;
   N##1 make_##N##1(T); \
   N##2 make_##N##2(T, T); \
   N##3 make_##N##3(T, T, T); \
-  N##4 make_##N##4(T, T, T, T);
+  N##4 make_##N##4(T, T, T, T); \
+  template <> struct rp_is_vector<N##1> { static constexpr bool value = true; }; \
+  template <> struct rp_is_vector<N##2> { static constexpr bool value = true; }; \
+  template <> struct rp_is_vector<N##3> { static constexpr bool value = true; }; \
+  template <> struct rp_is_vector<N##4> { static constexpr bool value = true; }; \
+  template <class... A> N##2 make_##N##2(A...); \
+  template <class... A> N##3 make_##N##3(A...); \
+  template <class... A> N##4 make_##N##4(A...);
 RP_VECTOR(signed char, char)
 RP_VECTOR(unsigned char, uchar)
 RP_VECTOR(short, short)
@@ -72,6 +84,24 @@ RP_VECTOR(unsigned long long, ulonglong)
 RP_VECTOR(float, float)
 RP_VECTOR(double, double)
 #undef RP_VECTOR
+// `helper_math.h` of the samples defines operators on vectors; where it is not read they are taken as given.
+#define RP_OPERATOR(OP) \
+  template <class A, class B, class R = typename rp_either<rp_is_vector<A>::value, A, B>::type> \
+  typename rp_if<rp_is_vector<A>::value || rp_is_vector<B>::value, R>::type operator OP(A, B);
+RP_OPERATOR(+) RP_OPERATOR(-) RP_OPERATOR(*) RP_OPERATOR(/)
+#undef RP_OPERATOR
+#define RP_OPERATOR(OP) \
+  template <class A, class B> typename rp_if<rp_is_vector<A>::value, A &>::type operator OP(A &, B);
+RP_OPERATOR(+=) RP_OPERATOR(-=) RP_OPERATOR(*=) RP_OPERATOR(/=)
+#undef RP_OPERATOR
+template <class A> typename rp_if<rp_is_vector<A>::value, A>::type operator-(A);
+template <class A, class B> typename rp_if<rp_is_vector<A>::value, float>::type dot(A, B);
+template <class A> typename rp_if<rp_is_vector<A>::value, float>::type length(A);
+template <class A> typename rp_if<rp_is_vector<A>::value, A>::type normalize(A);
+template <class A> typename rp_if<rp_is_vector<A>::value, A>::type cross(A, A);
+template <class A, class B> A lerp(A, A, B);
+template <class A, class B, class C> A clamp(A, B, C);
+#define NULL __null
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
@@ -125,7 +155,7 @@ float __low2float(__half2);
 float __high2float(__half2);
 float2 __half22float2(__half2);
 
-void __syncthreads();
+// `__syncthreads` is built into clang.
 int __syncthreads_count(int);
 int __syncthreads_and(int);
 int __syncthreads_or(int);
@@ -229,8 +259,6 @@ double __hiloint2double(int, int);
 double __int2double_rn(int);
 double __uint2double_rn(unsigned);
 
-template <bool B, class T> struct rp_if {};
-template <class T> struct rp_if<true, T> { typedef T type; };
 #define RP_MATH1(F) \
   double F(double); \
   float F(float); \
@@ -439,6 +467,40 @@ RP_API(cudaBindTexture) RP_API(cudaUnbindTexture) RP_API(cudaMemcpyToArray) RP_A
 #undef RP_API
 const char *cudaGetErrorString(cudaError_t);
 const char *cudaGetErrorName(cudaError_t);
+enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
+enum { cudaTextureType1D = 1, cudaTextureType2D, cudaTextureType3D };
+enum { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
+template <class T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType> struct texture {
+  int normalized, filterMode, addressMode[3];
+  cudaChannelFormatDesc channelDesc;
+};
+template <class T, int D = 1> struct surface {};
+#define RP_TEXTURE(F) \
+  template <class T, class... A> T F(cudaTextureObject_t, A...); \
+  template <class T, int D, cudaTextureReadMode M, class... A> T F(texture<T, D, M>, A...);
+RP_TEXTURE(tex1Dfetch) RP_TEXTURE(tex1D) RP_TEXTURE(tex2D) RP_TEXTURE(tex3D) RP_TEXTURE(tex1DLod) RP_TEXTURE(tex2DLod)
+RP_TEXTURE(tex3DLod) RP_TEXTURE(tex2DLayered) RP_TEXTURE(tex1DLayered) RP_TEXTURE(texCubemap) RP_TEXTURE(tex2DGrad)
+RP_TEXTURE(tex2Dgather)
+#undef RP_TEXTURE
+#define RP_SURFACE(D) \
+  template <class T, class... A> T surf##D##read(cudaSurfaceObject_t, A...); \
+  template <class T, class... A> void surf##D##read(T *, cudaSurfaceObject_t, A...); \
+  template <class T, class... A> void surf##D##write(T, cudaSurfaceObject_t, A...);
+RP_SURFACE(1D) RP_SURFACE(2D) RP_SURFACE(3D) RP_SURFACE(2DLayered) RP_SURFACE(Cubemap)
+#undef RP_SURFACE
+struct curandState { unsigned v[12]; };
+typedef curandState curandState_t;
+typedef curandState curandStateXORWOW_t;
+typedef curandState curandStatePhilox4_32_10_t;
+typedef curandState curandStateMRG32k3a;
+template <class... A> void curand_init(A...);
+template <class T> unsigned curand(T *);
+template <class T> float curand_uniform(T *);
+template <class T> double curand_uniform_double(T *);
+template <class T> float curand_normal(T *);
+template <class T> double curand_normal_double(T *);
+template <class T> float2 curand_normal2(T *);
+template <class T> float4 curand_uniform4(T *);
 // The check macros of the samples are functions here: their headers are not read.
 template <class... A> void checkCudaErrors(A &&...);
 template <class... A> void getLastCudaError(A &&...);
@@ -517,6 +579,8 @@ template <class G> unsigned thread_rank(const G &);
 template <class G> unsigned group_size(const G &);
 template <class G, class... A> void memcpy_async(const G &, A...);
 template <class G> void wait(const G &);
+template <unsigned N = 1024> struct block_tile_memory {};
+template <unsigned N> thread_block this_thread_block(block_tile_memory<N> &);
 template <class T> struct plus { T operator()(T, T) const; };
 template <class T> struct greater { T operator()(T, T) const; };
 template <class T> struct less { T operator()(T, T) const; };

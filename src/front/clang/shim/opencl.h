@@ -49,6 +49,7 @@ RP_VECTOR(half)
 RP_VECTOR(float)
 RP_VECTOR(double)
 #undef RP_VECTOR
+#define NULL ((void *)0)
 typedef uint cl_mem_fence_flags;
 typedef uint memory_flags;
 typedef enum memory_scope {
