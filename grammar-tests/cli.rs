@@ -363,3 +363,18 @@ fn the_quickstart_shows_a_proof_and_a_race() {
     assert!(seen.out.contains("race-free for all geometries"), "{}", seen.out);
     assert!(seen.out.contains("error[data-race]") && seen.out.contains("witness:"), "{}", seen.out);
 }
+
+#[test]
+fn a_build_says_how_its_files_are_compiled() {
+    let kernel = "#include \"size.h\"\n__global__ void k(float *y) { y[threadIdx.x / STEP % SIZE] = threadIdx.x; }\n";
+    let place = Place::with(&[("src/k.cu", kernel), ("include/size.h", "#define SIZE 2048\n")]);
+    let command =
+        "nvcc -gencode arch=compute_80,code=sm_80 -rdc=true -Xcompiler -fPIC @flags.rsp -c ../src/k.cu -o k.o";
+    let entry = format!(r#"[{{"directory": ".", "file": "../src/k.cu", "command": "{command}"}}]"#);
+    place.put("build/compile_commands.json", entry.as_bytes());
+    place.put("build/flags.rsp", b"-DSTEP=1 -I../include -lineinfo");
+    place.run(&["check", "src/k.cu", "--grid-dim", "1", "-p", "build"]).expect(0);
+    // What is typed precedes what the build says.
+    place.run(&["check", "src/k.cu", "--grid-dim", "1", "-p", "build", "-D", "STEP=2"]).expect(1);
+    place.run(&["check", "src/k.cu", "-p", "src"]).expect(2).complains("compile_commands.json");
+}

@@ -112,6 +112,9 @@ pub(super) struct SourceArgs {
     /// Front end that reads the source
     #[arg(long, value_enum, default_value_t = FrontEnd::Auto, help_heading = "Source")]
     pub(super) front: FrontEnd,
+    /// Take macros and include directories of each file from the compile_commands.json of a build
+    #[arg(short = 'p', value_name = "DIR", help_heading = "Source")]
+    pub(super) build: Option<PathBuf>,
     /// Define a macro (as 1 without a value)
     #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", help_heading = "Source")]
     pub(super) defines: Vec<String>,

@@ -4,11 +4,13 @@
 
 use super::args::{CheckArgs, Lang, LaunchArgs, Level, ShowArgs, Solver, SourceArgs};
 use super::geometry;
+use crate::driver::CompileCommands;
 use crate::driver::options::{self, Levels, Options, Proofs, SolverKind, Timings};
 use crate::source::Language;
 use crate::source::discover::language_of;
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Nobody waits longer than this for one kernel.
@@ -60,6 +62,7 @@ fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) ->
         block: fixed(block.context("--block-dim")?),
         grid: fixed(grid.context("--grid-dim")?),
         params: launch.params.iter().map(|typed| param(typed)).collect::<Result<_>>()?,
+        commands: source.build.as_deref().map(commands).transpose()?,
         front: super::front::front_end(source.front)?,
         kernels: launch.kernels.clone(),
         defines: source.defines.iter().map(|typed| define(typed)).collect::<Result<_>>()?,
@@ -67,6 +70,10 @@ fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) ->
         language: source.lang.map(language),
         ..Options::default()
     })
+}
+
+fn commands(build: &Path) -> Result<Arc<CompileCommands>> {
+    CompileCommands::read(build).map(Arc::new).context("-p (the directory of a build, which has compile_commands.json)")
 }
 
 fn language(lang: Lang) -> Language {

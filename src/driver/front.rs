@@ -44,11 +44,7 @@ pub(super) struct ReadUnit {
 pub(super) fn read(path: &Path, text: &str, options: &Options) -> ReadUnit {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
-    let preprocessing = preprocess::Options {
-        defines: options.defines.clone(),
-        include_dirs: options.include_dirs.clone(),
-        language: super::language_of(path, options),
-    };
+    let preprocessing = preprocessing(path, options);
     let output = preprocess::preprocess(sources, main, &preprocessing);
     match &options.front {
         FrontEnd::TreeSitter => by_tree_sitter(output, main, &preprocessing),
@@ -57,6 +53,21 @@ pub(super) fn read(path: &Path, text: &str, options: &Options) -> ReadUnit {
         FrontEnd::Clang(pool) => by_clang(pool, output, main, &preprocessing),
         FrontEnd::Auto(pool) => by_both(pool, output, main, &preprocessing),
     }
+}
+
+/// What the preprocessor is told: what was typed, then what the build says.
+fn preprocessing(path: &Path, options: &Options) -> preprocess::Options {
+    let mut told = preprocess::Options {
+        defines: options.defines.clone(),
+        include_dirs: options.include_dirs.clone(),
+        language: super::language_of(path, options),
+    };
+    if let Some(flags) = options.commands.as_deref().and_then(|commands| commands.flags(path)) {
+        let is_typed = |name: &str| options.defines.iter().any(|(typed, _)| typed == name);
+        told.defines.extend(flags.defines.iter().filter(|(name, _)| !is_typed(name)).cloned());
+        told.include_dirs.extend(flags.include_dirs.iter().cloned());
+    }
+    told
 }
 
 fn by_tree_sitter(output: Output, main: FileId, options: &preprocess::Options) -> ReadUnit {

@@ -20,6 +20,7 @@ pub mod show;
 
 pub use crate::check::pages::page as rule_page;
 pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
+pub use crate::preprocess::commands::CompileCommands;
 pub use front::FrontEnd;
 pub use options::Options;
 

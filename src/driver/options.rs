@@ -3,11 +3,13 @@
 //! Deliberately absent: how it was typed (`cli`), how results look (`diagnostic::render`).
 
 use super::front::FrontEnd;
+use crate::preprocess::commands::CompileCommands;
 use crate::source::Language;
 
 pub use crate::smt::{Solver, SolverKind, find as find_solver};
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a run is asked to do.
@@ -25,6 +27,8 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// Directories to search for quoted includes, after the including file's own.
     pub include_dirs: Vec<PathBuf>,
+    /// How a build compiles the files; what is typed precedes it.
+    pub commands: Option<Arc<CompileCommands>>,
     /// The front end that reads the files.
     pub front: FrontEnd,
     /// The language to read files as; `None` means by extension.
@@ -84,6 +88,7 @@ impl Default for Options {
             kernels: Vec::new(),
             defines: Vec::new(),
             include_dirs: Vec::new(),
+            commands: None,
             front: FrontEnd::TreeSitter,
             language: None,
             levels: Levels::All,

@@ -16,6 +16,7 @@
 //! Deliberately absent: system headers and their search path, trigraphs, modules, `#embed`. Comments and
 //! `#pragma`s are dropped.
 
+pub mod commands;
 mod condition;
 mod directives;
 mod expand;
