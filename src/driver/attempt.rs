@@ -53,7 +53,7 @@ pub(super) struct Rest {
 }
 
 /// More accesses to one memory than this are not compared with each other: pairs grow with the square.
-const MAX_ACCESSES: usize = 1_500;
+const MAX_ACCESSES: usize = 800;
 
 impl Rest {
     /// Whether everything was proved.
@@ -278,6 +278,10 @@ impl Proving<'_, '_, '_, '_> {
             }
             if Instant::now() > case.deadline {
                 self.rest.late = true;
+                return;
+            }
+            if self.hunt.is_sated() {
+                self.rest.too_large = Some(accesses);
                 return;
             }
             let outcome = self.pair(&pair);

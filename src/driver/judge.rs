@@ -180,12 +180,11 @@ impl<'a> Case<'a> {
     /// for need no further word.
     fn sort_pairs(&self, rest: &Rest, verdict: &mut Verdict) {
         let mut seen = BTreeSet::new();
+        let found: BTreeSet<[SiteId; 2]> = verdict.conflicts.iter().map(|conflict| conflict.sites).collect();
         for (pair, why) in &rest.pairs {
             let (first, second) = self.sites(pair);
-            let found = |sites: [SiteId; 2]| sites == [first, second] || sites == [second, first];
-            if verdict.conflicts.iter().any(|conflict| found(conflict.sites))
-                || !seen.insert((first, second, pair.level))
-            {
+            let is_found = found.contains(&[first, second]) || found.contains(&[second, first]);
+            if is_found || !seen.insert((first, second, pair.level)) {
                 continue;
             }
             let reasons = self.reasons(pair);

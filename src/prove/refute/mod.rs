@@ -159,6 +159,11 @@ impl<'a> Hunt<'a> {
         self.findings.knows_natural(key_of(protocol, pair))
     }
 
+    /// Whether so many conflicts are known that no further one is looked for.
+    pub fn is_sated(&self) -> bool {
+        self.findings.is_sated()
+    }
+
     /// Whether a launch shows that `pair` conflicts: one that was run already, or one that the condition asks for.
     pub fn conflicts(&mut self, protocol: &Protocol, pair: &Pair) -> bool {
         let key = key_of(protocol, pair);
@@ -210,7 +215,7 @@ impl<'a> Hunt<'a> {
         if let Some((protocol, pairs)) = pairs {
             self.cross_warps(protocol, pairs);
         }
-        if !self.findings.is_complete(&self.sweep) || self.space.is_fixed() {
+        if !self.is_sated() && (!self.findings.is_complete(&self.sweep) || self.space.is_fixed()) {
             self.enumerate();
         }
         let mut outcome = self.findings.finish();

@@ -1,6 +1,6 @@
 //! What the runs of a search add up to.
 
-use super::sweep::{Candidate, Key, Levels, Sweep, key};
+use super::sweep::{Candidate, Key, Levels, MAX_FOUND, Sweep, key};
 use super::witness::{self, Launch};
 use super::{FailedAssertion, Incident, OutOfBounds, Outcome, reported_level};
 use crate::calculus::eval::{Kind, Program, Run, WARP};
@@ -9,7 +9,7 @@ use crate::memory_model::{Level, may_meet};
 use crate::prove::condition::Returned;
 use crate::prove::{Conflict, Divergence};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs after which an access that was never exact is taken to be one that depends on what arrays hold.
 const RUNS_BEFORE_GIVING_UP: usize = 32;
@@ -30,7 +30,7 @@ pub(super) struct Findings<'a> {
     program: &'a Program,
     /// Whether only the pairs of `open` are asked for.
     restricted: bool,
-    open: Vec<Key>,
+    open: BTreeSet<Key>,
     pairs: BTreeMap<Key, Pair>,
     outcome: Outcome,
     /// Place of each site in the program.
@@ -48,7 +48,7 @@ impl<'a> Findings<'a> {
             kernel,
             program,
             restricted: false,
-            open: Vec::new(),
+            open: BTreeSet::new(),
             pairs: BTreeMap::new(),
             outcome: Outcome::default(),
             positions: FxHashMap::default(),
@@ -82,6 +82,11 @@ impl<'a> Findings<'a> {
     /// Whether one is known in a launch that somebody may make.
     pub(super) fn knows_natural(&self, key: Key) -> bool {
         self.pairs.get(&key).is_some_and(|pair| !pair.degenerate)
+    }
+
+    /// Whether no further pair is taken.
+    pub(super) fn is_sated(&self) -> bool {
+        self.pairs.len() >= MAX_FOUND
     }
 
     /// Whether some thread is known not to arrive where another waits at `sync`.
@@ -140,7 +145,9 @@ impl<'a> Findings<'a> {
                 degenerate,
                 across_warps: candidate.across_warps,
             };
+            let is_sated = self.is_sated();
             match self.pairs.get_mut(&key) {
+                None if is_sated => {}
                 None => {
                     self.pairs.insert(key, found());
                 }

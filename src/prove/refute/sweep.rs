@@ -13,6 +13,8 @@ use rustc_hash::FxHashMap;
 const GRANULE: i64 = 4;
 /// Representatives of equal accesses that a granule keeps.
 const REPRESENTATIVES: usize = 2;
+/// Pairs of sites that a search reports. A kernel with more is broken in one place that all of them share.
+pub(super) const MAX_FOUND: usize = 512;
 /// End of a chain.
 const NONE: u32 = u32::MAX;
 
@@ -205,6 +207,9 @@ impl Sweep {
         let byte = one.0.offset.max(other.0.offset).unwrap_or(0);
         let across_warps = level == Level::Block;
         let candidate = Candidate { accesses, phase, byte, across_warps };
+        if self.found.len() >= MAX_FOUND && !self.found.contains_key(&key) {
+            return;
+        }
         match self.found.entry(key) {
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(candidate);
