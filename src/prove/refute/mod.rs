@@ -247,7 +247,7 @@ impl<'a> Hunt<'a> {
                 let budget = if fixed { self.left } else { self.left.div_ceil(RUN_SHARE) };
                 let steps = self.run(&Launch { geometry, params, blocks }, budget);
                 self.left = self.left.saturating_sub(steps + RUN_COST);
-                if self.left == 0 || self.findings.is_complete(&self.sweep) {
+                if self.left == 0 || self.is_sated() || self.findings.is_complete(&self.sweep) {
                     return;
                 }
                 if self.left < floor && !fixed {

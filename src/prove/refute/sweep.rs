@@ -147,6 +147,9 @@ impl Sweep {
 
     /// Meets the accesses of the same granule and interval, then joins them.
     fn visit(&mut self, event: &Event, place: Place, level: Level) {
+        if self.found.len() >= MAX_FOUND {
+            return;
+        }
         let chains = *self.chains.entry(place).or_insert(Chains { reads: NONE, writes: NONE });
         let is_read = event.kind == Kind::Read;
         self.compare(event, chains.writes, level);
@@ -207,9 +210,6 @@ impl Sweep {
         let byte = one.0.offset.max(other.0.offset).unwrap_or(0);
         let across_warps = level == Level::Block;
         let candidate = Candidate { accesses, phase, byte, across_warps };
-        if self.found.len() >= MAX_FOUND && !self.found.contains_key(&key) {
-            return;
-        }
         match self.found.entry(key) {
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(candidate);
