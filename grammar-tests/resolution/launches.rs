@@ -1,7 +1,8 @@
 //! Launches: geometry, arguments, shared bytes, and what a constant of the host is.
 
 use super::cuda;
-use raceproof::resolve::program::Launch;
+use raceproof::calculus::{Axis, GeometryVar};
+use raceproof::resolve::program::{Launch, Relation, Term};
 
 const KERNEL: &str = "__global__ void k(float *a, int n, unsigned short m) { a[n] = m; }\n";
 
@@ -177,4 +178,42 @@ fn sizes_rounded_in_floating_point() {
     assert_eq!(rounded("(int)floorf(100 / 32.0f)"), Some(3));
     assert_eq!(rounded("ceil(16777217.0f)"), Some(16_777_216), "a float has 24 bits");
     assert_eq!(rounded("(int)sqrt(16.0)"), None);
+}
+
+/// The relations of the first launch in a function with an `int` parameter `x`.
+fn relations(stmts: &str) -> Vec<Relation> {
+    launches("", stmts).remove(0).relations
+}
+
+#[test]
+fn a_size_is_related_to_the_argument_that_it_divides() {
+    let blocks =
+        |times| Relation { left: Term::Size(GeometryVar::GridDim(Axis::X)), times, right: Term::Param(1), plus: 0 };
+    assert_eq!(relations("k<<<x / 32, 32>>>(d, x, 2);"), [blocks(32)]);
+    assert_eq!(relations("int b = x >> 3; k<<<b / 4, 32>>>(d, x, 2);"), [blocks(32)]);
+    assert_eq!(relations("x += 1; dim3 g(x / 16, 2); k<<<g, 32>>>(d, x, 2);"), [blocks(16)]);
+    assert_eq!(relations("dim3 g(x / 16, 2); x += 1; k<<<g, 32>>>(d, x, 2);"), [], "it changes in between");
+    assert_eq!(relations("int y = x + 1; k<<<x / 32, 32>>>(d, y, 2);"), [], "another value");
+    assert_eq!(relations("k<<<(x + 31) / 32, 32>>>(d, x, 2);"), [], "rounded up");
+}
+
+#[test]
+fn an_argument_that_a_loop_counts_lies_between_its_bounds() {
+    let least = Relation { left: Term::Zero, times: 1, right: Term::Param(1), plus: -4 };
+    let greatest = Relation { left: Term::Param(1), times: 1, right: Term::Zero, plus: 9 };
+    let counted = "for (int i = 3; i < 9; i++) k<<<1, 32>>>(d, i + 1, 2);";
+    assert_eq!(relations(counted), [least, greatest]);
+    assert_eq!(relations("for (int i = 9; i > 3; --i) k<<<1, 32>>>(d, i, 2);"), [least, greatest]);
+    assert_eq!(relations("for (int i = 3; i < 9; i++) { if (x) i = 0; k<<<1, 32>>>(d, i, 2); }"), []);
+    assert_eq!(relations("int i; for (i = 3; i < 9; i++) { } k<<<1, 32>>>(d, i, 2);"), [], "after the loop");
+}
+
+#[test]
+fn one_pointer_for_two_parameters() {
+    let found = cuda(
+        "__global__ void k(float *a, const float *b, int n) { }
+         void host(float *p, float *q) { k<<<1, 1>>>(p, (const float *)p, 1); k<<<1, 1>>>(p, q, 1); }",
+    );
+    assert_eq!(found.launches[0].same_pointers, [(0, 1)]);
+    assert_eq!(found.launches[1].same_pointers, []);
 }
