@@ -166,29 +166,6 @@ fn changed_polynomials_are_refused() {
             _ => false,
         })
     });
-    refuses_each("quotient of a fact", 3, &|derivation, place| {
-        at_step(derivation, place, &|step| match step {
-            Step::Round { quotient, .. } => shift(quotient),
-            _ => false,
-        })
-    });
-    refuses_each("quotient and rest of a fact", 3, &|derivation, place| {
-        at_step(derivation, place, &|step| match step {
-            Step::Round { radix, quotient, rest, .. } => {
-                // Still an identity, but the rest is not below the radix; or else the quotient says less.
-                *quotient = quotient.plus_constant(-1).expect("in range");
-                *rest = rest.plus(radix).expect("in range");
-                true
-            }
-            _ => false,
-        })
-    });
-    refuses_each("fact that is divided", 3, &|derivation, place| {
-        at_step(derivation, place, &|step| match step {
-            Step::Round { fact, rest, .. } => shift(fact) && shift(rest),
-            _ => false,
-        })
-    });
     refuses_each("what is pinched", 1, &|derivation, place| {
         at_step(derivation, place, &|step| match step {
             Step::Pinch { zero, .. } => shift(zero),

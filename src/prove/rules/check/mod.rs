@@ -258,3 +258,41 @@ fn follow_all(cases: Vec<Result<Known, CheckError>>, branches: &[Branch]) -> Res
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prove::rules::poly::{IDS, Monomial, Side};
+    use crate::prove::rules::sign::Part;
+
+    /// From `31 - 32*warp - lane >= 0` follows `-warp >= 0`, against `warp - 1 >= 0`; with changes to the division.
+    fn one_warp(radix: i64, quotient_shift: i64, rest_shift: i64) -> Result<(), CheckError> {
+        let [warp, lane] = [0, 1].map(|number| Atom::private(IDS, number, Side::First).unwrap());
+        let fact = Poly::atom(warp).scaled(-32).unwrap().minus(&Poly::atom(lane)).unwrap().plus_constant(31).unwrap();
+        let positive = Poly::atom(warp).plus_constant(-1).unwrap();
+        let mut state = State { facts: vec![fact.clone(), positive.clone()], ..State::default() };
+        state.non_negative.insert(warp);
+        state.non_negative.insert(lane);
+        let plain = Certificate { scale: 1, parts: Vec::new() };
+        let step = Step::Round {
+            fact,
+            radix: Poly::constant(radix),
+            quotient: Poly::atom(warp).scaled(-1).unwrap().plus_constant(quotient_shift).unwrap(),
+            rest: Poly::atom(lane).scaled(-1).unwrap().plus_constant(31 + rest_shift).unwrap(),
+            positive: plain.clone(),
+            above: plain,
+        };
+        let last = Part { factor: 1, monomial: Monomial::ONE, fact: 2 };
+        let certificate = Certificate { scale: 1, parts: vec![last] };
+        check(&Branch { steps: vec![step], close: Close::NeverFact { fact: positive, certificate } }, &state)
+    }
+
+    #[test]
+    fn a_fact_is_divided_by_a_radix_above_its_rest_only() {
+        assert_eq!(one_warp(32, 0, 0), Ok(()));
+        assert!(one_warp(32, 1, 0).is_err());
+        assert!(one_warp(32, -1, 32).is_err());
+        assert!(one_warp(31, 0, 0).is_err());
+        assert!(one_warp(32, 0, 1).is_err());
+    }
+}
