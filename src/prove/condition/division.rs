@@ -201,9 +201,9 @@ impl Builder<'_> {
             return None;
         }
         let sum = remainder.plus_constant(shift)?;
-        let size = if sign > 0 { sum.clone() } else { m.minus(&sum)?.plus_constant(-1)? };
+        let dividend = if sign > 0 { sum.clone() } else { m.minus(&sum)?.plus_constant(-1)? };
         let side = self.environments[env].side;
-        let carry = self.atom(0, Key::Quotient(of), side, "carry", Source::Quotient(size, m.clone()))?;
+        let carry = self.atom(0, Key::Quotient(of), side, "carry", Source::Quotient(dividend, m.clone()))?;
         self.set_non_negative(carry);
         self.bound(carry, Some(0), Some(1));
         self.fact(Poly::constant(1).minus(&Poly::atom(carry))?);

@@ -35,14 +35,14 @@ impl Builder<'_> {
     /// The number of the warp of the thread of `env`.
     fn warp(&mut self, env: EnvId) -> Option<Poly> {
         let side = self.environments[env].side;
-        let (mut number, mut size) = (Poly::ZERO, Poly::constant(1));
+        let (mut number, mut threads) = (Poly::ZERO, Poly::constant(1));
         for axis in Axis::ALL {
             let (id, extent) = (self.geometry(ThreadIdx(axis), side)?, self.geometry(BlockDim(axis), side)?);
-            number = number.plus(&size.times(&id)?)?;
-            size = size.times(&extent)?;
-            if size.as_constant() != Some(1) {
+            number = number.plus(&threads.times(&id)?)?;
+            threads = threads.times(&extent)?;
+            if threads.as_constant() != Some(1) {
                 // So that 32 divides by way of a row of 16 threads.
-                self.records.push(Record { side, divisor: size.clone(), remainder: number.clone() });
+                self.records.push(Record { side, divisor: threads.clone(), remainder: number.clone() });
             }
         }
         Some(self.divide(Named::Thread, env, &number, &Poly::constant(i64::from(WARP)), Rounding::Down, 0)?.0)
