@@ -137,6 +137,19 @@ fn parts_of_a_for_that_are_not_there_stay_absent() {
 }
 
 #[test]
+fn labels_stay_with_what_they_label() {
+    let Some(clang) = super::clang() else { return };
+    let text = "__global__ void k(float *y, int n) {
+  switch (n) case 1: case 2: y[threadIdx.x] = 1;
+  switch (n) { case 3: y[0] = 2; default: here: y[1] = 3; }
+}";
+    let tree = syntax("a.cu", text, clang);
+    let outside = "switch (n) {\n    case 1:\n    case 2:\n    y[threadIdx.x] = 1;\n  }";
+    assert!(tree.contains(outside), "{tree}");
+    assert!(tree.contains("default:\n    y[1] = 3;"), "{tree}");
+}
+
+#[test]
 fn pragmas_do_not_hide_their_loop() {
     alike(
         "a.cu",

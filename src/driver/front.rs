@@ -13,7 +13,7 @@ use crate::front::clang::{self, Answer, Failure, Pool, Refusal};
 use crate::front::tree_sitter::{self, ParseState};
 use crate::preprocess::{self, Output};
 use crate::source::{FileId, SourceMap, Span};
-use crate::syntax::{self, Item, ItemKind, Unit};
+use crate::syntax::{self, Item, ItemKind, Stmt, StmtKind, Unit};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -142,7 +142,8 @@ fn mixed(mut answer: Answer, output: Output, main: FileId, options: &preprocess:
     syntax::undecided::mark(&mut answer.items, &output.sources, &output.undecided);
     let known = output.diagnostics.len();
     let mut other = tree_sitter::read(output, main, options);
-    let mut spliced = Spliced { sources: &other.unit.sources, refused: &answer.refused, exceptions: Vec::new() };
+    let (exceptions, taken) = (Vec::new(), Vec::new());
+    let mut spliced = Spliced { sources: &other.unit.sources, refused: &answer.refused, exceptions, taken };
     let items = spliced.splice(answer.items, other.unit.items);
     let exceptions = spliced.exceptions;
     // What tree-sitter could not read matters where its answer is used.
@@ -162,6 +163,8 @@ struct Spliced<'a> {
     refused: &'a [Refusal],
     /// The names of functions that were put in.
     exceptions: Vec<Span>,
+    /// The items that were put in.
+    taken: Vec<Span>,
 }
 
 impl Spliced<'_> {
@@ -170,7 +173,7 @@ impl Spliced<'_> {
         let mut result = Vec::with_capacity(items.len());
         for item in items {
             if self.refused.iter().any(|refusal| refusal.item == item.span) {
-                self.replace(&item, &mut others, &mut result);
+                self.replace(item, &mut others, &mut result);
                 continue;
             }
             let Item { kind: ItemKind::Namespace { name, items }, span } = item else {
@@ -185,21 +188,29 @@ impl Spliced<'_> {
         result
     }
 
-    fn replace(&mut self, item: &Item, others: &mut [Option<Item>], result: &mut Vec<Item>) {
+    fn replace(&mut self, item: Item, others: &mut [Option<Item>], result: &mut Vec<Item>) {
         let before = result.len();
         for slot in others.iter_mut() {
             if let Some(other) = slot.take_if(|other| self.meets(item.span, other)) {
                 self.exceptions.extend(function_names(&other));
+                self.taken.push(other.span);
                 result.push(other);
             }
         }
-        if result.len() == before {
-            // Already taken, or not seen by tree-sitter either: never an item without an answer.
-            let reason = "code that neither front end could read".to_owned();
-            let is_taken = others.iter().all(Option::is_none) || matches!(item.kind, ItemKind::Variables(_));
-            if !is_taken {
-                result.push(Item { kind: ItemKind::Unsupported(reason), span: item.span });
+        if result.len() > before || function_names(&item).iter().any(|name| self.exceptions.contains(name)) {
+            return;
+        }
+        // tree-sitter has no such item, or has it as a part of one that stands here already: a function is never lost.
+        let unread = || "code that neither front end could read".to_owned();
+        let span = item.span;
+        match item.kind {
+            ItemKind::Function(mut function) => {
+                let statements = function.body.get_or_insert_default();
+                statements.insert(0, Stmt { kind: StmtKind::Unsupported(unread()), span });
+                result.push(Item { kind: ItemKind::Function(function), span });
             }
+            _ if self.taken.iter().any(|&taken| overlap(self.sources, taken, span)) => {}
+            _ => result.push(Item { kind: ItemKind::Unsupported(unread()), span }),
         }
     }
 

@@ -23,6 +23,10 @@ impl Reader<'_> {
         let start = self.at;
         let mut found = Vec::new();
         self.statement_into(end, &mut found);
+        // A label and what it labels are one statement.
+        while self.at < end && matches!(found.last(), Some(Stmt { kind: StmtKind::Case(_), .. })) {
+            self.statement_into(end, &mut found);
+        }
         if found.len() != 1 {
             return Box::new(Stmt { kind: StmtKind::Block(found), span: self.span(start..self.at) });
         }
@@ -102,7 +106,9 @@ impl Reader<'_> {
             }
             _ if self.is_label(start) => {
                 self.at += 2;
-                self.statement_into(end, found);
+                if self.at < end {
+                    self.statement_into(end, found);
+                }
                 return Ok(());
             }
             _ => return self.plain(end, found),
