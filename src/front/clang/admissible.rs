@@ -9,7 +9,7 @@ use super::text::Text;
 use super::wire::Fault;
 use crate::preprocess::Output;
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 /// An item that must be read by someone else.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Refusal {
 
 /// The items that are refused, in order.
 pub(super) fn refused(places: &[Place], errors: &[Fault], text: &Text, output: &Output) -> Vec<Refusal> {
-    let mut judged = Judged { places, output, reasons: vec![None; places.len()], tainted: FxHashMap::default() };
+    let mut judged = Judged { places, output, reasons: vec![None; places.len()], tainted: FxHashSet::default() };
     for error in errors {
         // An error in declarations of our own may have anything behind it.
         match error.at {
@@ -45,7 +45,7 @@ struct Judged<'a> {
     output: &'a Output,
     reasons: Vec<Option<(Span, String)>>,
     /// Names in whose declaration there is an error.
-    tainted: FxHashMap<String, ()>,
+    tainted: FxHashSet<String>,
 }
 
 impl Judged<'_> {
@@ -68,7 +68,7 @@ impl Judged<'_> {
     fn refuse(&mut self, at: usize, reason: (Span, String), in_body: bool) {
         self.reasons[at].get_or_insert(reason);
         if !in_body {
-            self.tainted.extend(self.places[at].names.iter().map(|name| (name.clone(), ())));
+            self.tainted.extend(self.places[at].names.iter().cloned());
         }
     }
 
@@ -98,7 +98,7 @@ impl Judged<'_> {
         let used = place.tokens.clone().find(|&token| {
             let token = &self.output.tokens[token];
             let text = self.output.text(token);
-            self.tainted.contains_key(text) && !place.names.iter().any(|own| own == text)
+            self.tainted.contains(text) && !place.names.iter().any(|own| own == text)
         });
         if let Some(token) = used {
             let (span, text) = (self.output.tokens[token].span, self.output.text(&self.output.tokens[token]));

@@ -8,6 +8,8 @@
 //! qualifiers) is read from the tokens between them by [`super::convert`].
 
 #![expect(unsafe_code, reason = "libclang is a C library; every call into it stands in this file")]
+#![allow(clippy::wildcard_imports, reason = "nearly everything here is a name of the bindings")]
+#![expect(clippy::match_overlapping_arm, reason = "what has a name comes before the rest of its group")]
 #![expect(non_upper_case_globals, reason = "the constants of the bindings are named as in C")]
 
 use super::wire::{Cursor, Fault, Job, Kind, Parsed};

@@ -56,7 +56,7 @@ pub fn read(pool: &Pool, output: &Output, language: Language) -> Result<Answer, 
     }
     let text = Text::new(output, language);
     let arguments = arguments(language).iter().map(|&argument| argument.to_owned()).collect();
-    let Parsed { cursors, errors } = pool.ask(Job { arguments, text: text.text.clone(), from: text.from })?;
+    let Parsed { cursors, errors } = pool.ask(Job { arguments, text: text.whole.clone(), from: text.from })?;
     let brackets = Brackets::new(output);
     let map = Map::new(&cursors, &text, &brackets, output);
     let converted = convert::convert(output, &map, &brackets, language);

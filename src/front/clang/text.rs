@@ -14,7 +14,8 @@ const NESTING: usize = 200;
 /// The text of a unit.
 #[derive(Debug)]
 pub(super) struct Text {
-    pub(super) text: String,
+    /// Our declarations and the tokens.
+    pub(super) whole: String,
     /// Where the first token may start.
     pub(super) from: u32,
     /// Start of each token, ascending.
@@ -43,7 +44,7 @@ impl Text {
                 text.push(' ');
             }
         }
-        Text { text, from, starts }
+        Text { whole: text, from, starts }
     }
 
     /// The token that holds byte `offset`, or the last before it.

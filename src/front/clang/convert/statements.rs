@@ -291,7 +291,7 @@ impl Reader<'_> {
         let inside = self.parentheses(0)?;
         let after = self.at;
         // `::` is two colons here.
-        let mut sections: Vec<Range<usize>> = vec![inside.start..inside.start];
+        let mut sections: Vec<Range<usize>> = std::iter::once(inside.start..inside.start).collect();
         let mut at = inside.start;
         while at < inside.end {
             match self.text(at) {
