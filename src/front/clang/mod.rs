@@ -40,6 +40,9 @@ use wire::{Job, Parsed};
 /// The reason of an item that clang accepted and conversion did not.
 const CONFUSED: &str = "code that could not be read through libclang";
 
+/// Longer units are not given to libclang: they would take its whole deadline, and more memory than it may have.
+const MAX_TOKENS: usize = 1_000_000;
+
 /// What reading a file gives.
 #[derive(Debug)]
 pub struct Answer {
@@ -53,6 +56,9 @@ pub struct Answer {
 pub fn read(pool: &Pool, output: &Output, language: Language) -> Result<Answer, Failure> {
     if text::nests_too_deeply(output) {
         return Err(Failure::Refused("brackets nest too deeply for libclang".to_owned()));
+    }
+    if output.tokens.len() > MAX_TOKENS {
+        return Err(Failure::Refused(format!("{} tokens are too many for libclang", output.tokens.len())));
     }
     let text = Text::new(output, language);
     let arguments = arguments(language).iter().map(|&argument| argument.to_owned()).collect();
