@@ -187,11 +187,15 @@ fn relations(stmts: &str) -> Vec<Relation> {
 
 #[test]
 fn a_size_is_related_to_the_argument_that_it_divides() {
-    let blocks =
-        |times| Relation { left: Term::Size(GeometryVar::GridDim(Axis::X)), times, right: Term::Param(1), plus: 0 };
-    assert_eq!(relations("k<<<x / 32, 32>>>(d, x, 2);"), [blocks(32)]);
-    assert_eq!(relations("int b = x >> 3; k<<<b / 4, 32>>>(d, x, 2);"), [blocks(32)]);
-    assert_eq!(relations("x += 1; dim3 g(x / 16, 2); k<<<g, 32>>>(d, x, 2);"), [blocks(16)]);
+    let (size, arg) = (Term::Size(GeometryVar::GridDim(Axis::X)), Term::Param(1));
+    // The blocks fit, and one more would not.
+    let blocks = |times| {
+        let fit = Relation { left: size, times, right: arg, right_times: 1, plus: 0 };
+        [fit, Relation { left: arg, times: 1, right: size, right_times: times, plus: times - 1 }]
+    };
+    assert_eq!(relations("k<<<x / 32, 32>>>(d, x, 2);"), blocks(32));
+    assert_eq!(relations("int b = x >> 3; k<<<b / 4, 32>>>(d, x, 2);"), blocks(32));
+    assert_eq!(relations("x += 1; dim3 g(x / 16, 2); k<<<g, 32>>>(d, x, 2);"), blocks(16));
     assert_eq!(relations("dim3 g(x / 16, 2); x += 1; k<<<g, 32>>>(d, x, 2);"), [], "it changes in between");
     assert_eq!(relations("int y = x + 1; k<<<x / 32, 32>>>(d, y, 2);"), [], "another value");
     assert_eq!(relations("k<<<(x + 31) / 32, 32>>>(d, x, 2);"), [], "rounded up");
@@ -199,8 +203,8 @@ fn a_size_is_related_to_the_argument_that_it_divides() {
 
 #[test]
 fn an_argument_that_a_loop_counts_lies_between_its_bounds() {
-    let least = Relation { left: Term::Zero, times: 1, right: Term::Param(1), plus: -4 };
-    let greatest = Relation { left: Term::Param(1), times: 1, right: Term::Zero, plus: 9 };
+    let least = Relation { left: Term::Zero, times: 1, right: Term::Param(1), right_times: 1, plus: -4 };
+    let greatest = Relation { left: Term::Param(1), times: 1, right: Term::Zero, right_times: 1, plus: 9 };
     let counted = "for (int i = 3; i < 9; i++) k<<<1, 32>>>(d, i + 1, 2);";
     assert_eq!(relations(counted), [least, greatest]);
     assert_eq!(relations("for (int i = 9; i > 3; --i) k<<<1, 32>>>(d, i, 2);"), [least, greatest]);

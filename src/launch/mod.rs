@@ -112,6 +112,8 @@ fn condition(kernel: &mut Kernel, program: &Program, function: FunctionId, relat
     let right = term(kernel, program, function, relation.right)?;
     let times = kernel.exprs.int(relation.times, ScalarType::I64);
     let left = kernel.exprs.binary(BinaryOp::Mul, left, times);
+    let right_times = kernel.exprs.int(relation.right_times, ScalarType::I64);
+    let right = kernel.exprs.binary(BinaryOp::Mul, right, right_times);
     if relation.plus == -1 {
         return Some(kernel.exprs.binary(BinaryOp::Lt, left, right));
     }

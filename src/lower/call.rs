@@ -84,7 +84,6 @@ impl Pass<'_> {
         }
     }
 
-    /// A result that later calls of the same function cannot change.
     /// A call of a function that is not defined: its pointer arguments and the unit's global variables may change.
     pub(super) fn unknown_call(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
         let values: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
@@ -100,7 +99,10 @@ impl Pass<'_> {
         let text = format!("call of '{name}', which is not defined");
         if anywhere {
             self.unsupported(call.span, text);
-        } else if !arrays.is_empty() {
+        } else if arrays.is_empty() {
+            // It sees no memory of this unit. That it passes no barrier is taken for granted, and said.
+            self.note(call.span, format!("{text}: taken to pass no barrier"));
+        } else {
             self.unsupported_on(call.span, text, arrays);
         }
         self.unknown_value(call.ty, &reason, call.span)

@@ -60,10 +60,10 @@ impl<'u> Resolver<'u> {
                     {
                         let (size, arg_term) = (Term::Size(make(axis)), Term::Param(position));
                         let times = divisor / arg.divisor;
-                        relations.push(Relation { left: size, times, right: arg_term, plus: 0 });
-                        if times == 1 {
-                            relations.push(Relation { left: arg_term, times: 1, right: size, plus: 0 });
-                        }
+                        relations.push(Relation { left: size, times, right: arg_term, right_times: 1, plus: 0 });
+                        // What the division cut off is less than the divisor.
+                        let plus = times - 1;
+                        relations.push(Relation { left: arg_term, times: 1, right: size, right_times: times, plus });
                     }
                 }
             }
@@ -215,10 +215,22 @@ impl<'u> Resolver<'u> {
         let Some(counted) = walk.counted.get(&variable) else { return };
         let this = Term::Param(position);
         if let Some(least) = counted.least {
-            relations.push(Relation { left: Term::Zero, times: 1, right: this, plus: -(least + moved) });
+            relations.push(Relation {
+                left: Term::Zero,
+                times: 1,
+                right: this,
+                right_times: 1,
+                plus: -(least + moved),
+            });
         }
         if let Some(greatest) = counted.greatest {
-            relations.push(Relation { left: this, times: 1, right: Term::Zero, plus: greatest + moved });
+            relations.push(Relation {
+                left: this,
+                times: 1,
+                right: Term::Zero,
+                right_times: 1,
+                plus: greatest + moved,
+            });
         }
         let Some((bound, start)) = counted.below.clone().filter(|_| counted.greatest.is_none()) else { return };
         let Some(bound) = self.quotient(&bound, DEPTH).filter(|bound| bound.divisor == 1) else { return };
@@ -229,7 +241,13 @@ impl<'u> Resolver<'u> {
                 && other != position
                 && self.are_related(&bound, quotient, &walk.changed)
             {
-                relations.push(Relation { left: this, times: 1, right: Term::Param(other), plus: moved - 1 });
+                relations.push(Relation {
+                    left: this,
+                    times: 1,
+                    right: Term::Param(other),
+                    right_times: 1,
+                    plus: moved - 1,
+                });
             }
         }
     }

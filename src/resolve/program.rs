@@ -373,7 +373,7 @@ pub struct Launch {
     pub span: Span,
 }
 
-/// `left * times <= right + plus`, over the integers.
+/// `left * times <= right * right_times + plus`, over the integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relation {
     /// What is bounded.
@@ -382,6 +382,8 @@ pub struct Relation {
     pub times: i128,
     /// The bound.
     pub right: Term,
+    /// A positive factor of the bound.
+    pub right_times: i128,
     /// What is added to it.
     pub plus: i128,
 }
