@@ -22,6 +22,9 @@ use crate::prove::{Assumption, Conflict, Pair, Scope};
 use crate::source::Language;
 use std::collections::BTreeSet;
 
+/// A kernel with more accesses is not judged: what it takes grows with their square.
+const MAX_ACCESSES: usize = 3_000;
+
 /// Judges one kernel, given its protocol and the launches of it in its file.
 pub(super) fn judge(
     kernel: &Kernel,
@@ -30,6 +33,10 @@ pub(super) fn judge(
     language: Language,
     options: &Options,
 ) -> Verdict {
+    let accesses = protocol.accesses.len();
+    if accesses > MAX_ACCESSES {
+        return too_large(accesses);
+    }
     let case = Case::new(kernel, protocol, language, options);
     let candidates = scopes::candidates(kernel, launches, options);
     let program = eval::Program::new(kernel);
@@ -56,6 +63,20 @@ pub(super) fn judge(
             }
         }
         None => unreachable!("there is always an attempt for all geometries"),
+    }
+}
+
+fn too_large(accesses: usize) -> Verdict {
+    Verdict {
+        race: Race::Unknown,
+        divergence: Divergence::Unknown,
+        scope: None,
+        assumptions: BTreeSet::new(),
+        conflicts: Vec::new(),
+        divergences: Vec::new(),
+        possible: Vec::new(),
+        possible_divergences: Vec::new(),
+        undecided: vec![Undecided::TooLarge(accesses)],
     }
 }
 
