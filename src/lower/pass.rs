@@ -62,6 +62,9 @@ pub(super) struct Pass<'p> {
     names: u32,
 }
 
+/// Constructs that are named for one kernel.
+const MOST_UNSUPPORTED: usize = 500;
+
 impl<'p> Pass<'p> {
     pub(super) fn new(program: &'p Program, kernel: FunctionId, facts: &'p mut Facts) -> Self {
         let null = facts.target(Target::Null);
@@ -289,8 +292,11 @@ impl<'p> Pass<'p> {
     }
 
     fn push_unsupported(&mut self, entry: Unsupported) {
-        if !self.kernel.unsupported.contains(&entry) {
-            self.kernel.unsupported.push(entry);
+        let known = &mut self.kernel.unsupported;
+        // Nobody reads further, and after one that may do anything no other changes what is known.
+        let is_enough = known.len() >= MOST_UNSUPPORTED && known.iter().any(|entry| entry.arrays.is_none());
+        if !is_enough && !known.iter().rev().take(MOST_UNSUPPORTED).any(|other| *other == entry) {
+            known.push(entry);
         }
     }
 
