@@ -482,8 +482,8 @@ fn unknown_calls_reach_their_pointer_arguments() {
     check(
         "__global__ void k(int *a, int *b) { foo(a + 1); b[bar(3)] = 1; }",
         &[
-            "unsupported \"call of 'foo', which is not defined\" touches a",
-            "unsupported \"call of 'bar', which is not defined: taken to pass no barrier\" touches nothing",
+            "unsupported \"call of 'foo', which is not defined\" touches a and barriers",
+            "unsupported \"call of 'bar', which is not defined\" touches nothing and barriers",
             "havoc unknown.2 call \"bar\"",
         ],
     );

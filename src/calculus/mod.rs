@@ -147,6 +147,8 @@ pub struct Unsupported {
     pub reason: String,
     /// The arrays that it may touch in unknown ways; `None` if it may do anything.
     pub arrays: Option<Vec<ArrayId>>,
+    /// Whether it may pass barriers, which other threads then wait at.
+    pub barriers: bool,
 }
 
 /// Scalar types. Pointers and aggregates do not exist here.

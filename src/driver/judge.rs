@@ -111,6 +111,10 @@ impl<'a> Case<'a> {
         if verdict.race == Race::RaceFree && self.kernel.unsupported.iter().any(touches) {
             verdict.race = Race::Unknown;
         }
+        // A barrier in code that is not seen orders more than is known, but some thread may not reach it.
+        if verdict.divergence == Divergence::Uniform && self.passes_unseen_barriers() {
+            verdict.divergence = Divergence::Unknown;
+        }
         verdict
     }
 
@@ -136,9 +140,8 @@ impl<'a> Case<'a> {
             asking::add_news(outcome, verdict);
         }
         let opaque = self.opaque_arrays();
-        verdict
-            .conflicts
-            .retain(|conflict| self.array_at(conflict.sites[0]).is_none_or(|array| !opaque.contains(&array)));
+        let is_opaque = |site| self.array_at(site).is_some_and(|array| opaque.contains(&array));
+        verdict.conflicts.retain(|conflict| !is_opaque(conflict.sites[0]) && !self.may_be_ordered_unseen(conflict));
         for conflict in &mut verdict.conflicts {
             self.name_warp(attempt, rest, conflict);
         }
@@ -179,6 +182,18 @@ impl<'a> Case<'a> {
             conflict.warp_synchronous = true;
             conflict.level = Level::Warp;
         }
+    }
+
+    /// Whether a barrier in code that is not seen may stand between the accesses of a conflict.
+    fn may_be_ordered_unseen(&self, conflict: &Conflict) -> bool {
+        let [one, other] = conflict.sites;
+        let in_a_loop = |site| self.protocol.accesses.iter().any(|(_, at)| at.site == site && !at.loops.is_empty());
+        let at_two_times = one != other || in_a_loop(one);
+        conflict.level != Level::Grid && at_two_times && self.passes_unseen_barriers()
+    }
+
+    fn passes_unseen_barriers(&self) -> bool {
+        self.kernel.unsupported.iter().any(|unsupported| unsupported.barriers)
     }
 
     fn settle_races(&self, rest: &Rest, decided: bool, verdict: &mut Verdict) {

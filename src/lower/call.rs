@@ -99,11 +99,8 @@ impl Pass<'_> {
         let text = format!("call of '{name}', which is not defined");
         if anywhere {
             self.unsupported(call.span, text);
-        } else if arrays.is_empty() {
-            // It sees no memory of this unit. That it passes no barrier is taken for granted, and said.
-            self.note(call.span, format!("{text}: taken to pass no barrier"));
         } else {
-            self.unsupported_on(call.span, text, arrays);
+            self.unsupported_call(call.span, text, arrays);
         }
         self.unknown_value(call.ty, &reason, call.span)
     }

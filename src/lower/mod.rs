@@ -75,6 +75,7 @@ pub fn lower(program: &Program, kernel: FunctionId) -> Kernel {
         span: Some(program.functions[kernel].span),
         reason: "pointers of this kernel change in too many ways to be followed".to_owned(),
         arrays: None,
+        barriers: true,
     });
     lowered
 }

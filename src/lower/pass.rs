@@ -278,12 +278,17 @@ impl<'p> Pass<'p> {
 
     /// Something is not modelled and may do anything.
     pub(super) fn unsupported(&mut self, span: Span, reason: String) {
-        self.push_unsupported(Unsupported { span: Some(span), reason, arrays: None });
+        self.push_unsupported(Unsupported { span: Some(span), reason, arrays: None, barriers: true });
     }
 
     /// Something is not modelled and may do anything to `arrays`.
     pub(super) fn unsupported_on(&mut self, span: Span, reason: String, arrays: Vec<ArrayId>) {
-        self.push_unsupported(Unsupported { span: Some(span), reason, arrays: Some(arrays) });
+        self.push_unsupported(Unsupported { span: Some(span), reason, arrays: Some(arrays), barriers: false });
+    }
+
+    /// A call of which is known that it can do anything to `arrays` only, and may pass barriers.
+    pub(super) fn unsupported_call(&mut self, span: Span, reason: String, arrays: Vec<ArrayId>) {
+        self.push_unsupported(Unsupported { span: Some(span), reason, arrays: Some(arrays), barriers: true });
     }
 
     /// Something that is left out without changing what the kernel does.

@@ -374,7 +374,7 @@ impl<'a> Parser<'a> {
     fn unsupported(&mut self) -> Parsed<()> {
         self.next();
         let reason = self.string()?;
-        let mut arrays = None;
+        let (mut arrays, mut barriers) = (None, true);
         if self.take_word("touches") {
             let mut touched = Vec::new();
             if !self.take_word("nothing") {
@@ -384,8 +384,12 @@ impl<'a> Parser<'a> {
                 }
             }
             arrays = Some(touched);
+            barriers = self.take_word("and");
+            if barriers {
+                self.word("barriers")?;
+            }
         }
-        self.kernel.unsupported.push(Unsupported { span: None, reason, arrays });
+        self.kernel.unsupported.push(Unsupported { span: None, reason, arrays, barriers });
         Ok(())
     }
 

@@ -158,6 +158,7 @@ impl<'a> KernelPrinter<'a> {
                     " touches {}",
                     if names.is_empty() { "nothing".into() } else { names.join(", ") }
                 ));
+                text.push_str(if entry.barriers { " and barriers" } else { "" });
             }
             self.line(1, &text);
         }

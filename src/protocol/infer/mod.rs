@@ -36,7 +36,7 @@ pub fn infer(kernel: &Kernel) -> Protocol {
     let mut state = State::new(kernel);
     if nesting(&kernel.body) > MAX_NESTING {
         let reason = format!("statements nested more than {MAX_NESTING} deep");
-        state.out.unsupported.push(Unsupported { span: None, reason, arrays: None });
+        state.out.unsupported.push(Unsupported { span: None, reason, arrays: None, barriers: true });
     } else {
         state.note_assignments();
         state.out.body = statements(&mut state, &kernel.body);
