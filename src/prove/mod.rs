@@ -14,7 +14,7 @@ pub mod refute;
 pub mod rules;
 
 use crate::calculus::intervals::Meeting;
-use crate::calculus::{Geometry, SiteId};
+use crate::calculus::{Geometry, GeometryVar, SiteId};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, SyncId};
 use crate::source::Span;
@@ -57,6 +57,15 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// The value of a size, where these launches or the kernel (`required`, its block) fix it.
+    pub fn fixed(&self, var: GeometryVar, required: Option<[u32; 3]>) -> Option<u32> {
+        match var {
+            GeometryVar::BlockDim(axis) => self.block[axis.index()].or(required.map(|extents| extents[axis.index()])),
+            GeometryVar::GridDim(axis) => self.grid[axis.index()],
+            _ => None,
+        }
+    }
+
     /// Whether every launch of `other` is one of these.
     pub fn contains(&self, other: &Scope) -> bool {
         let within = |mine: &Option<u32>, theirs: &Option<u32>| mine.is_none() || mine == theirs;

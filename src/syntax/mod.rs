@@ -14,10 +14,12 @@
 //! `__kernel` are [`Qualifier`]s.
 
 pub mod literals;
+mod lost;
 mod print;
 pub mod undecided;
 pub mod words;
 
+pub use lost::{lost_kernel, lost_name};
 pub use print::print;
 
 use crate::source::{Language, SourceMap, Span};

@@ -3,6 +3,7 @@
 //! Deliberately absent: where a word may stand. That is the grammar's business.
 
 use super::{BinaryOp, Qualifier};
+use crate::source::Language;
 
 /// Whether `text` is one of the words of C's arithmetic types.
 pub fn is_arithmetic_word(text: &str) -> bool {
@@ -95,6 +96,18 @@ pub fn qualifier(word: &str, opencl: bool) -> Option<Qualifier> {
         "explicit" | "inline" | "register" | "" => return None,
         other => Qualifier::Other(other.trim_start_matches("__").to_owned()),
     })
+}
+
+/// The qualifiers of a declaration that belong to its type specifier: in OpenCL the address spaces, too.
+pub fn of_the_type(qualifiers: &[Qualifier], language: Language) -> Vec<Qualifier> {
+    let belongs = |qualifier: &&Qualifier| match qualifier {
+        Qualifier::Const | Qualifier::Volatile | Qualifier::Generic => true,
+        Qualifier::Global | Qualifier::Private | Qualifier::Shared | Qualifier::Constant => {
+            language == Language::OpenCl
+        }
+        _ => false,
+    };
+    qualifiers.iter().filter(belongs).cloned().collect()
 }
 
 /// The infix operator of a spelling.

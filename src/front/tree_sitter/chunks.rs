@@ -4,7 +4,7 @@
 //! others. A qualifier that only starts a kernel therefore always starts a chunk, whatever is still open.
 
 use crate::preprocess::{Output, TokenFlags, TokenKind};
-use crate::syntax::{Function, Item, ItemKind, Name, Path, PathSegment, Qualifier, Stmt, StmtKind};
+use crate::syntax::{self, Item, Name, lost_name};
 use std::ops::Range;
 
 /// The ranges of the declarations; together they are all tokens.
@@ -59,28 +59,11 @@ pub(super) fn split(output: &Output) -> Vec<Range<usize>> {
 /// would look as if it had been checked.
 pub(super) fn lost_kernel(output: &Output, chunk: Range<usize>) -> Option<Item> {
     let text = |at: usize| output.tokens.get(at).map_or("", |token| output.text(token));
-    let kernel = chunk.clone().find(|&at| matches!(text(at), "__global__" | "__kernel" | "kernel"))?;
-    let is_name = |at: usize| {
-        output.tokens[at].kind == TokenKind::Identifier
-            && text(at + 1) == "("
-            && !matches!(text(at), "__launch_bounds__" | "__attribute__" | "__cluster_dims__")
-    };
-    let name = (kernel + 1..chunk.end).find(|&at| is_name(at))?;
+    let is_identifier = |at: usize| output.tokens[at].kind == TokenKind::Identifier;
+    let name = lost_name(chunk.clone(), text, is_identifier)?;
     let span = output.sources.join(output.tokens[chunk.start].span, output.tokens[chunk.end - 1].span);
     let name = Name { text: text(name).to_owned(), span: output.tokens[name].span };
-    let body = Stmt { kind: StmtKind::Unsupported(super::convert::SYNTAX_ERROR.to_owned()), span };
-    let function = Function {
-        path: Path { global: false, segments: vec![PathSegment { name, args: None }] },
-        template: None,
-        qualifiers: vec![Qualifier::Kernel],
-        result: None,
-        params: Vec::new(),
-        variadic: false,
-        is_const: false,
-        initializers: Vec::new(),
-        body: Some(vec![body]),
-    };
-    Some(Item { kind: ItemKind::Function(Box::new(function)), span })
+    Some(syntax::lost_kernel(name, super::convert::SYNTAX_ERROR, span))
 }
 
 /// Whether the brace at `at` is that of a namespace, a linkage specification or a record.

@@ -228,14 +228,7 @@ impl<'a> Machine<'a> {
     }
 
     fn fixed(&self, var: GeometryVar) -> Option<u32> {
-        let required = self.protocol.geometry.required_block;
-        match var {
-            GeometryVar::BlockDim(axis) => {
-                self.scope.block[axis.index()].or(required.map(|extents| extents[axis.index()]))
-            }
-            GeometryVar::GridDim(axis) => self.scope.grid[axis.index()],
-            _ => None,
-        }
+        self.scope.fixed(var, self.protocol.geometry.required_block)
     }
 
     /// `__launch_bounds__`, and what tells the two threads apart.

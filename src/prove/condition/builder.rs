@@ -307,14 +307,7 @@ impl<'a> Builder<'a> {
     // ---- leaves
 
     fn fixed(&self, var: GeometryVar) -> Option<u32> {
-        let required = self.protocol.geometry.required_block;
-        match var {
-            GeometryVar::BlockDim(axis) => {
-                self.scope.block[axis.index()].or(required.map(|extents| extents[axis.index()]))
-            }
-            GeometryVar::GridDim(axis) => self.scope.grid[axis.index()],
-            _ => None,
-        }
+        self.scope.fixed(var, self.protocol.geometry.required_block)
     }
 
     /// The value of an id or a size in a thread, with its facts.

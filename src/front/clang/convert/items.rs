@@ -1,7 +1,7 @@
 //! Items of files, namespaces and records.
 
 use super::{Confusion, MISFIT, Place, Reader, Reading};
-use crate::syntax::{Function, Item, ItemKind, Name, Path, PathSegment, Qualifier, Stmt, StmtKind, TemplateParam};
+use crate::syntax::{Item, ItemKind, Name, TemplateParam, lost_kernel, lost_name};
 use std::ops::Range;
 
 impl Reader<'_> {
@@ -195,27 +195,8 @@ impl Reader<'_> {
     /// A kernel that could not be read: its name, and a body that says so. It must be listed, or it would look as
     /// if it had been checked.
     fn lost_kernel(&self, tokens: &Range<usize>, reason: &str) -> Option<Item> {
-        let kernel = tokens.clone().find(|&at| matches!(self.text(at), "__global__" | "__kernel" | "kernel"))?;
-        let is_name = |&at: &usize| {
-            self.is_identifier(at)
-                && self.text(at + 1) == "("
-                && !matches!(self.text(at), "__launch_bounds__" | "__attribute__" | "__cluster_dims__")
-        };
-        let name = (kernel + 1..tokens.end).find(is_name)?;
-        let span = self.span(tokens.clone());
-        let body = Stmt { kind: StmtKind::Unsupported(reason.to_owned()), span };
-        let function = Function {
-            path: Path { global: false, segments: vec![PathSegment { name: self.name(name), args: None }] },
-            template: None,
-            qualifiers: vec![Qualifier::Kernel],
-            result: None,
-            params: Vec::new(),
-            variadic: false,
-            is_const: false,
-            initializers: Vec::new(),
-            body: Some(vec![body]),
-        };
-        Some(Item { kind: ItemKind::Function(Box::new(function)), span })
+        let name = lost_name(tokens.clone(), |at| self.text(at), |at| self.is_identifier(at))?;
+        Some(lost_kernel(self.name(name), reason, self.span(tokens.clone())))
     }
 }
 

@@ -45,7 +45,7 @@ impl Reader<'_> {
         }
         found.qualifiers.extend(attributes);
         if let Some(ty) = &mut found.ty {
-            let own = self.of_the_type(&found.qualifiers);
+            let own = words::of_the_type(&found.qualifiers, self.language);
             ty.qualifiers.extend(own);
         }
         Ok(found)
@@ -229,17 +229,6 @@ impl Reader<'_> {
             let declared = this.declarator(base, super::declarations::Naming::Abstract)?;
             Ok(declared.ty)
         })
-    }
-
-    /// The qualifiers of a declaration that belong to its type specifier: in OpenCL the address spaces, too.
-    pub(super) fn of_the_type(&self, qualifiers: &[Qualifier]) -> Vec<Qualifier> {
-        let opencl = self.language == Language::OpenCl;
-        let belongs = |qualifier: &&Qualifier| match qualifier {
-            Qualifier::Const | Qualifier::Volatile | Qualifier::Generic => true,
-            Qualifier::Global | Qualifier::Private | Qualifier::Shared | Qualifier::Constant => opencl,
-            _ => false,
-        };
-        qualifiers.iter().filter(belongs).cloned().collect()
     }
 
     /// Qualifiers behind a `*` or a parameter list.

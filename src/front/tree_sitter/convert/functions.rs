@@ -2,7 +2,7 @@
 
 use super::types::Declared;
 use super::{Converter, child_of, children, children_of};
-use crate::syntax::{Function, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, TemplateParam, TypeKind};
+use crate::syntax::{Function, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, TemplateParam, TypeKind, words};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -133,7 +133,7 @@ impl Converter<'_> {
         let mut item = if let Some(specifier) = node.child_by_field_name("type") {
             qualifiers.extend(self.head_attributes(node, declarator));
             let mut base = self.type_specifier(specifier);
-            base.qualifiers.extend(self.of_the_type(&qualifiers));
+            base.qualifiers.extend(words::of_the_type(&qualifiers, self.language));
             let declared = self.fold(declarator, base);
             match declared.function {
                 Some(function) => self.function_item(node, function, declared, qualifiers, template),

@@ -3,7 +3,9 @@
 use super::functions::innermost_function;
 use super::{Converter, child_of, children};
 use crate::front::tree_sitter::rewrite::{CONSTRUCT, UNNAMED};
-use crate::syntax::{Init, Item, ItemKind, Name, Path, Qualifier, Record, TemplateParam, Type, TypeKind, Variable};
+use crate::syntax::{
+    Init, Item, ItemKind, Name, Path, Qualifier, Record, TemplateParam, Type, TypeKind, Variable, words,
+};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -164,7 +166,7 @@ impl Converter<'_> {
         };
         let mut base = self.type_specifier(specifier);
         let qualifiers = self.qualifiers(node);
-        base.qualifiers.extend(self.of_the_type(&qualifiers));
+        base.qualifiers.extend(words::of_the_type(&qualifiers, self.language));
         let mut cursor = node.walk();
         let declarators: Vec<Node<'_>> = node.children_by_field_name("declarator", &mut cursor).collect();
         let mut items = Vec::new();
@@ -206,7 +208,7 @@ impl Converter<'_> {
         }
         let attributes = self.declaration_attributes(node, specifier, &parts);
         qualifiers.extend(attributes);
-        base.qualifiers.extend(self.of_the_type(&qualifiers));
+        base.qualifiers.extend(words::of_the_type(&qualifiers, self.language));
         let mut variables = Vec::new();
         for part in parts {
             let declared = self.fold(part.declarator, base.clone());

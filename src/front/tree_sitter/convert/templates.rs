@@ -2,7 +2,7 @@
 
 use super::types::Declared;
 use super::{Converter, child_of, children};
-use crate::syntax::{Item, ItemKind, TemplateParam, TemplateParamKind, TypeKind};
+use crate::syntax::{Item, ItemKind, TemplateParam, TemplateParamKind, TypeKind, words};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -86,7 +86,7 @@ impl Converter<'_> {
                 };
                 let mut base = self.type_specifier(specifier);
                 let qualifiers = self.qualifiers(node);
-                base.qualifiers.extend(self.of_the_type(&qualifiers));
+                base.qualifiers.extend(words::of_the_type(&qualifiers, self.language));
                 let declared = match node.child_by_field_name("declarator") {
                     Some(declarator) if declarator.kind() == "variadic_declarator" => {
                         let path = children(declarator).first().map(|&name| self.path(name));

@@ -217,22 +217,11 @@ impl Converter<'_> {
         let mut qualifiers = self.qualifiers(node);
         qualifiers.extend(self.attributes(self.first(node)..self.last(node) + 1));
         let mut base = self.type_specifier(specifier);
-        base.qualifiers.extend(self.of_the_type(&qualifiers));
+        base.qualifiers.extend(words::of_the_type(&qualifiers, self.language));
         let default = self.optional_expr(node.child_by_field_name("default_value"));
         let declared = self.fold_optional(node.child_by_field_name("declarator"), base);
         let name = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
         Param { name: name.unwrap_or_else(|| self.no_name(node)), ty: declared.ty, qualifiers, default }
-    }
-
-    /// The qualifiers of a declaration that belong to its type specifier: in OpenCL the address spaces, too.
-    pub(super) fn of_the_type(&self, qualifiers: &[Qualifier]) -> Vec<Qualifier> {
-        let opencl = self.language == Language::OpenCl;
-        let belongs = |qualifier: &&Qualifier| match qualifier {
-            Qualifier::Const | Qualifier::Volatile | Qualifier::Generic => true,
-            Qualifier::Global | Qualifier::Private | Qualifier::Shared | Qualifier::Constant => opencl,
-            _ => false,
-        };
-        qualifiers.iter().filter(belongs).cloned().collect()
     }
 
     /// A path of one segment.
