@@ -9,7 +9,7 @@ use super::files::{FileAccess, normalized};
 use super::interner::{Interner, Symbol};
 use super::lexer;
 use super::predefined;
-use super::{MissingInclude, Options, Output, Token, TokenFlags, TokenKind};
+use super::{Include, MissingInclude, Options, Output, Token, TokenFlags, TokenKind};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::{FileId, Language, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -50,6 +50,8 @@ pub(super) struct Preprocessor<'a> {
     counter: u32,
     diagnostics: Vec<Diagnostic>,
     missing_includes: Vec<MissingInclude>,
+    includes: Vec<Include>,
+    skipped: Vec<Span>,
     undecided: Vec<Span>,
 }
 
@@ -135,6 +137,8 @@ impl<'a> Preprocessor<'a> {
             counter: 0,
             diagnostics: Vec::new(),
             missing_includes: Vec::new(),
+            includes: Vec::new(),
+            skipped: Vec::new(),
             undecided: Vec::new(),
         }
     }
@@ -181,6 +185,8 @@ impl<'a> Preprocessor<'a> {
             spellings: self.spellings,
             diagnostics: self.diagnostics,
             missing_includes: self.missing_includes,
+            includes: self.includes,
+            skipped: self.skipped,
             undecided: self.undecided,
         }
     }
@@ -462,12 +468,23 @@ impl<'a> Preprocessor<'a> {
     /// Skips tokens to the branch that is to be read, or past the `#endif`.
     fn skip_to_branch(&mut self) {
         let mut depth = 0_usize;
+        let mut skipped_from = None;
         loop {
+            if let Some(top) = self.stack.last().filter(|_| skipped_from.is_none()) {
+                skipped_from = Some(top.tokens.get(top.next).map_or(u32::MAX, |token| token.span.start));
+            }
             let Some(hash) = self.next_directive() else { return };
             let line = self.line();
             let Some((name, rest)) = line.split_first() else { continue };
             let whole = hash.to(line.last().map_or(hash, |last| last.span));
             let text = self.spellings.text(name.text);
+            let ends_branch = depth == 0 && (text == "endif" || text.starts_with("el"));
+            if let Some(start) = skipped_from.filter(|_| ends_branch).filter(|&start| start < hash.start) {
+                self.skipped.push(Span { start, end: hash.start, ..hash });
+            }
+            if ends_branch {
+                skipped_from = None;
+            }
             match text {
                 "if" | "ifdef" | "ifndef" => depth += 1,
                 "endif" if depth == 0 => return self.close_conditional(whole),
@@ -532,8 +549,10 @@ impl<'a> Preprocessor<'a> {
             return;
         };
         if self.once.contains(&file) {
+            self.includes.push(Include { span: whole, entered: None });
             return;
         }
+        self.includes.push(Include { span: whole, entered: Some(file) });
         self.entered += 1;
         if self.stack.len() >= INCLUDE_DEPTH || self.entered > INCLUDE_COUNT {
             self.complain(whole, "includes nested too deeply");

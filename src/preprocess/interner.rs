@@ -15,7 +15,7 @@ impl Symbol {
 }
 
 /// The spellings seen so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Interner {
     texts: Vec<Arc<str>>,
     symbols: FxHashMap<Arc<str>, Symbol>,

@@ -128,8 +128,17 @@ pub struct MissingInclude {
     pub span: Span,
 }
 
+/// An `#include` whose file was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Include {
+    /// The directive.
+    pub span: Span,
+    /// The file, unless it had been read and asks to be read once (`#pragma once`).
+    pub entered: Option<FileId>,
+}
+
 /// What preprocessing gives.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Output {
     /// The files that came in, the headers found, and every macro expansion.
     pub sources: SourceMap,
@@ -143,6 +152,10 @@ pub struct Output {
     pub diagnostics: Vec<Diagnostic>,
     /// Headers that were not found, in order.
     pub missing_includes: Vec<MissingInclude>,
+    /// Headers that were found, in the order of the directives.
+    pub includes: Vec<Include>,
+    /// The ranges of text that conditionals left out, without the directives around them.
+    pub skipped: Vec<Span>,
     /// Regions from `#if` to `#endif` of which a condition could not be decided.
     pub undecided: Vec<Span>,
 }

@@ -13,12 +13,14 @@
 //! Deliberately absent: CUDA or OpenCL meaning. `threadIdx.x` is a member of a path; `__global__` and
 //! `__kernel` are [`Qualifier`]s.
 
+mod aside;
 pub mod literals;
 mod lost;
 mod print;
 pub mod undecided;
 pub mod words;
 
+pub use aside::{Aside, AsideKind};
 pub use lost::{lost_kernel, lost_name};
 pub use print::print;
 

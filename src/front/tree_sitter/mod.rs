@@ -17,7 +17,7 @@ mod rewrite;
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::preprocess::{self, Options, Output};
 use crate::source::{FileId, SourceMap, Span};
-use crate::syntax::{self, Item, Unit};
+use crate::syntax::{self, Aside, Item, Unit};
 use names::Names;
 use rewrite::Buffer;
 use std::ops::Range;
@@ -32,6 +32,8 @@ pub struct Answer {
     pub diagnostics: Vec<Diagnostic>,
     /// How much was read.
     pub parse: ParseState,
+    /// What the tree has no node for, by its range.
+    pub asides: Vec<Aside>,
 }
 
 /// How much of a file was read.
@@ -74,7 +76,7 @@ pub fn read(mut output: Output, main: FileId, options: &Options) -> Answer {
     }
     diagnostics.extend(result.diagnostics);
     let unit = Unit { language, sources: output.sources, items: result.items };
-    Answer { unit, diagnostics, parse }
+    Answer { unit, diagnostics, parse, asides: result.asides }
 }
 
 fn is_error(item: &Item) -> bool {

@@ -69,7 +69,10 @@ impl Converter<'_> {
                 Some(&inner) => return self.expr(inner),
                 None => ExprKind::Unsupported(super::SYNTAX_ERROR.into()),
             },
-            other => ExprKind::Unsupported(reason(other).to_owned()),
+            other => {
+                self.keep(node);
+                ExprKind::Unsupported(reason(other).to_owned())
+            }
         };
         Expr { kind, span: self.span(node) }
     }
@@ -102,7 +105,10 @@ impl Converter<'_> {
                 inner.span = self.span(node);
                 inner
             }
-            _ => self.unsupported(node, "statement expression"),
+            _ => {
+                self.keep_statements(node);
+                self.unsupported(node, "statement expression")
+            }
         }
     }
 
@@ -171,6 +177,7 @@ impl Converter<'_> {
 
     fn conditional(&mut self, node: Node<'_>) -> ExprKind {
         if node.child_by_field_name("consequence").is_none() {
+            self.keep_values(node);
             return ExprKind::Unsupported("conditional without middle operand".into());
         }
         let condition = self.operand(node, "condition");

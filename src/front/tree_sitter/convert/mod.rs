@@ -1,9 +1,11 @@
 //! From the concrete tree to syntax.
 //!
 //! One module for each sort of thing: [`items`] ([`functions`], [`records`], [`templates`]), [`types`] with
-//! declarators, [`statements`], [`expressions`]. They share [`Converter`]: the tokens, the buffer that was parsed, and a
+//! declarators, [`statements`],
+//! [`expressions`], and [`asides`] for what syntax has no node for. They share [`Converter`]: the tokens, the buffer that was parsed, and a
 //! budget of depth, beyond which anything is `Unsupported("nested too deeply")`.
 
+mod asides;
 mod expressions;
 mod functions;
 mod items;
@@ -17,7 +19,7 @@ use super::rewrite::{Buffer, TOO_DEEP};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::preprocess::{Output, Token};
 use crate::source::{Language, Span};
-use crate::syntax::{Expr, ExprKind, Item, ItemKind, Name, Qualifier, Stmt, StmtKind};
+use crate::syntax::{Aside, Expr, ExprKind, Item, ItemKind, Name, Qualifier, Stmt, StmtKind};
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
@@ -35,6 +37,7 @@ const NESTED_TOO_DEEPLY: &str = "nested too deeply";
 #[derive(Debug, Default)]
 pub(super) struct Converted {
     pub(super) items: Vec<Item>,
+    pub(super) asides: Vec<Aside>,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// Number of syntax errors.
     pub(super) errors: usize,
@@ -65,6 +68,7 @@ pub(super) fn convert(
     let found = converter.result;
     result.items.extend(items);
     result.items.extend(found.items);
+    result.asides.extend(found.asides);
     result.diagnostics.extend(found.diagnostics);
     result.errors = found.errors;
 }

@@ -23,7 +23,7 @@ impl Converter<'_> {
     }
 
     /// One statement; several become a block.
-    fn statement(&mut self, node: Node<'_>) -> Stmt {
+    pub(super) fn statement(&mut self, node: Node<'_>) -> Stmt {
         let mut found = Vec::new();
         self.statement_into(node, &mut found);
         match found.len() {
@@ -84,9 +84,18 @@ impl Converter<'_> {
             "continue_statement" => StmtKind::Continue,
             "return_statement" => StmtKind::Return(children(node).first().map(|&value| self.expr(value))),
             "goto_statement" => StmtKind::Unsupported("goto statement".into()),
-            "for_range_loop" => StmtKind::Unsupported("range-based for loop".into()),
-            "try_statement" | "seh_try_statement" => StmtKind::Unsupported("try block".into()),
-            "throw_statement" => StmtKind::Unsupported("throw statement".into()),
+            "for_range_loop" => {
+                self.keep_range_loop(node);
+                StmtKind::Unsupported("range-based for loop".into())
+            }
+            "try_statement" | "seh_try_statement" => {
+                self.keep_statements(node);
+                StmtKind::Unsupported("try block".into())
+            }
+            "throw_statement" => {
+                self.keep_values(node);
+                StmtKind::Unsupported("throw statement".into())
+            }
             "co_return_statement" | "co_yield_statement" => StmtKind::Unsupported("coroutine".into()),
             _ => return self.local_items(node),
         };
@@ -137,7 +146,10 @@ impl Converter<'_> {
             Some(value) if value.kind() != "declaration" && clause.child_by_field_name("initializer").is_none() => {
                 self.expr(value)
             }
-            _ => self.unsupported(clause, "declaration in a condition"),
+            _ => {
+                self.keep_statements(clause);
+                self.unsupported(clause, "declaration in a condition")
+            }
         }
     }
 

@@ -1,0 +1,111 @@
+//! What syntax has no node for: the expressions and statements inside are converted and kept beside the tree.
+//!
+//! The node itself stays `Unsupported`; nothing here makes a kernel look understood.
+
+use super::{Converter, child_of, children};
+use crate::syntax::{Aside, AsideKind, Name, Stmt, Variable};
+use tree_sitter::Node;
+
+impl Converter<'_> {
+    /// Keeps the parts of an expression that is not understood.
+    pub(super) fn keep(&mut self, node: Node<'_>) {
+        match node.kind() {
+            "lambda_expression" => self.keep_lambda(node),
+            "new_expression" | "delete_expression" | "fold_expression" | "parameter_pack_expansion" => {
+                self.keep_values(node);
+            }
+            "compound_statement" => self.keep_statements(node),
+            _ => {}
+        }
+    }
+
+    fn aside(&mut self, node: Node<'_>, kind: AsideKind) {
+        let span = self.span(node);
+        self.result.asides.push(Aside { span, kind });
+    }
+
+    fn keep_lambda(&mut self, node: Node<'_>) {
+        let list = node.child_by_field_name("captures").map(|list| children(list)).unwrap_or_default();
+        let stated = list.into_iter().filter_map(|capture| capture.child_by_field_name("right"));
+        let captures = stated.collect::<Vec<_>>().into_iter().map(|value| self.expr(value)).collect();
+        let declarator = node.child_by_field_name("declarator");
+        let params = declarator.and_then(|declarator| declarator.child_by_field_name("parameters"));
+        let params = params.map(|list| self.params(list)).unwrap_or_default();
+        let body = node.child_by_field_name("body").map(|body| self.block(body)).unwrap_or_default();
+        self.aside(node, AsideKind::Lambda { captures, params, body });
+    }
+
+    pub(super) fn keep_range_loop(&mut self, node: Node<'_>) {
+        let (Some(specifier), Some(declarator), Some(range), Some(body)) = (
+            node.child_by_field_name("type"),
+            node.child_by_field_name("declarator"),
+            node.child_by_field_name("right"),
+            node.child_by_field_name("body"),
+        ) else {
+            return;
+        };
+        let qualifiers = self.qualifiers(node);
+        let base = self.type_specifier(specifier);
+        let declared = self.fold(declarator, base);
+        let name: Option<Name> = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
+        let variable = Variable {
+            name: name.unwrap_or_else(|| self.no_name(declarator)),
+            ty: declared.ty,
+            qualifiers,
+            init: None,
+            bits: None,
+            span: self.span(declarator),
+        };
+        let range = self.expr(range);
+        let body = Box::new(self.statement(body));
+        self.aside(node, AsideKind::RangeLoop { variable, range, body });
+    }
+
+    /// The expressions among a node's children and in argument lists directly below it.
+    pub(super) fn keep_values(&mut self, node: Node<'_>) {
+        let mut values = Vec::new();
+        for child in children(node) {
+            match child.kind() {
+                "argument_list" | "initializer_list" => values.extend(self.arguments(child)),
+                kind if is_type(kind) => {}
+                _ => values.push(self.expr(child)),
+            }
+        }
+        self.aside(node, AsideKind::Values(values));
+    }
+
+    /// The statements of the blocks and declarations directly below a node.
+    pub(super) fn keep_statements(&mut self, node: Node<'_>) {
+        if node.kind() == "compound_statement" {
+            let statements = self.block(node);
+            return self.aside(node, AsideKind::Statements(statements));
+        }
+        let mut statements: Vec<Stmt> = Vec::new();
+        for child in children(node) {
+            match child.kind() {
+                "compound_statement" | "declaration" | "init_statement" => statements.push(self.statement(child)),
+                "catch_clause" => {
+                    if let Some(body) = child_of(child, "compound_statement") {
+                        statements.push(self.statement(body));
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.aside(node, AsideKind::Statements(statements));
+    }
+}
+
+fn is_type(kind: &str) -> bool {
+    matches!(
+        kind,
+        "type_identifier"
+            | "primitive_type"
+            | "sized_type_specifier"
+            | "template_type"
+            | "qualified_identifier"
+            | "placeholder_type_specifier"
+            | "new_declarator"
+            | "abstract_pointer_declarator"
+    )
+}
