@@ -21,6 +21,13 @@ fn made(op: AtomicOp, order: MemoryOrder, scope: SyncScope) -> Meaning {
 
 /// `atomicAdd` and its kin, with `_block` and `_system`.
 fn cuda(name: &str) -> Option<Meaning> {
+    // HIP says how floating additions are done; `atomicAddNoRet` is its name for one without a result.
+    let name = name.strip_prefix("unsafe").or_else(|| name.strip_prefix("safe")).map_or(name, |rest| match rest {
+        "AtomicAdd" => "atomicAdd",
+        "AtomicMin" => "atomicMin",
+        "AtomicMax" => "atomicMax",
+        _ => name,
+    });
     let rest = name.strip_prefix("atomic")?;
     let (stem, scope) = match (rest.strip_suffix("_block"), rest.strip_suffix("_system")) {
         (Some(stem), _) => (stem, SyncScope::Block),
@@ -28,7 +35,7 @@ fn cuda(name: &str) -> Option<Meaning> {
         _ => (rest, SyncScope::Grid),
     };
     let op = match stem {
-        "Add" => AtomicOp::Add,
+        "Add" | "AddNoRet" => AtomicOp::Add,
         "Sub" => AtomicOp::Sub,
         "Exch" => AtomicOp::Exchange,
         "Min" => AtomicOp::Min,

@@ -141,6 +141,13 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__ballot" | "__ballot_sync" | "__match_any_sync" | "__match_all_sync" => {
             unmodelled("warp vote", false, fixed(UINT))
         }
+        // Names of HIP, where votes have a bit for each of up to 64 lanes.
+        "__ballot64" => unmodelled("vote of a wavefront", false, fixed(ULONG)),
+        "__builtin_amdgcn_wavefrontsize" => {
+            unmodelled("size of a wavefront, which the device decides", false, fixed(UINT))
+        }
+        "__lane_id" => unmodelled("lane of a wavefront, whose size the device decides", false, fixed(UINT)),
+        "wall_clock64" => meaning(Builtin::Schedule, fixed(LONG)),
         "__reduce_add_sync" | "__reduce_min_sync" | "__reduce_max_sync" | "__reduce_and_sync" | "__reduce_or_sync"
         | "__reduce_xor_sync" => unmodelled("warp reduction", false, ResultType::Unknown),
         "__popc" | "__popcll" | "__clz" | "__clzll" | "__ffs" | "__ffsll" => pure(fixed(INT)),

@@ -81,10 +81,12 @@ fn cuda_type(name: &str) -> Option<NamedType> {
     let half = Scalar::Float { width: 16 };
     Some(match name {
         "dim3" => NamedType::Vector(int(32, false), 3),
-        "__half" | "__nv_bfloat16" | "nv_bfloat16" => NamedType::Scalar(half),
-        "__half2" | "half2" | "__nv_bfloat162" | "nv_bfloat162" => NamedType::Vector(half, 2),
-        "cuComplex" | "cuFloatComplex" => NamedType::Vector(Scalar::Float { width: 32 }, 2),
-        "cuDoubleComplex" => NamedType::Vector(Scalar::Float { width: 64 }, 2),
+        "__half" | "__nv_bfloat16" | "nv_bfloat16" | "hip_bfloat16" | "__hip_bfloat16" => NamedType::Scalar(half),
+        "__half2" | "half2" | "__nv_bfloat162" | "nv_bfloat162" | "__hip_bfloat162" => NamedType::Vector(half, 2),
+        "cuComplex" | "cuFloatComplex" | "hipComplex" | "hipFloatComplex" => {
+            NamedType::Vector(Scalar::Float { width: 32 }, 2)
+        }
+        "cuDoubleComplex" | "hipDoubleComplex" => NamedType::Vector(Scalar::Float { width: 64 }, 2),
         "clock_t" | "time_t" => NamedType::Scalar(int(64, true)),
         "int_fast32_t" | "int_least32_t" => NamedType::Scalar(int(32, true)),
         "uint_fast32_t" | "uint_least32_t" => NamedType::Scalar(int(32, false)),

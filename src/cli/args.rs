@@ -144,6 +144,8 @@ pub(super) struct LaunchArgs {
 pub(super) enum Lang {
     /// CUDA C++
     Cuda,
+    /// HIP
+    Hip,
     /// OpenCL C
     Opencl,
 }

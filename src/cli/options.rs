@@ -6,8 +6,8 @@ use super::args::{CheckArgs, Lang, LaunchArgs, Level, ShowArgs, Solver, SourceAr
 use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::options::{self, Levels, Options, Proofs, SolverKind, Timings};
-use crate::source::Language;
 use crate::source::discover::language_of;
+use crate::source::{Dialect, Language, OpenClVersion};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn solver(wanted: Solver) -> Result<Option<options::Solver>> {
 
 /// The options of `show`.
 pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
-    let language = args.source.lang.map(language).or_else(|| language_of(&args.file));
+    let language = args.source.lang.map(|lang| dialect(lang).language()).or_else(|| language_of(&args.file));
     common(&args.source, &args.launch, language)
 }
 
@@ -67,7 +67,7 @@ fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) ->
         kernels: launch.kernels.clone(),
         defines: source.defines.iter().map(|typed| define(typed)).collect::<Result<_>>()?,
         include_dirs: source.include_dirs.iter().map(|dir| include_dir(dir)).collect::<Result<_>>()?,
-        language: source.lang.map(language),
+        dialect: source.lang.map(dialect),
         ..Options::default()
     })
 }
@@ -76,17 +76,18 @@ fn commands(build: &Path) -> Result<Arc<CompileCommands>> {
     CompileCommands::read(build).map(Arc::new).context("-p (the directory of a build, which has compile_commands.json)")
 }
 
-fn language(lang: Lang) -> Language {
+fn dialect(lang: Lang) -> Dialect {
     match lang {
-        Lang::Cuda => Language::Cuda,
-        Lang::Opencl => Language::OpenCl,
+        Lang::Cuda => Dialect::Cuda,
+        Lang::Hip => Dialect::Hip,
+        Lang::Opencl => Dialect::OpenCl(OpenClVersion::Unstated),
     }
 }
 
 /// The one language of all that is checked, if there is one: it decides which limits a geometry has.
 fn spoken_language(args: &CheckArgs) -> Option<Language> {
     if let Some(lang) = args.source.lang {
-        return Some(language(lang));
+        return Some(dialect(lang).language());
     }
     let is_opencl = |path: &PathBuf| language_of(path) == Some(Language::OpenCl);
     args.paths.iter().all(is_opencl).then_some(Language::OpenCl)

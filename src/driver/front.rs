@@ -7,6 +7,7 @@
 //! Deliberately absent: how either of them reads. Neither knows of the other.
 
 use super::Options;
+use super::dialect::dialect_of;
 use crate::diagnostic::report::{Front, Parse};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::front::clang::{self, Answer, Failure, Pool, Refusal};
@@ -44,7 +45,7 @@ pub(super) struct ReadUnit {
 pub(super) fn read(path: &Path, text: &str, options: &Options) -> ReadUnit {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
-    let preprocessing = preprocessing(path, options);
+    let preprocessing = preprocessing(path, text, options);
     let output = preprocess::preprocess(sources, main, &preprocessing);
     match &options.front {
         FrontEnd::TreeSitter => by_tree_sitter(output, main, &preprocessing),
@@ -56,13 +57,16 @@ pub(super) fn read(path: &Path, text: &str, options: &Options) -> ReadUnit {
 }
 
 /// What the preprocessor is told: what was typed, then what the build says.
-fn preprocessing(path: &Path, options: &Options) -> preprocess::Options {
+fn preprocessing(path: &Path, text: &str, options: &Options) -> preprocess::Options {
+    let flags = options.commands.as_deref().and_then(|commands| commands.flags(path));
     let mut told = preprocess::Options {
         defines: options.defines.clone(),
         include_dirs: options.include_dirs.clone(),
-        language: super::language_of(path, options),
+        includes: Vec::new(),
+        dialect: dialect_of(path, text, flags, options),
     };
-    if let Some(flags) = options.commands.as_deref().and_then(|commands| commands.flags(path)) {
+    if let Some(flags) = flags {
+        told.includes.clone_from(&flags.includes);
         let is_typed = |name: &str| options.defines.iter().any(|(typed, _)| typed == name);
         told.defines.extend(flags.defines.iter().filter(|(name, _)| !is_typed(name)).cloned());
         told.include_dirs.extend(flags.include_dirs.iter().cloned());
@@ -92,7 +96,7 @@ fn state(parse: ParseState) -> Parse {
 /// libclang or nothing.
 fn by_clang(pool: &Pool, mut output: Output, main: FileId, options: &preprocess::Options) -> ReadUnit {
     let mut diagnostics = std::mem::take(&mut output.diagnostics);
-    let (items, parse) = match clang::read(pool, &output, options.language) {
+    let (items, parse) = match clang::read(pool, &output, options.dialect) {
         Ok(mut answer) => {
             diagnostics.extend(answer.refused.iter().map(refused));
             let parse = if answer.refused.is_empty() { Parse::Ok } else { Parse::Partial };
@@ -116,13 +120,13 @@ fn whole(
     parse: Parse,
 ) -> ReadUnit {
     syntax::undecided::mark(&mut items, &output.sources, &output.undecided);
-    let unit = Unit { language: options.language, sources: output.sources, items };
+    let unit = Unit { dialect: options.dialect, sources: output.sources, items };
     ReadUnit { unit, diagnostics, parse, front: Front::Clang, exceptions: Vec::new() }
 }
 
 /// libclang, and tree-sitter for what it refuses.
 fn by_both(pool: &Pool, mut output: Output, main: FileId, options: &preprocess::Options) -> ReadUnit {
-    match clang::read(pool, &output, options.language) {
+    match clang::read(pool, &output, options.dialect) {
         Ok(answer) if answer.refused.is_empty() => {
             let diagnostics = std::mem::take(&mut output.diagnostics);
             whole(output, options, answer.items, diagnostics, Parse::Ok)

@@ -10,6 +10,7 @@
 mod asked;
 mod asking;
 mod attempt;
+mod dialect;
 mod front;
 pub mod isolate;
 mod judge;
@@ -21,6 +22,7 @@ pub mod show;
 pub use crate::check::pages::page as rule_page;
 pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
 pub use crate::preprocess::commands::CompileCommands;
+pub use dialect::language_of;
 pub use front::FrontEnd;
 pub use options::Options;
 
@@ -32,19 +34,11 @@ use crate::diagnostic::report::{
 };
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
-use crate::source::{Language, Span};
+use crate::source::Span;
 use crate::{launch, lower, resolve};
 use options::Timings;
 use std::path::Path;
 use std::time::Instant;
-
-/// The language to read `path` as: what the options say, else what its extension says, else CUDA.
-pub fn language_of(path: &Path, options: &Options) -> Language {
-    options.language.unwrap_or_else(|| match path.extension().and_then(|extension| extension.to_str()) {
-        Some("cl" | "ocl") => Language::OpenCl,
-        _ => Language::Cuda,
-    })
-}
 
 /// A file that has been read and resolved.
 struct ReadFile {

@@ -4,7 +4,7 @@
 
 use super::front::FrontEnd;
 use crate::preprocess::commands::CompileCommands;
-use crate::source::Language;
+use crate::source::Dialect;
 
 pub use crate::smt::{Solver, SolverKind, find as find_solver};
 
@@ -31,8 +31,8 @@ pub struct Options {
     pub commands: Option<Arc<CompileCommands>>,
     /// The front end that reads the files.
     pub front: FrontEnd,
-    /// The language to read files as; `None` means by extension.
-    pub language: Option<Language>,
+    /// What files are read as; `None` means what the build, their extension or their headers say.
+    pub dialect: Option<Dialect>,
     /// Between which threads races are sought.
     pub levels: Levels,
     /// The net under the counted budgets, per kernel.
@@ -90,7 +90,7 @@ impl Default for Options {
             include_dirs: Vec::new(),
             commands: None,
             front: FrontEnd::TreeSitter,
-            language: None,
+            dialect: None,
             levels: Levels::All,
             time_limit: Duration::from_secs(10),
             timings: Timings::Omit,

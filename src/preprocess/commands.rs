@@ -1,13 +1,14 @@
 //! `compile_commands.json`: how a build compiles each file, as far as the preprocessor cares.
 //!
 //! Flags of nvcc, clang, gcc and HIP's compiler are understood where they define macros or name include
-//! directories, also in response files (`@file`, `--options-file file`) and as parts of `-Xclang`; what nvcc hands
+//! directories, include files (`-include`) or say the language (`-x`, `-cl-std`), also in response files (`@file`, `--options-file file`) and as parts of `-Xclang`; what nvcc hands
 //! to other tools (`-Xcompiler`, `-Xptxas`, `-Xlinker` …) is theirs and is skipped. Every other flag is ignored,
 //! with its value if it takes one: a build's command line is never rejected.
 //!
-//! Deliberately absent: forced includes (`-include`), and guessing the flags of a file that the build does not
-//! compile by itself, such as a header.
+//! Deliberately absent: guessing the flags of a file that the build does not compile by itself, such as a header.
 
+use super::{ForcedInclude, IncludedPart};
+use crate::source::{Dialect, OpenClVersion};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,12 @@ pub struct Flags {
     pub defines: Vec<(String, String)>,
     /// Include directories in order, absolute.
     pub include_dirs: Vec<PathBuf>,
+    /// Files that are read before the first line, in order.
+    pub includes: Vec<ForcedInclude>,
+    /// The language, if `-x` says one that can be checked.
+    pub dialect: Option<Dialect>,
+    /// The version of OpenCL C, if `-cl-std` says one.
+    pub opencl: Option<OpenClVersion>,
 }
 
 /// Why there are no commands.
@@ -102,7 +109,9 @@ impl Flags {
     }
 
     fn read(&mut self, words: &[String], directory: &Path, nesting: usize) {
-        let mut words = words.iter().map(String::as_str);
+        // What these words announce is meant for the pass over device code, which is the one that is read here.
+        let is_wrapping = |word: &&str| matches!(*word, "-Xclang" | "-Xarch_device");
+        let mut words = words.iter().map(String::as_str).filter(|word| !is_wrapping(word));
         while let Some(word) = words.next() {
             if let Some(file) = word.strip_prefix('@') {
                 self.read_file(file, directory, nesting);
@@ -115,6 +124,9 @@ impl Flags {
                 Meaning::Define => self.define(value),
                 Meaning::Undefine => self.defines.retain(|(name, _)| name != value),
                 Meaning::Include => self.include_dirs.extend(value.split(',').map(|one| directory.join(one))),
+                Meaning::Force(part) => self.force(value, directory, part),
+                Meaning::Language => self.dialect = dialect(value).or(self.dialect),
+                Meaning::Standard => self.opencl = OpenClVersion::from_name(value).or(self.opencl),
                 Meaning::Response => self.read_file(value, directory, nesting),
                 Meaning::Ignored => {}
             }
@@ -125,6 +137,11 @@ impl Flags {
         let (name, value) = typed.split_once('=').unwrap_or((typed, "1"));
         self.defines.retain(|(known, _)| known != name);
         self.defines.push((name.to_owned(), value.to_owned()));
+    }
+
+    fn force(&mut self, names: &str, directory: &Path, part: IncludedPart) {
+        let forced = |name: &str| ForcedInclude { name: name.into(), directory: directory.to_path_buf(), part };
+        self.includes.extend(names.split(',').map(forced));
     }
 
     fn read_file(&mut self, file: &str, directory: &Path, nesting: usize) {
@@ -145,9 +162,22 @@ enum Meaning {
     Define,
     Undefine,
     Include,
+    Force(IncludedPart),
+    Language,
+    Standard,
     Response,
     /// Its value is skipped with it.
     Ignored,
+}
+
+/// The language that `-x` names, if it can be checked.
+fn dialect(name: &str) -> Option<Dialect> {
+    Some(match name {
+        "cu" | "cuda" => Dialect::Cuda,
+        "hip" => Dialect::Hip,
+        "cl" | "clcpp" => Dialect::OpenCl(OpenClVersion::Unstated),
+        _ => return None,
+    })
 }
 
 /// What a flag means, if it takes a value.
@@ -156,6 +186,10 @@ fn meaning(flag: &str) -> Option<Meaning> {
         "-D" | "--define-macro" => Meaning::Define,
         "-U" | "--undefine-macro" => Meaning::Undefine,
         "-I" | "-isystem" | "-iquote" | "--include-path" | "--system-include" | "-idirafter" => Meaning::Include,
+        "-include" | "--include" | "--pre-include" => Meaning::Force(IncludedPart::Whole),
+        "-imacros" | "--imacros" => Meaning::Force(IncludedPart::Macros),
+        "-x" | "--x" | "--language" => Meaning::Language,
+        "-cl-std" | "-std" | "--std" => Meaning::Standard,
         "-optf" | "--options-file" => Meaning::Response,
         "-Xcompiler"
         | "--compiler-options"
@@ -179,16 +213,9 @@ fn meaning(flag: &str) -> Option<Meaning> {
         | "--compiler-bindir"
         | "-o"
         | "--output-file"
-        | "-x"
-        | "--x"
-        | "-std"
-        | "--std"
         | "-MF"
         | "-MT"
         | "-MQ"
-        | "-include"
-        | "--pre-include"
-        | "-imacros"
         | "-L"
         | "--library-path"
         | "-l"
@@ -197,10 +224,9 @@ fn meaning(flag: &str) -> Option<Meaning> {
         | "--maxrregcount"
         | "-diag-suppress"
         | "--diag-suppress"
-        | "-Xclang"
+        | "-include-pch"
         | "-target"
         | "--target"
-        | "-Xarch_device"
         | "-Xarch_host"
         | "-t"
         | "--threads"
@@ -228,12 +254,16 @@ fn meaning(flag: &str) -> Option<Meaning> {
 
 /// A word as a flag and the value that is attached to it: `-DX=1`, `--gpu-architecture=sm_80`, `-Iinclude`.
 fn flag_and_value(word: &str) -> (&str, Option<&str>) {
-    for short in ["-D", "-U", "-I", "-O", "-L", "-l"] {
+    for short in ["-D", "-U", "-I", "-O", "-L", "-l", "-x"] {
         if let Some(value) = word.strip_prefix(short).filter(|value| !value.is_empty()) {
             return (short, Some(value));
         }
     }
-    for attached in ["-isystem", "-iquote"] {
+    // A precompiled header is no include file.
+    if word == "-include-pch" {
+        return (word, None);
+    }
+    for attached in ["-isystem", "-iquote", "-imacros", "-include", "-idirafter"] {
         if let Some(value) = word.strip_prefix(attached).filter(|value| !value.is_empty()) {
             return (attached, Some(value.trim_start_matches('=')));
         }

@@ -9,7 +9,7 @@ use super::files::{FileAccess, normalized};
 use super::interner::{Interner, Symbol};
 use super::lexer;
 use super::predefined;
-use super::{Include, MissingInclude, Options, Output, Token, TokenFlags, TokenKind};
+use super::{ForcedInclude, Include, IncludedPart, MissingInclude, Options, Output, Token, TokenFlags, TokenKind};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::{FileId, Language, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -121,7 +121,7 @@ impl<'a> Preprocessor<'a> {
             sources,
             spellings,
             names,
-            language: options.language,
+            language: options.language(),
             options,
             macros: Vec::new(),
             busy: Vec::new(),
@@ -145,7 +145,7 @@ impl<'a> Preprocessor<'a> {
 
     /// Reads the definitions of the language and of the command line.
     pub(super) fn predefine(&mut self) {
-        self.define_from("<built-in>", predefined::text(self.language));
+        self.define_from("<built-in>", &predefined::text(self.options.dialect));
         let mut lines = String::new();
         for (name, value) in &self.options.defines {
             // `-D 'F(x)=x'` defines a function-like macro, as in every compiler; a line break ends the value.
@@ -172,6 +172,7 @@ impl<'a> Preprocessor<'a> {
         self.loaded.insert(normalized(&path), (main, Rc::clone(&tokens)));
         let mut result = Vec::with_capacity(tokens.len());
         self.stack.push(Open { file: main, tokens, next: 0, conditionals: Vec::new() });
+        self.force_includes(main);
         while let Some(token) = self.expanded() {
             result.push(token);
         }
@@ -189,6 +190,41 @@ impl<'a> Preprocessor<'a> {
             skipped: self.skipped,
             undecided: self.undecided,
         }
+    }
+
+    /// Opens the files that the command line includes, the first on top: they are read before `main` goes on.
+    fn force_includes(&mut self, main: FileId) {
+        let options = self.options;
+        let (whole, macros): (Vec<_>, Vec<_>) =
+            options.includes.iter().partition(|forced| forced.part == IncludedPart::Whole);
+        for forced in macros {
+            if let Some((file, tokens)) = self.find_forced(forced, main) {
+                let below = self.stack.len();
+                self.stack.push(Open { file, tokens, next: 0, conditionals: Vec::new() });
+                // Leaving a file goes on with the one below it, which must not be read yet.
+                let waiting: Vec<Open> = self.stack.drain(..below).collect();
+                while self.next_of_files().is_some() {}
+                self.stack = waiting;
+            }
+        }
+        for forced in whole.into_iter().rev() {
+            if let Some((file, tokens)) = self.find_forced(forced, main) {
+                self.stack.push(Open { file, tokens, next: 0, conditionals: Vec::new() });
+            }
+        }
+    }
+
+    fn find_forced(&mut self, forced: &ForcedInclude, main: FileId) -> Option<(FileId, Rc<[Token]>)> {
+        let places = std::iter::once(&forced.directory).chain(&self.options.include_dirs);
+        let places: Vec<PathBuf> = places.map(|place| normalized(&place.join(&forced.name))).collect();
+        let found = places.iter().find_map(|place| self.load(place));
+        if found.is_none() {
+            let name = forced.name.display().to_string();
+            let span = Span::new(main, 0, 0);
+            self.report(Severity::Warning, span, &format!("the file `{name}` that the build includes is not found"));
+            self.missing_includes.push(MissingInclude { name, span });
+        }
+        found
     }
 
     pub(super) fn complain(&mut self, span: Span, message: &str) {

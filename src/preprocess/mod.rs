@@ -29,7 +29,7 @@ pub use files::{Disk, FileAccess, decode};
 pub use interner::{Interner, Symbol};
 
 use crate::diagnostic::Diagnostic;
-use crate::source::{FileId, Language, SourceMap, Span};
+use crate::source::{Dialect, FileId, Language, SourceMap, Span};
 use std::ops::{BitOr, BitOrAssign};
 use std::path::PathBuf;
 
@@ -40,15 +40,42 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// `-I`, in order.
     pub include_dirs: Vec<PathBuf>,
-    /// The language, which decides what is predefined.
-    pub language: Language,
+    /// `-include`, in order: files that are read before the first line.
+    pub includes: Vec<ForcedInclude>,
+    /// What the text is written in, which decides what is predefined.
+    pub dialect: Dialect,
 }
 
 impl Options {
     /// No definitions and no include directories.
-    pub fn new(language: Language) -> Self {
-        Options { defines: Vec::new(), include_dirs: Vec::new(), language }
+    pub fn new(dialect: impl Into<Dialect>) -> Self {
+        Options { defines: Vec::new(), include_dirs: Vec::new(), includes: Vec::new(), dialect: dialect.into() }
     }
+
+    /// The language of the text.
+    pub fn language(&self) -> Language {
+        self.dialect.language()
+    }
+}
+
+/// A file that the command line includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForcedInclude {
+    /// The name as typed.
+    pub name: PathBuf,
+    /// Where the compiler runs: the first place to look.
+    pub directory: PathBuf,
+    /// What is taken of the file.
+    pub part: IncludedPart,
+}
+
+/// What a [`ForcedInclude`] takes of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IncludedPart {
+    /// Everything (`-include`).
+    Whole,
+    /// Only what it defines (`-imacros`).
+    Macros,
 }
 
 /// One token.

@@ -1,17 +1,29 @@
 //! What compilers define before the first line, as text that goes through the ordinary directives.
 //!
-//! The CUDA set is that of the device pass of nvcc for `sm_80`; the OpenCL set is that of OpenCL C 3.0 with
-//! 64-bit addresses. Fence flags and limits, which are macros or constants in the compilers' headers, are
-//! defined here because those headers are not read.
+//! The CUDA set is that of the device pass of nvcc for `sm_80`, the HIP set that of hipcc's for an AMD device; the
+//! OpenCL set is that of a device of version 3.0 with 64-bit addresses, which takes programs of every version.
+//! Fence flags and limits, which are macros or constants in the compilers' headers, are defined here because those
+//! headers are not read.
 
-use crate::source::Language;
+use crate::source::{Dialect, OpenClVersion};
+use std::borrow::Cow;
 
-/// The definitions of `language`.
-pub(super) fn text(language: Language) -> &'static str {
-    match language {
-        Language::Cuda => CUDA,
-        Language::OpenCl => OPENCL,
+/// The definitions of `dialect`.
+pub(super) fn text(dialect: Dialect) -> Cow<'static, str> {
+    match dialect {
+        Dialect::Cuda => CUDA.into(),
+        Dialect::Hip => HIP.into(),
+        Dialect::OpenCl(version) => opencl(version).into(),
     }
+}
+
+fn opencl(version: OpenClVersion) -> String {
+    let number = version.number();
+    let optional = match version {
+        OpenClVersion::V3_0 | OpenClVersion::Unstated => OPENCL_FEATURES,
+        _ => "",
+    };
+    format!("{OPENCL}#define __OPENCL_C_VERSION__ {number}\n{optional}")
 }
 
 macro_rules! common {
@@ -58,18 +70,11 @@ macro_rules! common {
     };
 }
 
-const CUDA: &str = concat!(
-    common!(),
-    "\
+/// What the two dialects of C++ share.
+macro_rules! cplusplus {
+    () => {
+        "\
 #define __cplusplus 201703L
-#define __CUDACC__ 1
-#define __NVCC__ 1
-#define __CUDA_ARCH__ 800
-#define __CUDACC_VER_MAJOR__ 12
-#define __CUDACC_VER_MINOR__ 4
-#define __CUDA_API_VERSION 12040
-#define CUDART_VERSION 12040
-#define CUDA_VERSION 12040
 #define __LP64__ 1
 #define __x86_64__ 1
 #define __linux__ 1
@@ -96,6 +101,22 @@ const CUDA: &str = concat!(
 #define NAN (__builtin_nanf(\"\"))
 #define HUGE_VAL (__builtin_huge_val())
 #define HUGE_VALF (__builtin_huge_valf())
+"
+    };
+}
+
+const CUDA: &str = concat!(
+    common!(),
+    cplusplus!(),
+    "\
+#define __CUDACC__ 1
+#define __NVCC__ 1
+#define __CUDA_ARCH__ 800
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 4
+#define __CUDA_API_VERSION 12040
+#define CUDART_VERSION 12040
+#define CUDA_VERSION 12040
 #define CUDART_INF_F (__builtin_inff())
 #define CUDART_NAN_F (__builtin_nanf(\"\"))
 #define CUDART_PI_F 3.141592654f
@@ -103,11 +124,60 @@ const CUDA: &str = concat!(
 "
 );
 
+/// The names of HIP that are other words for CUDA's, and those that depend on the device: the lanes of a wavefront
+/// are 32 or 64, so that no condition on their number is decided and none of its values is known.
+const HIP: &str = concat!(
+    common!(),
+    cplusplus!(),
+    "\
+#define __HIP__ 1
+#define __HIPCC__ 1
+#define __HIP_PLATFORM_AMD__ 1
+#define __HIP_PLATFORM_HCC__ 1
+#define __HIP_DEVICE_COMPILE__ 1
+#define __AMDGCN__ 1
+#define __AMDGPU__ 1
+#define HIP_VERSION_MAJOR 6
+#define HIP_VERSION_MINOR 2
+#define HIP_VERSION 60200000
+#define __HIP_ARCH_HAS_GLOBAL_INT32_ATOMICS__ 1
+#define __HIP_ARCH_HAS_SHARED_INT32_ATOMICS__ 1
+#define __HIP_ARCH_HAS_GLOBAL_INT64_ATOMICS__ 1
+#define __HIP_ARCH_HAS_SHARED_INT64_ATOMICS__ 1
+#define __HIP_ARCH_HAS_DOUBLES__ 1
+#define __HIP_ARCH_HAS_WARP_VOTE__ 1
+#define __HIP_ARCH_HAS_WARP_BALLOT__ 1
+#define __HIP_ARCH_HAS_WARP_SHUFFLE__ 1
+#define __HIP_ARCH_HAS_3DGRID__ 1
+#define hipThreadIdx_x threadIdx.x
+#define hipThreadIdx_y threadIdx.y
+#define hipThreadIdx_z threadIdx.z
+#define hipBlockIdx_x blockIdx.x
+#define hipBlockIdx_y blockIdx.y
+#define hipBlockIdx_z blockIdx.z
+#define hipBlockDim_x blockDim.x
+#define hipBlockDim_y blockDim.y
+#define hipBlockDim_z blockDim.z
+#define hipGridDim_x gridDim.x
+#define hipGridDim_y gridDim.y
+#define hipGridDim_z gridDim.z
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define HIP_SYMBOL(X) X
+#define HIP_DYNAMIC_SHARED(type, var) extern __shared__ type var[];
+#define HIP_DYNAMIC_SHARED_ATTRIBUTE
+#define hipLaunchKernelGGL(kernel, grid, block, memory, stream, ...) kernel<<<(grid), (block), (memory), (stream)>>>(__VA_ARGS__)
+#define hipLaunchKernelGGLInternal(kernel, grid, block, memory, stream, ...) kernel<<<(grid), (block), (memory), (stream)>>>(__VA_ARGS__)
+#define __AMDGCN_WAVEFRONT_SIZE __builtin_amdgcn_wavefrontsize()
+#define __AMDGCN_WAVEFRONT_SIZE__ __builtin_amdgcn_wavefrontsize()
+#define __ballot(predicate) __ballot64(predicate)
+#define __activemask() __ballot64(1)
+"
+);
+
 const OPENCL: &str = concat!(
     common!(),
     "\
 #define __OPENCL_VERSION__ 300
-#define __OPENCL_C_VERSION__ 300
 #define CL_VERSION_1_0 100
 #define CL_VERSION_1_1 110
 #define CL_VERSION_1_2 120
@@ -126,15 +196,6 @@ const OPENCL: &str = concat!(
 #define cl_khr_int64_base_atomics 1
 #define cl_khr_int64_extended_atomics 1
 #define cl_khr_3d_image_writes 1
-#define __opencl_c_int64 1
-#define __opencl_c_fp64 1
-#define __opencl_c_images 1
-#define __opencl_c_generic_address_space 1
-#define __opencl_c_program_scope_global_variables 1
-#define __opencl_c_atomic_order_acq_rel 1
-#define __opencl_c_atomic_order_seq_cst 1
-#define __opencl_c_atomic_scope_device 1
-#define __opencl_c_work_group_collective_functions 1
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
 #define CLK_IMAGE_MEM_FENCE 4
@@ -170,3 +231,22 @@ const OPENCL: &str = concat!(
 #define M_SQRT1_2_F 0.70710678f
 "
 );
+
+/// What is optional in OpenCL C 3.0, and present here.
+const OPENCL_FEATURES: &str = "\
+#define __opencl_c_int64 1
+#define __opencl_c_fp64 1
+#define __opencl_c_images 1
+#define __opencl_c_generic_address_space 1
+#define __opencl_c_program_scope_global_variables 1
+#define __opencl_c_atomic_order_acq_rel 1
+#define __opencl_c_atomic_order_seq_cst 1
+#define __opencl_c_atomic_scope_device 1
+#define __opencl_c_work_group_collective_functions 1
+#define __opencl_c_device_enqueue 1
+#define __opencl_c_pipes 1
+#define __opencl_c_read_write_images 1
+#define __opencl_c_subgroups 1
+#define __opencl_c_3d_image_writes 1
+#define __opencl_c_atomic_scope_all_devices 1
+";

@@ -11,7 +11,7 @@ use super::template::TemplateValue;
 use super::types::Written;
 use crate::arena::Arena;
 use crate::diagnostic::Diagnostic;
-use crate::source::{Language, Span};
+use crate::source::{Dialect, Language, Span};
 use crate::syntax;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -53,6 +53,7 @@ pub(super) struct Frame {
 /// All state of a resolution.
 pub(super) struct Resolver<'u> {
     pub(super) language: Language,
+    pub(super) dialect: Dialect,
     pub(super) types: Arena<Type>,
     interned: FxHashMap<Type, TypeId>,
     pub(super) records: Arena<Record>,
@@ -111,7 +112,8 @@ pub(super) const DEPTH_LIMIT: usize = 320;
 
 impl<'u> Resolver<'u> {
     /// An empty state with the scope of the translation unit.
-    pub(super) fn new(language: Language) -> Self {
+    pub(super) fn new(dialect: Dialect) -> Self {
+        let language = dialect.language();
         let mut types = Arena::new();
         let mut interned = FxHashMap::default();
         let mut intern = |ty: Type| {
@@ -134,6 +136,7 @@ impl<'u> Resolver<'u> {
         };
         Resolver {
             language,
+            dialect,
             types,
             interned,
             records: Arena::new(),

@@ -6,9 +6,10 @@ use super::conversion::has_effect;
 use super::program::{Expr, ExprKind, Type, TypeId};
 use super::scope::{Entity, Found};
 use super::types::path_text;
+use crate::builtins::Builtin;
 use crate::builtins::variables::{Variable as BuiltinVariable, variable};
 use crate::calculus::{Axis, GeometryVar};
-use crate::source::Span;
+use crate::source::{Dialect, Span};
 use crate::syntax;
 
 /// Operators in a row beyond which an expression is not resolved: everything after this pass recurs on them.
@@ -231,6 +232,12 @@ impl<'u> Resolver<'u> {
     /// A variable that the unit does not declare.
     fn external_variable(&mut self, name: &str, span: Span) -> Expr {
         let short = name.rsplit("::").next().unwrap_or(name);
+        // The lanes of a wavefront are 32 or 64: the device decides.
+        if self.dialect == Dialect::Hip && short == "warpSize" {
+            let reason = "size of a wavefront, which the device decides".to_owned();
+            let builtin = Builtin::Unmodelled { reason, touches_memory: false };
+            return expr(ExprKind::Builtin(builtin, short.to_owned(), Vec::new()), self.common.int, span);
+        }
         match variable(self.language, short) {
             Some(BuiltinVariable::Ids(make)) => {
                 let lanes = Axis::ALL

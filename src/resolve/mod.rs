@@ -57,8 +57,9 @@ pub struct Resolved {
 
 /// Resolves a unit.
 pub fn resolve(unit: syntax::Unit) -> Resolved {
-    let syntax::Unit { language, sources, items } = unit;
-    let mut resolver = context::Resolver::new(language);
+    let syntax::Unit { dialect, sources, items } = unit;
+    let language = dialect.language();
+    let mut resolver = context::Resolver::new(dialect);
     resolver.run(&items);
     let context::Resolver { types, records, variables, functions, kernels, launches, diagnostics, .. } = resolver;
     let program = program::Program { language, sources, types, records, variables, functions, kernels, launches };

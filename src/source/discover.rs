@@ -6,24 +6,29 @@
 //!
 //! Deliberately absent: reading the files.
 
-use super::Language;
+use super::{Dialect, Language, OpenClVersion};
 use ignore::WalkBuilder;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The extensions that a walk picks up.
-pub const EXTENSIONS: [(&str, Language); 5] = [
-    ("cu", Language::Cuda),
-    ("cuh", Language::Cuda),
-    ("hip", Language::Cuda),
-    ("cl", Language::OpenCl),
-    ("ocl", Language::OpenCl),
+pub const EXTENSIONS: [(&str, Dialect); 5] = [
+    ("cu", Dialect::Cuda),
+    ("cuh", Dialect::Cuda),
+    ("hip", Dialect::Hip),
+    ("cl", Dialect::OpenCl(OpenClVersion::Unstated)),
+    ("ocl", Dialect::OpenCl(OpenClVersion::Unstated)),
 ];
+
+/// What a path's extension says that the file is written in, if it says so.
+pub fn dialect_of(path: &Path) -> Option<Dialect> {
+    let extension = path.extension()?.to_str()?;
+    EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known)).map(|&(_, dialect)| dialect)
+}
 
 /// The language that a path's extension says, if it says one.
 pub fn language_of(path: &Path) -> Option<Language> {
-    let extension = path.extension()?.to_str()?;
-    EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known)).map(|&(_, language)| language)
+    dialect_of(path).map(Dialect::language)
 }
 
 /// A path that gave no file.

@@ -7,9 +7,11 @@
 //!
 //! Deliberately absent: any knowledge of C, CUDA or OpenCL.
 
+mod dialect;
 pub mod discover;
 mod line_index;
 
+pub use dialect::{Dialect, OpenClVersion};
 pub use line_index::{LineColumn, LineIndex};
 
 use crate::arena::{Arena, Handle};
@@ -25,7 +27,7 @@ pub type ExpansionId = Handle<Expansion>;
 /// The language of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
-    /// CUDA C++ (`.cu`, `.cuh`); HIP (`.hip`) is read as the same language.
+    /// CUDA C++ (`.cu`, `.cuh`) and HIP (`.hip`), which has the same rules.
     Cuda,
     /// OpenCL C (`.cl`, `.ocl`).
     OpenCl,

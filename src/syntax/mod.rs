@@ -24,13 +24,13 @@ pub use aside::{Aside, AsideKind};
 pub use lost::{lost_kernel, lost_name};
 pub use print::print;
 
-use crate::source::{Language, SourceMap, Span};
+use crate::source::{Dialect, SourceMap, Span};
 
 /// One translation unit.
 #[derive(Debug)]
 pub struct Unit {
-    /// The language it was read as.
-    pub language: Language,
+    /// What it was read as.
+    pub dialect: Dialect,
     /// Its files and macro expansions.
     pub sources: SourceMap,
     /// Top-level items of all files, in the order of the preprocessed text.

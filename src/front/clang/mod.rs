@@ -13,6 +13,7 @@
 //! finds them alike for every front end.
 
 mod admissible;
+mod arguments;
 mod brackets;
 mod convert;
 mod library;
@@ -30,7 +31,7 @@ pub use pool::{Failure, Limits, Pool, Start};
 pub use worker::serve;
 
 use crate::preprocess::Output;
-use crate::source::Language;
+use crate::source::Dialect;
 use crate::syntax::{Item, ItemKind, Stmt, StmtKind};
 use brackets::Brackets;
 use map::Map;
@@ -53,57 +54,35 @@ pub struct Answer {
 }
 
 /// Reads the preprocessed tokens of a file.
-pub fn read(pool: &Pool, output: &Output, language: Language) -> Result<Answer, Failure> {
+pub fn read(pool: &Pool, output: &Output, dialect: Dialect) -> Result<Answer, Failure> {
     if text::nests_too_deeply(output) {
         return Err(Failure::Refused("brackets nest too deeply for libclang".to_owned()));
     }
     if output.tokens.len() > MAX_TOKENS {
         return Err(Failure::Refused(format!("{} tokens are too many for libclang", output.tokens.len())));
     }
-    let text = Text::new(output, language);
-    let arguments = arguments(language).iter().map(|&argument| argument.to_owned()).collect();
+    let mut best = read_as(pool, output, dialect)?;
+    for &other in arguments::alternatives(dialect) {
+        if best.refused.is_empty() {
+            break;
+        }
+        let answer = read_as(pool, output, other)?;
+        if answer.refused.len() < best.refused.len() {
+            best = answer;
+        }
+    }
+    Ok(best)
+}
+
+fn read_as(pool: &Pool, output: &Output, dialect: Dialect) -> Result<Answer, Failure> {
+    let text = Text::new(output, dialect);
+    let arguments = arguments::arguments(dialect);
     let Parsed { cursors, errors } = pool.ask(Job { arguments, text: text.whole.clone(), from: text.from })?;
     let brackets = Brackets::new(output);
     let map = Map::new(&cursors, &text, &brackets, output);
-    let converted = convert::convert(output, &map, &brackets, language);
+    let converted = convert::convert(output, &map, &brackets, dialect.language());
     let refused = admissible::refused(&converted.places, &errors, &text, output);
     Ok(Answer { items: converted.items, refused })
-}
-
-/// How clang is called. Headers, libraries and tools are looked for nowhere.
-fn arguments(language: Language) -> &'static [&'static str] {
-    match language {
-        Language::Cuda => &[
-            "-x",
-            "cuda",
-            "--cuda-device-only",
-            "-nocudainc",
-            "-nocudalib",
-            "--cuda-gpu-arch=sm_75",
-            "-std=c++17",
-            "-nostdinc",
-            "-nostdinc++",
-            "-ferror-limit=0",
-            "-fsyntax-only",
-            "-w",
-            "-Xclang",
-            "-fcuda-allow-variadic-functions",
-        ],
-        Language::OpenCl => &[
-            "-x",
-            "cl",
-            "-cl-std=CL2.0",
-            "-cl-no-stdinc",
-            "-nostdinc",
-            "-target",
-            "spir64",
-            "-Xclang",
-            "-fdeclare-opencl-builtins",
-            "-ferror-limit=0",
-            "-fsyntax-only",
-            "-w",
-        ],
-    }
 }
 
 impl Answer {

@@ -6,7 +6,7 @@
 
 use super::shim;
 use crate::preprocess::{Output, TokenKind};
-use crate::source::Language;
+use crate::source::Dialect;
 
 /// Brackets may nest this deeply; clang gives up at 256, and its visitors recurse.
 const NESTING: usize = 200;
@@ -23,9 +23,9 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Writes the tokens of `output` behind the declarations of `language`.
-    pub(super) fn new(output: &Output, language: Language) -> Text {
-        let mut text = shim::text(language, output);
+    /// Writes the tokens of `output` behind the declarations of `dialect`.
+    pub(super) fn new(output: &Output, dialect: Dialect) -> Text {
+        let mut text = shim::text(dialect);
         let from = text.len() as u32;
         text.reserve(output.tokens.len() * 6);
         let mut starts = Vec::with_capacity(output.tokens.len());

@@ -60,7 +60,7 @@ pub fn parse_with(files: &dyn preprocess::FileAccess, sources: SourceMap, main: 
 /// Reads what the preprocessor made of `main`.
 pub fn read(mut output: Output, main: FileId, options: &Options) -> Answer {
     let mut diagnostics = std::mem::take(&mut output.diagnostics);
-    let language = options.language;
+    let language = options.language();
     let names = Names::collect(&output, language);
     let mut result = convert::Converted::default();
     read_items(&output, &names, options, &mut result);
@@ -75,7 +75,7 @@ pub fn read(mut output: Output, main: FileId, options: &Options) -> Answer {
         diagnostics.push(whole_file(main, "the file could not be parsed"));
     }
     diagnostics.extend(result.diagnostics);
-    let unit = Unit { language, sources: output.sources, items: result.items };
+    let unit = Unit { dialect: options.dialect, sources: output.sources, items: result.items };
     Answer { unit, diagnostics, parse, asides: result.asides }
 }
 
@@ -103,12 +103,12 @@ fn read_items(output: &Output, names: &Names, options: &Options, result: &mut co
         return;
     };
     if !is_lost(&tree) {
-        return convert::convert(output, names, &buffer, &tree, options.language, result);
+        return convert::convert(output, names, &buffer, &tree, options.language(), result);
     }
     for chunk in chunks::split(output) {
         let before = result.items.len();
         match tree_of_tokens(output, chunk.clone(), names, options) {
-            Some((buffer, tree)) => convert::convert(output, names, &buffer, &tree, options.language, result),
+            Some((buffer, tree)) => convert::convert(output, names, &buffer, &tree, options.language(), result),
             None => result.parser_failed = true,
         }
         if result.items[before..].iter().all(is_error) {
@@ -125,7 +125,7 @@ fn is_lost(tree: &Tree) -> bool {
 }
 
 fn tree_of_tokens(output: &Output, tokens: Range<usize>, names: &Names, options: &Options) -> Option<(Buffer, Tree)> {
-    let buffer = rewrite::rewrite(output, tokens, names, options.language);
+    let buffer = rewrite::rewrite(output, tokens, names, options.language());
     let tree = tree_of(&buffer.text)?;
     Some((buffer, tree))
 }

@@ -290,6 +290,11 @@ pub(super) fn is_builtin_type(text: &str, language: Language) -> bool {
                     | "cuComplex"
                     | "cuFloatComplex"
                     | "cuDoubleComplex"
+                    | "hip_bfloat16"
+                    | "__hip_bfloat16"
+                    | "hipComplex"
+                    | "hipFloatComplex"
+                    | "hipDoubleComplex"
             ) || is_cuda_vector(text)
         }
     }

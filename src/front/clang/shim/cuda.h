@@ -155,7 +155,7 @@ float __low2float(__half2);
 float __high2float(__half2);
 float2 __half22float2(__half2);
 
-// `__syncthreads` is built into clang.
+// `__syncthreads` is built into clang for CUDA.
 int __syncthreads_count(int);
 int __syncthreads_and(int);
 int __syncthreads_or(int);
