@@ -4,6 +4,7 @@
 //! `scripts/test` does.
 
 pub(crate) mod agreement;
+mod builds;
 mod traps;
 
 use raceproof::driver::{FrontEnd, Limits, Pool, Start, locate};

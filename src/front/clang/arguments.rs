@@ -58,9 +58,8 @@ const COMMON: &[&str] = &["-nostdinc", "-nostdinc++", "-ferror-limit=0", "-fsynt
 
 fn standard(version: OpenClVersion) -> &'static str {
     match version {
-        OpenClVersion::V1_0 => "-cl-std=CL1.0",
-        OpenClVersion::V1_1 => "-cl-std=CL1.1",
-        OpenClVersion::V1_2 => "-cl-std=CL1.2",
+        // `printf` came with 1.2, and earlier by extensions that every device has.
+        OpenClVersion::V1_0 | OpenClVersion::V1_1 | OpenClVersion::V1_2 => "-cl-std=CL1.2",
         OpenClVersion::V2_0 | OpenClVersion::Unstated => "-cl-std=CL2.0",
         OpenClVersion::V3_0 => "-cl-std=CL3.0",
     }

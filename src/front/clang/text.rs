@@ -36,7 +36,7 @@ impl Text {
                 TokenKind::Other => text.push('@'),
                 // A `#` could start a directive.
                 TokenKind::Punctuator if spelling.starts_with('#') || spelling.starts_with("%:") => text.push('@'),
-                _ => text.push_str(spelling),
+                _ => text.push_str(other_name(spelling, dialect).unwrap_or(spelling)),
             }
             let next = output.tokens.get(at + 1).map_or("", |next| output.text(next));
             // Our lexer ends at `<<`; clang wants a launch's brackets whole.
@@ -51,6 +51,17 @@ impl Text {
     pub(super) fn token_at(&self, offset: u32) -> usize {
         self.starts.partition_point(|&start| start <= offset).saturating_sub(1)
     }
+}
+
+/// The name that clang is given for a function whose calls it misplaces.
+fn other_name(spelling: &str, dialect: Dialect) -> Option<&'static str> {
+    let is_opencl = matches!(dialect, Dialect::OpenCl(_));
+    Some(match spelling {
+        "to_global" if is_opencl => "rp_to_global",
+        "to_local" if is_opencl => "rp_to_local",
+        "to_private" if is_opencl => "rp_to_private",
+        _ => return None,
+    })
 }
 
 /// Whether brackets nest more deeply than libclang should be given.

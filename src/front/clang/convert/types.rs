@@ -63,6 +63,8 @@ impl Reader<'_> {
             "constexpr" | "consteval" | "constinit" | "virtual" | "explicit" | "mutable" | "thread_local" => !opencl,
             "kernel" | "global" | "local" | "constant" | "private" | "generic" | "read_only" | "write_only"
             | "read_write" => opencl,
+            // Before version 2.0 it is a name like any other.
+            "pipe" => opencl && self.is_identifier(self.at + 1),
             _ => false,
         }
     }

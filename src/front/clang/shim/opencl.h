@@ -1,5 +1,19 @@
 // The types of OpenCL C that its own header declares; its functions are built into clang.
 // Only clang reads this, so that it can parse; what these names mean is said in `builtins`.
+#define __opencl_c_fp64 1
+#define __opencl_c_int64 1
+#define __opencl_c_images 1
+#define __opencl_c_3d_image_writes 1
+#define cl_khr_subgroups 1
+#define cl_khr_subgroup_ballot 1
+#define cl_khr_subgroup_shuffle 1
+#define cl_khr_subgroup_shuffle_relative 1
+#define cl_khr_subgroup_non_uniform_vote 1
+#define cl_khr_subgroup_non_uniform_arithmetic 1
+#define cl_khr_subgroup_clustered_reduce 1
+#define __opencl_subgroup_builtins 1
+// What is not there before version 2.0, and optional in 3.0.
+#if __OPENCL_C_VERSION__ >= 200
 #define __opencl_c_generic_address_space 1
 #define __opencl_c_work_group_collective_functions 1
 #define __opencl_c_atomic_order_acq_rel 1
@@ -9,10 +23,9 @@
 #define __opencl_c_program_scope_global_variables 1
 #define __opencl_c_read_write_images 1
 #define __opencl_c_subgroups 1
-#define __opencl_c_fp64 1
-#define __opencl_c_int64 1
-#define __opencl_c_images 1
-#define __opencl_c_3d_image_writes 1
+#define __opencl_c_device_enqueue 1
+#define __opencl_c_pipes 1
+#endif
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
@@ -66,7 +79,30 @@ typedef enum memory_order {
   memory_order_acq_rel = __ATOMIC_ACQ_REL,
   memory_order_seq_cst = __ATOMIC_SEQ_CST
 } memory_order;
+#if __OPENCL_C_VERSION__ >= 200
 typedef struct { int dummy; } ndrange_t;
+typedef int kernel_enqueue_flags_t, clk_profiling_info;
+enum { CLK_ENQUEUE_FLAGS_NO_WAIT, CLK_ENQUEUE_FLAGS_WAIT_KERNEL, CLK_ENQUEUE_FLAGS_WAIT_WORK_GROUP };
+enum { CLK_SUCCESS = 0, CLK_ENQUEUE_FAILURE = -101, CLK_PROFILING_COMMAND_EXEC_TIME = 1 };
+bool is_valid_reserve_id(reserve_id_t);
+queue_t get_default_queue(void);
+ndrange_t __attribute__((overloadable)) ndrange_1D(size_t);
+ndrange_t __attribute__((overloadable)) ndrange_1D(size_t, size_t);
+ndrange_t __attribute__((overloadable)) ndrange_1D(size_t, size_t, size_t);
+ndrange_t __attribute__((overloadable)) ndrange_2D(const size_t[2]);
+ndrange_t __attribute__((overloadable)) ndrange_2D(const size_t[2], const size_t[2]);
+ndrange_t __attribute__((overloadable)) ndrange_3D(const size_t[3]);
+ndrange_t __attribute__((overloadable)) ndrange_3D(const size_t[3], const size_t[3]);
+void retain_event(clk_event_t);
+void release_event(clk_event_t);
+clk_event_t create_user_event(void);
+void set_user_event_status(clk_event_t, int);
+bool is_valid_event(clk_event_t);
+// Clang forgets where its own `to_global` stands; the text has this name instead.
+__global void *rp_to_global(const volatile void *);
+__local void *rp_to_local(const volatile void *);
+__private void *rp_to_private(const volatile void *);
+#endif
 int __attribute__((overloadable)) printf(__constant const char *, ...);
 // `as_T` of everything that has the size of T.
 #define RP_FROM(T, U) T __attribute__((overloadable, const)) as_##T(U);

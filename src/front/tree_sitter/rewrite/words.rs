@@ -50,11 +50,13 @@ impl Rewriter<'_> {
             "__kernel" | "__global" | "__local" | "__constant" | "__private" | "__generic" | "__read_only"
             | "__write_only" | "__read_write" => "const",
             "kernel" | "global" | "local" | "constant" | "private" | "generic" | "read_only" | "write_only"
-            | "read_write" | "pipe"
+            | "read_write"
                 if opencl =>
             {
                 "const"
             }
+            // Before version 2.0 it is a name like any other.
+            "pipe" if opencl && self.is_identifier(at + 1) => "const",
             "__device__" | "__host__" if matches!(self.emitted_before(), "]" | ")") => "",
             "__device__" | "__host__" | "__global__" | "__shared__" | "__constant__" | "__managed__"
             | "__volatile__"
