@@ -54,6 +54,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "config",
         ],
     ),
+    ("execute", &["instrument"]),
     ("cli", &["driver", "config", "diagnostic", "fix"]),
 ];
 

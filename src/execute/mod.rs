@@ -1,0 +1,74 @@
+//! Back ends: they build instrumented programs and run them.
+//!
+//! [`cpu`] compiles with the system's C++ compiler and the embedded runtime. A run leaves two things behind: the log of
+//! accesses, which `trace` reads, and a [`report::Event`] for whatever else the runtime met: divergent barriers, accesses
+//! outside of all allocations, crashes.
+//!
+//! Guarantees: nothing outlives a run but the log and what the user asked to keep; a program that is over time, or that
+//! the user interrupts, ends with everything that it started; what a compiler says reaches the user in the lines of the
+//! user's own text.
+//!
+//! Deliberately absent: reading or judging logs, and any other program than the one that was asked for. The back ends
+//! `opencl` and `cuda` are not there yet.
+
+pub mod cpu;
+pub mod process;
+pub mod report;
+pub mod scratch;
+
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a program could not be built or run.
+#[derive(Debug, Error)]
+pub enum ExecuteError {
+    /// There is no compiler.
+    #[error("no C++ compiler found (tried {tried}); install g++ or clang++, or name one by the variable CXX")]
+    NoCompiler {
+        /// What was looked for.
+        tried: String,
+    },
+    /// The compiler does not accept the program.
+    #[error("the program does not compile{}", unsupported_text(.unsupported))]
+    Compile {
+        /// What the compiler said, in lines of the user's text.
+        messages: String,
+        /// Names of CUDA that the back end does not have.
+        unsupported: Vec<String>,
+    },
+    /// A process could not be started.
+    #[error("cannot start {program}: {cause}")]
+    Start {
+        /// The program.
+        program: String,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+    /// A file could not be read or written.
+    #[error("cannot write {}: {cause}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+    /// A process could not be waited for.
+    #[error("cannot wait for {program}: {cause}")]
+    Wait {
+        /// The program.
+        program: String,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+    /// The user ended it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+fn unsupported_text(names: &[String]) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("; the cpu back end does not support {}", names.join(", "))
+}

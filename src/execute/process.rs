@@ -1,0 +1,136 @@
+//! Processes with an end: a deadline, and a user who may have enough.
+//!
+//! Every process is the head of a group of its own, and the whole group is killed, so that nothing that it started goes
+//! on. Deliberately absent: reading the output of processes through pipes; it goes to files or straight to the user.
+
+use super::ExecuteError;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself, with this exit status.
+    Exited(i32),
+    /// By a signal.
+    Signalled(i32),
+    /// It was killed at its deadline.
+    TimedOut,
+}
+
+/// How often a process is looked at; the first looks come faster, because most runs are short.
+const LONGEST_NAP: Duration = Duration::from_millis(20);
+
+/// Runs a command to its end, its deadline, or until `stop` says so.
+pub fn run(
+    command: &mut Command,
+    deadline: Option<Duration>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Ended, ExecuteError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    alone(command);
+    let start = Instant::now();
+    let mut child = command.spawn().map_err(|cause| ExecuteError::Start { program: program.clone(), cause })?;
+    let mut nap = Duration::from_micros(500);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => {
+                // Children that it left behind go with it.
+                kill(&mut child);
+                return Ok(ended(status));
+            }
+            Ok(None) => {}
+            Err(cause) => {
+                kill(&mut child);
+                return Err(ExecuteError::Wait { program, cause });
+            }
+        }
+        if deadline.is_some_and(|deadline| start.elapsed() >= deadline) {
+            kill(&mut child);
+            return Ok(Ended::TimedOut);
+        }
+        if stop() {
+            kill(&mut child);
+            return Err(ExecuteError::Interrupted);
+        }
+        std::thread::sleep(nap);
+        nap = (nap * 2).min(LONGEST_NAP);
+    }
+}
+
+#[cfg(unix)]
+fn alone(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    command.process_group(0);
+}
+
+#[cfg(not(unix))]
+fn alone(_command: &mut Command) {}
+
+/// Kills the group of a process, and waits so that no zombie is left.
+fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        // It fails if the whole group is gone, which is what was wanted.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[cfg(unix)]
+fn ended(status: ExitStatus) -> Ended {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ended::Exited(code),
+        (None, signal) => Ended::Signalled(signal.unwrap_or(0)),
+    }
+}
+
+#[cfg(not(unix))]
+fn ended(status: ExitStatus) -> Ended {
+    Ended::Exited(status.code().unwrap_or(-1))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn the_way_a_process_ends_is_told() {
+        let run = |script: &str| run(&mut shell(script), None, &|| false).unwrap();
+        assert_eq!(run("exit 3"), Ended::Exited(3));
+        assert_eq!(run("kill -SEGV $$"), Ended::Signalled(11));
+    }
+
+    #[test]
+    fn a_deadline_ends_the_process_and_its_children() {
+        let directory = tempfile::tempdir().unwrap();
+        let mark = directory.path().join("mark");
+        let script = format!("(sleep 1; touch {}) & sleep 30", mark.display());
+        let start = Instant::now();
+        let ended = run(&mut shell(&script), Some(Duration::from_millis(100)), &|| false).unwrap();
+        assert_eq!(ended, Ended::TimedOut);
+        assert!(start.elapsed() < Duration::from_secs(10));
+        std::thread::sleep(Duration::from_millis(1300));
+        assert!(!mark.exists(), "a child went on after its parent was killed");
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_process() {
+        let ended = run(&mut shell("sleep 30"), None, &|| true);
+        assert!(matches!(ended, Err(ExecuteError::Interrupted)));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let error = run(&mut Command::new("/nonexistent/program"), None, &|| false).unwrap_err();
+        assert!(error.to_string().contains("/nonexistent/program"), "{error}");
+    }
+}

@@ -1,0 +1,3 @@
+//! Instrumentation; so far, the text that is put beside instrumented programs.
+
+pub mod runtime;

@@ -1,0 +1,160 @@
+// Logging of accesses: what the instrumenter puts around every access of the user's.
+//
+// The address alone decides what is accessed. The stack of the running thread holds its local variables, which no other
+// thread knows: not logged. An address that belongs to nothing that the program allocated is *wild*; told once a site.
+// Outside of kernels, and with RACEPROOF_PLAIN, all of this is nothing.
+#pragma once
+
+#include "warp.hpp"
+
+// A program of several units has one table of sites: the sites of a unit begin where those of the unit before end. The
+// functions that take sites therefore belong to their unit (static).
+#ifndef RACEPROOF_FIRST_SITE
+#define RACEPROOF_FIRST_SITE 0
+#endif
+
+namespace raceproof {
+
+inline constexpr Kind block_scope = Kind::atomic_block;
+inline constexpr Kind device_scope = Kind::atomic_device;
+inline constexpr Kind system_scope = Kind::atomic_system;
+
+namespace {
+// Registers the table of sites of this unit.
+struct sites {
+    explicit sites(const char* table) { Memory::the().add_sites(table, RACEPROOF_FIRST_SITE); }
+};
+}  // namespace
+
+// A thread that reads the same thing over and over waits for another one: that one must get its turn.
+inline void spin() {
+    if (here.in_kernel && ++here.spins >= SPINS_BEFORE_YIELD) worker->yield();
+}
+
+inline void Worker::prepare_sites() {
+    if (!here.log) return;
+    size_t sites = Memory::the().sites();
+    uint64_t now = Memory::the().generation_now();
+    if (found_by_site.size() < sites || found_generation != now) {
+        found_by_site.assign(sites, Found{});
+        found_generation = now;
+    }
+    here.found = found_by_site.data();
+}
+
+// The slow way: the site meets this allocation for the first time, or another one than before.
+__attribute__((noinline)) inline bool look_up(uint32_t site, uintptr_t address, uint32_t bytes, bool is_write) {
+    Found& found = here.found[site];
+    if (worker->is_shared(address, found)) return true;
+    Allocation allocation;
+    if (Memory::the().find(reinterpret_cast<const void*>(address), allocation)) {
+        found = {allocation.base, allocation.bytes, allocation.id};
+        return true;
+    }
+    char text[160];
+    snprintf(text, sizeof text, "%u\t%s of %u bytes at %#zx, thread %s of block %s", site, is_write ? "write" : "read",
+             bytes, size_t(address), text_of(threadIdx).c_str(), text_of(blockIdx).c_str());
+    Report::the().tell("wild", std::to_string(site), worker->now().kernel, {}, text);
+    return false;
+}
+
+__attribute__((always_inline)) inline void touched(uint32_t site, Kind kind, const volatile void* place, uint32_t bytes) {
+#ifndef RACEPROOF_PLAIN
+    Here& mine = here;
+    if (!mine.log) return;
+    auto address = reinterpret_cast<uintptr_t>(place);
+    if (address - mine.stack_low < mine.stack_bytes) return;
+    Found& found = mine.found[site];
+    if (__builtin_expect(address - found.base >= found.bytes, 0)) {
+        if (!look_up(site, address, bytes, kind != Kind::read)) return;
+    }
+    if (__builtin_expect(!mine.is_announced, 0)) worker->announce();
+    mine.log->access(site, kind, found.allocation, address - found.base, bytes);
+#else
+    (void)site, (void)kind, (void)place, (void)bytes;
+#endif
+}
+
+template <class T> __attribute__((always_inline)) inline const volatile void* address_of(T& place) {
+    return &reinterpret_cast<const volatile char&>(place);
+}
+
+template <class T> __attribute__((always_inline)) static inline T& rd(uint32_t site, T& place) {
+    touched(site + RACEPROOF_FIRST_SITE, Kind::read, address_of(place), sizeof(T));
+    if constexpr (std::is_volatile<T>::value) spin();
+    return place;
+}
+
+template <class T> __attribute__((always_inline)) static inline T& wr(uint32_t site, T& place) {
+    touched(site + RACEPROOF_FIRST_SITE, Kind::write, address_of(place), sizeof(T));
+    return place;
+}
+
+template <class T> __attribute__((always_inline)) static inline T& rw(uint32_t site, T& place) {
+    touched(site + RACEPROOF_FIRST_SITE, Kind::read, address_of(place), sizeof(T));
+    touched(site + RACEPROOF_FIRST_SITE, Kind::write, address_of(place), sizeof(T));
+    return place;
+}
+
+template <class T> __attribute__((always_inline)) static inline T* at(uint32_t site, T* place, Kind scope) {
+    touched(site + RACEPROOF_FIRST_SITE, scope, place, sizeof(T));
+    return place;
+}
+
+template <class T> static inline T* rd_range(uint32_t site, T* place, size_t bytes) {
+    if (bytes) touched(site + RACEPROOF_FIRST_SITE, Kind::read, place, uint32_t(bytes));
+    return place;
+}
+
+template <class T> static inline T* wr_range(uint32_t site, T* place, size_t bytes) {
+    if (bytes) touched(site + RACEPROOF_FIRST_SITE, Kind::write, place, uint32_t(bytes));
+    return place;
+}
+
+inline void Worker::add_shared(const char* name, const void* base, size_t bytes) {
+    auto address = reinterpret_cast<uintptr_t>(base);
+    for (const SharedArray& array : shared_arrays) {
+        if (array.base == address && array.bytes == bytes) return;
+    }
+    shared_arrays.push_back({address, bytes, Memory::the().shared(name, bytes, address - reinterpret_cast<uintptr_t>(&here))});
+}
+
+// Declares an array in shared memory; every thread of the block says so.
+inline void shared(const char* name, const volatile void* base, size_t bytes) {
+#ifndef RACEPROOF_PLAIN
+    if (here.log) worker->add_shared(name, const_cast<const void*>(base), bytes);
+#else
+    (void)name, (void)base, (void)bytes;
+#endif
+}
+
+inline void Worker::add_dynamic(const void* base, size_t bytes) {
+    auto address = reinterpret_cast<uintptr_t>(base);
+    for (const SharedArray& array : shared_arrays) {
+        if (array.base == address) return;
+    }
+    shared_arrays.push_back({address, bytes, Memory::the().shared("dynamic shared memory", bytes, 0)});
+}
+
+inline void* Worker::dynamic_memory(size_t bytes) {
+    if (bytes > dynamic_capacity || !dynamic) {
+        free(dynamic);
+        dynamic_capacity = bytes < 49152 ? 49152 : (bytes + 1023) / 1024 * 1024;
+        dynamic = static_cast<char*>(aligned_alloc(1024, dynamic_capacity));
+        found_by_site.assign(found_by_site.size(), Found{});
+    }
+    return dynamic;
+}
+
+// The dynamic shared memory of the block: one array, whatever names and types kernels give it.
+template <class T> inline T* dynamic_shared(const char* name = "dynamic shared memory") {
+    (void)name;
+    size_t bytes = worker->now().dynamic_bytes;
+    void* memory = worker->dynamic_memory(bytes);
+#ifndef RACEPROOF_PLAIN
+    if (here.log) worker->add_dynamic(memory, bytes);
+#endif
+    return static_cast<T*>(memory);
+}
+
+}  // namespace raceproof

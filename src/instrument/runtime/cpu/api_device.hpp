@@ -1,0 +1,184 @@
+// Devices, streams, events, and launches by function of the CUDA runtime API.
+//
+// There is one device, with properties of a usual GPU as far as they limit launches. Whatever is asynchronous in CUDA is
+// done when its call returns.
+#pragma once
+
+#include "api_memory.hpp"
+
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
+    if (device != 0) return raceproof::result(cudaErrorInvalidDevice);
+    memset(p, 0, sizeof *p);
+    snprintf(p->name, sizeof p->name, "raceproof cpu back end");
+    p->totalGlobalMem = size_t(8) << 30;
+    p->sharedMemPerBlock = 49152;
+    p->sharedMemPerBlockOptin = raceproof::MAX_SHARED;
+    p->sharedMemPerMultiprocessor = 228 * 1024;
+    p->regsPerBlock = p->regsPerMultiprocessor = 65536;
+    p->warpSize = 32;
+    p->memPitch = 2147483647;
+    p->maxThreadsPerBlock = 1024;
+    p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024, p->maxThreadsDim[2] = 64;
+    p->maxGridSize[0] = 2147483647, p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+    p->clockRate = p->memoryClockRate = 1000000;
+    p->totalConstMem = 65536;
+    p->major = 8, p->minor = 0;
+    p->textureAlignment = p->surfaceAlignment = 512;
+    p->multiProcessorCount = 8;
+    p->maxThreadsPerMultiProcessor = 2048;
+    p->maxBlocksPerMultiProcessor = 32;
+    p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = p->deviceOverlap = p->asyncEngineCount = 1;
+    p->managedMemory = p->concurrentManagedAccess = p->cooperativeLaunch = p->streamPrioritiesSupported = 1;
+    p->hostRegisterSupported = p->memoryPoolsSupported = 1;
+    p->memoryBusWidth = 256;
+    p->l2CacheSize = 4 << 20;
+    return cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+    cudaDeviceProp properties;
+    if (cudaError_t error = cudaGetDeviceProperties(&properties, device)) return error;
+    switch (attribute) {
+#define RACEPROOF_VALUE(name, number, field) \
+    case name: *value = int(properties.field); return cudaSuccess;
+        RACEPROOF_ATTRIBUTES(RACEPROOF_VALUE)
+#undef RACEPROOF_VALUE
+    }
+    return raceproof::result(cudaErrorInvalidValue);
+}
+
+inline cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
+inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+inline cudaError_t cudaSetDevice(int device) { return raceproof::result(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
+inline cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return *device = 0, cudaSuccess; }
+inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return cudaError_t(raceproof::last_error); }
+inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
+inline cudaError_t cudaThreadExit() { return cudaSuccess; }
+inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
+inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit) { return *value = raceproof::stack_bytes(), cudaSuccess; }
+inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, cudaSuccess; }
+inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return raceproof::result(cudaErrorInvalidDevice); }
+inline cudaError_t cudaDeviceDisablePeerAccess(int) { return raceproof::result(cudaErrorInvalidDevice); }
+inline cudaError_t cudaDriverGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
+inline cudaError_t cudaRuntimeGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
+
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* out, unsigned flags, int priority) {
+    *out = new CUstream_st{flags, priority};
+    return cudaSuccess;
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* out, unsigned flags) { return cudaStreamCreateWithPriority(out, flags, 0); }
+inline cudaError_t cudaStreamCreate(cudaStream_t* out) { return cudaStreamCreateWithPriority(out, 0, 0); }
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return delete stream, cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaError_t(raceproof::last_error); }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
+inline cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) { return *priority = stream->priority, cudaSuccess; }
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) { return *least = 0, *greatest = -5, cudaSuccess; }
+inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call, void* data, unsigned) {
+    return call(stream, cudaSuccess, data), cudaSuccess;
+}
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t call, void* data) { return call(data), cudaSuccess; }
+
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, unsigned) { return *out = new CUevent_st{0, false}, cudaSuccess; }
+inline cudaError_t cudaEventCreate(cudaEvent_t* out, unsigned = 0) { return cudaEventCreateWithFlags(out, 0); }
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete event, cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    event->milliseconds = double(now.tv_sec) * 1e3 + double(now.tv_nsec) / 1e6;
+    event->is_recorded = true;
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t = nullptr, unsigned = 0) { return cudaEventRecord(event); }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaError_t(raceproof::last_error); }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+    if (!from->is_recorded || !to->is_recorded) return raceproof::result(cudaErrorInvalidResourceHandle);
+    *milliseconds = float(to->milliseconds - from->milliseconds);
+    if (*milliseconds <= 0) *milliseconds = 0.0005f;   // the resolution that CUDA documents
+    return cudaSuccess;
+}
+
+template <class F> inline cudaError_t cudaFuncSetCacheConfig(F, cudaFuncCache) { return cudaSuccess; }
+template <class F> inline cudaError_t cudaFuncSetSharedMemConfig(F, cudaSharedMemConfig) { return cudaSuccess; }
+template <class F> inline cudaError_t cudaFuncSetAttribute(F, cudaFuncAttribute, int) { return cudaSuccess; }
+template <class F> inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, F) {
+    memset(attributes, 0, sizeof *attributes);
+    attributes->maxThreadsPerBlock = 1024;
+    attributes->numRegs = 32;
+    attributes->ptxVersion = attributes->binaryVersion = 80;
+    attributes->maxDynamicSharedSizeBytes = 49152;
+    return cudaSuccess;
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F, int threads, size_t dynamic_bytes) {
+    if (threads < 1) return raceproof::result(cudaErrorInvalidValue);
+    int by_threads = threads > 1024 ? 0 : 2048 / ((threads + 31) / 32 * 32);
+    int by_shared = dynamic_bytes ? int(228 * 1024 / dynamic_bytes) : 32;
+    *blocks = min(min(by_threads, by_shared), 32);
+    return cudaSuccess;
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, F, size_t = 0, int limit = 0) {
+    *block = limit > 0 && limit < 256 ? limit : 256;
+    *grid = 8 * (2048 / *block);
+    return cudaSuccess;
+}
+
+namespace raceproof {
+
+// Kernels by address, for launches through `void*`.
+struct entry {
+    template <class... P> explicit entry(void (*function)(P...)) {
+        known()[reinterpret_cast<const void*>(function)] = [](const void* address, void** arguments) {
+            call(reinterpret_cast<void (*)(P...)>(const_cast<void*>(address)), arguments, std::index_sequence_for<P...>());
+        };
+    }
+    template <class... P, size_t... I>
+    static void call(void (*function)(P...), void** arguments, std::index_sequence<I...>) {
+        (void)arguments;
+        function(*static_cast<std::remove_reference_t<P>*>(arguments[I])...);
+    }
+    using Call = void (*)(const void*, void**);
+    static std::map<const void*, Call>& known() {
+        static std::map<const void*, Call>* kernels = new std::map<const void*, Call>;
+        return *kernels;
+    }
+};
+
+template <class... P>
+inline cudaError_t launch_by_type(void (*function)(P...), dim3 grid, dim3 block, void** arguments, size_t dynamic_bytes,
+                                  bool cooperative) {
+    configure(grid, block, dynamic_bytes);
+    pending.cooperative = cooperative;
+    entry::call(function, arguments, std::index_sequence_for<P...>());
+    return cudaError_t(last_error);
+}
+inline cudaError_t launch_by_type(const void* function, dim3 grid, dim3 block, void** arguments, size_t dynamic_bytes,
+                                  bool cooperative) {
+    auto found = entry::known().find(function);
+    if (found == entry::known().end()) refuse("a launch through a pointer without a type of a kernel that is a template");
+    configure(grid, block, dynamic_bytes);
+    pending.cooperative = cooperative;
+    found->second(function, arguments);
+    return cudaError_t(last_error);
+}
+
+}  // namespace raceproof
+
+template <class F>
+inline cudaError_t cudaLaunchKernel(F function, dim3 grid, dim3 block, void** arguments, size_t dynamic_bytes = 0,
+                                    cudaStream_t = nullptr) {
+    return raceproof::launch_by_type(function, grid, block, arguments, dynamic_bytes, false);
+}
+template <class F>
+inline cudaError_t cudaLaunchCooperativeKernel(F function, dim3 grid, dim3 block, void** arguments,
+                                               size_t dynamic_bytes = 0, cudaStream_t = nullptr) {
+    return raceproof::launch_by_type(function, grid, block, arguments, dynamic_bytes, true);
+}

@@ -1,0 +1,62 @@
+// Barriers of block and warp, fences and clocks.
+#pragma once
+
+#include "kernel.hpp"
+
+#define RACEPROOF_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+inline void __syncthreads(RACEPROOF_HERE) { raceproof::worker->barrier({file, line}, false); }
+inline int __syncthreads_count(int predicate, RACEPROOF_HERE) {
+    return int(raceproof::worker->barrier({file, line}, predicate != 0));
+}
+inline int __syncthreads_or(int predicate, RACEPROOF_HERE) {
+    return raceproof::worker->barrier({file, line}, predicate != 0) != 0;
+}
+inline int __syncthreads_and(int predicate, RACEPROOF_HERE) {
+    return raceproof::worker->barrier({file, line}, predicate == 0) == 0;
+}
+
+inline void __syncwarp(unsigned mask = 0xffffffffu, RACEPROOF_HERE) {
+    raceproof::Worker& w = *raceproof::worker;
+    w.take(w.arrive(mask, raceproof::SYNC, nullptr, 0, false, {file, line}));
+}
+
+// Fences order what a thread does; who has seen it is not their business, so they are no barriers in the log either.
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+inline long long clock64() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    raceproof::spin();
+    return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+inline void __nanosleep(unsigned) {
+    if (raceproof::here.in_kernel) raceproof::worker->yield();
+}
+
+// Ends the thread and, once the launch is over, fails it.
+[[noreturn]] inline void __trap() {
+    if (!raceproof::here.in_kernel) abort();
+    raceproof::worker->now().fail(719);   // cudaErrorLaunchFailure
+    raceproof::worker->abandon();
+}
+inline void __brkpt(int = 0) { __trap(); }
+
+// Takes the place of the C library's: a failed assertion of a kernel ends the thread, not the program.
+extern "C" __attribute__((weak, noreturn)) void __assert_fail(const char* what, const char* file, unsigned line,
+                                                              const char* function) noexcept {
+    using namespace raceproof;
+    fflush(stdout);
+    if (!here.in_kernel) {
+        fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, what);
+        abort();
+    }
+    fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
+            worker->now().kernel, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, what);
+    Report::the().tell("assertion", std::string(file) + std::to_string(line), worker->now().kernel,
+                       {file, int(line)}, std::string(what) + "\tthread " + text_of(threadIdx) + " of block " + text_of(blockIdx));
+    worker->now().fail(710);   // cudaErrorAssert
+    worker->abandon();
+}

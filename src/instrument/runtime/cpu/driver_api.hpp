@@ -1,0 +1,13 @@
+// As much of CUDA's driver API as programs of the runtime API name: its types and its errors.
+#pragma once
+
+#include "raceproof.hpp"
+
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st* CUcontext;
+typedef struct CUmod_st* CUmodule;
+typedef struct CUfunc_st* CUfunction;
+typedef cudaStream_t CUstream;
+typedef cudaEvent_t CUevent;
+enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_NOT_SUPPORTED = 801 };

@@ -1,0 +1,98 @@
+// A launch as the OS threads that run its blocks share it.
+#pragma once
+
+#include "memory.hpp"
+
+namespace raceproof {
+
+// Where all blocks of a cooperative launch wait for each other. Blocks that are done no longer count.
+class GridBarrier {
+public:
+    explicit GridBarrier(uint64_t blocks) : expected(blocks) {}
+
+    void wait() {
+        Guard guard(lock);
+        uint64_t round = rounds;
+        if (++arrived >= expected) {
+            next_round();
+        } else {
+            while (round == rounds) pthread_cond_wait(&changed, &lock.mutex);
+        }
+    }
+
+    void leave() {
+        Guard guard(lock);
+        expected--;
+        if (expected > 0 && arrived >= expected) next_round();
+    }
+
+private:
+    void next_round() {
+        arrived = 0;
+        rounds++;
+        pthread_cond_broadcast(&changed);
+    }
+
+    Lock lock;
+    pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+    uint64_t expected, arrived = 0, rounds = 0;
+};
+
+struct Launch {
+    const char* kernel = "";
+    dim3 grid, block;
+    size_t dynamic_bytes = 0;
+    void (*body)(const void*) = nullptr;   // runs one thread with a copy of what the second pointer points to
+    const void* parameters = nullptr;
+    uint64_t number = 0;                   // of launches of this process
+    uint32_t log_id = 0;
+    uint64_t blocks = 0;
+    uint32_t threads = 0;                  // of a block
+    bool cooperative = false;
+    GridBarrier* barrier = nullptr;
+    uint64_t next_block = 0;
+    int failure = 0;                       // cudaError_t of the first thread that failed
+
+    bool take_block(uint64_t& block) {
+        block = __atomic_fetch_add(&next_block, 1, __ATOMIC_RELAXED);
+        return block < blocks;
+    }
+    bool has_more() { return __atomic_load_n(&next_block, __ATOMIC_RELAXED) < blocks; }
+    void fail(int error) {
+        int none = 0;
+        __atomic_compare_exchange_n(&failure, &none, error, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
+    uint3 place_of(uint64_t number) const {
+        return {unsigned(number % grid.x), unsigned(number / grid.x % grid.y), unsigned(number / grid.x / grid.y)};
+    }
+};
+
+// A small generator of good quality (splitmix64): schedules depend on nothing but the seed.
+class Random {
+public:
+    explicit Random(uint64_t seed) : state(seed) {}
+    uint64_t next() {
+        uint64_t z = (state += 0x9e3779b97f4a7c15u);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+    }
+    uint32_t below(uint32_t limit) { return uint32_t((next() >> 32) * limit >> 32); }
+
+private:
+    uint64_t state;
+};
+
+// RACEPROOF_SEED: 0 runs threads in order.
+inline uint64_t schedule_seed() {
+    static const uint64_t seed = [] {
+        const char* asked = getenv("RACEPROOF_SEED");
+        return asked ? strtoull(asked, nullptr, 10) : 0;
+    }();
+    return seed;
+}
+
+// A block that only spins asks for another OS thread, which may run the block that it waits for.
+void start_company(Launch& launch);
+
+}  // namespace raceproof

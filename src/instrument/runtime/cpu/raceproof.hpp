@@ -1,0 +1,27 @@
+// The runtime of raceproof's cpu back end: CUDA for a C++17 compiler, with every access logged.
+//
+// A program that raceproof instrumented includes this and nothing else of CUDA; the headers of CUDA that it includes by
+// name are small files beside this one that include it again.
+#pragma once
+
+#include "words.hpp"
+#include "vectors.hpp"
+#include "switch.hpp"
+#include "fiber.hpp"
+#include "report.hpp"
+#include "memory.hpp"
+#include "launch.hpp"
+#include "worker.hpp"
+#include "schedule.hpp"
+#include "warp.hpp"
+#include "access.hpp"
+#include "crash.hpp"
+#include "kernel.hpp"
+#include "barriers.hpp"
+#include "warp_intrinsics.hpp"
+#include "atomics.hpp"
+#include "device_math.hpp"
+#include "intrinsics.hpp"
+#include "api_types.hpp"
+#include "api_memory.hpp"
+#include "api_device.hpp"

@@ -1,0 +1,239 @@
+// How the scheduler of a block does its work; see worker.hpp for what it guarantees.
+#pragma once
+
+#include <sched.h>
+
+#include "worker.hpp"
+
+namespace raceproof {
+
+// Every fiber does this for ever: it runs a thread, and the next one, and leaves when others are ready.
+inline void fiber_main() {
+    for (;;) {
+        worker->begin_thread();
+        worker->launch->body(worker->launch->parameters);
+        worker->end_thread();
+    }
+}
+
+inline void Worker::become(uint32_t thread) {
+    current = thread;
+    threadIdx = threads[thread].index;
+    on = threads[thread].fiber;
+    here.stack_low = reinterpret_cast<uintptr_t>(on->low);
+    here.stack_bytes = on->bytes;
+    here.is_announced = false;
+    here.spins = 0;
+}
+
+inline void Worker::begin_thread() {
+    // A fiber that was just switched to stands in `on`.
+    threads[starting].fiber = on;
+    threads[starting].state = State::ready;
+    become(starting);
+    starting = NOBODY;
+    idle_yields = 0;
+}
+
+inline void Worker::end_thread() {
+    lane_is_done(current);
+    uint32_t next = pick();
+    if (next == NOBODY) {
+        Fiber* mine = on;
+        pool.give(mine);
+        mine->context.go(home);
+    } else if (threads[next].state == State::fresh) {
+        starting = next;
+    } else {
+        Fiber* mine = on;
+        pool.give(mine);
+        current = next;
+        mine->context.go(threads[next].fiber->context);
+    }
+}
+
+inline void Worker::leave() {
+    uint32_t self = current;
+    uint32_t next = pick();
+    Fiber* mine = on;
+    if (next == NOBODY) {
+        // A deadlock: this thread is never gone on with.
+        Context nowhere;
+        mine->context.prepare(mine->low, mine->bytes, mine->low + mine->bytes, fiber_main);
+        pool.give(mine);
+        nowhere.go(home);
+        __builtin_unreachable();
+    }
+    if (next != self) {
+        if (threads[next].state == State::fresh) {
+            starting = next;
+            on = pool.take(fiber_main);
+            mine->context.go(on->context);
+        } else {
+            mine->context.go(threads[next].fiber->context);
+        }
+    }
+    become(self);
+}
+
+inline void Worker::abandon() {
+    lane_is_done(current);
+    uint32_t next = pick();
+    Fiber* mine = on;
+    Context nowhere;
+    mine->context.prepare(mine->low, mine->bytes, mine->low + mine->bytes, fiber_main);
+    pool.give(mine);
+    if (next == NOBODY) {
+        nowhere.go(home);
+    } else if (threads[next].state == State::fresh) {
+        starting = next;
+        on = pool.take(fiber_main);
+        nowhere.go(on->context);
+    } else {
+        nowhere.go(threads[next].fiber->context);
+    }
+    __builtin_unreachable();
+}
+
+inline uint32_t Worker::take_ready() {
+    if (is_random && ready_count > 1) {
+        uint32_t chosen = (ready_first + random.below(ready_count)) % size;
+        std::swap(ready[ready_first], ready[chosen]);
+    }
+    uint32_t thread = ready[ready_first];
+    ready_first = ready_first + 1 == size ? 0 : ready_first + 1;
+    ready_count--;
+    return thread;
+}
+
+inline uint32_t Worker::pick() {
+    for (;;) {
+        if (started < size) {
+            // In order, threads that wait for others of their warp go on first; else either may.
+            bool goes_on = ready_count > 0 && (is_random ? random.below(2) == 0 : idle_yields == 0);
+            return goes_on ? take_ready() : order[started++];
+        }
+        if (ready_count > 0) return take_ready();
+        if (live == 0) return NOBODY;
+        if (gathering > 0 && release_gathered()) continue;
+        if (arrived == live) {
+            release_barrier();
+        } else if (at_grid == live) {
+            release_grid();
+        } else {
+            deadlock();
+            return NOBODY;
+        }
+    }
+}
+
+inline void Worker::shuffle_order() {
+    for (uint32_t i = 0; i < size; i++) order[i] = i;
+    if (!is_random) return;
+    for (uint32_t i = size; i > 1; i--) std::swap(order[i - 1], order[random.below(i)]);
+}
+
+inline void Worker::release_barrier() {
+    if (is_mixed) tell_mixed();
+    released_truths = truths;
+    arrived = truths = 0;
+    is_mixed = false;
+    idle_yields = 0;
+    for (uint32_t thread = 0; thread < size; thread++) {
+        if (threads[thread].state != State::at_barrier) continue;
+        threads[thread].epochs.block++;
+        make_ready(thread);
+    }
+}
+
+inline void Worker::release_grid() {
+    at_grid = 0;
+    idle_yields = 0;
+    launch->barrier->wait();
+    for (uint32_t thread = 0; thread < size; thread++) {
+        if (threads[thread].state != State::at_grid) continue;
+        threads[thread].epochs.grid++;
+        threads[thread].epochs.block++;
+        make_ready(thread);
+    }
+}
+
+inline bool Worker::release_gathered() {
+    bool any = false;
+    for (uint32_t first = 0; gathering > 0 && first < size; first++) {
+        if (threads[first].state != State::gathering) continue;
+        uint32_t end = first / 32 * 32 + 32 < size ? first / 32 * 32 + 32 : size;
+        uint32_t lanes = 0;
+        int line = threads[first].place.line;
+        for (uint32_t t = first; t < end; t++) {
+            if (threads[t].state == State::gathering && threads[t].place.line == line) lanes |= 1u << t % 32;
+        }
+        for (uint32_t t = first; t < end; t++) {
+            if (!(lanes >> t % 32 & 1)) continue;
+            threads[t].gathered = lanes;
+            gathering--;
+            make_ready(t);
+        }
+        any = true;
+    }
+    return any;
+}
+
+inline void Worker::run_block(Launch& of, uint64_t number) {
+    launch = &of;
+    block_number = number;
+    size = live = of.threads;
+    blockIdx = of.place_of(number);
+    blockDim = of.block;
+    gridDim = of.grid;
+    if (threads.size() < size) {
+        threads.resize(size);
+        warps.resize((size + 31) / 32);
+        order.resize(size);
+        ready.resize(size);
+    }
+    started = ready_first = ready_count = arrived = truths = at_grid = gathering = idle_yields = 0;
+    is_mixed = false;
+    is_random = schedule_seed() != 0;
+    random = Random(schedule_seed() * 0x2545f4914f6cdd1du ^ of.number << 32 ^ number);
+    shuffle_order();
+    for (uint32_t i = 0; i < size; i++) {
+        Thread& thread = threads[i];
+        thread.state = State::fresh;
+        thread.epochs = Epochs{};
+        thread.index = {i % of.block.x, i / of.block.x % of.block.y, i / of.block.x / of.block.y};
+    }
+    for (uint32_t first = 0; first < size; first += 32) {
+        warps[first / 32].live = size - first >= 32 ? ~0u : (1u << (size - first)) - 1;
+    }
+    if (shared_of != of.number) {
+        // Another launch has other arrays, and dynamic memory of another size.
+        shared_of = of.number;
+        shared_arrays.clear();
+        if (dynamic) found_by_site.assign(found_by_site.size(), Found{});
+    }
+    alignas(BlockLog) char room[sizeof(BlockLog)];
+    BlockLog* log = nullptr;
+    if (Memory::the().logs()) log = new (room) BlockLog(Memory::the().the_log(), of.log_id, number);
+    here.log = log;
+    prepare_sites();
+    here.in_kernel = true;
+    starting = pick();
+    on = pool.take(fiber_main);
+    home.go(on->context);
+    here.in_kernel = false;
+    here.log = nullptr;
+    if (log) log->~BlockLog();
+}
+
+inline void Worker::lane_is_done(uint32_t thread) {
+    threads[thread].state = State::done;
+    live--;
+    Warp& of = warps[thread / 32];
+    of.live &= ~(1u << thread % 32);
+    for (Rendezvous* met : of.open) {
+        if (!met->complete && (met->mask & of.live & ~met->arrived) == 0) complete(of, thread / 32 * 32, *met);
+    }
+}
+
+}  // namespace raceproof

@@ -1,0 +1,204 @@
+// The scheduler of a block: which of its threads runs now, who waits for whom.
+//
+// One OS thread runs one block at a time, on fibers. A thread runs until it must wait; then the next one that is ready
+// goes on, or one that has not begun yet begins. When all that live wait at the barrier, it opens. Threads that have
+// returned no longer count, as in CUDA. When nobody can go on, the block is in deadlock: that is told with the lines on
+// which threads wait, and the block ends.
+//
+// Deliberately absent: lock-step. A warp is only what its intrinsics make of it (warp.hpp).
+#pragma once
+
+#include "fiber.hpp"
+#include "launch.hpp"
+
+namespace raceproof {
+
+enum class State : uint8_t { fresh, ready, at_barrier, at_warp, gathering, at_grid, done };
+
+struct Thread {
+    Fiber* fiber = nullptr;
+    State state = State::fresh;
+    uint3 index{};
+    Epochs epochs{};
+    Place place;              // where it waits
+    uint32_t gathered = 0;    // the lanes that it was gathered with
+};
+
+// Where lanes of a warp that call the same intrinsic meet.
+struct Rendezvous {
+    uint32_t mask = 0, arrived = 0, taken = 0;
+    uint32_t truths = 0;      // lanes whose predicate holds
+    uint8_t kind = 0;
+    bool complete = false;
+    alignas(16) char values[32][32];
+};
+
+struct Warp {
+    uint32_t live = 0;
+    std::vector<Rendezvous*> open;
+};
+
+// How a site last found its allocation.
+struct Found {
+    uintptr_t base = 0;
+    size_t bytes = 0;
+    uint32_t allocation = 0;
+};
+
+struct SharedArray {
+    uintptr_t base;
+    size_t bytes;
+    uint32_t id;
+};
+
+// What every access looks at; one for each OS thread.
+struct Here {
+    BlockLog* log = nullptr;      // null: nothing is logged
+    uintptr_t stack_low = 0;
+    size_t stack_bytes = 0;
+    bool is_announced = false;    // the log knows which thread runs in which interval
+    Found* found = nullptr;       // by site
+    uint32_t spins = 0;           // volatile reads and atomics since something happened
+    bool in_kernel = false;
+};
+inline thread_local Here here{};
+
+constexpr uint32_t NOBODY = UINT32_MAX;
+constexpr uint32_t SPINS_BEFORE_YIELD = 128;
+constexpr uint32_t YIELDS_BEFORE_HELP = 2000;
+
+void fiber_main();
+
+class Worker {
+public:
+    void run_block(Launch& of, uint64_t number);
+
+    // The barrier of the block; `truth` is counted by the forms that count.
+    uint32_t barrier(Place place, bool truth) {
+        Thread& me = threads[current];
+        if (arrived == 0) barrier_place = place;
+        if (place.line != barrier_place.line) is_mixed = true;
+        me.state = State::at_barrier;
+        me.place = place;
+        arrived++;
+        truths += truth;
+        leave();
+        return released_truths;
+    }
+
+    // The barrier of the grid: when all threads of this block are there, it waits for the other blocks.
+    void grid_barrier(Place place) {
+        Thread& me = threads[current];
+        if (!launch->barrier) refuse("a barrier of the grid in a kernel that is not launched cooperatively");
+        me.state = State::at_grid;
+        me.place = place;
+        at_grid++;
+        leave();
+    }
+
+    // Lets others run, if the thread has been reading the same thing for long.
+    void yield() {
+        here.spins = 0;
+        if (++idle_yields >= YIELDS_BEFORE_HELP) {
+            idle_yields = 0;
+            release_gathered();
+            start_company(*launch);
+            sched_yield();
+        }
+        if (live == 1) return;
+        make_ready(current);
+        leave();
+    }
+
+    // Waits until no thread of the block can go on without those that gather; gives the lanes of the warp that gather
+    // for the same reason. That is the most that lock-step hardware would bring together.
+    uint32_t gather(Place place) {
+        Thread& me = threads[current];
+        me.state = State::gathering;
+        me.place = place;
+        gathering++;
+        leave();
+        return threads[current].gathered;
+    }
+
+    Rendezvous* arrive(uint32_t mask, uint8_t kind, const void* value, size_t bytes, bool truth, Place place);
+    void take(Rendezvous* met);
+
+    // Ends the running thread without going back to it.
+    [[noreturn]] void abandon();
+
+    uint32_t lane() const { return current % 32; }
+    uint32_t linear() const { return current; }
+    Warp& warp() { return warps[current / 32]; }
+    Thread& running() { return threads[current]; }
+    Launch& now() { return *launch; }
+
+    bool is_shared(uintptr_t address, Found& found) const {
+        for (const SharedArray& array : shared_arrays) {
+            if (address - array.base < array.bytes) {
+                found = {array.base, array.bytes, array.id};
+                return true;
+            }
+        }
+        return false;
+    }
+    void add_shared(const char* name, const void* base, size_t bytes);
+    void add_dynamic(const void* base, size_t bytes);
+    void* dynamic_memory(size_t bytes);
+
+    // Tells the log which thread runs.
+    void announce() {
+        here.is_announced = true;
+        here.log->segment(current, threads[current].epochs);
+    }
+    void prepare_sites();
+
+private:
+    friend void fiber_main();
+    void begin_thread();
+    void end_thread();
+    void become(uint32_t thread);
+    void leave();
+    uint32_t pick();
+    uint32_t take_ready();
+    void make_ready(uint32_t thread) {
+        threads[thread].state = State::ready;
+        ready[(ready_first + ready_count++) % size] = thread;
+    }
+    void shuffle_order();
+    void release_barrier();
+    void release_grid();
+    bool release_gathered();
+    void complete(Warp& warp, uint32_t first, Rendezvous& met);
+    void lane_is_done(uint32_t thread);
+    void deadlock();
+    void tell_mixed();
+    static void count_sync(Thread& thread, uint32_t lane, uint32_t together);
+
+    Launch* launch = nullptr;
+    uint64_t block_number = 0;
+    std::vector<Thread> threads;
+    std::vector<Warp> warps;
+    std::vector<Rendezvous*> spare;
+    std::vector<uint32_t> order, ready;
+    uint32_t size = 0, started = 0, live = 0, current = 0, starting = NOBODY;
+    uint32_t ready_first = 0, ready_count = 0;
+    uint32_t arrived = 0, truths = 0, released_truths = 0, at_grid = 0, gathering = 0, idle_yields = 0;
+    Place barrier_place;
+    bool is_mixed = false;
+    bool is_random = false;
+    Random random{0};
+    FiberPool pool;
+    Fiber* on = nullptr;   // the fiber that runs
+    Context home;          // the OS thread's own stack
+    std::vector<SharedArray> shared_arrays;
+    uint64_t shared_of = 0;   // the launch that declared them
+    std::vector<Found> found_by_site;
+    uint64_t found_generation = 0;
+    char* dynamic = nullptr;
+    size_t dynamic_capacity = 0;
+};
+
+inline thread_local Worker* worker = nullptr;
+
+}  // namespace raceproof

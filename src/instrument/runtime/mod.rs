@@ -1,0 +1,114 @@
+//! The text that is put beside instrumented programs: the runtime of the cpu back end, and the log.
+//!
+//! Everything is header text (C++17): who has these files and a compiler needs nothing else. The names of CUDA's own
+//! headers that programs include stand for one small file each, which includes the runtime again; a header that is not
+//! among them (`cufft.h`, `cuda_fp16.h`) is not supported, and its name is what the compiler complains about.
+//!
+//! Deliberately absent: back ends that build and run (they are in `execute`).
+
+/// A file to be written into the directory of the runtime.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuntimeFile {
+    /// Its path in that directory; directories are separated by `/`.
+    pub path: &'static str,
+    /// Its text.
+    pub text: String,
+}
+
+macro_rules! embedded {
+    ($($name:literal),* $(,)?) => {
+        [("log.hpp", include_str!("log.hpp")), $(($name, include_str!(concat!("cpu/", $name)))),*]
+    };
+}
+
+const CPU: &[(&str, &str)] = &embedded![
+    "raceproof.hpp",
+    "words.hpp",
+    "vectors.hpp",
+    "switch.hpp",
+    "fiber.hpp",
+    "report.hpp",
+    "memory.hpp",
+    "launch.hpp",
+    "worker.hpp",
+    "schedule.hpp",
+    "warp.hpp",
+    "access.hpp",
+    "crash.hpp",
+    "kernel.hpp",
+    "barriers.hpp",
+    "warp_intrinsics.hpp",
+    "atomics.hpp",
+    "device_math.hpp",
+    "intrinsics.hpp",
+    "groups.hpp",
+    "api_types.hpp",
+    "api_memory.hpp",
+    "api_device.hpp",
+    "driver_api.hpp",
+];
+
+/// Headers of CUDA by the names under which programs include them, and what each stands for.
+const NAMES: &[(&str, &str)] = &[
+    ("cuda_runtime.h", "raceproof.hpp"),
+    ("cuda_runtime_api.h", "raceproof.hpp"),
+    ("device_launch_parameters.h", "raceproof.hpp"),
+    ("driver_types.h", "raceproof.hpp"),
+    ("vector_types.h", "raceproof.hpp"),
+    ("vector_functions.h", "raceproof.hpp"),
+    ("vector_functions.hpp", "raceproof.hpp"),
+    ("host_defines.h", "raceproof.hpp"),
+    ("math_constants.h", "raceproof.hpp"),
+    ("math_functions.h", "raceproof.hpp"),
+    ("device_functions.h", "raceproof.hpp"),
+    ("device_atomic_functions.h", "raceproof.hpp"),
+    ("sm_20_atomic_functions.h", "raceproof.hpp"),
+    ("sm_30_intrinsics.h", "raceproof.hpp"),
+    ("sm_35_intrinsics.h", "raceproof.hpp"),
+    ("cuda_device_runtime_api.h", "raceproof.hpp"),
+    ("cuda_profiler_api.h", "raceproof.hpp"),
+    ("cudaProfiler.h", "driver_api.hpp"),
+    ("cuda.h", "driver_api.hpp"),
+    ("cooperative_groups.h", "groups.hpp"),
+    ("cooperative_groups/reduce.h", "groups.hpp"),
+    ("cooperative_groups/scan.h", "groups.hpp"),
+];
+
+/// All files of the runtime of the cpu back end.
+pub fn cpu_files() -> Vec<RuntimeFile> {
+    let own = CPU.iter().map(|&(path, text)| RuntimeFile { path, text: text.to_owned() });
+    let named = NAMES.iter().map(|&(path, target)| {
+        let up = "../".repeat(path.matches('/').count());
+        RuntimeFile {
+            path,
+            text: format!("// A header of CUDA, of which this back end has what it has in one place.\n#pragma once\n#include \"{up}{target}\"\n"),
+        }
+    });
+    own.chain(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_include_of_the_runtime_is_among_its_files() {
+        let files = cpu_files();
+        let known = |path: &str| files.iter().any(|file| file.path == path.trim_start_matches("../"));
+        for file in &files {
+            let quoted = file.text.lines().filter_map(|line| line.strip_prefix("#include \""));
+            for path in quoted.map(|rest| rest.trim_end_matches('"')) {
+                assert!(known(path), "{} includes {path}", file.path);
+            }
+        }
+    }
+
+    #[test]
+    fn no_name_stands_for_two_files() {
+        let mut paths: Vec<_> = cpu_files().into_iter().map(|file| file.path).collect();
+        let all = paths.len();
+        paths.sort_unstable();
+        paths.dedup();
+        assert_eq!(paths.len(), all);
+    }
+}
