@@ -19,6 +19,7 @@ pub mod check;
 pub mod cli;
 pub mod diagnostic;
 pub mod driver;
+pub mod edit;
 pub mod execute;
 pub mod front;
 pub mod instrument;

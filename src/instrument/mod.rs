@@ -1,3 +1,152 @@
-//! Instrumentation; so far, the text that is put beside instrumented programs.
+//! Instrumentation: the user's own text with a call around every access that may touch memory which threads share.
+//!
+//! [`instrument`] walks the surface tree of a unit and makes edits on its tokens:
+//!
+//! - every access in a kernel or device function (`a[i]`, `*p`, `p->f`, `a[i].x`, names of `__shared__` and
+//!   `__device__` variables and of references, assignments, `++`, atomics, `memcpy`) is wrapped with its site:
+//!   `::raceproof::wr(3, a[i]) = ::raceproof::rd(4, b[j]) + 1` ([`expressions`], [`calls`]);
+//! - a kernel becomes its own launch stub, with its body as the function of one thread ([`kernels`]); a launch
+//!   becomes an ordinary call behind a configuration;
+//! - shared variables belong to the OS thread that runs a block; device variables are registered ([`storage`]).
+//!
+//! What decides whether an access is logged is its address, at run time: the wrappers give the object back that they
+//! were given, so an access that is wrapped without need (a plain local array behind a pointer, a method of a local
+//! object) costs time and changes nothing. What is left out is only what cannot be shared: plain local variables and
+//! what is part of them by name.
+//!
+//! An argument for a reference parameter is no access: the body of the function, which is instrumented, has it.
+//! `&a[i]`, a cast to a reference, the object of a method call, and what a reference is bound to, likewise.
+//!
+//! # One unit instead of two
+//!
+//! nvcc compiles a unit once for the host and once for the device. Here it is compiled once, as the device pass sees
+//! it (`__CUDA_ARCH__` is defined by the first lines of the output). Device code that a conditional leaves out for
+//! this configuration is not instrumented; an `#error` in it stops a compiler that decides differently. Functions for
+//! the host that ask for `__CUDA_ARCH__`, and pairs that differ in `__host__` and `__device__` only, are treated in
+//! [`passes`].
+//!
+//! Guarantees: the same text gives the same output; bytes that no edit touches are unchanged; nothing is wrapped in
+//! halves; what was met in device code and could not be instrumented is named in [`Instrumented::left_out`].
+//!
+//! Deliberately absent: meaning (types are known by their declarations only), and running anything.
 
+mod calls;
+mod expressions;
+mod facts;
+mod items;
+mod kernels;
 pub mod runtime;
+mod scope;
+mod sites;
+mod statements;
+mod storage;
+mod token_edits;
+mod tokens;
+
+pub use sites::{Site, SiteKind};
+
+use crate::edit::EditError;
+use crate::preprocess::Output;
+use crate::source::{FileId, Span};
+use crate::syntax::{Aside, Unit};
+use token_edits::{TokenEdits, assemble, quoted};
+use tokens::Tokens;
+
+/// A unit that has been read, in all the forms that instrumentation needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// Its tokens.
+    pub output: &'a Output,
+    /// Its surface tree, made from these tokens.
+    pub unit: &'a Unit,
+    /// What the tree has no node for.
+    pub asides: &'a [Aside],
+    /// The file that is compiled.
+    pub main: FileId,
+    /// Macros of the command line, which the output defines itself.
+    pub defines: &'a [(String, String)],
+}
+
+/// The instrumented unit.
+#[derive(Clone, Debug)]
+pub struct Instrumented {
+    /// The text to compile.
+    pub text: String,
+    /// The sites, by id.
+    pub sites: Vec<Site>,
+    /// The names of the kernels, by id.
+    pub kernels: Vec<String>,
+    /// What may access memory and is not instrumented, in the order of the text.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Something in device code that is not instrumented: a run says nothing about the accesses in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// What it is, in the user's words.
+    pub what: String,
+    /// The kernel or device function that holds it.
+    pub function: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// Why a unit cannot be instrumented at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InstrumentError {
+    /// One text stands for several.
+    #[error("{0} is included more than once without a guard; its accesses would be counted as one")]
+    Repeated(String),
+    /// A macro call whose expansion is not in one piece.
+    #[error("line {0}: the expansion of a macro cannot stand in place of its call")]
+    Scattered(u32),
+    /// Two edits cannot both be made.
+    #[error("{path}:{line}: the code here cannot be edited: {cause}")]
+    Edits {
+        /// The file.
+        path: String,
+        /// The line.
+        line: u32,
+        /// The conflict.
+        cause: EditError,
+    },
+    /// The macros of the unit expand without end.
+    #[error("macros expand to too many tokens; the file is not read")]
+    TooLarge,
+}
+
+/// Instruments a unit for the back end that runs on the CPU.
+pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> {
+    if source.output.gave_up {
+        return Err(InstrumentError::TooLarge);
+    }
+    let tokens = Tokens::new(source.output);
+    let mut walker = items::Walker::new(&tokens, source);
+    walker.unit();
+    let items::Walker { edits, sites, kernels, left_out, guards, .. } = walker;
+    let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
+    let text = whole(source, &body, &sites);
+    Ok(Instrumented { text, sites, kernels, left_out })
+}
+
+/// The body between what it needs before its first line and the table of sites.
+fn whole(source: &Source<'_>, body: &str, sites: &[Site]) -> String {
+    let path = source.output.sources.file(source.main).path.display().to_string();
+    let mut text = String::from("#include \"raceproof.hpp\"\n");
+    for (name, value) in std::iter::once(&DEVICE_PASS).map(|&(name, value)| (name, value)).chain(
+        source.defines.iter().map(|(name, value)| (name.as_str(), value.split('\n').next().unwrap_or(""))),
+    ) {
+        text.extend(["#undef ", name.split('(').next().unwrap_or(name), "\n#define ", name, " ", value, "\n"]);
+    }
+    text.extend(["#line 1 ", &quoted(&path), "\n", body]);
+    if !body.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str("#line 1 \"<sites>\"\nstatic ::raceproof::sites raceproof_sites(R\"raceproof(");
+    text.push_str(&sites::table(sites, &source.output.sources));
+    text.push_str(")raceproof\");\n");
+    text
+}
+
+/// What tells the device pass from the host's.
+const DEVICE_PASS: (&str, &str) = ("__CUDA_ARCH__", "800");

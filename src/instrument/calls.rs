@@ -1,0 +1,294 @@
+//! Calls: which arguments are read, and which functions access memory on their own.
+//!
+//! An argument for a reference parameter of a function of the unit is no access, as the body has it. A function that
+//! is not in the unit is known to `builtins`, or it is named in the result.
+
+use super::expressions::Use;
+use super::facts::{Callable, Passing};
+use super::items::{Side, Walker};
+use super::scope::Shape;
+use super::sites::SiteKind;
+use crate::builtins::{Builtin, functions};
+use crate::calculus::SyncScope;
+use crate::syntax::{Expr, ExprKind, PathSegment, Type, TypeKind, UnaryOp};
+
+/// Functions of the standard library that take references and access nothing.
+const NAMING: [&str; 6] = ["forward", "move", "addressof", "ref", "cref", "launder"];
+
+/// Functions that write through pointers: their names and the positions of these arguments.
+const WRITING: [(&str, &[usize]); 14] = [
+    ("sincos", &[1, 2]),
+    ("sincosf", &[1, 2]),
+    ("__sincosf", &[1, 2]),
+    ("sincospi", &[1, 2]),
+    ("sincospif", &[1, 2]),
+    ("modf", &[1]),
+    ("modff", &[1]),
+    ("frexp", &[1]),
+    ("frexpf", &[1]),
+    ("remquo", &[2]),
+    ("__stcg", &[0]),
+    ("__stcs", &[0]),
+    ("__stwb", &[0]),
+    ("__stwt", &[0]),
+];
+
+/// What the runtime has, beyond `builtins`: groups of threads and functions of the host that are harmless.
+const PROVIDED: [&str; 24] = [
+    "this_thread_block",
+    "this_grid",
+    "this_cluster",
+    "coalesced_threads",
+    "tiled_partition",
+    "labeled_partition",
+    "binary_partition",
+    "sync",
+    "wait",
+    "reduce",
+    "inclusive_scan",
+    "exclusive_scan",
+    "get",
+    "tie",
+    "make_tuple",
+    "make_pair",
+    "declval",
+    "numeric_limits",
+    "__trap",
+    "__brkpt",
+    "exit",
+    "__nanosleep",
+    "__builtin_unreachable",
+    "__prof_trigger",
+];
+
+impl<'a> Walker<'a> {
+    pub(super) fn call(&mut self, expr: &'a Expr, callee: &'a Expr, arguments: &'a [Expr], usage: Use) {
+        if self.gives_reference(callee, arguments.len()) {
+            self.access(expr, usage);
+        }
+        match &callee.kind {
+            ExprKind::Path(path) => {
+                if let Some(last) = path.segments.last() {
+                    self.call_by_name(callee, last, arguments);
+                }
+            }
+            ExprKind::Member { object, arrow, member } => {
+                if *arrow { self.pointer(object) } else { self.expr(object, Use::Place) }
+                let found = self.known(&member.name.text, arguments.len());
+                self.pass(arguments, &found);
+            }
+            _ => {
+                self.expr(callee, Use::Place);
+                let found = self.known("operator()", arguments.len());
+                self.pass(arguments, &found);
+            }
+        }
+    }
+
+    fn known(&self, name: &str, count: usize) -> Vec<Callable> {
+        self.facts.callables(name, count).into_iter().cloned().collect()
+    }
+
+    /// Whether a call denotes an object.
+    pub(super) fn gives_reference(&self, callee: &Expr, count: usize) -> bool {
+        let name = match &callee.kind {
+            ExprKind::Path(path) => match path.segments.last() {
+                Some(last) if self.is_local(&last.name.text) => "operator()",
+                Some(last) => last.name.text.as_str(),
+                None => return false,
+            },
+            ExprKind::Member { member, .. } => member.name.text.as_str(),
+            _ => "operator()",
+        };
+        self.facts.callables(name, count).iter().any(|callable| callable.returns_reference)
+    }
+
+    fn call_by_name(&mut self, callee: &'a Expr, segment: &'a PathSegment, arguments: &'a [Expr]) {
+        let name = segment.name.text.as_str();
+        if self.is_local(name) {
+            let found = match self.scopes.find(name).and_then(|local| local.callable.clone()) {
+                Some(callable) => vec![callable],
+                None => self.known("operator()", arguments.len()),
+            };
+            self.expr(callee, Use::Place);
+            return self.pass(arguments, &found);
+        }
+        // A user's own overload beside the builtin does not make the builtin's accesses go away.
+        if self.atomic(name, arguments) {
+            return;
+        }
+        let found = self.known(name, arguments.len());
+        if !found.is_empty() {
+            if self.side == Side::Device {
+                self.name_foreign(callee, name, &found);
+            }
+            return self.pass(arguments, &found);
+        }
+        if self.facts.is_record(name) {
+            let found = self.known(&format!("new {name}"), arguments.len());
+            return self.pass(arguments, &found);
+        }
+        self.library(callee, name, arguments);
+    }
+
+    /// Names a function of the unit whose body is not instrumented.
+    fn name_foreign(&mut self, callee: &Expr, name: &str, found: &[Callable]) {
+        if found.iter().all(|callable| !callable.has_body) {
+            self.leave_out(callee.span, format!("call of `{name}`, whose body is not in the unit"));
+        } else if found.iter().all(|callable| !callable.is_device) {
+            self.leave_out(callee.span, format!("call of `{name}`, a function of the host"));
+        }
+    }
+
+    /// A function that the unit does not declare.
+    fn library(&mut self, callee: &'a Expr, name: &str, arguments: &'a [Expr]) {
+        let meaning = functions::function(self.source.unit.language, name).map(|meaning| meaning.builtin);
+        if NAMING.contains(&name) {
+            return arguments.iter().for_each(|argument| self.expr(argument, Use::Place));
+        }
+        if name == "swap" && arguments.len() == 2 {
+            return arguments.iter().for_each(|argument| self.expr(argument, Use::ReadWrite));
+        }
+        if let Some((_, positions)) = WRITING.iter().find(|(known, _)| *known == name) {
+            return self.pointees(arguments, positions, SiteKind::Write);
+        }
+        match meaning {
+            Some(Builtin::CopyMemory) if arguments.len() == 3 => {
+                self.memory(callee, arguments, &[(0, SiteKind::Write), (1, SiteKind::Read)]);
+            }
+            Some(Builtin::SetMemory) if arguments.len() == 3 => {
+                self.memory(callee, arguments, &[(0, SiteKind::Write)]);
+            }
+            Some(Builtin::CachedLoad) => self.pointees(arguments, &[0], SiteKind::Read),
+            Some(Builtin::Unmodelled { reason, touches_memory: true }) if self.side == Side::Device => {
+                self.leave_out(callee.span, reason);
+                self.pass(arguments, &[]);
+            }
+            None if self.side == Side::Device && !is_provided(name) => {
+                self.leave_out(callee.span, format!("call of `{name}`, which is not in the unit"));
+                self.pass(arguments, &[]);
+            }
+            _ => self.pass(arguments, &[]),
+        }
+    }
+
+    /// Arguments, each as all that may be called takes it.
+    fn pass(&mut self, arguments: &'a [Expr], found: &[Callable]) {
+        for (position, argument) in arguments.iter().enumerate() {
+            let by_reference = |callable: &Callable| callable.params.get(position) == Some(&Passing::Reference);
+            let all = !found.is_empty() && found.iter().all(by_reference);
+            self.expr(argument, if all { Use::Place } else { Use::Read });
+        }
+    }
+
+    /// The values that an object of this type is made of.
+    pub(super) fn constructed(&mut self, ty: &Type, values: &'a [Expr]) {
+        let found = match Shape::of(ty, &self.facts) {
+            Shape::Record(name) => self.known(&format!("new {name}"), values.len()),
+            _ => Vec::new(),
+        };
+        self.pass(values, &found);
+    }
+
+    /// A member's initialiser.
+    pub(super) fn initialize_member(&mut self, name: &str, values: &'a [Expr]) {
+        let field = self.record.as_ref().and_then(|record| self.facts.field(record, name)).cloned();
+        match field {
+            Some(ty) if self.facts.is_reference(&ty) => {
+                values.iter().for_each(|value| self.expr(value, Use::Place));
+            }
+            Some(ty) => self.constructed(&ty, values),
+            None => self.pass(values, &[]),
+        }
+    }
+
+    /// An atomic function: its first argument is the place. False if it is none.
+    fn atomic(&mut self, name: &str, arguments: &'a [Expr]) -> bool {
+        let Some(first) = arguments.first() else { return false };
+        let meaning = functions::function(self.source.unit.language, name).map(|meaning| meaning.builtin);
+        let Some(Builtin::Atomic { scope, .. }) = meaning else { return false };
+        if self.side == Side::Device {
+            let scope = match scope {
+                SyncScope::Block | SyncScope::Warp => "block_scope",
+                SyncScope::System => "system_scope",
+                _ => "device_scope",
+            };
+            let after = format!(", ::raceproof::{scope})");
+            self.wrap_pointer(first, SiteKind::Atomic, "at", &after);
+        }
+        arguments.iter().for_each(|argument| self.expr(argument, Use::Read));
+        true
+    }
+
+    fn wrap_pointer(&mut self, pointer: &Expr, kind: SiteKind, name: &str, after: &str) {
+        let Some(range) = self.tokens.range(pointer.span) else {
+            return self.leave_out(pointer.span, "access in a macro that cannot be taken apart".to_owned());
+        };
+        let object = match &pointer.kind {
+            ExprKind::Unary(UnaryOp::AddressOf, object) => object,
+            _ => pointer,
+        };
+        let site = self.site(kind, pointer.span, self.array(object));
+        self.edits.wrap(range, format!("::raceproof::{name}({site}, "), after);
+    }
+
+    /// Arguments that point to one object each, which the function reads or writes.
+    fn pointees(&mut self, arguments: &'a [Expr], positions: &[usize], kind: SiteKind) {
+        for (position, argument) in arguments.iter().enumerate() {
+            if positions.contains(&position) && self.side == Side::Device && !self.is_own_address(argument) {
+                let text = self.tokens.range(argument.span).map(|range| self.tokens.join(range)).unwrap_or_default();
+                self.wrap_pointer(argument, kind, range_wrapper(kind), &format!(", sizeof *({text}))"));
+            }
+            self.expr(argument, Use::Read);
+        }
+    }
+
+    fn is_own_address(&self, argument: &Expr) -> bool {
+        matches!(&argument.kind, ExprKind::Unary(UnaryOp::AddressOf, object) if self.stays_own(object))
+    }
+
+    /// `memcpy` and its kin: as many bytes as the last argument says.
+    fn memory(&mut self, callee: &'a Expr, arguments: &'a [Expr], parts: &[(usize, SiteKind)]) {
+        if self.side == Side::Device {
+            let bytes = &arguments[2];
+            match self.tokens.range(bytes.span).filter(|_| can_repeat(bytes)) {
+                Some(range) => {
+                    let after = format!(", {})", self.tokens.join(range));
+                    for &(position, kind) in parts {
+                        self.wrap_pointer(&arguments[position], kind, range_wrapper(kind), &after);
+                    }
+                }
+                None => self.leave_out(callee.span, "copy whose size cannot be evaluated twice".to_owned()),
+            }
+        }
+        arguments.iter().for_each(|argument| self.expr(argument, Use::Read));
+    }
+}
+
+fn range_wrapper(kind: SiteKind) -> &'static str {
+    if kind == SiteKind::Read { "rd_range" } else { "wr_range" }
+}
+
+/// Whether a call of this name needs no body: a conversion, a maker of vectors, what the runtime has.
+fn is_provided(name: &str) -> bool {
+    let ends_in_lanes = name.ends_with(['1', '2', '3', '4']);
+    PROVIDED.contains(&name) || name.starts_with("make_") || ends_in_lanes || name.starts_with("cuda") || name.starts_with("operator")
+}
+
+/// Whether an expression can be evaluated a second time without effect.
+fn can_repeat(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Call(..) | ExprKind::Assign(..) | ExprKind::Postfix(..) | ExprKind::Unsupported(_) => false,
+        ExprKind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement, _) | ExprKind::Launch { .. } => false,
+        ExprKind::Unary(_, inner) => can_repeat(inner),
+        ExprKind::Cast(_, ty, inner) => !matches!(ty.kind, TypeKind::Unsupported(_)) && can_repeat(inner),
+        ExprKind::Member { object, .. } => can_repeat(object),
+        ExprKind::Binary(_, left, right) | ExprKind::Comma(left, right) | ExprKind::Index(left, right) => {
+            can_repeat(left) && can_repeat(right)
+        }
+        ExprKind::Conditional(cond, yes, no) => can_repeat(cond) && can_repeat(yes) && can_repeat(no),
+        ExprKind::Construct(_, values) => values.iter().all(can_repeat),
+        ExprKind::InitList(_) => false,
+        _ => true,
+    }
+}

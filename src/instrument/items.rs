@@ -1,0 +1,245 @@
+//! Declarations: which functions run on the device, and what is known when their bodies are walked.
+
+use super::facts::{Facts, GlobalHome, callable, home_of};
+use super::scope::{Home, Local, Scopes, Shape};
+use super::sites::{Site, SiteKind};
+use super::token_edits::TokenEdits;
+use super::tokens::Tokens;
+use super::{LeftOut, Source};
+use crate::source::{Language, Span};
+use crate::syntax::{Aside, Function, Init, Item, ItemKind, Param, Qualifier, Type, TypeKind, Variable};
+use std::ops::Range;
+
+/// Where the code that is being walked runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Device,
+    Host,
+}
+
+/// What is collected, and where the walk stands.
+pub(super) struct Walker<'a> {
+    pub(super) tokens: &'a Tokens<'a>,
+    pub(super) source: &'a Source<'a>,
+    pub(super) facts: Facts,
+    /// Asides with their tokens, outer ones before inner ones.
+    pub(super) asides: Vec<(Range<usize>, &'a Aside)>,
+    pub(super) edits: TokenEdits,
+    pub(super) sites: Vec<Site>,
+    pub(super) kernels: Vec<String>,
+    pub(super) left_out: Vec<LeftOut>,
+    /// Lines that stop a compiler which takes another branch of a conditional.
+    pub(super) guards: Vec<(Span, String)>,
+    pub(super) scopes: Scopes,
+    pub(super) side: Side,
+    /// The function that is being walked, as users know it.
+    pub(super) function: String,
+    /// The record whose members can be named alone.
+    pub(super) record: Option<String>,
+    pub(super) returns_reference: bool,
+    /// Shared variables at namespace scope, met so far.
+    pub(super) shared_globals: Vec<String>,
+    pub(super) symbols: usize,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(tokens: &'a Tokens<'a>, source: &'a Source<'a>) -> Walker<'a> {
+        let mut asides: Vec<(Range<usize>, &Aside)> =
+            source.asides.iter().filter_map(|aside| Some((tokens.range(aside.span)?, aside))).collect();
+        asides.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+        Walker {
+            tokens,
+            source,
+            facts: Facts::collect(source.unit),
+            asides,
+            edits: TokenEdits::default(),
+            sites: Vec::new(),
+            kernels: Vec::new(),
+            left_out: Vec::new(),
+            guards: Vec::new(),
+            scopes: Scopes::default(),
+            side: Side::Host,
+            function: String::new(),
+            record: None,
+            returns_reference: false,
+            shared_globals: Vec::new(),
+            symbols: 0,
+        }
+    }
+
+    /// Walks the whole unit.
+    pub(super) fn unit(&mut self) {
+        self.items(&self.source.unit.items, None);
+        self.guard_skipped();
+    }
+
+    pub(super) fn items(&mut self, items: &'a [Item], record: Option<&str>) {
+        for item in items {
+            match &item.kind {
+                ItemKind::Function(function) => self.function(item, function, record),
+                ItemKind::Variables(variables) => self.variables(item, variables, record),
+                ItemKind::Record(inner) => {
+                    let name = inner.name.text.clone();
+                    self.items(inner.members.as_deref().unwrap_or_default(), Some(&name));
+                }
+                ItemKind::Alias { name, ty, .. } => self.records_in(ty, &name.text),
+                ItemKind::Namespace { items, .. } => self.items(items, record),
+                ItemKind::Unsupported(reason) => self.unread(item.span, reason),
+                _ => {}
+            }
+        }
+    }
+
+    /// A record that is defined inside a declaration.
+    fn records_in(&mut self, ty: &'a Type, alias: &str) {
+        match &ty.kind {
+            TypeKind::Record(record) => {
+                let name = if record.name.text.is_empty() { alias } else { &record.name.text };
+                self.items(record.members.as_deref().unwrap_or_default(), Some(name));
+            }
+            TypeKind::Array(inner, _) | TypeKind::Pointer(inner) => self.records_in(inner, alias),
+            _ => {}
+        }
+    }
+
+    /// A declaration that could not be read; what it says of the device is lost.
+    fn unread(&mut self, span: Span, reason: &str) {
+        let Some(range) = self.tokens.range(span) else { return };
+        let is_device = |at: usize| matches!(self.tokens.text(at), "__global__" | "__device__" | "__kernel");
+        if range.clone().any(is_device) {
+            self.leave_out(span, reason.to_owned());
+        }
+    }
+
+    pub(super) fn leave_out(&mut self, span: Span, what: String) {
+        let function = self.function.clone();
+        self.left_out.push(LeftOut { what, function, span });
+    }
+
+    fn function(&mut self, item: &'a Item, function: &'a Function, record: Option<&str>) {
+        let Some(body) = &function.body else { return };
+        let is = |wanted: fn(&Qualifier) -> bool| function.qualifiers.iter().any(wanted);
+        let is_kernel = is(|qualifier| matches!(qualifier, Qualifier::Kernel));
+        let on_device = is_kernel
+            || is(|qualifier| matches!(qualifier, Qualifier::Device))
+            || self.source.unit.language == Language::OpenCl;
+        let segments: Vec<&str> = function.path.segments.iter().map(|segment| segment.name.text.as_str()).collect();
+        let outer = segments.iter().rev().nth(1).copied().filter(|name| self.facts.is_record(name));
+        self.record = outer.or(record).map(str::to_owned);
+        self.function = match (&self.record, outer) {
+            (Some(record), None) => format!("{record}::{}", segments.join("::")),
+            _ => segments.join("::"),
+        };
+        self.side = if on_device { Side::Device } else { Side::Host };
+        self.returns_reference = callable(function, &self.facts).returns_reference;
+        self.scopes.open();
+        self.params(&function.params);
+        if is_kernel {
+            self.kernel(item, function);
+        }
+        for (name, values) in &function.initializers {
+            self.initialize_member(&name.text, values);
+        }
+        self.block(body);
+        self.scopes.close();
+        self.side = Side::Host;
+        self.record = None;
+        self.function.clear();
+    }
+
+    pub(super) fn params(&mut self, params: &[Param]) {
+        for param in params {
+            let local = self.local(&param.ty, Shape::as_parameter);
+            self.scopes.declare(&param.name.text, local);
+        }
+    }
+
+    fn local(&self, ty: &Type, adjust: fn(Shape) -> Shape) -> Local {
+        let is_reference = self.facts.is_reference(ty);
+        let shape = Shape::of(ty, &self.facts);
+        Local {
+            home: if is_reference { Home::Memory } else { Home::Own },
+            shape: if is_reference { shape } else { adjust(shape) },
+            callable: None,
+        }
+    }
+
+    /// A variable of a function, after its initial value was walked.
+    pub(super) fn declare(&mut self, variable: &Variable) {
+        let mut local = self.local(&variable.ty, |shape| shape);
+        let is = |wanted: fn(&Qualifier) -> bool| variable.qualifiers.iter().any(wanted);
+        let is_constant = is(|qualifier| matches!(qualifier, Qualifier::Const | Qualifier::Constexpr));
+        match home_of(&variable.qualifiers, &variable.ty) {
+            GlobalHome::Shared | GlobalHome::Device => local.home = Home::Memory,
+            // What stands for it is a pointer of the thread.
+            GlobalHome::DynamicShared => local.shape = Shape::Pointer(local.shape.inside().into()),
+            GlobalHome::Host if is(|qualifier| matches!(qualifier, Qualifier::Static)) && !is_constant => {
+                local.home = Home::Memory;
+            }
+            GlobalHome::Fixed | GlobalHome::Host => {}
+        }
+        local.callable = self.callable_of(variable.init.as_ref());
+        if self.side == Side::Device && is_binding(&variable.ty) {
+            self.leave_out(variable.span, "structured binding".to_owned());
+        }
+        self.scopes.declare(&variable.name.text, local);
+    }
+
+    /// What a variable calls that is a lambda.
+    fn callable_of(&self, init: Option<&Init>) -> Option<super::facts::Callable> {
+        let Some(Init::Value(value)) = init else { return None };
+        let range = self.tokens.range(value.span)?;
+        let found = self.asides.iter().find(|(tokens, _)| *tokens == range)?;
+        match &found.1.kind {
+            crate::syntax::AsideKind::Lambda { params, .. } => Some(super::facts::passing(params, false, &self.facts)),
+            _ => None,
+        }
+    }
+
+    /// Adds a site and gives its id.
+    pub(super) fn site(&mut self, kind: SiteKind, span: Span, array: String) -> usize {
+        self.sites.push(Site { kind, span, array, function: self.function.clone() });
+        self.sites.len() - 1
+    }
+
+    /// Device code that conditionals leave out is not instrumented; a compiler that takes it must stop.
+    fn guard_skipped(&mut self) {
+        let sources = self.tokens.sources();
+        let device: Vec<Span> = self.device_bodies();
+        for &span in &self.source.output.skipped {
+            let text = sources.text(span);
+            let in_body =
+                device.iter().any(|body| body.file == span.file && body.start < span.start && span.end < body.end);
+            let declares = ["__global__", "__device__"].iter().any(|word| text.contains(word));
+            let known = self.guards.iter().any(|(guarded, _)| *guarded == span);
+            if (in_body || declares) && !known {
+                let message = "#error this code was left out by raceproof's preprocessor and is not instrumented";
+                self.guards.push((span, message.to_owned()));
+            }
+        }
+    }
+
+    /// The visible ranges of all functions that run on the device.
+    fn device_bodies(&self) -> Vec<Span> {
+        let mut found = Vec::new();
+        let mut waiting: Vec<&Item> = self.source.unit.items.iter().collect();
+        while let Some(item) = waiting.pop() {
+            match &item.kind {
+                ItemKind::Function(function) => {
+                    let is_device = |it: &Qualifier| matches!(it, Qualifier::Device | Qualifier::Kernel);
+                    if function.body.is_some() && function.qualifiers.iter().any(is_device) {
+                        found.push(self.tokens.sources().visible(item.span));
+                    }
+                }
+                ItemKind::Namespace { items, .. } => waiting.extend(items),
+                ItemKind::Record(record) => waiting.extend(record.members.iter().flatten()),
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+fn is_binding(ty: &Type) -> bool {
+    matches!(&ty.kind, TypeKind::Unsupported(reason) if reason == "structured binding")
+}

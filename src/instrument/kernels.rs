@@ -1,0 +1,66 @@
+//! Kernels and launches.
+//!
+//! A kernel keeps its head and becomes the stub that launches it: its body is the function of one thread, a copy of
+//! which each thread has with the parameters in it. A launch configures the next call and calls the stub, so that
+//! overloads, default arguments and deduction stay the compiler's business.
+
+use super::expressions::Use;
+use super::items::{Side, Walker};
+use super::token_edits::quoted;
+use crate::syntax::{Expr, Function, Item, TypeKind};
+use std::fmt::Write;
+
+impl<'a> Walker<'a> {
+    /// Makes a kernel with a body its own launch stub.
+    pub(super) fn kernel(&mut self, item: &Item, function: &Function) {
+        let name = self.function.clone();
+        let body = self.tokens.range(item.span).and_then(|range| {
+            let close = range.end - 1;
+            let open = self.tokens.partner(close).filter(|_| self.tokens.text(close) == "}")?;
+            Some((open, close))
+        });
+        let Some((open, close)) = body else {
+            return self.leave_out(item.span, "kernel whose body cannot be found".to_owned());
+        };
+        let mut head = format!(" ::raceproof::kernel({}, {}, ", self.kernels.len(), quoted(&name));
+        for param in &function.params {
+            let is_pack = matches!(param.ty.kind, TypeKind::Unsupported(_));
+            if !param.name.text.is_empty() && !is_pack {
+                // Writing to a string cannot fail.
+                let _ = write!(head, "::raceproof::argument({0}, {1}), ", quoted(&param.name.text), param.name.text);
+            }
+        }
+        head.push_str("[=]() mutable {");
+        for name in &self.shared_globals {
+            let _ = write!(head, " ::raceproof::shared({}, &{name}, sizeof {name});", quoted(name));
+        }
+        self.kernels.push(name);
+        self.edits.after(open, head);
+        self.edits.before(close, "}); ");
+    }
+
+    /// `k<<<grid, block>>>(args)` becomes `(::raceproof::configure(grid, block), k(args))`.
+    pub(super) fn launch(&mut self, expr: &Expr, kernel: &'a Expr, config: &'a [Expr], args: &'a [Expr]) {
+        if self.side == Side::Device {
+            self.leave_out(expr.span, "launch from the device".to_owned());
+        }
+        let ranges = self.tokens.range(expr.span).zip(self.tokens.range(kernel.span)).and_then(|(whole, callee)| {
+            let open = self.tokens.partner(whole.end - 1)?;
+            (callee.start == whole.start && callee.end < open).then_some((whole, callee.end..open))
+        });
+        let Some((whole, marks)) = ranges else {
+            return self.leave_out(expr.span, "launch that cannot be taken apart".to_owned());
+        };
+        // `<<<` and `>>>` are several tokens each; what they hold starts and ends with the expressions.
+        let first = config.first().and_then(|it| self.tokens.range(it.span)).map(|it| it.start);
+        let last = config.last().and_then(|it| self.tokens.range(it.span)).map(|it| it.end);
+        let (Some(first), Some(last)) = (first, last) else {
+            return self.leave_out(expr.span, "launch that cannot be taken apart".to_owned());
+        };
+        let before = format!("(::raceproof::configure({}), ", self.tokens.join(first..last));
+        self.edits.wrap(whole, before, ")");
+        self.edits.replace(marks, "");
+        self.expr(kernel, Use::Place);
+        args.iter().for_each(|argument| self.expr(argument, Use::Read));
+    }
+}

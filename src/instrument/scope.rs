@@ -1,0 +1,96 @@
+//! Names in scope while a function is walked, and as much of their types as accesses need.
+
+use super::facts::{Callable, Facts, last_name};
+use crate::syntax::{Type, TypeKind};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// The shape of a type: how many steps lead to an object, and whether they cross memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Array(Rc<Shape>),
+    Pointer(Rc<Shape>),
+    /// A record of the unit, by name.
+    Record(String),
+    Scalar,
+    Unknown,
+}
+
+impl Shape {
+    pub(super) fn of(ty: &Type, facts: &Facts) -> Shape {
+        if let Some(name) = last_name(ty).filter(|name| facts.is_record(name)) {
+            return Shape::Record(name);
+        }
+        match &facts.resolved(ty).kind {
+            TypeKind::Array(of, _) => Shape::Array(Rc::new(Shape::of(of, facts))),
+            TypeKind::Pointer(to) => Shape::Pointer(Rc::new(Shape::of(to, facts))),
+            TypeKind::Reference(to) => Shape::of(to, facts),
+            TypeKind::Builtin(_) | TypeKind::Enum(_) => Shape::Scalar,
+            TypeKind::Record(record) if facts.is_record(&record.name.text) => Shape::Record(record.name.text.clone()),
+            _ => match last_name(facts.resolved(ty)) {
+                Some(name) if facts.is_record(&name) => Shape::Record(name),
+                _ => Shape::Unknown,
+            },
+        }
+    }
+
+    /// What an element, or what a pointer points to, looks like.
+    pub(super) fn inside(&self) -> Shape {
+        match self {
+            Shape::Array(inner) | Shape::Pointer(inner) => Shape::clone(inner),
+            _ => Shape::Unknown,
+        }
+    }
+
+    /// As the type of a parameter: an array is a pointer.
+    pub(super) fn as_parameter(self) -> Shape {
+        match self {
+            Shape::Array(inner) => Shape::Pointer(inner),
+            other => other,
+        }
+    }
+}
+
+/// Where a local name lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// A variable of the thread itself.
+    Own,
+    /// A reference, a shared variable, a static variable: its name is an access.
+    Memory,
+}
+
+/// A local name.
+#[derive(Clone, Debug)]
+pub(super) struct Local {
+    pub(super) home: Home,
+    pub(super) shape: Shape,
+    /// What a call of it calls, if that is known.
+    pub(super) callable: Option<Callable>,
+}
+
+/// Nested scopes, the innermost last.
+#[derive(Debug, Default)]
+pub(super) struct Scopes {
+    scopes: Vec<FxHashMap<String, Local>>,
+}
+
+impl Scopes {
+    pub(super) fn open(&mut self) {
+        self.scopes.push(FxHashMap::default());
+    }
+
+    pub(super) fn close(&mut self) {
+        self.scopes.pop();
+    }
+
+    pub(super) fn declare(&mut self, name: &str, local: Local) {
+        if let Some(scope) = self.scopes.last_mut().filter(|_| !name.is_empty()) {
+            scope.insert(name.to_owned(), local);
+        }
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Local> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+}

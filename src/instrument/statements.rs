@@ -1,0 +1,221 @@
+//! Statements, and what the tree has no node for.
+
+use super::expressions::Use;
+use super::items::{Side, Walker};
+use super::scope::Home;
+use crate::source::Span;
+use crate::syntax::{Aside, AsideKind, Expr, Init, Item, ItemKind, Param, Qualifier, Stmt, StmtKind, TypeKind, Variable};
+use std::ops::Range;
+
+/// What is not understood and holds no access of its own.
+const HARMLESS: [&str; 9] = [
+    "goto statement",
+    "alignof",
+    "offsetof",
+    "sizeof of a pack",
+    "user-defined literal",
+    "character literal",
+    "destructor call",
+    "pack expansion",
+    "requires expression",
+];
+
+impl<'a> Walker<'a> {
+    pub(super) fn block(&mut self, statements: &'a [Stmt]) {
+        self.scopes.open();
+        for statement in statements {
+            self.statement(statement);
+        }
+        self.scopes.close();
+    }
+
+    pub(super) fn statement(&mut self, statement: &'a Stmt) {
+        match &statement.kind {
+            StmtKind::Block(body) => self.block(body),
+            StmtKind::Item(item) => self.local_item(item),
+            StmtKind::Expr(value) => self.expr(value, Use::Discard),
+            StmtKind::If { init, cond, then, otherwise, is_constexpr } => {
+                self.scopes.open();
+                self.optional(init.as_deref());
+                if !is_constexpr {
+                    self.expr(cond, Use::Read);
+                }
+                self.scoped(then);
+                if let Some(otherwise) = otherwise {
+                    self.scoped(otherwise);
+                }
+                self.scopes.close();
+            }
+            StmtKind::For { init, cond, step, body } => {
+                self.scopes.open();
+                self.optional(init.as_deref());
+                if let Some(cond) = cond {
+                    self.expr(cond, Use::Read);
+                }
+                if let Some(step) = step {
+                    self.expr(step, Use::Discard);
+                }
+                self.scoped(body);
+                self.scopes.close();
+            }
+            StmtKind::While { cond, body } => {
+                self.expr(cond, Use::Read);
+                self.scoped(body);
+            }
+            StmtKind::Do { body, cond } => {
+                self.scoped(body);
+                self.expr(cond, Use::Read);
+            }
+            StmtKind::Switch { value, body } => {
+                self.expr(value, Use::Read);
+                self.scoped(body);
+            }
+            StmtKind::Return(Some(value)) => {
+                let usage = if self.returns_reference { Use::Place } else { Use::Read };
+                self.expr(value, usage);
+            }
+            StmtKind::Asm { .. } => {
+                if self.side == Side::Device {
+                    self.leave_out(statement.span, "inline assembly".to_owned());
+                }
+            }
+            StmtKind::Unsupported(reason) => self.unsupported(statement.span, reason),
+            StmtKind::Case(_) | StmtKind::Return(None) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty => {}
+        }
+    }
+
+    /// A statement that is a scope of its own.
+    fn scoped(&mut self, statement: &'a Stmt) {
+        self.scopes.open();
+        self.statement(statement);
+        self.scopes.close();
+    }
+
+    fn optional(&mut self, statement: Option<&'a Stmt>) {
+        if let Some(statement) = statement {
+            self.statement(statement);
+        }
+    }
+
+    fn local_item(&mut self, item: &'a Item) {
+        match &item.kind {
+            ItemKind::Variables(variables) => {
+                for variable in variables {
+                    self.initial(variable);
+                    self.declare(variable);
+                }
+                if self.side == Side::Device {
+                    self.local_storage(item, variables);
+                }
+            }
+            ItemKind::Unsupported(reason) => self.unsupported(item.span, reason),
+            _ => {}
+        }
+    }
+
+    /// The initial value of a variable.
+    pub(super) fn initial(&mut self, variable: &'a Variable) {
+        if variable.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Constexpr)) {
+            return;
+        }
+        match &variable.init {
+            None => {}
+            Some(Init::Value(value)) => {
+                let usage = if self.facts.is_reference(&variable.ty) || is_bound(&variable.ty.kind) {
+                    Use::Place
+                } else {
+                    Use::Read
+                };
+                self.expr(value, usage);
+            }
+            Some(Init::Call(values) | Init::List(values)) if self.facts.is_reference(&variable.ty) => {
+                values.iter().for_each(|value| self.expr(value, Use::Place));
+            }
+            Some(Init::Call(values) | Init::List(values)) => self.constructed(&variable.ty, values),
+        }
+    }
+
+    /// What could not be read: the parts that were kept are walked; anything else is named.
+    pub(super) fn unsupported(&mut self, span: Span, reason: &str) {
+        let Some(range) = self.tokens.range(span) else {
+            if self.side == Side::Device {
+                self.leave_out(span, reason.to_owned());
+            }
+            return;
+        };
+        let found = self.asides_in(range.clone());
+        let mut covered = false;
+        for (tokens, aside) in found {
+            let rest = self.tokens.text(tokens.end);
+            covered |= tokens.start == range.start && (tokens.end == range.end || rest == ";");
+            self.aside(tokens, aside);
+        }
+        let allocates = matches!(reason, "new expression" | "delete expression");
+        let harmless = HARMLESS.contains(&reason) || reason.starts_with("literal");
+        if self.side == Side::Device && (!covered && !harmless || allocates) {
+            self.leave_out(span, reason.to_owned());
+        }
+    }
+
+    /// The outermost asides among some tokens.
+    fn asides_in(&self, range: Range<usize>) -> Vec<(Range<usize>, &'a Aside)> {
+        let first = self.asides.partition_point(|(tokens, _)| tokens.start < range.start);
+        let mut found: Vec<(Range<usize>, &'a Aside)> = Vec::new();
+        for (tokens, aside) in &self.asides[first..] {
+            if tokens.start >= range.end {
+                break;
+            }
+            let inside = found.last().is_some_and(|(last, _)| tokens.start < last.end);
+            if tokens.end <= range.end && !inside {
+                found.push((tokens.clone(), aside));
+            }
+        }
+        found
+    }
+
+    fn aside(&mut self, tokens: Range<usize>, aside: &'a Aside) {
+        match &aside.kind {
+            AsideKind::Lambda { captures, params, body } => self.lambda(tokens, captures, params, body),
+            AsideKind::RangeLoop { variable, range, body } => {
+                let by_reference = self.facts.is_reference(&variable.ty);
+                self.expr(range, Use::Place);
+                if self.side == Side::Device && !by_reference && !self.stays_own(range) {
+                    self.leave_out(aside.span, "range-based for loop over memory".to_owned());
+                }
+                self.scopes.open();
+                self.declare(variable);
+                self.scoped(body);
+                self.scopes.close();
+            }
+            AsideKind::Values(values) => values.iter().for_each(|value| self.expr(value, Use::Read)),
+            AsideKind::Statements(statements) => self.block(statements),
+        }
+    }
+
+    fn lambda(&mut self, tokens: Range<usize>, captures: &'a [Expr], params: &'a [Param], body: &'a [Stmt]) {
+        captures.iter().for_each(|value| self.expr(value, Use::Read));
+        let side = self.side;
+        let returns_reference = std::mem::replace(&mut self.returns_reference, false);
+        let head = self.tokens.partner(tokens.start).map_or(tokens.start, |close| close + 1);
+        let open = self.tokens.find(head..tokens.end, "{").unwrap_or(tokens.end);
+        if (head..open).any(|at| matches!(self.tokens.text(at), "__device__" | "__global__")) {
+            self.side = Side::Device;
+        }
+        self.scopes.open();
+        self.params(params);
+        self.block(body);
+        self.scopes.close();
+        self.side = side;
+        self.returns_reference = returns_reference;
+    }
+
+    /// Whether a name is an access by itself here.
+    pub(super) fn names_memory(&self, name: &str) -> Option<bool> {
+        self.scopes.find(name).map(|local| local.home == Home::Memory)
+    }
+}
+
+/// Whether a structured binding by reference is declared.
+fn is_bound(kind: &TypeKind) -> bool {
+    matches!(kind, TypeKind::Unsupported(reason) if reason == "structured binding")
+}
