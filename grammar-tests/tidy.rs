@@ -31,6 +31,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("smt", &[]),
     ("prove", &["protocol", "calculus", "memory_model", "smt"]),
     ("invariant", &["calculus", "prove", "smt"]),
+    ("edit", &[]),
+    ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
     ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),
     (
         "driver",
@@ -51,6 +53,8 @@ const ROOMS: &[(&str, &[&str])] = &[
             "smt",
             "invariant",
             "check",
+            "edit",
+            "instrument",
             "config",
         ],
     ),

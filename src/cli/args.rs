@@ -20,6 +20,8 @@ pub(super) enum Command {
     Check(CheckArgs),
     /// Print what a pass makes of a file
     Show(ShowArgs),
+    /// Write a file with every access of its kernels logged, for a runtime to build and run
+    Instrument(InstrumentArgs),
     /// Explain a rule, or list all rules
     Explain(ExplainArgs),
     /// What this program runs itself as, to read files through libclang
@@ -98,6 +100,26 @@ pub(super) struct ShowArgs {
 }
 
 #[derive(Args, Debug)]
+pub(super) struct InstrumentArgs {
+    /// The file
+    pub(super) file: PathBuf,
+    /// Where the text is written; `-` is standard output
+    #[arg(short = 'o', long, value_name = "OUT")]
+    pub(super) output: PathBuf,
+    /// What will build and run it
+    #[arg(long, value_enum, default_value_t = InstrumentBackend::Cpu)]
+    pub(super) backend: InstrumentBackend,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum InstrumentBackend {
+    /// A C++17 compiler and raceproof's own runtime
+    Cpu,
+}
+
+#[derive(Args, Debug)]
 pub(super) struct ExplainArgs {
     /// The rule, as it stands in brackets behind a finding; without one, all rules are listed
     pub(super) rule: Option<String>,
@@ -124,7 +146,7 @@ pub(super) struct SourceArgs {
 }
 
 /// Which kernels are looked at, and under which launches.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(super) struct LaunchArgs {
     /// Look at this kernel only; repeatable
     #[arg(long = "kernel", value_name = "NAME", help_heading = "Launch")]

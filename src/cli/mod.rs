@@ -13,6 +13,7 @@ mod explain;
 mod failing;
 mod front;
 mod geometry;
+mod instrument;
 mod interrupt;
 mod options;
 mod output;
@@ -64,6 +65,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = match cli.command {
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Instrument(args) => instrument::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::ClangWorker => return crate::driver::serve(),
     };

@@ -2,7 +2,7 @@
 //!
 //! Every error names the argument and says what to write instead.
 
-use super::args::{CheckArgs, Lang, LaunchArgs, Level, ShowArgs, Solver, SourceArgs};
+use super::args::{CheckArgs, InstrumentArgs, Lang, LaunchArgs, Level, ShowArgs, Solver, SourceArgs};
 use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::options::{self, Levels, Options, Proofs, SolverKind, Timings};
@@ -53,6 +53,12 @@ fn solver(wanted: Solver) -> Result<Option<options::Solver>> {
 pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
     let language = args.source.lang.map(|lang| dialect(lang).language()).or_else(|| language_of(&args.file));
     common(&args.source, &args.launch, language)
+}
+
+/// The options of `instrument`.
+pub(super) fn for_instrument(args: &InstrumentArgs) -> Result<Options> {
+    let language = args.source.lang.map(|lang| dialect(lang).language()).or_else(|| language_of(&args.file));
+    common(&args.source, &LaunchArgs::default(), language)
 }
 
 fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) -> Result<Options> {

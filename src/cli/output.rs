@@ -24,6 +24,12 @@ pub(super) fn complain(message: &str) {
     let _ = writeln!(io::stderr().lock(), "error: {clean}");
 }
 
+/// Writes one line to standard error that is no error.
+pub(super) fn note(message: &str) {
+    let clean: String = message.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
+    let _ = writeln!(io::stderr().lock(), "note: {clean}");
+}
+
 /// Says what was wrong with the command line or with reading and writing.
 pub(super) fn failed(error: &anyhow::Error) -> Exit {
     complain(&format!("{error:#}"));

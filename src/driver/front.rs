@@ -57,7 +57,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options) -> ReadUnit {
 }
 
 /// What the preprocessor is told: what was typed, then what the build says.
-fn preprocessing(path: &Path, text: &str, options: &Options) -> preprocess::Options {
+pub(super) fn preprocessing(path: &Path, text: &str, options: &Options) -> preprocess::Options {
     let flags = options.commands.as_deref().and_then(|commands| commands.flags(path));
     let mut told = preprocess::Options {
         defines: options.defines.clone(),

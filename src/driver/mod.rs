@@ -12,6 +12,7 @@ mod asking;
 mod attempt;
 mod dialect;
 mod front;
+pub mod instrument;
 pub mod isolate;
 mod judge;
 pub mod options;

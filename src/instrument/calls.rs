@@ -73,7 +73,11 @@ impl<'a> Walker<'a> {
                 }
             }
             ExprKind::Member { object, arrow, member } => {
-                if *arrow { self.pointer(object) } else { self.expr(object, Use::Place) }
+                if *arrow {
+                    self.pointer(object)
+                } else {
+                    self.expr(object, Use::Place)
+                }
                 let found = self.known(&member.name.text, arguments.len());
                 self.pass(arguments, &found);
             }
@@ -142,7 +146,7 @@ impl<'a> Walker<'a> {
 
     /// A function that the unit does not declare.
     fn library(&mut self, callee: &'a Expr, name: &str, arguments: &'a [Expr]) {
-        let meaning = functions::function(self.source.unit.language, name).map(|meaning| meaning.builtin);
+        let meaning = functions::function(self.source.unit.dialect.language(), name).map(|meaning| meaning.builtin);
         if NAMING.contains(&name) {
             return arguments.iter().for_each(|argument| self.expr(argument, Use::Place));
         }
@@ -205,7 +209,7 @@ impl<'a> Walker<'a> {
     /// An atomic function: its first argument is the place. False if it is none.
     fn atomic(&mut self, name: &str, arguments: &'a [Expr]) -> bool {
         let Some(first) = arguments.first() else { return false };
-        let meaning = functions::function(self.source.unit.language, name).map(|meaning| meaning.builtin);
+        let meaning = functions::function(self.source.unit.dialect.language(), name).map(|meaning| meaning.builtin);
         let Some(Builtin::Atomic { scope, .. }) = meaning else { return false };
         if self.side == Side::Device {
             let scope = match scope {
@@ -272,7 +276,11 @@ fn range_wrapper(kind: SiteKind) -> &'static str {
 /// Whether a call of this name needs no body: a conversion, a maker of vectors, what the runtime has.
 fn is_provided(name: &str) -> bool {
     let ends_in_lanes = name.ends_with(['1', '2', '3', '4']);
-    PROVIDED.contains(&name) || name.starts_with("make_") || ends_in_lanes || name.starts_with("cuda") || name.starts_with("operator")
+    PROVIDED.contains(&name)
+        || name.starts_with("make_")
+        || ends_in_lanes
+        || name.starts_with("cuda")
+        || name.starts_with("operator")
 }
 
 /// Whether an expression can be evaluated a second time without effect.

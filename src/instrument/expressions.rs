@@ -220,9 +220,8 @@ impl<'a> Walker<'a> {
             },
             ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, left, right) => {
                 match (self.shape(left), self.shape(right)) {
-                    (Shape::Array(inner) | Shape::Pointer(inner), _) | (_, Shape::Array(inner) | Shape::Pointer(inner)) => {
-                        Shape::Pointer(inner)
-                    }
+                    (Shape::Array(inner) | Shape::Pointer(inner), _)
+                    | (_, Shape::Array(inner) | Shape::Pointer(inner)) => Shape::Pointer(inner),
                     _ => Shape::Unknown,
                 }
             }

@@ -4,9 +4,7 @@
 //! Names are taken by their last part, without namespaces: of two entities of one name the facts of both hold, and
 //! where they differ the answer is the one that logs more.
 
-use crate::syntax::{
-    Function, Item, ItemKind, Param, Qualifier, Record, Type, TypeKind, Unit, Variable,
-};
+use crate::syntax::{Function, Item, ItemKind, Param, Qualifier, Record, Type, TypeKind, Unit, Variable};
 use rustc_hash::FxHashMap;
 
 /// How a function takes one argument.
@@ -156,7 +154,11 @@ impl Facts {
     fn function(&mut self, function: &Function, record: Option<&str>) {
         let Some(last) = function.path.segments.last() else { return };
         let callable = callable(function, self);
-        let name = if Some(last.name.text.as_str()) == record { format!("new {}", last.name.text) } else { last.name.text.clone() };
+        let name = if Some(last.name.text.as_str()) == record {
+            format!("new {}", last.name.text)
+        } else {
+            last.name.text.clone()
+        };
         self.functions.entry(name).or_default().push(callable);
     }
 

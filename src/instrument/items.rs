@@ -122,7 +122,7 @@ impl<'a> Walker<'a> {
         let is_kernel = is(|qualifier| matches!(qualifier, Qualifier::Kernel));
         let on_device = is_kernel
             || is(|qualifier| matches!(qualifier, Qualifier::Device))
-            || self.source.unit.language == Language::OpenCl;
+            || self.source.unit.dialect.language() == Language::OpenCl;
         let segments: Vec<&str> = function.path.segments.iter().map(|segment| segment.name.text.as_str()).collect();
         let outer = segments.iter().rev().nth(1).copied().filter(|name| self.facts.is_record(name));
         self.record = outer.or(record).map(str::to_owned);

@@ -49,7 +49,7 @@ use crate::edit::EditError;
 use crate::preprocess::Output;
 use crate::source::{FileId, Span};
 use crate::syntax::{Aside, Unit};
-use token_edits::{TokenEdits, assemble, quoted};
+use token_edits::{assemble, quoted};
 use tokens::Tokens;
 
 /// A unit that has been read, in all the forms that instrumentation needs.
@@ -110,6 +110,9 @@ pub enum InstrumentError {
         /// The conflict.
         cause: EditError,
     },
+    /// A file that no `#include` of the unit names, such as one that the command line includes.
+    #[error("{0} came in without an include directive and cannot be instrumented")]
+    Unplaced(String),
     /// The macros of the unit expand without end.
     #[error("macros expand to too many tokens; the file is not read")]
     TooLarge,
@@ -133,9 +136,10 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
 fn whole(source: &Source<'_>, body: &str, sites: &[Site]) -> String {
     let path = source.output.sources.file(source.main).path.display().to_string();
     let mut text = String::from("#include \"raceproof.hpp\"\n");
-    for (name, value) in std::iter::once(&DEVICE_PASS).map(|&(name, value)| (name, value)).chain(
-        source.defines.iter().map(|(name, value)| (name.as_str(), value.split('\n').next().unwrap_or(""))),
-    ) {
+    for (name, value) in std::iter::once(&DEVICE_PASS)
+        .map(|&(name, value)| (name, value))
+        .chain(source.defines.iter().map(|(name, value)| (name.as_str(), value.split('\n').next().unwrap_or(""))))
+    {
         text.extend(["#undef ", name.split('(').next().unwrap_or(name), "\n#define ", name, " ", value, "\n"]);
     }
     text.extend(["#line 1 ", &quoted(&path), "\n", body]);

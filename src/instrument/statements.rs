@@ -4,7 +4,9 @@ use super::expressions::Use;
 use super::items::{Side, Walker};
 use super::scope::Home;
 use crate::source::Span;
-use crate::syntax::{Aside, AsideKind, Expr, Init, Item, ItemKind, Param, Qualifier, Stmt, StmtKind, TypeKind, Variable};
+use crate::syntax::{
+    Aside, AsideKind, Expr, Init, Item, ItemKind, Param, Qualifier, Stmt, StmtKind, TypeKind, Variable,
+};
 use std::ops::Range;
 
 /// What is not understood and holds no access of its own.

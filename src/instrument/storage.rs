@@ -169,5 +169,4 @@ impl<'a> Walker<'a> {
         }
         Some(self.tokens.join(start..name.end))
     }
-
 }

@@ -120,7 +120,11 @@ pub(super) fn assemble(
         }
         by_file.entry(file).or_default().push(edit);
     }
-    assembly.file(main, &by_file)
+    let text = assembly.file(main, &by_file)?;
+    match by_file.keys().filter(|file| !assembly.entered.contains(file)).min() {
+        Some(&file) => Err(InstrumentError::Unplaced(tokens.sources().file(file).path.display().to_string())),
+        None => Ok(text),
+    }
 }
 
 fn spanned((file, start, end): Call) -> Span {
@@ -166,11 +170,7 @@ impl Assembly<'_> {
     }
 
     /// The text of one file with its edits, and below it those of the headers that it includes.
-    fn file(
-        &mut self,
-        file: FileId,
-        edits: &FxHashMap<FileId, Vec<&TokenEdit>>,
-    ) -> Result<String, InstrumentError> {
+    fn file(&mut self, file: FileId, edits: &FxHashMap<FileId, Vec<&TokenEdit>>) -> Result<String, InstrumentError> {
         self.entered.insert(file);
         if self.open.contains(&file) {
             let path = self.tokens.sources().file(file).path.display().to_string();
@@ -233,7 +233,11 @@ impl Assembly<'_> {
         let second = lines.next().map(word).unwrap_or_default();
         let first = word(first);
         first.starts_with("pragma once")
-            || first.strip_prefix("ifndef").is_some_and(|name| second.strip_prefix("define").is_some_and(|it| it.split_whitespace().next() == name.split_whitespace().next()))
+            || first.strip_prefix("ifndef").is_some_and(|name| {
+                second
+                    .strip_prefix("define")
+                    .is_some_and(|it| it.split_whitespace().next() == name.split_whitespace().next())
+            })
     }
 }
 
@@ -253,7 +257,8 @@ struct Flat {
 
 impl Flat {
     fn new(assembly: &Assembly<'_>, file: FileId, source: &str) -> Flat {
-        let mut flat = Flat { text: String::with_capacity(source.len()), calls: Vec::new(), tokens: FxHashMap::default() };
+        let mut flat =
+            Flat { text: String::with_capacity(source.len()), calls: Vec::new(), tokens: FxHashMap::default() };
         let mut at = 0;
         for (&(_, start, end), tokens) in assembly.expanded.range((file, 0, 0)..=(file, u32::MAX, u32::MAX)) {
             let (start, end) = (start as usize, end as usize);

@@ -1,0 +1,35 @@
+//! From the text of one file to the instrumented unit that a back end builds.
+//!
+//! Always by the built-in front end: the edits need the tokens of every node.
+
+use super::Options;
+use super::front::preprocessing;
+use crate::diagnostic::Diagnostic;
+use crate::front::tree_sitter;
+use crate::instrument::{self, InstrumentError, Instrumented, Source};
+use crate::preprocess;
+use crate::source::SourceMap;
+use std::path::Path;
+
+/// An instrumented file.
+#[derive(Debug)]
+pub struct InstrumentedFile {
+    /// The text, its sites, and what was left out.
+    pub unit: Instrumented,
+    /// The files that spans point into.
+    pub sources: SourceMap,
+    /// What could not be read.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Instruments the text of one file.
+pub fn instrument(path: &Path, text: &str, options: &Options) -> Result<InstrumentedFile, InstrumentError> {
+    let mut sources = SourceMap::new();
+    let main = sources.add_file(path, text);
+    let told = preprocessing(path, text, options);
+    let output = preprocess::preprocess(sources, main, &told);
+    let answer = tree_sitter::read(output.clone(), main, &told);
+    let source = Source { output: &output, unit: &answer.unit, asides: &answer.asides, main, defines: &told.defines };
+    let unit = instrument::instrument(&source)?;
+    Ok(InstrumentedFile { unit, sources: output.sources, diagnostics: answer.diagnostics })
+}
