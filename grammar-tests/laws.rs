@@ -2,10 +2,12 @@
 //!
 //! - [`generate`]: random kernels.
 //! - [`calculus`]: text round trips, validity, evaluation.
+//! - [`claims`]: what is proved of claims holds in runs.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
 //! - [`refute`]: concrete searches.
 
 mod calculus;
+mod claims;
 pub(crate) mod generate;
 mod proofs;
 mod refute;

@@ -105,7 +105,7 @@ fn race(sources: &SourceMap, id: FileId) -> Finding {
         witness: Some(WitnessReport {
             block_dim: [64, 1, 1],
             grid_dim: [1, 1, 1],
-            threads: [thread(1, &[("i", 1)]), thread(0, &[("i", 0), ("k", -7)])],
+            threads: vec![thread(1, &[("i", 1)]), thread(0, &[("i", 0), ("k", -7)])],
             params: vec![("n".into(), 2)],
             byte_offset: Some(4),
             element: Some("y[1]".into()),
@@ -301,7 +301,7 @@ fn divergence_says_who_waits() {
         witness.byte_offset = None;
         witness.element = None;
         witness.params.clear();
-        witness.threads = [thread(0, &[]), thread(1, &[])];
+        witness.threads = vec![thread(0, &[]), thread(1, &[])];
     }
     finding.notes = vec!["move the barrier to where all threads of the block pass".into()];
     kernel.findings = vec![finding];

@@ -7,7 +7,7 @@
 //! - Offsets that are said to be uniform are equal.
 //! - Two accesses of two threads with no barrier between them are covered by a meeting.
 
-mod kernels;
+pub(crate) mod kernels;
 mod probe;
 
 use crate::laws::generate;
@@ -41,7 +41,7 @@ struct Case {
 }
 
 /// Every third kernel is one of those that the other laws are tried on.
-fn random_kernel(seed: u64) -> Kernel {
+pub(crate) fn random_kernel(seed: u64) -> Kernel {
     if seed % 3 != 0 {
         return kernels::kernel(seed);
     }

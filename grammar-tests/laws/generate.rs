@@ -7,8 +7,9 @@
 
 use proptest::prelude::*;
 use raceproof::calculus::{
-    Access, Array, ArrayId, AtomicOp, Axis, BinaryOp, ExprId, For, GeometryVar, HavocReason, Kernel, MemoryOrder,
-    Param, ParamId, ScalarType, Site, SiteId, Space, Step, Stmt, SyncMemory, SyncScope, Test, VarId, Variable,
+    Access, Array, ArrayId, AtomicOp, Axis, Basis, BinaryOp, ExprId, For, GeometryVar, HavocReason, Kernel,
+    MemoryOrder, Param, ParamId, ScalarType, Site, SiteId, Space, Step, Stmt, SyncMemory, SyncScope, Test, VarId,
+    Variable,
 };
 
 /// Any kernel; most are small.
@@ -146,7 +147,7 @@ impl<'a> Generator<'a> {
                 let n = self.kernel.exprs.param(self.params[0], ScalarType::I32);
                 let zero = self.int(0);
                 let cond = self.kernel.exprs.binary(BinaryOp::Ge, n, zero);
-                Stmt::Assume { cond, span: None }
+                Stmt::Assume { cond, basis: Basis::Stated, span: None }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Overloads, defaults, methods, operators, builtins, unknown functions.
 
 use super::{check, check_with, cuda, function};
-use raceproof::builtins::Builtin;
+use raceproof::builtins::{Builtin, Claim};
 use raceproof::calculus::{AtomicOp, SyncScope};
 use raceproof::resolve::program::{Expr, ExprKind, Program, StmtKind};
 
@@ -247,7 +247,7 @@ fn shuffles_and_unimplemented_annotations_are_not_silent() {
     let found = builtins(&program);
     let expect_unmodelled = |builtin: &Builtin| matches!(builtin, Builtin::Unmodelled { touches_memory: false, reason } if !reason.is_empty());
     assert!(expect_unmodelled(&found[0]), "{found:?}");
-    assert_eq!(found[1..], [Builtin::Unchecked, Builtin::Assume, Builtin::Assume]);
+    assert_eq!(found[1..], [Builtin::Claim(Claim::Asserted), Builtin::Assume, Builtin::Assume]);
 }
 
 #[test]

@@ -321,3 +321,29 @@ fn no_solver_proves_a_near_miss() {
         assert!(!proved, "{}: every pair of the near miss is proved", idiom.name);
     }
 }
+
+/// Claims that a solver must not prove: they fail for a block of one thread, for the first thread, when a loop ends.
+#[test]
+fn a_solver_proves_claims_of_single_threads_and_no_others() {
+    use raceproof::calculus::text::parse;
+    use raceproof::protocol::infer::infer;
+    let kernel = "kernel k(n: i32) { var i: i32 var j: i32
+      assert bdim.x * bdim.y * bdim.z > 1 @0
+      assert convert<i32>(tid.x) != 0 @1
+      assert convert<i32>(tid.x * 2) % 2 == 0 @2
+      for i = 0 while i < n step + 1 @3 { assert i * i >= i @4 assert i < 3 @5 } }";
+    let protocol = infer(&parse(kernel).unwrap());
+    for kind in [SolverKind::Z3, SolverKind::Cvc5] {
+        let Some(mut session) = session(kind) else { continue };
+        let scope = raceproof::prove::Scope::default();
+        let mut asker = Asker::new(&mut session, budget(), far_away());
+        let proved: Vec<usize> = protocol
+            .claims
+            .iter()
+            .filter(|claim| matches!(asker.claim(&protocol, claim, &scope), Reply::Proved(_)))
+            .map(|claim| claim.site.index())
+            .collect();
+        assert!(proved.contains(&2), "{proved:?} by {}", kind.name());
+        assert!(proved.iter().all(|site| [2, 4].contains(site)), "{proved:?} by {}", kind.name());
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::functions::{Meaning, ResultType, fixed, meaning, unmodelled};
 use super::types::Scalar;
-use super::{Builtin, Formula};
+use super::{Builtin, Claim, Formula};
 
 const BOOL: Scalar = Scalar::Bool;
 
@@ -13,22 +13,22 @@ pub(super) fn annotation(name: &str) -> Option<Meaning> {
         "__builtin_assume" | "__assume" | "__requires" | "__global_requires" => {
             meaning(Builtin::Assume, ResultType::Void)
         }
-        "__assert" | "__global_assert" | "__builtin_assert" => meaning(Builtin::Assert, ResultType::Void),
+        "__assert" | "__global_assert" | "__builtin_assert" | "__invariant" | "__global_invariant" => {
+            claim(Claim::Asserted)
+        }
+        "__candidate_invariant" | "__candidate_global_invariant" => claim(Claim::Candidate),
+        "__ensures" | "__global_ensures" => claim(Claim::Ensured),
+        "__requires_fresh_array" | "__non_temporal_loads_begin" | "__non_temporal_loads_end" => {
+            meaning(Builtin::Nothing, ResultType::Void)
+        }
         "__implies" => meaning(Builtin::Formula(Formula::Implies), fixed(BOOL)),
         "__ite" => meaning(Builtin::Formula(Formula::IfThenElse), ResultType::Common),
         "__is_pow2" => meaning(Builtin::Formula(Formula::IsPowerOfTwo), fixed(BOOL)),
         "__mod_pow2" => meaning(Builtin::Formula(Formula::ModuloPowerOfTwo), ResultType::First),
         "__enabled" => meaning(Builtin::Formula(Formula::Enabled), fixed(BOOL)),
-        // What they claim of a result or a loop is proved by nobody here; without them the kernel means the same.
-        "__ensures"
-        | "__global_ensures"
-        | "__invariant"
-        | "__global_invariant"
-        | "__candidate_invariant"
-        | "__candidate_global_invariant"
-        | "__function_wide_invariant"
+        // What they claim is proved by nobody here; without them the kernel means the same.
+        "__function_wide_invariant"
         | "__function_wide_candidate_invariant"
-        | "__requires_fresh_array"
         | "__barrier_invariant"
         | "__barrier_invariant_1"
         | "__barrier_invariant_2"
@@ -44,4 +44,8 @@ pub(super) fn annotation(name: &str) -> Option<Meaning> {
         _ if name.starts_with("__other_") => unmodelled(&format!("annotation `{name}`"), false, ResultType::First),
         _ => return None,
     })
+}
+
+fn claim(claim: Claim) -> Meaning {
+    meaning(Builtin::Claim(claim), ResultType::Void)
 }

@@ -57,8 +57,10 @@ pub enum Builtin {
     SetMemory,
     /// `printf` and the like: no effect on memory that kernels share.
     Print,
-    /// `assert`.
+    /// `assert`: evaluated by the program.
     Assert,
+    /// A claim in an annotation, which the program does not evaluate.
+    Claim(Claim),
     /// `__builtin_assume`, `__assume`, `__requires`: the condition may be relied on.
     Assume,
     /// `__distinct_int(x)`: the value differs between threads.
@@ -67,8 +69,11 @@ pub enum Builtin {
     Uniform,
     /// A formula of annotations: `__implies(a, b)`.
     Formula(Formula),
-    /// A claim for another checker, which is not checked here: `__invariant(p)`.
+    /// A claim for another checker, which is not checked here: `__writes_to(a)`.
     Unchecked,
+    /// An annotation that says nothing new: `__requires_fresh_array(a)`, since pointer parameters are taken to be
+    /// disjoint anyway.
+    Nothing,
     /// `clock()`, active masks: the value depends on the schedule.
     Schedule,
     /// `vloadN(offset, p)`, with the number of lanes.
@@ -87,6 +92,17 @@ pub enum Builtin {
         /// value is unknown.
         touches_memory: bool,
     },
+}
+
+/// Claims of annotations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Claim {
+    /// It holds here; at the head of a loop, whenever the test of the loop is evaluated: `__assert`, `__invariant`.
+    Asserted,
+    /// It may hold: `__candidate_invariant`. Only what is proved counts.
+    Candidate,
+    /// It holds when the function returns: `__ensures`.
+    Ensured,
 }
 
 /// Formulas of annotations.

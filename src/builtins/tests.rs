@@ -3,7 +3,7 @@
 use super::functions::{ResultType, conversion_target, function, is_plain_conversion};
 use super::types::{NamedType, Scalar, named_type};
 use super::variables::{Variable, variable};
-use super::{Builtin, WorkItem};
+use super::{Builtin, Claim, WorkItem};
 use crate::calculus::{AtomicOp, Axis, GeometryVar, MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language::{Cuda, OpenCl};
 
@@ -138,12 +138,13 @@ fn annotations_are_assumed_asserted_or_named() {
         assert_eq!(function(Cuda, name).map(|known| known.builtin), Some(Builtin::Assume), "{name}");
     }
     for name in ["__assert", "assert"] {
-        assert_eq!(function(OpenCl, name).map(|known| known.builtin), Some(Builtin::Assert), "{name}");
+        assert_eq!(function(OpenCl, name).map(|known| known.builtin), Some(Builtin::Claim(Claim::Asserted)), "{name}");
     }
     assert_eq!(function(Cuda, "__distinct_int").map(|known| known.builtin), Some(Builtin::Distinct));
     assert_eq!(function(Cuda, "__uniform_int").map(|known| known.builtin), Some(Builtin::Uniform));
     assert_eq!(function(Cuda, "__distinct_bool").map(|known| known.builtin), Some(Builtin::Distinct));
-    assert_eq!(function(OpenCl, "__ensures").map(|known| known.builtin), Some(Builtin::Unchecked));
+    assert_eq!(function(OpenCl, "__ensures").map(|known| known.builtin), Some(Builtin::Claim(Claim::Ensured)));
+    assert_eq!(function(OpenCl, "__writes_to").map(|known| known.builtin), Some(Builtin::Unchecked));
     match function(OpenCl, "__other_int").map(|known| known.builtin) {
         Some(Builtin::Unmodelled { reason, .. }) => assert!(reason.contains("__other_int")),
         other => panic!("{other:?}"),

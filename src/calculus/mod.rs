@@ -20,7 +20,7 @@
 //!
 //! # Invariants (checked by [`validate`])
 //! Handles are in range; operand types agree; conditions are `Bool`; loop variables, bounds and steps of
-//! [`Stmt::For`] are not assigned in its body; every access, sync and loop has its own [`Site`];
+//! [`Stmt::For`] are not assigned in its body; every access, sync, loop and assertion has its own [`Site`];
 //! expressions refer only to expressions before them in the arena.
 //!
 //! Deliberately absent: pointers, functions, types with fields, names of CUDA or OpenCL.
@@ -46,7 +46,7 @@ pub type VarId = Handle<Variable>;
 pub type ParamId = Handle<Param>;
 /// Handle of an array.
 pub type ArrayId = Handle<Array>;
-/// Handle of a site: the identity of an access, sync or loop.
+/// Handle of a site: the identity of an access, sync, loop or assertion.
 pub type SiteId = Handle<Site>;
 
 /// A kernel in the calculus.
@@ -65,7 +65,7 @@ pub struct Kernel {
     pub vars: Arena<Variable>,
     /// All expressions, hash-consed.
     pub exprs: Exprs,
-    /// Identities of accesses, syncs and loops.
+    /// Identities of accesses, syncs, loops and assertions.
     pub sites: Arena<Site>,
     /// What the source says about its geometry.
     pub geometry: GeometryFacts,
@@ -129,7 +129,7 @@ pub enum Space {
     Private,
 }
 
-/// The identity of an access, sync or loop.
+/// The identity of an access, sync, loop or assertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// Where it stands, with its macro expansion chain.
@@ -388,20 +388,33 @@ pub enum Stmt {
         /// Where.
         span: Option<Span>,
     },
-    /// The condition holds here; the tool may rely on it and prints it.
+    /// The condition holds here.
     Assume {
         /// The condition.
         cond: ExprId,
+        /// Why it may be relied on, if it may.
+        basis: Basis,
         /// Where.
         span: Option<Span>,
     },
-    /// The user claims that the condition holds here.
+    /// The user claims that the condition holds here. Nothing may rely on it before it is proved.
     Assert {
         /// The condition.
         cond: ExprId,
-        /// Where.
-        span: Option<Span>,
+        /// Its identity.
+        site: SiteId,
     },
+}
+
+/// Why a condition may be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Basis {
+    /// The source or a launch states it: whoever uses it tells the user.
+    Stated,
+    /// It was proved of this kernel, and holds in every run that satisfies what is stated before it.
+    Proved,
+    /// It is not known to hold, and means nothing until it is proved.
+    Candidate,
 }
 
 /// What an access touches.

@@ -263,7 +263,11 @@ impl Checker<'_> {
             Stmt::Havoc { var, .. } => {
                 self.var(*var);
             }
-            Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => self.condition(*cond),
+            Stmt::Assume { cond, .. } => self.condition(*cond),
+            Stmt::Assert { cond, site } => {
+                self.condition(*cond);
+                self.site(*site);
+            }
         }
     }
 
@@ -310,7 +314,7 @@ fn is_integer(ty: ScalarType) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calculus::{SiteId, text};
+    use crate::calculus::{Basis, SiteId, text};
 
     fn violated(source: &str) -> Vec<Invariant> {
         let kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));
@@ -335,7 +339,7 @@ mod tests {
     fn handles_exist_and_expressions_look_back() {
         let mut kernel = text::parse("kernel k() { var i: i32 let i = i }").unwrap();
         kernel.body.push(Stmt::Let { var: VarId::from_index(7), value: ExprId::from_index(0) });
-        kernel.body.push(Stmt::Assume { cond: ExprId::from_index(9), span: None });
+        kernel.body.push(Stmt::Assume { cond: ExprId::from_index(9), basis: Basis::Stated, span: None });
         let sync = crate::calculus::SyncMemory { shared: true, global: true };
         let scope = crate::calculus::SyncScope::Block;
         kernel.body.push(Stmt::Sync { scope, memory: sync, site: SiteId::from_index(3) });

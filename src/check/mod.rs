@@ -8,6 +8,7 @@
 //!
 //! Deliberately absent: how verdicts are reached (`prove`, `driver`), how findings look (`diagnostic::render`).
 
+mod assertion;
 mod barrier_divergence;
 mod data_race;
 mod determinism;
@@ -46,8 +47,10 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(data_race::findings(context, &verdict.conflicts));
     findings.extend(barrier_divergence::proved(context, &verdict.divergences));
+    findings.extend(assertion::failed(context, &verdict.failed_claims));
     findings.extend(possible_race::findings(context, &verdict.possible));
     findings.extend(barrier_divergence::possible(context, &verdict.possible_divergences));
+    findings.extend(assertion::possible(context, &verdict.possible_claims));
     findings.sort_by_key(|finding| {
         let place = context.sources.visible(finding.primary.span);
         (finding.certainty == Certainty::Possible, place.start, place.end)
@@ -120,6 +123,7 @@ fn verb(access: PlaceAccess) -> &'static str {
         PlaceAccess::Write => "writes",
         PlaceAccess::Atomic => "atomically updates",
         PlaceAccess::Barrier => "waits",
+        PlaceAccess::Claim => "claims",
     }
 }
 

@@ -47,6 +47,10 @@ fn describe(context: &Context<'_>, undecided: &Undecided) -> Unknown {
                 format!("not decided whether all threads reach this barrier: {}", explain(why)),
             )
         }
+        Undecided::Claim { site, why } => {
+            let span = context.span_of(*site);
+            unknown(context, Some(span), format!("not decided whether this assertion holds: {}", explain(why)))
+        }
         Undecided::RejectedProof(what) => unknown(
             context,
             None,

@@ -1,8 +1,10 @@
 //! What the passes concluded about one kernel, before it is put into words.
 
+use crate::calculus::SiteId;
 use crate::diagnostic::report::{Divergence, Race, Scope};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, Reason, SyncId};
+use crate::prove::refute::FailedAssertion;
 use crate::prove::{self, Assumption, Conflict, Open};
 use std::collections::BTreeSet;
 
@@ -25,6 +27,10 @@ pub struct Verdict {
     pub possible: Vec<PossibleRace>,
     /// Syncs that nothing proves uniform and whose guards depend on what is not known.
     pub possible_divergences: Vec<PossibleDivergence>,
+    /// Claims that fail in some run.
+    pub failed_claims: Vec<FailedAssertion>,
+    /// Claims that nothing proves and that depend on what is not known.
+    pub possible_claims: Vec<PossibleClaim>,
     /// What neither proof nor search decided.
     pub undecided: Vec<Undecided>,
 }
@@ -51,6 +57,15 @@ pub struct PossibleDivergence {
     pub reasons: Vec<Reason>,
 }
 
+/// A claim that may fail, depending on what memory holds.
+#[derive(Clone, Debug)]
+pub struct PossibleClaim {
+    /// Which.
+    pub site: SiteId,
+    /// What it depends on; not empty.
+    pub reasons: Vec<Reason>,
+}
+
 /// A question that stays open.
 #[derive(Clone, Debug)]
 pub enum Undecided {
@@ -69,6 +84,13 @@ pub enum Undecided {
     Sync {
         /// The sync.
         sync: SyncId,
+        /// Why the prover gave up.
+        why: Open,
+    },
+    /// Whether a claim holds.
+    Claim {
+        /// Which.
+        site: SiteId,
         /// Why the prover gave up.
         why: Open,
     },

@@ -4,21 +4,32 @@ use super::{Context, element};
 use crate::calculus::ArrayId;
 use crate::diagnostic::report::{WitnessReport, WitnessThread};
 use crate::prove::Witness;
+use crate::prove::refute::Incident;
 
 /// A witness of a conflict on `array`, or of a divergence if there is no array.
 pub(super) fn report(context: &Context<'_>, witness: &Witness, array: Option<ArrayId>) -> WitnessReport {
-    let thread = |thread: &crate::prove::WitnessThread| WitnessThread {
-        block: thread.block,
-        thread: thread.thread,
-        locals: thread.locals.clone(),
-    };
-    let [first, second] = &witness.threads;
     WitnessReport {
         block_dim: witness.geometry.block,
         grid_dim: witness.geometry.grid,
-        threads: [thread(first), thread(second)],
+        threads: witness.threads.iter().map(thread).collect(),
         params: witness.params.clone(),
         byte_offset: array.map(|_| witness.byte_offset),
         element: array.map(|array| element::name(&context.kernel.arrays[array], witness.byte_offset)),
     }
+}
+
+/// What a single thread shows.
+pub(super) fn incident(incident: &Incident) -> WitnessReport {
+    WitnessReport {
+        block_dim: incident.geometry.block,
+        grid_dim: incident.geometry.grid,
+        threads: vec![thread(&incident.thread)],
+        params: incident.params.clone(),
+        byte_offset: None,
+        element: None,
+    }
+}
+
+fn thread(thread: &crate::prove::WitnessThread) -> WitnessThread {
+    WitnessThread { block: thread.block, thread: thread.thread, locals: thread.locals.clone() }
 }

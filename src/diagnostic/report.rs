@@ -218,6 +218,8 @@ pub enum Certainty {
 /// Where two threads stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
+    /// They are one.
+    Thread,
     /// In one warp.
     Warp,
     /// In one block.
@@ -246,6 +248,8 @@ pub enum PlaceAccess {
     Atomic,
     /// Threads wait for each other.
     Barrier,
+    /// Something is claimed.
+    Claim,
 }
 
 /// Why a finding is only possible.
@@ -264,8 +268,8 @@ pub struct WitnessReport {
     pub block_dim: [u32; 3],
     /// Blocks.
     pub grid_dim: [u32; 3],
-    /// The threads at the primary and at the secondary place.
-    pub threads: [WitnessThread; 2],
+    /// The threads at the primary and at the secondary place; one alone for what a single thread shows.
+    pub threads: Vec<WitnessThread>,
     /// Values of scalar parameters, by name.
     pub params: Vec<(String, i128)>,
     /// The common byte, as an offset into the array; `None` if the finding is not about memory.
@@ -412,6 +416,7 @@ impl Level {
     /// The word that programs see.
     pub fn name(self) -> &'static str {
         match self {
+            Level::Thread => "thread",
             Level::Warp => "warp",
             Level::Block => "block",
             Level::Grid => "grid",
@@ -427,6 +432,7 @@ impl PlaceAccess {
             PlaceAccess::Write => "write",
             PlaceAccess::Atomic => "atomic",
             PlaceAccess::Barrier => "barrier",
+            PlaceAccess::Claim => "claim",
         }
     }
 }

@@ -86,6 +86,7 @@ impl Vocabulary {
     pub fn two_threads(&self, level: Level) -> String {
         let Vocabulary { thread, block, warp, .. } = self;
         match level {
+            Level::Thread => format!("one {thread}"),
             Level::Warp => format!("two {thread}s of one {warp}"),
             Level::Block => format!("two {thread}s of one {block}"),
             Level::Grid => format!("{thread}s of two {block}s"),

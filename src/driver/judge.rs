@@ -10,7 +10,7 @@
 
 use super::attempt::{Case, Persistence, Rest};
 use super::scopes::Attempt;
-use super::{Options, asking, scopes};
+use super::{Options, asking, claims, scopes};
 use crate::calculus::{ArrayId, Kernel, SiteId, Space, Unsupported, eval};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
@@ -52,18 +52,16 @@ pub(super) fn judge(
             break;
         }
     }
-    match narrowest {
-        Some((attempt, rest, hunts)) => {
-            let verdict = case.conclude(attempt, rest, hunts, &[]);
-            match &options.solver {
-                Some(solver) if case.is_open(&verdict) => {
-                    asking::with_session(solver, |session| case.ask(session, &program, &candidates, verdict))
-                }
-                _ => verdict,
-            }
+    let Some((attempt, rest, hunts)) = narrowest else { unreachable!("there is always an attempt for all geometries") };
+    let verdict = case.conclude(attempt, rest, hunts, &[]);
+    let mut verdict = match &options.solver {
+        Some(solver) if case.is_open(&verdict) => {
+            asking::with_session(solver, |session| case.ask(session, &program, &candidates, verdict))
         }
-        None => unreachable!("there is always an attempt for all geometries"),
-    }
+        _ => verdict,
+    };
+    claims::settle(&case, &candidates, &program, &mut verdict);
+    verdict
 }
 
 fn too_large(accesses: usize) -> Verdict {
@@ -76,6 +74,8 @@ fn too_large(accesses: usize) -> Verdict {
         divergences: Vec::new(),
         possible: Vec::new(),
         possible_divergences: Vec::new(),
+        failed_claims: Vec::new(),
+        possible_claims: Vec::new(),
         undecided: vec![Undecided::TooLarge(accesses)],
     }
 }
@@ -94,6 +94,8 @@ impl<'a> Case<'a> {
             divergences: Vec::new(),
             possible: Vec::new(),
             possible_divergences: Vec::new(),
+            failed_claims: Vec::new(),
+            possible_claims: Vec::new(),
             undecided: rest.rejected.iter().cloned().map(Undecided::RejectedProof).collect(),
         };
         verdict.assumptions.extend(self.disjointness());
@@ -277,7 +279,7 @@ impl<'a> Case<'a> {
     }
 
     /// Whether the kernel holds a construct of which nothing is known, not even what it touches.
-    fn anything_may_happen(&self) -> bool {
+    pub(super) fn anything_may_happen(&self) -> bool {
         self.kernel.unsupported.iter().any(|unsupported| unsupported.arrays.is_none())
     }
 

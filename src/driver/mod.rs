@@ -10,6 +10,7 @@
 mod asked;
 mod asking;
 mod attempt;
+mod claims;
 mod dialect;
 mod front;
 pub mod instrument;
@@ -134,7 +135,8 @@ fn model(program: &Program, function: FunctionId, options: &Options) -> (Kernel,
     if options.block == [None; 3] && options.grid == [None; 3] && options.params.is_empty() {
         launch::assume(&mut kernel, program, function);
     }
-    let protocol = infer::infer(&kernel);
+    let mut protocol = infer::infer(&kernel);
+    claims::adopt(&mut protocol);
     (kernel, protocol)
 }
 

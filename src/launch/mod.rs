@@ -10,7 +10,7 @@
 //!
 //! Deliberately absent: relations with sizes that are rounded up, which kernels guard against themselves.
 
-use crate::calculus::{BinaryOp, ExprId, Geometry, Kernel, ScalarType, Stmt};
+use crate::calculus::{Basis, BinaryOp, ExprId, Geometry, Kernel, ScalarType, Stmt};
 use crate::resolve::program::{FunctionId, Launch, Program, Relation, Term, Type};
 use crate::source::Span;
 
@@ -100,7 +100,7 @@ pub fn assume(kernel: &mut Kernel, program: &Program, function: FunctionId) {
     let mut stated = Vec::new();
     for relation in common {
         if let Some(cond) = condition(kernel, program, function, relation) {
-            stated.push(Stmt::Assume { cond, span: Some(first.span) });
+            stated.push(Stmt::Assume { cond, basis: Basis::Stated, span: Some(first.span) });
         }
     }
     kernel.body.splice(0..0, stated);

@@ -7,8 +7,8 @@ use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::{Builtin, Formula, WorkItem};
 use crate::calculus::{
-    AtomicOp, Axis, BinaryOp, DISTINCT, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncMemory,
-    SyncScope, UNIFORM, UnaryOp,
+    AtomicOp, Axis, Basis, BinaryOp, DISTINCT, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt,
+    SyncMemory, SyncScope, UNIFORM, UnaryOp,
 };
 use crate::resolve::program::{Expr, ExprKind, TypeId};
 use crate::source::{Language, Span};
@@ -50,6 +50,11 @@ impl Pass<'_> {
                 self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span)
             }
             Builtin::Assert => self.assertion(args, span),
+            Builtin::Claim(claim) => {
+                self.annotated_claim(*claim, name, args, span);
+                Value::Void
+            }
+            Builtin::Nothing => Value::Void,
             Builtin::Assume => {
                 for arg in args {
                     self.assume(arg);
@@ -197,7 +202,8 @@ impl Pass<'_> {
     fn assertion(&mut self, args: &[Expr], span: Span) -> Value {
         let Some(arg) = args.first() else { return Value::Void };
         let cond = self.condition(arg);
-        self.emit(Stmt::Assert { cond, span: Some(span) });
+        let site = self.site(span);
+        self.emit(Stmt::Assert { cond, site });
         Value::Void
     }
 
@@ -215,7 +221,7 @@ impl Pass<'_> {
                     let unsupported = self.kernel.unsupported.len();
                     let (block, cond) = self.captured(|pass| pass.condition(arg));
                     if block.is_empty() {
-                        self.emit(Stmt::Assume { cond, span: Some(arg.span) });
+                        self.emit(Stmt::Assume { cond, basis: Basis::Stated, span: Some(arg.span) });
                     } else {
                         self.kernel.unsupported.truncate(unsupported);
                         self.note(arg.span, "an assumption that is not understood is not relied on".to_owned());

@@ -4,7 +4,7 @@ use super::facts::{Target, TargetId};
 use super::layout::Leaf;
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
-use crate::calculus::{Array, ArrayId, BinaryOp, ExprId, HavocReason, Param, ScalarType, Space, Stmt, VarId};
+use crate::calculus::{Array, ArrayId, Basis, BinaryOp, ExprId, HavocReason, Param, ScalarType, Space, Stmt, VarId};
 use crate::resolve::program::{AddressSpace, Storage, Type, TypeId, VariableId};
 use crate::source::{Language, Span};
 
@@ -311,7 +311,7 @@ impl Pass<'_> {
         for (op, limit) in [(BinaryOp::Ge, least), (BinaryOp::Le, greatest)] {
             let limit = self.exprs().int(limit, ty);
             let cond = self.exprs().binary(op, value, limit);
-            self.emit(Stmt::Assume { cond, span: Some(span) });
+            self.emit(Stmt::Assume { cond, basis: Basis::Stated, span: Some(span) });
         }
     }
 

@@ -1,5 +1,6 @@
 //! Loops: counted ones become [`For`], all others [`Stmt::Loop`] with the jumps out of them in the test.
 
+use super::claims::{self, HeadClaim};
 use super::pass::{Jump, Pass};
 use super::stmt::Exits;
 use crate::calculus::{BinaryOp, Expr as Pure, ExprId, For, ScalarType, Step, Stmt as Calculus, Test, VarId};
@@ -47,9 +48,29 @@ impl Pass<'_> {
         if let Some(init) = init {
             self.stmt(init);
         }
+        let split = cond.and_then(claims::split);
+        let (claims, cond) = match &split {
+            Some((claims, test)) => (&claims[..], Some(test)),
+            None => (&[][..], cond),
+        };
         let condition = self.tested(cond);
         let (step_block, ()) = self.captured(|pass| step.into_iter().for_each(|step| pass.effect(step)));
-        let body = self.loop_body(body);
+        let body = self.loop_body(body, claims);
+        let ends = body.ends.clone();
+        let exits = self.for_or_loop(condition, body, step_block, cond, span);
+        self.claim_after(claims, &ends);
+        exits
+    }
+
+    /// A `for` loop whose parts have been lowered.
+    fn for_or_loop(
+        &mut self,
+        condition: Condition,
+        body: Body,
+        step_block: Vec<Calculus>,
+        cond: Option<&Expr>,
+        span: Span,
+    ) -> Exits {
         if condition.before.is_empty()
             && body.ends.is_empty()
             && let Some(counted) = self.counted(condition.value, &step_block, &body.block)
@@ -62,9 +83,24 @@ impl Pass<'_> {
 
     /// `while (cond) body`
     pub(super) fn while_loop(&mut self, cond: &Expr, body: &Stmt, span: Span) -> Exits {
+        let split = claims::split(cond);
+        let (claims, cond) = match &split {
+            Some((claims, test)) => (&claims[..], test),
+            None => (&[][..], cond),
+        };
         let condition = self.tested(Some(cond));
-        let body = self.loop_body(body);
-        self.emit_loop(condition, body, Vec::new(), Some(cond), span)
+        let body = self.loop_body(body, claims);
+        let ends = body.ends.clone();
+        let exits = self.emit_loop(condition, body, Vec::new(), Some(cond), span);
+        self.claim_after(claims, &ends);
+        exits
+    }
+
+    /// What is claimed at the head of a loop also holds when its test fails, but not where a jump leaves it.
+    fn claim_after(&mut self, claims: &[HeadClaim<'_>], ends: &[VarId]) {
+        let (block, ()) = self.captured(|pass| pass.claim_all(claims));
+        let block = self.guarded(ends, block);
+        self.emit_all(block);
     }
 
     fn tested(&mut self, cond: Option<&Expr>) -> Condition {
@@ -75,9 +111,12 @@ impl Pass<'_> {
         Condition { before, value }
     }
 
-    fn loop_body(&mut self, body: &Stmt) -> Body {
+    fn loop_body(&mut self, body: &Stmt, claims: &[HeadClaim<'_>]) -> Body {
         self.frame().jumps.push(Jump { is_loop: true, broken: None, continued: None });
-        let (mut block, exits) = self.captured(|pass| pass.stmt(body));
+        let (mut block, exits) = self.captured(|pass| {
+            pass.claim_all(claims);
+            pass.stmt(body)
+        });
         let (broken, continued) = self.frame().jumps.pop().map_or((None, None), |jump| (jump.broken, jump.continued));
         if let Some(flag) = continued {
             let no = self.exprs().bool(false);
@@ -127,7 +166,7 @@ impl Pass<'_> {
 
     /// `do body while (cond);`
     pub(super) fn do_loop(&mut self, body: &Stmt, cond: &Expr, span: Span) -> Exits {
-        let body = self.loop_body(body);
+        let body = self.loop_body(body, &[]);
         if let Some(flag) = body.broken {
             self.set_flag(flag, 0);
         }

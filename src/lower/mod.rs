@@ -28,6 +28,7 @@ mod access;
 mod asm;
 mod builtin;
 mod call;
+mod claims;
 mod convert;
 mod expr;
 mod facts;

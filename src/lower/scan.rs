@@ -69,6 +69,18 @@ fn root_variables(expr: &Expr) -> Vec<VariableId> {
     found
 }
 
+/// Whether an expression mentions one of these variables.
+pub(super) fn mentions(expr: &Expr, variables: &FxHashSet<VariableId>) -> bool {
+    let mut stack = vec![expr];
+    while let Some(expr) = stack.pop() {
+        if matches!(&expr.kind, ExprKind::Variable(variable) if variables.contains(variable)) {
+            return true;
+        }
+        push_operands(expr, &mut stack);
+    }
+    false
+}
+
 /// Calls `visit` for every statement, nested ones included. No recursion.
 fn each_stmt<'s>(body: &'s [Stmt], mut visit: impl FnMut(&'s Stmt)) {
     let mut stack: Vec<&Stmt> = body.iter().rev().collect();

@@ -29,7 +29,7 @@ mod tests;
 
 use crate::arena::{Arena, Handle, SideTable};
 use crate::calculus::{
-    Array, ArrayId, DISTINCT, Expr, ExprId, Exprs, GeometryFacts, HavocReason, Param, Site, SiteId, SyncMemory,
+    Array, ArrayId, Basis, DISTINCT, Expr, ExprId, Exprs, GeometryFacts, HavocReason, Param, Site, SiteId, SyncMemory,
     SyncScope, UNIFORM, Unsupported, VarId, Variable,
 };
 use crate::memory_model::{AccessKind, Level};
@@ -73,8 +73,8 @@ pub struct Protocol {
     pub body: Vec<Node>,
     /// Conditions that may be relied on.
     pub facts: Vec<Fact>,
-    /// Conditions that the user claims.
-    pub claims: Vec<Fact>,
+    /// Conditions that the user claims, in program order.
+    pub claims: Vec<Claim>,
     /// Geometry as the source states it.
     pub geometry: GeometryFacts,
     /// What could not be modelled.
@@ -310,17 +310,68 @@ pub enum Origin {
     },
 }
 
-/// A condition that holds, or is claimed, under guards.
+/// A condition that holds under guards.
 #[derive(Clone, Debug)]
 pub struct Fact {
+    /// The condition.
+    pub cond: ExprId,
+    /// Whether it is stated or proved; never a candidate.
+    pub basis: Basis,
+    /// Conditions on the way to it.
+    pub guards: Vec<Guard>,
+    /// The loops around it.
+    pub loops: Vec<LoopId>,
+    /// What stands before it.
+    pub before: Before,
+    /// Where it stands.
+    pub span: Option<Span>,
+}
+
+/// How many accesses, syncs and facts stand before a place in program order: their handles are below these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Before {
+    /// Accesses.
+    pub accesses: usize,
+    /// Syncs.
+    pub syncs: usize,
+    /// Facts.
+    pub facts: usize,
+}
+
+impl Fact {
+    /// Whether the fact may be used where an access of that number is made. What is stated restricts whole runs;
+    /// what is proved holds once a thread has got there.
+    pub fn holds_at_access(&self, access: AccessId) -> bool {
+        self.basis == Basis::Stated || self.before.accesses <= access.index()
+    }
+
+    /// The same for a sync.
+    pub fn holds_at_sync(&self, sync: SyncId) -> bool {
+        self.basis == Basis::Stated || self.before.syncs <= sync.index()
+    }
+
+    /// Whether every condition on the way to it holds where these guards do, in turns of these loops.
+    pub fn is_passed(&self, loops: &[LoopId], guards: &[Guard]) -> bool {
+        self.guards.iter().all(|guard| guards.iter().any(|other| other.cond == guard.cond))
+            && self.loops.iter().all(|id| loops.contains(id))
+    }
+}
+
+/// A condition that the user claims under guards.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Its identity.
+    pub site: SiteId,
     /// The condition.
     pub cond: ExprId,
     /// Conditions on the way to it.
     pub guards: Vec<Guard>,
     /// The loops around it.
     pub loops: Vec<LoopId>,
-    /// Where it stands.
-    pub span: Option<Span>,
+    /// What stands before it.
+    pub before: Before,
+    /// Why it is approximate; empty if running the kernel computes it.
+    pub reasons: Vec<Reason>,
 }
 
 /// Why something is approximate.

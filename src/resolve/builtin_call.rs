@@ -73,7 +73,7 @@ impl<'u> Resolver<'u> {
                 }
             }
             Builtin::Abs => return self.abs(name, args, span),
-            Builtin::Assume | Builtin::Assert => {
+            Builtin::Assume | Builtin::Assert | Builtin::Claim(_) => {
                 args = args.into_iter().map(|argument| self.truth(argument)).collect();
             }
             Builtin::Min | Builtin::Max if !self.is_min_max(&args) => builtin = Builtin::Pure,

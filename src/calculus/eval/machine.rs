@@ -247,12 +247,14 @@ impl<S: Sink> Machine<'_, S> {
 
     #[cold]
     fn fail(&mut self, claim: usize, place: Place) {
+        note_phase(&mut self.run.failed_since, place.phase);
         if std::mem::replace(&mut self.reported.claims[claim], true) {
             return;
         }
-        let span = self.program.claims[claim];
+        let site = self.program.claims[claim];
         let locals = self.variables().to_vec();
-        self.run.failed_assertions.push(FailedAssertion { claim, span, thread: place.thread, locals });
+        let (thread, phase) = (place.thread, place.phase);
+        self.run.failed_assertions.push(FailedAssertion { site, thread, phase, locals });
     }
 
     /// Any value: unknown, or fixed by the seed.

@@ -44,7 +44,6 @@ pub use value::Value;
 
 use super::arithmetic::Trap;
 use super::{ArrayId, ExprId, Geometry, MemoryOrder, SiteId, SyncScope};
-use crate::source::Span;
 
 /// Threads of a warp.
 pub const WARP: u32 = 32;
@@ -200,12 +199,12 @@ pub struct OutOfBounds {
 /// An `assert` that certainly fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedAssertion {
-    /// Its number among the asserts of the kernel, in program order.
-    pub claim: usize,
-    /// Where.
-    pub span: Option<Span>,
+    /// Which.
+    pub site: SiteId,
     /// Who.
     pub thread: ThreadId,
+    /// Number of block syncs before.
+    pub phase: u32,
     /// Values of the variables.
     pub locals: Vec<Value>,
 }
@@ -229,6 +228,8 @@ pub struct Run {
     pub wrapped_loops: Vec<SiteId>,
     /// The first phase of any block with an undefined operation or an access out of bounds.
     pub undefined_since: Option<u32>,
+    /// The first phase of any block in which an `assert` fails, which may end the thread.
+    pub failed_since: Option<u32>,
     /// The first phase of any block at whose end a barrier was not met.
     pub diverged_since: Option<u32>,
     /// Whether an `assume` certainly fails: the setup is not one that the kernel is meant for. The run stops.

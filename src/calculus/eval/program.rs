@@ -6,10 +6,9 @@
 
 use crate::arena::SideTable;
 use crate::calculus::{
-    Access, ArrayId, AtomicOp, BinaryOp, Expr, ExprId, GeometryVar, Kernel, MemoryOrder, ScalarType, SiteId, Space,
-    Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
+    Access, ArrayId, AtomicOp, Basis, BinaryOp, Expr, ExprId, GeometryVar, Kernel, MemoryOrder, ScalarType, SiteId,
+    Space, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
 };
-use crate::source::Span;
 use rustc_hash::FxHashMap;
 
 pub(super) type Register = u32;
@@ -158,7 +157,7 @@ pub struct Program {
     pub(super) atomics: Vec<AtomicShape>,
     pub(super) syncs: Vec<SyncShape>,
     pub(super) loops: Vec<LoopShape>,
-    pub(super) claims: Vec<Option<Span>>,
+    pub(super) claims: Vec<SiteId>,
     pub(super) arrays: Vec<ArrayShape>,
     pub(super) returned: Option<Register>,
     pub(super) exprs: usize,
@@ -207,7 +206,7 @@ struct Compiler<'a> {
     atomics: Vec<AtomicShape>,
     syncs: Vec<SyncShape>,
     loops: Vec<LoopShape>,
-    claims: Vec<Option<Span>>,
+    claims: Vec<SiteId>,
     /// Registers of the expressions of the current statement.
     known: FxHashMap<ExprId, Register>,
     next_temporary: u32,
@@ -425,13 +424,15 @@ impl<'a> Compiler<'a> {
             Stmt::Havoc { var, .. } => {
                 self.emit(Instruction::Havoc { var: register(*var), ty: self.kernel.vars[*var].ty });
             }
-            Stmt::Assume { cond, .. } => {
+            Stmt::Assume { cond, basis: Basis::Stated, .. } => {
                 let cond = self.expr(*cond);
                 self.emit(Instruction::Assume { cond });
             }
-            Stmt::Assert { cond, span } => {
+            // What was proved holds anyway, and what was not says nothing.
+            Stmt::Assume { basis: Basis::Proved | Basis::Candidate, .. } => {}
+            Stmt::Assert { cond, site } => {
                 let cond = self.expr(*cond);
-                self.claims.push(*span);
+                self.claims.push(*site);
                 let claim = self.claims.len() as u32 - 1;
                 self.emit(Instruction::Assert { cond, claim });
             }

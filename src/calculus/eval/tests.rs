@@ -215,7 +215,7 @@ fn wraps_bounds_assumptions_and_claims_are_noticed() {
       var a: u32
       let a = n - 1
       write s[convert<i64>(a) * 4; 4] @0
-      assert n < 3
+      assert n < 3 @1
       assume n < 5
     }";
     let (run, _) = unknown(source, 1, &[0]);

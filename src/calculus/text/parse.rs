@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn number(&mut self) -> Parsed<u64> {
+    pub(crate) fn number(&mut self) -> Parsed<u64> {
         match self.peek() {
             Token::Number { value, suffix } if suffix.is_empty() => match u64::try_from(*value) {
                 Ok(value) => {

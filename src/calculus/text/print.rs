@@ -1,7 +1,7 @@
 //! From a kernel to text.
 
 use super::expressions::{Names, Printer};
-use super::words::{ATOMICS, INFIX, ORDERS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word};
+use super::words::{ATOMICS, BASES, INFIX, ORDERS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word};
 use crate::calculus::{
     Access, Array, ArrayId, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt, SyncMemory, Test,
 };
@@ -225,8 +225,13 @@ impl<'a> KernelPrinter<'a> {
                 format!("sync {} {memory}{site}", word(SCOPES, scope))
             }
             Stmt::Havoc { var, reason, .. } => format!("havoc {} {}", self.var(*var), reason_text(reason)),
-            Stmt::Assume { cond, .. } => format!("assume {}", self.own(*cond, ScalarType::Bool)),
-            Stmt::Assert { cond, .. } => format!("assert {}", self.own(*cond, ScalarType::Bool)),
+            Stmt::Assume { cond, basis, .. } => {
+                format!("{} {}", word(BASES, basis), self.own(*cond, ScalarType::Bool))
+            }
+            Stmt::Assert { cond, site } => {
+                let site = self.site(*site);
+                format!("assert {} {site}", self.own(*cond, ScalarType::Bool))
+            }
         };
         self.line(depth, &text);
     }

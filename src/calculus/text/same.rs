@@ -94,8 +94,10 @@ impl Comparison<'_> {
                 x == y && self.tests(*a, *b) && self.blocks(s, t)
             }
             (Stmt::Havoc { var: x, reason: r, .. }, Stmt::Havoc { var: y, reason: s, .. }) => x == y && r == s,
-            (Stmt::Assume { cond: a, .. }, Stmt::Assume { cond: b, .. })
-            | (Stmt::Assert { cond: a, .. }, Stmt::Assert { cond: b, .. }) => self.exprs(*a, *b),
+            (Stmt::Assume { cond: a, basis: x, .. }, Stmt::Assume { cond: b, basis: y, .. }) => {
+                x == y && self.exprs(*a, *b)
+            }
+            (Stmt::Assert { cond: a, site: x }, Stmt::Assert { cond: b, site: y }) => x == y && self.exprs(*a, *b),
             (Stmt::Sync { .. }, Stmt::Sync { .. }) => a == b,
             _ => false,
         }

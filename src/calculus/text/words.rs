@@ -1,12 +1,15 @@
 //! The words of the text: one table for the printer and the parser.
 
-use crate::calculus::{AtomicOp, Axis, BinaryOp, GeometryVar, MemoryOrder, ScalarType, Space, SyncScope};
+use crate::calculus::{AtomicOp, Axis, Basis, BinaryOp, GeometryVar, MemoryOrder, ScalarType, Space, SyncScope};
 
 /// Words that cannot stand for a name without backquotes: those that may stand where a name may.
 pub(super) const RESERVED: &[&str] = &["atomic", "convert", "false", "max", "min", "nothing", "param", "read", "true"];
 
 pub(super) const SPACES: &[(&str, Space)] =
     &[("global", Space::Global), ("shared", Space::Shared), ("constant", Space::Constant), ("private", Space::Private)];
+
+pub(crate) const BASES: &[(&str, Basis)] =
+    &[("assume", Basis::Stated), ("proved", Basis::Proved), ("candidate", Basis::Candidate)];
 
 pub(crate) const SCOPES: &[(&str, SyncScope)] = &[
     ("warp", SyncScope::Warp),

@@ -90,7 +90,7 @@ struct Reason<'a> {
 struct Witness<'a> {
     block_dim: [u32; 3],
     grid_dim: [u32; 3],
-    threads: [Thread<'a>; 2],
+    threads: Vec<Thread<'a>>,
     params: Values<'a>,
     byte_offset: Option<i128>,
 }
@@ -242,11 +242,10 @@ impl<'a> Reason<'a> {
 
 impl<'a> Witness<'a> {
     fn of(witness: &'a report::WitnessReport) -> Self {
-        let [first, second] = &witness.threads;
         Witness {
             block_dim: witness.block_dim,
             grid_dim: witness.grid_dim,
-            threads: [Thread::of(first), Thread::of(second)],
+            threads: witness.threads.iter().map(Thread::of).collect(),
             params: Values(&witness.params),
             byte_offset: witness.byte_offset,
         }

@@ -6,13 +6,13 @@ use crate::source::{SourceMap, Span};
 
 /// What happens at the primary place: "write by thread (0,0,0) of block (0,0,0)".
 pub(super) fn primary_label(finding: &Finding, words: &Vocabulary) -> String {
-    let thread = finding.witness.as_ref().map(|witness| &witness.threads[0]);
+    let thread = finding.witness.as_ref().and_then(|witness| witness.threads.first());
     place_label(finding.primary.access, thread, Order::First, words)
 }
 
 /// What happens at a secondary place.
 pub(super) fn secondary_label(finding: &Finding, place: Place, words: &Vocabulary) -> String {
-    let thread = finding.witness.as_ref().map(|witness| &witness.threads[1]);
+    let thread = finding.witness.as_ref().and_then(|witness| witness.threads.get(1));
     place_label(place.access, thread, Order::Second, words)
 }
 
@@ -31,6 +31,7 @@ fn place_label(access: PlaceAccess, thread: Option<&WitnessThread>, order: Order
     };
     match access {
         PlaceAccess::Barrier => format!("{who} waits here"),
+        PlaceAccess::Claim => format!("claimed of {who}"),
         PlaceAccess::Atomic => format!("atomic by {who}"),
         PlaceAccess::Read | PlaceAccess::Write => format!("{} by {who}", access.name()),
     }

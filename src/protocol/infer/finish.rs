@@ -6,7 +6,7 @@
 use super::state::rebuild;
 use crate::arena::Arena;
 use crate::calculus::{Expr, ExprId, VarId, operands};
-use crate::protocol::{Fact, Guard, Node, OpaqueId, Origin, Protocol, Role};
+use crate::protocol::{Claim, Fact, Guard, Node, OpaqueId, Origin, Protocol, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// `from` without what nothing refers to.
@@ -27,7 +27,7 @@ pub(in crate::protocol) fn compact(from: &Protocol) -> Protocol {
     mover.loops();
     mover.opaques();
     mover.to.facts = from.facts.iter().map(|fact| mover.fact(fact)).collect();
-    mover.to.claims = from.claims.iter().map(|fact| mover.fact(fact)).collect();
+    mover.to.claims = from.claims.iter().map(|claim| mover.claim(claim)).collect();
     mover.to.body = mover.nodes(&from.body);
     mover.roles();
     mover.spans();
@@ -50,9 +50,13 @@ pub(in crate::protocol) fn roots(protocol: &Protocol) -> Vec<ExprId> {
         roots.extend([each.guard, each.continues]);
         guards(&each.guards, &mut roots);
     }
-    for fact in protocol.facts.iter().chain(&protocol.claims) {
+    for fact in &protocol.facts {
         roots.push(fact.cond);
         guards(&fact.guards, &mut roots);
+    }
+    for claim in &protocol.claims {
+        roots.push(claim.cond);
+        guards(&claim.guards, &mut roots);
     }
     let mut pending: Vec<&Node> = protocol.body.iter().collect();
     while let Some(node) = pending.pop() {
@@ -216,6 +220,10 @@ impl<'p> Mover<'p> {
 
     fn fact(&mut self, fact: &Fact) -> Fact {
         Fact { cond: self.expr(fact.cond), guards: self.guards(&fact.guards), ..fact.clone() }
+    }
+
+    fn claim(&mut self, claim: &Claim) -> Claim {
+        Claim { cond: self.expr(claim.cond), guards: self.guards(&claim.guards), ..claim.clone() }
     }
 
     fn nodes(&mut self, nodes: &[Node]) -> Vec<Node> {

@@ -22,10 +22,9 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use super::{Access, Fact, Node, Protocol, Sync};
-use crate::calculus::{self, ExprId, Kernel, Space, Stmt, Unsupported};
+use super::{Access, Before, Claim, Fact, Node, Protocol, Sync};
+use crate::calculus::{self, Basis, ExprId, Kernel, Space, Stmt, Unsupported};
 use crate::memory_model::AccessKind;
-use crate::source::Span;
 use state::{Mode, State};
 
 /// Statements nested deeper than this are not executed; recursive passes over the tree rely on the bound.
@@ -110,14 +109,18 @@ fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
             let value = state.havoc_value(*var, reason.clone(), *span);
             state.assign(*var, value);
         }
-        Stmt::Assume { cond, span } => {
-            if let Some(fact) = condition(state, *cond, *span) {
-                state.out.facts.push(fact);
+        Stmt::Assume { basis: Basis::Candidate, .. } => {}
+        Stmt::Assume { cond, basis, span } => {
+            if let Some(cond) = condition(state, *cond) {
+                let (guards, loops, before) = (state.guards.clone(), state.loops.clone(), before(state));
+                state.out.facts.push(Fact { cond, basis: *basis, guards, loops, before, span: *span });
             }
         }
-        Stmt::Assert { cond, span } => {
-            if let Some(fact) = condition(state, *cond, *span) {
-                state.out.claims.push(fact);
+        Stmt::Assert { cond, site } => {
+            if let Some(cond) = condition(state, *cond) {
+                let (guards, loops, before) = (state.guards.clone(), state.loops.clone(), before(state));
+                let claim = Claim { site: *site, cond, guards, loops, before, reasons: Vec::new() };
+                state.out.claims.push(claim);
             }
         }
     }
@@ -150,14 +153,20 @@ fn touch(
     offset
 }
 
-/// A condition that is stated here; `None` if it says nothing, and in trial runs.
-fn condition(state: &mut State<'_>, cond: ExprId, span: Option<Span>) -> Option<Fact> {
+/// A condition that is stated or claimed here; `None` if it says nothing, and in trial runs.
+fn condition(state: &mut State<'_>, cond: ExprId) -> Option<ExprId> {
     if state.mode == Mode::Trial {
         return None;
     }
     let cond = state.evaluate(cond);
     let says_nothing = state.out.exprs.as_int(cond) == Some(1);
-    (!says_nothing).then(|| Fact { cond, guards: state.guards.clone(), loops: state.loops.clone(), span })
+    (!says_nothing).then_some(cond)
+}
+
+/// What was emitted so far.
+fn before(state: &State<'_>) -> Before {
+    let Protocol { accesses, syncs, facts, .. } = &state.out;
+    Before { accesses: accesses.len(), syncs: syncs.len(), facts: facts.len() }
 }
 
 /// Executes both arms of an `if` and joins their environments.

@@ -52,6 +52,17 @@ pub(super) fn fill(protocol: &mut Protocol) {
             reasons.found
         })
         .collect();
+    let claims: Vec<Vec<Reason>> = protocol
+        .claims
+        .iter()
+        .map(|claim| {
+            let mut reasons = Collector::new(protocol);
+            reasons.value(claim.cond, Use::Control);
+            context(&claim.guards, &claim.loops, &mut reasons);
+            reasons.found
+        })
+        .collect();
+    protocol.claims.iter_mut().zip(claims).for_each(|(claim, reasons)| claim.reasons = reasons);
     let handles: Vec<_> = protocol.loops.handles().collect();
     handles.into_iter().zip(loops).for_each(|(id, reasons)| protocol.loops[id].reasons = reasons);
     let handles: Vec<_> = protocol.accesses.handles().collect();

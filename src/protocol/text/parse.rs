@@ -2,11 +2,12 @@
 
 use super::guards::{Polarity, implied};
 use super::{ParseError, REASONS};
-use crate::calculus::text::{MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
-use crate::calculus::{ExprId, HavocReason, ScalarType, SiteId, SyncMemory, VarId};
+use crate::calculus::text::{BASES, MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
+use crate::calculus::{Basis, ExprId, HavocReason, ScalarType, SiteId, SyncMemory, VarId};
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{
-    Access, Carried, Fact, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol, Reason, Role, Sync,
+    Access, Before, Carried, Claim, Fact, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol, Reason, Role,
+    Sync,
 };
 use rustc_hash::FxHashMap;
 
@@ -188,17 +189,19 @@ impl Reader<'_> {
         if p.take_word("for") {
             return self.turns().map(Some);
         }
-        if p.take_word("assume") {
-            let fact = self.fact()?;
-            self.out.facts.push(fact);
-            return Ok(None);
-        }
         if p.take_word("assert") {
-            let fact = self.fact()?;
-            self.out.claims.push(fact);
+            let claim = self.claim()?;
+            self.out.claims.push(claim);
             return Ok(None);
         }
-        p.error("expected `rd`, `wr`, `atomic`, `sync`, `if`, `for`, `assume`, `assert` or `}`")
+        for &(word, basis) in BASES {
+            if self.parser.take_word(word) {
+                let fact = self.fact(basis)?;
+                self.out.facts.push(fact);
+                return Ok(None);
+            }
+        }
+        self.parser.error("expected `rd`, `wr`, `atomic`, `sync`, `if`, `for`, `assume`, `assert` or `}`")
     }
 
     fn access(&mut self, kind: AccessKind) -> Parsed<Node> {
@@ -358,11 +361,29 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn fact(&mut self) -> Parsed<Fact> {
+    fn fact(&mut self, basis: Basis) -> Parsed<Fact> {
         let cond = self.condition()?;
+        let (guards, loops, before) = self.place()?;
+        Ok(Fact { cond, basis, guards, loops, before, span: None })
+    }
+
+    fn claim(&mut self) -> Parsed<Claim> {
+        let cond = self.condition()?;
+        let site = self.parser.site()?;
+        let (guards, loops, before) = self.place()?;
+        let reasons = self.exactness()?;
+        Ok(Claim { site, cond, guards, loops, before, reasons })
+    }
+
+    fn place(&mut self) -> Parsed<(Vec<Guard>, Vec<LoopId>, Before)> {
         let guards = self.when_other()?;
         let sites = self.in_sites()?;
         let loops = self.found_loops(&sites)?;
-        Ok(Fact { cond, guards, loops, span: None })
+        let mut before = Before::default();
+        if self.parser.take_word("after") {
+            let mut number = || self.parser.number().map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+            before = Before { accesses: number()?, syncs: number()?, facts: number()? };
+        }
+        Ok((guards, loops, before))
     }
 }

@@ -2,12 +2,13 @@
 
 use super::REASONS;
 use super::guards::{Polarity, implied};
-use crate::calculus::text::{KernelPrinter, Names, ORDERS, SCOPES, quoted, reason_text as havoc_text, word};
+use crate::calculus::text::{BASES, KernelPrinter, Names, ORDERS, SCOPES, quoted, reason_text as havoc_text, word};
 use crate::calculus::{ArrayId, ExprId, Exprs, Kernel, ScalarType, SyncMemory};
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::infer::finish;
 use crate::protocol::{
-    AccessId, Carried, Fact, Guard, LoopId, Node, Opaque, Origin, Protocol, Reason, ReasonKind, Role, SyncId,
+    AccessId, Before, Carried, Claim, Fact, Guard, LoopId, Node, Opaque, Origin, Protocol, Reason, ReasonKind, Role,
+    SyncId,
 };
 
 /// The protocol as text.
@@ -68,11 +69,13 @@ impl Printer<'_> {
             self.text.line(1, &line);
         }
         self.nodes(&protocol.body, 1);
-        for (keyword, facts) in [("assume", &protocol.facts), ("assert", &protocol.claims)] {
-            for fact in facts {
-                let line = format!("{keyword} {}", self.fact(fact));
-                self.text.line(1, &line);
-            }
+        for fact in &protocol.facts {
+            let line = self.fact(fact);
+            self.text.line(1, &line);
+        }
+        for claim in &protocol.claims {
+            let line = self.claim(claim);
+            self.text.line(1, &line);
         }
     }
 
@@ -291,9 +294,23 @@ impl Printer<'_> {
     }
 
     fn fact(&mut self, fact: &Fact) -> String {
+        let (basis, cond) = (word(BASES, &fact.basis), self.condition(fact.cond));
         let guards = self.when_other(&fact.guards);
-        format!("{}{guards}{}", self.condition(fact.cond), self.sites_of(&fact.loops))
+        format!("{basis} {cond}{guards}{}{}", self.sites_of(&fact.loops), before(fact.before))
     }
+
+    fn claim(&mut self, claim: &Claim) -> String {
+        let (cond, site) = (self.condition(claim.cond), self.text.site(claim.site));
+        let guards = self.when_other(&claim.guards);
+        let place = [self.sites_of(&claim.loops), before(claim.before), self.exactness(&claim.reasons)].concat();
+        format!("assert {cond} {site}{guards}{place}")
+    }
+}
+
+/// ` after 2 1 0`; nothing if nothing stands before.
+fn before(place: Before) -> String {
+    let Before { accesses, syncs, facts } = place;
+    if place == Before::default() { String::new() } else { format!(" after {accesses} {syncs} {facts}") }
 }
 
 /// `data-dependent index`

@@ -231,7 +231,7 @@ impl<'a> Machine<'a> {
         self.scope.fixed(var, self.protocol.geometry.required_block)
     }
 
-    /// `__launch_bounds__`, and what tells the two threads apart.
+    /// `__launch_bounds__`.
     pub(super) fn launch(&mut self) {
         if let Some(most) = self.protocol.geometry.max_threads {
             let mut product = self.terms.bits(1, 64);
@@ -244,6 +244,10 @@ impl<'a> Machine<'a> {
             let within = self.terms.apply(Op::BvUle, vec![product, most]);
             self.facts.push(within);
         }
+    }
+
+    /// The two threads are distinct.
+    pub(super) fn are_two(&mut self) {
         let of = |axis| match self.level {
             Level::Grid => GeometryVar::BlockIdx(axis),
             _ => GeometryVar::ThreadIdx(axis),

@@ -20,7 +20,7 @@ use super::condition::{self, Condition, Returned};
 use super::rules::poly::Atom;
 use super::rules::state::State;
 use super::{Assumption, Open, Pair, Scope, SyncQuestion};
-use crate::protocol::Protocol;
+use crate::protocol::{Claim, Protocol};
 use crate::smt::{Answer, Limits, Session, SolverKind, TermId, Terms};
 use machine::Machine;
 use std::collections::{BTreeMap, BTreeSet};
@@ -146,7 +146,7 @@ impl<'s> Asker<'s> {
         }
         for question in &questions {
             let mut terms = std::mem::take(&mut self.terms);
-            let posed = setting::disagreement(protocol, (question, asked.warps), scope, &mut terms).map(Asked::from);
+            let posed = setting::disagreement(protocol, (question, asked), scope, &mut terms).map(Asked::from);
             let reply = posed.map(|posed| self.over_bits(protocol, scope, posed, &mut terms, suspects));
             self.terms = terms;
             match reply {
@@ -156,6 +156,20 @@ impl<'s> Asker<'s> {
             }
         }
         Reply::Proved(assumptions)
+    }
+
+    /// Whether a claim can fail in some thread.
+    pub fn claim(&mut self, protocol: &Protocol, claim: &Claim, scope: &Scope) -> Reply {
+        if let Ok(condition) = condition::failure(protocol, claim, scope)
+            && self.over_integers(&condition) == Answer::Unsat
+        {
+            return self.proved(protocol, scope, condition.assumptions.into_iter().collect());
+        }
+        let mut terms = std::mem::take(&mut self.terms);
+        let posed = Asked::from(setting::failure(protocol, claim, scope, &mut terms));
+        let reply = self.over_bits(protocol, scope, posed, &mut terms, Suspects::Unwanted);
+        self.terms = terms;
+        reply
     }
 
     fn over_integers(&mut self, condition: &Condition) -> Answer {

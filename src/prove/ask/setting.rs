@@ -5,12 +5,12 @@
 
 use super::machine::{Machine, Place, PlaceId, sort_of};
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
-use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
+use crate::calculus::{Axis, Basis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic};
-use crate::protocol::{Carried, Guard, LoopId, Protocol, Relational, Role, Sync};
-use crate::prove::condition::{self, Question};
+use crate::protocol::{Carried, Claim, Guard, LoopId, Protocol, Relational, Role, Sync};
+use crate::prove::condition::{self, Question, Spot};
 use crate::prove::rules::poly::Side;
-use crate::prove::{Assumption, Pair, Scope, Warps};
+use crate::prove::{Assumption, Pair, Scope, SyncQuestion, Warps};
 use crate::smt::{Op, Sort, TermId, Terms};
 
 /// Turns that a loop is taken not to reach, as for the rules.
@@ -23,9 +23,10 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
     let accesses = [&protocol.accesses[pair.first], &protocol.accesses[pair.second]];
     machine.enter_loops(pair, [&accesses[0].loops, &accesses[1].loops]);
     machine.launch();
+    machine.are_two();
     machine.warps(pair.warps);
-    for (place, access) in accesses.into_iter().enumerate() {
-        machine.state_facts(place, &access.loops, &access.guards);
+    for (place, (access, id)) in accesses.into_iter().zip([pair.first, pair.second]).enumerate() {
+        machine.state_facts(place, Spot::Access(id), &access.loops, &access.guards);
         machine.guards(place, &access.loops, &access.guards);
         machine.is_defined(access.offset, place);
     }
@@ -40,7 +41,7 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
 /// The question whether two threads of a block can disagree; `None` if the values are plainly the same.
 pub(super) fn disagreement<'a>(
     protocol: &'a Protocol,
-    (question, warps): (&Question, Warps),
+    (question, asked): (&Question, SyncQuestion),
     scope: &'a Scope,
     terms: &'a mut Terms,
 ) -> Option<Machine<'a>> {
@@ -54,9 +55,10 @@ pub(super) fn disagreement<'a>(
         return None;
     }
     machine.launch();
-    machine.warps(warps);
+    machine.are_two();
+    machine.warps(asked.warps);
     for place in [0, 1] {
-        machine.state_facts(place, &question.loops, &question.before);
+        machine.state_facts(place, Spot::Sync(asked.sync), &question.loops, &question.before);
         machine.guards(place, &[], &question.before);
         machine.is_defined(question.cond, place);
     }
@@ -65,11 +67,33 @@ pub(super) fn disagreement<'a>(
     Some(machine)
 }
 
+/// The question whether a claim can fail in one thread.
+pub(super) fn failure<'a>(
+    protocol: &'a Protocol,
+    claim: &Claim,
+    scope: &'a Scope,
+    terms: &'a mut Terms,
+) -> Machine<'a> {
+    let mut machine = Machine::new(protocol, scope, Level::Block, terms);
+    machine.two_threads();
+    for &id in &claim.loops {
+        machine.enter_privately(id, 0);
+    }
+    machine.launch();
+    machine.state_facts(0, Spot::Claim(claim.before), &claim.loops, &claim.guards);
+    machine.guards(0, &claim.loops, &claim.guards);
+    machine.is_defined(claim.cond, 0);
+    let holds = machine.value(claim.cond, 0);
+    let fails = machine.terms.not(holds);
+    machine.facts.push(fails);
+    machine
+}
+
 /// What the source states about every launch, without any conflict.
 pub(super) fn stated<'a>(protocol: &'a Protocol, scope: &'a Scope, terms: &'a mut Terms) -> Machine<'a> {
     let mut machine = Machine::new(protocol, scope, Level::Block, terms);
     machine.two_threads();
-    machine.state_facts(0, &[], &[]);
+    machine.state_facts(0, Spot::Entry, &[], &[]);
     machine
 }
 
@@ -269,14 +293,14 @@ impl Machine<'_> {
         }
     }
 
-    fn state_facts(&mut self, place: PlaceId, loops: &[LoopId], guards: &[Guard]) {
+    fn state_facts(&mut self, place: PlaceId, spot: Spot, loops: &[LoopId], guards: &[Guard]) {
         let protocol = self.protocol;
-        for fact in &protocol.facts {
-            let passed = fact.guards.iter().all(|guard| guards.iter().any(|other| other.cond == guard.cond));
-            let around = fact.loops.iter().all(|id| loops.contains(id));
+        for (number, fact) in protocol.facts.iter().enumerate() {
             let says_something = protocol.exprs.as_int(fact.cond) != Some(1) && protocol.relation(fact.cond).is_none();
-            if passed && around && says_something {
-                self.assumptions.insert(Assumption::Stated(condition::words(protocol, fact.cond)));
+            if spot.may_use(number, fact) && fact.is_passed(loops, guards) && says_something {
+                if fact.basis == Basis::Stated {
+                    self.assumptions.insert(Assumption::Stated(condition::words(protocol, fact.cond)));
+                }
                 self.holds(fact.cond, place);
             }
         }

@@ -6,8 +6,9 @@ use super::meeting;
 use super::oracle::Oracle;
 use super::sampling;
 use super::sampling::Source;
+use super::spot::Spot;
 use super::words::words;
-use crate::calculus::{Expr, ExprId};
+use crate::calculus::{Basis, Expr, ExprId};
 use crate::memory_model::Level;
 use crate::protocol::{Fact, Guard, LoopId, Protocol, Relational};
 use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side};
@@ -46,8 +47,8 @@ pub(super) fn build<'a>(
     }
     builder.assume_launch_facts();
     enter_loops(&mut builder, pair, [&accesses[0].loops, &accesses[1].loops]).ok_or_else(out_of_range)?;
-    for (env, access) in accesses.iter().enumerate() {
-        builder.assume_facts(env, &access.loops, &access.guards);
+    for (env, (access, id)) in accesses.iter().zip([pair.first, pair.second]).enumerate() {
+        builder.assume_facts(env, Spot::Access(id), &access.loops, &access.guards);
     }
     builder.launch_bounds().ok_or_else(out_of_range)?;
     builder.coordinates().ok_or_else(out_of_range)?;
@@ -220,35 +221,39 @@ fn conflict(builder: &mut Builder, offsets: &[Poly; 2], sizes: [u32; 2]) -> Opti
 }
 
 impl Builder<'_> {
-    /// Facts that hold for every thread: those without guards over uniform values.
+    /// Facts that hold for every thread: those that are stated without guards over uniform values.
     pub(super) fn assume_launch_facts(&mut self) {
         for fact in &self.protocol.facts {
-            if fact.guards.is_empty() && fact.loops.is_empty() && self.is_uniform(fact.cond, None) {
+            if self.is_of_the_launch(fact) {
                 self.state_fact(fact, 0);
             }
         }
     }
 
-    /// Facts that stand on the way to a place.
-    pub(super) fn assume_facts(&mut self, env: EnvId, loops: &[LoopId], guards: &[Guard]) {
-        for fact in &self.protocol.facts {
-            let passed = fact.guards.iter().all(|guard| guards.iter().any(|other| other.cond == guard.cond));
-            let around = fact.loops.iter().all(|id| loops.contains(id));
-            if passed
-                && around
-                && !(fact.guards.is_empty() && fact.loops.is_empty() && self.is_uniform(fact.cond, None))
-            {
+    fn is_of_the_launch(&mut self, fact: &Fact) -> bool {
+        fact.basis == Basis::Stated
+            && fact.guards.is_empty()
+            && fact.loops.is_empty()
+            && self.is_uniform(fact.cond, None)
+    }
+
+    /// Facts that stand on the way to a spot.
+    pub(super) fn assume_facts(&mut self, env: EnvId, spot: Spot, loops: &[LoopId], guards: &[Guard]) {
+        for (index, fact) in self.protocol.facts.iter().enumerate() {
+            if spot.may_use(index, fact) && fact.is_passed(loops, guards) && !self.is_of_the_launch(fact) {
                 self.state_fact(fact, env);
             }
         }
     }
 
-    fn state_fact(&mut self, fact: &Fact, env: EnvId) {
+    pub(super) fn state_fact(&mut self, fact: &Fact, env: EnvId) {
         let relates = self.protocol.relation(fact.cond).is_some();
         if relates || matches!(self.protocol.exprs[fact.cond], Expr::Int(1, _)) {
             return;
         }
-        self.assumptions.insert(Assumption::Stated(words(self.protocol, fact.cond)));
+        if fact.basis == Basis::Stated {
+            self.assumptions.insert(Assumption::Stated(words(self.protocol, fact.cond)));
+        }
         self.assume(fact.cond, env);
     }
 
@@ -323,7 +328,7 @@ pub(super) fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
     }
     builder.assume_launch_facts();
-    builder.assume_facts(0, &[], &[]);
+    builder.assume_facts(0, Spot::Entry, &[], &[]);
     let mut constants = Vec::new();
     for fact in &protocol.facts {
         protocol.exprs.visit(fact.cond, |_, node| {

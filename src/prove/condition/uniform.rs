@@ -12,6 +12,7 @@ use super::Condition;
 use super::builder::{Builder, Env};
 use super::conflict::{self, Hints};
 use super::oracle::Oracle;
+use super::spot::Spot;
 use super::truth::Polarity;
 use crate::calculus::ExprId;
 use crate::calculus::intervals::Relation;
@@ -20,7 +21,7 @@ use crate::protocol::{Guard, LoopId, Protocol, Sync};
 use crate::prove::rules::poly::Side;
 use crate::prove::rules::sign::Certificate;
 use crate::prove::rules::state::State;
-use crate::prove::{Assumption, Open, Scope, SyncQuestion, Warps};
+use crate::prove::{Assumption, Open, Scope, SyncQuestion};
 
 /// What a barrier does about threads that have returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,7 +79,7 @@ pub fn guard_conditions(
     let (questions, released) = questions(protocol, &protocol.syncs[asked.sync], returned);
     let mut conditions = Vec::new();
     for question in &questions {
-        let builder = build(protocol, (question, asked.warps), scope, Oracle::searching(), Hints::Wanted)?;
+        let builder = build(protocol, (question, asked), scope, Oracle::searching(), Hints::Wanted)?;
         if let Some(builder) = builder {
             conditions.push(Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))?);
         }
@@ -98,7 +99,7 @@ pub fn replay_guards(
     let mut states = Vec::new();
     for question in &questions {
         let own = rulings.get(states.len()).copied().unwrap_or_default();
-        let builder = build(protocol, (question, asked.warps), scope, Oracle::replaying(own), Hints::Unwanted)
+        let builder = build(protocol, (question, asked), scope, Oracle::replaying(own), Hints::Unwanted)
             .map_err(|open| format!("{open:?}"))?;
         if let Some(builder) = builder {
             if states.len() >= rulings.len() {
@@ -113,7 +114,7 @@ pub fn replay_guards(
 /// The condition that two threads disagree; `None` if they plainly cannot.
 fn build<'a>(
     protocol: &'a Protocol,
-    (question, warps): (&Question, Warps),
+    (question, asked): (&Question, SyncQuestion),
     scope: &'a Scope,
     oracle: Oracle<'a>,
     hints: Hints,
@@ -133,12 +134,12 @@ fn build<'a>(
     builder.launch_bounds().ok_or_else(out_of_range)?;
     builder.coordinates().ok_or_else(out_of_range)?;
     for env in [0, 1] {
-        builder.assume_facts(env, &question.loops, &question.before);
+        builder.assume_facts(env, Spot::Sync(asked.sync), &question.loops, &question.before);
         // No loops: a test that the question stands before must not be used.
         builder.assume_guards(env, &[], &question.before);
     }
     builder.promote_signs();
-    builder.assume_warps(warps).ok_or_else(out_of_range)?;
+    builder.assume_warps(asked.warps).ok_or_else(out_of_range)?;
     for (env, polarity) in [(0, Polarity::Holds), (1, Polarity::Fails)] {
         let alternatives = builder.truth(question.cond, env, polarity);
         builder.disjunction(alternatives);

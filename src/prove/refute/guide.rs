@@ -15,7 +15,7 @@ use super::witness::Launch;
 use crate::calculus::intervals::Relation;
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType, VarId, operands};
 use crate::memory_model::Level;
-use crate::protocol::{Guard, LoopId, Protocol, Role, SyncId};
+use crate::protocol::{Claim, Guard, LoopId, Protocol, Role, SyncId};
 use crate::prove::Pair;
 use crate::prove::condition::Returned;
 use crate::prove::domains::{Effort, NodeId, Op, Problem, Range};
@@ -53,6 +53,8 @@ pub(super) enum Apart {
     Distinct,
     /// They are in two warps.
     AcrossWarps,
+    /// There is only one that matters.
+    Alone,
 }
 
 /// A launch in which `pair` may conflict; `None` if none was found.
@@ -71,6 +73,20 @@ pub(super) fn conflict(protocol: &Protocol, pair: &Pair, choices: &Space, apart:
         let bytes = accesses.map(|access| i64::from(access.bytes));
         let overlap = Range { low: 1 - bytes[0], high: bytes[1] - 1 };
         sketch.problem.require(distance, if bytes[0] == bytes[1] { Range::exactly(0) } else { overlap });
+        Some(())
+    })
+}
+
+/// A launch in which `claim` may fail in some thread.
+pub(super) fn failure(protocol: &Protocol, claim: &Claim, choices: &Space) -> Option<Launch> {
+    if !claim.reasons.is_empty() {
+        return None;
+    }
+    sketch(protocol, choices, Level::Block, Apart::Alone, &|sketch| {
+        sketch.enter(&claim.loops, &[], &[])?;
+        sketch.hold(0, &claim.loops, &claim.guards)?;
+        let fails = sketch.expr(claim.cond, 0)?;
+        sketch.problem.require(fails, Range::exactly(0));
         Some(())
     })
 }
@@ -398,6 +414,7 @@ impl<'a> Sketch<'a> {
     /// A solution for some way in which the threads may differ, with no more than `most` narrowings for each.
     fn solve_somehow(&self, apart: Apart, efforts: [Effort; 2], most: u32) -> Option<Launch> {
         let ways = Axis::ALL.into_iter().flat_map(|axis| [BinaryOp::Lt, BinaryOp::Gt].map(|order| (axis, order)));
+        let ways = ways.take(if apart == Apart::Alone { 1 } else { 6 });
         let limited = efforts.map(|effort| Effort { left: effort.left.min(most), ..effort });
         limited.into_iter().find_map(|effort| ways.clone().find_map(|way| self.solve(way, apart, effort)))
     }
@@ -407,8 +424,10 @@ impl<'a> Sketch<'a> {
     fn solve(&self, (axis, order): (Axis, BinaryOp), apart: Apart, mut effort: Effort) -> Option<Launch> {
         let mut problem = self.problem.clone();
         let ids = if self.level == Level::Grid { &self.blocks } else { &self.threads };
-        let differ = problem.wide(order, ids[0][axis.index()], ids[1][axis.index()]);
-        problem.require(differ, Range::TRUE);
+        if apart != Apart::Alone {
+            let differ = problem.wide(order, ids[0][axis.index()], ids[1][axis.index()]);
+            problem.require(differ, Range::TRUE);
+        }
         if apart == Apart::AcrossWarps {
             let warps = [0, 1].map(|side| self.warp(&mut problem, side));
             let differ = problem.wide(BinaryOp::Ne, warps[0], warps[1]);

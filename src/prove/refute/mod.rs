@@ -37,8 +37,7 @@ use crate::calculus::arithmetic::Trap;
 use crate::calculus::eval::{Program, Run, run};
 use crate::calculus::{ArrayId, ExprId, Geometry, Kernel, SiteId};
 use crate::memory_model::Level;
-use crate::protocol::{Protocol, SyncId};
-use crate::source::Span;
+use crate::protocol::{Claim, Protocol, SyncId};
 use guide::Apart;
 use report::Findings;
 use space::{Mentions, Space};
@@ -87,12 +86,14 @@ pub struct OutOfBounds {
 /// A claim that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedAssertion {
-    /// Its number among the asserts of the kernel, in program order.
-    pub claim: usize,
-    /// Where.
-    pub span: Option<Span>,
+    /// Which.
+    pub site: SiteId,
     /// Who, in which launch.
     pub incident: Incident,
+    /// Whether something undefined or a barrier that was not met comes before it in the same run.
+    pub after_earlier: bool,
+    /// Whether the launch is one that few would make.
+    pub degenerate: bool,
 }
 
 /// What a search found. Everything is sorted by place in the program.
@@ -223,6 +224,22 @@ impl<'a> Hunt<'a> {
         outcome
     }
 
+    /// Claims of the protocol that fail in some launch: in those that exact claims ask for, then in others.
+    pub fn failures(mut self, protocol: &Protocol, claims: &[&Claim]) -> Outcome {
+        self.findings.ask_for_claims(claims.iter().map(|claim| claim.site));
+        for claim in claims {
+            if !self.findings.knows_failure(claim.site)
+                && let Some(launch) = guide::failure(protocol, claim, &self.space)
+            {
+                self.propose(launch);
+            }
+        }
+        if !self.findings.is_complete(&self.sweep) || self.space.is_fixed() {
+            self.enumerate();
+        }
+        self.findings.finish()
+    }
+
     /// Looks for conflicts between two warps where only some within one are known.
     fn cross_warps(&mut self, protocol: &Protocol, pairs: &[Pair]) {
         for pair in pairs {
@@ -237,7 +254,8 @@ impl<'a> Hunt<'a> {
     fn enumerate(&mut self) {
         let fixed = self.space.is_fixed();
         let mut geometries = self.space.geometries();
-        geometries.retain(|geometry| fixed || is_useful(geometry, self.levels));
+        let single = self.findings.wants_claims();
+        geometries.retain(|geometry| fixed || single || is_useful(geometry, self.levels));
         for (index, geometry) in geometries.iter().copied().enumerate() {
             // No geometry may use up what the larger ones need.
             let share = self.left / (geometries.len() - index) as u64;

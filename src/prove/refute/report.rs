@@ -31,6 +31,8 @@ pub(super) struct Findings<'a> {
     /// Whether only the pairs of `open` are asked for.
     restricted: bool,
     open: BTreeSet<Key>,
+    /// Claims that are asked for.
+    claims: BTreeSet<SiteId>,
     pairs: BTreeMap<Key, Pair>,
     outcome: Outcome,
     /// Place of each site in the program.
@@ -49,6 +51,7 @@ impl<'a> Findings<'a> {
             program,
             restricted: false,
             open: BTreeSet::new(),
+            claims: BTreeSet::new(),
             pairs: BTreeMap::new(),
             outcome: Outcome::default(),
             positions: FxHashMap::default(),
@@ -72,6 +75,23 @@ impl<'a> Findings<'a> {
         if self.restricted {
             self.pairs.retain(|key, _| self.open.contains(key));
         }
+    }
+
+    /// Asks for claims that fail, and for nothing else.
+    pub(super) fn ask_for_claims(&mut self, claims: impl Iterator<Item = SiteId>) {
+        self.restricted = true;
+        self.claims.extend(claims);
+    }
+
+    /// Whether claims are asked for.
+    pub(super) fn wants_claims(&self) -> bool {
+        !self.claims.is_empty()
+    }
+
+    /// Whether a claim is known to fail in a launch that somebody may make, before anything else goes wrong.
+    pub(super) fn knows_failure(&self, claim: SiteId) -> bool {
+        let failed = &self.outcome.failed_assertions;
+        failed.iter().any(|seen| seen.site == claim && !seen.after_earlier && !seen.degenerate)
     }
 
     /// Whether a conflict is known of these two.
@@ -115,7 +135,7 @@ impl<'a> Findings<'a> {
                     self.positions.insert(access.site, next);
                     self.stored.extend(value.map(|value| (access.site, value)));
                 }
-                Stmt::Sync { site, .. } => {
+                Stmt::Sync { site, .. } | Stmt::Assert { site, .. } => {
                     self.positions.insert(*site, next);
                 }
                 Stmt::If { then, otherwise, .. } => {
@@ -160,10 +180,10 @@ impl<'a> Findings<'a> {
                 }
             }
         }
-        self.take_incidents(launch, run);
+        self.take_incidents(launch, run, degenerate);
     }
 
-    fn take_incidents(&mut self, launch: &Launch, run: &Run) {
+    fn take_incidents(&mut self, launch: &Launch, run: &Run, degenerate: bool) {
         let kernel = self.kernel;
         let incident = |id, locals: &[_]| {
             let thread = witness::thread(kernel, launch, run, id, locals);
@@ -196,9 +216,18 @@ impl<'a> Findings<'a> {
             }
         }
         for seen in &run.failed_assertions {
-            if self.outcome.failed_assertions.iter().all(|other| other.claim != seen.claim) {
+            let undefined = run.undefined_since.is_some_and(|since| since <= seen.phase);
+            let after_earlier = undefined || run.diverged_since.is_some_and(|since| since < seen.phase);
+            let known = self.outcome.failed_assertions.iter_mut().find(|other| other.site == seen.site);
+            let better =
+                |other: &FailedAssertion| (after_earlier, degenerate) < (other.after_earlier, other.degenerate);
+            if known.as_deref().is_none_or(better) {
                 let incident = incident(seen.thread, &seen.locals);
-                self.outcome.failed_assertions.push(FailedAssertion { claim: seen.claim, span: seen.span, incident });
+                let failed = FailedAssertion { site: seen.site, incident, after_earlier, degenerate };
+                match known {
+                    Some(known) => *known = failed,
+                    None => self.outcome.failed_assertions.push(failed),
+                }
             }
         }
         self.outcome.wraps.extend(&run.wrapped);
@@ -212,6 +241,7 @@ impl<'a> Findings<'a> {
             self.outcome.runs >= RUNS_BEFORE_GIVING_UP && (sweep.is_never_exact(key.0) || sweep.is_never_exact(key.1))
         };
         self.restricted
+            && self.claims.iter().all(|claim| self.knows_failure(*claim))
             && self.open.iter().all(|key| hopeless(key) || self.pairs.get(key).is_some_and(|pair| !pair.after_earlier))
     }
 
@@ -225,7 +255,7 @@ impl<'a> Findings<'a> {
         outcome.decided = self.decided;
         outcome.divergences.sort_by_key(|seen| (position(seen.sync), seen.other.map(position), seen.returned));
         outcome.out_of_bounds.sort_by_key(|seen| position(seen.site));
-        outcome.failed_assertions.sort_by_key(|seen| seen.claim);
+        outcome.failed_assertions.sort_by_key(|seen| position(seen.site));
         outcome.wraps.sort_unstable();
         outcome.wraps.dedup();
         outcome.wrapped_loops.sort_unstable();
@@ -286,7 +316,8 @@ impl<'a> Findings<'a> {
 
 /// Whether an earlier event of the run makes what happens in `phase` depend on its being mended.
 fn is_spoilt(run: &Run, phase: u32) -> bool {
-    run.diverged_since.is_some_and(|since| since < phase) || run.undefined_since.is_some_and(|since| since <= phase)
+    let stopped = |since: Option<u32>| since.is_some_and(|since| since <= phase);
+    run.diverged_since.is_some_and(|since| since < phase) || stopped(run.undefined_since) || stopped(run.failed_since)
 }
 
 /// Whether an expression has one value in all threads of a launch.

@@ -176,7 +176,7 @@ fn bounds_and_claims_are_reported_with_their_launch() {
         "kernel k(n: i32) { shared s: element 4, size 32 var i: i32
           let i = convert<i32>(tid.x)
           write s[convert<i64>(i) * 4; 4] @0
-          assert n < 100 || i > 3 }",
+          assert n < 100 || i > 3 @1 }",
     );
     assert_eq!(outcome.out_of_bounds[0].incident.geometry.block, [16, 1, 1]);
     assert_eq!(outcome.out_of_bounds[0].byte_offset, 32);

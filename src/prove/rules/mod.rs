@@ -31,7 +31,7 @@ pub use search::Budget;
 
 use super::condition::{self, Condition, Returned};
 use super::{Assumption, Open, Pair, Proof, Scope, SyncQuestion};
-use crate::protocol::Protocol;
+use crate::protocol::{Claim, Protocol};
 use derivation::Refutation;
 use search::Outcome;
 use std::cell::OnceCell;
@@ -70,6 +70,12 @@ impl<'a> Premises<'a> {
         self.not_vacuous(proof_of(conditions, assumptions, self.scope, *budget)?)
     }
 
+    /// Proves that a claim holds in every thread that reaches it.
+    pub fn prove_claim(&self, claim: &Claim, budget: &Budget) -> Result<Proof, Open> {
+        let condition = condition::failure(self.protocol, claim, self.scope)?;
+        self.not_vacuous(proof_of(vec![condition], Vec::new(), self.scope, *budget)?)
+    }
+
     /// A proof from assumptions that nothing satisfies is none.
     fn not_vacuous(&self, proof: Proof) -> Result<Proof, Open> {
         let has_a_point = || condition::has_a_point(self.protocol, self.scope);
@@ -86,6 +92,19 @@ pub fn prove_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, budget: &Budg
 pub fn check_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, derivation: &Derivation) -> Result<(), CheckError> {
     let [refutation] = derivation.refutations.as_slice() else { return Err(CheckError::Coverage) };
     let state = condition::rebuild(protocol, pair, scope, &refutation.rulings).map_err(CheckError::Condition)?;
+    check::check(&refutation.root, &state)
+}
+
+/// Checks the proof of a claim.
+pub fn check_claim(
+    protocol: &Protocol,
+    claim: &Claim,
+    scope: &Scope,
+    derivation: &Derivation,
+) -> Result<(), CheckError> {
+    let [refutation] = derivation.refutations.as_slice() else { return Err(CheckError::Coverage) };
+    let state =
+        condition::replay_failure(protocol, claim, scope, &refutation.rulings).map_err(CheckError::Condition)?;
     check::check(&refutation.root, &state)
 }
 

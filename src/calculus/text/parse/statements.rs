@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::calculus::text::lex::Token;
-use crate::calculus::text::words::{ATOMICS, INFIX, ORDERS, SCOPES};
+use crate::calculus::text::words::{ATOMICS, BASES, INFIX, ORDERS, SCOPES};
 use crate::calculus::{
     Access, AtomicOp, BinaryOp, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory, Test, VarId,
 };
@@ -47,9 +47,11 @@ impl Parser<'_> {
                 Ok(Stmt::Sync { scope, memory, site: self.site()? })
             }
             "havoc" => self.havoc(),
-            "assume" => Ok(Stmt::Assume { cond: self.expr(ScalarType::Bool)?, span: None }),
-            "assert" => Ok(Stmt::Assert { cond: self.expr(ScalarType::Bool)?, span: None }),
-            _ => self.error_before(format!("`{word}` does not start a statement")),
+            "assert" => Ok(Stmt::Assert { cond: self.expr(ScalarType::Bool)?, site: self.site()? }),
+            _ => match BASES.iter().find(|(known, _)| *known == word) {
+                Some(&(_, basis)) => Ok(Stmt::Assume { cond: self.expr(ScalarType::Bool)?, basis, span: None }),
+                None => self.error_before(format!("`{word}` does not start a statement")),
+            },
         }
     }
 

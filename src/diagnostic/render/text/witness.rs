@@ -52,13 +52,14 @@ fn rows(finding: &Finding, witness: &WitnessReport, words: &Vocabulary) -> Vec<V
 fn doing(access: Option<PlaceAccess>) -> &'static str {
     match access {
         Some(PlaceAccess::Barrier) => "waits",
+        Some(PlaceAccess::Claim) => "fails",
         Some(access) => access.name(),
         None => "is not here",
     }
 }
 
 /// Names that either thread has a value for, in the order of the first, then of the second.
-fn local_names(threads: &[WitnessThread; 2]) -> Vec<&str> {
+fn local_names(threads: &[WitnessThread]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in threads.iter().flat_map(|thread| &thread.locals) {
         if !names.contains(&name.as_str()) {

@@ -137,3 +137,56 @@ RP_AS(half16)
 RP_AS(int16) RP_AS(uint16) RP_AS(float16) RP_AS(long8) RP_AS(ulong8) RP_AS(double8)
 #undef RP_AS
 #undef RP_FROM
+// Annotations of other checkers.
+void __requires(bool);
+void __global_requires(bool);
+void __ensures(bool);
+void __global_ensures(bool);
+void __assert(bool);
+void __global_assert(bool);
+#ifndef __assume
+void __assume(bool);
+#endif
+void __invariant(bool);
+void __global_invariant(bool);
+void __candidate_invariant(bool);
+void __candidate_global_invariant(bool);
+void __function_wide_invariant(bool);
+void __function_wide_candidate_invariant(bool);
+bool __enabled(void);
+bool __implies(bool, bool);
+bool __all(bool);
+bool __exclusive(bool);
+#define RP_VALUE(T) \
+  bool __distinct_##T(T); \
+  bool __uniform_##T(T); \
+  T __other_##T(T); \
+  T __old_##T(T); \
+  T __return_val_##T(void);
+RP_VALUE(bool)
+RP_VALUE(int)
+#undef RP_VALUE
+#define RP_INTEGER(T) \
+  bool __attribute__((overloadable)) __is_pow2(T); \
+  T __attribute__((overloadable)) __mod_pow2(T, T); \
+  T __attribute__((overloadable)) __ite(bool, T, T);
+RP_INTEGER(int)
+RP_INTEGER(uint)
+RP_INTEGER(long)
+RP_INTEGER(ulong)
+#undef RP_INTEGER
+#define RP_POINTER(S) \
+  bool __attribute__((overloadable)) __read(S const volatile void *); \
+  bool __attribute__((overloadable)) __write(S const volatile void *); \
+  bool __attribute__((overloadable)) __no_read(S const volatile void *); \
+  bool __attribute__((overloadable)) __no_write(S const volatile void *); \
+  bool __attribute__((overloadable)) __read_implies(S const volatile void *, bool); \
+  bool __attribute__((overloadable)) __write_implies(S const volatile void *, bool); \
+  size_t __attribute__((overloadable)) __read_offset_bytes(S const volatile void *); \
+  size_t __attribute__((overloadable)) __write_offset_bytes(S const volatile void *); \
+  void __attribute__((overloadable)) __requires_fresh_array(S const volatile void *); \
+  void __attribute__((overloadable)) __reads_from(S const volatile void *); \
+  void __attribute__((overloadable)) __writes_to(S const volatile void *);
+RP_POINTER(__global)
+RP_POINTER(__local)
+#undef RP_POINTER

@@ -57,7 +57,7 @@ impl Converter<'_> {
             "binary_expression" => self.binary(node),
             "assignment_expression" => self.assignment(node),
             "conditional_expression" => self.conditional(node),
-            "comma_expression" => ExprKind::Comma(self.operand(node, "left"), self.operand(node, "right")),
+            "comma_expression" => self.comma(node),
             "call_expression" => self.call(node),
             "subscript_expression" => self.subscript(node),
             "field_expression" => self.member(node),
@@ -231,6 +231,26 @@ impl Converter<'_> {
             return ExprKind::Construct(Box::new(ty), parts);
         }
         ExprKind::Cast(CastKind::C, Box::new(ty), Box::new(self.expr(value)))
+    }
+
+    /// `a, b, c`, which the grammar nests on the right and the language on the left.
+    fn comma(&mut self, node: Node<'_>) -> ExprKind {
+        let parts = self.comma_parts(node);
+        if parts.len() + self.depth > super::DEPTH {
+            self.report(self.span(node), super::NESTED_TOO_DEEPLY);
+            return ExprKind::Unsupported(super::NESTED_TOO_DEEPLY.into());
+        }
+        let mut parts = parts.into_iter();
+        let Some(mut first) = parts.next() else { return ExprKind::Unsupported(super::SYNTAX_ERROR.into()) };
+        let last = parts.next_back();
+        for part in parts {
+            let span = self.output.sources.join(first.span, part.span);
+            first = Expr { kind: ExprKind::Comma(Box::new(first), Box::new(part)), span };
+        }
+        match last {
+            Some(last) => ExprKind::Comma(Box::new(first), Box::new(last)),
+            None => first.kind,
+        }
     }
 
     /// `a, b, c` as a list.

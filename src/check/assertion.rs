@@ -1,0 +1,81 @@
+//! `assertion`: claims of the source that do not hold, or may not.
+
+use super::possible_race::{because, reasons};
+use super::verdict::PossibleClaim;
+use super::{Context, witness};
+use crate::calculus::SiteId;
+use crate::diagnostic::RuleId;
+use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
+use crate::prove::refute::FailedAssertion;
+use crate::source::Span;
+
+/// Claims that fail in a run.
+pub(super) fn failed(context: &Context<'_>, failed: &[FailedAssertion]) -> Vec<Finding> {
+    let mut places = Vec::new();
+    let news = failed.iter().filter(|failed| is_new(context, failed.site, &mut places));
+    news.map(|failed| failed_finding(context, failed)).collect()
+}
+
+fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
+    let mut notes = Vec::new();
+    if failed.after_earlier {
+        notes.push("this one counts once the earlier finding of this kernel is mended".to_owned());
+    }
+    notes.push(advice(context));
+    Finding {
+        rule: RuleId::Assertion,
+        certainty: if failed.after_earlier { Certainty::Possible } else { Certainty::Proved },
+        level: Level::Thread,
+        array: None,
+        message: format!("assertion fails: one {} gets here and the condition is false", context.words().thread),
+        primary: place(context, failed.site),
+        secondary: None,
+        reasons: Vec::new(),
+        witness: Some(witness::incident(&failed.incident)),
+        notes,
+    }
+}
+
+/// Claims about what memory holds.
+pub(super) fn possible(context: &Context<'_>, claims: &[PossibleClaim]) -> Vec<Finding> {
+    let mut places = Vec::new();
+    let news = claims.iter().filter(|claim| is_new(context, claim.site, &mut places));
+    news.map(|claim| possible_finding(context, claim)).collect()
+}
+
+fn possible_finding(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
+    let why = claim.reasons.first().map_or_else(String::new, |reason| because(context, reason));
+    Finding {
+        rule: RuleId::Assertion,
+        certainty: Certainty::Possible,
+        level: Level::Thread,
+        array: None,
+        message: format!("assertion may fail: {why}"),
+        primary: place(context, claim.site),
+        secondary: None,
+        reasons: reasons(&claim.reasons),
+        witness: None,
+        notes: vec![advice(context)],
+    }
+}
+
+/// Whether nothing was said yet of the place of a claim: what stands at the head of a loop is claimed in its turns
+/// and behind it, and what stands in a function in each call.
+fn is_new(context: &Context<'_>, site: SiteId, places: &mut Vec<Span>) -> bool {
+    let span = context.sources.visible(context.span_of(site));
+    let is_new = !places.contains(&span);
+    places.push(span);
+    is_new
+}
+
+fn place(context: &Context<'_>, site: SiteId) -> Place {
+    Place { span: context.span_of(site), access: PlaceAccess::Claim }
+}
+
+fn advice(context: &Context<'_>) -> String {
+    let assume = match context.language {
+        crate::source::Language::Cuda => "__builtin_assume",
+        crate::source::Language::OpenCl => "__requires",
+    };
+    format!("if callers see to it, say so with {assume}(…) at the start of the kernel; if not, test it with an if")
+}
