@@ -137,6 +137,11 @@ enum cudaMemoryAdvise {
 enum cudaMemoryType {
     cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1, cudaMemoryTypeDevice = 2, cudaMemoryTypeManaged = 3
 };
+enum cudaMemLocationType {
+    cudaMemLocationTypeInvalid = 0, cudaMemLocationTypeDevice = 1, cudaMemLocationTypeHost = 2,
+    cudaMemLocationTypeHostNuma = 3
+};
+struct cudaMemLocation { cudaMemLocationType type; int id; };
 struct cudaPointerAttributes { cudaMemoryType type; int device; void* devicePointer; void* hostPointer; };
 
 // name, number, the field of the properties or the value that it stands for

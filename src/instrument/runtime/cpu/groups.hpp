@@ -1,7 +1,7 @@
 // Cooperative groups: the block, its tiles of up to 32 threads, coalesced threads, and the grid.
 //
 // Synchronising a group is what the log counts; collectives of a group exchange values and order nothing. Clusters,
-// multi-device groups, tiles larger than a warp and asynchronous copies are not there.
+// multi-device groups and asynchronous copies are not there.
 #pragma once
 
 #include "intrinsics.hpp"
@@ -62,6 +62,7 @@ public:
     static dim3 dim_threads() { return blockDim; }
 };
 inline thread_block this_thread_block() { return {}; }
+template <class Memory> inline thread_block this_thread_block(Memory&) { return {}; }
 
 class grid_group : public thread_group {
 public:
@@ -124,7 +125,7 @@ protected:
         uint32_t source = uint32_t(__builtin_ctz(left));
         return raceproof::meet(lanes, raceproof::SHUFFLE, value, false, place,
                                [=](const raceproof::Rendezvous& met, uint32_t lane) {
-                                   return raceproof::from_lane<T>(met, lane, source);
+                                   return raceproof::from_lane<T>(met, lane, source, place);
                                });
     }
 };
@@ -142,6 +143,62 @@ public:
     static constexpr unsigned size() { return Size; }
     static constexpr unsigned num_threads() { return Size; }
 };
+
+// A tile of several warps: it exchanges values. Its sync is one of the block if the tile is the whole block; a sync of
+// less has no place in the log and is refused.
+template <unsigned Size, class Parent> class large_tile : public thread_group {
+    static_assert((Size & (Size - 1)) == 0, "raceproof: tiles have a power of two of threads");
+
+public:
+    large_tile() : thread_group(block_kind) {}
+    static constexpr unsigned size() { return Size; }
+    static constexpr unsigned num_threads() { return Size; }
+    unsigned thread_rank() const { return raceproof::worker->linear() % Size; }
+    unsigned meta_group_rank() const { return raceproof::worker->linear() / Size; }
+    unsigned meta_group_size() const { return (raceproof::worker->now().threads + Size - 1) / Size; }
+    void sync(RACEPROOF_HERE) const {
+        if (Size < raceproof::worker->now().threads) raceproof::refuse("sync of a tile of several warps that is not the whole block");
+        raceproof::worker->take(raceproof::worker->arrive_tile(first(), Size, true, nullptr, 0, {file, line}));
+    }
+    template <class T> T shfl(T value, unsigned rank, RACEPROOF_HERE) const {
+        return meet(value, {file, line}, [=](const raceproof::TileMeeting& met) { return of(met, value, rank % Size); });
+    }
+    int any(int predicate, RACEPROOF_HERE) const {
+        return fold(predicate != 0, [](bool a, bool b) { return a || b; }, {file, line});
+    }
+    int all(int predicate, RACEPROOF_HERE) const {
+        return fold(predicate != 0, [](bool a, bool b) { return a && b; }, {file, line});
+    }
+    template <class T, class Combine> T fold(T value, Combine combine, raceproof::Place place) const {
+        return meet(value, place, [&](const raceproof::TileMeeting& met) {
+            T sum = value;
+            bool any = false;
+            for (unsigned rank = 0; rank < met.has_come.size(); rank++) {
+                if (!met.has_come[rank]) continue;
+                T next = of(met, value, rank);
+                sum = any ? combine(sum, next) : next;
+                any = true;
+            }
+            return sum;
+        });
+    }
+
+private:
+    static unsigned first() { return raceproof::worker->linear() / Size * Size; }
+    template <class T> static T of(const raceproof::TileMeeting& met, T value, unsigned rank) {
+        static_assert(sizeof(T) <= 32, "collectives take values of up to 32 bytes");
+        if (rank < met.has_come.size() && met.has_come[rank]) memcpy(&value, &met.values[rank * 32], sizeof(T));
+        return value;
+    }
+    template <class T, class Read> static T meet(T value, raceproof::Place place, Read read) {
+        raceproof::TileMeeting* met = raceproof::worker->arrive_tile(first(), Size, false, &value, sizeof(T), place);
+        T answer = read(*met);
+        raceproof::worker->take(met);
+        return answer;
+    }
+};
+// Memory that CUDA needs to let warps of a tile meet.
+template <unsigned MaxBlockSize = 1024> struct block_tile_memory {};
 
 class coalesced_group : public warp_part {
 public:
@@ -167,8 +224,12 @@ inline unsigned part_of(const thread_group& group, unsigned size) {
 }
 }  // namespace details
 
-template <unsigned Size, class Parent> inline thread_block_tile<Size, Parent> tiled_partition(const Parent& group) {
-    return thread_block_tile<Size, Parent>(details::part_of(group, Size));
+template <unsigned Size, class Parent> inline auto tiled_partition(const Parent& group) {
+    if constexpr (Size > 32) {
+        return large_tile<Size, Parent>();
+    } else {
+        return thread_block_tile<Size, Parent>(details::part_of(group, Size));
+    }
 }
 inline coalesced_group tiled_partition(const thread_group& group, unsigned size) {
     return coalesced_group(details::part_of(group, size));
@@ -203,6 +264,10 @@ RACEPROOF_OPERATOR(bit_xor, T(a ^ b))
 template <class Group, class T, class Operator>
 inline T reduce(const Group& group, T value, Operator combine, RACEPROOF_HERE) {
     return raceproof::fold(group.mask(), value, combine, raceproof::Place{file, line});
+}
+template <unsigned Size, class Parent, class T, class Operator>
+inline T reduce(const large_tile<Size, Parent>& group, T value, Operator combine, RACEPROOF_HERE) {
+    return group.fold(value, combine, raceproof::Place{file, line});
 }
 
 namespace details {

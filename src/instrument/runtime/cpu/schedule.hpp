@@ -234,6 +234,7 @@ inline void Worker::lane_is_done(uint32_t thread) {
     for (Rendezvous* met : of.open) {
         if (!met->complete && (met->mask & of.live & ~met->arrived) == 0) complete(of, thread / 32 * 32, *met);
     }
+    for (TileMeeting* met : open_tiles) complete_if_all(*met);
 }
 
 }  // namespace raceproof

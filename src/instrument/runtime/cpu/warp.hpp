@@ -86,6 +86,58 @@ inline void Worker::take(Rendezvous* met) {
     spare.push_back(met);
 }
 
+inline TileMeeting* Worker::arrive_tile(uint32_t first, uint32_t threads_of, bool is_sync, const void* value,
+                                        size_t bytes, Place place) {
+    TileMeeting* met = nullptr;
+    for (TileMeeting* open : open_tiles) {
+        bool is_same = !open->complete && open->first == first && open->is_sync == is_sync;
+        if (is_same && !open->has_come[current - first]) met = open;
+    }
+    if (!met) {
+        met = new TileMeeting;
+        met->first = first;
+        met->end = first + threads_of < size ? first + threads_of : size;
+        met->is_sync = is_sync;
+        met->has_come.resize(met->end - first);
+        met->values.resize((met->end - first) * 32);
+        open_tiles.push_back(met);
+    }
+    met->has_come[current - first] = 1;
+    met->arrived++;
+    if (bytes) memcpy(&met->values[(current - first) * 32], value, bytes);
+    threads[current].state = State::at_warp;
+    threads[current].place = place;
+    complete_if_all(*met);
+    leave();
+    return met;
+}
+
+inline void Worker::complete_if_all(TileMeeting& met) {
+    if (met.complete) return;
+    for (uint32_t thread = met.first; thread < met.end; thread++) {
+        if (!met.has_come[thread - met.first] && threads[thread].state != State::done) return;
+    }
+    met.complete = true;
+    idle_yields = 0;
+    for (uint32_t thread = met.first; thread < met.end; thread++) {
+        if (!met.has_come[thread - met.first]) continue;
+        // A tile that is the whole block has passed a barrier of the block; who asks for less is refused (groups.hpp).
+        if (met.is_sync) threads[thread].epochs.block++;
+        make_ready(thread);
+    }
+}
+
+inline void Worker::take(TileMeeting* met) {
+    if (++met->taken != met->arrived) return;
+    for (size_t i = 0; i < open_tiles.size(); i++) {
+        if (open_tiles[i] != met) continue;
+        open_tiles[i] = open_tiles.back();
+        open_tiles.pop_back();
+        break;
+    }
+    delete met;
+}
+
 inline void Worker::tell_mixed() {
     for (uint32_t thread = 0; thread < size; thread++) {
         const Thread& other = threads[thread];
@@ -106,7 +158,7 @@ inline void Worker::tell_mixed() {
 inline const char* waits_for(State state) {
     switch (state) {
         case State::at_barrier: return "the barrier of the block";
-        case State::at_warp: return "other threads of its warp";
+        case State::at_warp: return "other threads of its warp or tile";
         case State::at_grid: return "the barrier of the grid";
         default: return "others";
     }
@@ -145,6 +197,8 @@ inline void Worker::deadlock() {
         for (Rendezvous* met : of.open) spare.push_back(met);
         of.open.clear();
     }
+    for (TileMeeting* met : open_tiles) delete met;
+    open_tiles.clear();
     live = 0;
 }
 

@@ -27,34 +27,39 @@ template <class T> inline T value_of(const Rendezvous& met, uint32_t lane) {
     return value;
 }
 
-// What `source` gave; a lane that is not there gives nothing, and the lane keeps its own.
-template <class T> inline T from_lane(const Rendezvous& met, uint32_t lane, uint32_t source) {
-    return value_of<T>(met, met.arrived >> source & 1 ? source : lane);
+// What `source` gave. CUDA does not define what comes from a lane that is not there; hardware gives zeros, and so does
+// this, but it tells.
+template <class T> inline T from_lane(const Rendezvous& met, uint32_t, uint32_t source, Place place) {
+    if (met.arrived >> source & 1) return value_of<T>(met, source);
+    worker->tell_absent(place);
+    T zeros;
+    memset(static_cast<void*>(&zeros), 0, sizeof zeros);
+    return zeros;
 }
 
 template <class T> inline T shuffle(unsigned mask, T value, int source, int width, Place place) {
     return meet(mask, SHUFFLE, value, false, place, [=](const Rendezvous& met, uint32_t lane) {
         uint32_t first = lane & ~uint32_t(width - 1);
-        return from_lane<T>(met, lane, first + (uint32_t(source) & uint32_t(width - 1)));
+        return from_lane<T>(met, lane, first + (uint32_t(source) & uint32_t(width - 1)), place);
     });
 }
 template <class T> inline T shuffle_up(unsigned mask, T value, unsigned by, int width, Place place) {
     return meet(mask, SHUFFLE, value, false, place, [=](const Rendezvous& met, uint32_t lane) {
         uint32_t in_group = lane & uint32_t(width - 1);
-        return from_lane<T>(met, lane, in_group >= by ? lane - by : lane);
+        return from_lane<T>(met, lane, in_group >= by ? lane - by : lane, place);
     });
 }
 template <class T> inline T shuffle_down(unsigned mask, T value, unsigned by, int width, Place place) {
     return meet(mask, SHUFFLE, value, false, place, [=](const Rendezvous& met, uint32_t lane) {
         uint32_t in_group = lane & uint32_t(width - 1);
-        return from_lane<T>(met, lane, in_group + by < uint32_t(width) ? lane + by : lane);
+        return from_lane<T>(met, lane, in_group + by < uint32_t(width) ? lane + by : lane, place);
     });
 }
 template <class T> inline T shuffle_xor(unsigned mask, T value, int with, int width, Place place) {
     return meet(mask, SHUFFLE, value, false, place, [=](const Rendezvous& met, uint32_t lane) {
         uint32_t source = lane ^ uint32_t(with);
         uint32_t last = lane | uint32_t(width - 1);
-        return from_lane<T>(met, lane, source <= last && source < 32 ? source : lane);
+        return from_lane<T>(met, lane, source <= last && source < 32 ? source : lane, place);
     });
 }
 

@@ -33,6 +33,16 @@ struct Rendezvous {
     alignas(16) char values[32][32];
 };
 
+// Where threads of a tile that is larger than a warp meet.
+struct TileMeeting {
+    uint32_t first = 0, end = 0;   // threads of the block
+    uint32_t arrived = 0, taken = 0;
+    bool is_sync = false;
+    bool complete = false;
+    std::vector<uint8_t> has_come;
+    std::vector<char> values;      // 32 bytes for each thread
+};
+
 struct Warp {
     uint32_t live = 0;
     std::vector<Rendezvous*> open;
@@ -124,6 +134,17 @@ public:
     Rendezvous* arrive(uint32_t mask, uint8_t kind, const void* value, size_t bytes, bool truth, Place place);
     void take(Rendezvous* met);
 
+    // A shuffle reads from a lane that its mask does not name, or that has returned. Looked up once for each line.
+    void tell_absent(Place place) {
+        if (place.line == absent_line) return;
+        absent_line = place.line;
+        Report::the().tell("mask", std::string("absent") + launch->kernel + std::to_string(place.line), launch->kernel, place,
+                           "a shuffle reads from a thread that does not take part in it; the value is undefined");
+    }
+    // The same for tiles of several warps.
+    TileMeeting* arrive_tile(uint32_t first, uint32_t size, bool is_sync, const void* value, size_t bytes, Place place);
+    void take(TileMeeting* met);
+
     // Ends the running thread without going back to it.
     [[noreturn]] void abandon();
 
@@ -170,6 +191,7 @@ private:
     void release_grid();
     bool release_gathered();
     void complete(Warp& warp, uint32_t first, Rendezvous& met);
+    void complete_if_all(TileMeeting& met);
     void lane_is_done(uint32_t thread);
     void deadlock();
     void tell_mixed();
@@ -180,11 +202,13 @@ private:
     std::vector<Thread> threads;
     std::vector<Warp> warps;
     std::vector<Rendezvous*> spare;
+    std::vector<TileMeeting*> open_tiles;
     std::vector<uint32_t> order, ready;
     uint32_t size = 0, started = 0, live = 0, current = 0, starting = NOBODY;
     uint32_t ready_first = 0, ready_count = 0;
     uint32_t arrived = 0, truths = 0, released_truths = 0, at_grid = 0, gathering = 0, idle_yields = 0;
     Place barrier_place;
+    int absent_line = 0;
     bool is_mixed = false;
     bool is_random = false;
     Random random{0};

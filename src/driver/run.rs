@@ -1,0 +1,220 @@
+//! `run`: instruments the files of a program, builds it, runs it.
+//!
+//! This is the only way in raceproof by which code of the user's is executed, and the caller says so before. What a run
+//! shows holds for its input and its schedule; the log that it leaves is judged by whoever asked for it.
+
+use super::Options;
+use super::instrument::{InstrumentedFile, instrument};
+use super::isolate::isolated;
+use super::parallel::{decode, on_workers, read};
+use crate::execute::ExecuteError;
+use crate::execute::cpu::{self, Unit};
+use crate::execute::report::{Event, EventKind};
+use crate::execute::scratch::Scratch;
+use crate::instrument::InstrumentError;
+use crate::source::discover::language_of;
+use crate::source::{Language, Span};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+pub use crate::execute::cpu::{BuildOptions, Logging, RunOptions, Stop};
+pub use crate::execute::process::Ended;
+
+/// What to build and to run.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The files of the program: CUDA, which is instrumented, and host code, which is not.
+    pub files: Vec<PathBuf>,
+    /// How files are read.
+    pub options: Options,
+    /// How they are built.
+    pub build: BuildOptions,
+    /// How the program is run.
+    pub run: RunOptions,
+    /// Where everything that is built stays; `None`: it is removed.
+    pub keep: Option<PathBuf>,
+}
+
+/// Why there was no run.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {cause}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: String,
+    },
+    /// A file of a kind that this back end does not run.
+    #[error("{}: the cpu back end runs CUDA programs; this file is not one", .0.display())]
+    Language(PathBuf),
+    /// A file cannot be instrumented.
+    #[error("{}: {cause}", path.display())]
+    Instrument {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: InstrumentError,
+    },
+    /// raceproof failed.
+    #[error("bug in raceproof while instrumenting {}: {message}; please report it with the file", path.display())]
+    Bug {
+        /// The file.
+        path: PathBuf,
+        /// The panic's message and place.
+        message: String,
+    },
+    /// The program cannot be built or started.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+}
+
+/// A program that is built and may be run.
+#[derive(Debug)]
+pub struct Built {
+    program: cpu::Program,
+    files: Vec<InstrumentedFile>,
+    scratch: Scratch,
+    /// What code of kernels is not logged, as lines for the user.
+    pub left_out: Vec<String>,
+}
+
+/// Something that the run met, in the user's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// `path:line:column` as far as it is known.
+    pub place: Option<String>,
+    /// One line.
+    pub message: String,
+    /// The rule it belongs to, if it is a finding and no mere note.
+    pub rule: Option<&'static str>,
+}
+
+/// How a run went.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// How the program ended.
+    pub ended: Ended,
+    /// The kernels that were launched, in the order of their first launches.
+    pub launched: Vec<String>,
+    /// What else the runtime met.
+    pub told: Vec<Told>,
+}
+
+/// Instruments and builds.
+pub fn build(request: &Request, stop: Stop<'_>) -> Result<Built, RunError> {
+    let scratch = match &request.keep {
+        Some(directory) => Scratch::kept(directory)?,
+        None => Scratch::temporary()?,
+    };
+    let mut units = Vec::new();
+    let mut files = Vec::new();
+    for path in &request.files {
+        if is_host_code(path) {
+            std::fs::metadata(path).map_err(|cause| RunError::Unreadable { path: path.clone(), cause: cause.to_string() })?;
+            units.push(Unit::Plain(path.clone()));
+            continue;
+        }
+        let file = instrumented(path, &request.options)?;
+        units.push(Unit::Instrumented { text: file.unit.text.clone(), sites: file.unit.sites.len(), directory: directory(path) });
+        files.push(file);
+    }
+    let program = cpu::build(&units, &request.build, &scratch, stop)?;
+    let left_out = files.iter().flat_map(left_out).collect();
+    Ok(Built { program, files, scratch, left_out })
+}
+
+fn directory(path: &Path) -> PathBuf {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}
+
+/// Files of plain C and C++ are compiled as they are.
+fn is_host_code(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
+    ["c", "cc", "cpp", "cxx", "c++", "C"].contains(&extension)
+}
+
+fn instrumented(path: &Path, options: &Options) -> Result<InstrumentedFile, RunError> {
+    if language_of(path).is_some_and(|language| language != Language::Cuda) {
+        return Err(RunError::Language(path.to_path_buf()));
+    }
+    let bytes = read(path).map_err(|cause| RunError::Unreadable { path: path.to_path_buf(), cause })?;
+    let text = decode(&bytes);
+    match on_workers(Some(1), 1, || isolated(|| instrument(path, &text, options))) {
+        Ok(Ok(file)) => Ok(file),
+        Ok(Err(cause)) => Err(RunError::Instrument { path: path.to_path_buf(), cause }),
+        Err(message) => Err(RunError::Bug { path: path.to_path_buf(), message }),
+    }
+}
+
+fn left_out(file: &InstrumentedFile) -> Vec<String> {
+    let line = |left_out: &crate::instrument::LeftOut| {
+        let place = place(file, left_out.span);
+        let inside = if left_out.function.is_empty() { String::new() } else { format!(" in {}", left_out.function) };
+        format!("{place}: not logged: {}{inside}", left_out.what)
+    };
+    file.unit.left_out.iter().map(line).collect()
+}
+
+fn place(file: &InstrumentedFile, span: Span) -> String {
+    let visible = file.sources.visible(span);
+    let position = file.sources.start_position(span);
+    format!("{}:{}:{}", file.sources.file(visible.file).path.display(), position.line, position.column)
+}
+
+impl Built {
+    /// A path for the log, if the user does not want to keep it.
+    pub fn scratch_log(&self) -> PathBuf {
+        self.scratch.path().join("run.trace")
+    }
+
+    /// Runs the program.
+    pub fn run(&self, options: &RunOptions, stop: Stop<'_>) -> Result<Ran, RunError> {
+        let outcome = cpu::run(&self.program, options, stop)?;
+        let launched = outcome.launched().map(str::to_owned).collect();
+        let told = outcome.events.iter().filter_map(|event| self.tell(event)).collect();
+        Ok(Ran { ended: outcome.ended, launched, told })
+    }
+
+    fn tell(&self, event: &Event) -> Option<Told> {
+        let kernel = &event.kernel;
+        let (message, rule) = match event.kind {
+            EventKind::Launch => return None,
+            EventKind::Divergence => (format!("divergent barriers in {kernel}: {}", event.text), Some("barrier-divergence")),
+            EventKind::Wild => return Some(self.wild(event)),
+            EventKind::Mask => (format!("{} (in {kernel})", event.text), Some("barrier-divergence")),
+            EventKind::Assertion => {
+                let (what, who) = event.text.split_once('\t').unwrap_or((&event.text, "a thread"));
+                (format!("the assertion `{what}` fails in {kernel} for {who}"), Some("assertion"))
+            }
+            EventKind::Crash => (format!("crash in {kernel}: {}", event.text), Some("array-bounds")),
+            EventKind::Unsupported => (format!("the cpu back end does not support {}", event.text), None),
+            EventKind::Other => (event.text.clone(), None),
+        };
+        let place = event.place.as_ref().map(|(file, line)| format!("{file}:{line}"));
+        Some(Told { place, message, rule })
+    }
+
+    /// The text of such an event begins with the number of its site, counted over all files.
+    fn wild(&self, event: &Event) -> Told {
+        let (number, text) = event.text.split_once('\t').unwrap_or(("", &event.text));
+        let mut left = number.parse().unwrap_or(usize::MAX);
+        let mut found = None;
+        for file in &self.files {
+            match file.unit.sites.get(left) {
+                Some(site) => {
+                    found = Some((place(file, site.span), site.array.clone()));
+                    break;
+                }
+                None => left = left.saturating_sub(file.unit.sites.len()),
+            }
+        }
+        let array = found.as_ref().map_or_else(String::new, |(_, array)| format!(" through `{array}`"));
+        Told {
+            place: found.map(|(place, _)| place),
+            message: format!("access outside of all allocations{array} in {}: {text}", event.kernel),
+            rule: Some("array-bounds"),
+        }
+    }
+}
