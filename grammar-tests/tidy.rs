@@ -55,6 +55,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "check",
             "edit",
             "instrument",
+            "execute",
             "config",
         ],
     ),

@@ -22,6 +22,8 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Write a file with every access of its kernels logged, for a runtime to build and run
     Instrument(InstrumentArgs),
+    /// Build a CUDA program with every access of its kernels logged, execute it, and check the log
+    Run(RunArgs),
     /// Explain a rule, or list all rules
     Explain(ExplainArgs),
     /// What this program runs itself as, to read files through libclang
@@ -117,6 +119,59 @@ pub(super) struct InstrumentArgs {
 pub(super) enum InstrumentBackend {
     /// A C++17 compiler and raceproof's own runtime
     Cpu,
+}
+
+const RUN_EXIT_CODES: &str = "Exit codes:
+  0    nothing found in this run
+  1    findings
+  2    usage error, or the program does not build, crashes, fails, is over time or launches nothing
+  101  a bug in raceproof";
+
+#[derive(Args, Debug)]
+#[command(after_help = RUN_EXIT_CODES)]
+pub(super) struct RunArgs {
+    /// The files of the program: CUDA is instrumented, C and C++ are compiled as they are
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+    /// What builds and runs it
+    #[arg(long, value_enum, default_value_t = RunBackend::Auto)]
+    pub(super) backend: RunBackend,
+    /// Keep the log of the run here
+    #[arg(long, value_name = "OUT.trace")]
+    pub(super) log: Option<PathBuf>,
+    /// Order in which threads run: 0 is that of their numbers; with a seed, blocks run one at a time unless --jobs says
+    /// otherwise, so that the same seed gives the same run
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+    /// End the program after this time
+    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
+    pub(super) timeout: f64,
+    /// Keep what is built, and the log, in this directory
+    #[arg(long, value_name = "DIR")]
+    pub(super) keep: Option<PathBuf>,
+    /// Blocks that run at once [default: one for each core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
+    pub(super) jobs: Option<u32>,
+    /// Build without logging and only run, to see what logging costs
+    #[arg(long, conflicts_with = "log")]
+    pub(super) no_log: bool,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+    /// Arguments of the program
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub(super) arguments: Vec<std::ffi::OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum RunBackend {
+    /// The one that fits; so far always the CPU
+    Auto,
+    /// A C++17 compiler and raceproof's own runtime
+    Cpu,
+    /// An OpenCL driver (not supported yet)
+    Opencl,
+    /// nvcc and a GPU (not supported yet)
+    Cuda,
 }
 
 #[derive(Args, Debug)]

@@ -1,4 +1,4 @@
-//! The command line: `raceproof check`, `show` and `explain`.
+//! The command line: `raceproof check`, `show`, `instrument`, `run` and `explain`.
 //!
 //! What was typed ([`args`]) is kept apart from what is meant ([`options`], which also says what is wrong with
 //! it). Results go to standard output, everything about the run itself to standard error. Exit codes are a
@@ -18,6 +18,7 @@ mod interrupt;
 mod options;
 mod output;
 mod progress;
+mod run;
 mod show;
 
 use args::{Cli, Command};
@@ -66,6 +67,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Instrument(args) => instrument::run(&args),
+        Command::Run(args) => run::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::ClangWorker => return crate::driver::serve(),
     };

@@ -2,7 +2,7 @@
 //!
 //! Every error names the argument and says what to write instead.
 
-use super::args::{CheckArgs, InstrumentArgs, Lang, LaunchArgs, Level, ShowArgs, Solver, SourceArgs};
+use super::args::{CheckArgs, InstrumentArgs, Lang, LaunchArgs, Level, RunArgs, ShowArgs, Solver, SourceArgs};
 use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::options::{self, Levels, Options, Proofs, SolverKind, Timings};
@@ -59,6 +59,17 @@ pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
 pub(super) fn for_instrument(args: &InstrumentArgs) -> Result<Options> {
     let language = args.source.lang.map(|lang| dialect(lang).language()).or_else(|| language_of(&args.file));
     common(&args.source, &LaunchArgs::default(), language)
+}
+
+/// The options of `run`: how its files are read.
+pub(super) fn for_run(args: &RunArgs) -> Result<Options> {
+    common(&args.source, &LaunchArgs::default(), Some(Language::Cuda))
+}
+
+/// A number of seconds after which something ends.
+pub(super) fn seconds(name: &str, seconds: f64) -> Result<Duration> {
+    ensure!(seconds > 0.0 && seconds <= MAX_SECONDS, "{name}: {seconds} is not between 0 and {MAX_SECONDS}");
+    Ok(Duration::from_secs_f64(seconds))
 }
 
 fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) -> Result<Options> {

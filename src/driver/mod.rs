@@ -18,6 +18,7 @@ pub mod isolate;
 mod judge;
 pub mod options;
 pub mod parallel;
+pub mod run;
 mod scopes;
 pub mod show;
 

@@ -70,6 +70,21 @@ pub enum RunError {
     Execute(#[from] ExecuteError),
 }
 
+impl RunError {
+    /// What the compiler said, if it was the compiler.
+    pub fn compiler_messages(&self) -> Option<&str> {
+        match self {
+            RunError::Execute(ExecuteError::Compile { messages, .. }) => Some(messages),
+            _ => None,
+        }
+    }
+
+    /// Whether the user ended it.
+    pub fn is_interrupt(&self) -> bool {
+        matches!(self, RunError::Execute(ExecuteError::Interrupted))
+    }
+}
+
 /// A program that is built and may be run.
 #[derive(Debug)]
 pub struct Built {
@@ -112,12 +127,17 @@ pub fn build(request: &Request, stop: Stop<'_>) -> Result<Built, RunError> {
     let mut files = Vec::new();
     for path in &request.files {
         if is_host_code(path) {
-            std::fs::metadata(path).map_err(|cause| RunError::Unreadable { path: path.clone(), cause: cause.to_string() })?;
+            std::fs::metadata(path)
+                .map_err(|cause| RunError::Unreadable { path: path.clone(), cause: cause.to_string() })?;
             units.push(Unit::Plain(path.clone()));
             continue;
         }
         let file = instrumented(path, &request.options)?;
-        units.push(Unit::Instrumented { text: file.unit.text.clone(), sites: file.unit.sites.len(), directory: directory(path) });
+        units.push(Unit::Instrumented {
+            text: file.unit.text.clone(),
+            sites: file.unit.sites.len(),
+            directory: directory(path),
+        });
         files.push(file);
     }
     let program = cpu::build(&units, &request.build, &scratch, stop)?;
@@ -181,9 +201,11 @@ impl Built {
         let kernel = &event.kernel;
         let (message, rule) = match event.kind {
             EventKind::Launch => return None,
-            EventKind::Divergence => (format!("divergent barriers in {kernel}: {}", event.text), Some("barrier-divergence")),
+            EventKind::Divergence => {
+                (format!("divergent barriers in {kernel}: {}", event.text), Some("barrier-divergence"))
+            }
             EventKind::Wild => return Some(self.wild(event)),
-            EventKind::Mask => (format!("{} (in {kernel})", event.text), Some("barrier-divergence")),
+            EventKind::Mask => (format!("{} (in {kernel})", event.text), None),
             EventKind::Assertion => {
                 let (what, who) = event.text.split_once('\t').unwrap_or((&event.text, "a thread"));
                 (format!("the assertion `{what}` fails in {kernel} for {who}"), Some("assertion"))

@@ -1,0 +1,139 @@
+//! `raceproof run`: builds a program with its accesses logged, executes it, and says what the run shows.
+//!
+//! What the program writes goes where it always goes. Findings go to standard output after it; everything about the run
+//! itself, first of all that code is executed, to standard error.
+
+use super::Exit;
+use super::args::{RunArgs, RunBackend};
+use super::interrupt::Interrupt;
+use super::options::{for_run, seconds};
+use super::output::{complain, note, to_stdout};
+use crate::driver::run::{BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, build};
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+
+/// Runs the command.
+pub(super) fn run(args: &RunArgs) -> Result<Exit> {
+    match args.backend {
+        RunBackend::Auto | RunBackend::Cpu => {}
+        RunBackend::Opencl => bail!("--backend opencl: not supported yet; --backend cpu runs CUDA programs"),
+        RunBackend::Cuda => bail!("--backend cuda: not supported yet; --backend cpu runs CUDA programs without a GPU"),
+    }
+    let request = request(args)?;
+    let interrupt = Interrupt::listen();
+    let stop = || interrupt.is_pressed();
+    let built = match build(&request, &stop) {
+        Ok(built) => built,
+        Err(error) => return Ok(failed(&error)),
+    };
+    for line in &built.left_out {
+        note(line);
+    }
+    let options = RunOptions { log: log(args, &built), ..request.run };
+    note("executing the program");
+    match built.run(&options, &stop) {
+        Ok(ran) => conclude(args, &ran),
+        Err(error) => Ok(failed(&error)),
+    }
+}
+
+fn request(args: &RunArgs) -> Result<Request> {
+    let options = for_run(args)?;
+    Ok(Request {
+        files: args.files.clone(),
+        build: BuildOptions {
+            include_dirs: options.include_dirs.clone(),
+            defines: options.defines.clone(),
+            logging: if args.no_log { Logging::Plain } else { Logging::Full },
+        },
+        run: RunOptions {
+            log: None,
+            arguments: args.arguments.clone(),
+            seed: args.seed.unwrap_or(0),
+            timeout: Some(seconds("--timeout", args.timeout)?),
+            // Blocks in parallel end in an order of their own, whatever the seed.
+            workers: args.jobs.or(args.seed.map(|_| 1)),
+        },
+        options,
+        keep: args.keep.clone(),
+    })
+}
+
+/// Where the log is written: where the user wants it, else where it goes away with everything else.
+fn log(args: &RunArgs, built: &Built) -> Option<std::path::PathBuf> {
+    if args.no_log {
+        return None;
+    }
+    Some(args.log.clone().unwrap_or_else(|| built.scratch_log()))
+}
+
+/// Says why there was no run.
+fn failed(error: &RunError) -> Exit {
+    if let Some(messages) = error.compiler_messages() {
+        let _ = std::io::stderr().lock().write_all(messages.as_bytes());
+    }
+    complain(&error.to_string());
+    match error {
+        RunError::Bug { .. } => Exit::Bug,
+        error if error.is_interrupt() => Exit::Interrupted,
+        _ => Exit::Usage,
+    }
+}
+
+/// Says what the run showed. Findings count more than the way the program ended: they often are its reason.
+fn conclude(args: &RunArgs, ran: &Ran) -> Result<Exit> {
+    let findings = ran.told.iter().filter(|told| told.rule.is_some()).count();
+    to_stdout(|out| write_told(&ran.told, out)).context("cannot write to standard output")?;
+    let ended = ended(args, ran);
+    if findings > 0 {
+        return Ok(Exit::Findings);
+    }
+    Ok(ended)
+}
+
+fn write_told(told: &[Told], out: &mut dyn Write) -> std::io::Result<()> {
+    for told in told {
+        let place = told.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+        match told.rule {
+            Some(rule) => writeln!(out, "{place}error: {} [{rule}]", told.message)?,
+            None => writeln!(out, "{place}note: {}", told.message)?,
+        }
+    }
+    Ok(())
+}
+
+/// Complains about a program that did not end well.
+fn ended(args: &RunArgs, ran: &Ran) -> Exit {
+    let exit = match ran.ended {
+        Ended::Exited(0) => Exit::Clean,
+        Ended::Exited(status) => {
+            complain(&format!("the program exited with status {status}; what it did until then was logged"));
+            Exit::Usage
+        }
+        Ended::Signalled(signal) => {
+            complain(&format!("the program was ended by signal {signal}{}", signal_name(signal)));
+            Exit::Usage
+        }
+        Ended::TimedOut => {
+            complain(&format!("the program was ended after {} seconds (--timeout)", args.timeout));
+            Exit::Usage
+        }
+    };
+    if ran.launched.is_empty() && exit == Exit::Clean {
+        complain("the program launched no kernel: the run shows nothing; does it need arguments (after --)?");
+        return Exit::Usage;
+    }
+    exit
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => " (illegal instruction)",
+        6 => " (abort)",
+        7 => " (bus error)",
+        8 => " (arithmetic error)",
+        9 => " (killed, perhaps for want of memory)",
+        11 => " (segmentation fault)",
+        _ => "",
+    }
+}
