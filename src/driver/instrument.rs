@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::front::tree_sitter;
 use crate::instrument::{self, InstrumentError, Instrumented, Source};
 use crate::preprocess;
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 use std::path::Path;
 
 /// An instrumented file.
@@ -28,8 +28,14 @@ pub fn instrument(path: &Path, text: &str, options: &Options) -> Result<Instrume
     let main = sources.add_file(path, text);
     let told = preprocessing(path, text, options);
     let output = preprocess::preprocess(sources, main, &told);
-    let answer = tree_sitter::read(output.clone(), main, &told);
+    let mut answer = tree_sitter::read(instrument::numbered(&output), main, &told);
     let source = Source { output: &output, unit: &answer.unit, asides: &answer.asides, main, defines: &told.defines };
     let unit = instrument::instrument(&source)?;
-    Ok(InstrumentedFile { unit, sources: output.sources, diagnostics: answer.diagnostics })
+    let mut diagnostics = output.diagnostics.clone();
+    for mut diagnostic in answer.diagnostics.drain(..) {
+        diagnostic.primary.span =
+            instrument::place_of(&output, diagnostic.primary.span).unwrap_or(Span::new(main, 0, 0));
+        diagnostics.push(diagnostic);
+    }
+    Ok(InstrumentedFile { unit, sources: output.sources, diagnostics })
 }

@@ -113,6 +113,7 @@ impl<'a> Walker<'a> {
 
     pub(super) fn leave_out(&mut self, span: Span, what: String) {
         let function = self.function.clone();
+        let span = self.tokens.place_of(span);
         self.left_out.push(LeftOut { what, function, span });
     }
 
@@ -198,6 +199,7 @@ impl<'a> Walker<'a> {
 
     /// Adds a site and gives its id.
     pub(super) fn site(&mut self, kind: SiteKind, span: Span, array: String) -> usize {
+        let span = self.tokens.place_of(span);
         self.sites.push(Site { kind, span, array, function: self.function.clone() });
         self.sites.len() - 1
     }
@@ -228,7 +230,7 @@ impl<'a> Walker<'a> {
                 ItemKind::Function(function) => {
                     let is_device = |it: &Qualifier| matches!(it, Qualifier::Device | Qualifier::Kernel);
                     if function.body.is_some() && function.qualifiers.iter().any(is_device) {
-                        found.push(self.tokens.sources().visible(item.span));
+                        found.push(self.tokens.sources().visible(self.tokens.place_of(item.span)));
                     }
                 }
                 ItemKind::Namespace { items, .. } => waiting.extend(items),

@@ -44,6 +44,7 @@ mod token_edits;
 mod tokens;
 
 pub use sites::{Site, SiteKind};
+pub use tokens::{numbered, place_of};
 
 use crate::edit::EditError;
 use crate::preprocess::Output;
@@ -57,7 +58,7 @@ use tokens::Tokens;
 pub struct Source<'a> {
     /// Its tokens.
     pub output: &'a Output,
-    /// Its surface tree, made from these tokens.
+    /// Its surface tree, made from these tokens as [`numbered`] has them.
     pub unit: &'a Unit,
     /// What the tree has no node for.
     pub asides: &'a [Aside],

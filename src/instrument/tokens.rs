@@ -1,22 +1,38 @@
-//! The tokens of a unit: from the range of a node to its tokens, and which bracket closes which.
+//! The tokens of a unit: from a node to its tokens, and which bracket closes which.
 //!
 //! All edits are made on tokens, because a token knows both its place in the text and the macro call that brought
-//! it there. A range that does not start and end at tokens, or cuts brackets, has no tokens: nothing is ever
-//! wrapped in halves.
+//! it there. A range of the text cannot say which tokens a node has whose ends come from different macro calls;
+//! therefore the front end is given [`numbered`] tokens, whose ranges are their numbers, and every node has its
+//! tokens exactly. A range that cuts brackets has no tokens: nothing is ever wrapped in halves.
 
 use crate::preprocess::{Output, TokenFlags};
-use crate::source::{ExpansionId, FileId, SourceMap, Span};
-use rustc_hash::FxHashMap;
+use crate::source::{FileId, SourceMap, Span};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
-/// A place in a file or in an expansion.
-type Place = (FileId, u32, Option<ExpansionId>);
+/// A copy of `output` in which the range of each token says its number: the front end's tree then says which tokens
+/// each node has. Of the original, only the tokens matter; there are no diagnostics, includes or conditionals in it.
+pub fn numbered(output: &Output) -> Output {
+    let mut sources = SourceMap::new();
+    let file = sources.add_file("<tokens>", " ".repeat(2 * output.tokens.len()));
+    let mut copy = output.clone();
+    for (at, token) in copy.tokens.iter_mut().enumerate() {
+        token.span = Span::new(file, 2 * at, 2 * at + 1);
+    }
+    let (diagnostics, missing_includes, includes) = (Vec::new(), Vec::new(), Vec::new());
+    Output { sources, diagnostics, missing_includes, includes, skipped: Vec::new(), undecided: Vec::new(), ..copy }
+}
+
+/// The place in the text of a span among [`numbered`] tokens.
+pub fn place_of(output: &Output, span: Span) -> Option<Span> {
+    let first = output.tokens.get(span.start as usize / 2)?.span;
+    let last = output.tokens.get((span.end as usize).saturating_sub(1) / 2).map_or(first, |token| token.span);
+    Some(output.sources.join(first, last))
+}
 
 /// The tokens of one unit.
 pub(super) struct Tokens<'a> {
     output: &'a Output,
-    starts: FxHashMap<Place, usize>,
-    ends: FxHashMap<Place, usize>,
     /// The bracket that belongs to the one at this position.
     partners: Vec<Option<usize>>,
     /// A file whose tokens came in more than once.
@@ -25,27 +41,7 @@ pub(super) struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(output: &'a Output) -> Self {
-        let mut tokens = Tokens {
-            output,
-            starts: FxHashMap::default(),
-            ends: FxHashMap::default(),
-            partners: partners(output),
-            repeated: None,
-        };
-        for (at, token) in output.tokens.iter().enumerate() {
-            let before = tokens.starts.insert((token.span.file, token.span.start, token.span.expansion), at);
-            if before.is_some() && token.span.expansion.is_none() {
-                tokens.repeated.get_or_insert(token.span.file);
-            }
-            tokens.ends.insert((token.span.file, token.span.end, token.span.expansion), at);
-            let mut inner = token.span;
-            while let Some(id) = inner.expansion {
-                inner = output.sources.expansion(id).call_site;
-                tokens.starts.entry((inner.file, inner.start, inner.expansion)).or_insert(at);
-                tokens.ends.insert((inner.file, inner.end, inner.expansion), at);
-            }
-        }
-        tokens
+        Tokens { output, partners: partners(output), repeated: repeated(output) }
     }
 
     pub(super) fn sources(&self) -> &'a SourceMap {
@@ -70,12 +66,28 @@ impl<'a> Tokens<'a> {
         self.partners.get(at).copied().flatten()
     }
 
-    /// The tokens of a node, if it starts and ends with tokens and cuts no brackets.
+    /// The tokens of a node, if it cuts no brackets.
     pub(super) fn range(&self, span: Span) -> Option<Range<usize>> {
-        let first = *self.starts.get(&(span.file, span.start, span.expansion))?;
-        let last = *self.ends.get(&(span.file, span.end, span.expansion))?;
-        let range = first..last + 1;
-        (first <= last && self.is_whole(range.clone())).then_some(range)
+        let range = span.start as usize / 2..(span.end as usize).div_ceil(2);
+        let range = self.with_parentheses(range);
+        (range.start < range.end && range.end <= self.len() && self.is_whole(range.clone())).then_some(range)
+    }
+
+    /// The front end leaves out the parentheses of `(name)`; a node that starts or ends there has them back.
+    fn with_parentheses(&self, mut range: Range<usize>) -> Range<usize> {
+        let pair = |open: usize| self.text(open) == "(" && self.partner(open) == Some(open + 2);
+        if range.len() > 1 && range.start > 0 && pair(range.start - 1) {
+            range.start -= 1;
+        }
+        if range.len() > 1 && range.end > 1 && pair(range.end - 2) {
+            range.end += 1;
+        }
+        range
+    }
+
+    /// The place in the text of a node; of one without tokens, the start of the unit.
+    pub(super) fn place_of(&self, span: Span) -> Span {
+        place_of(self.output, span).unwrap_or(span)
     }
 
     /// Whether no bracket in the range belongs to one outside.
@@ -153,4 +165,11 @@ fn partners(output: &Output) -> Vec<Option<usize>> {
         open.push((at, close));
     }
     result
+}
+
+/// The first file of which a token is there twice.
+fn repeated(output: &Output) -> Option<FileId> {
+    let mut seen = FxHashSet::default();
+    let written = output.tokens.iter().map(|token| token.span).filter(|span| span.expansion.is_none());
+    written.into_iter().find(|span| !seen.insert((span.file, span.start))).map(|span| span.file)
 }
