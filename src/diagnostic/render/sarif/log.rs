@@ -2,8 +2,8 @@
 //!
 //! Section numbers are those of the OASIS standard "Static Analysis Results Interchange Format 2.1.0".
 
-use super::super::json;
 use super::uri;
+use crate::diagnostic::render::json;
 use crate::diagnostic::report::Finding;
 use crate::source::LineColumn;
 use serde::Serialize;
