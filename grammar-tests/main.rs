@@ -3,6 +3,7 @@
 //! - [`clang`]: the front end on libclang, against tree-sitter's and against bad weather.
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
+//! - [`flow`]: which inputs reach an access: the law behind amplification, and what files expect.
 //! - [`grammar`]: syntax and preprocessor: small texts and what they are read as.
 //! - [`hook`]: the pre-commit hook, run by the real pre-commit.
 //! - [`lowering`]: source text to calculus, one test for each trap.
@@ -20,6 +21,7 @@
 mod clang;
 mod cli;
 mod fixtures;
+mod flow;
 mod grammar;
 mod hook;
 mod laws;

@@ -21,6 +21,7 @@ pub mod diagnostic;
 pub mod driver;
 pub mod edit;
 pub mod execute;
+pub mod flow;
 pub mod front;
 pub mod instrument;
 pub mod launch;

@@ -198,9 +198,10 @@ fn cuda(name: &str) -> Option<Meaning> {
             unmodelled("address as a number", true, fixed(ULONG))
         }
         "__prof_trigger" => meaning(Builtin::Fence, ResultType::Void),
-        "sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif" | "modf" | "modff" | "frexp" | "frexpf" => {
-            unmodelled("function that writes through a pointer", true, ResultType::Unknown)
-        }
+        // Their pointers are all results.
+        "sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif" => pure(ResultType::Void),
+        "modf" | "frexp" => pure(fixed(DOUBLE)),
+        "modff" | "frexpf" => pure(fixed(FLOAT)),
         "__pipeline_memcpy_async" | "memcpy_async" | "__pipeline_commit" | "__pipeline_wait_prior" => {
             unmodelled("asynchronous copy", true, ResultType::Void)
         }
@@ -290,9 +291,8 @@ fn opencl(name: &str) -> Option<Meaning> {
         "any" | "all" | "isless" | "isgreater" | "isequal" | "isnotequal" | "islessequal" | "isgreaterequal" => {
             pure(fixed(INT))
         }
-        "sincos" | "fract" | "modf" | "frexp" | "remquo" | "lgamma_r" => {
-            unmodelled("function that writes through a pointer", true, ResultType::First)
-        }
+        // Their pointers are all results.
+        "sincos" | "fract" | "modf" | "frexp" | "remquo" | "lgamma_r" => pure(ResultType::First),
         "read_imagef" => unmodelled("image read", true, ResultType::Fixed(NamedType::Vector(FLOAT, 4))),
         "read_imagei" => unmodelled("image read", true, ResultType::Fixed(NamedType::Vector(INT, 4))),
         "read_imageui" => unmodelled("image read", true, ResultType::Fixed(NamedType::Vector(UINT, 4))),

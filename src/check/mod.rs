@@ -55,7 +55,7 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
         let place = context.sources.visible(finding.primary.span);
         (finding.certainty == Certainty::Possible, place.start, place.end)
     });
-    let inputs = crate::protocol::inputs::inputs(context.protocol);
+    let flow = crate::flow::analyze(context.kernel);
     KernelReport {
         front: Front::TreeSitter,
         name: context.kernel.name.clone(),
@@ -66,8 +66,8 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
         divergence: verdict.divergence,
         scope: verdict.scope.clone().map(|scope| scope_in_source(context, scope)),
         determinism: determinism::judge(context, verdict),
-        access_invariant: Some(inputs.access_invariant),
-        integrity_inputs: inputs.params,
+        access_invariant: flow.access_invariant(),
+        integrity_inputs: flow.input_names(context.kernel),
         assumptions: verdict.assumptions.iter().map(|each| assumption(context, each)).collect(),
         time_ms: 0,
         findings,

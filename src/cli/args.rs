@@ -307,6 +307,8 @@ pub(super) enum Stage {
     Protocol,
     /// The pairs of accesses that share a barrier interval
     Intervals,
+    /// The inputs that decide where they access memory, and how
+    Flow,
     /// The conditions that must be impossible, and how each was decided
     Conditions,
 }

@@ -41,6 +41,7 @@ fn stage(typed: Typed) -> Stage {
         Typed::Calculus => Stage::Calculus,
         Typed::Protocol => Stage::Protocol,
         Typed::Intervals => Stage::Intervals,
+        Typed::Flow => Stage::Flow,
         Typed::Conditions => Stage::Conditions,
     }
 }

@@ -78,9 +78,9 @@ pub struct KernelReport {
     pub scope: Option<Scope>,
     /// Whether every schedule gives the same result.
     pub determinism: Determinism,
-    /// Whether no array content flows into an address or guard; `None` if that was not analysed.
+    /// Whether no array content flows into an address or guard; `None` if that is not known.
     pub access_invariant: Option<bool>,
-    /// Names of the inputs that flow into addresses and guards.
+    /// Names of the inputs that flow into addresses and guards: scalars, and arrays whose content does.
     pub integrity_inputs: Vec<String>,
     /// What the verdict relies on.
     pub assumptions: Vec<Assumption>,

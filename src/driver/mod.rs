@@ -12,6 +12,7 @@ mod asking;
 mod attempt;
 mod claims;
 mod dialect;
+pub mod flows;
 mod front;
 pub mod instrument;
 pub mod isolate;

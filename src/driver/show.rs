@@ -3,6 +3,7 @@
 //! The passes are those of a check, with the same options; nothing is computed in another way to be shown.
 
 mod conditions;
+mod flow;
 mod intervals;
 mod places;
 
@@ -25,6 +26,8 @@ pub enum Stage {
     Protocol,
     /// Pairs of accesses that share an interval.
     Intervals,
+    /// The inputs that decide where a kernel accesses memory.
+    Flow,
     /// Conflict conditions and how each was decided.
     Conditions,
 }
@@ -57,6 +60,7 @@ fn of_kernel(stage: Stage, program: &Program, function: FunctionId, options: &Op
     match stage {
         Stage::Syntax | Stage::Calculus => calculus::text::print(&kernel),
         Stage::Protocol => protocol::text::print(&protocol),
+        Stage::Flow => flow::text(&kernel, &crate::flow::analyze(&kernel), &places),
         Stage::Intervals => intervals::text(&kernel, &protocol, &places),
         Stage::Conditions => {
             let (launches, _) = launch::facts(program, function);

@@ -17,7 +17,6 @@
 //! Deliberately absent: what memory holds, other than "equal reads give equal values" ([`Opaque::key`]).
 
 pub mod infer;
-pub mod inputs;
 pub mod instance;
 pub mod sources;
 mod stability;

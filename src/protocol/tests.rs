@@ -1,7 +1,6 @@
 //! What varies, what is stable, and which inputs matter, on kernels in the calculus's text.
 
 use super::infer::infer;
-use super::inputs::inputs;
 use super::uniform::Uniformity;
 use super::{Origin, Protocol};
 use crate::calculus::Space;
@@ -90,28 +89,6 @@ fn an_array_that_is_never_written_is_constant() {
            write b[convert<i64>(n + m + q); 4] @3 }",
     );
     assert_eq!(reads(&protocol), [(true, true), (false, false), (false, false)]);
-}
-
-#[test]
-fn inputs_are_those_that_reach_addresses_and_conditions() {
-    let protocol = protocol(
-        "kernel k(rows: i32, height: i32, cols: i32, go: bool) {
-           global a: element 4 global b: element 4 var i: i32 var v: i32 var w: i32
-           let w = read b[convert<i64>(cols); 4] @0
-           for i = 0 while i < rows step + 1 @1 { let v = read a[convert<i64>(i); 4] @2 let w = w + 1 }
-           if go { write b[0; 4] := v + height @3 } }",
-    );
-    let found = inputs(&protocol);
-    assert_eq!(found.params, ["rows", "cols", "go"]);
-    assert!(found.access_invariant && found.arrays.is_empty());
-    let protocol = self::protocol(
-        "kernel k(n: i32) { global a: element 4 var i: i32 var v: i32
-           let v = read a[0; 4] @0
-           for i = 0 while i < v step + 1 @1 { let i = i }
-           write a[convert<i64>(i); 4] @2 }",
-    );
-    let found = inputs(&protocol);
-    assert_eq!((found.arrays, found.access_invariant), (vec!["a".to_owned()], false));
 }
 
 #[test]

@@ -259,9 +259,9 @@ impl<S: Sink> Machine<'_, S> {
 
     /// Any value: unknown, or fixed by the seed.
     fn arbitrary(&self, salt: u64, ty: ScalarType) -> Value {
-        match self.setup.contents {
-            Contents::Unknown => Value::UNKNOWN,
-            Contents::Seeded(seed) => Value::known(reduce(mix(seed, salt) as i64, ty)),
+        match self.setup.contents.seed() {
+            None => Value::UNKNOWN,
+            Some(seed) => Value::known(reduce(mix(seed, salt) as i64, ty)),
         }
     }
 
@@ -408,11 +408,13 @@ impl<S: Sink> Machine<'_, S> {
                 let value = if is_certain(thread) { value } else { Value::UNKNOWN };
                 self.memory.set_private_value(at, value);
             }
-            (Contents::Seeded(seed), Some(at)) => {
-                let made_up = mix(mix(seed, u64::from(access)), at.offset as u64) as i64;
-                self.memory.write(at, value.bits().unwrap_or(made_up));
+            (contents, Some(at)) => {
+                if let Some(seed) = contents.seed() {
+                    let made_up = mix(mix(seed, u64::from(access)), at.offset as u64) as i64;
+                    self.memory.write(at, value.bits().unwrap_or(made_up));
+                }
             }
-            _ => {}
+            (_, None) => {}
         }
     }
 
@@ -436,7 +438,8 @@ impl<S: Sink> Machine<'_, S> {
         if self.setup.contents == Contents::Unknown && self.is_kept(access) {
             self.memory.forget_private(place.thread, self.program.accesses[access as usize].array);
         }
-        let (contents @ Contents::Seeded(_), Some(at)) = (self.setup.contents, at) else { return Value::UNKNOWN };
+        let contents = self.setup.contents;
+        let Some(at) = at.filter(|_| contents != Contents::Unknown) else { return Value::UNKNOWN };
         let old = self.memory.seeded_value(contents, at, ty);
         let new = updated(shape.op, old, operands, ty);
         self.memory.write_through(at, new);

@@ -66,7 +66,7 @@ impl Memory {
 
     /// The value that a read finds under seeded contents.
     pub(super) fn seeded_value(&self, contents: Contents, at: At, ty: ScalarType) -> Value {
-        let Contents::Seeded(seed) = contents else { return Value::UNKNOWN };
+        let Some(seed) = contents.seed_of(at.array) else { return Value::UNKNOWN };
         let mut bits = 0u64;
         for index in 0..at.bytes {
             let byte = self.byte(seed, at, at.offset.wrapping_add(i64::from(index)));

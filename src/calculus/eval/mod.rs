@@ -55,6 +55,36 @@ pub enum Contents {
     Unknown,
     /// Arbitrary contents fixed by the seed; writes are remembered.
     Seeded(u64),
+    /// The same, but for some arrays that start with the contents of another seed: all else being equal, what
+    /// depends on what these arrays hold shows in the difference.
+    Varied {
+        /// Fixes all else.
+        seed: u64,
+        /// Fixes the contents of `arrays` at the start.
+        other: u64,
+        /// The arrays, as bits by position; arrays from position 64 on are never among them.
+        arrays: u64,
+    },
+}
+
+impl Contents {
+    /// What fixes all that is arbitrary; `None` if it is unknown.
+    fn seed(self) -> Option<u64> {
+        match self {
+            Contents::Unknown => None,
+            Contents::Seeded(seed) | Contents::Varied { seed, .. } => Some(seed),
+        }
+    }
+
+    /// What fixes the contents of an array at the start.
+    fn seed_of(self, array: ArrayId) -> Option<u64> {
+        match self {
+            Contents::Varied { other, arrays, .. } if array.index() < 64 && arrays >> array.index() & 1 == 1 => {
+                Some(other)
+            }
+            _ => self.seed(),
+        }
+    }
 }
 
 /// The blocks of the grid that are run.

@@ -4,7 +4,7 @@ use super::machine::{Machine, Place, Reported, Stop, ThreadState, note_phase};
 use super::memory::Memory;
 use super::program::{Program, SyncShape};
 use super::value::Value;
-use super::{Blocks, Contents, Divergence, Run, Setup, Sink, Stamp, ThreadId, WARP, value};
+use super::{Blocks, Divergence, Run, Setup, Sink, Stamp, ThreadId, WARP, value};
 use crate::calculus::{Geometry, Space, SyncMemory, SyncScope, arithmetic};
 
 /// Runs `program` under `setup`; accesses go to `sink` as they happen.
@@ -184,7 +184,7 @@ impl Block {
         let count = extents.iter().map(|&extent| extent as usize).product();
         let width = machine.program.variables.len();
         let mut variables = vec![Value::UNKNOWN; count * width];
-        if let Contents::Seeded(seed) = machine.setup.contents {
+        if let Some(seed) = machine.setup.contents.seed() {
             for (place, value) in variables.iter_mut().enumerate() {
                 let bits = value::mix(value::mix(seed, u64::from(index)), place as u64) as i64;
                 *value = Value::known(value::reduce(bits, machine.program.variables[place % width]));
