@@ -27,6 +27,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("launch", &["resolve", "calculus"]),
     ("lower", &["resolve", "builtins", "calculus", "diagnostic"]),
     ("flow", &["calculus"]),
+    ("amplify", &["flow", "calculus"]),
     ("protocol", &["calculus", "flow", "memory_model"]),
     ("smt", &[]),
     ("prove", &["protocol", "calculus", "memory_model", "smt"]),
@@ -37,6 +38,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "driver",
         &[
+            "amplify",
             "diagnostic",
             "preprocess",
             "syntax",

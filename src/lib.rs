@@ -12,6 +12,7 @@
 //! Data goes one way: a later room never asks an earlier one to parse, resolve, lower or infer again.
 //! Which room may use which is a table in `grammar-tests/tidy.rs`, enforced there.
 
+pub mod amplify;
 pub mod arena;
 pub mod builtins;
 pub mod calculus;

@@ -67,7 +67,7 @@ fn cases() -> Vec<PathBuf> {
 fn complaints(path: &Path, front: &FrontEnd) -> Vec<String> {
     let text = std::fs::read_to_string(path).expect("the case can be read");
     let options = Options { front: front.clone(), ..Options::default() };
-    let kernels = flows::flows(path, &text, &options);
+    let kernels = flows::flows(path, &text, &options).kernels;
     let expectations: Vec<Expected> = text.lines().filter_map(expected).collect();
     if kernels.len() != expectations.len() {
         return vec![format!("{}: {} kernels, {} expectations", path.display(), kernels.len(), expectations.len())];

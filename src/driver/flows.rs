@@ -3,7 +3,19 @@
 use super::{Options, model, read, selected};
 use crate::calculus::Kernel;
 use crate::flow::{Flow, analyze};
+use crate::source::SourceMap;
 use std::path::Path;
+
+/// The kernels of one file.
+#[derive(Debug)]
+pub struct FileFlows {
+    /// Those that the options ask for, in source order.
+    pub kernels: Vec<KernelFlow>,
+    /// The files that spans point into.
+    pub sources: SourceMap,
+    /// `path:line` where the text names `__CUDA_ARCH__`, by which another compiler may see another text.
+    pub architecture: Option<String>,
+}
 
 /// A kernel and its flow.
 #[derive(Debug)]
@@ -14,9 +26,20 @@ pub struct KernelFlow {
     pub flow: Flow,
 }
 
-/// The kernels of a file that the options ask for, in source order.
-pub fn flows(path: &Path, text: &str, options: &Options) -> Vec<KernelFlow> {
+/// The kernels of a file, and what decides their accesses.
+pub fn flows(path: &Path, text: &str, options: &Options) -> FileFlows {
     let program = read(path, text, options).program;
     let kernels = selected(&program, options).map(|function| model(&program, function, options).0);
-    kernels.map(|kernel| KernelFlow { flow: analyze(&kernel), kernel }).collect()
+    let kernels = kernels.map(|kernel| KernelFlow { flow: analyze(&kernel), kernel }).collect();
+    let architecture = architecture(&program.sources);
+    FileFlows { kernels, sources: program.sources, architecture }
+}
+
+/// Where the files name the macro of the architecture, line comments apart.
+fn architecture(sources: &SourceMap) -> Option<String> {
+    sources.files().find_map(|(_, file)| {
+        let mut lines = file.text.lines().map(|line| line.split("//").next().unwrap_or(line));
+        let line = lines.position(|line| line.contains("__CUDA_ARCH__"))?;
+        Some(format!("{}:{}", file.path.display(), line + 1))
+    })
 }

@@ -60,7 +60,7 @@ fn of_kernel(stage: Stage, program: &Program, function: FunctionId, options: &Op
     match stage {
         Stage::Syntax | Stage::Calculus => calculus::text::print(&kernel),
         Stage::Protocol => protocol::text::print(&protocol),
-        Stage::Flow => flow::text(&kernel, &crate::flow::analyze(&kernel), &places),
+        Stage::Flow => flow::text(&kernel, &crate::flow::analyze(&kernel), &program.sources),
         Stage::Intervals => intervals::text(&kernel, &protocol, &places),
         Stage::Conditions => {
             let (launches, _) = launch::facts(program, function);

@@ -37,6 +37,16 @@ pub(super) enum NodeKind {
     Joined,
 }
 
+impl NodeKind {
+    /// The array that the value was read from.
+    fn reads(&self) -> Option<ArrayId> {
+        match self {
+            NodeKind::Read(array, _) | NodeKind::Atomic(array, _) => Some(*array),
+            _ => None,
+        }
+    }
+}
+
 /// A node and what it is computed from.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -50,6 +60,15 @@ pub(super) struct SinkNode {
     pub(super) node: NodeId,
     pub(super) sink: Sink,
     pub(super) decides: Decides,
+}
+
+/// What reaches some sinks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reaching {
+    /// The sources.
+    pub(super) reached: Vec<Reached>,
+    /// The arrays that were read on the way, in order.
+    pub(super) arrays: Vec<ArrayId>,
 }
 
 /// The graph.
@@ -76,16 +95,19 @@ impl Graph {
     }
 
     /// The sources that reach `sinks`, those of conflicts first.
-    pub(super) fn reach(&self, kernel: &Kernel, sinks: &[SinkNode]) -> Vec<Reached> {
+    pub(super) fn reach(&self, kernel: &Kernel, sinks: &[SinkNode]) -> Reaching {
         let mut walk = Walk { graph: self, kernel, from: vec![None; self.nodes.len()], found: Vec::new() };
         for decides in [Decides::Conflicts, Decides::Reads] {
             walk.from_sinks(sinks.iter().filter(|sink| sink.decides == decides));
         }
-        walk.found
+        let mut arrays: Vec<ArrayId> = walk.reached_nodes().filter_map(|node| node.kind.reads()).collect();
+        arrays.sort_unstable();
+        arrays.dedup();
+        Reaching { reached: walk.found, arrays }
     }
 
     /// The sources that one node depends on.
-    pub(super) fn reach_from(&self, kernel: &Kernel, node: NodeId) -> Vec<Reached> {
+    pub(super) fn reach_from(&self, kernel: &Kernel, node: NodeId) -> Reaching {
         let sink = Sink::GuardOfSync(SiteId::from_index(0));
         self.reach(kernel, &[SinkNode { node, sink, decides: Decides::Conflicts }])
     }
@@ -106,6 +128,10 @@ struct Walk<'g, 's> {
 }
 
 impl<'s> Walk<'_, 's> {
+    fn reached_nodes(&self) -> impl Iterator<Item = &Node> {
+        self.graph.nodes.iter().filter(|(id, _)| self.from[id.index()].is_some()).map(|(_, node)| node)
+    }
+
     fn from_sinks(&mut self, sinks: impl Iterator<Item = &'s SinkNode>) {
         let mut queue = VecDeque::new();
         for sink in sinks {

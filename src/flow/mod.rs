@@ -42,11 +42,14 @@ mod graph;
 mod spin;
 mod uniform;
 mod uses;
+pub mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use branches::{Branch, Selection};
+
+use graph::Reaching;
 
 use crate::calculus::{Array, ArrayId, Kernel, ParamId, SiteId, Space};
 use crate::source::Span;
@@ -186,6 +189,9 @@ pub struct Reached {
 pub struct Flow {
     /// All sources that reach a sink: configuration in the order of declaration, data, and the rest.
     pub reached: Vec<Reached>,
+    /// Arrays that some value which reaches a sink was read from, in order. Where two pointers lead to one place, what
+    /// is said of these arrays does not hold.
+    pub read_for_sinks: Vec<ArrayId>,
     /// Whether the kernel holds parts that may make accesses, or pass barriers, that nobody knows.
     pub is_partial: bool,
     /// Branches on data whose accesses could be made without a branch (paper 000, figure 6).
@@ -232,7 +238,7 @@ pub fn analyze(kernel: &Kernel) -> Flow {
     let Some(built) = build::build(kernel) else {
         return Flow { is_partial: true, ..Flow::default() };
     };
-    let mut reached = built.graph.reach(kernel, &built.sinks);
+    let Reaching { mut reached, arrays: read_for_sinks } = built.graph.reach(kernel, &built.sinks);
     reached.sort_by(|a, b| a.source.cmp(&b.source));
     let has_data = |reached: &[Reached]| reached.iter().any(|each| each.source.is_data());
     let sinks_that_stay: Vec<_> = built
@@ -241,10 +247,10 @@ pub fn analyze(kernel: &Kernel) -> Flow {
         .filter(|sink| !built.branches.iter().any(|branch| branch.cond == sink.node))
         .copied()
         .collect();
-    let is_correctable = has_data(&reached) && !has_data(&built.graph.reach(kernel, &sinks_that_stay));
-    let on_data = built.branches.iter().filter(|branch| has_data(&built.graph.reach_from(kernel, branch.cond)));
+    let is_correctable = has_data(&reached) && !has_data(&built.graph.reach(kernel, &sinks_that_stay).reached);
+    let on_data = built.branches.iter().filter(|branch| has_data(&built.graph.reach_from(kernel, branch.cond).reached));
     let branches = if is_correctable { on_data.map(|branch| branch.branch.clone()).collect() } else { Vec::new() };
-    Flow { reached, is_partial, branches, is_correctable }
+    Flow { reached, read_for_sinks, is_partial, branches, is_correctable }
 }
 
 /// What the content of an array at the start is, as a source.

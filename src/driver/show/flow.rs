@@ -1,13 +1,14 @@
 //! The inputs that decide where a kernel accesses memory, each with the lines by which it gets there.
 
-use super::places::Places;
 use crate::calculus::Kernel;
-use crate::flow::{AccessKind, Branch, Decides, Flow, Reached, Selection, Sink, Source, Step, StepKind};
+use crate::flow::words::Words;
+use crate::flow::{Branch, Decides, Flow, Selection, Source};
+use crate::source::SourceMap;
 use std::fmt::Write as _;
 
 /// The flow of a kernel as text.
-pub(super) fn text(kernel: &Kernel, flow: &Flow, places: &Places<'_>) -> String {
-    let view = View { kernel, flow, places };
+pub(super) fn text(kernel: &Kernel, flow: &Flow, sources: &SourceMap) -> String {
+    let view = View { kernel, flow, words: Words { kernel, sources } };
     let mut out = format!("kernel {}", kernel.name);
     if !kernel.template_args.is_empty() {
         let _ = write!(out, "<{}>", kernel.template_args.join(", "));
@@ -31,7 +32,7 @@ pub(super) fn text(kernel: &Kernel, flow: &Flow, places: &Places<'_>) -> String 
 struct View<'a> {
     kernel: &'a Kernel,
     flow: &'a Flow,
-    places: &'a Places<'a>,
+    words: Words<'a>,
 }
 
 impl View<'_> {
@@ -70,9 +71,9 @@ impl View<'_> {
         }
         let _ = writeln!(out, "  {title}:");
         for each in reached {
-            let _ = writeln!(out, "    {}: {}", self.source(&each.source), self.sink(each));
+            let _ = writeln!(out, "    {}: {}", self.words.source(&each.source), self.words.sink(each));
             for step in &each.steps {
-                let _ = writeln!(out, "      {}", self.step(step));
+                let _ = writeln!(out, "      {}", self.words.step(step));
             }
         }
     }
@@ -93,65 +94,14 @@ impl View<'_> {
         }
     }
 
-    fn source(&self, source: &Source) -> String {
-        let at = |span: &Option<crate::source::Span>| {
-            span.map_or_else(String::new, |span| format!(" at {}", self.places.at(span)))
-        };
-        match source {
-            Source::Param(param) => self.kernel.params[*param].name.clone(),
-            Source::Symbol(array) => self.kernel.arrays[*array].name.clone(),
-            Source::Named(name) => name.clone(),
-            Source::Content(array) => format!("the content of {}", self.kernel.arrays[*array].name),
-            Source::Texture(name) => format!("the content of {name}"),
-            Source::Schedule { what, span } | Source::Unknown { what, span } => format!("{what}{}", at(span)),
-            Source::Unset { name, span } => format!("{name}{}", at(span)),
-            Source::Floating => "floating-point arithmetic".to_owned(),
-        }
-    }
-
-    fn sink(&self, reached: &Reached) -> String {
-        let access = |kind: AccessKind, array, site| {
-            let kind = match kind {
-                AccessKind::Read => "read",
-                AccessKind::Write => "write",
-                AccessKind::Atomic => "atomic",
-            };
-            format!("the {kind} of {} at {}", self.kernel.arrays[array].name, self.places.name(site))
-        };
-        match reached.sink {
-            Sink::Index(kind, array, site) => format!("index of {}", access(kind, array, site)),
-            Sink::GuardOfAccess(kind, array, site) => format!("decides whether {} happens", access(kind, array, site)),
-            Sink::GuardOfSync(site) => format!("decides whether the barrier at {} is reached", self.places.name(site)),
-        }
-    }
-
-    fn step(&self, step: &Step) -> String {
-        let what = match &step.kind {
-            StepKind::Assigned(name) => format!("{name} is set"),
-            StepKind::Read(array) => format!("{} is read", self.kernel.arrays[*array].name),
-            StepKind::Atomic(array) => format!("{} is changed in one step", self.kernel.arrays[*array].name),
-            StepKind::Written(array) => format!("{} is written", self.kernel.arrays[*array].name),
-            StepKind::Condition => "condition".to_owned(),
-            StepKind::LoopTest => "loop".to_owned(),
-        };
-        match step.span {
-            Some(span) => {
-                let text = self.places.text(span);
-                let text = if step.kind == StepKind::LoopTest { String::new() } else { format!(": `{text}`") };
-                format!("{:<8} {what}{text}", self.places.at(span))
-            }
-            None => what,
-        }
-    }
-
     /// The select form of a branch on data.
     fn branch(&self, out: &mut String, branch: &Branch) {
         let Some(&span) = self.kernel.spans.get(branch.cond) else { return };
-        let _ = writeln!(out, "  the branch at {} can be a choice of values:", self.places.at(span));
-        let _ = writeln!(out, "    bool choose = {};", self.places.text(span));
+        let _ = writeln!(out, "  the branch at {} can be a choice of values:", self.words.at(span));
+        let _ = writeln!(out, "    bool choose = {};", self.words.text(span));
         for &site in &branch.writes {
             if let Some(span) = self.kernel.sites[site].span {
-                let _ = writeln!(out, "    {}    // {}", selection(&self.places.text(span)), self.places.at(span));
+                let _ = writeln!(out, "    {}    // {}", selection(&self.words.text(span)), self.words.at(span));
             }
         }
         let accesses = match branch.selection {

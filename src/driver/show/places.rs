@@ -1,10 +1,7 @@
 //! How sites are named in what is shown: by line and column.
 
 use crate::calculus::{Kernel, SiteId};
-use crate::source::{SourceMap, Span};
-
-/// More characters of the source are not quoted.
-const MAX_TEXT: usize = 70;
+use crate::source::SourceMap;
 
 /// Names of the sites of one kernel.
 pub(super) struct Places<'a> {
@@ -20,28 +17,13 @@ impl<'a> Places<'a> {
 
     /// `7:12`, with the path in front if it is not the main file; `site 3` if it has no place.
     pub(super) fn name(&self, site: SiteId) -> String {
-        match self.kernel.sites.get(site).and_then(|site| site.span) {
-            Some(span) => self.at(span),
-            None => format!("site {}", site.index()),
-        }
-    }
-
-    /// The place of a span, likewise.
-    pub(super) fn at(&self, span: Span) -> String {
+        let Some(span) = self.kernel.sites.get(site).and_then(|site| site.span) else {
+            return format!("site {}", site.index());
+        };
         let at = self.sources.start_position(span);
         let file = self.sources.visible(span).file;
         let path =
             if file.index() == 0 { String::new() } else { format!("{}:", self.sources.file(file).path.display()) };
         format!("{path}{}:{}", at.line, at.column)
-    }
-
-    /// The text that the user sees there, on one line, its end cut off if it is long.
-    pub(super) fn text(&self, span: Span) -> String {
-        let words: Vec<&str> = self.sources.text(self.sources.visible(span)).split_whitespace().collect();
-        let text = words.join(" ");
-        match text.char_indices().nth(MAX_TEXT) {
-            Some((end, _)) => format!("{} …", &text[..end]),
-            None => text,
-        }
     }
 }
