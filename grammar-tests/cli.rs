@@ -189,7 +189,7 @@ fn usage_errors_exit_with_two_and_say_what_to_do() {
     let mut broken = place.command(&["check", "free.cu", "--front", "clang"]);
     Seen::of(&broken.env("LIBCLANG_PATH", place.0.path()).output().unwrap()).expect(2).complains("libclang.so");
     place.run(&["explain", "data-rase"]).expect(2).complains("raceproof explain");
-    place.run(&["show", "flow", "free.cu"]).expect(2);
+    place.run(&["show", "waves", "free.cu"]).expect(2);
     place.run(&["--version"]).expect(0);
     let help = place.run(&["check", "--help"]).expect(0);
     for flag in ["--block-dim", "--fail-on", "--stdin-filename", "Exit codes"] {
@@ -344,7 +344,7 @@ fn rules_are_listed_and_explained() {
 #[test]
 fn every_stage_is_shown() {
     let place = Place::with(&[("racy.cu", RACY)]);
-    for stage in ["syntax", "calculus", "protocol", "intervals", "conditions"] {
+    for stage in ["syntax", "calculus", "protocol", "intervals", "flow", "conditions"] {
         let seen = place.run(&["show", stage, "racy.cu"]).expect(0);
         assert!(!seen.out.trim().is_empty(), "{stage}");
     }
