@@ -16,6 +16,7 @@
 //! - [`solver`]: the solver stage through the real binary, with solvers that lie, hang and die.
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
+//! - [`trace`]: logs of runs, written by the C++ runtime and by hand, whole and damaged.
 //! - [`weather`]: damaged files, full devices, interrupts.
 
 mod clang;
@@ -34,4 +35,5 @@ mod show;
 mod solver;
 mod theorem;
 mod tidy;
+mod trace;
 mod weather;

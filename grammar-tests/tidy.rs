@@ -34,6 +34,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("invariant", &["calculus", "prove", "smt"]),
     ("edit", &[]),
     ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
+    ("trace", &["memory_model", "diagnostic"]),
     ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),
     (
         "driver",
@@ -58,6 +59,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "edit",
             "instrument",
             "execute",
+            "trace",
             "config",
         ],
     ),

@@ -24,6 +24,8 @@ pub(super) enum Command {
     Instrument(InstrumentArgs),
     /// Build a CUDA program with every access of its kernels logged, execute it, and check the log
     Run(RunArgs),
+    /// Check the log of a run for conflicts, or say what is in it
+    Trace(TraceArgs),
     /// Explain a rule, or list all rules
     Explain(ExplainArgs),
     /// What this program runs itself as, to read files through libclang
@@ -174,6 +176,50 @@ pub(super) enum RunBackend {
     Cuda,
 }
 
+const TRACE_EXIT_CODES: &str = "Exit codes:
+  0    no conflict in a complete log
+  1    conflicts
+  2    usage or input error; no conflict, but the log is incomplete
+  101  a bug in raceproof";
+
+#[derive(Args, Debug)]
+#[command(after_help = TRACE_EXIT_CODES)]
+pub(super) struct TraceArgs {
+    /// What to do with the log
+    #[arg(value_enum)]
+    pub(super) stage: TraceStage,
+    /// The log, as `raceproof run --log` writes it
+    pub(super) file: PathBuf,
+    /// Memory to stay within; what does not fit is kept in temporary files
+    #[arg(long, value_name = "SIZE", default_value = "512M")]
+    pub(super) memory: String,
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = TraceFormat::Text)]
+    pub(super) format: TraceFormat,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
+    pub(super) color: When,
+    /// Threads to use [default: one for each core]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TraceStage {
+    /// Look for conflicting accesses
+    Check,
+    /// Say what is in it
+    Info,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TraceFormat {
+    /// For people
+    Text,
+    /// One versioned object for programs
+    Json,
+}
+
 #[derive(Args, Debug)]
 pub(super) struct ExplainArgs {
     /// The rule, as it stands in brackets behind a finding; without one, all rules are listed
@@ -269,10 +315,6 @@ pub(super) enum Format {
     Gcc,
     /// One versioned object for programs
     Json,
-    /// SARIF 2.1.0, for code scanning
-    Sarif,
-    /// Annotations for GitHub Actions
-    Github,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

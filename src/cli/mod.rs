@@ -20,6 +20,7 @@ mod output;
 mod progress;
 mod run;
 mod show;
+mod trace;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -68,6 +69,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Show(args) => show::run(&args),
         Command::Instrument(args) => instrument::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Trace(args) => trace::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::ClangWorker => return crate::driver::serve(),
     };

@@ -17,12 +17,12 @@ mod front;
 pub mod instrument;
 pub mod isolate;
 mod judge;
-mod memo;
 pub mod options;
 pub mod parallel;
 pub mod run;
 mod scopes;
 pub mod show;
+pub mod trace;
 
 pub use crate::check::pages::page as rule_page;
 pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
@@ -41,7 +41,6 @@ use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::Span;
 use crate::{launch, lower, resolve};
-use memo::{Memo, Subject};
 use options::Timings;
 use std::path::Path;
 use std::time::Instant;
@@ -67,21 +66,15 @@ pub struct Checked {
 
 /// Checks the text of one file. A panic in one kernel leaves the verdicts of the others.
 pub fn check_source(path: &Path, text: &str, options: &Options) -> Checked {
-    check_source_of_many(path, text, options, None)
-}
-
-/// Checks the text of one file of a run over several, which share what they know.
-fn check_source_of_many(path: &Path, text: &str, options: &Options, memo: Option<&Memo>) -> Checked {
     let ReadFile { program, diagnostics, parse, front, exceptions } = read(path, text, options);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     for function in selected(&program, options) {
-        let mut report =
-            isolate::isolated(|| check_kernel(&program, function, options, memo)).unwrap_or_else(|message| {
-                let report = unjudged(&program, function, &message);
-                bugs.push(message);
-                report
-            });
+        let mut report = isolate::isolated(|| check_kernel(&program, function, options)).unwrap_or_else(|message| {
+            let report = unjudged(&program, function, &message);
+            bugs.push(message);
+            report
+        });
         let is_exception = exceptions.contains(&program.functions[function].span);
         report.front = if is_exception { Front::TreeSitter } else { front };
         kernels.push(report);
@@ -150,18 +143,11 @@ fn model(program: &Program, function: FunctionId, options: &Options) -> (Kernel,
     (kernel, protocol)
 }
 
-fn check_kernel(program: &Program, function: FunctionId, options: &Options, memo: Option<&Memo>) -> KernelReport {
+fn check_kernel(program: &Program, function: FunctionId, options: &Options) -> KernelReport {
     let start = Instant::now();
     let (kernel, protocol) = model(program, function, options);
     let (launches, _) = launch::facts(program, function);
-    let language = program.language;
-    let verdict = match memo {
-        Some(memo) => {
-            let subject = Subject { kernel: &kernel, protocol: &protocol, launches: &launches, language };
-            memo.judge(&subject, options)
-        }
-        None => judge::judge(&kernel, &protocol, &launches, language, options),
-    };
+    let verdict = judge::judge(&kernel, &protocol, &launches, program.language, options);
     let context = check::Context {
         kernel: &kernel,
         protocol: &protocol,

@@ -1,9 +1,11 @@
 //! Who is ordered with whom, and which accesses conflict: the table of section 6 of the design.
 //!
 //! Pure: it knows memory spaces, barrier scopes, relations between two threads and kinds of accesses, and
-//! nothing of kernels, protocols or traces, all of which ask it.
+//! nothing of kernels, protocols or traces, all of which ask it. [`passed`] is the same order for observed runs.
 
-use crate::calculus::{MemoryOrder, Space, SyncMemory, SyncScope};
+pub mod passed;
+
+pub use crate::calculus::{MemoryOrder, Space, SyncMemory, SyncScope};
 
 /// Where two distinct threads stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,0 +1,9 @@
+//! Logs of runs: the C++ writer against the reader, damage, the command line.
+//!
+//! - [`cpp`]: what `log.hpp` writes is what is read, for random programs.
+//! - [`damage`]: truncation and corruption never pass as complete.
+//! - [`command`]: `raceproof trace` on logs that the C++ writer made.
+
+mod command;
+mod cpp;
+mod damage;

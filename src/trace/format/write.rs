@@ -1,0 +1,189 @@
+//! A simple writer for tests and generators: every segment literally, nothing compressed across threads.
+//!
+//! Programs log through `src/instrument/runtime/log.hpp`, which writes the same format far smaller.
+
+use super::accesses::Shape;
+use super::bytes::{put, put_text, to_zigzag};
+use super::chunk::{ChunkKind, framed, head};
+use super::sites::{Site, line};
+use super::{Allocation, Epochs, Kind, Launch, Totals};
+
+/// A log in memory.
+#[derive(Clone, Debug)]
+pub struct Writer {
+    bytes: Vec<u8>,
+    ordinal: u64,
+    launches: u32,
+    allocations: u32,
+    totals: Vec<Totals>,
+    parts: u64,
+}
+
+/// The accesses of one thread between two syncs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// The thread, linear in its block.
+    pub thread: u32,
+    /// The syncs before.
+    pub epochs: Epochs,
+    /// Shape and offset of each access.
+    pub accesses: Vec<(Shape, u64)>,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Writer {
+    /// A log without chunks.
+    pub fn new() -> Self {
+        Writer { bytes: head(), ordinal: 0, launches: 0, allocations: 0, totals: Vec::new(), parts: 0 }
+    }
+
+    fn chunk(&mut self, kind: ChunkKind, payload: &[u8]) {
+        self.bytes.extend(framed(kind, self.ordinal, payload));
+        self.ordinal += 1;
+    }
+
+    /// A table of sites.
+    pub fn sites(&mut self, sites: &[Site]) {
+        let mut payload = Vec::new();
+        put_text(&mut payload, &sites.iter().map(line).collect::<String>());
+        self.chunk(ChunkKind::Sites, &payload);
+    }
+
+    /// A launch begins; gives its number.
+    pub fn launch(&mut self, launch: &Launch) -> u32 {
+        let id = self.launches;
+        self.launches += 1;
+        self.totals.push(Totals::default());
+        let mut payload = Vec::new();
+        put(&mut payload, id.into());
+        for extent in launch.grid.into_iter().chain(launch.block) {
+            put(&mut payload, extent.into());
+        }
+        put(&mut payload, launch.dynamic_shared);
+        put_text(&mut payload, &launch.kernel);
+        let arguments: Vec<String> = launch.arguments.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+        put_text(&mut payload, &arguments.concat());
+        self.chunk(ChunkKind::Launch, &payload);
+        id
+    }
+
+    /// An allocation begins; gives its number.
+    pub fn allocation(&mut self, allocation: &Allocation) -> u32 {
+        let id = self.allocations;
+        self.allocations += 1;
+        let mut payload = Vec::new();
+        for number in [id.into(), allocation.base, allocation.bytes, allocation.space as u64] {
+            put(&mut payload, number);
+        }
+        put_text(&mut payload, &allocation.name);
+        self.chunk(ChunkKind::Allocation, &payload);
+        id
+    }
+
+    /// A block: each item of `parts` in a chunk of its own.
+    pub fn block(&mut self, launch: u32, block: u64, parts: &[&[Segment]]) {
+        let stream = self.parts;
+        self.parts += 1;
+        for (part, segments) in (0..).zip(parts) {
+            let payload = accesses(launch, block, (stream, part), segments);
+            self.chunk(ChunkKind::Accesses, &payload);
+            let made: usize = segments.iter().map(|segment| segment.accesses.len()).sum();
+            self.totals[launch as usize].accesses += made as u64;
+        }
+        self.totals[launch as usize].blocks += 1;
+    }
+
+    /// The launch ends.
+    pub fn finished(&mut self, launch: u32) {
+        let Totals { accesses, blocks } = self.totals[launch as usize];
+        let mut payload = Vec::new();
+        for number in [launch.into(), accesses, blocks] {
+            put(&mut payload, number);
+        }
+        self.chunk(ChunkKind::Finished, &payload);
+    }
+
+    /// The log ends; gives its bytes.
+    pub fn close(mut self, exit_status: i64) -> Vec<u8> {
+        let mut payload = Vec::new();
+        put(&mut payload, to_zigzag(exit_status as u64));
+        put(&mut payload, self.totals.iter().map(|totals| totals.accesses).sum());
+        self.chunk(ChunkKind::End, &payload);
+        self.bytes
+    }
+
+    /// The log as it is, without an end.
+    pub fn cut_off(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+fn accesses(launch: u32, block: u64, (stream, part): (u64, u64), segments: &[Segment]) -> Vec<u8> {
+    let mut shapes: Vec<Shape> = segments.iter().flat_map(|segment| &segment.accesses).map(|access| access.0).collect();
+    shapes.sort_unstable();
+    shapes.dedup();
+    let count: usize = segments.iter().map(|segment| segment.accesses.len()).sum();
+    let syncs = |segment: &Segment| (segment.epochs.grid, segment.epochs.block - segment.epochs.shared_only);
+    let least = segments.iter().map(syncs).min().filter(|_| part > 0).unwrap_or_default();
+    let mut out = Vec::new();
+    for number in [launch.into(), stream, part, u64::from(part > 0), count as u64, least.0.into(), least.1.into()] {
+        put(&mut out, number);
+    }
+    put(&mut out, shapes.len() as u64);
+    for shape in &shapes {
+        for number in [shape.site.into(), shape.allocation.into(), shape.bytes.into(), shape.kind as u64] {
+            put(&mut out, number);
+        }
+    }
+    steps(&mut out, block, &shapes, segments);
+    out
+}
+
+fn steps(out: &mut Vec<u8>, block: u64, shapes: &[Shape], segments: &[Segment]) {
+    put(out, to_zigzag(block) << 3 | 7);
+    let mut told = Epochs::default();
+    let mut last = vec![0u64; shapes.len()];
+    let mut stride = vec![0u64; shapes.len()];
+    for segment in segments.iter().filter(|segment| !segment.accesses.is_empty()) {
+        put_syncs(out, told, segment.epochs);
+        told = segment.epochs;
+        put(out, u64::from(segment.thread) << 3 | 5);
+        put(out, (segment.accesses.len() as u64) << 3 | 4);
+        for (shape, offset) in &segment.accesses {
+            let id = shapes.binary_search(shape).unwrap_or_default();
+            let difference = offset.wrapping_sub(last[id].wrapping_add(stride[id]));
+            put(out, (id as u64 + 1) << 2 | 2);
+            put(out, to_zigzag(difference));
+            stride[id] = stride[id].wrapping_add(difference);
+            last[id] = *offset;
+        }
+    }
+}
+
+fn put_syncs(out: &mut Vec<u8>, told: Epochs, now: Epochs) {
+    let fields = |epochs: Epochs| {
+        let [two, four, eight, sixteen, warp] = epochs.tile;
+        [epochs.grid, epochs.block, two, four, eight, sixteen, warp, epochs.shared_only]
+    };
+    let changes: Vec<(usize, u64)> = (0..)
+        .zip(fields(told).into_iter().zip(fields(now)))
+        .filter(|(_, (told, now))| told != now)
+        .map(|(bit, (told, now))| (bit, u64::from(now).wrapping_sub(told.into())))
+        .collect();
+    if !changes.is_empty() {
+        put(out, changes.iter().fold(0, |mask, (bit, _)| mask | 1 << bit) << 3 | 6);
+        for (_, change) in changes {
+            put(out, to_zigzag(change));
+        }
+    }
+}
+
+/// A shape, in the order in which tests name its parts.
+pub fn shape(site: u32, kind: Kind, allocation: u32, bytes: u32) -> Shape {
+    Shape { site, allocation, bytes, kind }
+}
