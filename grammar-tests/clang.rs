@@ -6,6 +6,7 @@
 pub(crate) mod agreement;
 mod builds;
 mod traps;
+mod types;
 
 use raceproof::driver::{FrontEnd, Limits, Pool, Start, locate};
 use std::sync::{Arc, OnceLock};

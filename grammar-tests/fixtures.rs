@@ -3,6 +3,7 @@
 //! `fixtures/README.md` is the format. Set `RACEPROOF_FIXTURE` to a part of a path to run only some files.
 
 mod compare;
+mod copies;
 mod expectation;
 
 use expectation::Fixture;

@@ -2,6 +2,8 @@
 //!
 //! `INSTA_UPDATE=always cargo test --test grammar-tests render` blesses all of them.
 
+mod scanning;
+
 use raceproof::diagnostic::render::text::{Color, Detail};
 use raceproof::diagnostic::render::{gcc, json, text};
 use raceproof::diagnostic::report::{
@@ -433,6 +435,7 @@ mod any_span {
             prop_assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
             prop_assert_eq!(gcc_of(&report).lines().count(), 2);
             json_of(&report);
+            scanning::can_be_written(&report);
         }
     }
 }

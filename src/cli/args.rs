@@ -315,6 +315,10 @@ pub(super) enum Format {
     Gcc,
     /// One versioned object for programs
     Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations for GitHub Actions
+    Github,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -6,10 +6,11 @@ use super::failing::fails;
 use super::interrupt::Interrupt;
 use super::output::{color, complain, to_stdout};
 use super::progress::Bar;
-use crate::diagnostic::render::{gcc, json, text};
+use crate::diagnostic::render::{gcc, github, json, sarif, text};
 use crate::diagnostic::report::Report;
 use crate::driver::options::Options;
 use crate::driver::parallel::{Input, Problem, Run, check_all};
+use crate::driver::rule_page;
 use crate::source::discover::discover;
 use anyhow::{Context, Result, ensure};
 use std::io::{Read, Write};
@@ -74,6 +75,8 @@ fn write_report(report: &Report, args: &CheckArgs, out: &mut dyn Write) -> std::
         Format::Text => text::render(report, color(args.color), detail, out),
         Format::Gcc => gcc::render(report, out),
         Format::Json => json::render(report, out),
+        Format::Sarif => sarif::render(report, &rule_page, out),
+        Format::Github => github::render(report, out),
     }
 }
 

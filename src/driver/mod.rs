@@ -17,6 +17,7 @@ mod front;
 pub mod instrument;
 pub mod isolate;
 mod judge;
+mod memo;
 pub mod options;
 pub mod parallel;
 pub mod run;
@@ -41,6 +42,7 @@ use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::Span;
 use crate::{launch, lower, resolve};
+use memo::{Memo, Subject};
 use options::Timings;
 use std::path::Path;
 use std::time::Instant;
@@ -66,15 +68,21 @@ pub struct Checked {
 
 /// Checks the text of one file. A panic in one kernel leaves the verdicts of the others.
 pub fn check_source(path: &Path, text: &str, options: &Options) -> Checked {
+    check_source_of_many(path, text, options, None)
+}
+
+/// Checks the text of one file of a run over several, which share what they know.
+fn check_source_of_many(path: &Path, text: &str, options: &Options, memo: Option<&Memo>) -> Checked {
     let ReadFile { program, diagnostics, parse, front, exceptions } = read(path, text, options);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     for function in selected(&program, options) {
-        let mut report = isolate::isolated(|| check_kernel(&program, function, options)).unwrap_or_else(|message| {
-            let report = unjudged(&program, function, &message);
-            bugs.push(message);
-            report
-        });
+        let mut report =
+            isolate::isolated(|| check_kernel(&program, function, options, memo)).unwrap_or_else(|message| {
+                let report = unjudged(&program, function, &message);
+                bugs.push(message);
+                report
+            });
         let is_exception = exceptions.contains(&program.functions[function].span);
         report.front = if is_exception { Front::TreeSitter } else { front };
         kernels.push(report);
@@ -143,11 +151,18 @@ fn model(program: &Program, function: FunctionId, options: &Options) -> (Kernel,
     (kernel, protocol)
 }
 
-fn check_kernel(program: &Program, function: FunctionId, options: &Options) -> KernelReport {
+fn check_kernel(program: &Program, function: FunctionId, options: &Options, memo: Option<&Memo>) -> KernelReport {
     let start = Instant::now();
     let (kernel, protocol) = model(program, function, options);
     let (launches, _) = launch::facts(program, function);
-    let verdict = judge::judge(&kernel, &protocol, &launches, program.language, options);
+    let language = program.language;
+    let verdict = match memo {
+        Some(memo) => {
+            let subject = Subject { kernel: &kernel, protocol: &protocol, launches: &launches, language };
+            memo.judge(&subject, options)
+        }
+        None => judge::judge(&kernel, &protocol, &launches, language, options),
+    };
     let context = check::Context {
         kernel: &kernel,
         protocol: &protocol,

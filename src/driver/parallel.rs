@@ -3,11 +3,12 @@
 //! Every file runs on a worker with a large stack and in isolation: a file that cannot be read and a file on
 //! which raceproof itself fails become [`Problem`]s, and all other files keep their verdicts.
 //!
-//! Deliberately absent: what happens to one file ([`check_source`]) and how progress looks ([`Progress`]).
+//! Deliberately absent: what happens to one file ([`super::check_source`]) and how progress looks ([`Progress`]).
 
 use super::isolate::isolated;
+use super::memo::Memo;
 use super::options::Options;
-use super::{Checked, check_source, language_of};
+use super::{Checked, check_source_of_many, language_of};
 use crate::diagnostic::report::{FileReport, Front, Parse, Report};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::{SourceMap, Span};
@@ -82,8 +83,10 @@ impl Progress for Unwatched {
 
 /// Checks all inputs; results stand in the order of the inputs.
 pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -> Run {
+    let memo = (inputs.len() > 1).then(Memo::default);
     let outcomes = on_workers(options.jobs, inputs.len(), || {
-        inputs.par_iter().map(|input| check_one(input, options, progress)).collect::<Vec<_>>()
+        let check = |input| check_one(input, options, memo.as_ref(), progress);
+        inputs.par_iter().map(check).collect::<Vec<_>>()
     });
     let mut run = Run::default();
     for outcome in outcomes {
@@ -108,7 +111,12 @@ pub fn on_workers<T: Send>(jobs: Option<usize>, tasks: usize, work: impl FnOnce(
     pool.install(work)
 }
 
-fn check_one(input: &Input, options: &Options, progress: &dyn Progress) -> Option<(FileReport, Vec<Problem>)> {
+fn check_one(
+    input: &Input,
+    options: &Options,
+    memo: Option<&Memo>,
+    progress: &dyn Progress,
+) -> Option<(FileReport, Vec<Problem>)> {
     if progress.stops() {
         return None;
     }
@@ -116,7 +124,7 @@ fn check_one(input: &Input, options: &Options, progress: &dyn Progress) -> Optio
     let bug = |message| Problem::Bug { path: path.to_path_buf(), message };
     let outcome = match input.bytes() {
         Err(cause) => (unread(path, options), vec![Problem::Unreadable { path: path.to_path_buf(), cause }]),
-        Ok(bytes) => match isolated(|| check_bytes(path, &bytes, options)) {
+        Ok(bytes) => match isolated(|| check_bytes(path, &bytes, options, memo)) {
             Ok(Checked { report, bugs }) => (report, bugs.into_iter().map(bug).collect()),
             Err(message) => (unread(path, options), vec![bug(message)]),
         },
@@ -125,12 +133,12 @@ fn check_one(input: &Input, options: &Options, progress: &dyn Progress) -> Optio
     (!progress.stops()).then_some(outcome)
 }
 
-fn check_bytes(path: &Path, bytes: &[u8], options: &Options) -> Checked {
+fn check_bytes(path: &Path, bytes: &[u8], options: &Options, memo: Option<&Memo>) -> Checked {
     let error = match std::str::from_utf8(bytes) {
-        Ok(text) => return check_source(path, text, options),
+        Ok(text) => return check_source_of_many(path, text, options, memo),
         Err(error) => error,
     };
-    let mut checked = check_source(path, &decode(bytes), options);
+    let mut checked = check_source_of_many(path, &decode(bytes), options, memo);
     checked.report.diagnostics.extend(not_utf8(&checked.report.sources, error.valid_up_to()));
     checked
 }

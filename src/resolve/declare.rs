@@ -206,6 +206,11 @@ impl<'u> Resolver<'u> {
                 self.declare(name, Entity::Constant(value, ty));
             }
         }
+        // In C the constants are of type `int`, and every compiler of OpenCL makes an enumeration unsigned if it can.
+        let is_unsigned = self.language == Language::OpenCl && values.iter().all(|&(_, value)| value >= 0);
+        if is_unsigned && underlying.is_none() && ty == self.common.int {
+            ty = self.common.uint;
+        }
         self.declare(&definition.name.text, Entity::Enum(ty, constants));
         // In C, and with a fixed underlying type, an enumeration has all values of an integer type.
         let is_limited = self.language == Language::Cuda && underlying.is_none() && !definition.scoped;

@@ -130,6 +130,8 @@ impl<'u> Resolver<'u> {
                 let ty = value.ty;
                 return Some(self.unmodelled_call("reduction over a group", false, name, args, ty, span));
             }
+            // Function objects for `reduce`: what they compute is never an address.
+            "plus" | "less" | "greater" | "bit_and" | "bit_or" | "bit_xor" if args.is_empty() => self.unknown(name),
             "memcpy_async" | "wait" | "wait_prior" => {
                 let [group, ..] = args else { return None };
                 self.group(group)?;

@@ -252,6 +252,11 @@ impl<'a> Witness<'a> {
     }
 }
 
+/// A witness alone, for other formats that hold JSON.
+pub(super) fn witness(witness: &report::WitnessReport) -> Option<serde_json::Value> {
+    serde_json::to_value(Witness::of(witness)).ok()
+}
+
 impl<'a> Thread<'a> {
     fn of(thread: &'a report::WitnessThread) -> Self {
         Thread { block: thread.block, id: thread.thread, locals: Values(&thread.locals) }

@@ -3,15 +3,19 @@
 //! - [`text`]: for people; source excerpts, witness as a table, one verdict line per kernel, a summary.
 //! - [`gcc`]: one line per finding, for editors that know compilers' messages.
 //! - [`json`]: the versioned contract for programs (design, section 11).
+//! - [`sarif`]: SARIF 2.1.0, for code scanning.
+//! - [`github`]: commands that annotate the lines of a pull request.
 //!
-//! All three give the same bytes for the same report. Whatever stands in the source, what is written stays
+//! All of them give the same bytes for the same report. Whatever stands in the source, what is written stays
 //! small (long lines are shown through a window) and free of control characters.
 //!
 //! Deliberately absent: deciding anything. Which findings there are and in which order is the report's.
 
 pub mod gcc;
+pub mod github;
 pub mod json;
 mod places;
+pub mod sarif;
 mod snippet;
 pub mod text;
 

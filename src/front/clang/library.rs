@@ -4,15 +4,17 @@
 //! and errors of a text. A crash of libclang ends the process, a hang never comes back: this runs in worker
 //! processes only ([`super::worker`]).
 //!
-//! Deliberately absent: any meaning beyond the sort of a cursor. What cursors lack (operators, literals,
+//! Deliberately absent: any meaning beyond the sort of a cursor, and its type if a job asks for it. What cursors lack (operators, literals,
 //! qualifiers) is read from the tokens between them by [`super::convert`].
 
-#![expect(unsafe_code, reason = "libclang is a C library; every call into it stands in this file")]
+#![expect(unsafe_code, reason = "libclang is a C library; every call into it stands in this module")]
 #![allow(clippy::wildcard_imports, reason = "nearly everything here is a name of the bindings")]
 #![expect(clippy::match_overlapping_arm, reason = "what has a name comes before the rest of its group")]
 #![expect(non_upper_case_globals, reason = "the constants of the bindings are named as in C")]
 
-use super::wire::{Cursor, Fault, Job, Kind, Parsed};
+mod types;
+
+use super::wire::{Cursor, Fault, Job, Kind, Parsed, Typed, Types};
 use clang_sys::*;
 use std::ffi::{CStr, CString, c_int, c_uint};
 use std::ptr;
@@ -77,7 +79,7 @@ impl Library {
             )
         };
         match status {
-            CXError_Success if !unit.is_null() => Ok(Unit(unit).read(job.from)),
+            CXError_Success if !unit.is_null() => Ok(Unit(unit).read(job)),
             CXError_Crashed => Err("libclang crashed".to_owned()),
             code => Err(format!("libclang gave no answer (code {code})")),
         }
@@ -95,15 +97,15 @@ impl Drop for Library {
 struct Unit(CXTranslationUnit);
 
 impl Unit {
-    fn read(&self, from: u32) -> Parsed {
-        let mut found = Collected { from, cursors: Vec::new() };
+    fn read(&self, job: &Job) -> Parsed {
+        let mut found = Collected { from: job.from, wanted: job.types, cursors: Vec::new(), types: Vec::new() };
         // SAFETY: the unit is alive; `collect` gets a pointer to `found`, which outlives the call and is not used
         // otherwise meanwhile.
         unsafe {
             let root = clang_getTranslationUnitCursor(self.0);
             clang_visitChildren(root, collect, (&raw mut found).cast());
         }
-        Parsed { cursors: found.cursors, errors: self.errors() }
+        Parsed { cursors: found.cursors, errors: self.errors(), types: found.types }
     }
 
     fn errors(&self) -> Vec<Fault> {
@@ -134,7 +136,9 @@ impl Drop for Unit {
 /// What a visit gathers.
 struct Collected {
     from: u32,
+    wanted: Types,
     cursors: Vec<Cursor>,
+    types: Vec<Typed>,
 }
 
 /// Called by libclang for every cursor.
@@ -159,6 +163,11 @@ extern "C" fn collect(cursor: CXCursor, _parent: CXCursor, data: CXClientData) -
         && end > start
     {
         found.cursors.push(Cursor { kind, start, end, at });
+        if kind == Kind::Variable && found.wanted == Types::Wanted {
+            // SAFETY: the cursor is alive during the call.
+            let shape = unsafe { types::of(cursor) };
+            found.types.push(Typed { at, shape });
+        }
     }
     CXChildVisit_Recurse
 }

@@ -9,8 +9,8 @@
 //! libclang reaches this process; a kernel in which clang met an error is among the refused, or marked by
 //! [`Answer::mark`].
 //!
-//! Deliberately absent: meaning of any kind. Types and overloads that clang knows are not asked for; `resolve`
-//! finds them alike for every front end.
+//! Deliberately absent: meaning of any kind. Types and overloads that clang knows are no part of the answer;
+//! `resolve` finds them alike for every front end. [`types`] gives clang's, to hold them against each other.
 
 mod admissible;
 mod arguments;
@@ -20,6 +20,7 @@ mod library;
 mod locate;
 mod map;
 mod pool;
+mod shape;
 mod shim;
 mod text;
 mod wire;
@@ -28,15 +29,16 @@ mod worker;
 pub use admissible::Refusal;
 pub use locate::locate;
 pub use pool::{Failure, Limits, Pool, Start};
+pub use shape::Shape;
 pub use worker::serve;
 
 use crate::preprocess::Output;
-use crate::source::Dialect;
+use crate::source::{Dialect, Span};
 use crate::syntax::{Item, ItemKind, Stmt, StmtKind};
 use brackets::Brackets;
 use map::Map;
 use text::Text;
-use wire::{Job, Parsed};
+use wire::{Job, Parsed, Types};
 
 /// The reason of an item that clang accepted and conversion did not.
 const CONFUSED: &str = "code that could not be read through libclang";
@@ -77,12 +79,31 @@ pub fn read(pool: &Pool, output: &Output, dialect: Dialect) -> Result<Answer, Fa
 fn read_as(pool: &Pool, output: &Output, dialect: Dialect) -> Result<Answer, Failure> {
     let text = Text::new(output, dialect);
     let arguments = arguments::arguments(dialect);
-    let Parsed { cursors, errors } = pool.ask(Job { arguments, text: text.whole.clone(), from: text.from })?;
+    let job = Job { arguments, text: text.whole.clone(), from: text.from, types: Types::Omitted };
+    let Parsed { cursors, errors, .. } = pool.ask(job)?;
     let brackets = Brackets::new(output);
     let map = Map::new(&cursors, &text, &brackets, output);
     let converted = convert::convert(output, &map, &brackets, dialect.language());
     let refused = admissible::refused(&converted.places, &errors, &text, output);
     Ok(Answer { items: converted.items, refused })
+}
+
+/// The types of variables, parameters and fields as clang has them, by the span of the name.
+pub fn types(pool: &Pool, output: &Output, dialect: Dialect) -> Result<Vec<(Span, Shape)>, Failure> {
+    let mut best: Option<(usize, Vec<(Span, Shape)>)> = None;
+    for &dialect in std::iter::once(&dialect).chain(arguments::alternatives(dialect)) {
+        let text = Text::new(output, dialect);
+        let arguments = arguments::arguments(dialect);
+        let job = Job { arguments, text: text.whole.clone(), from: text.from, types: Types::Wanted };
+        let Parsed { types, errors, .. } = pool.ask(job)?;
+        let span = |at: u32| output.tokens.get(text.token_at(at)).map(|token| token.span);
+        let types = types.into_iter().filter(|typed| typed.at >= text.from);
+        let types = types.filter_map(|typed| Some((span(typed.at)?, typed.shape))).collect();
+        if best.as_ref().is_none_or(|(fewest, _)| errors.len() < *fewest) {
+            best = Some((errors.len(), types));
+        }
+    }
+    Ok(best.map(|(_, types)| types).unwrap_or_default())
 }
 
 impl Answer {

@@ -229,7 +229,7 @@ mod tests {
     }
 
     fn job() -> Job {
-        Job { arguments: Vec::new(), text: "int x;".repeat(100_000), from: 0 }
+        Job { arguments: Vec::new(), text: "int x;".repeat(100_000), from: 0, types: wire::Types::Omitted }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! error messages; places are byte offsets into the text of the job. Nothing in a reply is trusted: a frame
 //! that is too long or does not decode is an error, and offsets are checked where they are used.
 
+use super::shape::Shape;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
@@ -20,6 +21,17 @@ pub(super) struct Job {
     pub(super) text: String,
     /// Where the user's text starts; nothing before it is answered.
     pub(super) from: u32,
+    /// Whether types are answered, too.
+    pub(super) types: Types,
+}
+
+/// Whether a job asks for the types of variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) enum Types {
+    /// They are left out: nobody but a comparison needs them.
+    Omitted,
+    /// They are answered.
+    Wanted,
 }
 
 /// The worker's first word.
@@ -47,6 +59,17 @@ pub(super) struct Parsed {
     pub(super) cursors: Vec<Cursor>,
     /// Errors in the order in which they were met.
     pub(super) errors: Vec<Fault>,
+    /// The types of variables, parameters and fields, if the job asks for them.
+    pub(super) types: Vec<Typed>,
+}
+
+/// The type of what is declared at a place.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Typed {
+    /// Where its name stands.
+    pub(super) at: u32,
+    /// The type.
+    pub(super) shape: Shape,
 }
 
 /// One cursor.

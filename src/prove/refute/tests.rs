@@ -204,3 +204,16 @@ fn only_open_pairs_are_looked_for() {
     assert_eq!(summary(&outcome), ["1-1 Block"]);
     assert_eq!(outcome.conflicts[0].level, Level::Block);
 }
+
+#[test]
+fn a_search_for_one_pair_also_prefers_launches_in_earnest() {
+    // With n = 0 it conflicts as well, and that launch is tried soon.
+    let source = "kernel k(n: i32, m: i32) { shared s: element 4
+        if n < m { write s[convert<i64>(convert<i32>(tid.x) / 2) * 4; 4] @0 } }";
+    let kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));
+    let some =
+        search(&kernel, &[(SiteId::from_index(0), SiteId::from_index(0))], &Scope::default(), ALL, &Budget::default());
+    let all = refute(source);
+    assert_eq!(some.conflicts[0].witness, all.conflicts[0].witness);
+    assert_eq!(some.conflicts[0].witness.params, [("n".to_owned(), 1), ("m".to_owned(), 2)]);
+}

@@ -9,24 +9,31 @@
 use super::derivation::Step;
 use super::poly::{Monomial, Poly};
 use super::state::State;
+use rustc_hash::FxHashSet;
 
 /// What is 0 because `fact` is not negative.
 pub fn zeros(fact: &Poly, state: &State) -> Vec<Poly> {
+    zeros_if(fact, state, |negated| state.facts.contains(negated))
+}
+
+fn zeros_if(fact: &Poly, state: &State, is_fact: impl Fn(&Poly) -> bool) -> Vec<Poly> {
     let vanishes = |&(monomial, coefficient): &(Monomial, i64)| {
         coefficient < 0 && monomial != Monomial::ONE && state.non_negative.contains_all(monomial)
     };
     if fact.terms().iter().all(vanishes) {
         return fact.terms().iter().map(|term| Poly::term(term.0, 1)).collect();
     }
-    let opposed = fact.negated().is_some_and(|negated| state.facts.contains(&negated));
+    let opposed = fact.negated().is_some_and(|negated| is_fact(&negated));
     if opposed { vec![fact.clone()] } else { Vec::new() }
 }
 
 /// Finds something that is 0 and not known to be, and says so.
 pub fn apply(state: &mut State) -> Option<Step> {
+    // Conditions of long kernels have hundreds of facts, and this is asked in every round.
+    let facts: FxHashSet<&Poly> = state.facts.iter().collect();
     let found = state.facts.iter().find_map(|fact| {
         let news = |zero: &Poly| !zero.is_zero() && !state.has_equation(zero);
-        zeros(fact, state).into_iter().find(news).map(|zero| (fact.clone(), zero))
+        zeros_if(fact, state, |negated| facts.contains(negated)).into_iter().find(news).map(|zero| (fact.clone(), zero))
     });
     let (fact, zero) = found?;
     state.equations.push(zero.clone());

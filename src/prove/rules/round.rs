@@ -39,6 +39,7 @@ pub fn apply(state: &mut State, tried: &mut FxHashSet<Poly>, effort: &mut Effort
 
 fn verify(fact: &Poly, candidate: Candidate, state: &State, effort: &mut Effort) -> Option<Step> {
     let Candidate { radix, quotient, rest, .. } = candidate;
+    effort.divisions = effort.divisions.checked_sub(1)?;
     if quotient.as_constant().is_some_and(|value| value >= 0) || is_plain(&quotient, state) {
         return None;
     }

@@ -42,14 +42,20 @@ pub struct Effort {
     pub left: u32,
     /// Cancellations that were tried.
     pub spent: u64,
+    /// Quotients that ROUND may still try.
+    pub divisions: u32,
 }
 
 impl Effort {
     /// A new purse.
     pub fn new(per_goal: u32, total: u32) -> Effort {
-        Effort { per_goal, left: total, spent: 0 }
+        Effort { per_goal, left: total, spent: 0, divisions: DIVISIONS }
     }
 }
+
+/// Quotients that ROUND may try in a search. No proof of some ten thousand in public code took more than 600,
+/// and conditions with hundreds of facts offer a hundred thousand.
+const DIVISIONS: u32 = 1_500;
 
 /// Cancellations of monomials without a private atom in one certificate.
 const UNIFORM_STEPS: u32 = 5;

@@ -121,6 +121,7 @@ extern const __device__ __attribute__((weak)) dim3 gridDim;
 extern const __device__ __attribute__((weak)) int warpSize;
 
 struct __half {
+  unsigned short rp_bits;
   __half() = default;
   __half(float);
   operator float() const;
@@ -128,7 +129,7 @@ struct __half {
 typedef __half half;
 typedef __half __nv_bfloat16;
 typedef __half nv_bfloat16;
-struct __half2 { __half x, y; };
+struct alignas(4) __half2 { __half x, y; };
 typedef __half2 half2;
 typedef __half2 __nv_bfloat162;
 typedef __half2 nv_bfloat162;

@@ -1,0 +1,185 @@
+//! SARIF 2.1.0 for code scanning: one run with all rules and a result for every finding and every unknown.
+//!
+//! Proved findings have level `error`, possible ones `warning`. What is unknown is no defect: its results are of
+//! kind `open`, level `none`, under the rule `unknown`. The second access is a related location. Fingerprints
+//! survive edits elsewhere in the file: they depend on the rule, the file, the kernel and the text of both
+//! places, and on how many equal results come before.
+//!
+//! Deliberately absent: what the pages of the rules say; they are handed in ([`Pages`]).
+
+mod fingerprint;
+mod log;
+mod uri;
+
+use super::one_line;
+use super::places::{primary_label, secondary_label};
+use crate::diagnostic::report::{Certainty, FileReport, Finding, KernelReport, Report, Unknown};
+use crate::diagnostic::vocabulary::Vocabulary;
+use crate::diagnostic::{Diagnostic, RuleId, Severity};
+use crate::source::{SourceMap, Span};
+use fingerprint::Fingerprints;
+use log::{Location, Log, LogicalLocation, Message, PhysicalLocation, Properties, Region, ResultJson, Rule};
+use std::io::{self, Write};
+
+/// The page of a rule, in Markdown, with a section `## What it does`.
+pub type Pages<'a> = &'a dyn Fn(RuleId) -> &'static str;
+
+/// The rule of results that are no findings.
+const UNKNOWN: &str = "unknown";
+const UNKNOWN_PAGE: &str = "\
+# unknown
+
+## What it does
+
+Names what kept raceproof from a verdict on a kernel: a construct that is not modelled, a name that is declared nowhere, \
+a budget that ran out. The kernel is neither proved free of races nor shown to race.
+";
+
+/// Writes `report` as one log.
+pub fn render(report: &Report, pages: Pages<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut fingerprints = Fingerprints::default();
+    let mut results = Vec::new();
+    for file in &report.files {
+        results.extend(file.diagnostics.iter().map(|diagnostic| of_diagnostic(diagnostic, file, &mut fingerprints)));
+        for kernel in &file.kernels {
+            let findings = kernel.findings.iter().map(|finding| of_finding(finding, kernel, file, &mut fingerprints));
+            results.extend(findings);
+            let unknowns = kernel.unknowns.iter().map(|unknown| of_unknown(unknown, kernel, file, &mut fingerprints));
+            results.extend(unknowns);
+        }
+    }
+    serde_json::to_writer_pretty(&mut *out, &Log::new(rules(pages), results))?;
+    writeln!(out)
+}
+
+/// All rules, in their order, and `unknown` behind them.
+fn rules(pages: Pages<'_>) -> Vec<Rule> {
+    let named = RuleId::ALL.into_iter().map(|rule| (rule.name(), pages(rule), default_level(rule)));
+    let all = named.chain([(UNKNOWN, UNKNOWN_PAGE, "none")]);
+    all.map(|(name, page, level)| Rule::new(name, summary(page), page, level)).collect()
+}
+
+/// The level of a proved finding of the rule.
+fn default_level(rule: RuleId) -> &'static str {
+    match rule {
+        RuleId::DataDependentIndex | RuleId::DataDependentControl | RuleId::Parse => "warning",
+        RuleId::Unsupported => "note",
+        _ => "error",
+    }
+}
+
+/// The first paragraph of a page's first section, on one line.
+fn summary(page: &str) -> String {
+    let text = page.split("## What it does").nth(1).unwrap_or("").trim_start();
+    let paragraph = text.split("\n\n").next().unwrap_or("");
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ").replace(['`', '*'], "")
+}
+
+fn index_of(rule: RuleId) -> usize {
+    RuleId::ALL.iter().position(|&known| known == rule).unwrap_or(RuleId::ALL.len())
+}
+
+fn of_diagnostic(diagnostic: &Diagnostic, file: &FileReport, fingerprints: &mut Fingerprints) -> ResultJson {
+    let (kind, level) = match diagnostic.severity {
+        Severity::Error => ("fail", "error"),
+        Severity::Warning => ("fail", "warning"),
+        Severity::Note | Severity::Hint => ("informational", "none"),
+    };
+    let rule = diagnostic.rule.name();
+    let span = diagnostic.primary.span;
+    let related = diagnostic.secondary.iter().enumerate();
+    let related = related.map(|(at, label)| related_at(at, &label.text, label.span, &file.sources)).collect();
+    ResultJson {
+        rule_id: rule,
+        rule_index: index_of(diagnostic.rule),
+        kind,
+        level,
+        message: Message { text: one_line(&diagnostic.message) },
+        locations: vec![Location::at(physical(span, &file.sources), None)],
+        related_locations: related,
+        partial_fingerprints: fingerprints.of(rule, file, "", &[span], &diagnostic.message),
+        properties: Properties::default(),
+    }
+}
+
+fn of_finding(
+    finding: &Finding,
+    kernel: &KernelReport,
+    file: &FileReport,
+    fingerprints: &mut Fingerprints,
+) -> ResultJson {
+    let words = Vocabulary::of(file.language);
+    let level = match finding.certainty {
+        Certainty::Proved => "error",
+        Certainty::Possible => "warning",
+    };
+    let rule = finding.rule.name();
+    let places: Vec<Span> = std::iter::once(finding.primary.span).chain(finding.secondary.map(|it| it.span)).collect();
+    let mut location = Location::at(physical(finding.primary.span, &file.sources), Some(logical(kernel)));
+    location.message = Some(Message { text: primary_label(finding, words) });
+    let second = finding.secondary.map(|place| (secondary_label(finding, place, words), place.span));
+    let reasons = finding.reasons.iter().filter_map(|reason| Some((reason.kind.clone(), reason.span?)));
+    let related = second.into_iter().chain(reasons).enumerate();
+    let related = related.map(|(at, (text, span))| related_at(at, &text, span, &file.sources)).collect();
+    ResultJson {
+        rule_id: rule,
+        rule_index: index_of(finding.rule),
+        kind: "fail",
+        level,
+        message: Message { text: with_advice(finding) },
+        locations: vec![location],
+        related_locations: related,
+        partial_fingerprints: fingerprints.of(rule, file, &kernel.name, &places, finding.level.name()),
+        properties: Properties::of(finding),
+    }
+}
+
+/// The message, and below it what can be done.
+fn with_advice(finding: &Finding) -> String {
+    let message = one_line(&finding.message);
+    finding.notes.last().map_or(message.clone(), |advice| format!("{message}\n{}", one_line(advice)))
+}
+
+fn of_unknown(
+    unknown: &Unknown,
+    kernel: &KernelReport,
+    file: &FileReport,
+    fingerprints: &mut Fingerprints,
+) -> ResultJson {
+    let physical = match unknown.span {
+        Some(span) => physical(span, &file.sources),
+        None => PhysicalLocation::new(&file.path, Region::line(unknown.line)),
+    };
+    let spans: Vec<Span> = unknown.span.into_iter().collect();
+    ResultJson {
+        rule_id: UNKNOWN,
+        rule_index: RuleId::ALL.len(),
+        kind: "open",
+        level: "none",
+        message: Message { text: one_line(&kernel.about(unknown)) },
+        locations: vec![Location::at(physical, Some(logical(kernel)))],
+        related_locations: Vec::new(),
+        partial_fingerprints: fingerprints.of(UNKNOWN, file, &kernel.name, &spans, &unknown.reason),
+        properties: Properties::default(),
+    }
+}
+
+fn logical(kernel: &KernelReport) -> LogicalLocation {
+    let arguments = kernel.template_args.join(", ");
+    let name = if arguments.is_empty() { kernel.name.clone() } else { format!("{}<{arguments}>", kernel.name) };
+    LogicalLocation { fully_qualified_name: name, kind: "function" }
+}
+
+fn related_at(at: usize, text: &str, span: Span, sources: &SourceMap) -> Location {
+    let mut location = Location::at(physical(span, sources), None);
+    location.id = Some(at + 1);
+    location.message = Some(Message { text: one_line(text) });
+    location
+}
+
+/// The visible range of a span.
+fn physical(span: Span, sources: &SourceMap) -> PhysicalLocation {
+    let (start, end) = (sources.start_position(span), sources.end_position(span));
+    let path = &sources.file(sources.visible(span).file).path;
+    PhysicalLocation::new(path, Region::between(start, end))
+}

@@ -1,0 +1,59 @@
+//! Fingerprints of results, by which code scanning knows a finding again after an edit.
+//!
+//! Deliberately absent: line numbers and witnesses, which change with edits elsewhere.
+
+use super::uri;
+use crate::diagnostic::report::FileReport;
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// The name of this way to compute them; another way needs another name.
+const NAME: &str = "raceproof/v1";
+
+/// The fingerprints that were given out.
+#[derive(Default)]
+pub(super) struct Fingerprints {
+    given: FxHashMap<u64, u32>,
+}
+
+impl Fingerprints {
+    /// The fingerprint of a result at `places`; `what` tells apart what else is said there.
+    pub(super) fn of(
+        &mut self,
+        rule: &str,
+        file: &FileReport,
+        kernel: &str,
+        places: &[Span],
+        what: &str,
+    ) -> BTreeMap<&'static str, String> {
+        let mut hash = Hash::new();
+        for part in [rule, &uri::of_path(&file.path), kernel, what] {
+            hash.part(part);
+        }
+        for &place in places {
+            for word in file.sources.text(file.sources.visible(place)).split_whitespace() {
+                hash.part(word);
+            }
+        }
+        let before = self.given.entry(hash.0).or_default();
+        *before += 1;
+        BTreeMap::from([(NAME, format!("{:016x}:{before}", hash.0))])
+    }
+}
+
+/// FNV-1a, 64 bits: the same on every machine and in every version.
+struct Hash(u64);
+
+impl Hash {
+    fn new() -> Hash {
+        Hash(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn part(&mut self, text: &str) {
+        // The zero byte keeps parts apart.
+        for byte in text.bytes().chain([0]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Verdicts of kernels that occur in several files of one run.
+//!
+//! A header with kernels is checked by itself and in every unit that includes it, and trees hold copies. Two
+//! kernels that lower to the same thing but for where it stands, with equal launches, have one verdict: it is
+//! found once, with spans replaced by their numbers, and put in place for the others.
+//!
+//! Guarantees: what comes from memory is what [`judge`] would have answered (it depends on spans only in passing
+//! them on), so no answer depends on the order in which threads come by. Kernels are compared by two keyed hashes
+//! of 64 bits over all that they hold.
+//!
+//! Deliberately not kept: verdicts that the clock had a part in.
+
+use super::Options;
+use super::judge::judge;
+use crate::arena::Handle;
+use crate::calculus::{Kernel, Stmt, Test};
+use crate::check::verdict::{Undecided, Verdict};
+use crate::launch::Facts;
+use crate::protocol::Protocol;
+use crate::prove::Assumption;
+use crate::source::{Language, Span};
+use rustc_hash::FxHashMap;
+use std::fmt::{self, Write};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Mutex, PoisonError};
+
+/// The verdicts of one run.
+#[derive(Default)]
+pub(super) struct Memo {
+    /// Keyed anew in every process: no one can choose kernels that meet.
+    keys: [RandomState; 2],
+    known: Mutex<FxHashMap<[u64; 2], Verdict>>,
+}
+
+/// All that a verdict is found from, but for the options, which are those of the run.
+pub(super) struct Subject<'a> {
+    /// The kernel.
+    pub(super) kernel: &'a Kernel,
+    /// Its protocol, which is inferred from it.
+    pub(super) protocol: &'a Protocol,
+    /// Its launches.
+    pub(super) launches: &'a [Facts],
+    /// The language.
+    pub(super) language: Language,
+}
+
+impl Memo {
+    /// The verdict, from memory where it is known.
+    pub(super) fn judge(&self, subject: &Subject<'_>, options: &Options) -> Verdict {
+        let Subject { kernel, protocol, launches, language } = *subject;
+        let mut numbered = kernel.clone();
+        let mut spans = Spans::default();
+        each_span(&mut numbered, &mut |span| *span = spans.number(*span));
+        let launches_alone: Vec<Facts> =
+            launches.iter().map(|facts| Facts { spans: Vec::new(), ..facts.clone() }).collect();
+        let key = self.key(&(&numbered, &launches_alone, language));
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(mut verdict) = known {
+            change_spans(&mut verdict, |number| spans.seen.get(number.start as usize).copied());
+            return verdict;
+        }
+        let verdict = judge(kernel, protocol, launches, language, options);
+        let mut kept = verdict.clone();
+        let all_known = change_spans(&mut kept, |span| spans.numbers.get(&span).map(|&number| as_span(number)));
+        if all_known && !verdict.undecided.iter().any(|open| matches!(open, Undecided::TimeLimit)) {
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, kept);
+        }
+        verdict
+    }
+
+    fn key(&self, subject: &impl fmt::Debug) -> [u64; 2] {
+        let mut text = Hashed(self.keys.each_ref().map(BuildHasher::build_hasher));
+        write!(text, "{subject:?}").expect("hashing does not fail");
+        text.0.map(|hasher| hasher.finish())
+    }
+}
+
+struct Hashed<H>([H; 2]);
+
+impl<H: Hasher> Write for Hashed<H> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.iter_mut().for_each(|hasher| hasher.write(text.as_bytes()));
+        Ok(())
+    }
+}
+
+/// Spans in the order in which they were met first.
+#[derive(Default)]
+struct Spans {
+    seen: Vec<Span>,
+    numbers: FxHashMap<Span, usize>,
+}
+
+impl Spans {
+    fn number(&mut self, span: Span) -> Span {
+        let next = self.seen.len();
+        let number = *self.numbers.entry(span).or_insert(next);
+        if number == next {
+            self.seen.push(span);
+        }
+        as_span(number)
+    }
+}
+
+/// A number, written as a span.
+fn as_span(number: usize) -> Span {
+    Span::new(Handle::from_index(0), number, number)
+}
+
+/// Calls `change` with every span of a kernel, in a fixed order.
+fn each_span(kernel: &mut Kernel, change: &mut impl FnMut(&mut Span)) {
+    for array in kernel.arrays.handles() {
+        kernel.arrays[array].span.iter_mut().for_each(&mut *change);
+    }
+    for site in kernel.sites.handles() {
+        let site = &mut kernel.sites[site];
+        site.span.iter_mut().chain(&mut site.inlined).for_each(&mut *change);
+    }
+    for unsupported in &mut kernel.unsupported {
+        unsupported.span.iter_mut().for_each(&mut *change);
+    }
+    for expr in 0..kernel.exprs.len() {
+        kernel.spans.get_mut(Handle::from_index(expr)).into_iter().for_each(&mut *change);
+    }
+    each_span_of(&mut kernel.body, change);
+}
+
+fn each_span_of(body: &mut [Stmt], change: &mut impl FnMut(&mut Span)) {
+    for statement in body {
+        match statement {
+            Stmt::Let { .. } | Stmt::Read { .. } | Stmt::Write { .. } | Stmt::Atomic { .. } => {}
+            Stmt::Sync { .. } | Stmt::Assert { cond: _, site: _ } => {}
+            Stmt::If { cond: _, then, otherwise } => {
+                each_span_of(then, change);
+                each_span_of(otherwise, change);
+            }
+            Stmt::For(counted) => each_span_of(&mut counted.body, change),
+            Stmt::Loop { test: Test::Before(_) | Test::After(_), body, site: _ } => each_span_of(body, change),
+            Stmt::Havoc { var: _, reason: _, span } | Stmt::Assume { cond: _, basis: _, span } => {
+                span.iter_mut().for_each(&mut *change);
+            }
+        }
+    }
+}
+
+/// Replaces every span of a verdict; whether a replacement was known for each.
+fn change_spans(verdict: &mut Verdict, replacement: impl Fn(Span) -> Option<Span>) -> bool {
+    let mut all_known = true;
+    let mut change = |span: &mut Option<Span>| {
+        if let Some(old) = *span {
+            *span = replacement(old);
+            all_known &= span.is_some();
+        }
+    };
+    // Whoever adds a field has to say here whether it holds spans.
+    let Verdict {
+        race: _,
+        divergence: _,
+        scope: _,
+        assumptions,
+        conflicts: _,
+        divergences: _,
+        failed_claims: _,
+        possible,
+        possible_divergences,
+        possible_claims,
+        undecided: _,
+    } = verdict;
+    let renumber = |mut assumption| {
+        if let Assumption::NoUnsignedWrap { expression: _, span } = &mut assumption {
+            change(span);
+        }
+        assumption
+    };
+    *assumptions = std::mem::take(assumptions).into_iter().map(renumber).collect();
+    let of_races = possible.iter_mut().map(|race| &mut race.reasons);
+    let of_syncs = possible_divergences.iter_mut().map(|divergence| &mut divergence.reasons);
+    let of_claims = possible_claims.iter_mut().map(|claim| &mut claim.reasons);
+    of_races.chain(of_syncs).chain(of_claims).flatten().for_each(|reason| change(&mut reason.span));
+    all_known
+}
