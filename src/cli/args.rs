@@ -26,6 +26,8 @@ pub(super) enum Command {
     Run(RunArgs),
     /// Check the log of a run for conflicts, or say what is in it
     Trace(TraceArgs),
+    /// Build, log and execute a CUDA program once, and say for which inputs that run shows that there is no race
+    Amplify(AmplifyArgs),
     /// Explain a rule, or list all rules
     Explain(ExplainArgs),
     /// What this program runs itself as, to read files through libclang
@@ -174,6 +176,22 @@ pub(super) enum RunBackend {
     Opencl,
     /// nvcc and a GPU (not supported yet)
     Cuda,
+}
+
+const AMPLIFY_EXIT_CODES: &str = "Exit codes:
+  0    no race in the run
+  1    races
+  2    usage, build or run error; the run is incomplete
+  101  a bug in raceproof";
+
+#[derive(Args, Debug)]
+#[command(after_help = AMPLIFY_EXIT_CODES)]
+pub(super) struct AmplifyArgs {
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = TraceFormat::Text)]
+    pub(super) format: TraceFormat,
 }
 
 const TRACE_EXIT_CODES: &str = "Exit codes:

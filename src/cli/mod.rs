@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: any knowledge of passes; the edges only know the driver and reports.
 
+mod amplify;
 mod args;
 mod check;
 mod explain;
@@ -70,6 +71,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Instrument(args) => instrument::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Amplify(args) => amplify::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::ClangWorker => return crate::driver::serve(),
     };

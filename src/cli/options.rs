@@ -2,7 +2,9 @@
 //!
 //! Every error names the argument and says what to write instead.
 
-use super::args::{CheckArgs, InstrumentArgs, Lang, LaunchArgs, Level, RunArgs, ShowArgs, Solver, SourceArgs};
+use super::args::{
+    AmplifyArgs, CheckArgs, InstrumentArgs, Lang, LaunchArgs, Level, RunArgs, ShowArgs, Solver, SourceArgs,
+};
 use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::options::{self, Levels, Options, Proofs, SolverKind, Timings};
@@ -64,6 +66,11 @@ pub(super) fn for_instrument(args: &InstrumentArgs) -> Result<Options> {
 /// The options of `run`: how its files are read.
 pub(super) fn for_run(args: &RunArgs) -> Result<Options> {
     common(&args.source, &LaunchArgs::default(), Some(Language::Cuda))
+}
+
+/// What the flow of a program that is run is analysed with: the same text, through whichever front end reads it best.
+pub(super) fn for_amplify(args: &AmplifyArgs) -> Result<Options> {
+    for_run(&args.run)
 }
 
 /// A number of seconds after which something ends.

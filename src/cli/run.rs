@@ -37,7 +37,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
     }
 }
 
-fn request(args: &RunArgs) -> Result<Request> {
+pub(super) fn request(args: &RunArgs) -> Result<Request> {
     let options = for_run(args)?;
     Ok(Request {
         files: args.files.clone(),
@@ -68,7 +68,7 @@ fn log(args: &RunArgs, built: &Built) -> Option<std::path::PathBuf> {
 }
 
 /// Says why there was no run.
-fn failed(error: &RunError) -> Exit {
+pub(super) fn failed(error: &RunError) -> Exit {
     if let Some(messages) = error.compiler_messages() {
         let _ = std::io::stderr().lock().write_all(messages.as_bytes());
     }
@@ -103,7 +103,7 @@ fn write_told(told: &[Told], out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// Complains about a program that did not end well.
-fn ended(args: &RunArgs, ran: &Ran) -> Exit {
+pub(super) fn ended(args: &RunArgs, ran: &Ran) -> Exit {
     let exit = match ran.ended {
         Ended::Exited(0) => Exit::Clean,
         Ended::Exited(status) => {

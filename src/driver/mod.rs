@@ -7,6 +7,7 @@
 //! Deliberately absent: arguments as typed, output formats, files that are not handed in (`cli` and
 //! [`parallel`] read them).
 
+pub mod amplify;
 mod asked;
 mod asking;
 mod attempt;

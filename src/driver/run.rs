@@ -150,7 +150,7 @@ fn directory(path: &Path) -> PathBuf {
 }
 
 /// Files of plain C and C++ are compiled as they are.
-fn is_host_code(path: &Path) -> bool {
+pub fn is_host_code(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
     ["c", "cc", "cpp", "cxx", "c++", "C"].contains(&extension)
 }

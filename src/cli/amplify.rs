@@ -1,0 +1,85 @@
+//! `raceproof amplify`: runs a program once, with its accesses logged, and says what that run shows for all data.
+
+use super::Exit;
+use super::args::{AmplifyArgs, TraceFormat};
+use super::interrupt::Interrupt;
+use super::output::{complain, note, to_stdout};
+use super::run::{ended, failed, request};
+use crate::driver::Options;
+use crate::driver::amplify::{Amplified, Verdict, amplified, json, text};
+use crate::driver::flows::{FileFlows, flows};
+use crate::driver::isolate::isolated;
+use crate::driver::parallel::{decode, on_workers, read};
+use crate::driver::run::{Ran, RunOptions, build};
+use crate::driver::trace::{LEAST_MEMORY, check_log};
+use anyhow::{Context, Result, anyhow, bail};
+use std::path::Path;
+
+/// Bytes of memory for the check of the log.
+const MEMORY: u64 = 512 << 20;
+
+/// Runs the command.
+pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
+    if args.run.no_log {
+        bail!("--no-log: nothing can be said without a log");
+    }
+    let request = request(&args.run)?;
+    let mut files = Vec::new();
+    for path in request.files.iter().filter(|path| !crate::driver::run::is_host_code(path)) {
+        match flows_of(path, &super::options::for_amplify(args)?)? {
+            Ok(found) => files.push(found),
+            Err(message) => {
+                complain(&format!("bug in raceproof: {message}; please report it with the file"));
+                return Ok(Exit::Bug);
+            }
+        }
+    }
+    let interrupt = Interrupt::listen();
+    let stop = || interrupt.is_pressed();
+    let built = match build(&request, &stop) {
+        Ok(built) => built,
+        Err(error) => return Ok(failed(&error)),
+    };
+    let log = args.run.log.clone().unwrap_or_else(|| built.scratch_log());
+    note("executing the program");
+    let ran = match built.run(&RunOptions { log: Some(log.clone()), ..request.run }, &stop) {
+        Ok(ran) => ran,
+        Err(error) => return Ok(failed(&error)),
+    };
+    let how = ended(&args.run, &ran);
+    if ran.launched.is_empty() {
+        return Ok(how);
+    }
+    conclude(args, &files, &built.left_out, &ran, &log)
+}
+
+/// The flows of a file, or the message of a panic.
+fn flows_of(path: &Path, options: &Options) -> Result<Result<FileFlows, String>> {
+    let bytes = read(path).map_err(|cause| anyhow!("cannot read {}: {cause}", path.display()))?;
+    let text = decode(&bytes);
+    Ok(on_workers(Some(1), 1, || isolated(|| flows(path, &text, options))))
+}
+
+fn conclude(args: &AmplifyArgs, files: &[FileFlows], left_out: &[String], ran: &Ran, log: &Path) -> Result<Exit> {
+    let outcome =
+        check_log(log, MEMORY.max(LEAST_MEMORY), None).with_context(|| format!("cannot check {}", log.display()))?;
+    let said = amplified(files, left_out, ran, &outcome);
+    let written = match args.format {
+        TraceFormat::Text => text(&said),
+        TraceFormat::Json => format!("{:#}\n", json(&said)),
+    };
+    to_stdout(|out| out.write_all(written.as_bytes())).context("cannot write to standard output")?;
+    Ok(exit(&said))
+}
+
+/// Races are findings; a run that shows nothing of any kernel is no answer.
+fn exit(said: &Amplified) -> Exit {
+    let any = |wanted: Verdict| said.kernels.iter().any(|each| each.verdict == wanted);
+    if any(Verdict::Race) {
+        Exit::Findings
+    } else if !said.problems.is_empty() {
+        Exit::Usage
+    } else {
+        Exit::Clean
+    }
+}
