@@ -378,3 +378,23 @@ fn a_build_says_how_its_files_are_compiled() {
     place.run(&["check", "src/k.cu", "--grid-dim", "1", "-p", "build", "-D", "STEP=2"]).expect(1);
     place.run(&["check", "src/k.cu", "-p", "src"]).expect(2).complains("compile_commands.json");
 }
+
+#[test]
+fn timings_say_which_libclang_answered() {
+    let place = Place::with(&[("free.cu", FREE)]);
+    let with_library = |library: &std::ffi::OsStr, front: &str| {
+        let mut command = place.command(&["check", "free.cu", "--timings", "--front", front]);
+        Seen::of(&command.env("LIBCLANG_PATH", library).output().unwrap()).expect(0)
+    };
+    let nowhere = place.path().as_os_str();
+    let seen = with_library(nowhere, "auto");
+    assert_eq!(seen.err, "note: no libclang was found; tree-sitter read 1 of 1 files\n");
+    assert!(with_library(nowhere, "tree-sitter").err.contains("as --front says"));
+    place.put("libclang.so", b"no library");
+    let broken = with_library(nowhere, "auto");
+    assert!(broken.err.contains("libclang.so") && broken.err.contains("tree-sitter read 1 of 1"), "{}", broken.err);
+    let Some(pool) = crate::clang::pool() else { return };
+    let seen = with_library(pool.library().as_os_str(), "auto");
+    assert!(seen.err.contains("clang version") && seen.err.contains("read 1 of 1 files"), "{}", seen.err);
+    assert_eq!(place.run(&["check", "free.cu"]).err, "");
+}

@@ -84,7 +84,7 @@ pub(super) struct CheckArgs {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: When,
-    /// Report the time that every kernel took
+    /// Report the time that every kernel took, and which libclang answered
     #[arg(long, help_heading = "Output")]
     pub(super) timings: bool,
     /// Files to check at once [default: one for each core]

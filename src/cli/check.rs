@@ -4,7 +4,7 @@ use super::Exit;
 use super::args::{CheckArgs, Format};
 use super::failing::fails;
 use super::interrupt::Interrupt;
-use super::output::{color, complain, to_stdout};
+use super::output::{color, complain, remark, to_stdout};
 use super::progress::Bar;
 use crate::diagnostic::render::{gcc, github, json, sarif, text};
 use crate::diagnostic::report::Report;
@@ -22,6 +22,9 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let (inputs, mut exit) = inputs(args)?;
     let run = checked(args, &inputs, &options);
     to_stdout(|out| write_report(&run.report, args, out)).context("cannot write to standard output")?;
+    if args.timings {
+        remark(&super::front::answered(args.source.front, &options.front, &run.report));
+    }
     exit = exit.max(problems(&run.problems));
     if run.unfinished > 0 {
         let (left, all) = (run.unfinished, inputs.len());

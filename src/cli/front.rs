@@ -1,6 +1,7 @@
 //! `--front`: which libclang is there, and how its workers are started.
 
 use super::args::FrontEnd as Typed;
+use crate::diagnostic::report::{Front, Report};
 use crate::driver::{FrontEnd, Limits, Pool, Start, locate};
 use anyhow::{Context, Result, bail};
 use std::sync::Arc;
@@ -23,6 +24,27 @@ pub(super) fn front_end(typed: Typed) -> Result<FrontEnd> {
             pool.try_out().context("--front clang (--front tree-sitter needs no libclang)")?;
             Ok(FrontEnd::Clang(Arc::new(pool)))
         }
+    }
+}
+
+/// Which libclang answered, for whom and why not, as one line.
+pub(super) fn answered(typed: Typed, front: &FrontEnd, report: &Report) -> String {
+    let files = report.files.len();
+    let pool = match front {
+        FrontEnd::Clang(pool) | FrontEnd::Auto(pool) => pool,
+        FrontEnd::TreeSitter if typed == Typed::Auto => {
+            return format!("no libclang was found; tree-sitter read {files} of {files} files");
+        }
+        FrontEnd::TreeSitter => return format!("tree-sitter read {files} of {files} files, as --front says"),
+    };
+    let library = pool.library().display();
+    match (pool.version(), pool.unusable()) {
+        (Some(version), _) => {
+            let read = report.files.iter().filter(|file| file.front == Front::Clang).count();
+            format!("{version} ({library}) read {read} of {files} files")
+        }
+        (None, Some(failure)) => format!("{failure}; tree-sitter read {files} of {files} files"),
+        (None, None) => format!("the libclang {library} was not needed"),
     }
 }
 

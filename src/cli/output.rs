@@ -18,10 +18,20 @@ pub(super) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     }
 }
 
-/// Writes one line to standard error; nothing can be done if that fails.
+/// Writes what is wrong as one line to standard error.
 pub(super) fn complain(message: &str) {
+    say("error", message);
+}
+
+/// Writes what is worth knowing as one line to standard error.
+pub(super) fn remark(message: &str) {
+    say("note", message);
+}
+
+/// One line on standard error; nothing can be done if that fails.
+fn say(kind: &str, message: &str) {
     let clean: String = message.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
-    let _ = writeln!(io::stderr().lock(), "error: {clean}");
+    let _ = writeln!(io::stderr().lock(), "{kind}: {clean}");
 }
 
 /// Writes one line to standard error that is no error.

@@ -68,6 +68,8 @@ pub struct Pool {
     limits: Limits,
     idle: Mutex<Vec<Worker>>,
     unusable: OnceLock<Failure>,
+    /// What the first worker that came up calls its libclang.
+    version: OnceLock<String>,
 }
 
 #[derive(Debug)]
@@ -75,12 +77,15 @@ struct Worker {
     child: Child,
     jobs: Sender<Job>,
     replies: Receiver<Result<Reply, Failure>>,
+    /// What its libclang calls itself.
+    version: String,
 }
 
 impl Pool {
     /// A pool without workers yet.
     pub fn new(start: Start, limits: Limits) -> Pool {
-        Pool { start, limits, idle: Mutex::new(Vec::new()), unusable: OnceLock::new() }
+        let (idle, unusable, version) = (Mutex::new(Vec::new()), OnceLock::new(), OnceLock::new());
+        Pool { start, limits, idle, unusable, version }
     }
 
     /// The libclang that the workers load.
@@ -98,6 +103,11 @@ impl Pool {
     /// What made the pool useless, if anything did.
     pub fn unusable(&self) -> Option<&Failure> {
         self.unusable.get()
+    }
+
+    /// What the libclang calls itself, once a worker has loaded it.
+    pub fn version(&self) -> Option<&str> {
+        self.version.get().map(String::as_str)
     }
 
     /// Has a worker do `job`.
@@ -127,8 +137,11 @@ impl Pool {
             return Ok(worker);
         }
         let started = Worker::start(&self.start, self.limits);
-        if let Err(failure @ Failure::Unusable(_)) = &started {
-            let _ = self.unusable.set(failure.clone());
+        // Of several workers that start at once the first is heard; they all load the same library.
+        match &started {
+            Ok(worker) => drop(self.version.set(worker.version.clone())),
+            Err(failure @ Failure::Unusable(_)) => drop(self.unusable.set(failure.clone())),
+            Err(_) => {}
         }
         started
     }
@@ -150,26 +163,34 @@ impl Worker {
         };
         let (jobs, taken) = mpsc::channel();
         let (given, replies) = mpsc::channel();
-        let worker = Worker { child, jobs, replies };
+        let (greet, greeting) = mpsc::channel();
+        let mut worker = Worker { child, jobs, replies, version: String::new() };
         // The thread ends when the worker dies or is killed, or when nobody asks any more.
         let conversation = std::thread::Builder::new().spawn(move || {
-            converse(&mut BufWriter::new(input), &mut BufReader::new(output), &taken, &given);
+            converse(&mut BufWriter::new(input), &mut BufReader::new(output), &taken, &given, &greet);
         });
         conversation.map_err(|error| Failure::Unusable(format!("no thread can be started: {error}")))?;
-        match worker.wait(limits.deadline) {
-            Ok(Reply::Parsed(_)) => Ok(worker),
-            Ok(Reply::Failed(why)) => Err(Failure::Unusable(format!("{}: {why}", start.library.display()))),
+        match await_from(&greeting, limits.deadline) {
+            Ok(Greeting::Ready(version)) => {
+                worker.version = version;
+                Ok(worker)
+            }
+            Ok(Greeting::Unusable(why)) => Err(Failure::Unusable(format!("{}: {why}", start.library.display()))),
             // A library that kills its worker before the first job will do so again.
             Err(failure) => Err(Failure::Unusable(format!("{}: {failure}", start.library.display()))),
         }
     }
 
     fn wait(&self, deadline: Duration) -> Result<Reply, Failure> {
-        match self.replies.recv_timeout(deadline) {
-            Ok(reply) => reply,
-            Err(RecvTimeoutError::Timeout) => Err(Failure::TimedOut(deadline)),
-            Err(RecvTimeoutError::Disconnected) => Err(Failure::Died),
-        }
+        await_from(&self.replies, deadline)
+    }
+}
+
+fn await_from<T>(from: &Receiver<Result<T, Failure>>, deadline: Duration) -> Result<T, Failure> {
+    match from.recv_timeout(deadline) {
+        Ok(answer) => answer,
+        Err(RecvTimeoutError::Timeout) => Err(Failure::TimedOut(deadline)),
+        Err(RecvTimeoutError::Disconnected) => Err(Failure::Died),
     }
 }
 
@@ -187,18 +208,19 @@ fn converse(
     output: &mut impl std::io::Read,
     jobs: &Receiver<Job>,
     replies: &Sender<Result<Reply, Failure>>,
+    greet: &Sender<Result<Greeting, Failure>>,
 ) {
     let failure = |error: WireError| match error {
         WireError::Broken(_) => Failure::Died,
         WireError::Garbage => Failure::Garbage,
     };
     let greeting = match wire::receive(output) {
-        Ok(Some(Greeting::Ready(_))) => Ok(Reply::Parsed(Parsed::default())),
-        Ok(Some(Greeting::Unusable(why))) => Ok(Reply::Failed(why)),
+        Ok(Some(greeting)) => Ok(greeting),
         Ok(None) => Err(Failure::Died),
         Err(error) => Err(failure(error)),
     };
-    let mut go_on = greeting.is_ok() && replies.send(greeting).is_ok();
+    let is_ready = matches!(greeting, Ok(Greeting::Ready(_)));
+    let mut go_on = greet.send(greeting).is_ok() && is_ready;
     while go_on {
         let Ok(job) = jobs.recv() else { return };
         let reply = wire::send(input, &job).and_then(|()| wire::receive(output));
