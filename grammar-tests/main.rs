@@ -12,6 +12,7 @@
 //! - [`render`]: the output formats on reports made by hand.
 //! - [`resolution`]: source text to typed programs.
 //! - [`rules`]: the prover on the catalogue of index idioms, and what its checker must refuse.
+//! - [`run`]: programs that are built and executed on the machine's own compiler.
 //! - [`show`]: what intermediate forms look like.
 //! - [`solver`]: the solver stage through the real binary, with solvers that lie, hang and die.
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
@@ -31,6 +32,7 @@ mod pages;
 mod render;
 mod resolution;
 mod rules;
+mod run;
 mod show;
 mod solver;
 mod theorem;

@@ -10,6 +10,17 @@ use super::token_edits::quoted;
 use crate::syntax::{Expr, Function, Item, TypeKind};
 use std::fmt::Write;
 
+/// What gives the parameters their values if the kernel was launched through an untyped pointer.
+fn parameters(function: &Function) -> String {
+    let name = |param: &crate::syntax::Param| match (&param.ty.kind, param.name.text.as_str()) {
+        (_, "") => "::raceproof::unnamed".to_owned(),
+        (TypeKind::Unsupported(_), name) => format!("{name}..."),
+        (_, name) => name.to_owned(),
+    };
+    let names: Vec<String> = function.params.iter().map(name).collect();
+    if names.is_empty() { String::new() } else { format!(" ::raceproof::parameters({});", names.join(", ")) }
+}
+
 impl<'a> Walker<'a> {
     /// Makes a kernel with a body its own launch stub.
     pub(super) fn kernel(&mut self, item: &Item, function: &Function) {
@@ -22,11 +33,12 @@ impl<'a> Walker<'a> {
         let Some((open, close)) = body else {
             return self.leave_out(item.span, "kernel whose body cannot be found".to_owned());
         };
-        let mut head = format!(" ::raceproof::kernel({}, {}, ", self.kernels.len(), quoted(&name));
+        let mut head = parameters(function);
+        // Writing to a string cannot fail.
+        let _ = write!(head, " ::raceproof::kernel({}, {}, ", self.kernels.len(), quoted(&name));
         for param in &function.params {
             let is_pack = matches!(param.ty.kind, TypeKind::Unsupported(_));
             if !param.name.text.is_empty() && !is_pack {
-                // Writing to a string cannot fail.
                 let _ = write!(head, "::raceproof::argument({0}, {1}), ", quoted(&param.name.text), param.name.text);
             }
         }

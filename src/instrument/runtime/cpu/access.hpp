@@ -76,7 +76,7 @@ __attribute__((always_inline)) inline void touched(uint32_t site, Kind kind, con
 }
 
 template <class T> __attribute__((always_inline)) inline const volatile void* address_of(T& place) {
-    return &reinterpret_cast<const volatile char&>(place);
+    return (const volatile void*)__builtin_addressof(place);
 }
 
 template <class T> __attribute__((always_inline)) static inline T& rd(uint32_t site, T& place) {

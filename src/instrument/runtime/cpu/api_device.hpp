@@ -133,40 +133,38 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, F, 
 
 namespace raceproof {
 
-// Kernels by address, for launches through `void*`.
-struct entry {
-    template <class... P> explicit entry(void (*function)(P...)) {
-        known()[reinterpret_cast<const void*>(function)] = [](const void* address, void** arguments) {
-            call(reinterpret_cast<void (*)(P...)>(const_cast<void*>(address)), arguments, std::index_sequence_for<P...>());
-        };
-    }
-    template <class... P, size_t... I>
-    static void call(void (*function)(P...), void** arguments, std::index_sequence<I...>) {
-        (void)arguments;
-        function(*static_cast<std::remove_reference_t<P>*>(arguments[I])...);
-    }
-    using Call = void (*)(const void*, void**);
-    static std::map<const void*, Call>& known() {
-        static std::map<const void*, Call>* kernels = new std::map<const void*, Call>;
-        return *kernels;
-    }
-};
-
-template <class... P>
-inline cudaError_t launch_by_type(void (*function)(P...), dim3 grid, dim3 block, void** arguments, size_t dynamic_bytes,
-                                  bool cooperative) {
-    configure(grid, block, dynamic_bytes);
-    pending.cooperative = cooperative;
-    entry::call(function, arguments, std::index_sequence_for<P...>());
-    return cudaError_t(last_error);
+template <class... P, size_t... I>
+inline void call_with(void (*function)(P...), void** arguments, std::index_sequence<I...>) {
+    (void)arguments;
+    function(*static_cast<std::remove_reference_t<P>*>(arguments[I])...);
 }
-inline cudaError_t launch_by_type(const void* function, dim3 grid, dim3 block, void** arguments, size_t dynamic_bytes,
-                                  bool cooperative) {
-    auto found = entry::known().find(function);
-    if (found == entry::known().end()) refuse("a launch through a pointer without a type of a kernel that is a template");
+template <class... P> inline void call_kernel(void (*function)(P...), void** arguments) {
+    call_with(function, arguments, std::index_sequence_for<P...>());
+}
+
+// A kernel whose type is not known. What it takes for its parameters is overwritten by its first statement
+// (`parameters`), so it is called with anything in the registers and on the stack that hold parameters. Where large
+// structures are handed over by address (AArch64), each register points to room for one.
+inline void call_kernel(const void* function, void** arguments) {
+    struct Room { char bytes[4096]; };
+    using Any = void (*)(void*, void*, void*, void*, void*, void*, void*, void*, double, double, double, double, double,
+                         double, double, double, Room);
+    void* rooms[8] = {};
+#if defined(__aarch64__)
+    for (void*& room : rooms) room = calloc(1, sizeof(Room));
+#endif
+    untyped_arguments = arguments;
+    reinterpret_cast<Any>(const_cast<void*>(function))(rooms[0], rooms[1], rooms[2], rooms[3], rooms[4], rooms[5], rooms[6],
+                                                       rooms[7], 0, 0, 0, 0, 0, 0, 0, 0, Room{});
+    untyped_arguments = nullptr;
+    for (void* room : rooms) free(room);
+}
+
+template <class F>
+inline cudaError_t launch(F function, dim3 grid, dim3 block, void** arguments, size_t dynamic_bytes, bool cooperative) {
     configure(grid, block, dynamic_bytes);
     pending.cooperative = cooperative;
-    found->second(function, arguments);
+    call_kernel(function, arguments);
     return cudaError_t(last_error);
 }
 
@@ -175,10 +173,10 @@ inline cudaError_t launch_by_type(const void* function, dim3 grid, dim3 block, v
 template <class F>
 inline cudaError_t cudaLaunchKernel(F function, dim3 grid, dim3 block, void** arguments, size_t dynamic_bytes = 0,
                                     cudaStream_t = nullptr) {
-    return raceproof::launch_by_type(function, grid, block, arguments, dynamic_bytes, false);
+    return raceproof::launch(function, grid, block, arguments, dynamic_bytes, false);
 }
 template <class F>
 inline cudaError_t cudaLaunchCooperativeKernel(F function, dim3 grid, dim3 block, void** arguments,
                                                size_t dynamic_bytes = 0, cudaStream_t = nullptr) {
-    return raceproof::launch_by_type(function, grid, block, arguments, dynamic_bytes, true);
+    return raceproof::launch(function, grid, block, arguments, dynamic_bytes, true);
 }

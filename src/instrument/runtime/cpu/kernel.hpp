@@ -10,12 +10,16 @@
 
 namespace raceproof {
 
+// A type without what `__restrict__` adds to it, which makes compilers find that a pointer is none.
+template <class T> struct unrestricted { using type = T; };
+template <class T> struct unrestricted<T* __restrict__> { using type = T*; };
+
 // A parameter of a kernel, as the log has it: numbers as text, pointers as allocation and offset.
 struct argument {
     std::string text;
 
     template <class T> argument(const char* name, const T& value) : text(name) {
-        using Plain = std::remove_cv_t<T>;
+        using Plain = typename unrestricted<std::remove_cv_t<T>>::type;
         text += '=';
         char room[64];
         if constexpr (std::is_same<Plain, bool>::value) {
@@ -32,7 +36,7 @@ struct argument {
             add_pointer((const void*)value);
         } else {
             text += "struct:";
-            auto bytes = reinterpret_cast<const unsigned char*>(&reinterpret_cast<const char&>(value));
+            auto bytes = (const unsigned char*)address_of(value);
             for (size_t i = 0; i < sizeof(T) && i < 256; i++) {
                 snprintf(room, sizeof room, "%02x", bytes[i]);
                 text += room;
@@ -62,6 +66,27 @@ struct Configuration {
     bool is_set = false;
 };
 inline thread_local Configuration pending{};
+
+// The values of a launch through an untyped pointer: the stub was called without them.
+inline thread_local void** untyped_arguments = nullptr;
+struct Unnamed {};
+inline Unnamed unnamed;
+
+inline void take_value(Unnamed&, void*) {}
+template <class T> inline void take_value(T& parameter, void* value) {
+    auto place = const_cast<void*>((const volatile void*)__builtin_addressof(parameter));
+    memcpy(place, value, sizeof(T));
+    // A parameter that is const may not be known to have changed.
+    asm volatile("" : : "r"(place) : "memory");
+}
+
+// Stands first in every kernel.
+template <class... T> inline void parameters(T&... all) {
+    void** values = untyped_arguments;
+    if (__builtin_expect(values == nullptr, 1)) return;
+    untyped_arguments = nullptr;
+    (take_value(all, *values++), ...);
+}
 inline thread_local int last_error = 0;   // cudaError_t
 
 // Keeps the error until the program asks for it.

@@ -1,0 +1,185 @@
+//! `raceproof run` on the machine's own compiler: programs that check themselves, findings at run time, bad weather.
+//!
+//! A compile takes seconds, so there are few of them, and what needs no kernel is plain C++.
+
+use crate::cli::Place;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What a run gave.
+#[derive(Debug)]
+struct Seen {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+fn seen(command: &mut Command) -> Seen {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+/// Runs `raceproof run` with a directory of its own for temporary files, which must be empty afterwards.
+fn run(place: &Place, arguments: &[&str]) -> Seen {
+    let temporary = place.path().join("tmp");
+    fs::create_dir_all(&temporary).unwrap();
+    let mut command = place.command(&["run"]);
+    let seen = seen(command.args(arguments).env("TMPDIR", &temporary));
+    let left: Vec<_> = fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(left.is_empty(), "left behind: {left:?}\n{seen:?}");
+    seen
+}
+
+#[test]
+fn a_program_that_uses_everything_finds_its_own_results_right_under_every_schedule() {
+    let place = Place::with(&[("everything.cu", include_str!("run/everything.cu"))]);
+    let seen = run(&place, &["everything.cu", "--keep", "kept", "--log", "run.trace"]);
+    assert!(seen.out.contains("0 failures in"), "{seen:?}");
+    assert!(seen.err.contains("executing the program"), "{seen:?}");
+    assert!(fs::metadata(place.path().join("run.trace")).unwrap().len() > 1000);
+    for seed in 0..6 {
+        let mut program = Command::new(place.path().join("kept/program"));
+        program.env("RACEPROOF_SEED", seed.to_string()).env("RACEPROOF_REPORT", place.path().join("report"));
+        let seen = self::seen(&mut program);
+        assert_eq!(seen.code, Some(0), "seed {seed}: {seen:?}");
+    }
+}
+
+const DIVERGENT: &str = r#"
+__global__ void apart(int *a) {
+    if (threadIdx.x < 16) {
+        __syncthreads();
+    } else {
+        __syncthreads();
+    }
+    a[threadIdx.x] = 1;
+}
+__global__ void stuck() {
+    if (threadIdx.x < 16)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+__global__ void outside(int *a) {
+    a[threadIdx.x] = 1;
+}
+int main() {
+    int *a, host[32];
+    cudaMalloc(&a, 32 * sizeof(int));
+    apart<<<1, 32>>>(a);
+    stuck<<<1, 32>>>();
+    outside<<<1, 32>>>(host);
+    return 0;
+}
+"#;
+
+#[test]
+fn divergent_barriers_and_wild_accesses_are_told_with_their_lines() {
+    let place = Place::with(&[("d.cu", DIVERGENT)]);
+    let seen = run(&place, &["d.cu"]);
+    assert_eq!(seen.code, Some(1), "{seen:?}");
+    let line = |number: u32, words: &[&str]| {
+        let start = format!("d.cu:{number}:");
+        let found = seen.out.lines().find(|line| line.starts_with(&start));
+        let found = found.unwrap_or_else(|| panic!("nothing is told about line {number}: {seen:?}"));
+        for word in words {
+            assert!(found.contains(word), "no `{word}` in {found}");
+        }
+    };
+    line(4, &["different barriers", "apart", "on line 6", "[barrier-divergence]"]);
+    line(12, &["deadlock", "stuck", "line 14", "[barrier-divergence]"]);
+    line(17, &["outside of all allocations", "`a`", "write of 4 bytes", "[array-bounds]"]);
+}
+
+#[test]
+fn a_compile_error_is_told_in_the_lines_of_the_user() {
+    let place = Place::with(&[("e.cu", "__global__ void k(int *a) { a[0] = 1; }\nint main() { nonsense(); }\n")]);
+    let seen = run(&place, &["e.cu"]);
+    assert_eq!(seen.code, Some(2), "{seen:?}");
+    assert!(seen.err.contains("e.cu:2:") && seen.err.contains("nonsense"), "{seen:?}");
+    assert!(seen.err.contains("does not compile") && !seen.err.contains("does not support"), "{seen:?}");
+}
+
+#[test]
+fn what_is_not_supported_is_refused_by_name_before_anything_runs() {
+    let text = "#include <stdio.h>\n__global__ void k(cudaTextureObject_t t, float *a) { a[0] = tex2D<float>(t, 0, 0); }\n\
+                int main() { puts(\"it runs\"); }\n";
+    let place = Place::with(&[("t.cu", text)]);
+    let seen = run(&place, &["t.cu"]);
+    assert_eq!(seen.code, Some(2), "{seen:?}");
+    assert!(seen.err.contains("does not support") && seen.err.contains("`cudaTextureObject_t`"), "{seen:?}");
+    assert!(!seen.out.contains("it runs"), "{seen:?}");
+}
+
+#[test]
+fn back_ends_that_are_not_there_are_refused() {
+    let place = Place::with(&[("a.cu", "int main() {}\n")]);
+    for backend in ["opencl", "cuda"] {
+        let seen = run(&place, &["a.cu", "--backend", backend]);
+        assert_eq!(seen.code, Some(2));
+        assert!(seen.err.contains("not supported yet"), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_machine_without_a_compiler_is_told_what_to_do() {
+    let place = Place::with(&[("a.cpp", "int main() {}\n")]);
+    for (variable, value) in [("CXX", "/nonexistent/c++"), ("PATH", "/nonexistent")] {
+        let mut command = place.command(&["run", "a.cpp"]);
+        command.env_remove("CXX").env(variable, value);
+        let seen = seen(&mut command);
+        assert_eq!(seen.code, Some(2), "{seen:?}");
+        assert!(seen.err.contains("no C++ compiler found") && seen.err.contains("CXX"), "{seen:?}");
+    }
+}
+
+#[test]
+fn programs_that_do_not_end_well_are_told_apart() {
+    let cases = [
+        ("int main() { return 3; }\n", "exited with status 3"),
+        ("#include <signal.h>\nint main() { raise(SIGSEGV); }\n", "signal 11 (segmentation fault)"),
+        ("int main() {}\n", "launched no kernel"),
+        ("int main() { for (volatile int i = 0;; i = 1) {} }\n", "ended after 0.5 seconds"),
+    ];
+    for (text, told) in cases {
+        let place = Place::with(&[("a.cpp", text)]);
+        let start = Instant::now();
+        let seen = run(&place, &["a.cpp", "--timeout", "0.5"]);
+        assert!(start.elapsed() < Duration::from_secs(30));
+        assert_eq!(seen.code, Some(2), "{seen:?}");
+        assert!(seen.err.contains(told), "no `{told}`: {seen:?}");
+    }
+}
+
+#[test]
+fn the_program_gets_its_arguments_and_its_output_is_the_users() {
+    let text = "#include <stdio.h>\nint main(int n, char **v) { for (int i = 1; i < n; i++) puts(v[i]); }\n";
+    let place = Place::with(&[("a.cpp", text)]);
+    let seen = run(&place, &["a.cpp", "--", "one", "--two"]);
+    assert_eq!(seen.out, "one\n--two\n", "{seen:?}");
+}
+
+#[test]
+fn a_crash_in_a_kernel_names_the_thread() {
+    let text = "__global__ void falls(int *a) { if (threadIdx.x == 7) *(volatile int *)16 = 1; else a[threadIdx.x] = 1; }\n\
+                int main() { int *a; cudaMalloc(&a, 128); falls<<<3, 32>>>(a); }\n";
+    let place = Place::with(&[("c.cu", text)]);
+    let seen = run(&place, &["c.cu", "--jobs", "1"]);
+    assert_eq!(seen.code, Some(1), "{seen:?}");
+    assert!(seen.out.contains("crash in falls: thread 7,0,0 of block 0,0,0"), "{seen:?}");
+    assert!(seen.err.contains("signal 11"), "{seen:?}");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let place = Place::with(&[]);
+    for file in ["missing.cu", "missing.cpp"] {
+        let seen = run(&place, &[file]);
+        assert_eq!(seen.code, Some(2));
+        assert!(seen.err.contains(file), "{seen:?}");
+    }
+    assert!(!Path::new("missing.cu").exists());
+}
