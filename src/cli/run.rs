@@ -4,13 +4,18 @@
 //! itself, first of all that code is executed, to standard error.
 
 use super::Exit;
-use super::args::{RunArgs, RunBackend};
+use super::args::{RunArgs, RunBackend, When};
 use super::interrupt::Interrupt;
 use super::options::{for_run, seconds};
-use super::output::{complain, note, to_stdout};
+use super::output::{color, complain, note, to_stdout};
 use crate::driver::run::{BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, build};
+use crate::driver::trace::{Format, Verdict, check_log, write_check};
 use anyhow::{Context, Result, bail};
 use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Memory that the check of a log may take.
+const MEMORY: u64 = 512 << 20;
 
 /// Runs the command.
 pub(super) fn run(args: &RunArgs) -> Result<Exit> {
@@ -32,7 +37,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
     let options = RunOptions { log: log(args, &built), ..request.run };
     note("executing the program");
     match built.run(&options, &stop) {
-        Ok(ran) => conclude(args, &ran),
+        Ok(ran) => conclude(args, options.log.as_deref(), &ran),
         Err(error) => Ok(failed(&error)),
     }
 }
@@ -60,7 +65,7 @@ pub(super) fn request(args: &RunArgs) -> Result<Request> {
 }
 
 /// Where the log is written: where the user wants it, else where it goes away with everything else.
-fn log(args: &RunArgs, built: &Built) -> Option<std::path::PathBuf> {
+fn log(args: &RunArgs, built: &Built) -> Option<PathBuf> {
     if args.no_log {
         return None;
     }
@@ -81,14 +86,32 @@ pub(super) fn failed(error: &RunError) -> Exit {
 }
 
 /// Says what the run showed. Findings count more than the way the program ended: they often are its reason.
-fn conclude(args: &RunArgs, ran: &Ran) -> Result<Exit> {
-    let findings = ran.told.iter().filter(|told| told.rule.is_some()).count();
+fn conclude(args: &RunArgs, log: Option<&Path>, ran: &Ran) -> Result<Exit> {
     to_stdout(|out| write_told(&ran.told, out)).context("cannot write to standard output")?;
     let ended = ended(args, ran);
-    if findings > 0 {
-        return Ok(Exit::Findings);
+    let mut exit = if ran.told.iter().any(|told| told.rule.is_some()) { Exit::Findings } else { ended };
+    if let Some(log) = log.filter(|_| !ran.launched.is_empty()) {
+        exit = match judge(args, log)? {
+            Verdict::Racy => Exit::Findings,
+            Verdict::NoConflict => exit,
+            Verdict::Partial if exit == Exit::Findings => exit,
+            Verdict::Partial => Exit::Usage,
+        };
     }
-    Ok(ended)
+    Ok(exit)
+}
+
+/// Checks the log for conflicts and says what there is.
+fn judge(args: &RunArgs, log: &Path) -> Result<Verdict> {
+    let jobs = args.jobs.and_then(|jobs| usize::try_from(jobs).ok());
+    let outcome = check_log(log, MEMORY, jobs).with_context(|| format!("cannot read the log {}", log.display()))?;
+    let mut verdict = Verdict::Partial;
+    to_stdout(|out| {
+        verdict = write_check(log, &outcome, Format::Text(color(When::Auto)), out)?;
+        Ok(())
+    })
+    .context("cannot write to standard output")?;
+    Ok(verdict)
 }
 
 fn write_told(told: &[Told], out: &mut dyn Write) -> std::io::Result<()> {
