@@ -38,6 +38,8 @@ fn a_program_that_uses_everything_finds_its_own_results_right_under_every_schedu
     let place = Place::with(&[("everything.cu", include_str!("run/everything.cu"))]);
     let seen = run(&place, &["everything.cu", "--keep", "kept", "--log", "run.trace"]);
     assert!(seen.out.contains("0 failures in"), "{seen:?}");
+    assert_eq!(seen.code, Some(0), "{seen:?}");
+    assert!(seen.out.contains("no conflict in this run"), "{seen:?}");
     assert!(seen.err.contains("executing the program"), "{seen:?}");
     assert!(fs::metadata(place.path().join("run.trace")).unwrap().len() > 1000);
     for seed in 0..6 {
@@ -66,9 +68,15 @@ __global__ void stuck() {
 __global__ void outside(int *a) {
     a[threadIdx.x] = 1;
 }
+__global__ void waits(volatile int *flag) {
+    if (threadIdx.x == 0) while (flag[0] == 0);
+    if (threadIdx.x == 31) flag[0] = 1;
+}
 int main() {
     int *a, host[32];
     cudaMalloc(&a, 32 * sizeof(int));
+    cudaMemset(a, 0, 32 * sizeof(int));
+    waits<<<1, 32>>>(a);
     apart<<<1, 32>>>(a);
     stuck<<<1, 32>>>();
     outside<<<1, 32>>>(host);
@@ -77,7 +85,7 @@ int main() {
 "#;
 
 #[test]
-fn divergent_barriers_and_wild_accesses_are_told_with_their_lines() {
+fn races_divergent_barriers_and_wild_accesses_are_told_with_their_lines() {
     let place = Place::with(&[("d.cu", DIVERGENT)]);
     let seen = run(&place, &["d.cu"]);
     assert_eq!(seen.code, Some(1), "{seen:?}");
@@ -91,6 +99,7 @@ fn divergent_barriers_and_wild_accesses_are_told_with_their_lines() {
     };
     line(4, &["different barriers", "apart", "on line 6", "[barrier-divergence]"]);
     line(12, &["deadlock", "stuck", "line 14", "[barrier-divergence]"]);
+    assert!(seen.out.contains("d.cu:20:34") && seen.out.contains("data race on flag"), "{seen:?}");
     line(17, &["outside of all allocations", "`a`", "write of 4 bytes", "[array-bounds]"]);
 }
 

@@ -68,7 +68,7 @@ __global__ void warps(int *out) {
 __global__ void counts(int *out) {
     int thirds = __syncthreads_count(threadIdx.x % 3 == 0);
     int some = __syncthreads_or(threadIdx.x == 5), every = __syncthreads_and(threadIdx.x != 5);
-    if (threadIdx.x == 0) out[0] = thirds, out[1] = some, out[2] = every;
+    if (blockIdx.x == 0 && threadIdx.x == 0) out[0] = thirds, out[1] = some, out[2] = every;
     atomicAdd(&counter, int(weights[threadIdx.x % 4]));
     atomicMax(&wide, (unsigned long long)threadIdx.x << 33);
 }
@@ -81,12 +81,12 @@ __global__ void leaving(int *out, int n) {
 }
 
 // The first thread waits for the last block.
-__global__ void waiting(volatile int *flag) {
+__global__ void waiting(int *flag) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        while (*flag == 0) {
+        while (atomicAdd(flag, 0) == 0) {
         }
     }
-    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == blockDim.x - 1) *flag = 1;
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == blockDim.x - 1) atomicExch(flag, 1);
 }
 
 __global__ void whole_grid(int *a, int *sums) {
