@@ -233,10 +233,19 @@ impl Built {
             }
         }
         let array = found.as_ref().map_or_else(String::new, |(_, array)| format!(" through `{array}`"));
-        Told {
-            place: found.map(|(place, _)| place),
-            message: format!("access outside of all allocations{array} in {}: {text}", event.kernel),
-            rule: Some("array-bounds"),
+        let place = found.map(|(place, _)| place);
+        let message = format!("access outside of all allocations{array} in {}: {text}", event.kernel);
+        if self.allocates_in_kernels() {
+            // It may well be memory of a kernel's own, which the runtime does not know.
+            let message = format!("{message}; it is not logged: memory that kernels allocate is not followed");
+            return Told { place, message, rule: None };
         }
+        Told { place, message, rule: Some("array-bounds") }
+    }
+
+    /// Whether device code has `malloc` or `new`.
+    fn allocates_in_kernels(&self) -> bool {
+        let allocates = |what: &str| what.contains("dynamic memory") || what.contains("new expression");
+        self.files.iter().flat_map(|file| &file.unit.left_out).any(|left_out| allocates(&left_out.what))
     }
 }

@@ -5,6 +5,10 @@
 // Outside of kernels, and with RACEPROOF_PLAIN, all of this is nothing.
 #pragma once
 
+#if defined(__linux__)
+#include <link.h>
+#endif
+
 #include "warp.hpp"
 
 // A program of several units has one table of sites: the sites of a unit begin where those of the unit before end. The
@@ -42,6 +46,29 @@ inline void Worker::prepare_sites() {
     here.found = found_by_site.data();
 }
 
+// Whether an address is in what the program was loaded with and nobody can write: tables of constants.
+inline bool is_constant_of_program(uintptr_t address) {
+#if defined(__linux__)
+    struct Asked { uintptr_t address; bool found; } asked{address, false};
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, size_t, void* data) {
+            auto asked = static_cast<Asked*>(data);
+            for (int i = 0; i < object->dlpi_phnum; i++) {
+                const auto& part = object->dlpi_phdr[i];
+                uintptr_t first = object->dlpi_addr + part.p_vaddr;
+                bool holds = part.p_type == PT_LOAD && asked->address - first < part.p_memsz;
+                if (holds && !(part.p_flags & PF_W)) asked->found = true;
+            }
+            return int(asked->found);
+        },
+        &asked);
+    return asked.found;
+#else
+    (void)address;
+    return false;
+#endif
+}
+
 // The slow way: the site meets this allocation for the first time, or another one than before.
 __attribute__((noinline)) inline bool look_up(uint32_t site, uintptr_t address, uint32_t bytes, bool is_write) {
     Found& found = here.found[site];
@@ -51,6 +78,7 @@ __attribute__((noinline)) inline bool look_up(uint32_t site, uintptr_t address, 
         found = {allocation.base, allocation.bytes, allocation.id};
         return true;
     }
+    if (!is_write && is_constant_of_program(address)) return false;
     char text[160];
     snprintf(text, sizeof text, "%u\t%s of %u bytes at %#zx, thread %s of block %s", site, is_write ? "write" : "read",
              bytes, size_t(address), text_of(threadIdx).c_str(), text_of(blockIdx).c_str());

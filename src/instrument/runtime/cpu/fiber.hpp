@@ -31,6 +31,8 @@ inline size_t stack_bytes() {
 }
 
 constexpr size_t GUARD_BYTES = 16384;
+constexpr uint32_t MAX_GUARDED = 20000;
+inline uint32_t guarded = 0;
 
 // Free fibers of one OS thread.
 class FiberPool {
@@ -58,7 +60,8 @@ private:
             fputs("raceproof: no memory for the stacks of threads; lower RACEPROOF_STACK (KiB)\n", stderr);
             _exit(70);
         }
-        mprotect(memory, GUARD_BYTES, PROT_NONE);
+        // Every guarded stack is two mappings, of which a process may have some 65,000.
+        if (__atomic_fetch_add(&guarded, 1, __ATOMIC_RELAXED) < MAX_GUARDED) mprotect(memory, GUARD_BYTES, PROT_NONE);
         Fiber* fiber = new Fiber;
         fiber->low = static_cast<char*>(memory) + GUARD_BYTES;
         fiber->bytes = bytes;
