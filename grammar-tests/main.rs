@@ -1,5 +1,6 @@
 //! The one integration binary: `cargo test --test grammar-tests [FILTER]`.
 //!
+//! - [`amplify`]: what one run says of all data inputs, through the real binary.
 //! - [`clang`]: the front end on libclang, against tree-sitter's and against bad weather.
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
@@ -20,6 +21,7 @@
 //! - [`trace`]: logs of runs, written by the C++ runtime and by hand, whole and damaged.
 //! - [`weather`]: damaged files, full devices, interrupts.
 
+mod amplify;
 mod clang;
 mod cli;
 mod fixtures;

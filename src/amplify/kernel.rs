@@ -1,6 +1,6 @@
 //! What one run says of each kernel.
 
-use super::pointers::overlaps;
+use super::pointers::{Pair, pairs};
 use super::{Amplified, Answer, Argument, Conflict, Launch, Obstacle, ObstacleKind, Run, Statement, Subject, Verdict};
 use crate::calculus::Space;
 use crate::flow::words::Words;
@@ -38,7 +38,8 @@ fn answer(run: &Run, name: &str, instances: &[&Subject<'_>]) -> Answer {
     let mut obstacles = of_run(run, name, &launches);
     let is_shown = obstacles.is_empty();
     obstacles.extend(of_kernel(instances));
-    obstacles.extend(of_pointers(instances, &launches));
+    let [overlapping, unchecked] = all_pairs(instances, &launches);
+    obstacles.extend(of_pointers(&overlapping));
     let verdict = match (races.is_empty(), is_shown, obstacles.is_empty()) {
         (false, ..) => Verdict::Race,
         (true, _, true) => Verdict::Amplified,
@@ -59,6 +60,10 @@ fn answer(run: &Run, name: &str, instances: &[&Subject<'_>]) -> Answer {
     };
     if verdict == Verdict::Amplified {
         state(&mut answer, instances, &launches);
+        let assumed = unchecked.iter().map(|(first, second)| {
+            format!("{first} and {second} point to disjoint memory (their places are not in the log)")
+        });
+        answer.relies_on.extend(assumed);
     }
     answer
 }
@@ -128,14 +133,21 @@ fn hindrance(words: &Words<'_>, reached: &Reached) -> Option<Obstacle> {
     Some(Obstacle { kind, message: format!("{} {verb}", words.source(&reached.source)), chain })
 }
 
-fn of_pointers(instances: &[&Subject<'_>], launches: &[(usize, &Launch)]) -> Vec<Obstacle> {
-    let mut pairs = BTreeSet::new();
+/// The pairs of pointers of all launches that overlap, and those of which the log does not say.
+fn all_pairs(instances: &[&Subject<'_>], launches: &[(usize, &Launch)]) -> [BTreeSet<Pair>; 2] {
+    let mut all = [BTreeSet::new(), BTreeSet::new()];
     for subject in instances {
         for (_, launch) in launches {
-            pairs.extend(overlaps(subject, launch));
+            let found = pairs(subject, launch);
+            all[0].extend(found.overlapping);
+            all[1].extend(found.unchecked);
         }
     }
-    let told = pairs.into_iter().map(|(first, second)| {
+    all
+}
+
+fn of_pointers(overlapping: &BTreeSet<Pair>) -> Vec<Obstacle> {
+    let told = overlapping.iter().map(|(first, second)| {
         let message = format!(
             "{first} and {second} point into one allocation, and what is read through them decides an access; it was \
              taken that they are disjoint"

@@ -102,13 +102,17 @@ fn data_that_decides_only_reads_is_no_obstacle_unless_pointers_overlap() {
     assert!(said.kernels[0].relies_on[0].contains("idx"), "{said:?}");
     let overlapping = run(vec![launch("gather", &[("idx", "@0+0"), ("y", "@1+0"), ("x", "@1+4096")])]);
     assert_eq!(amplified(GATHER, &overlapping).kernels[0].obstacles[0].kind, ObstacleKind::Overlap);
+    let in_a_struct = run(vec![launch("gather", &[("idx", "@0+0"), ("y", "@1+0")])]);
+    let said = amplified(GATHER, &in_a_struct);
+    assert_eq!(said.kernels[0].verdict, Verdict::Amplified);
+    assert!(said.kernels[0].relies_on.iter().any(|line| line.starts_with("y and x point to disjoint")), "{said:?}");
     let only_read = run(vec![launch("gather", &[("idx", "@0+0"), ("y", "@1+0"), ("x", "@0+0")])]);
     assert_eq!(amplified(GATHER, &only_read).kernels[0].verdict, Verdict::Amplified);
 }
 
 #[test]
 fn in_place_launches_of_kernels_that_only_compute_are_amplified() {
-    let in_place = run(vec![launch("saxpy", &[("n", "64"), ("x", "@0+0"), ("y", "@0+0")])]);
+    let in_place = run(vec![launch("saxpy", &[("n", "64"), ("a", "1"), ("x", "@0+0"), ("y", "@0+0")])]);
     assert_eq!(amplified(SAXPY, &in_place).kernels[0].verdict, Verdict::Amplified);
 }
 

@@ -37,7 +37,9 @@ pub fn flows(path: &Path, text: &str, options: &Options) -> FileFlows {
 
 /// Where the files name the macro of the architecture, line comments apart.
 fn architecture(sources: &SourceMap) -> Option<String> {
-    sources.files().find_map(|(_, file)| {
+    // Raceproof's own text defines it.
+    let own = |path: &Path| path.to_string_lossy().starts_with('<');
+    sources.files().filter(|(_, file)| !own(&file.path)).find_map(|(_, file)| {
         let mut lines = file.text.lines().map(|line| line.split("//").next().unwrap_or(line));
         let line = lines.position(|line| line.contains("__CUDA_ARCH__"))?;
         Some(format!("{}:{}", file.path.display(), line + 1))
