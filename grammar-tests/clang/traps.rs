@@ -303,3 +303,36 @@ fn nesting_is_stopped_before_libclang_sees_it() {
     let text = "__global__ void k(float *y) { y[blockIdx.x * blockDim.x + threadIdx.x] = 1; }";
     assert_eq!(verdict(&checked("a.cu", text, clang), "k").0, Race::RaceFree, "the pool is as good as new");
 }
+
+#[test]
+fn what_headers_declare_is_known_without_them() {
+    let Some(clang) = super::clang() else { return };
+    let text = "#include <fstream>
+#include <sys/time.h>
+texture<float, 1, cudaReadModeElementType> values;
+texture<float4, cudaTextureType2D> image;
+surface<void, 2> result;
+__global__ void k(float *y) { int i = threadIdx.x; y[i] = tex1Dfetch(values, i) + tex2D(image, i, 1).x; }
+__global__ void s(float x) { surf2Dwrite(x, result, 4, threadIdx.x); }
+__global__ void h(half *x, __half2 *y) { x[threadIdx.x] = __float2half(1.0f) * x[threadIdx.x]; y[threadIdx.x].x = x[0]; }
+int main(int count, char **words) {
+  struct timeval now; gettimeofday(&now, 0);
+  std::ifstream in(words[1], std::ios::binary); int n; in >> n; std::ofstream out; out << n << std::endl;
+  FILE *file = fopen(words[1], \"r\"); if (feof(file) || fgetc(file) == EOF) fseek(file, 0, SEEK_SET);
+  std::vector<float> v(n); std::sort(v.begin(), v.end());
+  k<<<1, n>>>(v.data());
+}";
+    let report = checked("a.cu", text, clang.clone());
+    assert_eq!(report.parse, Parse::Ok, "{:?}", report.diagnostics);
+    let hip = "#include <hip/hip_runtime.h>
+__global__ void k(float *y) { y[threadIdx.x] = __shfl_down(y[0], 1); if (threadIdx.x == 0) safeAtomicAdd(y, 1.0f); }
+int main() {
+  float *y; hipStream_t stream; hipEvent_t event; hipDeviceProp_t properties;
+  if (hipMalloc(&y, 64) != hipSuccess || hipStreamCreate(&stream) != hipSuccess) return 1;
+  hipGetDeviceProperties(&properties, 0); int lanes = properties.warpSize; hipEventCreate(&event);
+  hipLaunchKernelGGL(k, dim3(lanes), dim3(64), 0, stream, y);
+  hipMemcpy(y, y, 64, hipMemcpyDeviceToHost); puts(hipGetErrorString(hipGetLastError()));
+}";
+    let report = checked("a.hip", hip, clang);
+    assert_eq!(report.parse, Parse::Ok, "{:?}", report.diagnostics);
+}

@@ -222,6 +222,34 @@ fn real_solvers_answer_with_models_and_stay_incremental() {
 }
 
 #[test]
+fn every_solver_decides_bit_vectors_and_stays_incremental() {
+    for mut session in SolverKind::ALL.into_iter().filter_map(real) {
+        let mut terms = Terms::new();
+        let (x, y) = (terms.symbol("x", Sort::Bits(32)), terms.symbol("a |name\\", Sort::Bits(32)));
+        let (sum, seven) = (terms.apply(Op::BvAdd, vec![x, y]), terms.bits(7, 32));
+        let equation = terms.eq(sum, seven);
+        session.assert(&terms, equation);
+        assert_eq!(session.check(limits(20_000)), Answer::Sat, "{}", session.script());
+        session.push();
+        let one = terms.bits(1, 32);
+        let equal = terms.eq(x, y);
+        session.assert(&terms, equal);
+        assert_eq!(session.check(limits(20_000)), Answer::Unsat, "{}", session.script());
+        session.pop();
+        assert_eq!(session.check(limits(20_000)), Answer::Sat, "{}", session.script());
+        let values = session.values(&terms, &[x, y], Instant::now() + Duration::from_secs(20)).unwrap();
+        let number = |at: usize| values[at].and_then(Value::number).unwrap();
+        assert_eq!((number(0) + number(1)).rem_euclid(1 << 32), 7);
+        // The question after a reset knows nothing of the one before.
+        session.reset();
+        let odd = terms.apply(Op::BvAnd, vec![x, one]);
+        let is_odd = terms.eq(odd, one);
+        session.assert(&terms, is_odd);
+        assert_eq!(session.check(limits(20_000)), Answer::Sat, "{}", session.script());
+    }
+}
+
+#[test]
 fn effort_is_counted() {
     let Some(mut session) = real(SolverKind::Z3) else { return };
     let mut terms = Terms::new();

@@ -355,6 +355,14 @@ int rand();
 void srand(unsigned);
 double drand48();
 void srand48(long);
+long lrand48();
+struct timeval { long tv_sec, tv_usec; };
+struct timespec { long tv_sec, tv_nsec; };
+struct timezone;
+int gettimeofday(struct timeval *, void *);
+int clock_gettime(int, struct timespec *);
+int strcasecmp(const char *, const char *);
+int strncasecmp(const char *, const char *, size_t);
 time_t time(time_t *);
 struct FILE;
 extern FILE *const stdout, *const stderr, *const stdin;
@@ -366,6 +374,14 @@ template <class... A> int scanf(const char *, A...);
 template <class... A> int fscanf(FILE *, const char *, A...);
 FILE *fopen(const char *, const char *);
 int fclose(FILE *);
+const int EOF = -1, SEEK_SET = 0, SEEK_CUR = 1, SEEK_END = 2;
+int feof(FILE *);
+int ferror(FILE *);
+int fgetc(FILE *);
+int fputc(int, FILE *);
+int fseek(FILE *, long, int);
+long ftell(FILE *);
+void rewind(FILE *);
 size_t fread(void *, size_t, size_t, FILE *);
 size_t fwrite(const void *, size_t, size_t, FILE *);
 char *fgets(char *, int, FILE *);
@@ -471,11 +487,12 @@ const char *cudaGetErrorName(cudaError_t);
 enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
 enum { cudaTextureType1D = 1, cudaTextureType2D, cudaTextureType3D };
 enum { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
-template <class T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType> struct texture {
+template <class T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType>
+struct __attribute__((device_builtin_texture_type)) texture {
   int normalized, filterMode, addressMode[3];
   cudaChannelFormatDesc channelDesc;
 };
-template <class T, int D = 1> struct surface {};
+template <class T, int D = 1> struct __attribute__((device_builtin_surface_type)) surface {};
 #define RP_TEXTURE(F) \
   template <class T, class... A> T F(cudaTextureObject_t, A...); \
   template <class T, int D, cudaTextureReadMode M, class... A> T F(texture<T, D, M>, A...);
@@ -486,7 +503,10 @@ RP_TEXTURE(tex2Dgather)
 #define RP_SURFACE(D) \
   template <class T, class... A> T surf##D##read(cudaSurfaceObject_t, A...); \
   template <class T, class... A> void surf##D##read(T *, cudaSurfaceObject_t, A...); \
-  template <class T, class... A> void surf##D##write(T, cudaSurfaceObject_t, A...);
+  template <class T, class... A> void surf##D##write(T, cudaSurfaceObject_t, A...); \
+  template <class T, class U, int N, class... A> T surf##D##read(surface<U, N>, A...); \
+  template <class T, class U, int N, class... A> void surf##D##read(T *, surface<U, N>, A...); \
+  template <class T, class U, int N, class... A> void surf##D##write(T, surface<U, N>, A...);
 RP_SURFACE(1D) RP_SURFACE(2D) RP_SURFACE(3D) RP_SURFACE(2DLayered) RP_SURFACE(Cubemap)
 #undef RP_SURFACE
 struct curandState { unsigned v[12]; };
@@ -596,7 +616,7 @@ using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
 using ::sqrt; using ::sin; using ::cos; using ::tan; using ::exp; using ::log; using ::log2; using ::pow; using ::fabs;
 using ::floor; using ::ceil; using ::round; using ::fmin; using ::fmax; using ::fma; using ::abs; using ::min; using ::max;
 using ::isnan; using ::isinf; using ::memcpy; using ::memset; using ::printf; using ::rand; using ::srand; using ::exit;
-using ::malloc; using ::free; using ::atoi; using ::atof; using ::time; using ::clock;
+using ::malloc; using ::free; using ::fopen; using ::fclose; using ::fread; using ::fwrite; using ::atoi; using ::atof; using ::time; using ::clock;
 typedef decltype(nullptr) nullptr_t;
 struct ostream {
   template <class T> ostream &operator<<(const T &);
@@ -604,7 +624,31 @@ struct ostream {
 };
 ostream &endl(ostream &);
 ostream &flush(ostream &);
-extern ostream cout, cerr;
+extern ostream cout, cerr, clog;
+struct istream {
+  template <class T> istream &operator>>(T &);
+  explicit operator bool() const;
+  istream &getline(char *, long);
+  istream &read(char *, long);
+  bool eof() const;
+  bool good() const;
+};
+extern istream cin;
+struct ios { enum openmode { in = 1, out, binary = 4 }; };
+struct ifstream : istream {
+  ifstream();
+  template <class T, class... A> explicit ifstream(const T &, A...);
+  template <class T, class... A> void open(const T &, A...);
+  bool is_open() const;
+  void close();
+};
+struct ofstream : ostream {
+  ofstream();
+  template <class T, class... A> explicit ofstream(const T &, A...);
+  template <class T, class... A> void open(const T &, A...);
+  bool is_open() const;
+  void close();
+};
 struct string {
   string();
   string(const char *);
@@ -636,6 +680,11 @@ template <class T> T *begin(vector<T> &);
 template <class T> void swap(T &, T &);
 template <class I, class T> void fill(I, I, T);
 template <class I, class F> void generate(I, I, F);
+template <class I, class... F> void sort(I, I, F...);
+template <class I, class O> O copy(I, I, O);
+template <class I, class T> T accumulate(I, I, T);
+template <class I> I max_element(I, I);
+template <class I> I min_element(I, I);
 template <class T> struct numeric_limits {
   static constexpr T max() { return T(); }
   static constexpr T min() { return T(); }
