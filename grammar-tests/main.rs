@@ -7,6 +7,7 @@
 //! - [`flow`]: which inputs reach an access: the law behind amplification, and what files expect.
 //! - [`grammar`]: syntax and preprocessor: small texts and what they are read as.
 //! - [`hook`]: the pre-commit hook, run by the real pre-commit.
+//! - [`instrument`]: source text to instrumented text: one test for each construct, and laws on all fixtures.
 //! - [`lowering`]: source text to calculus, one test for each trap.
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`pages`]: the examples of the rule pages.
@@ -28,6 +29,7 @@ mod fixtures;
 mod flow;
 mod grammar;
 mod hook;
+mod instrument;
 mod laws;
 mod lowering;
 mod pages;

@@ -34,7 +34,7 @@ const WRITING: [(&str, &[usize]); 14] = [
 ];
 
 /// What the runtime has, beyond `builtins`: groups of threads and functions of the host that are harmless.
-const PROVIDED: [&str; 24] = [
+const PROVIDED: [&str; 32] = [
     "this_thread_block",
     "this_grid",
     "this_cluster",
@@ -59,6 +59,14 @@ const PROVIDED: [&str; 24] = [
     "__nanosleep",
     "__builtin_unreachable",
     "__prof_trigger",
+    "plus",
+    "less",
+    "greater",
+    "equal_to",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    "multiplies",
 ];
 
 impl<'a> Walker<'a> {

@@ -48,7 +48,7 @@ pub use tokens::{numbered, place_of};
 
 use crate::edit::EditError;
 use crate::preprocess::Output;
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Language, Span};
 use crate::syntax::{Aside, Unit};
 use token_edits::{assemble, quoted};
 use tokens::Tokens;
@@ -114,6 +114,9 @@ pub enum InstrumentError {
     /// A file that no `#include` of the unit names, such as one that the command line includes.
     #[error("{0} came in without an include directive and cannot be instrumented")]
     Unplaced(String),
+    /// A language for which there are no edits.
+    #[error("only CUDA is instrumented so far")]
+    Language,
     /// The macros of the unit expand without end.
     #[error("macros expand to too many tokens; the file is not read")]
     TooLarge,
@@ -123,6 +126,9 @@ pub enum InstrumentError {
 pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> {
     if source.output.gave_up {
         return Err(InstrumentError::TooLarge);
+    }
+    if source.unit.dialect.language() != Language::Cuda {
+        return Err(InstrumentError::Language);
     }
     let tokens = Tokens::new(source.output);
     let mut walker = items::Walker::new(&tokens, source);

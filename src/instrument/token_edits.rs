@@ -85,9 +85,10 @@ pub(super) fn assemble(
     guards: Vec<(Span, String)>,
     main: FileId,
 ) -> Result<String, InstrumentError> {
-    if let Some(file) = tokens.repeated {
-        let path = tokens.sources().file(file).path.display().to_string();
-        return Err(InstrumentError::Repeated(path));
+    let repeated = edits.edits.iter().flat_map(TokenEdit::touched).find(|&token| tokens.is_repeated(token));
+    if let Some(span) = repeated.and_then(|token| tokens.span(token)) {
+        let file = tokens.sources().visible(span).file;
+        return Err(InstrumentError::Repeated(tokens.sources().file(file).path.display().to_string()));
     }
     let calls = outermost_calls(tokens);
     let mut assembly = Assembly {

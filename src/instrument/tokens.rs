@@ -35,8 +35,8 @@ pub(super) struct Tokens<'a> {
     output: &'a Output,
     /// The bracket that belongs to the one at this position.
     partners: Vec<Option<usize>>,
-    /// A file whose tokens came in more than once.
-    pub(super) repeated: Option<FileId>,
+    /// Files whose tokens came in more than once.
+    repeated: FxHashSet<FileId>,
 }
 
 impl<'a> Tokens<'a> {
@@ -138,6 +138,11 @@ impl<'a> Tokens<'a> {
         self.output.tokens.get(at).is_some_and(|token| token.flags.has(TokenFlags::SPACE) || token.flags.is_apart())
     }
 
+    /// Whether the file that a token is written in came in more than once.
+    pub(super) fn is_repeated(&self, at: usize) -> bool {
+        self.span(at).is_some_and(|span| self.repeated.contains(&self.sources().visible(span).file))
+    }
+
     /// The first token in the range with that spelling.
     pub(super) fn find(&self, range: Range<usize>, text: &str) -> Option<usize> {
         range.into_iter().find(|&at| self.text(at) == text)
@@ -167,9 +172,9 @@ fn partners(output: &Output) -> Vec<Option<usize>> {
     result
 }
 
-/// The first file of which a token is there twice.
-fn repeated(output: &Output) -> Option<FileId> {
+/// The files of which a token is there twice.
+fn repeated(output: &Output) -> FxHashSet<FileId> {
     let mut seen = FxHashSet::default();
     let written = output.tokens.iter().map(|token| token.span).filter(|span| span.expansion.is_none());
-    written.into_iter().find(|span| !seen.insert((span.file, span.start))).map(|span| span.file)
+    written.filter(|span| !seen.insert((span.file, span.start))).map(|span| span.file).collect()
 }

@@ -1,0 +1,306 @@
+//! Instrumented text: what stands where an access was, and what stays as it was.
+
+use raceproof::driver::Options;
+use raceproof::driver::instrument::{InstrumentedFile, instrument};
+use raceproof::instrument::runtime::cpu_files;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn instrumented(text: &str) -> InstrumentedFile {
+    instrument(Path::new("k.cu"), text, &Options::default()).expect("the text can be instrumented")
+}
+
+/// The output without what precedes the user's text and without the table of sites.
+fn body(text: &str) -> &str {
+    let start = text.find("#line 1 \"").expect("the user's text is announced");
+    let start = start + text[start..].find('\n').expect("the line ends") + 1;
+    let end = text.rfind("#line 1 \"<sites>\"").expect("the table of sites is announced");
+    &text[start..end]
+}
+
+/// Short names make the expectations readable.
+fn short(text: &str) -> String {
+    text.replace("::raceproof::", "@")
+}
+
+/// Instruments a statement of a device function with some parameters and compares what becomes of it.
+#[track_caller]
+fn check(statement: &str, expected: &str) {
+    let parameters = "float *a, const float *b, int *c, float2 *v, P *p, int i, int &r";
+    let text = format!(
+        "struct P {{ int x; int bits : 3; int *q; float m[4]; }};\n__device__ void f({parameters}) {{\n{statement}\n}}\n"
+    );
+    let file = instrumented(&text);
+    let found = short(body(&file.unit.text));
+    assert_eq!(found.lines().nth(2), Some(expected));
+}
+
+/// Instruments a whole text and compares its body.
+#[track_caller]
+fn check_all(text: &str, expected: &str) {
+    assert_eq!(short(body(&instrumented(text).unit.text)), expected);
+}
+
+#[test]
+fn reads_and_writes_are_told_apart() {
+    check("a[i] = b[i] + 1;", "@wr(0, a[i]) = @rd(1, b[i]) + 1;");
+    check("a[i] += b[i];", "@rw(0, a[i]) += @rd(1, b[i]);");
+    check("a[i]++; --a[i + 1];", "@rw(0, a[i])++; --@rw(1, a[i + 1]);");
+    check("*a = *(b + i);", "@wr(0, *a) = @rd(1, *(b + i));");
+    check("a[c[i]] = 0;", "@wr(0, a[@rd(1, c[i])]) = 0;");
+    check("float t = a[i], u = -b[i];", "float t = @rd(0, a[i]), u = -@rd(1, b[i]);");
+    check("(a)[i] = (b)[i];", "@wr(0, (a)[i]) = @rd(1, (b)[i]);");
+}
+
+#[test]
+fn an_access_is_wrapped_with_the_part_that_it_touches() {
+    check("v[i].x = v[i].y;", "@wr(0, v[i].x) = @rd(1, v[i].y);");
+    check("p->x = (*p).x;", "@wr(0, p->x) = @rd(1, (*p).x);");
+    check("p->q[i] = 1;", "@wr(0, @rd(1, p->q)[i]) = 1;");
+    check("p->m[i] = 1;", "@wr(0, p->m[i]) = 1;");
+}
+
+#[test]
+fn plain_locals_are_left_alone() {
+    let same = "float t[4]; t[1] = 2; int n = i + 1; float2 w; w.x = n; P s; s.x = s.m[2];";
+    check(same, same);
+    check("P s; s.q[i] = 1;", "P s; @wr(0, s.q[i]) = 1;");
+}
+
+#[test]
+fn an_address_is_no_access() {
+    check("c = &c[i]; float *t = &v[i].x;", "c = &c[i]; float *t = &v[i].x;");
+    check("int n = sizeof(a[i]);", "int n = sizeof(a[i]);");
+    check("int *t = &c[c[i]];", "int *t = &c[@rd(0, c[i])];");
+}
+
+#[test]
+fn references_are_accesses_where_they_are_used() {
+    check("r = 1; int n = r;", "@wr(0, r) = 1; int n = @rd(1, r);");
+    check("int &s = c[i]; s += 2;", "int &s = c[i]; @rw(0, s) += 2;");
+    check(
+        "float4 t = reinterpret_cast<float4 &>(a[4 * i]);",
+        "float4 t = @rd(0, reinterpret_cast<float4 &>(a[4 * i]));",
+    );
+    check_all(
+        "__device__ void inc(int &x) { x += 1; }\n__device__ int two(int x) { return 2 * x; }\n__device__ void f(int *c) { inc(c[0]); two(c[1]); }\n",
+        "__device__ void inc(int &x) { @rw(0, x) += 1; }\n__device__ int two(int x) { return 2 * x; }\n__device__ void f(int *c) { inc(c[0]); two(@rd(1, c[1])); }\n",
+    );
+    check_all(
+        "struct M { int *d; __device__ int &at(int i) { return d[i]; } };\n__device__ void f(M m) { m.at(1) = m.at(2); }\n",
+        "struct M { int *d; __device__ int &at(int i) { return @rd(0, d)[i]; } };\n__device__ void f(M m) { @wr(1, m.at(1)) = @rd(2, m.at(2)); }\n",
+    );
+}
+
+#[test]
+fn conditions_and_commas_hand_the_use_down() {
+    check("float t = i ? a[0] : b[0];", "float t = i ? @rd(0, a[0]) : @rd(1, b[0]);");
+    check("(i ? a[0] : a[1]) = 2;", "(i ? @wr(0, a[0]) : @wr(1, a[1])) = 2;");
+    // `:::` would be read as `::` and `:`.
+    check("float t = i?a[0]:b[0];", "float t = i?@rd(0, a[0]): @rd(1, b[0]);");
+}
+
+#[test]
+fn atomics_and_copies_say_what_they_touch() {
+    check("atomicAdd(&c[i], 1);", "atomicAdd(@at(0, &c[i], @device_scope), 1);");
+    check("atomicMax_block(c + i, c[0]);", "atomicMax_block(@at(0, c + i, @block_scope), @rd(1, c[0]));");
+    check("memcpy(a, b + i, 4 * i);", "memcpy(@wr_range(0, a, 4 * i), @rd_range(1, b + i, 4 * i), 4 * i);");
+    check("float t = __ldg(&b[i]);", "float t = __ldg(@rd_range(0, &b[i], sizeof *(&b[i])));");
+    let file = instrumented("__device__ void f(char *a, int *n) { memset(a, 0, (*n)++); }\n");
+    assert_eq!(file.unit.left_out[0].what, "copy whose size cannot be evaluated twice");
+}
+
+#[test]
+fn a_bit_field_is_accessed_with_its_object() {
+    check("p->bits = 1;", "@wr(0, *(p)).bits = 1;");
+    check("int n = p[i].bits;", "int n = @rd(0, p[i]).bits;");
+}
+
+#[test]
+fn macros_are_expanded_only_where_an_access_is_inside() {
+    let head = "#define AT(x, i) x[i]\n#define TWICE(x) ((x) + (x))\n#define N 4\n";
+    check_all(
+        &format!("{head}__device__ void f(int *c) {{\n  AT(c, N) = TWICE(c[1]) + N;\n  int m[N];\n}}\n"),
+        &format!(
+            "{head}__device__ void f(int *c) {{\n   @wr(0, c[4])  =  (@rd(1, (c[1])) + @rd(2, (c[1])))  + N;\n  int m[N];\n}}\n"
+        ),
+    );
+    // A call over several lines leaves as many behind.
+    check_all(
+        "#define PUT(x, y) x = y\n__device__ void f(int *c) {\n  PUT(c[0],\n      c[1]);\n  c[2] = 0;\n}\n",
+        "#define PUT(x, y) x = y\n__device__ void f(int *c) {\n   @wr(0, c[0]) = @rd(1, c[1]) \n;\n  @wr(2, c[2]) = 0;\n}\n",
+    );
+}
+
+#[test]
+fn a_kernel_is_its_own_stub_and_a_launch_is_a_call() {
+    check_all(
+        "template <class T> __global__ void k(T *a, int n) { a[0] = n; }\nint main() { k<float><<<dim3(2), 32, 0>>>(0, 1); }\n",
+        "template <class T> __global__ void k(T *a, int n) { @kernel(0, \"k\", @argument(\"a\", a), @argument(\"n\", n), [=]() mutable { @wr(0, a[0]) = n; }); }\nint main() { (@configure(dim3(2), 32, 0), k<float>(0, 1)); }\n",
+    );
+    check_all(
+        "#define RUN(k, n) k<<<1, n>>>(n)\n__global__ void k(int n) { }\nint main() { RUN(k, 7); }\n",
+        "#define RUN(k, n) k<<<1, n>>>(n)\n__global__ void k(int n) { @kernel(0, \"k\", @argument(\"n\", n), [=]() mutable { }); }\nint main() {  (@configure(1, 7), k(7)) ; }\n",
+    );
+}
+
+#[test]
+fn shared_memory_belongs_to_the_block() {
+    check(
+        "__shared__ float t[4][5], u; t[i][0] = u;",
+        "static thread_local float t[4][5], u; @shared(\"t\", &t, sizeof t); @shared(\"u\", &u, sizeof u); @wr(0, t[i][0]) = @rd(1, u);",
+    );
+    check(
+        "extern __shared__ float s[]; s[i] = 0;",
+        "  float (*s) = @dynamic_shared<::std::remove_pointer_t<decltype(s)>>(); @wr(0, s[i]) = 0;",
+    );
+    check_all(
+        "extern __shared__ int s[];\n__device__ void f() { s[0] = 1; }\n",
+        "typedef  int raceproof_dynamic_s[];\n__device__ void f() { @wr(0, (@dynamic_shared<::std::remove_extent_t<raceproof_dynamic_s>>())[0]) = 1; }\n",
+    );
+}
+
+#[test]
+fn device_variables_are_registered_and_logged() {
+    check_all(
+        "__device__ int n;\n__constant__ float t[4];\n__device__ void f(float *a) { n = 1; a[n] = t[0]; }\nint host(int *a) { return a[0]; }\n",
+        "__device__ int n; static @symbol raceproof_symbol_0(\"n\", &n, sizeof n, @global_space);\n__constant__ float t[4]; static @symbol raceproof_symbol_1(\"t\", &t, sizeof t, @constant_space);\n__device__ void f(float *a) { @wr(0, n) = 1; @wr(1, a[@rd(2, n)]) = @rd(3, t[0]); }\nint host(int *a) { return a[0]; }\n",
+    );
+}
+
+#[test]
+fn lambdas_and_range_loops_are_walked() {
+    check("auto g = [&](int j) { return a[j]; };", "auto g = [&](int j) { return @rd(0, a[j]); };");
+    check("int t[3]; for (int &e : t) e = c[0];", "int t[3]; for (int &e : t) @wr(0, e) = @rd(1, c[0]);");
+    check_all(
+        "void host(int *c) { run([=] __device__(int i) { c[i] = i; }); c[0] = [&] { return c[1]; }(); }\n",
+        "void host(int *c) { run([=] __device__(int i) { @wr(0, c[i]) = i; }); c[0] = [&] { return c[1]; }(); }\n",
+    );
+}
+
+#[test]
+fn what_is_not_instrumented_is_named() {
+    let text = "__device__ int far(int *);\n__device__ void f(int *c) {\n  far(c);\n  asm(\"bar.sync 0;\");\n  nowhere(c);\n}\n";
+    let file = instrumented(text);
+    let named: Vec<String> = file
+        .unit
+        .left_out
+        .iter()
+        .map(|it| format!("{}: {} in {}", file.sources.start_position(it.span).line, it.what, it.function))
+        .collect();
+    let expected = [
+        "3: call of `far`, whose body is not in the unit in f",
+        "4: inline assembly in f",
+        "5: call of `nowhere`, which is not in the unit in f",
+    ];
+    assert_eq!(named, expected);
+}
+
+#[test]
+fn device_code_that_is_left_out_stops_a_compiler_that_takes_it() {
+    let file = instrumented("__device__ void f(int *c) {\n#if 0\n  c[1] = 2;\n#endif\n  c[0] = 1;\n}\n");
+    let body = body(&file.unit.text);
+    assert!(body.contains("#if 0\n  #error"), "{body}");
+    assert!(body.contains("#line 3 \"k.cu\"\nc[1] = 2;"), "{body}");
+}
+
+#[test]
+fn headers_are_inlined_where_they_were_included() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let main = directory.path().join("k.cu");
+    let header = directory.path().join("h.cuh");
+    std::fs::write(&header, "#pragma once\n__device__ void h(int *c) { c[0] = 1; }").expect("written");
+    let text =
+        "#include \"h.cuh\"\n#include \"h.cuh\"\n#include <vector>\n__device__ void f(int *c) { h(c); c[1] = 2; }\n";
+    let file = instrument(&main, text, &Options::default()).expect("instrumented");
+    let body = body(&file.unit.text).replace(&format!("{}/", directory.path().display()), "");
+    let expected = "#line 1 \"h.cuh\"\n#pragma once\n__device__ void h(int *c) { ::raceproof::wr(0, c[0]) = 1; }\n#line 2 \"k.cu\"\n\n#include <vector>\n__device__ void f(int *c) { h(c); ::raceproof::wr(1, c[1]) = 2; }\n";
+    assert_eq!(body, expected);
+}
+
+#[test]
+fn sites_are_numbered_in_the_order_of_the_table() {
+    let file = instrumented("#define M(x) x[1]\n__global__ void k(int *c) {\n  c[0] = M(c);\n}\n");
+    let table = file.unit.text.split("R\"raceproof(").nth(1).expect("there is a table");
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[0], "0\twrite\tk.cu\t3\t3\t3\t7\tc\tk\t");
+    assert_eq!(lines[1], "1\tread\tk.cu\t3\t10\t3\t14\tc\tk\tM");
+    assert_eq!(file.unit.kernels, ["k"]);
+}
+
+/// All CUDA fixtures.
+fn fixtures() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::from("fixtures")];
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(&directory).expect("the directory can be read") {
+            let path = entry.expect("the entry can be read").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "cu") {
+                found.push(path);
+            }
+        }
+    }
+    assert!(found.len() > 100, "the fixtures are there");
+    found.sort();
+    found
+}
+
+/// Law: the same text twice gives the same output; lines keep their numbers; a line without an edit is untouched.
+#[test]
+fn every_fixture_keeps_what_is_not_edited() {
+    for path in fixtures() {
+        let text = std::fs::read_to_string(&path).expect("the fixture can be read");
+        let file = instrument(&path, &text, &Options::default()).expect("the fixture can be instrumented");
+        let again = instrument(&path, &text, &Options::default()).expect("the fixture can be instrumented");
+        assert_eq!(file.unit.text, again.unit.text);
+        // A guard and a header come with their own `#line`.
+        let body = body(&file.unit.text);
+        if body.contains("#error") || body.contains("#line") {
+            continue;
+        }
+        assert_eq!(body.lines().count(), text.lines().count(), "{}", path.display());
+        for (new, old) in body.lines().zip(text.lines()).filter(|(new, _)| !new.contains("raceproof")) {
+            // The closing brace of a kernel has the end of its function before it.
+            assert_eq!(new.replace("}); }", "}"), old, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn deep_nesting_gives_a_message() {
+    for (open, close) in [("(", ")"), ("a[", "]"), ("{", "}")] {
+        let mut text = String::from("__global__ void k(int *a) { ");
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{}0{}; }}", open.repeat(100_000), close.repeat(100_000));
+        let file = instrumented(&text);
+        assert!(file.unit.left_out.iter().any(|it| it.what == "nested too deeply"), "{open}: {:?}", file.unit.left_out);
+    }
+}
+
+/// What was instrumented is C++ for a compiler.
+#[test]
+fn a_compiler_accepts_the_fixtures_of_the_traps() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for file in cpu_files() {
+        let path = directory.path().join(file.path);
+        std::fs::create_dir_all(path.parent().expect("it is in a directory")).expect("created");
+        std::fs::write(path, file.text).expect("written");
+    }
+    for name in ["macros", "references", "methods", "struct_fields", "bit_fields", "templates", "memory_copies"] {
+        let path = PathBuf::from(format!("fixtures/traps/{name}.cu"));
+        let text = std::fs::read_to_string(&path).expect("the fixture can be read");
+        let file = instrument(&path, &text, &Options::default()).expect("the fixture can be instrumented");
+        let output = directory.path().join(format!("{name}.cpp"));
+        std::fs::write(&output, &file.unit.text).expect("written");
+        let compiled = Command::new("c++")
+            .args(["-std=c++17", "-fsyntax-only", "-w", "-I"])
+            .arg(directory.path())
+            .arg(&output)
+            .output()
+            .expect("a C++ compiler is installed");
+        assert!(compiled.status.success(), "{name}: {}", String::from_utf8_lossy(&compiled.stderr));
+    }
+}
