@@ -221,12 +221,32 @@ fn headers_are_inlined_where_they_were_included() {
 
 #[test]
 fn sites_are_numbered_in_the_order_of_the_table() {
-    let file = instrumented("#define M(x) x[1]\n__global__ void k(int *c) {\n  c[0] = M(c);\n}\n");
+    let file = instrumented("#define M(x) (x)[1]\n__global__ void k(int *c) {\n  c[0] = M(c);\n}\n");
     let table = file.unit.text.split("R\"raceproof(").nth(1).expect("there is a table");
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines[0], "0\twrite\tk.cu\t3\t3\t3\t7\tc\tk\t");
     assert_eq!(lines[1], "1\tread\tk.cu\t3\t10\t3\t14\tc\tk\tM");
     assert_eq!(file.unit.kernels, ["k"]);
+}
+
+#[test]
+fn a_pair_for_host_and_device_is_told_apart() {
+    check_all(
+        "__host__ int side(int x) { return 0; }\n__device__ int side(int x) { return 1; }\n__global__ void k(int *c) { c[0] = side(1); }\nint main() { return side(2); }\n",
+        "__host__ int side(int x) { return 0; }\n__device__ int raceproof_device_side(int x) { return 1; }\n__global__ void k(int *c) { @kernel(0, \"k\", @argument(\"c\", c), [=]() mutable { @wr(0, c[0]) = raceproof_device_side(1); }); }\nint main() { return side(2); }\n",
+    );
+}
+
+/// What the output defines is what the conditionals of its text were decided with.
+#[test]
+fn the_output_defines_what_was_taken_for_defined() {
+    let names = ["__CUDA_ARCH__", "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "CUDART_VERSION", "CUDA_VERSION"];
+    for name in names {
+        let file = instrumented(&format!("__device__ void f(int *c) {{ c[{name}] = 1; }}\n"));
+        let defined = file.unit.text.lines().find_map(|line| line.strip_prefix(&format!("#define {name} ")));
+        let value = defined.expect("it is defined");
+        assert!(file.unit.text.contains(&format!("c[{value}]")), "{name} is {value}: {}", file.unit.text);
+    }
 }
 
 /// All CUDA fixtures.

@@ -34,7 +34,7 @@ const WRITING: [(&str, &[usize]); 14] = [
 ];
 
 /// What the runtime has, beyond `builtins`: groups of threads and functions of the host that are harmless.
-const PROVIDED: [&str; 32] = [
+const PROVIDED: &[&str] = &[
     "this_thread_block",
     "this_grid",
     "this_cluster",
@@ -67,6 +67,44 @@ const PROVIDED: [&str; 32] = [
     "bit_or",
     "bit_xor",
     "multiplies",
+    "nan",
+    "nanf",
+    "lowest",
+    "epsilon",
+    "infinity",
+    "quiet_NaN",
+    "denorm_min",
+    "time",
+];
+
+/// Methods that the runtime's own objects have: groups of threads and vectors.
+const METHODS: &[&str] = &[
+    "sync",
+    "barrier_arrive",
+    "barrier_wait",
+    "thread_rank",
+    "size",
+    "num_threads",
+    "is_valid",
+    "group_index",
+    "thread_index",
+    "group_dim",
+    "dim_threads",
+    "dim_blocks",
+    "block_rank",
+    "block_index",
+    "num_blocks",
+    "meta_group_rank",
+    "meta_group_size",
+    "shfl",
+    "shfl_up",
+    "shfl_down",
+    "shfl_xor",
+    "any",
+    "all",
+    "ballot",
+    "match_any",
+    "match_all",
 ];
 
 impl<'a> Walker<'a> {
@@ -86,7 +124,12 @@ impl<'a> Walker<'a> {
                 } else {
                     self.expr(object, Use::Place)
                 }
-                let found = self.known(&member.name.text, arguments.len());
+                let name = member.name.text.as_str();
+                let found = self.known(name, arguments.len());
+                if self.side == Side::Device && found.is_empty() && !METHODS.contains(&name) {
+                    self.leave_out(callee.span, format!("call of the method `{name}`, which is not in the unit"));
+                }
+                self.call_other_pass(callee, name);
                 self.pass(arguments, &found);
             }
             _ => {
@@ -133,6 +176,7 @@ impl<'a> Walker<'a> {
         if !found.is_empty() {
             if self.side == Side::Device {
                 self.name_foreign(callee, name, &found);
+                self.call_other_pass(callee, name);
             }
             return self.pass(arguments, &found);
         }
@@ -140,14 +184,18 @@ impl<'a> Walker<'a> {
             let found = self.known(&format!("new {name}"), arguments.len());
             return self.pass(arguments, &found);
         }
+        if self.facts.is_type_name(name) {
+            return self.pass(arguments, &[]);
+        }
         self.library(callee, name, arguments);
     }
 
     /// Names a function of the unit whose body is not instrumented.
     fn name_foreign(&mut self, callee: &Expr, name: &str, found: &[Callable]) {
+        let is_builtin = functions::function(self.source.unit.dialect.language(), name).is_some();
         if found.iter().all(|callable| !callable.has_body) {
             self.leave_out(callee.span, format!("call of `{name}`, whose body is not in the unit"));
-        } else if found.iter().all(|callable| !callable.is_device) {
+        } else if !is_builtin && found.iter().all(|callable| !callable.is_device) {
             self.leave_out(callee.span, format!("call of `{name}`, a function of the host"));
         }
     }

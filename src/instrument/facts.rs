@@ -4,8 +4,11 @@
 //! Names are taken by their last part, without namespaces: of two entities of one name the facts of both hold, and
 //! where they differ the answer is the one that logs more.
 
-use crate::syntax::{Function, Item, ItemKind, Param, Qualifier, Record, Type, TypeKind, Unit, Variable};
-use rustc_hash::FxHashMap;
+use crate::syntax::{
+    Function, Item, ItemKind, Param, Qualifier, Record, TemplateParam, TemplateParamKind, Type, TypeKind, Unit,
+    Variable,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How a function takes one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +73,9 @@ pub(super) struct Facts {
     records: FxHashMap<String, RecordFacts>,
     globals: FxHashMap<String, Global>,
     aliases: FxHashMap<String, Type>,
-    bit_fields: FxHashMap<String, ()>,
+    bit_fields: FxHashSet<String>,
+    /// Aliases and template parameters: a call of one makes an object.
+    type_names: FxHashSet<String>,
 }
 
 /// Aliases of aliases are followed this far.
@@ -91,6 +96,7 @@ impl Facts {
                 ItemKind::Record(inner) => self.record(inner),
                 ItemKind::Alias { name, ty, .. } => {
                     self.record_in(ty);
+                    self.type_names.insert(name.text.clone());
                     self.aliases.insert(name.text.clone(), ty.clone());
                 }
                 ItemKind::Namespace { items, .. } => self.items(items, None),
@@ -108,6 +114,7 @@ impl Facts {
     }
 
     fn record(&mut self, record: &Record) {
+        self.type_parameters(record.template.as_deref());
         let Some(members) = &record.members else { return };
         let name = record.name.text.clone();
         let known = self.records.entry(name.clone()).or_default();
@@ -118,7 +125,7 @@ impl Facts {
     fn variable(&mut self, variable: &Variable, record: Option<&str>) {
         self.record_in(&variable.ty);
         if variable.bits.is_some() {
-            self.bit_fields.insert(variable.name.text.clone(), ());
+            self.bit_fields.insert(variable.name.text.clone());
         }
         let is = |wanted: fn(&Qualifier) -> bool| variable.qualifiers.iter().any(wanted);
         let is_static = is(|qualifier| matches!(qualifier, Qualifier::Static | Qualifier::Constexpr));
@@ -152,6 +159,7 @@ impl Facts {
     }
 
     fn function(&mut self, function: &Function, record: Option<&str>) {
+        self.type_parameters(function.template.as_deref());
         let Some(last) = function.path.segments.last() else { return };
         let callable = callable(function, self);
         let name = if Some(last.name.text.as_str()) == record {
@@ -160,6 +168,15 @@ impl Facts {
             last.name.text.clone()
         };
         self.functions.entry(name).or_default().push(callable);
+    }
+
+    fn type_parameters(&mut self, params: Option<&[TemplateParam]>) {
+        let types = params.into_iter().flatten().filter(|param| !matches!(param.kind, TemplateParamKind::Value(..)));
+        self.type_names.extend(types.map(|param| param.name.text.clone()));
+    }
+
+    pub(super) fn is_type_name(&self, name: &str) -> bool {
+        self.type_names.contains(name)
     }
 
     /// The functions and methods of that name that may be called with so many arguments.
@@ -176,7 +193,7 @@ impl Facts {
     }
 
     pub(super) fn is_bit_field(&self, name: &str) -> bool {
-        self.bit_fields.contains_key(name)
+        self.bit_fields.contains(name)
     }
 
     /// The type of a field of a record or of its bases.

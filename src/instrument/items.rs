@@ -1,13 +1,15 @@
 //! Declarations: which functions run on the device, and what is known when their bodies are walked.
 
 use super::facts::{Facts, GlobalHome, callable, home_of};
+use super::passes::{Pass, pairs, pass_of};
 use super::scope::{Home, Local, Scopes, Shape};
 use super::sites::{Site, SiteKind};
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
 use super::{LeftOut, Source};
-use crate::source::{Language, Span};
+use crate::source::{FileId, Language, Span};
 use crate::syntax::{Aside, Function, Init, Item, ItemKind, Param, Qualifier, Type, TypeKind, Variable};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// Where the code that is being walked runs.
@@ -32,6 +34,10 @@ pub(super) struct Walker<'a> {
     pub(super) guards: Vec<(Span, String)>,
     pub(super) scopes: Scopes,
     pub(super) side: Side,
+    /// The side that the function is declared for.
+    pub(super) pass: Pass,
+    /// Names of functions that host and device have each their own of.
+    pub(super) pairs: FxHashSet<String>,
     /// The function that is being walked, as users know it.
     pub(super) function: String,
     /// The record whose members can be named alone.
@@ -59,6 +65,8 @@ impl<'a> Walker<'a> {
             guards: Vec::new(),
             scopes: Scopes::default(),
             side: Side::Host,
+            pass: Pass::Host,
+            pairs: pairs(&source.unit.items, tokens),
             function: String::new(),
             record: None,
             returns_reference: false,
@@ -118,6 +126,7 @@ impl<'a> Walker<'a> {
     }
 
     fn function(&mut self, item: &'a Item, function: &'a Function, record: Option<&str>) {
+        self.rename_half(function);
         let Some(body) = &function.body else { return };
         let is = |wanted: fn(&Qualifier) -> bool| function.qualifiers.iter().any(wanted);
         let is_kernel = is(|qualifier| matches!(qualifier, Qualifier::Kernel));
@@ -131,6 +140,7 @@ impl<'a> Walker<'a> {
             (Some(record), None) => format!("{record}::{}", segments.join("::")),
             _ => segments.join("::"),
         };
+        self.pass = pass_of(function);
         self.side = if on_device { Side::Device } else { Side::Host };
         self.returns_reference = callable(function, &self.facts).returns_reference;
         self.scopes.open();
@@ -208,7 +218,20 @@ impl<'a> Walker<'a> {
     fn guard_skipped(&mut self) {
         let sources = self.tokens.sources();
         let device: Vec<Span> = self.device_bodies();
+        let mut active: FxHashMap<FileId, Vec<u32>> = FxHashMap::default();
+        for span in (0..self.tokens.len()).filter_map(|at| self.tokens.span(at)) {
+            let visible = sources.visible(span);
+            active.entry(visible.file).or_default().push(visible.start);
+        }
+        active.values_mut().for_each(|starts| starts.sort_unstable());
         for &span in &self.source.output.skipped {
+            // A header that came in a second time was left out only then.
+            let starts = active.get(&span.file).map_or(&[][..], Vec::as_slice);
+            let next = starts.partition_point(|&start| start < span.start);
+            if starts.get(next).is_some_and(|&start| start < span.end) || is_guard(&sources.file(span.file).text, span)
+            {
+                continue;
+            }
             let text = sources.text(span);
             let in_body =
                 device.iter().any(|body| body.file == span.file && body.start < span.start && span.end < body.end);
@@ -244,4 +267,12 @@ impl<'a> Walker<'a> {
 
 fn is_binding(ty: &Type) -> bool {
     matches!(&ty.kind, TypeKind::Unsupported(reason) if reason == "structured binding")
+}
+
+/// Whether what was left out is a whole header, by the guard that its first two directives are.
+fn is_guard(text: &str, left_out: Span) -> bool {
+    let directives = || text.match_indices('#').map(|(at, _)| at);
+    let first = directives().next().and_then(|at| text.get(at + 1..)).map(str::trim_start);
+    first.is_some_and(|first| first.starts_with("ifndef"))
+        && directives().nth(1).is_some_and(|second| left_out.start as usize <= second && second < left_out.end as usize)
 }

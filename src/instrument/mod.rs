@@ -21,9 +21,8 @@
 //!
 //! nvcc compiles a unit once for the host and once for the device. Here it is compiled once, as the device pass sees
 //! it (`__CUDA_ARCH__` is defined by the first lines of the output). Device code that a conditional leaves out for
-//! this configuration is not instrumented; an `#error` in it stops a compiler that decides differently. Functions for
-//! the host that ask for `__CUDA_ARCH__`, and pairs that differ in `__host__` and `__device__` only, are treated in
-//! [`passes`].
+//! this configuration is not instrumented; an `#error` in it stops a compiler that decides differently. Pairs
+//! of functions that differ in `__host__` and `__device__` only are treated in [`passes`].
 //!
 //! Guarantees: the same text gives the same output; bytes that no edit touches are unchanged; nothing is wrapped in
 //! halves; what was met in device code and could not be instrumented is named in [`Instrumented::left_out`].
@@ -35,6 +34,7 @@ mod expressions;
 mod facts;
 mod items;
 mod kernels;
+mod passes;
 pub mod runtime;
 mod scope;
 mod sites;
@@ -143,8 +143,8 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
 fn whole(source: &Source<'_>, body: &str, sites: &[Site]) -> String {
     let path = source.output.sources.file(source.main).path.display().to_string();
     let mut text = String::from("#include \"raceproof.hpp\"\n");
-    for (name, value) in std::iter::once(&DEVICE_PASS)
-        .map(|&(name, value)| (name, value))
+    for (name, value) in DEVICE_PASS
+        .into_iter()
         .chain(source.defines.iter().map(|(name, value)| (name.as_str(), value.split('\n').next().unwrap_or(""))))
     {
         text.extend(["#undef ", name.split('(').next().unwrap_or(name), "\n#define ", name, " ", value, "\n"]);
@@ -159,5 +159,13 @@ fn whole(source: &Source<'_>, body: &str, sites: &[Site]) -> String {
     text
 }
 
-/// What tells the device pass from the host's.
-const DEVICE_PASS: (&str, &str) = ("__CUDA_ARCH__", "800");
+/// What tells the device pass from the host's, and the versions by which code decides: as `preprocess` has them, or the
+/// compiler would take other branches than those that were instrumented.
+const DEVICE_PASS: [(&str, &str); 6] = [
+    ("__CUDA_ARCH__", "800"),
+    ("__CUDACC_VER_MAJOR__", "12"),
+    ("__CUDACC_VER_MINOR__", "4"),
+    ("__CUDA_API_VERSION", "12040"),
+    ("CUDART_VERSION", "12040"),
+    ("CUDA_VERSION", "12040"),
+];
