@@ -124,6 +124,12 @@ template <class T> __attribute__((always_inline)) static inline T& rw(uint32_t s
     return place;
 }
 
+// What an operator of the user's gives back by value is no object that another thread could know.
+template <class T> using value_only = std::enable_if_t<!std::is_lvalue_reference<T>::value, T>;
+template <class T> static inline value_only<T> rd(uint32_t, T&& value) { return static_cast<T&&>(value); }
+template <class T> static inline value_only<T> wr(uint32_t, T&& value) { return static_cast<T&&>(value); }
+template <class T> static inline value_only<T> rw(uint32_t, T&& value) { return static_cast<T&&>(value); }
+
 template <class T> __attribute__((always_inline)) static inline T* at(uint32_t site, T* place, Kind scope) {
     touched(site + RACEPROOF_FIRST_SITE, scope, place, sizeof(T));
     return place;
