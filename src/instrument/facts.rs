@@ -5,8 +5,8 @@
 //! where they differ the answer is the one that logs more.
 
 use crate::syntax::{
-    Function, Item, ItemKind, Param, Qualifier, Record, TemplateParam, TemplateParamKind, Type, TypeKind, Unit,
-    Variable,
+    ExprKind, Function, Item, ItemKind, Param, Qualifier, Record, TemplateParam, TemplateParamKind, Type, TypeKind,
+    Unit, Variable,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -227,7 +227,14 @@ impl Facts {
     }
 
     pub(super) fn is_reference(&self, ty: &Type) -> bool {
-        matches!(self.resolved(ty).kind, TypeKind::Reference(_))
+        match &self.resolved(ty).kind {
+            TypeKind::Reference(_) => true,
+            // Of an lvalue that is no name, `decltype` is a reference.
+            TypeKind::Decltype(value) => {
+                matches!(value.kind, ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Deref, _))
+            }
+            _ => false,
+        }
     }
 }
 

@@ -190,6 +190,10 @@ impl<'a> Walker<'a> {
             GlobalHome::Fixed | GlobalHome::Host => {}
         }
         local.callable = self.callable_of(variable.init.as_ref());
+        if self.side == Side::Device && matches!(&variable.ty.kind, TypeKind::Unsupported(it) if it == "decltype(auto)")
+        {
+            self.leave_out(variable.span, "variable of type decltype(auto)".to_owned());
+        }
         if self.side == Side::Device && is_binding(&variable.ty) {
             self.leave_out(variable.span, "structured binding".to_owned());
         }

@@ -5,7 +5,7 @@ use super::items::{Side, Walker};
 use super::scope::Home;
 use crate::source::Span;
 use crate::syntax::{
-    Aside, AsideKind, Expr, Init, Item, ItemKind, Param, Qualifier, Stmt, StmtKind, TypeKind, Variable,
+    Aside, AsideKind, Expr, Init, Item, ItemKind, Param, Qualifier, Record, Stmt, StmtKind, TypeKind, Variable,
 };
 use std::ops::Range;
 
@@ -111,6 +111,9 @@ impl<'a> Walker<'a> {
                 }
             }
             ItemKind::Unsupported(reason) => self.unsupported(item.span, reason),
+            ItemKind::Record(record) if self.side == Side::Device && has_bodies(record) => {
+                self.leave_out(item.span, "methods of a class inside a function".to_owned());
+            }
             _ => {}
         }
     }
@@ -215,6 +218,12 @@ impl<'a> Walker<'a> {
     pub(super) fn names_memory(&self, name: &str) -> Option<bool> {
         self.scopes.find(name).map(|local| local.home == Home::Memory)
     }
+}
+
+/// Whether a record has methods with bodies.
+fn has_bodies(record: &Record) -> bool {
+    let has_body = |item: &Item| matches!(&item.kind, ItemKind::Function(function) if function.body.is_some());
+    record.members.iter().flatten().any(has_body)
 }
 
 /// Whether a structured binding by reference is declared.
