@@ -6,7 +6,7 @@
 
 use crate::syntax::{
     ExprKind, Function, Item, ItemKind, Param, Qualifier, Record, TemplateParam, TemplateParamKind, Type, TypeKind,
-    Unit, Variable,
+    UnaryOp, Unit, Variable,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
