@@ -206,3 +206,30 @@ inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, un
 inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, cudaMemLocation) { return cudaSuccess; }
 inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
 inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t = 0, unsigned = cudaMemAttachSingle) { return cudaSuccess; }
+
+// Pools are names: whatever is allocated from one is allocated as always.
+struct CUmemPoolHandle_st { uint64_t attributes[16]; };
+typedef CUmemPoolHandle_st* cudaMemPool_t;
+enum cudaMemPoolAttr {
+    cudaMemPoolReuseFollowEventDependencies = 1, cudaMemPoolReuseAllowOpportunistic = 2,
+    cudaMemPoolReuseAllowInternalDependencies = 3, cudaMemPoolAttrReleaseThreshold = 4,
+    cudaMemPoolAttrReservedMemCurrent = 5, cudaMemPoolAttrReservedMemHigh = 6, cudaMemPoolAttrUsedMemCurrent = 7,
+    cudaMemPoolAttrUsedMemHigh = 8
+};
+inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* out, int) {
+    static CUmemPoolHandle_st pool{};
+    return *out = &pool, cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* out, int device) { return cudaDeviceGetDefaultMemPool(out, device); }
+inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+    memcpy(&pool->attributes[attribute], value, sizeof(uint64_t));
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+    memcpy(value, &pool->attributes[attribute], sizeof(uint64_t));
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+template <class T> inline cudaError_t cudaMallocFromPoolAsync(T** out, size_t bytes, cudaMemPool_t, cudaStream_t) {
+    return cudaMalloc(out, bytes);
+}
