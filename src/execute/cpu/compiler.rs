@@ -93,6 +93,8 @@ fn call(compiler: &[OsString], arguments: &[OsString], scratch: &Scratch, stop: 
     let written = |cause| ExecuteError::Write { path: messages.clone(), cause };
     let mut command = Command::new(program);
     command.args(first).args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
+    // What a compiler that is interrupted leaves goes with everything else.
+    command.env("TMPDIR", scratch.path());
     // Messages are searched for names between plain quotes.
     command.env("LC_ALL", "C").stderr(File::create(&messages).map_err(written)?);
     let ended = match process::run(&mut command, None, stop) {
