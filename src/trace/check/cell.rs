@@ -1,6 +1,6 @@
 //! The accesses of one block in one interval that touch the same bytes: which of them conflict.
 
-use super::found::{Found, Observed, Witness};
+use super::found::{Found, Observed, Wanted, Witness};
 use super::sweep::{Access, Interval};
 use crate::memory_model::passed::{self, Passed};
 use crate::memory_model::{AccessKind, ByteRange, Level, MemoryOrder, SyncScope, conflict};
@@ -54,41 +54,73 @@ pub(super) fn judge(members: &mut Vec<Access>, place: u64, bytes: u64, interval:
         .chunk_by(|one, other| (one.site, one.manner, one.start) == (other.site, other.manner, other.start))
         .map(Class::of)
         .collect();
-    let mut counted: Vec<[u32; 2]> = Vec::new();
+    let mut judged = Judged { place, bytes, interval, found, counted: Vec::new() };
     for (at, one) in classes.iter().enumerate() {
         for other in &classes[at..] {
-            for (level, pair) in pairs(one, other, interval) {
-                let witness = witness(pair, place, interval);
-                // Both classes are sorted by site.
-                let sites = [one.members[0].site, other.members[0].site];
-                if counted.contains(&sites) {
-                    found.add_witness(level, witness);
-                } else {
-                    counted.push(sites);
-                    found.add(level, bytes, witness);
-                }
-            }
+            judged.judge(one, other);
         }
     }
+}
+
+/// Whether threads of one warp alone are here, and none of them writes what another touches before a sync of the
+/// warp; `members` are put in another order. For intervals whose syncs are of whole warps.
+pub(super) fn is_ordered_by_warps(members: &mut [Access]) -> bool {
+    members.sort_unstable_by_key(|access| (access.tile, access.thread));
+    let warp = members[0].thread / WARP;
+    members.iter().all(|access| access.thread / WARP == warp)
+        && members.chunk_by(|one, other| one.tile == other.tile).all(|group| {
+            let writes = group.iter().any(|access| access.kind() != Kind::Read);
+            !writes || group.iter().all(|access| access.thread == group[0].thread)
+        })
 }
 
 /// Two accesses: class and thread of each.
 type Pair<'a> = [(Class<'a>, u32); 2];
 
-/// The first conflicting threads of two classes, at each level.
-fn pairs<'a>(one: &Class<'a>, other: &Class<'a>, interval: &Interval<'_>) -> Vec<(Level, Pair<'a>)> {
-    let mut pairs = Vec::new();
-    if one.conflicts(other, Level::Warp)
-        && let Some(pair) = in_one_warp(one, other, interval)
-    {
-        pairs.push((Level::Warp, pair));
+/// What has been said about a stretch of bytes.
+struct Judged<'a> {
+    place: u64,
+    bytes: u64,
+    interval: &'a Interval<'a>,
+    found: &'a mut Found,
+    /// Sites for which the bytes are counted; one site may make accesses of several classes.
+    counted: Vec<[u32; 2]>,
+}
+
+impl Judged<'_> {
+    fn judge(&mut self, one: &Class<'_>, other: &Class<'_>) {
+        // Both classes are sorted by site.
+        let sites = [one.members[0].site, other.members[0].site];
+        // What threads of two warps show is told; what threads of one warp show matters only if there is nothing else.
+        if one.conflicts(other, Level::Block) && cross_warps(one, other) {
+            self.count(Level::Block, sites, || across_warps(one, other));
+        } else if one.conflicts(other, Level::Warp)
+            && let Some(pair) = in_one_warp(one, other, self.interval)
+        {
+            self.count(Level::Warp, sites, || Some(pair));
+        }
     }
-    if one.conflicts(other, Level::Block)
-        && let Some(pair) = across_warps(one, other)
-    {
-        pairs.push((Level::Block, pair));
+
+    fn count<'b>(&mut self, level: Level, sites: [u32; 2], pair: impl FnOnce() -> Option<Pair<'b>>) {
+        let bytes = if self.counted.contains(&sites) { 0 } else { self.bytes };
+        self.counted.push(sites);
+        let watched = self.interval.plan.watched_at(self.place);
+        let here = (self.interval.plan.id, watched.allocation, watched.offset(self.place));
+        if self.found.count(level, sites, bytes, here) == Wanted::Yes
+            && let Some(pair) = pair()
+        {
+            self.found.add_witness(level, witness(pair, self.place, self.interval));
+        }
     }
-    pairs
+}
+
+/// Whether the classes have threads of two warps.
+fn cross_warps(one: &Class<'_>, other: &Class<'_>) -> bool {
+    let warps = |class: &Class<'_>| {
+        [class.members[0], class.members[class.members.len() - 1]].map(|access| access.thread / WARP)
+    };
+    let ([first, last], [other_first, other_last]) = (warps(one), warps(other));
+    first < other_last || other_first < last
 }
 
 /// The lowest threads of two warps, which nothing but a sync of the whole block orders.
@@ -119,10 +151,10 @@ struct Lanes {
 
 /// The lowest two threads of one warp that no sync of a group stands between.
 fn in_one_warp<'a>(one: &Class<'a>, other: &Class<'a>, interval: &Interval<'_>) -> Option<Pair<'a>> {
-    let first = one.members[0].tile;
-    let is_uniform = one.members.iter().chain(other.members).all(|access| access.tile == first);
-    let best = if is_uniform {
-        lowest(one, other, |_| 0, |_, _| true)
+    let best = if interval.tiles.len() <= 1 {
+        lowest_of_warps(one, other)
+    } else if interval.tiles_are_apart {
+        lowest(one, other, |access| access.tile, |_, _| true)
     } else {
         let of_group = |group: u32| {
             let tile = |access: &Access| passed::tile(interval.passed(access.tile), group);
@@ -173,6 +205,27 @@ fn lowest(
         .iter()
         .filter_map(|((warp, _), lanes)| lowest_lanes(*lanes, &admits).map(|pair| pair.map(|lane| warp * WARP + lane)))
         .min()
+}
+
+/// The same where no thread has passed a sync of a group.
+fn lowest_of_warps(one: &Class<'_>, other: &Class<'_>) -> Option<[u32; 2]> {
+    let (mut ones, mut others) = (one.members, other.members);
+    while let ([first, ..], [second, ..]) = (ones, others) {
+        let warp = (first.thread / WARP).max(second.thread / WARP);
+        let mut lanes = Lanes::default();
+        for (rest, lanes) in [(&mut ones, &mut lanes.one), (&mut others, &mut lanes.other)] {
+            while let [access, left @ ..] = *rest
+                && access.thread / WARP <= warp
+            {
+                *lanes |= u32::from(access.thread / WARP == warp) << (access.thread % WARP);
+                *rest = left;
+            }
+        }
+        if let Some(pair) = lowest_lanes(lanes, |_, _| true) {
+            return Some(pair.map(|lane| warp * WARP + lane));
+        }
+    }
+    None
 }
 
 fn lowest_lanes(lanes: Lanes, admits: impl Fn(u32, u32) -> bool) -> Option<[u32; 2]> {

@@ -7,7 +7,7 @@ use super::span::Spans;
 use super::sweep::{self, Access, BYTES_BITS, Interval, Scratch, deduplicate, manner};
 use super::{CheckError, Checking};
 use crate::memory_model::Space;
-use crate::memory_model::passed::Passed;
+use crate::memory_model::passed::{self, Passed};
 use crate::trace::format::accesses::Begins;
 use crate::trace::format::bytes::Malformed;
 use crate::trace::format::log::ChunkPlace;
@@ -92,6 +92,8 @@ struct Collector<'a> {
     current: Vec<Option<usize>>,
     tiles: Vec<Passed>,
     by_tile: FxHashMap<[u32; 5], u32>,
+    /// Whether the first so many tiles are apart.
+    apart: (usize, bool),
     tile: u32,
     held: usize,
     limit: usize,
@@ -132,6 +134,7 @@ impl<'a> Collector<'a> {
             current: vec![None; plan.watched.len()],
             tiles: Vec::new(),
             by_tile: FxHashMap::default(),
+            apart: (0, true),
             tile: 0,
             held: 0,
             limit,
@@ -177,6 +180,7 @@ impl<'a> Collector<'a> {
         self.is_skipped = true;
         self.tiles.clear();
         self.by_tile.clear();
+        self.apart = (0, true);
     }
 
     /// The block has too many accesses in one interval: it is looked at later, in slices.
@@ -213,7 +217,9 @@ impl<'a> Collector<'a> {
     fn sweep_bucket(&mut self, mut bucket: Bucket) {
         let Some(block) = self.block else { return };
         self.held -= bucket.accesses.len();
-        let interval = Interval { plan: self.plan, block, tiles: &self.tiles, window: &self.window };
+        let tiles_are_apart = self.tiles_are_apart();
+        let (tiles, window) = (&self.tiles, &self.window);
+        let interval = Interval { plan: self.plan, block, tiles, tiles_are_apart, window };
         let (accesses, scratch, found) = (&mut bucket.accesses, &mut self.scratch, &mut self.found_here);
         if self.partitions.wants(bucket.watched) {
             let mut spans = Spans::new(self.partitions, block, bucket.phase.0, self.staged);
@@ -224,6 +230,21 @@ impl<'a> Collector<'a> {
         }
         bucket.accesses.clear();
         self.spare.push(bucket.accesses);
+    }
+
+    /// See [`Interval::tiles_are_apart`].
+    fn tiles_are_apart(&mut self) -> bool {
+        let (known, answer) = self.apart;
+        if known == self.tiles.len() {
+            return answer;
+        }
+        let distinct = |group: u32| {
+            let mut counts: Vec<u32> = self.tiles.iter().map(|passed| passed::tile(passed, group)).collect();
+            counts.sort_unstable();
+            counts.windows(2).all(|pair| pair[0] != pair[1])
+        };
+        self.apart = (self.tiles.len(), (1..=5).all(distinct));
+        self.apart.1
     }
 
     /// The bucket of an allocation under the current syncs.

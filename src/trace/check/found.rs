@@ -58,6 +58,17 @@ pub(super) enum Among {
     Blocks,
 }
 
+fn among(level: Level) -> Among {
+    if level == Level::Grid { Among::Blocks } else { Among::OneBlock }
+}
+
+/// Whether a witness is of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Yes,
+    No,
+}
+
 /// The first witnesses at one level.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
@@ -93,6 +104,16 @@ impl Found {
         *known = least(*known, Some(witness));
     }
 
+    /// Counts bytes at which two sites (the lower first) conflict, at `here`: launch, allocation and byte. Says
+    /// whether a witness from there may come before the one that is known.
+    pub(super) fn count(&mut self, level: Level, sites: [u32; 2], bytes: u64, here: (u32, u32, u64)) -> Wanted {
+        let entry = self.entries.entry((sites, among(level))).or_default();
+        entry.bytes += bytes;
+        let known = if level == Level::Warp { &entry.in_warp } else { &entry.others };
+        let comes_before = |known: &Witness| (known.launch, known.allocation, known.byte) < here;
+        if known.as_ref().is_some_and(comes_before) { Wanted::No } else { Wanted::Yes }
+    }
+
     /// Adds a witness to bytes that are counted already.
     pub(super) fn add_witness(&mut self, level: Level, witness: Witness) {
         self.add(level, 0, witness);
@@ -100,8 +121,7 @@ impl Found {
 
     fn entry(&mut self, level: Level, witness: &Witness) -> &mut Entry {
         let [one, other] = witness.accesses.map(|access| access.site);
-        let among = if level == Level::Grid { Among::Blocks } else { Among::OneBlock };
-        self.entries.entry(([one.min(other), one.max(other)], among)).or_default()
+        self.entries.entry(([one.min(other), one.max(other)], among(level))).or_default()
     }
 
     pub(super) fn join(&mut self, other: Found) {

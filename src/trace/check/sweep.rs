@@ -56,6 +56,8 @@ pub(super) struct Interval<'a> {
     pub(super) block: u64,
     /// Syncs of groups, by [`Access::tile`].
     pub(super) tiles: &'a [Passed],
+    /// Whether no two of them have passed equally many syncs of groups of any size: all syncs are of whole warps.
+    pub(super) tiles_are_apart: bool,
     /// The places that are looked at; what lies outside is looked at another time.
     pub(super) window: &'a Range<u64>,
 }
@@ -143,7 +145,10 @@ fn judge(cluster: &[Access], interval: &Interval<'_>, scratch: &mut Scratch, fou
         let (start, end) = (stretch[0].max(interval.window.start), stretch[1].min(interval.window.end));
         if start < end && active.len() > 1 && is_suspect(&active) {
             members.clone_from(&active);
-            cell::judge(members, start, end - start, interval, found);
+            let has_syncs_of_warps = interval.tiles.len() > 1 && interval.tiles_are_apart;
+            if !has_syncs_of_warps || !cell::is_ordered_by_warps(members) {
+                cell::judge(members, start, end - start, interval, found);
+            }
         }
     }
 }
