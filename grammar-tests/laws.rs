@@ -4,7 +4,7 @@
 //! - [`calculus`]: text round trips, validity, evaluation.
 //! - [`claims`]: what is proved of claims holds in runs.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
-//! - [`refute`]: concrete searches.
+//! - [`refute`]: concrete searches; [`trace`]: runs written as logs and checked.
 
 mod calculus;
 mod claims;
@@ -12,6 +12,7 @@ pub(crate) mod generate;
 mod proofs;
 mod refute;
 mod source;
+mod trace;
 
 use proptest::prelude::ProptestConfig;
 

@@ -20,7 +20,7 @@ fn kind(event: &Event) -> AccessKind {
 }
 
 /// The definition, word for word, for every two accesses of a run.
-fn conflicts_by_definition(kernel: &Kernel, events: &[Event]) -> BTreeSet<(SiteId, SiteId, Level)> {
+pub(super) fn conflicts_by_definition(kernel: &Kernel, events: &[Event]) -> BTreeSet<(SiteId, SiteId, Level)> {
     let mut found = BTreeSet::new();
     for (index, one) in events.iter().enumerate() {
         for other in &events[index + 1..] {
