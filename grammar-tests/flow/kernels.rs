@@ -1,6 +1,7 @@
 //! Random kernels in which some indices and guards come from memory and some values only go through it.
 //!
-//! Arrays: `data` and `ids` in global memory, `box` and `tile` in shared memory, `out` in global memory. A kernel
+//! Arrays: `data` and `ids` in global memory, `box` and `tile` in shared memory, `out` in global memory, and `mine`, of
+//! which each thread has its own, so that its accesses are no sinks. A kernel
 //! hands values from thread 0 to all through `box`, keeps own values in `tile`, branches on whatever it has, and
 //! loops. Most runs are free of races, as most accesses go to the element of the thread.
 
@@ -18,7 +19,7 @@ pub(super) const THREADS: u32 = 4;
 pub(super) struct Maker {
     dice: Dice,
     kernel: Kernel,
-    arrays: [ArrayId; 5],
+    arrays: [ArrayId; 6],
     /// Plain variables; `counters` are those of loops.
     vars: Vec<VarId>,
     counters: Vec<VarId>,
@@ -48,6 +49,7 @@ pub(super) fn kernel(seed: u64) -> Kernel {
         array("box", Space::Shared),
         array("tile", Space::Shared),
         array("out", Space::Global),
+        array("mine", Space::Private),
     ];
     for name in ["n", "m"] {
         kernel.params.push(Param { name: name.to_owned(), ty: INT });
@@ -97,8 +99,9 @@ impl Maker {
                 self.kernel.exprs.param(param, INT)
             }
             2 => self.thread(),
-            3 if self.depth > 0 => {
-                let at = self.below(self.depth as u64) as usize;
+            3 => {
+                // In a loop, or after it.
+                let at = self.below(self.counters.len() as u64) as usize;
                 self.kernel.exprs.var(self.counters[at], INT)
             }
             _ => {
@@ -150,7 +153,7 @@ impl Maker {
             return Vec::new();
         }
         self.left -= 1;
-        match self.below(14) {
+        match self.below(17) {
             0..=2 => vec![self.assign()],
             3 => vec![self.read(0)],
             4 => vec![self.read(1)],
@@ -162,7 +165,10 @@ impl Maker {
             10 => vec![self.branch()],
             11 if self.depth < 2 => vec![self.counted()],
             12 if self.depth < 2 => self.tested(),
-            13 if self.below(3) == 0 => vec![self.atomic()],
+            13 if self.below(3) == 0 => vec![self.atomic(), self.read(4)],
+            14 => vec![self.keep()],
+            15 => vec![self.keep(), self.recall()],
+            16 => vec![self.recall()],
             _ => vec![self.read(3)],
         }
     }
@@ -194,6 +200,23 @@ impl Maker {
         Stmt::Write { access: self.own(array), value: Some(value) }
     }
 
+    /// One of four elements that the thread keeps to itself.
+    fn kept(&mut self) -> Access {
+        let (index, three) = (self.small(), self.int(3));
+        let index = self.kernel.exprs.binary(BinaryOp::BitAnd, index, three);
+        self.at(5, index)
+    }
+
+    fn keep(&mut self) -> Stmt {
+        let value = self.leaf();
+        Stmt::Write { access: self.kept(), value: Some(value) }
+    }
+
+    fn recall(&mut self) -> Stmt {
+        let access = self.kept();
+        Stmt::Read { var: self.any_var(), access }
+    }
+
     fn sync(&mut self) -> Stmt {
         let memory = SyncMemory { shared: true, global: true };
         Stmt::Sync { scope: SyncScope::Block, memory, site: self.site() }
@@ -218,12 +241,12 @@ impl Maker {
     }
 
     fn atomic(&mut self) -> Stmt {
-        let one = self.int(1);
+        let by = self.leaf();
         Stmt::Atomic {
             var: Some(self.any_var()),
             access: self.own(4),
             op: raceproof::calculus::AtomicOp::Add,
-            operands: vec![one],
+            operands: vec![by],
             order: MemoryOrder::Relaxed,
             scope: SyncScope::Grid,
         }
