@@ -153,7 +153,7 @@ impl Maker {
             return Vec::new();
         }
         self.left -= 1;
-        match self.below(17) {
+        match self.below(18) {
             0..=2 => vec![self.assign()],
             3 => vec![self.read(0)],
             4 => vec![self.read(1)],
@@ -169,6 +169,10 @@ impl Maker {
             14 => vec![self.keep()],
             15 => vec![self.keep(), self.recall()],
             16 => vec![self.recall()],
+            17 => {
+                let (cond, kept) = (self.cond(), self.keep());
+                vec![Stmt::If { cond, then: vec![kept], otherwise: Vec::new() }, self.recall()]
+            }
             _ => vec![self.read(3)],
         }
     }
