@@ -137,11 +137,11 @@ fn macros_are_expanded_only_where_an_access_is_inside() {
 fn a_kernel_is_its_own_stub_and_a_launch_is_a_call() {
     check_all(
         "template <class T> __global__ void k(T *a, int n) { a[0] = n; }\nint main() { k<float><<<dim3(2), 32, 0>>>(0, 1); }\n",
-        "template <class T> __global__ void k(T *a, int n) { @kernel(0, \"k\", @argument(\"a\", a), @argument(\"n\", n), [=]() mutable { @wr(0, a[0]) = n; }); }\nint main() { (@configure(dim3(2), 32, 0), k<float>(0, 1)); }\n",
+        "template <class T> __global__ void k(T *a, int n) { @parameters(a, n); @kernel(0, \"k\", @argument(\"a\", a), @argument(\"n\", n), [=]() mutable { @wr(0, a[0]) = n; }); }\nint main() { (@configure(dim3(2), 32, 0), k<float>(0, 1)); }\n",
     );
     check_all(
         "#define RUN(k, n) k<<<1, n>>>(n)\n__global__ void k(int n) { }\nint main() { RUN(k, 7); }\n",
-        "#define RUN(k, n) k<<<1, n>>>(n)\n__global__ void k(int n) { @kernel(0, \"k\", @argument(\"n\", n), [=]() mutable { }); }\nint main() {  (@configure(1, 7), k(7)) ; }\n",
+        "#define RUN(k, n) k<<<1, n>>>(n)\n__global__ void k(int n) { @parameters(n); @kernel(0, \"k\", @argument(\"n\", n), [=]() mutable { }); }\nint main() {  (@configure(1, 7), k(7)) ; }\n",
     );
 }
 
@@ -233,7 +233,7 @@ fn sites_are_numbered_in_the_order_of_the_table() {
 fn a_pair_for_host_and_device_is_told_apart() {
     check_all(
         "__host__ int side(int x) { return 0; }\n__device__ int side(int x) { return 1; }\n__global__ void k(int *c) { c[0] = side(1); }\nint main() { return side(2); }\n",
-        "__host__ int side(int x) { return 0; }\n__device__ int raceproof_device_side(int x) { return 1; }\n__global__ void k(int *c) { @kernel(0, \"k\", @argument(\"c\", c), [=]() mutable { @wr(0, c[0]) = raceproof_device_side(1); }); }\nint main() { return side(2); }\n",
+        "__host__ int side(int x) { return 0; }\n__device__ int raceproof_device_side(int x) { return 1; }\n__global__ void k(int *c) { @parameters(c); @kernel(0, \"k\", @argument(\"c\", c), [=]() mutable { @wr(0, c[0]) = raceproof_device_side(1); }); }\nint main() { return side(2); }\n",
     );
 }
 
@@ -242,7 +242,7 @@ fn a_pair_for_host_and_device_is_told_apart() {
 fn the_output_defines_what_was_taken_for_defined() {
     let names = ["__CUDA_ARCH__", "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "CUDART_VERSION", "CUDA_VERSION"];
     for name in names {
-        let file = instrumented(&format!("__device__ void f(int *c) {{ c[{name}] = 1; }}\n"));
+        let file = instrumented(&format!("#define PUT(x) c[x] = 1\n__device__ void f(int *c) {{ PUT({name}); }}\n"));
         let defined = file.unit.text.lines().find_map(|line| line.strip_prefix(&format!("#define {name} ")));
         let value = defined.expect("it is defined");
         assert!(file.unit.text.contains(&format!("c[{value}]")), "{name} is {value}: {}", file.unit.text);

@@ -87,7 +87,11 @@ impl<'a> Tokens<'a> {
 
     /// The place in the text of a node; of one without tokens, the start of the unit.
     pub(super) fn place_of(&self, span: Span) -> Span {
-        place_of(self.output, span).unwrap_or(span)
+        let ends = self.range(span).and_then(|range| Some((self.span(range.start)?, self.span(range.end - 1)?)));
+        match ends {
+            Some((first, last)) => self.output.sources.join(first, last),
+            None => place_of(self.output, span).unwrap_or(span),
+        }
     }
 
     /// Whether no bracket in the range belongs to one outside.
