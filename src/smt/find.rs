@@ -53,6 +53,11 @@ impl SolverKind {
         }
     }
 
+    /// How many bytes it wants to have read before it looks at any of them: Bitwuzla fills a buffer first.
+    pub(super) fn reads_ahead(self) -> usize {
+        if self == SolverKind::Bitwuzla { 16 << 10 } else { 0 }
+    }
+
     /// What it is told before anything else.
     pub(super) fn prelude(self) -> &'static str {
         match self {

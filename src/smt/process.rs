@@ -76,10 +76,12 @@ impl Process {
     }
 
     /// Sends `text` and waits for what is written in answer.
-    pub(super) fn ask(&mut self, mut text: String, deadline: Instant) -> Result<String, Silence> {
+    /// `reads_ahead` is how much the program wants to have read before it looks at any of it.
+    pub(super) fn ask(&mut self, mut text: String, reads_ahead: usize, deadline: Instant) -> Result<String, Silence> {
         self.asked += 1;
         let mark = format!("raceproof-{}", self.asked);
         text.push_str(&format!("(echo \"{mark}\")\n"));
+        text.extend(std::iter::repeat_n('\n', reads_ahead));
         self.tell(text);
         loop {
             if let Some(end) = find(&self.rest, mark.as_bytes()) {

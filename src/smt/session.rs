@@ -248,7 +248,7 @@ impl Session {
     fn ask(&mut self, text: String, deadline: Instant) -> Result<String, Trouble> {
         let name = self.solver.kind.name();
         let Some(process) = &mut self.process else { return Err(Trouble::Died(name)) };
-        process.ask(text, deadline).map_err(|silence| {
+        process.ask(text, self.solver.kind.reads_ahead(), deadline).map_err(|silence| {
             self.fail(match silence {
                 Silence::Late => Trouble::Late(name),
                 Silence::Died => Trouble::Died(name),

@@ -34,15 +34,15 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// One command.
-struct Annotation<'a> {
+struct Annotation {
     command: &'static str,
     /// `file=…,line=…`
     place: String,
-    title: &'a str,
+    title: &'static str,
     lines: Vec<String>,
 }
 
-impl Annotation<'_> {
+impl Annotation {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let lines: Vec<String> = self.lines.iter().map(|line| one_line(line)).collect();
         let (title, message) = (property(self.title), data(&lines.join("\n")));
@@ -50,7 +50,7 @@ impl Annotation<'_> {
     }
 }
 
-fn of_diagnostic<'a>(diagnostic: &Diagnostic, sources: &SourceMap) -> Annotation<'a> {
+fn of_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> Annotation {
     let command = match diagnostic.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -61,7 +61,7 @@ fn of_diagnostic<'a>(diagnostic: &Diagnostic, sources: &SourceMap) -> Annotation
     Annotation { command, place: place(sources, diagnostic.primary.span), title: diagnostic.rule.name(), lines }
 }
 
-fn of_finding<'a>(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Annotation<'a> {
+fn of_finding(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Annotation {
     let command = match finding.certainty {
         Certainty::Proved => "error",
         Certainty::Possible => "warning",
@@ -75,7 +75,7 @@ fn of_finding<'a>(finding: &Finding, sources: &SourceMap, words: &Vocabulary) ->
     Annotation { command, place: place(sources, finding.primary.span), title: finding.rule.name(), lines }
 }
 
-fn of_unknown<'a>(unknown: &Unknown, kernel: &KernelReport, file: &FileReport) -> Annotation<'a> {
+fn of_unknown(unknown: &Unknown, kernel: &KernelReport, file: &FileReport) -> Annotation {
     let place = match unknown.span {
         Some(span) => place(&file.sources, span),
         None => format!("file={},line={}", property(&file.path.to_string_lossy()), unknown.line),
