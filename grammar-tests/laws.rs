@@ -2,13 +2,14 @@
 //!
 //! - [`generate`]: random kernels.
 //! - [`calculus`]: text round trips, validity, evaluation.
-//! - [`claims`]: what is proved of claims holds in runs.
+//! - [`claims`]: what is proved of claims holds in runs; [`invariants`]: what is kept of candidates does.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
 //! - [`refute`]: concrete searches; [`trace`]: runs written as logs and checked.
 
 mod calculus;
 mod claims;
 pub(crate) mod generate;
+mod invariants;
 mod proofs;
 mod refute;
 mod source;

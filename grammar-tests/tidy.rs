@@ -31,7 +31,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("protocol", &["calculus", "flow", "memory_model"]),
     ("smt", &[]),
     ("prove", &["protocol", "calculus", "memory_model", "smt"]),
-    ("invariant", &["calculus", "prove", "smt"]),
+    ("invariant", &["calculus", "protocol", "prove"]),
     ("edit", &[]),
     ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
     ("trace", &["memory_model", "diagnostic"]),

@@ -25,6 +25,7 @@ pub mod execute;
 pub mod flow;
 pub mod front;
 pub mod instrument;
+pub mod invariant;
 pub mod launch;
 pub mod lower;
 pub mod memory_model;

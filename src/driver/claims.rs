@@ -122,11 +122,13 @@ fn refute<'a>(
     }
     let neither = refute::Levels { block: false, grid: false };
     let mut decided = true;
+    let mut unsettled = BTreeSet::new();
     for part in &attempt.parts {
         let hunt = Hunt::new(case.kernel, program, &part.scope, neither, &refute::Budget::default());
         let claims: Vec<&Claim> = open.iter().map(|(claim, _)| *claim).collect();
         let outcome = hunt.failures(case.protocol, &claims);
         decided &= outcome.decided;
+        unsettled.extend(outcome.unsettled_claims);
         for failed in outcome.failed_assertions {
             if open.iter().any(|(claim, _)| claim.site == failed.site) {
                 open.retain(|(claim, _)| claim.site != failed.site);
@@ -135,7 +137,8 @@ fn refute<'a>(
         }
     }
     if decided {
-        open.clear();
+        // What depends on memory is not computed by a run, so it is not decided by it.
+        open.retain(|(claim, _)| unsettled.contains(&claim.site));
     }
 }
 

@@ -42,9 +42,10 @@ use crate::diagnostic::report::{
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::Span;
-use crate::{launch, lower, resolve};
+use crate::{invariant, launch, lower, prove, resolve};
 use memo::{Memo, Subject};
 use options::Timings;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
@@ -140,30 +141,45 @@ fn selected<'a>(program: &'a Program, options: &'a Options) -> impl Iterator<Ite
     })
 }
 
-/// Lowers one kernel and infers its protocol.
-fn model(program: &Program, function: FunctionId, options: &Options) -> (Kernel, Protocol) {
+/// A kernel and what was inferred of it.
+struct Model {
+    kernel: Kernel,
+    protocol: Protocol,
+    /// What its invariants rely on.
+    assumptions: BTreeSet<prove::Assumption>,
+}
+
+/// Lowers one kernel, looks for invariants of its loops, and infers its protocol.
+fn model(program: &Program, function: FunctionId, options: &Options) -> Model {
     let mut kernel = lower::lower(program, function);
     // What the command line says of the launch comes instead of what the file says.
     if options.block == [None; 3] && options.grid == [None; 3] && options.params.is_empty() {
         launch::assume(&mut kernel, program, function);
     }
     let mut protocol = infer::infer(&kernel);
+    let mut assumptions = BTreeSet::new();
+    if let Some(strengthened) = invariant::strengthen(&kernel, &protocol) {
+        kernel = strengthened.kernel;
+        assumptions = strengthened.assumptions;
+        protocol = infer::infer(&kernel);
+    }
     claims::adopt(&mut protocol);
-    (kernel, protocol)
+    Model { kernel, protocol, assumptions }
 }
 
 fn check_kernel(program: &Program, function: FunctionId, options: &Options, memo: Option<&Memo>) -> KernelReport {
     let start = Instant::now();
-    let (kernel, protocol) = model(program, function, options);
+    let Model { kernel, protocol, assumptions } = model(program, function, options);
     let (launches, _) = launch::facts(program, function);
     let language = program.language;
-    let verdict = match memo {
+    let mut verdict = match memo {
         Some(memo) => {
             let subject = Subject { kernel: &kernel, protocol: &protocol, launches: &launches, language };
             memo.judge(&subject, options)
         }
         None => judge::judge(&kernel, &protocol, &launches, language, options),
     };
+    verdict.assumptions.extend(assumptions);
     let context = check::Context {
         kernel: &kernel,
         protocol: &protocol,

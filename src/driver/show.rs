@@ -9,7 +9,7 @@ mod places;
 
 use super::attempt::Case;
 use super::options::Options;
-use super::{model, scopes, selected};
+use super::{Model, model, scopes, selected};
 use crate::resolve::program::{FunctionId, Program};
 use crate::{calculus, launch, protocol, syntax};
 use places::Places;
@@ -55,7 +55,7 @@ pub fn show(stage: Stage, path: &Path, text: &str, options: &Options) -> Result<
 }
 
 fn of_kernel(stage: Stage, program: &Program, function: FunctionId, options: &Options) -> String {
-    let (kernel, protocol) = model(program, function, options);
+    let Model { kernel, protocol, .. } = model(program, function, options);
     let places = Places::new(&program.sources, &kernel);
     match stage {
         Stage::Syntax | Stage::Calculus => calculus::text::print(&kernel),

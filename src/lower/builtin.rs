@@ -5,7 +5,7 @@ use super::facts::TargetId;
 use super::home::Home;
 use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
-use crate::builtins::{Builtin, Formula, WorkItem};
+use crate::builtins::{Builtin, Claim, Formula, WorkItem};
 use crate::calculus::{
     AtomicOp, Axis, Basis, BinaryOp, DISTINCT, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt,
     SyncMemory, SyncScope, UNIFORM, UnaryOp,
@@ -55,6 +55,11 @@ impl Pass<'_> {
                 Value::Void
             }
             Builtin::Nothing => Value::Void,
+            // A function that another one calls requires something of that one.
+            Builtin::Assume if name.ends_with("requires") && self.frames.len() > 1 => {
+                self.annotated_claim(Claim::Asserted, name, args, span);
+                Value::Void
+            }
             Builtin::Assume => {
                 for arg in args {
                     self.assume(arg);

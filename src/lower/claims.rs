@@ -6,7 +6,7 @@
 
 use super::pass::Pass;
 use crate::builtins::{Builtin, Claim};
-use crate::calculus::{Basis, Stmt};
+use crate::calculus::{self, Basis, DISTINCT, ExprId, Stmt, UNIFORM};
 use crate::resolve::program::{Expr, ExprKind};
 use crate::source::Span;
 
@@ -32,12 +32,24 @@ impl Pass<'_> {
             self.kernel.unsupported.truncate(unsupported);
             return self.note(span, format!("`{name}` of more than the values of variables is not checked"));
         }
+        if self.relates_threads(cond) {
+            return self.note(span, format!("`{name}` of the values of two threads is not checked"));
+        }
         if claim == Claim::Candidate {
             self.emit(Stmt::Assume { cond, basis: Basis::Candidate, span: Some(span) });
         } else {
             let site = self.site(span);
             self.emit(Stmt::Assert { cond, site });
         }
+    }
+
+    /// Whether a condition speaks of more than one thread.
+    fn relates_threads(&self, cond: ExprId) -> bool {
+        let mut relates = false;
+        self.kernel.exprs.visit(cond, |_, node| {
+            relates |= matches!(node, calculus::Expr::Call(name, ..) if name == DISTINCT || name == UNIFORM);
+        });
+        relates
     }
 
     /// Whether an expression mentions a variable that the current function assigns.

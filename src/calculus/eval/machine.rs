@@ -68,6 +68,8 @@ pub(super) struct Machine<'a, S> {
 pub(super) struct Reported {
     pub(super) out_of_bounds: Vec<bool>,
     pub(super) claims: Vec<bool>,
+    /// Claims of which some thread does not know whether they hold, or whether it gets there.
+    pub(super) unsettled: Vec<bool>,
 }
 
 impl<S: Sink> Machine<'_, S> {
@@ -202,7 +204,9 @@ impl<S: Sink> Machine<'_, S> {
                 }
                 Instruction::Assert { cond, claim } => {
                     let cond = self.consume(self.get(*cond), thread, place);
-                    if cond.bits() == Some(0) && is_certain(thread) {
+                    if cond.bits().is_none() || !is_certain(thread) {
+                        self.reported.unsettled[*claim as usize] = true;
+                    } else if cond.bits() == Some(0) {
                         self.fail(*claim as usize, place);
                     }
                 }

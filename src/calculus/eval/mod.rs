@@ -252,6 +252,8 @@ pub struct Run {
     pub out_of_bounds: Vec<OutOfBounds>,
     /// Claims that do not hold.
     pub failed_assertions: Vec<FailedAssertion>,
+    /// Claims of which some thread does not know whether they hold, or whether it gets there, in order.
+    pub unsettled_claims: Vec<SiteId>,
     /// Expressions in which unsigned arithmetic wrapped, in order.
     pub wrapped: Vec<ExprId>,
     /// Counted loops whose unsigned variable wrapped, in order.

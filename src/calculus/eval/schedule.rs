@@ -11,7 +11,10 @@ use crate::calculus::{Geometry, Space, SyncMemory, SyncScope, arithmetic};
 pub fn run<S: Sink>(program: &Program, setup: &Setup<'_>, sink: &mut S) -> Run {
     let mut machine = new_machine(program, setup, sink);
     let finished = run_blocks(&mut machine);
+    let unsettled = machine.reported.unsettled.iter().zip(&program.claims).filter(|(open, _)| **open);
+    let unsettled = unsettled.map(|(_, site)| *site).collect();
     let mut run = machine.run;
+    run.unsettled_claims = unsettled;
     run.finished = finished;
     run.steps = setup.budget - machine.fuel;
     let wrapped = machine.wrapped.iter().enumerate().filter(|(_, wrapped)| **wrapped);
@@ -45,7 +48,11 @@ fn new_machine<'a, S>(program: &'a Program, setup: &'a Setup<'a>, sink: &'a mut 
         run: Run::default(),
         fuel: setup.budget,
         wrapped: vec![false; program.exprs],
-        reported: Reported { out_of_bounds: vec![false; program.sites], claims: vec![false; program.claims.len()] },
+        reported: Reported {
+            out_of_bounds: vec![false; program.sites],
+            claims: vec![false; program.claims.len()],
+            unsettled: vec![false; program.claims.len()],
+        },
     }
 }
 

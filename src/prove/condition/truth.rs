@@ -57,6 +57,9 @@ impl Builder<'_> {
                 self.environments[env].certain = certain;
                 Some(if (op == BinaryOp::And) == holds { all_of(left, &right) } else { any_of(left, right) })
             }
+            Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), a, b) if self.is_power_test(a, b, env) => {
+                Some(if (op == BinaryOp::Eq) == holds { anything() } else { Vec::new() })
+            }
             Expr::Binary(op, a, b) if op.is_boolean() => self.comparison(op, (a, b), env, polarity),
             Expr::Select(c, a, b) => {
                 let yes = all_of(self.truth(c, env, Polarity::Holds), &self.truth(a, env, polarity));
@@ -145,6 +148,38 @@ impl Builder<'_> {
             }
         }
         self.depth -= 1;
+    }
+
+    /// Recognises `p & (p - 1) == 0` of a value that is known to be a power of two, or zero. What is left of one
+    /// modulo two to the width of its type is one too.
+    fn is_power_test(&mut self, a: ExprId, b: ExprId, env: EnvId) -> bool {
+        let exprs = &self.protocol.exprs;
+        let Expr::Binary(BinaryOp::BitAnd, left, right) = exprs[a] else { return false };
+        let is_less = |less: ExprId, value: ExprId| match exprs[less] {
+            Expr::Binary(BinaryOp::Sub, x, one) => x == value && exprs.as_int(one) == Some(1),
+            _ => false,
+        };
+        if exprs.as_int(b) != Some(0) || !(is_less(right, left) || is_less(left, right)) {
+            return false;
+        }
+        let mut pending = vec![if is_less(right, left) { left } else { right }];
+        for _ in 0..ALTERNATIVES {
+            let Some(value) = pending.pop() else { return true };
+            match self.protocol.exprs[value] {
+                Expr::Select(_, a, b) => pending.extend([a, b]),
+                _ => {
+                    let residue = self.residue(value, env);
+                    let is_power = residue.is_some_and(|residue| {
+                        self.is_power(&residue)
+                            || residue.as_constant().is_some_and(|value| value > 0 && value & (value - 1) == 0)
+                    });
+                    if !is_power {
+                        return false;
+                    }
+                }
+            }
+        }
+        pending.is_empty()
     }
 
     /// Recognises `p & (p - 1) == 0`.

@@ -41,6 +41,7 @@ use crate::protocol::{Claim, Protocol, SyncId};
 use guide::Apart;
 use report::Findings;
 use space::{Mentions, Space};
+use std::collections::BTreeSet;
 use sweep::Sweep;
 use witness::Launch;
 
@@ -107,6 +108,8 @@ pub struct Outcome {
     pub out_of_bounds: Vec<OutOfBounds>,
     /// Claims that fail, one for each.
     pub failed_assertions: Vec<FailedAssertion>,
+    /// Claims that some run does not settle: whether they hold there is not known.
+    pub unsettled_claims: BTreeSet<SiteId>,
     /// Expressions in which unsigned arithmetic wrapped in some run, in order.
     pub wraps: Vec<ExprId>,
     /// Counted loops whose unsigned variable wrapped in some run, in order.

@@ -230,6 +230,7 @@ impl<'a> Findings<'a> {
                 }
             }
         }
+        self.outcome.unsettled_claims.extend(&run.unsettled_claims);
         self.outcome.wraps.extend(&run.wrapped);
         self.outcome.wrapped_loops.extend(&run.wrapped_loops);
         self.outcome.traps.extend(run.traps.iter().map(|seen| (seen.trap, seen.expr)));

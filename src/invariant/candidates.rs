@@ -1,0 +1,411 @@
+//! Candidates for the loops of a kernel.
+//!
+//! - **Range**: a lost variable against 0 and 1, its value before the loop, constants that it is set to, and values
+//!   that the loop compares it with.
+//! - **Remainder**: modulo the greatest common divisor of the constants that are added to it.
+//! - **Power of two**: where it is only doubled and halved.
+//! - **Pair**: the sum, the difference and the linear relation of two variables stay; they differ; one is at most
+//!   the other.
+//! - **The user's**: claims and candidates at the start of a body.
+//!
+//! Which of these hold is not known here. Variables that reads, atomics or unknown calls set get none.
+
+use super::Plan;
+use crate::calculus::{Basis, BinaryOp, Expr, ExprId, Kernel, ScalarType, SiteId, Stmt, Test, VarId, Variable};
+use crate::protocol::{Origin, Protocol};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+/// Candidates of one loop, and of a kernel.
+const MOST_OF_LOOP: usize = 60;
+const MOST_OF_KERNEL: usize = 160;
+/// Variables of a loop that are looked at in pairs.
+const MOST_IN_PAIRS: usize = 5;
+/// Constants and bounds of a variable that are looked at.
+const MOST_BOUNDS: usize = 6;
+/// Statements nested deeper than this are not looked at.
+const MAX_NESTING: usize = 64;
+
+/// A loop as it is looked at.
+struct Found<'k> {
+    site: SiteId,
+    body: &'k [Stmt],
+    /// Its own variable and its step, if it is counted.
+    counted: Option<(VarId, ExprId)>,
+    tests: Vec<ExprId>,
+}
+
+/// Plans for the loops of `kernel` that change variables in ways without a closed form, or that carry claims. Copies
+/// of variables are added to the kernel.
+pub(super) fn plans(kernel: &mut Kernel, protocol: &Protocol) -> Vec<Plan> {
+    let lost = lost(protocol);
+    let body = std::mem::take(&mut kernel.body);
+    let mut loops = Vec::new();
+    find_loops(&body, 0, &mut loops);
+    let mut plans = Vec::new();
+    let mut total = 0;
+    for found in &loops {
+        let plan = plan(kernel, found, &lost);
+        total += plan.candidates.len();
+        if total <= MOST_OF_KERNEL {
+            plans.push(plan);
+        }
+    }
+    kernel.body = body;
+    plans
+}
+
+/// The names of variables that have no closed form in or after a loop, with the loop.
+fn lost(protocol: &Protocol) -> FxHashSet<(SiteId, String)> {
+    let origins = protocol.opaques.iter().filter_map(|(_, opaque)| match &opaque.origin {
+        Origin::Loop { site, name, .. } => Some((*site, name.clone())),
+        _ => None,
+    });
+    origins.collect()
+}
+
+fn find_loops<'k>(body: &'k [Stmt], depth: usize, found: &mut Vec<Found<'k>>) {
+    if depth > MAX_NESTING {
+        return;
+    }
+    for stmt in body {
+        match stmt {
+            Stmt::If { then, otherwise, .. } => {
+                find_loops(then, depth + 1, found);
+                find_loops(otherwise, depth + 1, found);
+            }
+            Stmt::For(each) => {
+                let counted = Some((each.var, each.step.by));
+                found.push(Found { site: each.site, body: &each.body, counted, tests: Vec::new() });
+                find_loops(&each.body, depth + 1, found);
+            }
+            Stmt::Loop { test: Test::Before(test) | Test::After(test), body, site } => {
+                found.push(Found { site: *site, body, counted: None, tests: vec![*test] });
+                find_loops(body, depth + 1, found);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a loop does to its variables.
+#[derive(Default)]
+struct Effects {
+    /// Variables and what they are set to, in program order.
+    lets: Vec<(VarId, ExprId)>,
+    /// Variables that take what nobody knows.
+    unknown: FxHashSet<VarId>,
+    /// Expressions that the loop evaluates.
+    roots: Vec<ExprId>,
+}
+
+impl Effects {
+    fn of(found: &Found<'_>) -> Effects {
+        let mut effects = Effects { roots: found.tests.clone(), ..Effects::default() };
+        effects.block(found.body, 0);
+        effects
+    }
+
+    fn block(&mut self, body: &[Stmt], depth: usize) {
+        for stmt in body.iter().filter(|_| depth <= MAX_NESTING) {
+            match stmt {
+                Stmt::Let { var, value } => {
+                    self.lets.push((*var, *value));
+                    self.roots.push(*value);
+                }
+                Stmt::Read { var, .. } | Stmt::Havoc { var, .. } | Stmt::Atomic { var: Some(var), .. } => {
+                    self.unknown.insert(*var);
+                }
+                Stmt::If { cond, then, otherwise } => {
+                    self.roots.push(*cond);
+                    self.block(then, depth + 1);
+                    self.block(otherwise, depth + 1);
+                }
+                Stmt::For(each) => {
+                    self.unknown.insert(each.var);
+                    self.block(&each.body, depth + 1);
+                }
+                Stmt::Loop { test: Test::Before(test) | Test::After(test), body, .. } => {
+                    self.roots.push(*test);
+                    self.block(body, depth + 1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn sets(&self, var: VarId) -> bool {
+        self.unknown.contains(&var) || self.lets.iter().any(|(set, _)| *set == var)
+    }
+}
+
+fn plan(kernel: &mut Kernel, found: &Found<'_>, lost: &FxHashSet<(SiteId, String)>) -> Plan {
+    let mut plan = Plan { site: found.site, candidates: Vec::new(), copies: Vec::new() };
+    if lost.iter().any(|(site, _)| *site == found.site) {
+        add_families(kernel, found, lost, &mut plan);
+    }
+    // After the ranges, which say what remainders of values that may be negative mean.
+    for cond in of_the_user(kernel, found.body) {
+        if !plan.candidates.contains(&cond) {
+            plan.candidates.push(cond);
+        }
+    }
+    plan
+}
+
+fn add_families(kernel: &mut Kernel, found: &Found<'_>, lost: &FxHashSet<(SiteId, String)>, plan: &mut Plan) {
+    let effects = Effects::of(found);
+    let is_lost = |kernel: &Kernel, var: VarId| lost.contains(&(found.site, kernel.vars[var].name.clone()));
+    let mut moved: Vec<VarId> = Vec::new();
+    for &(var, _) in &effects.lets {
+        let plain = matches!(kernel.vars[var].ty, ScalarType::Int { .. }) && !effects.unknown.contains(&var);
+        if plain && !moved.contains(&var) {
+            moved.push(var);
+        }
+    }
+    let all: Vec<VarId> = found.counted.iter().map(|(var, _)| *var).chain(moved.iter().copied()).collect();
+    let mut maker = Maker { kernel, effects: &effects, plan };
+    let singles: Vec<VarId> = moved.into_iter().filter(|&var| is_lost(maker.kernel, var)).collect();
+    for &var in &singles {
+        maker.single(var);
+    }
+    for &one in singles.iter().take(MOST_IN_PAIRS) {
+        for &other in all.iter().take(MOST_IN_PAIRS).filter(|&&other| other != one) {
+            let again = singles.contains(&other) && other.index() < one.index();
+            if !again {
+                maker.pair(one, other, found.counted);
+            }
+        }
+    }
+    plan.candidates.truncate(MOST_OF_LOOP);
+}
+
+/// What stands at the start of a body: claims, and candidates that the user names, part by part.
+fn of_the_user(kernel: &Kernel, body: &[Stmt]) -> Vec<ExprId> {
+    let mut conditions = Vec::new();
+    for stmt in body {
+        match stmt {
+            Stmt::Assert { cond, .. } | Stmt::Assume { cond, basis: Basis::Candidate, .. } => {
+                let mut pending = vec![*cond];
+                while let Some(cond) = pending.pop() {
+                    match kernel.exprs[cond] {
+                        Expr::Binary(BinaryOp::And, a, b) => pending.extend([b, a]),
+                        _ => conditions.push(cond),
+                    }
+                }
+            }
+            // A flag that is cleared for `continue`.
+            Stmt::Let { .. } => {}
+            _ => break,
+        }
+    }
+    conditions
+}
+
+struct Maker<'m> {
+    kernel: &'m mut Kernel,
+    effects: &'m Effects,
+    plan: &'m mut Plan,
+}
+
+impl Maker<'_> {
+    fn add(&mut self, cond: ExprId) {
+        let trivial = self.kernel.exprs.as_int(cond).is_some();
+        if !trivial && !self.plan.candidates.contains(&cond) {
+            self.plan.candidates.push(cond);
+        }
+    }
+
+    fn compare(&mut self, op: BinaryOp, a: ExprId, b: ExprId) {
+        if self.kernel.exprs.ty(a) == self.kernel.exprs.ty(b) {
+            let cond = self.kernel.exprs.binary(op, a, b);
+            self.add(cond);
+        }
+    }
+
+    fn value(&mut self, var: VarId) -> ExprId {
+        let ty = self.kernel.vars[var].ty;
+        self.kernel.exprs.var(var, ty)
+    }
+
+    /// What the variable holds before the loop.
+    fn start(&mut self, var: VarId) -> ExprId {
+        let known = self.plan.copies.iter().find(|(_, original)| *original == var).map(|(copy, _)| *copy);
+        let copy = known.unwrap_or_else(|| {
+            let Variable { name, ty } = self.kernel.vars[var].clone();
+            let copy = self.kernel.vars.push(Variable { name: format!("{name}.before"), ty });
+            self.plan.copies.push((copy, var));
+            copy
+        });
+        self.value(copy)
+    }
+
+    fn single(&mut self, var: VarId) {
+        let ty = self.kernel.vars[var].ty;
+        let (value, start) = (self.value(var), self.start(var));
+        let (zero, one) = (self.kernel.exprs.int(0, ty), self.kernel.exprs.int(1, ty));
+        for (op, bound) in [(BinaryOp::Ge, zero), (BinaryOp::Ge, start), (BinaryOp::Le, start), (BinaryOp::Ge, one)] {
+            self.compare(op, value, bound);
+        }
+        for bound in self.bounds(var, value) {
+            for op in [BinaryOp::Lt, BinaryOp::Le, BinaryOp::Ge, BinaryOp::Gt] {
+                self.compare(op, value, bound);
+            }
+        }
+        self.compare(BinaryOp::Le, value, one);
+        self.remainder(var, value, start);
+        self.power(var, value, one);
+    }
+
+    /// Constants that the variable is set to, and values that do not change in the loop and that it is compared with.
+    fn bounds(&mut self, var: VarId, value: ExprId) -> Vec<ExprId> {
+        let mut bounds = BTreeSet::new();
+        for &(set, to) in &self.effects.lets {
+            if set == var && self.kernel.exprs.as_int(to).is_some() {
+                bounds.insert(to);
+            }
+        }
+        let mut compared = Vec::new();
+        for &root in &self.effects.roots {
+            self.kernel.exprs.visit(root, |_, node| match *node {
+                Expr::Binary(op, a, b) if op.is_boolean() && a == value => compared.push(b),
+                Expr::Binary(op, a, b) if op.is_boolean() && b == value => compared.push(a),
+                _ => {}
+            });
+        }
+        // What is compared after the step: `x + 1 == n`.
+        for &root in &self.effects.roots {
+            self.kernel.exprs.visit(root, |_, node| {
+                if let Expr::Binary(op, a, b) = *node
+                    && op.is_boolean()
+                    && matches!(self.kernel.exprs[a], Expr::Binary(BinaryOp::Add | BinaryOp::Sub, x, _) if x == value)
+                {
+                    compared.push(b);
+                }
+            });
+        }
+        bounds.extend(compared.into_iter().filter(|&bound| self.stays(bound)));
+        bounds.into_iter().take(MOST_BOUNDS).collect()
+    }
+
+    /// Whether nothing that the loop sets occurs in an expression.
+    fn stays(&self, root: ExprId) -> bool {
+        let mut stays = true;
+        self.kernel.exprs.visit(root, |_, node| {
+            stays &= !matches!(node, Expr::Var(var) if self.effects.sets(*var));
+        });
+        stays
+    }
+
+    /// The constants that are added to the variable; `None` if it is set in another way too.
+    fn steps(&self, var: VarId) -> Option<Vec<i128>> {
+        let exprs = &self.kernel.exprs;
+        let step = |value: ExprId| match exprs[value] {
+            Expr::Binary(BinaryOp::Add, a, b) if exprs[a] == Expr::Var(var) => exprs.as_int(b),
+            Expr::Binary(BinaryOp::Add, a, b) if exprs[b] == Expr::Var(var) => exprs.as_int(a),
+            Expr::Binary(BinaryOp::Sub, a, b) if exprs[a] == Expr::Var(var) => exprs.as_int(b).map(|by| -by),
+            _ => None,
+        };
+        self.effects.lets.iter().filter(|(set, _)| *set == var).map(|(_, value)| step(*value)).collect()
+    }
+
+    fn remainder(&mut self, var: VarId, value: ExprId, start: ExprId) {
+        let Some(steps) = self.steps(var) else { return };
+        let modulus = steps.iter().fold(0, |sum, &step| gcd(sum, step.abs()));
+        if !(2..=1 << 20).contains(&modulus) {
+            return;
+        }
+        let ty = self.kernel.vars[var].ty;
+        let modulus = self.kernel.exprs.int(modulus, ty);
+        let left = self.kernel.exprs.binary(BinaryOp::Rem, value, modulus);
+        let right = self.kernel.exprs.binary(BinaryOp::Rem, start, modulus);
+        let zero = self.kernel.exprs.int(0, ty);
+        self.compare(BinaryOp::Eq, left, right);
+        self.compare(BinaryOp::Eq, left, zero);
+    }
+
+    fn power(&mut self, var: VarId, value: ExprId, one: ExprId) {
+        use BinaryOp::{Div, Mul, Shl, Shr};
+        let exprs = &self.kernel.exprs;
+        let scales = |to: ExprId| match exprs[to] {
+            Expr::Binary(Mul | Div | Shl | Shr, a, _) => exprs[a] == Expr::Var(var),
+            Expr::Int(value, _) => value & (value - 1) == 0,
+            _ => false,
+        };
+        if self.effects.lets.iter().filter(|(set, _)| *set == var).all(|(_, to)| scales(*to)) {
+            let ty = self.kernel.vars[var].ty;
+            let less = self.kernel.exprs.binary(BinaryOp::Sub, value, one);
+            let common = self.kernel.exprs.binary(BinaryOp::BitAnd, value, less);
+            let zero = self.kernel.exprs.int(0, ty);
+            self.compare(BinaryOp::Eq, common, zero);
+        }
+    }
+
+    fn pair(&mut self, one: VarId, other: VarId, counted: Option<(VarId, ExprId)>) {
+        let ty = self.kernel.vars[one].ty;
+        if self.kernel.vars[other].ty != ty {
+            return;
+        }
+        let (a, b) = (self.value(one), self.value(other));
+        let (a0, b0) = (self.start(one), self.start(other));
+        for op in [BinaryOp::Add, BinaryOp::Sub] {
+            let (now, before) = (self.kernel.exprs.binary(op, a, b), self.kernel.exprs.binary(op, a0, b0));
+            self.compare(BinaryOp::Eq, now, before);
+        }
+        self.compare(BinaryOp::Ne, a, b);
+        self.compare(BinaryOp::Le, a, b);
+        self.compare(BinaryOp::Ge, a, b);
+        if let (Some(x), Some(y)) = (self.only_step(one, counted), self.only_step(other, counted))
+            && (x.abs() > 1 || y.abs() > 1)
+        {
+            let (x, y) = (self.kernel.exprs.int(x, ty), self.kernel.exprs.int(y, ty));
+            let mut relation = |a: ExprId, b: ExprId| {
+                let (left, right) =
+                    (self.kernel.exprs.binary(BinaryOp::Mul, a, y), self.kernel.exprs.binary(BinaryOp::Mul, b, x));
+                self.kernel.exprs.binary(BinaryOp::Sub, left, right)
+            };
+            let (now, before) = (relation(a, b), relation(a0, b0));
+            self.compare(BinaryOp::Eq, now, before);
+        }
+    }
+
+    /// The only constant that is ever added to a variable.
+    fn only_step(&self, var: VarId, counted: Option<(VarId, ExprId)>) -> Option<i128> {
+        if let Some((_, by)) = counted.filter(|(own, _)| *own == var) {
+            return self.kernel.exprs.as_int(by);
+        }
+        let steps = self.steps(var)?;
+        steps.iter().all(|step| *step == steps[0]).then(|| steps.first().copied())?
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Drops constant bounds that others imply: `x >= 0` beside `x >= 4`.
+pub(super) fn drop_implied(kernel: &Kernel, plans: &mut [Plan]) {
+    let exprs = &kernel.exprs;
+    let bound = |cond: ExprId| match exprs[cond] {
+        Expr::Binary(op @ (BinaryOp::Ge | BinaryOp::Gt), a, b) => {
+            Some((a, true, exprs.as_int(b)? + i128::from(op == BinaryOp::Gt)))
+        }
+        Expr::Binary(op @ (BinaryOp::Le | BinaryOp::Lt), a, b) => {
+            Some((a, false, -exprs.as_int(b)? + i128::from(op == BinaryOp::Lt)))
+        }
+        _ => None,
+    };
+    for plan in plans {
+        let bounds: Vec<_> = plan.candidates.iter().map(|&cond| bound(cond)).collect();
+        let implied = |index: usize| {
+            let Some((value, lower, limit)) = bounds[index] else { return false };
+            bounds.iter().enumerate().any(|(other, entry)| {
+                let alike = entry.filter(|(a, l, _)| other != index && *a == value && *l == lower);
+                alike.is_some_and(|(_, _, b)| b > limit || (b == limit && other < index))
+            })
+        };
+        let keep: Vec<bool> = (0..bounds.len()).map(|index| !implied(index)).collect();
+        let mut keep = keep.into_iter();
+        plan.candidates.retain(|_| keep.next().unwrap_or(true));
+    }
+}

@@ -1,0 +1,150 @@
+//! Where the candidates of a loop stand in a kernel: as obligations while they are tried, as facts afterwards.
+
+use super::Plan;
+use crate::calculus::{Basis, Expr, ExprId, For, Kernel, Site, SiteId, Stmt, Test, VarId};
+use rustc_hash::FxHashMap;
+
+/// Loops nested deeper than this are left alone.
+const MAX_NESTING: usize = 64;
+
+/// A candidate: its plan, and its place among that plan's candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Part {
+    pub(super) plan: usize,
+    pub(super) candidate: usize,
+}
+
+/// What is planted.
+enum Purpose {
+    /// Each candidate is supposed at the start of a turn and after the loop, and claimed before the loop and at the
+    /// end of a turn. The sites of the claims.
+    Trial(FxHashMap<SiteId, Part>),
+    /// Each holds at the start of a turn and after the loop.
+    Keep,
+}
+
+struct Planter<'p> {
+    kernel: Kernel,
+    plans: &'p [Plan],
+    purpose: Purpose,
+}
+
+/// `kernel` with everything that must be shown for the candidates to be invariants, and which claim is about which.
+pub(super) fn obligations(kernel: &Kernel, plans: &[Plan]) -> (Kernel, FxHashMap<SiteId, Part>) {
+    let planter = Planter { kernel: kernel.clone(), plans, purpose: Purpose::Trial(FxHashMap::default()) };
+    let planter = planter.all();
+    match planter.purpose {
+        Purpose::Trial(parts) => (planter.kernel, parts),
+        Purpose::Keep => unreachable!("the purpose does not change"),
+    }
+}
+
+/// `kernel` with the candidates as facts.
+pub(super) fn invariants(kernel: Kernel, plans: &[Plan]) -> Kernel {
+    Planter { kernel, plans, purpose: Purpose::Keep }.all().kernel
+}
+
+impl Planter<'_> {
+    fn all(mut self) -> Self {
+        let body = std::mem::take(&mut self.kernel.body);
+        self.kernel.body = self.block(body, 0);
+        self
+    }
+
+    fn block(&mut self, body: Vec<Stmt>, depth: usize) -> Vec<Stmt> {
+        if depth > MAX_NESTING {
+            return body;
+        }
+        let mut planted = Vec::with_capacity(body.len());
+        for stmt in body {
+            match stmt {
+                Stmt::If { cond, then, otherwise } => {
+                    let (then, otherwise) = (self.block(then, depth + 1), self.block(otherwise, depth + 1));
+                    planted.push(Stmt::If { cond, then, otherwise });
+                }
+                Stmt::For(mut each) => {
+                    each.body = self.block(each.body, depth + 1);
+                    self.counted(*each, &mut planted);
+                }
+                Stmt::Loop { test, body, site } => {
+                    let body = self.block(body, depth + 1);
+                    self.looped(test, body, site, &mut planted);
+                }
+                other => planted.push(other),
+            }
+        }
+        planted
+    }
+
+    fn plan_of(&self, site: SiteId) -> Option<usize> {
+        self.plans.iter().position(|plan| plan.site == site)
+    }
+
+    fn counted(&mut self, mut each: For, planted: &mut Vec<Stmt>) {
+        let Some(plan) = self.plan_of(each.site) else { return planted.push(Stmt::For(Box::new(each))) };
+        let ty = self.kernel.vars[each.var].ty;
+        let var = self.kernel.exprs.var(each.var, ty);
+        let next = self.kernel.exprs.binary(each.step.op, var, each.step.by);
+        let (first, moved) = ((each.var, each.start), (each.var, next));
+        self.before(plan, Some(first), planted);
+        each.body = self.turn(plan, each.body, Some(moved));
+        planted.push(Stmt::For(Box::new(each)));
+        self.facts(plan, planted);
+    }
+
+    fn looped(&mut self, test: Test, body: Vec<Stmt>, site: SiteId, planted: &mut Vec<Stmt>) {
+        let Some(plan) = self.plan_of(site) else { return planted.push(Stmt::Loop { test, body, site }) };
+        self.before(plan, None, planted);
+        let body = self.turn(plan, body, None);
+        planted.push(Stmt::Loop { test, body, site });
+        self.facts(plan, planted);
+    }
+
+    /// What stands before a loop. `first` is the variable that the loop itself sets, and its first value.
+    fn before(&mut self, plan: usize, first: Option<(VarId, ExprId)>, planted: &mut Vec<Stmt>) {
+        let plans = self.plans;
+        for &(copy, original) in &plans[plan].copies {
+            let ty = self.kernel.vars[original].ty;
+            let value = match first {
+                Some((var, start)) if var == original => start,
+                _ => self.kernel.exprs.var(original, ty),
+            };
+            planted.push(Stmt::Let { var: copy, value });
+        }
+        self.claims(plan, first, planted);
+    }
+
+    /// The body of a loop; `moved` is the variable that the loop itself moves, and its next value.
+    fn turn(&mut self, plan: usize, body: Vec<Stmt>, moved: Option<(VarId, ExprId)>) -> Vec<Stmt> {
+        let mut turn = Vec::with_capacity(body.len());
+        self.facts(plan, &mut turn);
+        turn.extend(body);
+        self.claims(plan, moved, &mut turn);
+        turn
+    }
+
+    fn facts(&mut self, plan: usize, planted: &mut Vec<Stmt>) {
+        let plans = self.plans;
+        for &cond in &plans[plan].candidates {
+            planted.push(Stmt::Assume { cond, basis: Basis::Proved, span: None });
+        }
+    }
+
+    /// Claims of all candidates, with one variable read as another value.
+    fn claims(&mut self, plan: usize, change: Option<(VarId, ExprId)>, planted: &mut Vec<Stmt>) {
+        let plans = self.plans;
+        let Purpose::Trial(parts) = &mut self.purpose else { return };
+        for (candidate, &cond) in plans[plan].candidates.iter().enumerate() {
+            let cond = match change {
+                Some((var, value)) => {
+                    let leaf = |leaf: &Expr| (*leaf == Expr::Var(var)).then_some(value);
+                    self.kernel.exprs.substitute(cond, leaf)
+                }
+                None => cond,
+            };
+            let site = self.kernel.sites.push(Site { span: None, inlined: Vec::new() });
+            parts.insert(site, Part { plan, candidate });
+            planted.push(Stmt::Assert { cond, site });
+        }
+    }
+}
