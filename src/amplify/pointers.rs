@@ -37,7 +37,7 @@ pub(super) fn pairs(subject: &Subject<'_>, launch: &Launch) -> Pairs {
             let pair = [*first, *second];
             let is_written = pair.iter().any(|array| written.contains(array));
             let decides = pair.iter().any(|array| subject.flow.read_for_sinks.contains(array));
-            if !is_written || !(decides || !is_invariant) {
+            if !is_written || (!decides && is_invariant) {
                 continue;
             }
             let names = ((*first_name).to_owned(), (*second_name).to_owned());

@@ -50,8 +50,8 @@ fn run(files: &[FileFlows], left_out: &[String], ran: &Ran, outcome: &Outcome) -
 /// The kernel whose name a line ends with, or has before a colon: "… in k", "… in k: …".
 fn kernel_in(files: &[FileFlows], line: &str) -> String {
     let named = |name: &str| line.ends_with(&format!(" in {name}")) || line.contains(&format!(" in {name}: "));
-    let names = files.iter().flat_map(|file| file.kernels.iter().map(|each| each.kernel.name.as_str()));
-    names.into_iter().find(|name| named(name)).unwrap_or_default().to_owned()
+    let kernels = files.iter().flat_map(|file| file.kernels.iter().map(|each| each.kernel.name.as_str()));
+    kernels.into_iter().find(|name| named(name)).unwrap_or_default().to_owned()
 }
 
 fn launch(logged: &crate::trace::format::Launch) -> Launch {

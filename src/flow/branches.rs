@@ -115,7 +115,7 @@ impl Branches {
     }
 
     /// A branch with these arms has ended.
-    pub(super) fn branch(&mut self, cond: (ExprId, NodeId), then: List, otherwise: List) {
+    pub(super) fn branch(&mut self, cond: (ExprId, NodeId), then: &List, otherwise: &List) {
         let Some(list) = self.open.last_mut() else { return };
         list.has_access |= then.has_access || otherwise.has_access;
         if then.has_obstacle || otherwise.has_obstacle {

@@ -260,7 +260,9 @@ impl<'k> Walk<'k> {
         if let Some(value) = self.kernel.exprs.as_int(cond) {
             // What a template argument or macro decides is no branch.
             let taken = if value == 0 { otherwise } else { then };
-            taken.iter().for_each(|stmt| self.statement(stmt));
+            for stmt in taken {
+                self.statement(stmt);
+            }
             return;
         }
         let uses = self.uses(&[cond]);
@@ -274,7 +276,7 @@ impl<'k> Walk<'k> {
         let (after_then, then) = self.arm(condition, then, who);
         self.traits.negate(condition);
         let (after_otherwise, otherwise) = self.arm(condition, otherwise, Who::Some);
-        self.branches.branch((cond, condition), then, otherwise);
+        self.branches.branch((cond, condition), &then, &otherwise);
         let mut joined: Vec<VarId> = after_then.iter().chain(&after_otherwise).map(|&(var, _)| var).collect();
         joined.sort_unstable();
         joined.dedup();

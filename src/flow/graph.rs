@@ -98,7 +98,7 @@ impl Graph {
     pub(super) fn reach(&self, kernel: &Kernel, sinks: &[SinkNode]) -> Reaching {
         let mut walk = Walk { graph: self, kernel, from: vec![None; self.nodes.len()], found: Vec::new() };
         for decides in [Decides::Conflicts, Decides::Reads] {
-            walk.from_sinks(sinks.iter().filter(|sink| sink.decides == decides));
+            walk.start_at(sinks.iter().filter(|sink| sink.decides == decides));
         }
         let mut arrays: Vec<ArrayId> = walk.reached_nodes().filter_map(|node| node.kind.reads()).collect();
         arrays.sort_unstable();
@@ -132,7 +132,7 @@ impl<'s> Walk<'_, 's> {
         self.graph.nodes.iter().filter(|(id, _)| self.from[id.index()].is_some()).map(|(_, node)| node)
     }
 
-    fn from_sinks(&mut self, sinks: impl Iterator<Item = &'s SinkNode>) {
+    fn start_at(&mut self, sinks: impl Iterator<Item = &'s SinkNode>) {
         let mut queue = VecDeque::new();
         for sink in sinks {
             if self.from[sink.node.index()].is_none() {
