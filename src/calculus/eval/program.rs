@@ -178,6 +178,16 @@ impl Program {
         self.syncs.iter().any(|sync| sync.scope >= SyncScope::Grid)
     }
 
+    /// The bytes of the largest access to each array, by its position; 0 where there is none.
+    pub fn largest_accesses(&self) -> Vec<u32> {
+        let mut largest = vec![0; self.arrays.len()];
+        for access in &self.accesses {
+            let known: &mut u32 = &mut largest[access.array.index()];
+            *known = access.bytes.max(*known);
+        }
+        largest
+    }
+
     pub(super) fn first_param(&self) -> usize {
         self.variables.len() + self.constants.len()
     }

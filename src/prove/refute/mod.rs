@@ -153,7 +153,7 @@ impl<'a> Hunt<'a> {
         let fixed = space.is_fixed();
         let findings = Findings::new(kernel, program);
         let total = if fixed { budget.steps.saturating_mul(DECISIVE_FACTOR) } else { budget.steps };
-        let sweep = Sweep::new(kernel, levels);
+        let sweep = Sweep::new(kernel, program, levels);
         let proposals = 2 * budget.steps;
         Hunt { kernel, program, levels, mentions, space, sweep, findings, total, left: total, proposals }
     }

@@ -1,16 +1,18 @@
 //! Conflicts of one run: a sink that hashes the exact accesses by address.
 //!
-//! For each four bytes of memory (a *granule*) and each interval it keeps a few accesses of each kind: the
+//! For each few bytes of memory (a *granule*: four, or more where a struct of thousands is copied) and each interval it keeps a few accesses of each kind: the
 //! two lowest threads that touch the same bytes at the same site stand for all, since whoever conflicts with
 //! a third conflicts with one of them. So the cost of an access does not grow with the number of threads.
 
-use crate::calculus::eval::{Event, Kind, Sink, Stamp, ThreadId, Value, WARP};
+use crate::calculus::eval::{Event, Kind, Program, Sink, Stamp, ThreadId, Value, WARP};
 use crate::calculus::{ArrayId, Kernel, SiteId, Space};
 use crate::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
 use rustc_hash::FxHashMap;
 
-/// Bytes of a granule.
-const GRANULE: i64 = 4;
+/// Bytes of the smallest granule.
+const GRANULE: u32 = 4;
+/// An access covers about so many granules at most. What meets in a granule is compared byte for byte.
+const MOST_GRANULES: u32 = 32;
 /// Representatives of equal accesses that a granule keeps.
 const REPRESENTATIVES: usize = 2;
 /// Pairs of sites that a search reports. A kernel with more is broken in one place that all of them share.
@@ -74,6 +76,8 @@ struct Chains {
 pub(super) struct Sweep {
     levels: Levels,
     spaces: Vec<Space>,
+    /// The bytes of a granule of each array.
+    granules: Vec<i64>,
     entries: Vec<Entry>,
     chains: FxHashMap<Place, Chains>,
     ordinal: u64,
@@ -120,9 +124,11 @@ pub(super) fn do_conflict(one: &Event, other: &Event) -> bool {
 }
 
 impl Sweep {
-    pub(super) fn new(kernel: &Kernel, levels: Levels) -> Self {
+    pub(super) fn new(kernel: &Kernel, program: &Program, levels: Levels) -> Self {
+        let granule = |largest: u32| i64::from((largest / MOST_GRANULES).max(GRANULE));
         Sweep {
             levels,
+            granules: program.largest_accesses().into_iter().map(granule).collect(),
             spaces: kernel.arrays.iter().map(|(_, array)| array.space).collect(),
             entries: Vec::new(),
             chains: FxHashMap::default(),
@@ -232,7 +238,8 @@ impl Sink for Sweep {
         if event.exact && (may_meet(space, Level::Block) || may_meet(space, Level::Grid)) {
             let start = event.offset.unwrap_or(0);
             let end = start.saturating_add(i64::from(event.bytes) - 1);
-            for granule in start.div_euclid(GRANULE)..=end.div_euclid(GRANULE) {
+            let size = self.granules[event.array.index()];
+            for granule in start.div_euclid(size)..=end.div_euclid(size) {
                 if self.levels.block {
                     self.visit(event, (event.array, event.thread.block, event.stamp.block, granule), Level::Block);
                 }

@@ -217,3 +217,16 @@ fn a_search_for_one_pair_also_prefers_launches_in_earnest() {
     assert_eq!(some.conflicts[0].witness, all.conflicts[0].witness);
     assert_eq!(some.conflicts[0].witness.params, [("n".to_owned(), 1), ("m".to_owned(), 2)]);
 }
+
+#[test]
+fn copies_of_huge_structs_are_compared_at_once() {
+    // A struct of 256 MiB, and its last byte read by the neighbour.
+    let outcome = refute(
+        "kernel k() { global p: element 1 var t: i64 var v: opaque4
+          let t = convert<i64>(tid.x) * 268435456
+          write p[t; 268435456] @0
+          let v = read p[t + 536870911; 1] @1 }",
+    );
+    assert_eq!(summary(&outcome), ["0-1 Block", "0-1 Grid"]);
+    assert_eq!(outcome.conflicts[0].witness.byte_offset, 536_870_911);
+}
