@@ -598,7 +598,7 @@ fn opencl_ids_are_size_t_and_barriers_order_what_their_flags_say() {
 fn assumptions_about_memory_are_dropped_without_an_access() {
     check(
         "__global__ void k(int *a, int n) { __builtin_assume(n > 3 && a[0] > 1); assert(n < 9); a[1] = 0; }",
-        &["assume n > 3", "!read", "assert n < 9"],
+        &["assume n > 3", "!read", "assert n < 9 @1"],
     );
 }
 

@@ -84,7 +84,7 @@ fn a_write_in_the_same_phase_is_seen_by_its_own_thread_only() {
       var v: i32
       write s[0; 4] := convert<i32>(tid.x) @0
       let v = read s[0; 4] @1
-      assert v == convert<i32>(tid.x)
+      assert v == convert<i32>(tid.x) @2
     }";
     let (run, _) = execute(source, [8, 1, 1], [1, 1, 1], &[], Contents::Seeded(1));
     assert_eq!(run.failed_assertions, []);
@@ -183,7 +183,7 @@ fn grid_syncs_wait_for_all_blocks() {
       if tid.x == 0u32 { write y[convert<i64>(bid.x) * 4; 4] := convert<i32>(bid.x) + 1 @0 }
       sync grid shared global @1
       let v = read y[convert<i64>(gdim.x - 1u32 - bid.x) * 4; 4] @2
-      assert v == convert<i32>(gdim.x - bid.x)
+      assert v == convert<i32>(gdim.x - bid.x) @3
     }";
     let (run, history) = execute(source, [2, 1, 1], [3, 1, 1], &[], Contents::Seeded(3));
     assert!(run.finished);

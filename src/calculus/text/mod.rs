@@ -20,7 +20,7 @@
 //!   for s = 8 while s > 0 step >> 1 @2 { sync block shared global @3 }
 //!   loop while i < n @4 { … }    loop @5 { … } while i < n
 //!   let v = atomic add y[0; 4](1) relaxed grid @6
-//!   havoc i call "clock"    assume n > 0    assert i < n
+//!   havoc i call "clock"    assume n > 0    assert i < n @7
 //! }
 //! ```
 //!

@@ -40,7 +40,7 @@ const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32) 
   havoc i call "f"
   havoc i uninitialized
   assume n > 0
-  assert i - 1 - (i - (1 - n)) == ~i
+  assert i - 1 - (i - (1 - n)) == ~i @10
 }
 "#;
 

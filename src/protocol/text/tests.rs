@@ -69,7 +69,7 @@ fn a_reduction_reads_well() {
     }
     sync block shared @4 exact
   }
-  assume n < 7
+  assume n < 7 after 3 1 0
 }
 "#
     );
@@ -91,7 +91,7 @@ fn everything_reads_back() {
              let p = 1 - p let b = x != y
              for q = 1 while q < n step << 1 @6 { write s[convert<i64>(q); 1] := q @7 atomic min a[4; 4](1) acquire block @8 }
            }
-           if !r { if x == 1 { write a[8; 4] @9 } else { assert y < 3 } }
+           if !r { if x == 1 { write a[8; 4] @9 } else { assert y < 3 @13 } }
            loop @10 { let y = y + n write a[convert<i64>(y); 1] @11 } while y < 40
            if p == 3 { if q == 4 { write a[0; 4] @12 } } }",
     );

@@ -227,6 +227,6 @@ fn copies_of_huge_structs_are_compared_at_once() {
           write p[t; 268435456] @0
           let v = read p[t + 536870911; 1] @1 }",
     );
-    assert_eq!(summary(&outcome), ["0-1 Block", "0-1 Grid"]);
+    assert_eq!(summary(&outcome), ["0-1 Block"]);
     assert_eq!(outcome.conflicts[0].witness.byte_offset, 536_870_911);
 }
