@@ -102,6 +102,10 @@ const BRANCHES: u32 = 120;
 /// Rounds of the fixed point within one branch.
 const ROUNDS: u32 = 200;
 
+/// From so many facts on, a round is paid for, at the price of one cancellation for so many facts.
+const MANY_FACTS: usize = 96;
+const FACTS_PER_CANCELLATION: usize = 16;
+
 /// What a search came to.
 pub enum Outcome {
     /// A derivation's tree.
@@ -166,6 +170,7 @@ impl Prover {
         self.branches = self.branches.checked_sub(1)?;
         let (mut steps, mut tried) = (Vec::new(), Tried::default());
         for _ in 0..ROUNDS {
+            self.pay_for_round(&state)?;
             match self.round(&mut state, &mut tried) {
                 Round::Step(step) => steps.push(step),
                 Round::Closed(close) => return Some(Branch { steps, close }),
@@ -186,6 +191,15 @@ impl Prover {
             }
         }
         None
+    }
+
+    /// Conditions of long kernels have hundreds of facts, and a round over them costs whatever it finds.
+    fn pay_for_round(&mut self, state: &State) -> Option<()> {
+        if state.facts.len() >= MANY_FACTS {
+            let price = state.facts.len() / FACTS_PER_CANCELLATION;
+            self.effort.left = self.effort.left.checked_sub(price as u32)?;
+        }
+        Some(())
     }
 
     fn round(&mut self, state: &mut State, tried: &mut Tried) -> Round {
