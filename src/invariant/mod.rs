@@ -26,10 +26,6 @@ use std::collections::BTreeSet;
 /// Rounds after which nothing is kept.
 const MOST_ROUNDS: usize = 16;
 
-/// Proofs that are tried for one kernel; with more, nothing is kept. Each costs a search over all that its condition
-/// knows, and kernels with hundreds of candidates are not the ones that an invariant decides.
-const MOST_PROOFS: usize = 96;
-
 /// The candidates of one loop.
 #[derive(Clone, Debug)]
 struct Plan {
@@ -53,13 +49,12 @@ pub struct Strengthened {
 pub fn strengthen(kernel: &Kernel, protocol: &Protocol) -> Option<Strengthened> {
     let mut kernel = kernel.clone();
     let mut plans = candidates::plans(&mut kernel, protocol);
-    let mut purse = MOST_PROOFS;
     for _ in 0..MOST_ROUNDS {
         plans.retain(|plan| !plan.candidates.is_empty());
-        if plans.is_empty() || purse == 0 {
+        if plans.is_empty() {
             return None;
         }
-        if let Some(assumptions) = proved(&kernel, &mut plans, &mut purse) {
+        if let Some(assumptions) = proved(&kernel, &mut plans) {
             candidates::drop_implied(&kernel, &mut plans);
             return Some(Strengthened { kernel: plant::invariants(kernel, &plans), assumptions });
         }
@@ -67,9 +62,8 @@ pub fn strengthen(kernel: &Kernel, protocol: &Protocol) -> Option<Strengthened> 
     None
 }
 
-/// What the proofs of all candidates rely on; if some are not proved, these are dropped instead. `None` as well if
-/// the purse is spent.
-fn proved(kernel: &Kernel, plans: &mut [Plan], purse: &mut usize) -> Option<BTreeSet<Assumption>> {
+/// What the proofs of all candidates rely on; if some are not proved, these are dropped instead.
+fn proved(kernel: &Kernel, plans: &mut [Plan]) -> Option<BTreeSet<Assumption>> {
     let (trial, parts) = plant::obligations(kernel, plans);
     let protocol = infer::infer(&trial);
     let scope = Scope::default();
@@ -81,7 +75,6 @@ fn proved(kernel: &Kernel, plans: &mut [Plan], purse: &mut usize) -> Option<BTre
         if failed.contains(&part) {
             continue;
         }
-        *purse = purse.checked_sub(1)?;
         match premises.prove_claim(claim, &Budget::SMALL) {
             // Where an invariant may be used, what is stated before it holds and is named anyway.
             Ok(proof) => {
