@@ -417,6 +417,24 @@ pub enum Basis {
     Candidate,
 }
 
+/// How deep statements are nested, without recursion.
+pub fn nesting(body: &[Stmt]) -> usize {
+    let mut deepest = 0;
+    let mut stack = vec![(body, 1)];
+    while let Some((statements, depth)) = stack.pop() {
+        deepest = deepest.max(depth);
+        for statement in statements {
+            match statement {
+                Stmt::If { then, otherwise, .. } => stack.extend([(&then[..], depth + 1), (&otherwise[..], depth + 1)]),
+                Stmt::For(each) => stack.push((&each.body, depth + 1)),
+                Stmt::Loop { body, .. } => stack.push((body, depth + 1)),
+                _ => {}
+            }
+        }
+    }
+    deepest
+}
+
 /// What an access touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {

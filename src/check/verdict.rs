@@ -35,6 +35,25 @@ pub struct Verdict {
     pub undecided: Vec<Undecided>,
 }
 
+impl Verdict {
+    /// A verdict with nothing found, nothing open and nothing relied on, about no launches yet.
+    pub fn new(race: Race, divergence: Divergence) -> Verdict {
+        Verdict {
+            race,
+            divergence,
+            scope: None,
+            assumptions: BTreeSet::new(),
+            conflicts: Vec::new(),
+            divergences: Vec::new(),
+            possible: Vec::new(),
+            possible_divergences: Vec::new(),
+            failed_claims: Vec::new(),
+            possible_claims: Vec::new(),
+            undecided: Vec::new(),
+        }
+    }
+}
+
 /// A pair of accesses that may conflict, depending on what memory holds.
 #[derive(Clone, Debug)]
 pub struct PossibleRace {

@@ -62,7 +62,7 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     }
     let mut open: Vec<(&Claim, Open)> = Vec::new();
     for claim in &case.protocol.claims {
-        match candidates.proofs.iter().map(|attempt| answer(case, claim, attempt)).reduce(better) {
+        match first_answer(case, claim, candidates) {
             Some(Answer::Holds(assumptions)) => verdict.assumptions.extend(assumptions),
             Some(Answer::Rejected(what)) => verdict.undecided.push(Undecided::RejectedProof(what)),
             Some(Answer::Open(why)) => open.push((claim, why)),
@@ -81,9 +81,18 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     }
 }
 
-/// The first answer that settles something.
-fn better(first: Answer, second: Answer) -> Answer {
-    if matches!(first, Answer::Open(_)) { second } else { first }
+/// The first answer that settles something, the widest set of launches first; else the last one.
+fn first_answer(case: &Case<'_>, claim: &Claim, candidates: &Candidates) -> Option<Answer> {
+    let mut last = None;
+    for attempt in &candidates.proofs {
+        let answer = answer(case, claim, attempt);
+        let settles = !matches!(answer, Answer::Open(_));
+        last = Some(answer);
+        if settles {
+            break;
+        }
+    }
+    last
 }
 
 /// Whether a claim holds in all parts of an attempt.

@@ -65,19 +65,8 @@ pub(super) fn judge(
 }
 
 fn too_large(accesses: usize) -> Verdict {
-    Verdict {
-        race: Race::Unknown,
-        divergence: Divergence::Unknown,
-        scope: None,
-        assumptions: BTreeSet::new(),
-        conflicts: Vec::new(),
-        divergences: Vec::new(),
-        possible: Vec::new(),
-        possible_divergences: Vec::new(),
-        failed_claims: Vec::new(),
-        possible_claims: Vec::new(),
-        undecided: vec![Undecided::TooLarge(accesses)],
-    }
+    let undecided = vec![Undecided::TooLarge(accesses)];
+    Verdict { undecided, ..Verdict::new(Race::Unknown, Divergence::Unknown) }
 }
 
 impl<'a> Case<'a> {
@@ -86,17 +75,10 @@ impl<'a> Case<'a> {
     /// `suspects` are launches that a solver named: they are run as well, and decide nothing by showing nothing.
     pub(super) fn conclude(&self, attempt: &Attempt, rest: Rest, hunts: Vec<Hunt<'a>>, suspects: &[Scope]) -> Verdict {
         let mut verdict = Verdict {
-            race: Race::RaceFree,
-            divergence: Divergence::Uniform,
             scope: Some(scopes::describe(self.kernel, attempt)),
             assumptions: rest.assumptions.clone(),
-            conflicts: Vec::new(),
-            divergences: Vec::new(),
-            possible: Vec::new(),
-            possible_divergences: Vec::new(),
-            failed_claims: Vec::new(),
-            possible_claims: Vec::new(),
             undecided: rest.rejected.iter().cloned().map(Undecided::RejectedProof).collect(),
+            ..Verdict::new(Race::RaceFree, Divergence::Uniform)
         };
         verdict.assumptions.extend(self.disjointness());
         if self.anything_may_happen() {

@@ -25,7 +25,7 @@ pub(super) struct Built {
 
 /// The graph of a kernel; `None` if it is nested too deep.
 pub(super) fn build(kernel: &Kernel) -> Option<Built> {
-    if nesting(&kernel.body) > MAX_NESTING {
+    if crate::calculus::nesting(&kernel.body) > MAX_NESTING {
         return None;
     }
     let mut walk = Walk::new(kernel);
@@ -444,22 +444,4 @@ pub(super) fn every(body: &[Stmt], visit: &mut impl FnMut(&Stmt)) {
             }
         }
     }
-}
-
-/// How deep statements are nested.
-fn nesting(body: &[Stmt]) -> usize {
-    let mut deepest = 0;
-    let mut stack = vec![(body, 1)];
-    while let Some((statements, depth)) = stack.pop() {
-        deepest = deepest.max(depth);
-        for statement in statements {
-            match statement {
-                Stmt::If { then, otherwise, .. } => stack.extend([(&then[..], depth + 1), (&otherwise[..], depth + 1)]),
-                Stmt::For(each) => stack.push((&each.body, depth + 1)),
-                Stmt::Loop { body, .. } => stack.push((body, depth + 1)),
-                _ => {}
-            }
-        }
-    }
-    deepest
 }

@@ -33,7 +33,7 @@ const MAX_NESTING: usize = 400;
 /// The protocol of `kernel`.
 pub fn infer(kernel: &Kernel) -> Protocol {
     let mut state = State::new(kernel);
-    if nesting(&kernel.body) > MAX_NESTING {
+    if calculus::nesting(&kernel.body) > MAX_NESTING {
         let reason = format!("statements nested more than {MAX_NESTING} deep");
         state.out.unsupported.push(Unsupported { span: None, reason, arrays: None, barriers: true });
     } else {
@@ -45,24 +45,6 @@ pub fn infer(kernel: &Kernel) -> Protocol {
     super::uniform::mark(&mut protocol);
     reasons::fill(&mut protocol);
     protocol
-}
-
-/// How deep statements are nested, without recursion.
-fn nesting(body: &[Stmt]) -> usize {
-    let mut deepest = 0;
-    let mut stack = vec![(body, 1)];
-    while let Some((statements, depth)) = stack.pop() {
-        deepest = deepest.max(depth);
-        for statement in statements {
-            match statement {
-                Stmt::If { then, otherwise, .. } => stack.extend([(&then[..], depth + 1), (&otherwise[..], depth + 1)]),
-                Stmt::For(each) => stack.push((&each.body, depth + 1)),
-                Stmt::Loop { body, .. } => stack.push((body, depth + 1)),
-                _ => {}
-            }
-        }
-    }
-    deepest
 }
 
 /// Executes statements in order.
