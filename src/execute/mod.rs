@@ -4,6 +4,8 @@
 //! accesses, which `trace` reads, and a [`report::Event`] for whatever else the runtime met: divergent barriers, accesses
 //! outside of all allocations, crashes.
 //!
+//! Kernels that come without a program are run as a [`launch`] description says.
+//!
 //! Guarantees: nothing outlives a run but the log and what the user asked to keep; a program that is over time, or that
 //! the user interrupts, ends with everything that it started; what a compiler says reaches the user in the lines of the
 //! user's own text.
@@ -12,6 +14,7 @@
 //! `opencl` and `cuda` are not there yet.
 
 pub mod cpu;
+pub mod launch;
 pub mod process;
 pub mod report;
 pub mod scratch;

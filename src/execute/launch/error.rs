@@ -1,0 +1,131 @@
+//! What is wrong with a launch description, and where.
+
+use crate::source::LineColumn;
+use std::fmt;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// What is wrong, with the file, the line and the key.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub struct DescriptionError {
+    /// The description.
+    pub path: PathBuf,
+    /// Where in it.
+    pub place: Option<LineColumn>,
+    /// The key, with those that it is below: `launch.arguments.n`. Empty if it is about the whole file.
+    pub key: String,
+    /// What.
+    pub problem: Problem,
+}
+
+impl fmt::Display for DescriptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.path.display())?;
+        if let Some(place) = self.place {
+            write!(f, "{}:{}:", place.line, place.column)?;
+        }
+        if !self.key.is_empty() {
+            write!(f, " {}:", self.key)?;
+        }
+        write!(f, " {}", self.problem)
+    }
+}
+
+/// What can be wrong.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum Problem {
+    /// The file cannot be read.
+    #[error("cannot read it: {0}")]
+    Unreadable(String),
+    /// It is not TOML.
+    #[error("not TOML: {0}")]
+    Syntax(String),
+    /// A key that means nothing.
+    #[error("unknown key{}; known here: {}", suggested(.suggestion.as_deref()), .known.join(", "))]
+    UnknownKey {
+        /// The key that may be meant.
+        suggestion: Option<String>,
+        /// All that there are.
+        known: Vec<String>,
+    },
+    /// A value of the wrong type.
+    #[error("expected {expected}, found {found}")]
+    WrongType {
+        /// What should be there.
+        expected: String,
+        /// What is.
+        found: String,
+    },
+    /// A key that must be there is not.
+    #[error("missing; write {0}")]
+    Missing(String),
+    /// Two things have one name.
+    #[error("there are two of that name")]
+    Twice,
+    /// A buffer that is not described.
+    #[error("there is no buffer `{name}`{}", suggested(.suggestion.as_deref()))]
+    UnknownBuffer {
+        /// What is asked for.
+        name: String,
+        /// What may be meant.
+        suggestion: Option<String>,
+    },
+    /// A type that elements cannot have.
+    #[error("`{name}` is no type of elements{}; there are char, short, int, long, float, double, their unsigned forms, \
+             bool, half, size_t, uint8_t and the like, and vectors as float4", suggested(.suggestion.as_deref()))]
+    UnknownType {
+        /// What is asked for.
+        name: String,
+        /// What may be meant.
+        suggestion: Option<String>,
+    },
+    /// A number that does not fit.
+    #[error("{value} is no value of type {element}")]
+    NoSuchValue {
+        /// The number.
+        value: String,
+        /// The type.
+        element: String,
+    },
+    /// A file of NumPy's that does not fit.
+    #[error("{}: {cause}", path.display())]
+    Npy {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+    },
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+fn suggested(name: Option<&str>) -> String {
+    name.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// The one of `known` that is likely meant by `typed`, if there is one.
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let limit = typed.chars().count().max(3) / 3;
+    let close = known.into_iter().map(|name| (distance(typed, name), name)).filter(|(far, _)| *far <= limit);
+    close.min().map(|(_, name)| name.to_owned())
+}
+
+/// Characters to change, add, leave out, or swap with their neighbour.
+fn distance(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut rows = vec![(0..=to.len()).collect::<Vec<usize>>()];
+    for i in 1..=from.len() {
+        let mut row = vec![i];
+        for j in 1..=to.len() {
+            let change = usize::from(from[i - 1] != to[j - 1]);
+            let mut best = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + change);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[from.len()][to.len()]
+}
