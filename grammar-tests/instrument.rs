@@ -1,7 +1,7 @@
 //! Instrumented text: what stands where an access was, and what stays as it was.
 
 use raceproof::driver::Options;
-use raceproof::driver::instrument::{InstrumentedFile, instrument};
+use raceproof::driver::instrument::{Backend, InstrumentedFile, instrument, instrument_for};
 use raceproof::instrument::runtime::cpu_files;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -298,6 +298,51 @@ fn deep_nesting_gives_a_message() {
         let file = instrumented(&text);
         assert!(file.unit.left_out.iter().any(|it| it.what == "nested too deeply"), "{open}: {:?}", file.unit.left_out);
     }
+}
+
+/// The same for nvcc.
+#[track_caller]
+fn check_native(text: &str, expected: &str) {
+    let file = instrument_for(Backend::Cuda, Path::new("k.cu"), text, &Options::default()).expect("instrumented");
+    assert_eq!(short(body(&file.unit.text)), expected);
+}
+
+#[test]
+fn for_nvcc_kernels_and_launches_stay_what_they_are() {
+    check_native(
+        "__device__ int d; __constant__ int c[4]; extern __shared__ int all[];\n\
+         template <class T> __global__ void k(T *a, int n) { a[n] = d + all[n]; }\n\
+         __global__ void none(int) {}\nvoid host(int *a) { k<<<n[0], 32>>>(a, 3); }\n",
+        "__device__ int d; __constant__ int c[4]; extern __shared__ int all[];\n\
+         template <class T> __global__ void k(T *a, int n) { @kernel raceproof_kernel(0, a, n); \
+         @wr(0, a[n]) = @rd(1, d) + @rd(2, all[n]); }\n\
+         __global__ void none(int) { @kernel raceproof_kernel(1);}\nvoid host(int *a) { k<<<n[0], 32>>>(a, 3); }\n",
+    );
+}
+
+#[test]
+fn for_nvcc_shared_variables_are_told_and_barriers_are_counted() {
+    check_native(
+        "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n__global__ void k(int *a) {\n\
+         __shared__ int s[4], t; s[1] = 2;\n__syncthreads(); __syncwarp(3);\n\
+         cg::thread_block b = cg::this_thread_block(), *p = &b;\nb.sync(); cg::sync(b);\n\
+         p->sync(); cg::this_grid().sync();\n}\n",
+        "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n\
+         __global__ void k(int *a) { @kernel raceproof_kernel(0, a);\n\
+         __shared__ int s[4], t; @shared(0, &s, sizeof s); @shared(1, &t, sizeof t); @wr(0, s[1]) = 2;\n\
+         @syncthreads(); @syncwarp(3);\ncg::thread_block b = cg::this_thread_block(), *p = &b;\n\
+         @sync(b); @sync(b);\n@sync(*(p)); @sync(cg::this_grid());\n}\n",
+    );
+}
+
+#[test]
+fn for_nvcc_a_branch_of_the_host_stops_no_compiler() {
+    let text =
+        "__host__ __device__ int f(int *a) {\n#ifdef __CUDA_ARCH__\nreturn a[0];\n#else\nreturn a[1];\n#endif\n}\n";
+    let file = instrument_for(Backend::Cuda, Path::new("k.cu"), text, &Options::default()).expect("instrumented");
+    let guard = "#else\n#ifdef __CUDA_ARCH__\n#error";
+    assert!(file.unit.text.contains(guard), "{}", file.unit.text);
+    assert!(!file.unit.text.contains("#define __CUDA_ARCH__"), "{}", file.unit.text);
 }
 
 /// What was instrumented is C++ for a compiler.

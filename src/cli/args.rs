@@ -123,6 +123,8 @@ pub(super) struct InstrumentArgs {
 pub(super) enum InstrumentBackend {
     /// A C++17 compiler and raceproof's own runtime
     Cpu,
+    /// nvcc
+    Cuda,
 }
 
 const RUN_EXIT_CODES: &str = "Exit codes:

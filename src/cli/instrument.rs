@@ -1,9 +1,9 @@
 //! `raceproof instrument`: the text of a file with a call around every access.
 
 use super::Exit;
-use super::args::InstrumentArgs;
+use super::args::{InstrumentArgs, InstrumentBackend};
 use super::output::{complain, note, to_stdout};
-use crate::driver::instrument::{InstrumentedFile, instrument};
+use crate::driver::instrument::{Backend, InstrumentedFile, instrument_for};
 use crate::driver::isolate::isolated;
 use crate::driver::parallel::{decode, on_workers, read};
 use anyhow::{Context, Result, anyhow};
@@ -13,7 +13,11 @@ pub(super) fn run(args: &InstrumentArgs) -> Result<Exit> {
     let options = super::options::for_instrument(args)?;
     let bytes = read(&args.file).map_err(|cause| anyhow!("cannot read {}: {cause}", args.file.display()))?;
     let text = decode(&bytes);
-    match on_workers(Some(1), 1, || isolated(|| instrument(&args.file, &text, &options))) {
+    let backend = match args.backend {
+        InstrumentBackend::Cpu => Backend::Cpu,
+        InstrumentBackend::Cuda => Backend::Cuda,
+    };
+    match on_workers(Some(1), 1, || isolated(|| instrument_for(backend, &args.file, &text, &options))) {
         Ok(Ok(file)) => {
             name_left_out(&file);
             write(args, &file.unit.text)?;

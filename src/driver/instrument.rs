@@ -2,6 +2,8 @@
 //!
 //! Always by the built-in front end: the edits need the tokens of every node.
 
+pub use crate::instrument::Backend;
+
 use super::Options;
 use super::front::preprocessing;
 use crate::diagnostic::Diagnostic;
@@ -22,14 +24,25 @@ pub struct InstrumentedFile {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Instruments the text of one file.
+/// Instruments the text of one file for the back end that runs on the CPU.
 pub fn instrument(path: &Path, text: &str, options: &Options) -> Result<InstrumentedFile, InstrumentError> {
+    instrument_for(Backend::Cpu, path, text, options)
+}
+
+/// Instruments the text of one file.
+pub fn instrument_for(
+    backend: Backend,
+    path: &Path,
+    text: &str,
+    options: &Options,
+) -> Result<InstrumentedFile, InstrumentError> {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
     let told = preprocessing(path, text, options);
     let output = preprocess::preprocess(sources, main, &told);
     let mut answer = tree_sitter::read(instrument::numbered(&output), main, &told);
-    let source = Source { output: &output, unit: &answer.unit, asides: &answer.asides, main, defines: &told.defines };
+    let source =
+        Source { backend, output: &output, unit: &answer.unit, asides: &answer.asides, main, defines: &told.defines };
     let unit = instrument::instrument(&source)?;
     let mut diagnostics = output.diagnostics.clone();
     for mut diagnostic in answer.diagnostics.drain(..) {

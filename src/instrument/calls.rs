@@ -119,6 +119,7 @@ impl<'a> Walker<'a> {
                 }
             }
             ExprKind::Member { object, arrow, member } => {
+                self.native_sync_method(expr, callee, arguments);
                 if *arrow {
                     self.pointer(object)
                 } else {
@@ -187,6 +188,7 @@ impl<'a> Walker<'a> {
         if self.facts.is_type_name(name) {
             return self.pass(arguments, &[]);
         }
+        self.native_sync_call(callee, name, arguments);
         self.library(callee, name, arguments);
     }
 

@@ -6,7 +6,7 @@ use super::scope::{Home, Local, Scopes, Shape};
 use super::sites::{Site, SiteKind};
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
-use super::{LeftOut, Source};
+use super::{Backend, LeftOut, Source};
 use crate::source::{FileId, Language, Span};
 use crate::syntax::{Aside, Function, Init, Item, ItemKind, Param, Qualifier, Type, TypeKind, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,6 +29,10 @@ pub(super) struct Walker<'a> {
     pub(super) edits: TokenEdits,
     pub(super) sites: Vec<Site>,
     pub(super) kernels: Vec<String>,
+    /// The names of their parameters, if a table of them is wanted.
+    pub(super) kernel_parameters: Vec<Vec<String>>,
+    /// Shared variables by number, if a table of them is wanted.
+    pub(super) shared_names: Vec<String>,
     pub(super) left_out: Vec<LeftOut>,
     /// Lines that stop a compiler which takes another branch of a conditional.
     pub(super) guards: Vec<(Span, String)>,
@@ -61,12 +65,18 @@ impl<'a> Walker<'a> {
             edits: TokenEdits::default(),
             sites: Vec::new(),
             kernels: Vec::new(),
+            kernel_parameters: Vec::new(),
+            shared_names: Vec::new(),
             left_out: Vec::new(),
             guards: Vec::new(),
             scopes: Scopes::default(),
             side: Side::Host,
             pass: Pass::Host,
-            pairs: pairs(&source.unit.items, tokens),
+            pairs: match source.backend {
+                Backend::Cpu => pairs(&source.unit.items, tokens),
+                // nvcc knows which of the two is meant.
+                Backend::Cuda => FxHashSet::default(),
+            },
             function: String::new(),
             record: None,
             returns_reference: false,
@@ -146,7 +156,10 @@ impl<'a> Walker<'a> {
         self.scopes.open();
         self.params(&function.params);
         if is_kernel {
-            self.kernel(item, function);
+            match self.source.backend {
+                Backend::Cpu => self.kernel(item, function),
+                Backend::Cuda => self.native_kernel(item, function),
+            }
         }
         for (name, values) in &function.initializers {
             self.initialize_member(&name.text, values);
@@ -243,7 +256,11 @@ impl<'a> Walker<'a> {
             let known = self.guards.iter().any(|(guarded, _)| *guarded == span);
             if (in_body || declares) && !known {
                 let message = "#error this code was left out by raceproof's preprocessor and is not instrumented";
-                self.guards.push((span, message.to_owned()));
+                let message = match self.source.backend {
+                    Backend::Cpu => message.to_owned(),
+                    Backend::Cuda => super::native::for_device(message),
+                };
+                self.guards.push((span, message));
             }
         }
     }

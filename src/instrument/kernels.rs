@@ -4,6 +4,7 @@
 //! which each thread has with the parameters in it. A launch configures the next call and calls the stub, so that
 //! overloads, default arguments and deduction stay the compiler's business.
 
+use super::Backend;
 use super::expressions::Use;
 use super::items::{Side, Walker};
 use super::token_edits::quoted;
@@ -22,15 +23,17 @@ fn parameters(function: &Function) -> String {
 }
 
 impl<'a> Walker<'a> {
+    /// The braces of a function's body.
+    pub(super) fn braces(&self, item: &Item) -> Option<(usize, usize)> {
+        let close = self.tokens.range(item.span)?.end - 1;
+        let open = self.tokens.partner(close).filter(|_| self.tokens.text(close) == "}")?;
+        Some((open, close))
+    }
+
     /// Makes a kernel with a body its own launch stub.
     pub(super) fn kernel(&mut self, item: &Item, function: &Function) {
         let name = self.function.clone();
-        let body = self.tokens.range(item.span).and_then(|range| {
-            let close = range.end - 1;
-            let open = self.tokens.partner(close).filter(|_| self.tokens.text(close) == "}")?;
-            Some((open, close))
-        });
-        let Some((open, close)) = body else {
+        let Some((open, close)) = self.braces(item) else {
             return self.leave_out(item.span, "kernel whose body cannot be found".to_owned());
         };
         let mut head = parameters(function);
@@ -55,6 +58,10 @@ impl<'a> Walker<'a> {
     pub(super) fn launch(&mut self, expr: &Expr, kernel: &'a Expr, config: &'a [Expr], args: &'a [Expr]) {
         if self.side == Side::Device {
             self.leave_out(expr.span, "launch from the device".to_owned());
+        }
+        if self.source.backend == Backend::Cuda {
+            self.expr(kernel, Use::Place);
+            return config.iter().chain(args).for_each(|value| self.expr(value, Use::Read));
         }
         let ranges = self.tokens.range(expr.span).zip(self.tokens.range(kernel.span)).and_then(|(whole, callee)| {
             let open = self.tokens.partner(whole.end - 1)?;

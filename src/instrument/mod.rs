@@ -17,9 +17,12 @@
 //! An argument for a reference parameter is no access: the body of the function, which is instrumented, has it.
 //! `&a[i]`, a cast to a reference, the object of a method call, and what a reference is bound to, likewise.
 //!
+//! Which of these edits are made is the [`Backend`]'s choice: nvcc needs no launch stubs and no other storage, but
+//! is told where threads sync ([`native`]).
+//!
 //! # One unit instead of two
 //!
-//! nvcc compiles a unit once for the host and once for the device. Here it is compiled once, as the device pass sees
+//! nvcc compiles a unit once for the host and once for the device. For the CPU it is compiled once, as the device pass sees
 //! it (`__CUDA_ARCH__` is defined by the first lines of the output). Device code that a conditional leaves out for
 //! this configuration is not instrumented; an `#error` in it stops a compiler that decides differently. Pairs
 //! of functions that differ in `__host__` and `__device__` only are treated in [`passes`].
@@ -34,6 +37,7 @@ mod expressions;
 mod facts;
 mod items;
 mod kernels;
+mod native;
 mod passes;
 pub mod runtime;
 mod scope;
@@ -53,9 +57,20 @@ use crate::syntax::{Aside, Unit};
 use token_edits::{assemble, quoted};
 use tokens::Tokens;
 
+/// What will compile the instrumented text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// A C++ compiler, with the runtime that stands in for CUDA.
+    Cpu,
+    /// nvcc: kernels stay kernels and launches stay launches.
+    Cuda,
+}
+
 /// A unit that has been read, in all the forms that instrumentation needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
+    /// What the text is for.
+    pub backend: Backend,
     /// Its tokens.
     pub output: &'a Output,
     /// Its surface tree, made from these tokens as [`numbered`] has them.
@@ -122,7 +137,7 @@ pub enum InstrumentError {
     TooLarge,
 }
 
-/// Instruments a unit for the back end that runs on the CPU.
+/// Instruments a unit for its back end.
 pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> {
     if source.output.gave_up {
         return Err(InstrumentError::TooLarge);
@@ -133,30 +148,44 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
     let tokens = Tokens::new(source.output);
     let mut walker = items::Walker::new(&tokens, source);
     walker.unit();
-    let items::Walker { edits, sites, kernels, left_out, guards, .. } = walker;
+    let items::Walker { edits, sites, kernels, kernel_parameters, shared_names, left_out, guards, .. } = walker;
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
-    let text = whole(source, &body, &sites);
+    let text = match source.backend {
+        Backend::Cpu => whole(source, &body, &sites),
+        Backend::Cuda => native::whole(source, &body, &sites, &kernel_parameters, &shared_names),
+    };
     Ok(Instrumented { text, sites, kernels, left_out })
 }
 
 /// The body between what it needs before its first line and the table of sites.
 fn whole(source: &Source<'_>, body: &str, sites: &[Site]) -> String {
-    let path = source.output.sources.file(source.main).path.display().to_string();
     let mut text = String::from("#include \"raceproof.hpp\"\n");
-    for (name, value) in DEVICE_PASS
-        .into_iter()
-        .chain(source.defines.iter().map(|(name, value)| (name.as_str(), value.split('\n').next().unwrap_or(""))))
-    {
-        text.extend(["#undef ", name.split('(').next().unwrap_or(name), "\n#define ", name, " ", value, "\n"]);
+    for (name, value) in DEVICE_PASS.into_iter().chain(defines(source)) {
+        define(&mut text, name, value);
     }
-    text.extend(["#line 1 ", &quoted(&path), "\n", body]);
-    if !body.ends_with('\n') {
-        text.push('\n');
-    }
+    add_body(&mut text, source, body);
     text.push_str("#line 1 \"<sites>\"\nstatic ::raceproof::sites raceproof_sites(R\"raceproof(");
     text.push_str(&sites::table(sites, &source.output.sources));
     text.push_str(")raceproof\");\n");
     text
+}
+
+/// The macros of the command line.
+fn defines<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
+    source.defines.iter().map(|(name, value)| (name.as_str(), value.split('\n').next().unwrap_or("")))
+}
+
+fn define(text: &mut String, name: &str, value: &str) {
+    text.extend(["#undef ", name.split('(').next().unwrap_or(name), "\n#define ", name, " ", value, "\n"]);
+}
+
+/// The user's text under its own name.
+fn add_body(text: &mut String, source: &Source<'_>, body: &str) {
+    let path = source.output.sources.file(source.main).path.display().to_string();
+    text.extend(["#line 1 ", &quoted(&path), "\n", body]);
+    if !body.ends_with('\n') {
+        text.push('\n');
+    }
 }
 
 /// What tells the device pass from the host's, and the versions by which code decides: as `preprocess` has them, or the

@@ -5,6 +5,7 @@
 //! one name may stand for different types, the declaration becomes that of a type and every use asks for the memory.
 //! A variable of the device stays what it is and is registered behind its declaration.
 
+use super::Backend;
 use super::facts::{GlobalHome, home_of};
 use super::items::{Side, Walker};
 use super::token_edits::quoted;
@@ -19,6 +20,9 @@ impl<'a> Walker<'a> {
             self.scopes.open();
             self.initial(variable);
             self.scopes.close();
+        }
+        if self.source.backend == Backend::Cuda {
+            return;
         }
         let Some(range) = self.tokens.range(item.span) else { return };
         let is_static = |it: &Variable| it.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Static));
@@ -44,10 +48,14 @@ impl<'a> Walker<'a> {
         if home == GlobalHome::Host && !is_static {
             return;
         }
+        if self.source.backend == Backend::Cuda && home != GlobalHome::Shared {
+            return;
+        }
         let Some(range) = self.tokens.range(item.span) else {
             return self.leave_out(item.span, "declaration in a macro that cannot be taken apart".to_owned());
         };
         match home {
+            GlobalHome::Shared if self.source.backend == Backend::Cuda => self.native_shared(range, variables),
             GlobalHome::DynamicShared => self.dynamic_shared_pointer(range, variables),
             GlobalHome::Shared => {
                 self.shared_words(range.clone());
@@ -105,7 +113,7 @@ impl<'a> Walker<'a> {
 
     /// A use of such a name.
     pub(super) fn name_dynamic_shared(&mut self, expr: &Expr, name: &str) {
-        if self.side == Side::Host {
+        if self.side == Side::Host || self.source.backend == Backend::Cuda {
             return;
         }
         let Some(range) = self.tokens.range(expr.span) else {

@@ -1,0 +1,140 @@
+//! Edits for nvcc, beside those around accesses.
+//!
+//! A kernel stays what it is and begins with an object of the runtime, which has the kernel's number and its
+//! parameters: its constructor tells the host what was launched, its destructor that the thread is done. Launches,
+//! storage and functions for host and device are nvcc's own business. Where the cpu back end's barriers count
+//! themselves, here calls of barriers are turned to functions of the runtime that count and then call them.
+//!
+//! Deliberately absent: anything about how records travel (`runtime/cuda`).
+
+use super::items::{Side, Walker};
+use super::sites::{self, Site};
+use super::{Backend, DEVICE_PASS, Source, add_body, define, defines};
+use crate::syntax::{Expr, ExprKind, Function, Item, TypeKind, Variable};
+use std::fmt::Write;
+use std::ops::Range;
+
+/// Barriers, and the functions of the runtime that stand for them.
+const BARRIERS: [(&str, &str); 6] = [
+    ("__syncthreads", "syncthreads"),
+    ("__syncthreads_count", "syncthreads_count"),
+    ("__syncthreads_and", "syncthreads_and"),
+    ("__syncthreads_or", "syncthreads_or"),
+    ("__syncwarp", "syncwarp"),
+    ("sync", "sync"),
+];
+
+/// Methods of groups whose order the log has no words for: half a barrier.
+const SPLIT: [&str; 2] = ["barrier_arrive", "barrier_wait"];
+
+/// The header that declares groups of threads.
+const GROUPS: &str = "cooperative_groups";
+
+/// A message that stops the compiler only where it compiles for the device.
+pub(super) fn for_device(message: &str) -> String {
+    format!("#ifdef __CUDA_ARCH__\n{message}\n#endif")
+}
+
+/// The body between what it needs before its first line and the tables of sites, kernels and shared variables.
+pub(super) fn whole(
+    source: &Source<'_>,
+    body: &str,
+    sites: &[Site],
+    kernels: &[Vec<String>],
+    shared: &[String],
+) -> String {
+    let mut text = String::new();
+    if source.output.missing_includes.iter().any(|include| include.name.starts_with(GROUPS)) {
+        text.push_str("#define RACEPROOF_GROUPS 1\n");
+    }
+    text.push_str("#include \"raceproof.hpp\"\n");
+    // The device pass is the compiler's own here.
+    for (name, value) in defines(source).filter(|(name, _)| DEVICE_PASS.iter().all(|(own, _)| own != name)) {
+        define(&mut text, name, value);
+    }
+    add_body(&mut text, source, body);
+    text.push_str("#line 1 \"<sites>\"\nstatic ::raceproof::unit raceproof_unit(R\"raceproof(");
+    text.push_str(&sites::table(sites, &source.output.sources));
+    text.push_str(")raceproof\", R\"raceproof(");
+    kernels.iter().for_each(|kernel| text.extend([&kernel.join("\t"), "\n"]));
+    text.push_str(")raceproof\", R\"raceproof(");
+    shared.iter().for_each(|name| text.extend([name, "\n"]));
+    text.push_str(")raceproof\");\n");
+    text
+}
+
+impl Walker<'_> {
+    /// Puts the runtime's object first in a kernel.
+    pub(super) fn native_kernel(&mut self, item: &Item, function: &Function) {
+        let Some((open, _)) = self.braces(item) else {
+            return self.leave_out(item.span, "kernel whose body cannot be found".to_owned());
+        };
+        let mut head = format!(" ::raceproof::kernel raceproof_kernel({}", self.kernels.len());
+        let mut row = vec![self.function.clone()];
+        for param in &function.params {
+            let is_pack = matches!(param.ty.kind, TypeKind::Unsupported(_));
+            if !param.name.text.is_empty() && !is_pack {
+                // Writing to a string cannot fail.
+                let _ = write!(head, ", {}", param.name.text);
+                row.push(param.name.text.clone());
+            }
+        }
+        head.push_str(");");
+        self.kernels.push(self.function.clone());
+        self.kernel_parameters.push(row);
+        self.edits.after(open, head);
+    }
+
+    /// Tells the extents of shared variables behind their declaration.
+    pub(super) fn native_shared(&mut self, range: Range<usize>, variables: &[Variable]) {
+        let mut text = String::new();
+        for variable in variables {
+            let name = &variable.name.text;
+            // Writing to a string cannot fail.
+            let _ = write!(text, " ::raceproof::shared({}, &{name}, sizeof {name});", self.shared_names.len());
+            self.shared_names.push(name.clone());
+        }
+        self.edits.after(range.end - 1, text);
+    }
+
+    fn counts_syncs(&self) -> bool {
+        self.source.backend == Backend::Cuda && self.side == Side::Device
+    }
+
+    /// A call of a barrier by its name.
+    pub(super) fn native_sync_call(&mut self, callee: &Expr, name: &str, arguments: &[Expr]) {
+        let Some((_, own)) = BARRIERS.iter().find(|(known, _)| *known == name).filter(|_| self.counts_syncs()) else {
+            return;
+        };
+        if name == "sync" && arguments.len() != 1 {
+            return;
+        }
+        match self.tokens.range(callee.span) {
+            Some(range) => self.edits.replace(range, format!("::raceproof::{own}")),
+            None => self.leave_out(callee.span, format!("`{name}` in a macro that cannot be taken apart")),
+        }
+    }
+
+    /// `group.sync()`; the object is walked by whoever asks.
+    pub(super) fn native_sync_method(&mut self, call: &Expr, callee: &Expr, arguments: &[Expr]) {
+        let ExprKind::Member { object, arrow, member } = &callee.kind else { return };
+        let name = member.name.text.as_str();
+        if !self.counts_syncs() {
+            return;
+        }
+        if SPLIT.contains(&name) {
+            return self.leave_out(callee.span, format!("split barrier `{name}`: the log has no order for it"));
+        }
+        if name != "sync" || !arguments.is_empty() {
+            return;
+        }
+        match (self.tokens.range(call.span), self.tokens.range(object.span)) {
+            (Some(whole), Some(inner)) if whole.start == inner.start => {
+                let (before, after) = if *arrow { ("::raceproof::sync(*(", "))") } else { ("::raceproof::sync(", ")") };
+                self.edits.before(whole.start, before);
+                self.edits.replace(inner.end..whole.end, after);
+            }
+            _ => self.leave_out(callee.span, "`sync` in a macro that cannot be taken apart".to_owned()),
+        }
+    }
+}
