@@ -32,6 +32,7 @@ mod hook;
 mod instrument;
 mod laws;
 mod lowering;
+mod opencl;
 mod pages;
 mod render;
 mod resolution;

@@ -19,7 +19,7 @@ pub(super) enum Use {
 }
 
 impl Use {
-    fn site(self) -> Option<SiteKind> {
+    pub(super) fn site(self) -> Option<SiteKind> {
         match self {
             Use::Read => Some(SiteKind::Read),
             Use::Write => Some(SiteKind::Write),

@@ -1,15 +1,16 @@
 //! Declarations: which functions run on the device, and what is known when their bodies are walked.
 
 use super::facts::{Facts, GlobalHome, callable, home_of};
+use super::guards::guards;
 use super::passes::{Pass, pairs, pass_of};
 use super::scope::{Home, Local, Scopes, Shape};
 use super::sites::{Site, SiteKind};
 use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
 use super::{Backend, LeftOut, Source};
-use crate::source::{FileId, Language, Span};
+use crate::source::{Language, Span};
 use crate::syntax::{Aside, Function, Init, Item, ItemKind, Param, Qualifier, Type, TypeKind, Variable};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// Where the code that is being walked runs.
@@ -233,35 +234,9 @@ impl<'a> Walker<'a> {
 
     /// Device code that conditionals leave out is not instrumented; a compiler that takes it must stop.
     fn guard_skipped(&mut self) {
-        let sources = self.tokens.sources();
-        let device: Vec<Span> = self.device_bodies();
-        let mut active: FxHashMap<FileId, Vec<u32>> = FxHashMap::default();
-        for span in (0..self.tokens.len()).filter_map(|at| self.tokens.span(at)) {
-            let visible = sources.visible(span);
-            active.entry(visible.file).or_default().push(visible.start);
-        }
-        active.values_mut().for_each(|starts| starts.sort_unstable());
-        for &span in &self.source.output.skipped {
-            // A header that came in a second time was left out only then.
-            let starts = active.get(&span.file).map_or(&[][..], Vec::as_slice);
-            let next = starts.partition_point(|&start| start < span.start);
-            if starts.get(next).is_some_and(|&start| start < span.end) || is_guard(&sources.file(span.file).text, span)
-            {
-                continue;
-            }
-            let text = sources.text(span);
-            let in_body =
-                device.iter().any(|body| body.file == span.file && body.start < span.start && span.end < body.end);
-            let declares = ["__global__", "__device__"].iter().any(|word| text.contains(word));
-            let known = self.guards.iter().any(|(guarded, _)| *guarded == span);
-            if (in_body || declares) && !known {
-                let message = "#error this code was left out by raceproof's preprocessor and is not instrumented";
-                let message = match self.source.backend {
-                    Backend::Cpu => message.to_owned(),
-                    Backend::Cuda => super::native::for_device(message),
-                };
-                self.guards.push((span, message));
-            }
+        self.guards = guards(self.tokens, self.source, &self.device_bodies(), &["__global__", "__device__"]);
+        if self.source.backend == Backend::Cuda {
+            self.guards.iter_mut().for_each(|(_, message)| *message = super::native::for_device(message));
         }
     }
 
@@ -288,12 +263,4 @@ impl<'a> Walker<'a> {
 
 fn is_binding(ty: &Type) -> bool {
     matches!(&ty.kind, TypeKind::Unsupported(reason) if reason == "structured binding")
-}
-
-/// Whether what was left out is a whole header, by the guard that its first two directives are.
-fn is_guard(text: &str, left_out: Span) -> bool {
-    let directives = || text.match_indices('#').map(|(at, _)| at);
-    let first = directives().next().and_then(|at| text.get(at + 1..)).map(str::trim_start);
-    first.is_some_and(|first| first.starts_with("ifndef"))
-        && directives().nth(1).is_some_and(|second| left_out.start as usize <= second && second < left_out.end as usize)
 }

@@ -19,6 +19,7 @@
 //!
 //! Which of these edits are made is the [`Backend`]'s choice: nvcc needs no launch stubs and no other storage, but
 //! is told where threads sync ([`native`]).
+//! OpenCL C has edits of its own, and a runtime that stands before them: [`opencl`].
 //!
 //! # One unit instead of two
 //!
@@ -35,9 +36,11 @@
 mod calls;
 mod expressions;
 mod facts;
+mod guards;
 mod items;
 mod kernels;
 mod native;
+pub mod opencl;
 mod passes;
 pub mod runtime;
 mod scope;
@@ -94,6 +97,8 @@ pub struct Instrumented {
     pub kernels: Vec<String>,
     /// What may access memory and is not instrumented, in the order of the text.
     pub left_out: Vec<LeftOut>,
+    /// What a unit of OpenCL C has to be run by; nothing for CUDA.
+    pub opencl: opencl::Shared,
 }
 
 /// Something in device code that is not instrumented: a run says nothing about the accesses in it.
@@ -129,21 +134,28 @@ pub enum InstrumentError {
     /// A file that no `#include` of the unit names, such as one that the command line includes.
     #[error("{0} came in without an include directive and cannot be instrumented")]
     Unplaced(String),
-    /// A language for which there are no edits.
-    #[error("only CUDA is instrumented so far")]
-    Language,
+    /// A construct without which the rest could not run.
+    #[error("{path}:{line}: {what} cannot be instrumented")]
+    Unsupported {
+        /// The file.
+        path: String,
+        /// The line.
+        line: u32,
+        /// What it is.
+        what: String,
+    },
     /// The macros of the unit expand without end.
     #[error("macros expand to too many tokens; the file is not read")]
     TooLarge,
 }
 
-/// Instruments a unit for its back end.
+/// Instruments a unit for its back end; OpenCL C for any driver.
 pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> {
     if source.output.gave_up {
         return Err(InstrumentError::TooLarge);
     }
-    if source.unit.dialect.language() != Language::Cuda {
-        return Err(InstrumentError::Language);
+    if source.unit.dialect.language() == Language::OpenCl {
+        return opencl::instrument(source);
     }
     let tokens = Tokens::new(source.output);
     let mut walker = items::Walker::new(&tokens, source);
@@ -154,7 +166,7 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
         Backend::Cpu => whole(source, &body, &sites),
         Backend::Cuda => native::whole(source, &body, &sites, &kernel_parameters, &shared_names),
     };
-    Ok(Instrumented { text, sites, kernels, left_out })
+    Ok(Instrumented { text, sites, kernels, left_out, opencl: opencl::Shared::default() })
 }
 
 /// The body between what it needs before its first line and the table of sites.

@@ -21,6 +21,9 @@ macro_rules! embedded {
     };
 }
 
+/// What stands before instrumented OpenCL C.
+pub(super) const OPENCL: &str = include_str!("opencl/raceproof.cl");
+
 const CPU: &[(&str, &str)] = &embedded![
     "raceproof.hpp",
     "words.hpp",

@@ -1,0 +1,233 @@
+//! Instrumentation of OpenCL C: the kernels' own text with a macro around every access to memory that work-items share.
+//!
+//! OpenCL C has no functions over types. What stands around an access is therefore a macro that takes the address of
+//! the object and hands it to a function that is overloaded by address space (`runtime/opencl/raceproof.cl`):
+//! `RACEPROOF_OBJECT(3, 1, (a[i])) = RACEPROOF_OBJECT(4, 0, (b[j])) + 1`. Which space a pointer points into is thus the
+//! compiler's business; one that points to the work-item's own variables costs nothing.
+//!
+//! - A kernel gets one more parameter, the buffer of the log, and begins with what its pointer parameters are; every
+//!   function with a body gets `raceproof_self` as its first parameter, and so do its calls ([`functions`]).
+//! - A part of a vector has no address: the vector is wrapped, and the lanes are logged ([`lanes`]).
+//! - `vloadN`, `vstoreN`, asynchronous copies, atomics and barriers are taken apart at their arguments ([`calls`]).
+//!
+//! Every argument is evaluated once. The runtime's text stands before the user's, because a driver is given one text.
+//!
+//! Guarantees: those of the room ([`super`]); what may touch memory and is not logged is named.
+//!
+//! Deliberately absent: images, pipes, blocks and enqueued kernels; they are named. A call of a kernel from another
+//! function is refused. `wait_group_events` is taken for a barrier, and that is named, too; functions over a
+//! work-group's values order nothing.
+
+mod calls;
+mod expressions;
+mod functions;
+mod lanes;
+mod statements;
+mod types;
+
+use super::token_edits::{TokenEdits, assemble, quoted};
+use super::tokens::Tokens;
+use super::{InstrumentError, Instrumented, LeftOut, Site, Source, guards, runtime, sites};
+use crate::source::Span;
+use functions::Function;
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+use types::{Shape, Types};
+
+/// What whoever runs the kernels of a unit has to know.
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    /// The kernels, in the order of the text.
+    pub kernels: Vec<Kernel>,
+    /// Barriers by number.
+    pub barriers: Vec<Span>,
+}
+
+/// A kernel as it is launched. Its ranges of global memory are its global and constant parameters and then the
+/// variables of the program; those of local memory are its local parameters and then its own variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// Where it is defined.
+    pub span: Span,
+    /// Its parameters; one more for the log follows them.
+    pub parameters: Vec<Parameter>,
+    /// Its local variables.
+    pub locals: Vec<String>,
+    /// Variables of the program in global memory.
+    pub globals: Vec<String>,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// What it takes.
+    pub kind: ParameterKind,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// A pointer to global memory.
+    Global,
+    /// A pointer to constant memory.
+    Constant,
+    /// Local memory.
+    Local,
+    /// A value of this type of OpenCL C.
+    Value(String),
+    /// Something that cannot be given to it, in words.
+    Unsupported(String),
+}
+
+/// Most local variables of a kernel, and most variables of the program: there is room for so many in the log's head.
+const MOST_VARIABLES: usize = 28;
+/// Most pointer parameters of a kernel, for the same reason.
+const MOST_POINTERS: usize = 96;
+
+/// Where a name lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    /// In the work-item, or where nothing can be written.
+    Own,
+    /// In memory that work-items share.
+    Memory,
+}
+
+#[derive(Clone, Debug)]
+struct Local<'a> {
+    home: Home,
+    shape: Shape<'a>,
+}
+
+/// What is collected, and where the walk stands.
+struct Walker<'a> {
+    tokens: &'a Tokens<'a>,
+    source: &'a Source<'a>,
+    types: Types<'a>,
+    functions: FxHashMap<&'a str, Function<'a>>,
+    edits: TokenEdits,
+    sites: Vec<Site>,
+    left_out: Vec<LeftOut>,
+    shared: Shared,
+    /// Bodies of functions.
+    bodies: Vec<Span>,
+    scopes: Vec<FxHashMap<&'a str, Local<'a>>>,
+    /// Variables of the program in global memory, met so far.
+    globals: Vec<String>,
+    function: String,
+    /// Whether local variables belong to the kernel that is being walked.
+    in_kernel: bool,
+    error: Option<InstrumentError>,
+}
+
+/// Instruments a unit of OpenCL C.
+pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> {
+    let tokens = Tokens::new(source.output);
+    let mut walker = Walker {
+        tokens: &tokens,
+        source,
+        types: Types::default(),
+        functions: functions::collect(source.unit),
+        edits: TokenEdits::default(),
+        sites: Vec::new(),
+        left_out: Vec::new(),
+        shared: Shared::default(),
+        bodies: Vec::new(),
+        scopes: vec![FxHashMap::default()],
+        globals: Vec::new(),
+        function: String::new(),
+        in_kernel: false,
+        error: None,
+    };
+    walker.unit();
+    let Walker { edits, sites, left_out, shared, bodies, error, .. } = walker;
+    if let Some(error) = error {
+        return Err(error);
+    }
+    // Any function is device code, and its braces show it.
+    let guards = guards::guards(&tokens, source, &bodies, &["{"]);
+    let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
+    let text = whole(source, &body, &sites, &shared);
+    let kernels = shared.kernels.iter().map(|kernel| kernel.name.clone()).collect();
+    Ok(Instrumented { text, sites, kernels, left_out, opencl: shared })
+}
+
+/// The body behind the runtime, and the table of sites as comments.
+fn whole(source: &Source<'_>, body: &str, sites: &[Site], shared: &Shared) -> String {
+    let path = source.output.sources.file(source.main).path.display().to_string();
+    let most = |count: fn(&Kernel) -> usize| shared.kernels.iter().map(count).max().unwrap_or(0).max(1);
+    let mut text = format!(
+        "#define RACEPROOF_GLOBALS {}\n#define RACEPROOF_LOCALS {}\n{}",
+        most(|kernel| kernel.global_ranges().count()),
+        most(|kernel| kernel.local_ranges().count()),
+        runtime::OPENCL,
+    );
+    // The compiler's own macros are its business.
+    for (name, value) in source.defines.iter().filter(|(name, _)| !name.starts_with("__OPENCL")) {
+        let value = value.split('\n').next().unwrap_or("");
+        text.extend(["#undef ", name.split('(').next().unwrap_or(name), "\n#define ", name, " ", value, "\n"]);
+    }
+    text.extend(["#line 1 ", &quoted(&path), "\n", body]);
+    if !body.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str("#line 1 \"<sites>\"\n");
+    for line in sites::table(sites, &source.output.sources).lines() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "// {line}");
+    }
+    text
+}
+
+impl Kernel {
+    /// Names of the ranges of global memory, in order.
+    pub fn global_ranges(&self) -> impl Iterator<Item = &str> {
+        let is_global =
+            |parameter: &&Parameter| matches!(parameter.kind, ParameterKind::Global | ParameterKind::Constant);
+        let parameters = self.parameters.iter().filter(is_global).map(|parameter| parameter.name.as_str());
+        parameters.chain(self.globals.iter().map(String::as_str))
+    }
+
+    /// Names of the ranges of local memory, in order.
+    pub fn local_ranges(&self) -> impl Iterator<Item = &str> {
+        let parameters = self.parameters.iter().filter(|parameter| parameter.kind == ParameterKind::Local);
+        parameters.map(|parameter| parameter.name.as_str()).chain(self.locals.iter().map(String::as_str))
+    }
+}
+
+impl<'a> Walker<'a> {
+    fn leave_out(&mut self, span: Span, what: impl Into<String>) {
+        let function = self.function.clone();
+        let span = self.tokens.place_of(span);
+        self.left_out.push(LeftOut { what: what.into(), function, span });
+    }
+
+    /// Gives the whole unit up; the first reason counts.
+    fn refuse(&mut self, span: Span, what: impl Into<String>) {
+        let span = self.tokens.place_of(span);
+        let sources = self.tokens.sources();
+        let path = sources.file(sources.visible(span).file).path.display().to_string();
+        let line = sources.start_position(span).line;
+        self.error.get_or_insert(InstrumentError::Unsupported { path, line, what: what.into() });
+    }
+
+    fn find(&self, name: &str) -> Option<&Local<'a>> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    fn declare(&mut self, name: &'a str, local: Local<'a>) {
+        if let Some(scope) = self.scopes.last_mut().filter(|_| !name.is_empty()) {
+            scope.insert(name, local);
+        }
+    }
+
+    fn scoped(&mut self, walk: impl FnOnce(&mut Self)) {
+        self.scopes.push(FxHashMap::default());
+        walk(self);
+        self.scopes.pop();
+    }
+}

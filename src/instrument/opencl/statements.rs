@@ -1,0 +1,110 @@
+//! Statements, and what the tree has no node for.
+
+use super::types::{Space, space};
+use super::{Home, Local, Walker};
+use crate::instrument::expressions::Use;
+use crate::source::Span;
+use crate::syntax::{AsideKind, Init, Item, ItemKind, Stmt, StmtKind, TypeKind, Variable};
+
+/// What is not understood and holds no access of its own.
+const HARMLESS: [&str; 4] = ["goto statement", "alignof", "offsetof", "character literal"];
+
+impl<'a> Walker<'a> {
+    pub(super) fn block(&mut self, statements: &'a [Stmt]) {
+        self.scoped(|walker| statements.iter().for_each(|statement| walker.statement(statement)));
+    }
+
+    fn statement(&mut self, statement: &'a Stmt) {
+        match &statement.kind {
+            StmtKind::Block(body) => self.block(body),
+            StmtKind::Item(item) => self.local_item(item),
+            StmtKind::Expr(value) => self.expr(value, Use::Discard),
+            StmtKind::If { init, cond, then, otherwise, .. } => self.scoped(|walker| {
+                walker.optional(init.as_deref());
+                walker.expr(cond, Use::Read);
+                walker.inner(then);
+                otherwise.iter().for_each(|otherwise| walker.inner(otherwise));
+            }),
+            StmtKind::For { init, cond, step, body } => self.scoped(|walker| {
+                walker.optional(init.as_deref());
+                cond.iter().for_each(|cond| walker.expr(cond, Use::Read));
+                step.iter().for_each(|step| walker.expr(step, Use::Discard));
+                walker.inner(body);
+            }),
+            StmtKind::While { cond, body } => {
+                self.expr(cond, Use::Read);
+                self.inner(body);
+            }
+            StmtKind::Do { body, cond } => {
+                self.inner(body);
+                self.expr(cond, Use::Read);
+            }
+            StmtKind::Switch { value, body } => {
+                self.expr(value, Use::Read);
+                self.inner(body);
+            }
+            StmtKind::Return(Some(value)) => self.expr(value, Use::Read),
+            StmtKind::Asm { .. } => self.leave_out(statement.span, "inline assembly"),
+            StmtKind::Unsupported(reason) => self.unsupported(statement.span, reason),
+            StmtKind::Case(_) | StmtKind::Return(None) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty => {}
+        }
+    }
+
+    fn inner(&mut self, statement: &'a Stmt) {
+        self.scoped(|walker| walker.statement(statement));
+    }
+
+    fn optional(&mut self, statement: Option<&'a Stmt>) {
+        statement.into_iter().for_each(|statement| self.statement(statement));
+    }
+
+    fn local_item(&mut self, item: &'a Item) {
+        self.types.item(item);
+        match &item.kind {
+            ItemKind::Variables(variables) => {
+                for variable in variables {
+                    self.initial(variable);
+                    self.variable(variable);
+                }
+                self.local_storage(item, variables);
+            }
+            ItemKind::Unsupported(reason) => self.unsupported(item.span, reason),
+            _ => {}
+        }
+    }
+
+    fn variable(&mut self, variable: &'a Variable) {
+        let declared = [space(&variable.qualifiers), space(&variable.ty.qualifiers)];
+        // `__local float *p` is a variable of the work-item that points to local memory.
+        let is_pointer = matches!(variable.ty.kind, TypeKind::Pointer(_));
+        let is_shared = !is_pointer && declared.iter().any(|it| matches!(it, Space::Local | Space::Global));
+        let home = if is_shared { Home::Memory } else { Home::Own };
+        if declared.contains(&Space::Global) && !is_pointer {
+            self.leave_out(variable.span, "variable of global memory inside a function");
+        }
+        let shape = self.types.shape(&variable.ty);
+        self.declare(&variable.name.text, Local { home, shape });
+    }
+
+    fn initial(&mut self, variable: &'a Variable) {
+        match &variable.init {
+            None => {}
+            Some(Init::Value(value)) => self.expr(value, Use::Read),
+            Some(Init::Call(values) | Init::List(values)) => {
+                values.iter().for_each(|value| self.expr(value, Use::Read));
+            }
+        }
+    }
+
+    /// What could not be read: the parts that were kept are walked; anything else is named.
+    pub(super) fn unsupported(&mut self, span: Span, reason: &str) {
+        let Some(range) = self.tokens.range(span) else { return self.leave_out(span, reason) };
+        let whole = self.source.asides.iter().find(|aside| self.tokens.range(aside.span) == Some(range.clone()));
+        match whole.map(|aside| &aside.kind) {
+            Some(AsideKind::Values(values)) => values.iter().for_each(|value| self.expr(value, Use::Read)),
+            Some(AsideKind::Statements(statements)) => self.block(statements),
+            _ if HARMLESS.contains(&reason) || reason.starts_with("literal") => {}
+            _ => self.leave_out(span, reason),
+        }
+    }
+}
