@@ -2,6 +2,8 @@
 //!
 //! A compile takes seconds, so there are few of them, and what needs no kernel is plain C++.
 
+mod launched;
+
 use crate::cli::Place;
 use std::fs;
 use std::path::Path;

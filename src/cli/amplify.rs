@@ -9,10 +9,10 @@ use crate::driver::Options;
 use crate::driver::amplify::{Amplified, Verdict, amplified, json, text};
 use crate::driver::flows::{FileFlows, flows};
 use crate::driver::isolate::isolated;
-use crate::driver::parallel::{decode, on_workers, read};
-use crate::driver::run::{Ran, RunOptions, build};
+use crate::driver::parallel::on_workers;
+use crate::driver::run::{Ran, RunOptions, build, prepare};
 use crate::driver::trace::{LEAST_MEMORY, check_log};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use std::path::Path;
 
 /// Bytes of memory for the check of the log.
@@ -24,9 +24,14 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
         bail!("--no-log: nothing can be said without a log");
     }
     let request = request(&args.run)?;
+    let prepared = match prepare(&request) {
+        Ok(prepared) => prepared,
+        Err(error) => return Ok(failed(&error)),
+    };
+    let options = super::options::for_amplify(args)?;
     let mut files = Vec::new();
-    for path in request.files.iter().filter(|path| !crate::driver::run::is_host_code(path)) {
-        match flows_of(path, &super::options::for_amplify(args)?)? {
+    for (path, text) in prepared.texts() {
+        match flows_of(path, text, &options) {
             Ok(found) => files.push(found),
             Err(message) => {
                 complain(&format!("bug in raceproof: {message}; please report it with the file"));
@@ -36,7 +41,7 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     }
     let interrupt = Interrupt::listen();
     let stop = || interrupt.is_pressed();
-    let built = match build(&request, &stop) {
+    let built = match build(prepared, &request, &stop) {
         Ok(built) => built,
         Err(error) => return Ok(failed(&error)),
     };
@@ -54,10 +59,8 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
 }
 
 /// The flows of a file, or the message of a panic.
-fn flows_of(path: &Path, options: &Options) -> Result<Result<FileFlows, String>> {
-    let bytes = read(path).map_err(|cause| anyhow!("cannot read {}: {cause}", path.display()))?;
-    let text = decode(&bytes);
-    Ok(on_workers(Some(1), 1, || isolated(|| flows(path, &text, options))))
+fn flows_of(path: &Path, text: &str, options: &Options) -> Result<FileFlows, String> {
+    on_workers(Some(1), 1, || isolated(|| flows(path, text, options)))
 }
 
 fn conclude(args: &AmplifyArgs, files: &[FileFlows], left_out: &[String], ran: &Ran, log: &Path) -> Result<Exit> {

@@ -142,6 +142,9 @@ pub(super) struct RunArgs {
     /// What builds and runs it
     #[arg(long, value_enum, default_value_t = RunBackend::Auto)]
     pub(super) backend: RunBackend,
+    /// Launch kernels that come without a program as this description says: memory, what it holds, launches
+    #[arg(long, value_name = "LAUNCH.toml", conflicts_with = "arguments")]
+    pub(super) launch: Option<PathBuf>,
     /// Keep the log of the run here
     #[arg(long, value_name = "OUT.trace")]
     pub(super) log: Option<PathBuf>,

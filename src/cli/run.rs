@@ -8,7 +8,9 @@ use super::args::{RunArgs, RunBackend, When};
 use super::interrupt::Interrupt;
 use super::options::{for_run, seconds};
 use super::output::{color, complain, note, to_stdout};
-use crate::driver::run::{BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, build};
+use crate::driver::run::{
+    BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, build, prepare,
+};
 use crate::driver::trace::{Format, Verdict, check_log, write_check};
 use anyhow::{Context, Result, bail};
 use std::io::Write;
@@ -27,7 +29,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
     let request = request(args)?;
     let interrupt = Interrupt::listen();
     let stop = || interrupt.is_pressed();
-    let built = match build(&request, &stop) {
+    let built = match prepare(&request).and_then(|prepared| build(prepared, &request, &stop)) {
         Ok(built) => built,
         Err(error) => return Ok(failed(&error)),
     };
@@ -61,6 +63,7 @@ pub(super) fn request(args: &RunArgs) -> Result<Request> {
         },
         options,
         keep: args.keep.clone(),
+        launch: args.launch.clone(),
     })
 }
 

@@ -6,17 +6,18 @@
 use super::Options;
 use super::instrument::{InstrumentedFile, instrument};
 use super::isolate::isolated;
-use super::parallel::{decode, on_workers, read};
+use super::parallel::on_workers;
 use crate::execute::ExecuteError;
 use crate::execute::cpu::{self, Unit};
+use crate::execute::launch::DescriptionError;
 use crate::execute::report::{Event, EventKind};
 use crate::execute::scratch::Scratch;
 use crate::instrument::InstrumentError;
-use crate::source::discover::language_of;
-use crate::source::{Language, Span};
+use crate::source::Span;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
+pub use super::prepared::{Prepared, prepare};
 pub use crate::execute::cpu::{BuildOptions, Logging, RunOptions, Stop};
 pub use crate::execute::process::Ended;
 
@@ -33,6 +34,8 @@ pub struct Request {
     pub run: RunOptions,
     /// Where everything that is built stays; `None`: it is removed.
     pub keep: Option<PathBuf>,
+    /// A description of memory and launches, for kernels that come without a program.
+    pub launch: Option<PathBuf>,
 }
 
 /// Why there was no run.
@@ -65,6 +68,12 @@ pub enum RunError {
         /// The panic's message and place.
         message: String,
     },
+    /// The launch description, or the kernels for it.
+    #[error(transparent)]
+    Description(#[from] DescriptionError),
+    /// There is a program already.
+    #[error("{}: it has a `main` of its own, so it needs no launch description; leave --launch out", .0.display())]
+    HasMain(PathBuf),
     /// The program cannot be built or started.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
@@ -117,29 +126,24 @@ pub struct Ran {
     pub told: Vec<Told>,
 }
 
-/// Instruments and builds.
-pub fn build(request: &Request, stop: Stop<'_>) -> Result<Built, RunError> {
-    let scratch = match &request.keep {
-        Some(directory) => Scratch::kept(directory)?,
-        None => Scratch::temporary()?,
-    };
+/// Instruments and builds what was prepared for the request.
+pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Built, RunError> {
     let mut units = Vec::new();
     let mut files = Vec::new();
-    for path in &request.files {
-        if is_host_code(path) {
-            std::fs::metadata(path)
-                .map_err(|cause| RunError::Unreadable { path: path.clone(), cause: cause.to_string() })?;
-            units.push(Unit::Plain(path.clone()));
+    for file in &prepared.files {
+        let Some(text) = &file.text else {
+            units.push(Unit::Plain(file.path.clone()));
             continue;
-        }
-        let file = instrumented(path, &request.options)?;
+        };
+        let instrumented = instrumented(&file.path, text, &request.options)?;
         units.push(Unit::Instrumented {
-            text: file.unit.text.clone(),
-            sites: file.unit.sites.len(),
-            directory: directory(path),
+            text: instrumented.unit.text.clone(),
+            sites: instrumented.unit.sites.len(),
+            directory: directory(&file.path),
         });
-        files.push(file);
+        files.push(instrumented);
     }
+    let scratch = prepared.scratch;
     let program = cpu::build(&units, &request.build, &scratch, stop)?;
     let left_out = files.iter().flat_map(left_out).collect();
     Ok(Built { program, files, scratch, left_out })
@@ -155,13 +159,8 @@ pub fn is_host_code(path: &Path) -> bool {
     ["c", "cc", "cpp", "cxx", "c++", "C"].contains(&extension)
 }
 
-fn instrumented(path: &Path, options: &Options) -> Result<InstrumentedFile, RunError> {
-    if language_of(path).is_some_and(|language| language != Language::Cuda) {
-        return Err(RunError::Language(path.to_path_buf()));
-    }
-    let bytes = read(path).map_err(|cause| RunError::Unreadable { path: path.to_path_buf(), cause })?;
-    let text = decode(&bytes);
-    match on_workers(Some(1), 1, || isolated(|| instrument(path, &text, options))) {
+fn instrumented(path: &Path, text: &str, options: &Options) -> Result<InstrumentedFile, RunError> {
+    match on_workers(Some(1), 1, || isolated(|| instrument(path, text, options))) {
         Ok(Ok(file)) => Ok(file),
         Ok(Err(cause)) => Err(RunError::Instrument { path: path.to_path_buf(), cause }),
         Err(message) => Err(RunError::Bug { path: path.to_path_buf(), message }),

@@ -49,7 +49,7 @@ impl Scratch {
     }
 
     /// Writes a file below it, with the directories on the way.
-    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, ExecuteError> {
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<PathBuf, ExecuteError> {
         let path = self.path.join(name);
         let parent = path.parent().unwrap_or(&self.path);
         let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, text));

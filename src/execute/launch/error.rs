@@ -79,6 +79,36 @@ pub enum Problem {
         /// What may be meant.
         suggestion: Option<String>,
     },
+    /// A kernel that the program does not have.
+    #[error("there is no kernel `{name}`{}; there are: {}", suggested(.suggestion.as_deref()), list_or_none(.known))]
+    UnknownKernel {
+        /// What is asked for.
+        name: String,
+        /// What may be meant.
+        suggestion: Option<String>,
+        /// All that there are.
+        known: Vec<String>,
+    },
+    /// An argument for a parameter that the kernel does not have.
+    #[error("{kernel} has no such parameter{}; it has: {}", suggested(.suggestion.as_deref()), list_or_none(.known))]
+    UnknownParameter {
+        /// The kernel.
+        kernel: String,
+        /// What may be meant.
+        suggestion: Option<String>,
+        /// All that there are.
+        known: Vec<String>,
+    },
+    /// A parameter of a type that no description can give.
+    #[error("the parameter `{parameter}` of {kernel} is {what}, which a launch description cannot give")]
+    Ungivable {
+        /// The kernel.
+        kernel: String,
+        /// Its parameter.
+        parameter: String,
+        /// What it is.
+        what: String,
+    },
     /// A number that does not fit.
     #[error("{value} is no value of type {element}")]
     NoSuchValue {
@@ -101,7 +131,11 @@ pub enum Problem {
 }
 
 fn suggested(name: Option<&str>) -> String {
-    name.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+    name.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+}
+
+fn list_or_none(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// The one of `known` that is likely meant by `typed`, if there is one.

@@ -32,10 +32,12 @@
 //! Guarantees: the same file gives the same bytes, on every machine; what is wrong is told with the file, the line and
 //! the key; nothing that is written there is passed over.
 //!
-//! Deliberately absent: what kernels there are and what their parameters are called; whoever runs them compares.
+//! [`host`] makes a program of CUDA of it. Deliberately absent: what kernels there are and what their parameters are
+//! called; whoever runs them says so.
 
 mod element;
 mod error;
+pub mod host;
 mod npy;
 mod reader;
 mod values;

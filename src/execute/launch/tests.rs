@@ -91,9 +91,9 @@ fn what_is_wrong_is_told_with_its_line_and_key() {
         refused(&GOOD.replace(from, to))
     };
     let cases = [
-        (with("block = [16, 2]", "blok = [16, 2]"), "l.toml:16:1: launch.blok: unknown key; did you mean `block`?"),
-        (with("[[launch]]", "[[lunch]]"), "l.toml:13:3: lunch: unknown key; did you mean `launch`?"),
-        (with("{ range", "{ rnage"), "l.toml:6:12: buffer.values.rnage: unknown key; did you mean `range`?"),
+        (with("block = [16, 2]", "blok = [16, 2]"), "l.toml:16:1: launch.blok: unknown key (did you mean `block`?)"),
+        (with("[[launch]]", "[[lunch]]"), "l.toml:13:3: lunch: unknown key (did you mean `launch`?)"),
+        (with("{ range", "{ rnage"), "l.toml:6:12: buffer.values.rnage: unknown key (did you mean `range`?)"),
         (
             with("count = 4", "count = \"4\""),
             "l.toml:5:9: buffer.count: expected a whole number, found the string \"4\"",
@@ -102,7 +102,7 @@ fn what_is_wrong_is_told_with_its_line_and_key() {
         (with("count = 4\n", ""), "l.toml:2:1: buffer.count: missing; write count = 1024"),
         (
             with("\"unsigned int\"", "\"unsinged int\""),
-            "`unsinged int` is no type of elements; did you mean `unsigned int`?",
+            "`unsinged int` is no type of elements (did you mean `unsigned int`?)",
         ),
         (with("0x10", "-1"), "l.toml:11:23: buffer.values.list: -1 is no value of type uint"),
         (with("0x10", "1.5"), "l.toml:11:23: buffer.values.list: 1.5 is no value of type uint"),

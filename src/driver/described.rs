@@ -1,0 +1,245 @@
+//! A program made of kernels and a launch description.
+//!
+//! The file is read twice where it has templates: alone, to see which kernels there are and what their parameters are
+//! called, and with the program behind it, to see which types the parameters have in the instances that it launches.
+
+use super::front::{self, ReadUnit};
+use super::{Options, resolve};
+use crate::execute::launch::host::{self, Host, Parameter, ParameterKind, Target};
+use crate::execute::launch::{Description, DescriptionError, Launch, Problem, Scalar, nearest};
+use crate::resolve::program::{Program, Type, TypeId};
+use crate::syntax::{self, Item, ItemKind, Qualifier, TypeKind};
+use std::path::Path;
+
+/// What a file of kernels has.
+pub(super) struct Kernels {
+    heads: Vec<Head>,
+    program: Program,
+    /// Whether it defines `main`.
+    pub(super) has_main: bool,
+}
+
+/// A kernel as it is written.
+struct Head {
+    /// Qualified.
+    name: String,
+    is_template: bool,
+    parameters: Vec<Parameter>,
+}
+
+/// Reads a file of kernels.
+pub(super) fn kernels(path: &Path, text: &str, options: &Options) -> Kernels {
+    let ReadUnit { unit, .. } = front::read(path, text, options);
+    let mut heads = Vec::new();
+    collect(&unit.items, "", &mut heads);
+    let has_main = unit.items.iter().any(is_main);
+    let program = resolve::resolve(unit).program;
+    for head in heads.iter_mut().filter(|head| !head.is_template) {
+        let mut named = program.kernels.iter().map(|&kernel| &program.functions[kernel]);
+        let same = |function: &&crate::resolve::program::Function| {
+            let names = function.params.iter().map(|&param| program.variables[param].name.as_str());
+            function.name == head.name && names.eq(head.parameters.iter().map(|parameter| parameter.name.as_str()))
+        };
+        if let Some(function) = named.find(same) {
+            let types = function.params.iter().map(|&param| &program.variables[param]);
+            for (parameter, variable) in head.parameters.iter_mut().zip(types) {
+                parameter.kind = kind(&program, variable.ty, variable.is_reference);
+            }
+        }
+    }
+    Kernels { heads, program, has_main }
+}
+
+fn is_main(item: &Item) -> bool {
+    match &item.kind {
+        ItemKind::Function(function) => {
+            let [only] = &function.path.segments[..] else { return false };
+            function.body.is_some() && only.name.text == "main"
+        }
+        // `extern "C"`.
+        ItemKind::Namespace { name, items } => name.text.is_empty() && items.iter().any(is_main),
+        _ => false,
+    }
+}
+
+/// The kernels that are defined in `items`, in source order.
+fn collect(items: &[Item], outer: &str, heads: &mut Vec<Head>) {
+    for item in items {
+        match &item.kind {
+            ItemKind::Namespace { name, items } if name.text.is_empty() => collect(items, outer, heads),
+            ItemKind::Namespace { name, items } => collect(items, &format!("{outer}{}::", name.text), heads),
+            ItemKind::Function(function) => {
+                let is_kernel = function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel));
+                // A specialisation is reached through its template.
+                let is_special = function.template.as_ref().is_some_and(Vec::is_empty);
+                if let Some(last) = function.path.segments.last().filter(|_| is_kernel && function.body.is_some()) {
+                    if !is_special {
+                        let name = format!("{outer}{}", last.name.text);
+                        let parameters = function.params.iter().map(parameter).collect();
+                        heads.push(Head { name, is_template: function.template.is_some(), parameters });
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn parameter(param: &syntax::Param) -> Parameter {
+    let kind = match &param.ty.kind {
+        TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Pointer(_)) => double_pointer(),
+        TypeKind::Pointer(_) | TypeKind::Array(..) => ParameterKind::Pointer,
+        TypeKind::Reference(_) => reference(),
+        TypeKind::Unsupported(_) => ParameterKind::Other("a parameter pack".to_owned()),
+        _ => ParameterKind::Dependent,
+    };
+    Parameter { name: param.name.text.clone(), kind }
+}
+
+fn double_pointer() -> ParameterKind {
+    ParameterKind::Other("a pointer to pointers".to_owned())
+}
+
+fn reference() -> ParameterKind {
+    ParameterKind::Other("a reference".to_owned())
+}
+
+fn kind(program: &Program, ty: TypeId, is_reference: bool) -> ParameterKind {
+    if is_reference {
+        return reference();
+    }
+    match &program.types[ty] {
+        Type::Pointer { to, .. } if matches!(program.types[*to], Type::Pointer { .. }) => double_pointer(),
+        Type::Pointer { .. } | Type::Array { .. } => ParameterKind::Pointer,
+        Type::Vector { of, lanes } => match scalar(&program.types[*of]) {
+            Some(scalar) => ParameterKind::Scalars { scalar, lanes: *lanes },
+            None => ParameterKind::Other("a vector of a type that is not known".to_owned()),
+        },
+        Type::Record(record) => ParameterKind::Other(format!("the struct {}", program.records[*record].name)),
+        Type::Unknown(name) => ParameterKind::Other(format!("of the type {name}, which is not known")),
+        other => match scalar(other) {
+            Some(scalar) => ParameterKind::Scalars { scalar, lanes: 1 },
+            None => ParameterKind::Other("of a type without values".to_owned()),
+        },
+    }
+}
+
+fn scalar(ty: &Type) -> Option<Scalar> {
+    match ty {
+        Type::Bool => Some(Scalar::Bool),
+        Type::Int { width, signed } => Some(Scalar::Integer { bytes: width / 8, signed: *signed }),
+        Type::Float { width } if *width <= 64 => Some(Scalar::Float { bytes: width / 8 }),
+        _ => None,
+    }
+}
+
+impl Kernels {
+    /// The names of its kernels.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.heads.iter().map(|head| head.name.as_str())
+    }
+
+    /// Whether every kernel that the description launches is there.
+    pub(super) fn has_all(&self, description: &Description) -> bool {
+        description.launches.iter().all(|launch| !self.named(split(&launch.kernel).0, launch).is_empty())
+    }
+
+    /// The kernels that `name` may mean: qualified in full, or the last part of it; overloads by their parameters.
+    fn named(&self, name: &str, launch: &Launch) -> Vec<&Head> {
+        let name = name.trim_start_matches("::");
+        let ends = |head: &Head| head.name.strip_suffix(name).is_some_and(|rest| rest.ends_with("::"));
+        let mut found: Vec<&Head> = self.heads.iter().filter(|head| head.name == name).collect();
+        if found.is_empty() {
+            found = self.heads.iter().filter(|head| ends(head)).collect();
+        }
+        let fits = |head: &&Head| {
+            let is_given = |parameter: &Parameter| launch.arguments.iter().any(|given| given.name == parameter.name);
+            head.parameters.len() == launch.arguments.len() && head.parameters.iter().all(is_given)
+        };
+        match found.iter().copied().find(fits) {
+            Some(head) => vec![head],
+            None => found,
+        }
+    }
+
+    fn target(&self, description: &Description, launch: &Launch) -> Result<Target, DescriptionError> {
+        let refused = |problem| Err(description.error(launch.place, "launch.kernel", problem));
+        let (name, arguments) = split(&launch.kernel);
+        let found = self.named(name, launch);
+        let Some(head) = found.first() else {
+            let known: Vec<String> = self.names().map(str::to_owned).collect();
+            let suggestion = likely(name, &known);
+            return refused(Problem::UnknownKernel { name: name.to_owned(), suggestion, known });
+        };
+        if found.iter().any(|other| other.name != head.name) {
+            let all: Vec<&str> = found.iter().map(|head| head.name.as_str()).collect();
+            return refused(Problem::Other(format!("it may be any of {}", all.join(", "))));
+        }
+        match (head.is_template, arguments.is_empty()) {
+            (true, true) => {
+                let problem = format!("it is a template; name an instance, as in \"{name}<float>\"");
+                return refused(Problem::Other(problem));
+            }
+            (false, false) => return refused(Problem::Other("it is no template".to_owned())),
+            _ => {}
+        }
+        if !is_argument_list(arguments) {
+            return refused(Problem::Other(format!("`{arguments}` is no list of template arguments")));
+        }
+        Ok(Target { name: format!("::{}{arguments}", head.name), parameters: head.parameters.clone() })
+    }
+}
+
+/// The kernel that is likely meant, whether or not its namespace is written.
+pub(super) fn likely(name: &str, known: &[String]) -> Option<String> {
+    let last = |name: &'_ str| name.rfind("::").map_or(0, |at| at + 2);
+    let close = nearest(&name[last(name)..], known.iter().map(|known| &known[last(known)..]))?;
+    known.iter().find(|known| known[last(known)..] == close).cloned()
+}
+
+/// A name and its template arguments, which begin with `<` if there are any.
+pub(super) fn split(kernel: &str) -> (&str, &str) {
+    let (name, arguments) = kernel.split_at(kernel.find('<').unwrap_or(kernel.len()));
+    (name.trim(), arguments.trim())
+}
+
+/// Whether this can stand behind a name without ending the expression that it is in.
+fn is_argument_list(text: &str) -> bool {
+    let is_fine = |c: char| c.is_alphanumeric() || " _:,<>*&()+-'.".contains(c);
+    text.is_empty() || text.starts_with('<') && text.ends_with('>') && text.chars().all(is_fine)
+}
+
+/// The program that runs the kernels of a file as the description says; its files are to be put into `directory`.
+pub(super) fn program(
+    path: &Path,
+    text: &str,
+    options: &Options,
+    description: &Description,
+    directory: &Path,
+) -> Result<Host, DescriptionError> {
+    let alone = kernels(path, text, options);
+    let mut targets = Vec::new();
+    for launch in &description.launches {
+        targets.push(alone.target(description, launch)?);
+    }
+    let draft = host::program(description, &targets, directory)?;
+    let depends = |target: &Target| target.parameters.iter().any(|each| each.kind == ParameterKind::Dependent);
+    if !targets.iter().any(depends) {
+        return Ok(draft);
+    }
+    let whole = kernels(path, &format!("{text}{}", draft.text), options).program;
+    let behind: Vec<_> = whole.launches.iter().filter(|launch| launch.span.start as usize >= text.len()).collect();
+    if behind.len() == targets.len() {
+        for (target, launch) in targets.iter_mut().zip(behind).filter(|(target, _)| depends(target)) {
+            let params = &whole.functions[launch.kernel].params;
+            for (parameter, &param) in target.parameters.iter_mut().zip(params) {
+                let variable = &whole.variables[param];
+                let is_known = !matches!(whole.types[variable.ty], Type::Unknown(_));
+                if parameter.kind == ParameterKind::Dependent && parameter.name == variable.name && is_known {
+                    parameter.kind = kind(&whole, variable.ty, variable.is_reference);
+                }
+            }
+        }
+    }
+    host::program(description, &targets, directory)
+}

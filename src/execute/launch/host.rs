@@ -1,0 +1,319 @@
+//! The program around kernels that have none: a `main` of CUDA's runtime API that does what a description says.
+//!
+//! It is text that is put behind the user's file, so that it shares the unit with the kernels and leaves the lines of the
+//! file as they are. Its own lines claim to be those of the description: what a compiler finds wrong with a launch is
+//! told there. Buffers come out of files beside the program. Every call is checked; the first that fails ends the
+//! program with status 1 and the runtime's own words.
+//!
+//! Names begin with `raceproof_`, so that no macro of the user's is likely to meet them.
+
+use super::error::nearest;
+use super::{Argument, Description, DescriptionError, Launch, Number, Problem, Scalar, Value};
+use crate::source::Language;
+use std::fmt::Write;
+use std::path::Path;
+
+/// The kernel of a launch, as the program has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// What to call it by, with its template arguments.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name; may be empty.
+    pub name: String,
+    /// What it takes.
+    pub kind: ParameterKind,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// A pointer to data.
+    Pointer,
+    /// A scalar or a vector.
+    Scalars {
+        /// Of the lanes.
+        scalar: Scalar,
+        /// How many; 1 for a scalar.
+        lanes: u8,
+    },
+    /// Nobody knows before the compiler: its type depends on template arguments.
+    Dependent,
+    /// What no description can give, in words.
+    Other(String),
+}
+
+/// The text of a program, and the files that it reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// What to put behind the user's file.
+    pub text: String,
+    /// Names and contents of files that must be in the directory that the text was made for.
+    pub files: Vec<(String, Vec<u8>)>,
+}
+
+/// Bytes of dynamic shared memory that a kernel may have without asking.
+const PLAIN_SHARED: u64 = 48 * 1024;
+
+/// What comes before `main`.
+const HELPERS: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+namespace raceproof_host {
+struct raceproof_pointer {
+    void* raceproof_at;
+    template <class T> operator T*() const { return (T*)raceproof_at; }
+};
+template <class V> struct raceproof_number {
+    V raceproof_value;
+    template <class T> operator T() const { return (T)raceproof_value; }
+};
+static raceproof_pointer raceproof_at(void* base, size_t bytes) { return {(char*)base + bytes}; }
+static raceproof_number<long long> raceproof_signed(long long value) { return {value}; }
+static raceproof_number<unsigned long long> raceproof_unsigned(unsigned long long value) { return {value}; }
+static void raceproof_check(cudaError_t error, const char* what) {
+    if (error == cudaSuccess) return;
+    fprintf(stderr, \"%s: %s\\n\", what, cudaGetErrorString(error));
+    exit(1);
+}
+static void* raceproof_buffer(const char* name, size_t bytes, const char* path) {
+    void* device = 0;
+    raceproof_check(cudaMalloc(&device, bytes), name);
+    if (!path) {
+        raceproof_check(cudaMemset(device, 0, bytes), name);
+        return device;
+    }
+    void* host = malloc(bytes);
+    FILE* file = fopen(path, \"rb\");
+    if (!host || !file || fread(host, 1, bytes, file) != bytes) {
+        fprintf(stderr, \"%s: cannot read %s\\n\", name, path);
+        exit(1);
+    }
+    fclose(file);
+    raceproof_check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), name);
+    free(host);
+    return device;
+}
+}
+";
+
+/// The program of a description, whose launches run `targets`, one for each. Files are sought in `directory`.
+pub fn program(description: &Description, targets: &[Target], directory: &Path) -> Result<Host, DescriptionError> {
+    let mut files = Vec::new();
+    let mut body = String::new();
+    for (number, buffer) in description.buffers.iter().enumerate() {
+        let file = if buffer.is_zero() {
+            "0".to_owned()
+        } else {
+            let name = format!("buffer{number}.bin");
+            let path = quoted(&directory.join(&name).display().to_string());
+            files.push((name, buffer.contents(Language::Cuda)));
+            path
+        };
+        line(&mut body, description, buffer.place.map(|place| place.line));
+        let (name, bytes) = (quoted(&buffer.name), buffer.bytes(Language::Cuda));
+        // Writing to a string cannot fail.
+        let _ = writeln!(body, "    void* raceproof_{number} = raceproof_buffer({name}, {bytes}, {file});");
+    }
+    for (launch, target) in description.launches.iter().zip(targets) {
+        body.push_str(&launched(description, launch, target)?);
+    }
+    for number in 0..description.buffers.len() {
+        let _ = writeln!(body, "    raceproof_check(cudaFree(raceproof_{number}), \"cudaFree\");");
+    }
+    let mut text = String::from("\n#line 1 \"<program of the launch description>\"\n");
+    text.push_str(HELPERS);
+    text.push_str("int main() {\n    using namespace raceproof_host;\n");
+    text.push_str(&body);
+    text.push_str("    return 0;\n}\n");
+    Ok(Host { text, files })
+}
+
+/// The statements of one launch.
+fn launched(description: &Description, launch: &Launch, target: &Target) -> Result<String, DescriptionError> {
+    let arguments = arguments(description, launch, target)?.join(", ");
+    let name = &target.name;
+    let said = quoted(name);
+    let mut text = String::new();
+    line(&mut text, description, launch.place.map(|place| place.line));
+    if launch.shared > PLAIN_SHARED {
+        let _ = writeln!(
+            text,
+            "    raceproof_check(cudaFuncSetAttribute({name}, cudaFuncAttributeMaxDynamicSharedMemorySize, {}), {said});",
+            launch.shared
+        );
+    }
+    let extents = |extents: [u32; 3]| format!("dim3({}, {}, {})", extents[0], extents[1], extents[2]);
+    let (grid, block) = (extents(launch.grid), extents(launch.block));
+    // On one line, which is the description's.
+    let _ = write!(text, "    {name}<<<{grid}, {block}, {}>>>({arguments}); ", launch.shared);
+    let _ = write!(text, "raceproof_check(cudaGetLastError(), {said}); ");
+    let _ = writeln!(text, "raceproof_check(cudaDeviceSynchronize(), {said});");
+    Ok(text)
+}
+
+/// What stands between the parentheses of the call.
+fn arguments(description: &Description, launch: &Launch, target: &Target) -> Result<Vec<String>, DescriptionError> {
+    let known = || target.parameters.iter().map(|parameter| parameter.name.as_str());
+    for argument in &launch.arguments {
+        if !known().any(|name| name == argument.name) {
+            let suggestion = nearest(&argument.name, known());
+            let known = known().map(str::to_owned).collect();
+            let problem = Problem::UnknownParameter { kernel: launch.kernel.clone(), suggestion, known };
+            return Err(description.error(argument.place, key(&argument.name), problem));
+        }
+    }
+    target.parameters.iter().map(|parameter| given(description, launch, parameter)).collect()
+}
+
+fn key(name: &str) -> String {
+    format!("launch.arguments.{name}")
+}
+
+/// What a parameter is given.
+fn given(description: &Description, launch: &Launch, parameter: &Parameter) -> Result<String, DescriptionError> {
+    let refused = |place, problem| Err(description.error(place, key(&parameter.name), problem));
+    if let ParameterKind::Other(what) = &parameter.kind {
+        let kernel = launch.kernel.clone();
+        let problem = Problem::Ungivable { kernel, parameter: parameter.name.clone(), what: what.clone() };
+        return refused(launch.place, problem);
+    }
+    let Some(argument) = launch.arguments.iter().find(|argument| argument.name == parameter.name) else {
+        return refused(launch.place, Problem::Missing(example(parameter)));
+    };
+    match text_of(description, argument, &parameter.kind) {
+        Ok(text) => Ok(text),
+        Err(problem) => refused(argument.place, problem),
+    }
+}
+
+/// How an argument for a parameter may look.
+fn example(parameter: &Parameter) -> String {
+    let value = match &parameter.kind {
+        ParameterKind::Pointer => "{ buffer = \"…\" }".to_owned(),
+        ParameterKind::Scalars { scalar: Scalar::Float { .. }, lanes: 1 } => "1.0".to_owned(),
+        ParameterKind::Scalars { lanes: 1, .. } => "1".to_owned(),
+        ParameterKind::Scalars { lanes, .. } => format!("[{}]", vec!["1"; usize::from(*lanes)].join(", ")),
+        ParameterKind::Dependent | ParameterKind::Other(_) => "…".to_owned(),
+    };
+    format!("{} = {value}", parameter.name)
+}
+
+fn text_of(description: &Description, argument: &Argument, kind: &ParameterKind) -> Result<String, Problem> {
+    let wrong = |expected: &str| Problem::WrongType { expected: expected.to_owned(), found: found(&argument.value) };
+    match (&argument.value, kind) {
+        (Value::Local { .. }, _) => Err(Problem::Other(
+            "`local` is for kernels of OpenCL; dynamic shared memory of CUDA is the key `shared` of the launch"
+                .to_owned(),
+        )),
+        (Value::Buffer { buffer, offset }, ParameterKind::Pointer | ParameterKind::Dependent) => {
+            let bytes = offset * description.buffers[*buffer].element.bytes(Language::Cuda);
+            Ok(format!("raceproof_at(raceproof_{buffer}, {bytes})"))
+        }
+        (_, ParameterKind::Pointer) => Err(wrong("{ buffer = \"name\" } for a pointer")),
+        (Value::Number(number), ParameterKind::Scalars { scalar, lanes: 1 }) => {
+            held(*scalar, *number)?;
+            Ok(literal(*number, matches!(scalar, Scalar::Float { .. })))
+        }
+        (Value::Number(number), ParameterKind::Dependent) => Ok(literal(*number, false)),
+        (Value::Lanes(numbers), ParameterKind::Scalars { scalar, lanes }) if numbers.len() == usize::from(*lanes) => {
+            let lane = |number: &Number| held(*scalar, *number).map(|()| lane(*number, *scalar));
+            let lanes: Result<Vec<String>, Problem> = numbers.iter().map(lane).collect();
+            Ok(format!("{{{}}}", lanes?.join(", ")))
+        }
+        (_, ParameterKind::Scalars { lanes: 1, .. }) => Err(wrong("a number")),
+        (_, ParameterKind::Scalars { lanes, .. }) => Err(wrong(&format!("a list of {lanes} numbers"))),
+        (Value::Lanes(numbers), ParameterKind::Dependent) => {
+            let lanes: Vec<String> = numbers.iter().map(|number| lane(*number, Scalar::Bool)).collect();
+            Ok(format!("{{{}}}", lanes.join(", ")))
+        }
+        // Refused before.
+        (_, ParameterKind::Other(what)) => Err(wrong(what)),
+    }
+}
+
+fn found(value: &Value) -> String {
+    match value {
+        Value::Number(number) => format!("the number {number}"),
+        Value::Lanes(numbers) => format!("a list of {}", numbers.len()),
+        Value::Buffer { .. } => "a buffer".to_owned(),
+        Value::Local { .. } => "local memory".to_owned(),
+    }
+}
+
+fn held(scalar: Scalar, number: Number) -> Result<(), Problem> {
+    if scalar.holds(number) {
+        return Ok(());
+    }
+    Err(Problem::NoSuchValue { value: number.to_string(), element: scalar.to_string() })
+}
+
+/// A value that becomes whatever the parameter is, enumerations too.
+fn literal(number: Number, is_real: bool) -> String {
+    match number {
+        Number::Integer(value) if is_real => real(value as f64),
+        Number::Integer(value) if value < 0 => format!("raceproof_signed({})", negative(value)),
+        Number::Integer(value) => format!("raceproof_unsigned({value}ull)"),
+        Number::Float(value) => real(value),
+        Number::Truth(value) => value.to_string(),
+    }
+}
+
+/// A constant for a lane, which braces do not let narrow unless its value fits.
+fn lane(number: Number, scalar: Scalar) -> String {
+    match (scalar, number) {
+        (Scalar::Float { bytes }, _) => {
+            let suffix = if bytes == 4 { "float" } else { "double" };
+            format!("({suffix})({})", literal(number, true))
+        }
+        (Scalar::Integer { signed: false, .. }, Number::Integer(value)) => format!("{value}u"),
+        (_, Number::Integer(value)) if value < 0 => negative(value),
+        (_, Number::Integer(value)) => value.to_string(),
+        _ => literal(number, false),
+    }
+}
+
+/// The least number of a type has no literal of its own.
+fn negative(value: i128) -> String {
+    format!("({}ll - 1)", value + 1)
+}
+
+fn real(value: f64) -> String {
+    match (value.is_nan(), value.is_infinite()) {
+        (true, _) => "(double)NAN".to_owned(),
+        (_, true) if value > 0.0 => "(double)INFINITY".to_owned(),
+        (_, true) => "-(double)INFINITY".to_owned(),
+        // The shortest text that is read back as the same number.
+        _ => format!("{value:?}"),
+    }
+}
+
+/// From here on lines are counted from that one of the description.
+fn line(text: &mut String, description: &Description, line: Option<u32>) {
+    if let Some(line) = line {
+        let _ = writeln!(text, "#line {line} {}", quoted(&description.path.display().to_string()));
+    }
+}
+
+/// As a string literal of C++.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\{:03o}", u32::from(c) & 0xff);
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
