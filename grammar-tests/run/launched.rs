@@ -156,7 +156,7 @@ fn what_does_not_fit_the_kernels_is_refused_by_name_before_anything_is_built() {
         ("shift = [1, -2, 3]", "shift = [1, -2]", "expected a list of 3 numbers, found a list of 2"),
         ("shift = [1, -2, 3]", "shift = [1, -2, 0.5]", "launch.arguments.shift: 0.5 is no value of type int"),
         ("low = 255", "low = 256", "launch.arguments.low: 256 is no value of type uchar"),
-        ("::racy", "takes_struct", "launch.arguments.p: takes_struct has no such parameter (did you mean `pair`?)"),
+        ("::racy", "takes_struct", "launch.arguments.p: takes_struct has no such parameter; it has: pair"),
         ("::racy", "takes_pointers", "the parameter `p` of takes_pointers is a pointer to pointers"),
     ];
     for (from, to, wanted) in cases {
