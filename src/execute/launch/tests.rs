@@ -1,3 +1,5 @@
+//! What descriptions mean, and what is said about wrong ones.
+
 use super::*;
 
 const GOOD: &str = r#"
