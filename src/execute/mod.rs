@@ -16,6 +16,7 @@
 pub mod cpu;
 pub mod launch;
 pub mod process;
+pub mod program;
 pub mod report;
 pub mod scratch;
 

@@ -5,6 +5,7 @@
 use super::{BuildOptions, Logging, Stop, refused};
 use crate::execute::ExecuteError;
 use crate::execute::process::{self, Ended};
+use crate::execute::program::wants_openmp;
 use crate::execute::scratch::Scratch;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -79,11 +80,6 @@ fn common(scratch: &Scratch, source: &Source, options: &BuildOptions) -> Vec<OsS
         arguments.extend(["-I".into(), directory.clone().into()]);
     }
     arguments
-}
-
-/// Whether a file asks for OpenMP, which is a flag of its own.
-fn wants_openmp(path: &Path) -> bool {
-    fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains("omp.h"))
 }
 
 fn call(compiler: &[OsString], arguments: &[OsString], scratch: &Scratch, stop: Stop<'_>) -> Result<(), ExecuteError> {

@@ -6,93 +6,12 @@
 mod compiler;
 mod refused;
 
-use super::process::{self, Ended};
-use super::report::{self, Event};
+use super::ExecuteError;
+use super::program::parent;
 use super::scratch::Scratch;
-use super::{ExecuteError, report::EventKind};
 use crate::instrument::runtime;
-use std::ffi::OsString;
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
-/// Whether `stop` is wanted by the user; asked often.
-pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
-
-/// One unit of a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Instrumented text, with the number of its sites.
-    Instrumented {
-        /// What to compile.
-        text: String,
-        /// How many sites it has.
-        sites: usize,
-        /// Where it came from: its quoted includes are sought there.
-        directory: PathBuf,
-    },
-    /// A file that is compiled as it stands: host code, or code instrumented by hand.
-    Plain(PathBuf),
-}
-
-/// Whether accesses are logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Logging {
-    /// They are.
-    Full,
-    /// The same program without a trace of it, to measure what logging costs.
-    Plain,
-}
-
-/// How to build.
-#[derive(Clone, Debug)]
-pub struct BuildOptions {
-    /// Directories of headers.
-    pub include_dirs: Vec<PathBuf>,
-    /// Macros.
-    pub defines: Vec<(String, String)>,
-    /// Whether accesses are logged.
-    pub logging: Logging,
-}
-
-/// How to run.
-#[derive(Clone, Debug)]
-pub struct RunOptions {
-    /// Where the log is written; `None`: nowhere.
-    pub log: Option<PathBuf>,
-    /// Arguments of the program.
-    pub arguments: Vec<OsString>,
-    /// Decides the order in which threads run; 0 is in order of their numbers.
-    pub seed: u64,
-    /// When the program is ended.
-    pub timeout: Option<Duration>,
-    /// Blocks that run at once; `None`: as many as the machine has cores.
-    pub workers: Option<u32>,
-}
-
-/// A program that was built, in a scratch directory.
-#[derive(Clone, Debug)]
-pub struct Program {
-    executable: PathBuf,
-    report: PathBuf,
-}
-
-/// How a run went.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// How the program ended.
-    pub ended: Ended,
-    /// What the runtime met.
-    pub events: Vec<Event>,
-}
-
-impl Outcome {
-    /// The kernels that were launched.
-    pub fn launched(&self) -> impl Iterator<Item = &str> {
-        self.events.iter().filter(|event| event.kind == EventKind::Launch).map(|event| event.kernel.as_str())
-    }
-}
+pub use super::program::{BuildOptions, Logging, Outcome, Program, RunOptions, Stop, Unit, run};
 
 /// Builds a program of `units`.
 pub fn build(
@@ -120,33 +39,4 @@ pub fn build(
     }
     let executable = compiler::compile(&sources, options, scratch, stop)?;
     Ok(Program { executable, report: scratch.path().join("report") })
-}
-
-fn parent(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// Runs a program. Its output is the user's; so is its input, unless that is a terminal, which only one group of
-/// processes may read.
-pub fn run(program: &Program, options: &RunOptions, stop: Stop<'_>) -> Result<Outcome, ExecuteError> {
-    let _ = std::fs::remove_file(&program.report);
-    let mut command = Command::new(&program.executable);
-    command.args(&options.arguments);
-    command.env("RACEPROOF_REPORT", &program.report);
-    command.env("RACEPROOF_SEED", options.seed.to_string());
-    match &options.log {
-        Some(log) => command.env("RACEPROOF_LOG", log),
-        None => command.env_remove("RACEPROOF_LOG"),
-    };
-    if let Some(workers) = options.workers {
-        command.env("RACEPROOF_WORKERS", workers.to_string());
-    }
-    if std::io::stdin().is_terminal() {
-        command.stdin(Stdio::null());
-    }
-    let ended = process::run(&mut command, options.timeout, stop)?;
-    Ok(Outcome { ended, events: report::read(&program.report) })
 }

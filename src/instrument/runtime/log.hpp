@@ -160,6 +160,15 @@ class File {
     is_open_ = false;
   }
 
+  // Ends the log without an end marker, and without a word.
+  void abandon() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!file_) return;
+    std::fclose(file_);
+    file_ = nullptr;
+    is_open_ = false;
+  }
+
   // The end marker; what comes later is not written.
   void end(int exit_status, std::uint64_t accesses) {
     Bytes payload;
@@ -534,11 +543,13 @@ class Encoder {
 // The log of this process. Every function may be called by any thread at any time.
 class Log {
  public:
-  // Opens the log; with an empty path nothing is written. The second call gives the log of the first.
+  // Opens the log; with an empty path nothing is written. The second call with a path gives the log of the first.
   static Log& start(const char* path) {
     static Log log;
-    if (path && *path && !log.has_started_) log.file_.open(path);
-    log.has_started_ = true;
+    if (path && *path && !log.has_started_) {
+      log.has_started_ = true;
+      log.file_.open(path);
+    }
     return log;
   }
 
@@ -600,6 +611,13 @@ class Log {
     log_detail::put(payload, totals_.at(launch).accesses);
     log_detail::put(payload, totals_.at(launch).blocks);
     file_.write(log_detail::Chunk::finished, payload);
+  }
+
+  // What came so far is written, and nothing after it: the log has no end, and its readers call it cut off.
+  void cut_off() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (log_detail::Encoder* encoder : idle_) encoder->flush();
+    file_.abandon();
   }
 
   // The program ends here; the log is complete.

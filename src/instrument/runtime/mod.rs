@@ -1,8 +1,11 @@
-//! The text that is put beside instrumented programs: the runtime of the cpu back end, and the log.
+//! The text that is put beside instrumented programs: the runtimes of the cpu and cuda back ends, and the log.
 //!
-//! Everything is header text (C++17): who has these files and a compiler needs nothing else. The names of CUDA's own
+//! For the CPU everything is header text (C++17): who has these files and a compiler needs nothing else. The names of CUDA's own
 //! headers that programs include stand for one small file each, which includes the runtime again; a header that is not
 //! among them (`cufft.h`, `cuda_fp16.h`) is not supported, and its name is what the compiler complains about.
+//!
+//! For nvcc there are headers for instrumented units, and one unit ([`CUDA_UNIT`]) that each program has once; the linker
+//! hands it every call of the functions in [`CUDA_WRAPPED`].
 //!
 //! Deliberately absent: back ends that build and run (they are in `execute`).
 
@@ -51,6 +54,59 @@ const CPU: &[(&str, &str)] = &embedded![
     "driver_api.hpp",
 ];
 
+macro_rules! embedded_for_cuda {
+    ($($name:literal),* $(,)?) => {
+        [("log.hpp", include_str!("log.hpp")), $(($name, include_str!(concat!("cuda/", $name)))),*]
+    };
+}
+
+const CUDA: &[(&str, &str)] = &embedded_for_cuda![
+    "raceproof.hpp",
+    "ring.hpp",
+    "records.hpp",
+    "space.hpp",
+    "access.hpp",
+    "kernel.hpp",
+    "sync.hpp",
+    "groups.hpp",
+    "unit.hpp",
+    "told.hpp",
+    "places.hpp",
+    "blocks.hpp",
+    "parameters.hpp",
+    "drain.hpp",
+    "session.hpp",
+    "runtime.cu",
+];
+
+/// The host's half of the cuda back end's runtime.
+pub const CUDA_UNIT: &str = "runtime.cu";
+
+/// What it takes the place of: the linker is given `--wrap=` for each.
+pub const CUDA_WRAPPED: &[&str] = &[
+    "__cudaRegisterVar",
+    "__cudaRegisterManagedVar",
+    "__cudaLaunchKernel",
+    "cudaLaunchKernel",
+    "cudaLaunchKernelExC",
+    "cudaLaunchCooperativeKernel",
+    "cudaGraphLaunch",
+    "cudaMalloc",
+    "cudaMallocManaged",
+    "cudaMallocHost",
+    "cudaHostAlloc",
+    "cudaHostRegister",
+    "cudaHostUnregister",
+    "cudaMallocPitch",
+    "cudaMalloc3D",
+    "cudaMallocAsync",
+    "cudaMallocFromPoolAsync",
+    "cudaFree",
+    "cudaFreeHost",
+    "cudaFreeAsync",
+    "cudaDeviceReset",
+];
+
 /// Headers of CUDA by the names under which programs include them, and what each stands for.
 const NAMES: &[(&str, &str)] = &[
     ("cuda_runtime.h", "raceproof.hpp"),
@@ -77,6 +133,11 @@ const NAMES: &[(&str, &str)] = &[
     ("cooperative_groups/scan.h", "groups.hpp"),
 ];
 
+/// All files of the runtime of the cuda back end.
+pub fn cuda_files() -> Vec<RuntimeFile> {
+    CUDA.iter().map(|&(path, text)| RuntimeFile { path, text: text.to_owned() }).collect()
+}
+
 /// All files of the runtime of the cpu back end.
 pub fn cpu_files() -> Vec<RuntimeFile> {
     let own = CPU.iter().map(|&(path, text)| RuntimeFile { path, text: text.to_owned() });
@@ -95,14 +156,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_include_of_the_runtime_is_among_its_files() {
-        let files = cpu_files();
-        let known = |path: &str| files.iter().any(|file| file.path == path.trim_start_matches("../"));
-        for file in &files {
-            let quoted = file.text.lines().filter_map(|line| line.strip_prefix("#include \""));
-            for path in quoted.map(|rest| rest.trim_end_matches('"')) {
-                assert!(known(path), "{} includes {path}", file.path);
+    fn every_include_of_a_runtime_is_among_its_files() {
+        for files in [cpu_files(), cuda_files()] {
+            let known = |path: &str| files.iter().any(|file| file.path == path.trim_start_matches("../"));
+            for file in &files {
+                let quoted = file.text.lines().filter_map(|line| line.strip_prefix("#include \""));
+                for path in quoted.map(|rest| rest.trim_end_matches('"')) {
+                    assert!(known(path), "{} includes {path}", file.path);
+                }
             }
+        }
+    }
+
+    #[test]
+    fn what_the_linker_wraps_is_what_the_unit_defines() {
+        let unit = CUDA.iter().find(|(path, _)| *path == CUDA_UNIT).map_or("", |(_, text)| text);
+        let defined = unit.matches("__wrap_").count();
+        assert_eq!(defined, CUDA_WRAPPED.len());
+        for name in CUDA_WRAPPED {
+            assert!(unit.contains(&format!(" __wrap_{name}(")), "{name}");
         }
     }
 
