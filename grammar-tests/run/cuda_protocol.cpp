@@ -2,8 +2,6 @@
 // back end in its place. Kernels are written as its launch stubs; the calls in them are what the instrumenter makes.
 #include "raceproof.hpp"
 
-
-
 #define RACEPROOF_LOGS 1
 #define RACEPROOF_SPACE 1
 
@@ -179,7 +177,7 @@ int main(int, char** arguments) {
     } else if (kernel == "astray") {
         launch("astray", 1, 32, cudaSuccess, [&] { astray(a); });
     } else if (kernel == "dies") {
-        launch("tiles", 64, 64, cudaErrorLaunchFailure, [&] { tiles(a, count, rounds); });
+        launch("tiles", 64, 64, cudaErrorInvalidValue, [&] { tiles(a, count, rounds); });
     }
     puts(is_right ? "right" : "wrong");
     return is_right ? 0 : 1;

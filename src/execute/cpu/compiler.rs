@@ -9,7 +9,7 @@ use crate::execute::program::wants_openmp;
 use crate::execute::scratch::Scratch;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A file to compile.
