@@ -48,7 +48,7 @@ fn answer<'v>(said: &'v Value, name: &str) -> &'v Value {
 #[test]
 fn one_run_says_of_each_kernel_what_it_shows() {
     let place = Place::with(&[("program.cu", PROGRAM)]);
-    let mut command = place.command(&["amplify", "--format", "json", "program.cu", "--", "120"]);
+    let mut command = place.command(&["amplify", "--backend", "cpu", "--format", "json", "program.cu", "--", "120"]);
     let output = command.stdin(Stdio::null()).output().expect("raceproof runs");
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(err.contains("executing the program"), "{err}");

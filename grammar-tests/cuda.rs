@@ -3,10 +3,15 @@
 //! No GPU is needed. The device's half of the runtime runs on the cpu back end in its place; nvcc compiles and links.
 
 use crate::cli::Place;
+use raceproof::driver::Options;
+use raceproof::driver::instrument::{Backend, instrument_for};
+use raceproof::execute::cuda::nvcc::{self, Nvcc};
 use raceproof::instrument::runtime::{cpu_files, cuda_files};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Builds the program that runs kernels on the cpu back end with the records of the cuda back end.
 fn protocol(directory: &Path) -> PathBuf {
@@ -89,4 +94,171 @@ fn records_of_warps_become_a_log_that_is_judged_right() {
     assert!(dies.told.contains("tiles did not end well"), "{}", dies.told);
     assert!(dies.check.contains("incomplete: the log is cut off"), "{}", dies.check);
     assert_eq!(dies.code, Some(2), "{}", dies.check);
+}
+
+const RACY: &str = "\
+#include <cstdio>
+__device__ int last;
+__global__ void shift(int *a, int n) {
+    __shared__ int row[64];
+    row[threadIdx.x] = a[threadIdx.x];
+    if (threadIdx.x + 1 < n) a[threadIdx.x] = a[threadIdx.x + 1];
+    last = row[0];
+}
+int main() {
+    int *a;
+    cudaMalloc(&a, 64 * sizeof(int));
+    shift<<<1, 64>>>(a, 64);
+    printf(\"%s\\n\", cudaGetErrorString(cudaDeviceSynchronize()));
+}
+";
+
+fn seen(command: &mut Command) -> (Option<i32>, String) {
+    let output = command.output().expect("it runs");
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+#[test]
+fn a_machine_without_nvcc_or_gpu_is_told_what_to_do() {
+    let place = Place::with(&[("a.cu", RACY), ("bin/nvcc", "")]);
+    let mut command = place.command(&["run", "--backend", "cuda", "a.cu"]);
+    let (code, text) = seen(command.env("RACEPROOF_NVCC", "/nonexistent"));
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("no nvcc found (/nonexistent)") && text.contains("--backend cpu"), "{text}");
+    if nvcc::has_gpu() {
+        eprintln!("there is a GPU: what is told where there is none is not tested");
+        return;
+    }
+    let (code, text) = seen(command.env("RACEPROOF_NVCC", place.path().join("bin")).env_remove("RACEPROOF_CUDA_ARCH"));
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("no GPU of NVIDIA's"), "{text}");
+    // Left to itself it takes the CPU then.
+    let (code, text) = seen(place.command(&["run", "a.cu"]).env("RACEPROOF_NVCC", place.path().join("bin")));
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("data race on a"), "{text}");
+}
+
+/// nvcc, where there is one; where there must be one, it fails without.
+fn compiler() -> Option<Nvcc> {
+    let found = nvcc::find();
+    assert!(found.is_ok() || std::env::var_os("RACEPROOF_NEED_NVCC").is_none(), "{found:?}");
+    if found.is_err() {
+        eprintln!("skipped: there is no nvcc");
+    }
+    found.ok()
+}
+
+#[test]
+fn a_program_is_built_for_two_architectures_with_the_runtime_in_it() {
+    if compiler().is_none() {
+        return;
+    }
+    let place = Place::with(&[("a.cu", RACY)]);
+    let mut command = place.command(&["run", "--backend", "cuda", "--keep", "kept", "a.cu"]);
+    let (code, text) = seen(command.env("RACEPROOF_CUDA_ARCH", "75,90"));
+    if nvcc::has_gpu() {
+        assert_eq!(code, Some(1), "{text}");
+        assert!(text.contains("data race on a"), "{text}");
+        return;
+    }
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("no GPU of NVIDIA's"), "{text}");
+    // What was built begins a log, finds no device, and ends well.
+    let (code, text) =
+        seen(Command::new(place.path().join("kept/program")).env("RACEPROOF_LOG", place.path().join("t")));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("nothing is logged"), "{text}");
+    let (_, info) = seen(&mut place.command(&["trace", "info", "t"]));
+    assert!(info.contains("0 launches, 6 sites, 0 accesses") && info.contains("complete"), "{info}");
+}
+
+/// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
+const NOT_FOR_NVCC: [(&str, &str); 4] = [
+    ("fixtures/annotations/assumed.cu", "\"__distinct_int\" is undefined"),
+    ("fixtures/annotations/formulas.cu", "\"__implies\" is undefined"),
+    ("fixtures/assertion/claims.cu", "\"assert\" is undefined"),
+    ("fixtures/invariants/relations.cu", "\"__candidate_invariant\" is undefined"),
+];
+
+/// What nvcc says of a text, if it does not accept it for both architectures.
+fn refused(nvcc: &Nvcc, runtime: &Path, text: &Path, includes: &Path) -> Option<String> {
+    let mut command = Command::new(&nvcc.program);
+    command.args([
+        "-std=c++17",
+        "-w",
+        "-c",
+        "-gencode=arch=compute_75,code=sm_75",
+        "-gencode=arch=compute_90,code=sm_90",
+    ]);
+    // What becomes of the code is not looked at.
+    command.args(["-Xcicc", "-O0", "-Xptxas", "-O0", "-I"]).arg(runtime).arg("-I").arg(includes).arg(text);
+    let output = command.arg("-o").arg(text.with_extension("o")).output().expect("nvcc runs");
+    let said = [output.stdout, output.stderr].concat();
+    (!output.status.success()).then(|| String::from_utf8_lossy(&said).into_owned())
+}
+
+/// It takes minutes, and runs only where it is asked for.
+#[test]
+fn every_fixture_is_accepted_by_nvcc_for_two_architectures() {
+    if std::env::var_os("RACEPROOF_NEED_NVCC").is_none() {
+        eprintln!("skipped: RACEPROOF_NEED_NVCC is not set");
+        return;
+    }
+    let nvcc = compiler().expect("it is needed");
+    let directory = tempfile::tempdir().expect("a directory");
+    for file in cuda_files() {
+        fs::write(directory.path().join(file.path), file.text).expect("written");
+    }
+    let fixtures = fixtures();
+    assert!(fixtures.len() > 150, "{}", fixtures.len());
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(|| {
+                while let Some(path) = fixtures.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Some(message) = fixture_fails(&nvcc, directory.path(), path) {
+                        failed.lock().expect("no panic").push(message);
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().expect("no panic");
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+fn fixtures() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![PathBuf::from("fixtures")];
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(directory).expect("it can be read") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "cu") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn fixture_fails(nvcc: &Nvcc, directory: &Path, path: &Path) -> Option<String> {
+    let name = path.display().to_string();
+    let number = name.replace(['/', '.'], "_");
+    let text = fs::read_to_string(path).expect("it can be read");
+    let includes = path.parent().expect("it is in a directory");
+    if let Some((_, reason)) = NOT_FOR_NVCC.iter().find(|(known, _)| *known == name) {
+        let plain = directory.join(format!("{number}_plain.cu"));
+        fs::write(&plain, text).expect("written");
+        let said = refused(nvcc, directory, &plain, includes).unwrap_or_default();
+        return (!said.contains(reason)).then(|| format!("{name}: nvcc does not say `{reason}` of it: {said}"));
+    }
+    let file = instrument_for(Backend::Cuda, path, &text, &Options::default()).expect("instrumented");
+    let unit = directory.join(format!("{number}.cu"));
+    fs::write(&unit, &file.unit.text).expect("written");
+    refused(nvcc, directory, &unit, includes).map(|said| format!("{name}: {said}"))
 }

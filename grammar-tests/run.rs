@@ -29,6 +29,10 @@ fn run(place: &Place, arguments: &[&str]) -> Seen {
     let temporary = place.path().join("tmp");
     fs::create_dir_all(&temporary).unwrap();
     let mut command = place.command(&["run"]);
+    if !arguments.contains(&"--backend") {
+        // Whatever GPU this machine has.
+        command.args(["--backend", "cpu"]);
+    }
     let seen = seen(command.args(arguments).env("TMPDIR", &temporary));
     let left: Vec<_> = fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(left.is_empty(), "left behind: {left:?}\n{seen:?}");
@@ -128,18 +132,16 @@ fn what_is_not_supported_is_refused_by_name_before_anything_runs() {
 #[test]
 fn back_ends_that_are_not_there_are_refused() {
     let place = Place::with(&[("a.cu", "int main() {}\n")]);
-    for backend in ["opencl", "cuda"] {
-        let seen = run(&place, &["a.cu", "--backend", backend]);
-        assert_eq!(seen.code, Some(2));
-        assert!(seen.err.contains("not supported yet"), "{seen:?}");
-    }
+    let seen = run(&place, &["a.cu", "--backend", "opencl"]);
+    assert_eq!(seen.code, Some(2));
+    assert!(seen.err.contains("not supported yet"), "{seen:?}");
 }
 
 #[test]
 fn a_machine_without_a_compiler_is_told_what_to_do() {
     let place = Place::with(&[("a.cpp", "int main() {}\n")]);
     for (variable, value) in [("CXX", "/nonexistent/c++"), ("PATH", "/nonexistent")] {
-        let mut command = place.command(&["run", "a.cpp"]);
+        let mut command = place.command(&["run", "--backend", "cpu", "a.cpp"]);
         command.env_remove("CXX").env(variable, value);
         let seen = seen(&mut command);
         assert_eq!(seen.code, Some(2), "{seen:?}");

@@ -173,13 +173,13 @@ pub(super) struct RunArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum RunBackend {
-    /// The one that fits; so far always the CPU
+    /// The GPU, where there is one of NVIDIA's and an nvcc; else the CPU
     Auto,
     /// A C++17 compiler and raceproof's own runtime
     Cpu,
     /// An OpenCL driver (not supported yet)
     Opencl,
-    /// nvcc and a GPU (not supported yet)
+    /// nvcc and a GPU
     Cuda,
 }
 

@@ -9,7 +9,8 @@ use super::interrupt::Interrupt;
 use super::options::{for_run, seconds};
 use super::output::{color, complain, note, to_stdout};
 use crate::driver::run::{
-    BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, build, prepare,
+    Backend, BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, best_backend, build,
+    prepare,
 };
 use crate::driver::trace::{Format, Verdict, check_log, write_check};
 use anyhow::{Context, Result, bail};
@@ -21,11 +22,6 @@ const MEMORY: u64 = 512 << 20;
 
 /// Runs the command.
 pub(super) fn run(args: &RunArgs) -> Result<Exit> {
-    match args.backend {
-        RunBackend::Auto | RunBackend::Cpu => {}
-        RunBackend::Opencl => bail!("--backend opencl: not supported yet; --backend cpu runs CUDA programs"),
-        RunBackend::Cuda => bail!("--backend cuda: not supported yet; --backend cpu runs CUDA programs without a GPU"),
-    }
     let request = request(args)?;
     let interrupt = Interrupt::listen();
     let stop = || interrupt.is_pressed();
@@ -46,7 +42,19 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
 
 pub(super) fn request(args: &RunArgs) -> Result<Request> {
     let options = for_run(args)?;
+    let backend = match args.backend {
+        // A seed and a number of threads are for the back end that has them.
+        RunBackend::Auto if args.seed.is_some() || args.jobs.is_some() => Backend::Cpu,
+        RunBackend::Auto => best_backend(),
+        RunBackend::Cpu => Backend::Cpu,
+        RunBackend::Opencl => bail!("--backend opencl: not supported yet; --backend cpu runs CUDA programs"),
+        RunBackend::Cuda => Backend::Cuda,
+    };
+    if backend == Backend::Cuda && (args.seed.is_some() || args.jobs.is_some()) {
+        bail!("--seed and --jobs are for --backend cpu: a GPU has an order of its own");
+    }
     Ok(Request {
+        backend,
         files: args.files.clone(),
         build: BuildOptions {
             include_dirs: options.include_dirs.clone(),

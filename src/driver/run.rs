@@ -4,26 +4,29 @@
 //! shows holds for its input and its schedule; the log that it leaves is judged by whoever asked for it.
 
 use super::Options;
-use super::instrument::{InstrumentedFile, instrument};
+use super::instrument::{InstrumentedFile, instrument_for};
 use super::isolate::isolated;
 use super::parallel::on_workers;
-use crate::execute::ExecuteError;
-use crate::execute::cpu::{self, Unit};
 use crate::execute::launch::DescriptionError;
+use crate::execute::program::{self, Program, Unit};
 use crate::execute::report::{Event, EventKind};
 use crate::execute::scratch::Scratch;
+use crate::execute::{ExecuteError, cpu, cuda};
 use crate::instrument::InstrumentError;
 use crate::source::Span;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use super::prepared::{Prepared, prepare};
-pub use crate::execute::cpu::{BuildOptions, Logging, RunOptions, Stop};
 pub use crate::execute::process::Ended;
+pub use crate::execute::program::{BuildOptions, Logging, RunOptions, Stop};
+pub use crate::instrument::Backend;
 
 /// What to build and to run.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// What builds and runs it.
+    pub backend: Backend,
     /// The files of the program: CUDA, which is instrumented, and host code, which is not.
     pub files: Vec<PathBuf>,
     /// How files are read.
@@ -97,7 +100,8 @@ impl RunError {
 /// A program that is built and may be run.
 #[derive(Debug)]
 pub struct Built {
-    program: cpu::Program,
+    backend: Backend,
+    program: Program,
     files: Vec<InstrumentedFile>,
     scratch: Scratch,
     /// What code of kernels is not logged, as lines for the user.
@@ -126,6 +130,11 @@ pub struct Ran {
     pub told: Vec<Told>,
 }
 
+/// The back end that fits this machine: the GPU, if there is one with an nvcc, else the CPU.
+pub fn best_backend() -> Backend {
+    if cuda::is_there() { Backend::Cuda } else { Backend::Cpu }
+}
+
 /// Instruments and builds what was prepared for the request.
 pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Built, RunError> {
     let mut units = Vec::new();
@@ -135,7 +144,7 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
             units.push(Unit::Plain(file.path.clone()));
             continue;
         };
-        let instrumented = instrumented(&file.path, text, &request.options)?;
+        let instrumented = instrumented(request.backend, &file.path, text, &request.options)?;
         units.push(Unit::Instrumented {
             text: instrumented.unit.text.clone(),
             sites: instrumented.unit.sites.len(),
@@ -144,9 +153,13 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
         files.push(instrumented);
     }
     let scratch = prepared.scratch;
-    let program = cpu::build(&units, &request.build, &scratch, stop)?;
+    let backend = request.backend;
+    let program = match backend {
+        Backend::Cpu => cpu::build(&units, &request.build, &scratch, stop)?,
+        Backend::Cuda => cuda::build(&units, &request.build, &scratch, stop)?,
+    };
     let left_out = files.iter().flat_map(left_out).collect();
-    Ok(Built { program, files, scratch, left_out })
+    Ok(Built { backend, program, files, scratch, left_out })
 }
 
 fn directory(path: &Path) -> PathBuf {
@@ -159,8 +172,8 @@ pub fn is_host_code(path: &Path) -> bool {
     ["c", "cc", "cpp", "cxx", "c++", "C"].contains(&extension)
 }
 
-fn instrumented(path: &Path, text: &str, options: &Options) -> Result<InstrumentedFile, RunError> {
-    match on_workers(Some(1), 1, || isolated(|| instrument(path, text, options))) {
+fn instrumented(backend: Backend, path: &Path, text: &str, options: &Options) -> Result<InstrumentedFile, RunError> {
+    match on_workers(Some(1), 1, || isolated(|| instrument_for(backend, path, text, options))) {
         Ok(Ok(file)) => Ok(file),
         Ok(Err(cause)) => Err(RunError::Instrument { path: path.to_path_buf(), cause }),
         Err(message) => Err(RunError::Bug { path: path.to_path_buf(), message }),
@@ -190,7 +203,10 @@ impl Built {
 
     /// Runs the program.
     pub fn run(&self, options: &RunOptions, stop: Stop<'_>) -> Result<Ran, RunError> {
-        let outcome = cpu::run(&self.program, options, stop)?;
+        if let Some(cause) = cuda::cannot_run().filter(|_| self.backend == Backend::Cuda) {
+            return Err(cause.into());
+        }
+        let outcome = program::run(&self.program, options, stop)?;
         let launched = outcome.launched().map(str::to_owned).collect();
         let told = outcome.events.iter().filter_map(|event| self.tell(event)).collect();
         Ok(Ran { ended: outcome.ended, launched, told })
@@ -210,7 +226,13 @@ impl Built {
                 (format!("the assertion `{what}` fails in {kernel} for {who}"), Some("assertion"))
             }
             EventKind::Crash => (format!("crash in {kernel}: {}", event.text), Some("array-bounds")),
-            EventKind::Unsupported => (format!("the cpu back end does not support {}", event.text), None),
+            EventKind::Unsupported => {
+                let backend = match self.backend {
+                    Backend::Cpu => "cpu",
+                    Backend::Cuda => "cuda",
+                };
+                (format!("the {backend} back end does not support {}", event.text), None)
+            }
             EventKind::Other => (event.text.clone(), None),
         };
         let place = event.place.as_ref().map(|(file, line)| format!("{file}:{line}"));

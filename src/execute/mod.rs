@@ -1,6 +1,6 @@
 //! Back ends: they build instrumented programs and run them.
 //!
-//! [`cpu`] compiles with the system's C++ compiler and the embedded runtime. A run leaves two things behind: the log of
+//! [`cpu`] compiles with the system's C++ compiler and the embedded runtime, [`cuda`] with nvcc for the GPU. A run leaves two things behind: the log of
 //! accesses, which `trace` reads, and a [`report::Event`] for whatever else the runtime met: divergent barriers, accesses
 //! outside of all allocations, crashes.
 //!
@@ -10,10 +10,11 @@
 //! the user interrupts, ends with everything that it started; what a compiler says reaches the user in the lines of the
 //! user's own text.
 //!
-//! Deliberately absent: reading or judging logs, and any other program than the one that was asked for. The back ends
-//! `opencl` and `cuda` are not there yet.
+//! Deliberately absent: reading or judging logs, and any other program than the one that was asked for. The back end
+//! `opencl` is not there yet.
 
 pub mod cpu;
+pub mod cuda;
 pub mod launch;
 pub mod process;
 pub mod program;
@@ -32,6 +33,21 @@ pub enum ExecuteError {
         /// What was looked for.
         tried: String,
     },
+    /// There is no nvcc.
+    #[error(
+        "no nvcc found ({tried}); install the CUDA toolkit, or `pip install nvidia-cuda-nvcc nvidia-nvvm \
+         nvidia-cuda-crt nvidia-cuda-runtime nvidia-cuda-cccl`, or name one by the variable RACEPROOF_NVCC; \
+         --backend cpu needs none"
+    )]
+    NoNvcc {
+        /// Where it was looked for.
+        tried: String,
+    },
+    /// There is no GPU.
+    #[error(
+        "no GPU of NVIDIA's on this machine; --backend cpu needs none (RACEPROOF_CUDA_ARCH=75,90 builds for others)"
+    )]
+    NoGpu,
     /// The compiler does not accept the program.
     #[error("the program does not compile{}", unsupported_text(.unsupported))]
     Compile {

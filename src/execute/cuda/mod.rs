@@ -1,0 +1,164 @@
+//! The cuda back end: nvcc, and the real GPU.
+//!
+//! [`build`] writes the runtime and the instrumented units into a scratch directory and makes a program of them, in which
+//! the linker puts the runtime in the place of the functions that allocate and launch. Running it is as for any program.
+//!
+//! `RACEPROOF_CUDA_ARCH` names the architectures to compile for, such as `75,90`; otherwise it is that of the GPU, and
+//! without a GPU nothing is built.
+//!
+//! Deliberately absent: separate compilation of device code (`-rdc`), and libraries of CUDA's.
+
+pub mod nvcc;
+
+use super::ExecuteError;
+use super::process::{self, Ended};
+use super::program::{BuildOptions, Logging, Program, Stop, Unit, parent, wants_openmp};
+use super::scratch::Scratch;
+use crate::instrument::runtime;
+use nvcc::Nvcc;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A unit as nvcc gets it.
+struct Source {
+    path: PathBuf,
+    directory: PathBuf,
+    language: &'static str,
+    first_site: usize,
+}
+
+/// Whether programs can be built and run here: there is a GPU, and an nvcc.
+pub fn is_there() -> bool {
+    nvcc::has_gpu() && nvcc::find().is_ok()
+}
+
+/// Why a program that was built cannot be run here, if it cannot.
+pub fn cannot_run() -> Option<ExecuteError> {
+    (!nvcc::has_gpu()).then_some(ExecuteError::NoGpu)
+}
+
+/// Builds a program of `units`.
+pub fn build(
+    units: &[Unit],
+    options: &BuildOptions,
+    scratch: &Scratch,
+    stop: Stop<'_>,
+) -> Result<Program, ExecuteError> {
+    let nvcc = nvcc::find()?;
+    let architectures = architectures()?;
+    for file in runtime::cuda_files() {
+        scratch.write(&format!("runtime/{}", file.path), &file.text)?;
+    }
+    let mut sources = sources(units, scratch)?;
+    let openmp = sources.iter().any(|source| wants_openmp(&source.path));
+    if options.logging == Logging::Full {
+        let path = scratch.path().join("runtime").join(runtime::CUDA_UNIT);
+        sources.push(Source { directory: parent(&path), path, language: "cu", first_site: 0 });
+    }
+    let threads = if openmp { "-fopenmp" } else { "-pthread" };
+    let mut objects: Vec<OsString> = Vec::new();
+    for (number, source) in sources.iter().enumerate() {
+        let object = scratch.path().join(format!("unit{number}.o"));
+        let mut arguments = common(scratch, source, options, &architectures);
+        arguments.extend(["-Xcompiler", threads, "-c", "-x", source.language].map(OsString::from));
+        arguments.extend([source.path.clone().into(), "-o".into(), object.clone().into()]);
+        call(&nvcc, &arguments, scratch, stop)?;
+        objects.push(object.into());
+    }
+    let executable = scratch.path().join("program");
+    let mut arguments = objects;
+    arguments.extend(link(&nvcc, options, threads, &architectures));
+    arguments.extend(["-o".into(), executable.clone().into()]);
+    call(&nvcc, &arguments, scratch, stop)?;
+    Ok(Program { executable, report: scratch.path().join("report") })
+}
+
+fn sources(units: &[Unit], scratch: &Scratch) -> Result<Vec<Source>, ExecuteError> {
+    let mut sources = Vec::new();
+    let mut first_site = 0;
+    for (number, unit) in units.iter().enumerate() {
+        match unit {
+            Unit::Instrumented { text, sites, directory } => {
+                let path = scratch.write(&format!("unit{number}.cu"), text)?;
+                sources.push(Source { path, directory: directory.clone(), language: "cu", first_site });
+                first_site += sites;
+            }
+            Unit::Plain(path) => {
+                sources.push(Source { path: path.clone(), directory: parent(path), language: "c++", first_site });
+            }
+        }
+    }
+    Ok(sources)
+}
+
+/// Flags that say which GPUs the program is for.
+fn architectures() -> Result<Vec<OsString>, ExecuteError> {
+    let named = std::env::var("RACEPROOF_CUDA_ARCH").unwrap_or_default();
+    let numbers: Vec<&str> = named.split([',', ' ']).filter(|number| !number.is_empty()).collect();
+    if numbers.is_empty() {
+        return if nvcc::has_gpu() { Ok(vec!["-arch=native".into()]) } else { Err(ExecuteError::NoGpu) };
+    }
+    let flag = |number: &&str| format!("-gencode=arch=compute_{number},code=sm_{number}").into();
+    Ok(numbers.iter().map(flag).collect())
+}
+
+fn common(scratch: &Scratch, source: &Source, options: &BuildOptions, architectures: &[OsString]) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = ["-std=c++17", "-O2", "-w"].map(OsString::from).into();
+    if source.language == "cu" {
+        arguments.extend(architectures.iter().cloned());
+    }
+    arguments.push(format!("-DRACEPROOF_FIRST_SITE={}", source.first_site).into());
+    if options.logging == Logging::Plain {
+        arguments.push("-DRACEPROOF_PLAIN".into());
+    }
+    for (name, value) in &options.defines {
+        arguments.push(format!("-D{name}={value}").into());
+    }
+    let runtime = scratch.path().join("runtime");
+    for directory in [&runtime, &source.directory].into_iter().chain(&options.include_dirs) {
+        arguments.extend(["-I".into(), directory.clone().into()]);
+    }
+    arguments
+}
+
+fn link(nvcc: &Nvcc, options: &BuildOptions, threads: &str, architectures: &[OsString]) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = architectures.to_vec();
+    arguments.extend(["-Xcompiler", threads, "-lm"].map(OsString::from));
+    if let Some(libraries) = &nvcc.libraries {
+        arguments.extend(["-L".into(), libraries.clone().into()]);
+    }
+    if options.logging == Logging::Full {
+        for name in runtime::CUDA_WRAPPED {
+            arguments.extend(["-Xlinker".into(), format!("--wrap={name}").into()]);
+        }
+    }
+    arguments
+}
+
+fn call(nvcc: &Nvcc, arguments: &[OsString], scratch: &Scratch, stop: Stop<'_>) -> Result<(), ExecuteError> {
+    let messages = scratch.path().join("compiler.txt");
+    let written = |cause| ExecuteError::Write { path: messages.clone(), cause };
+    let mut command = Command::new(&nvcc.program);
+    if let Some(host) = host_compiler() {
+        command.arg("-ccbin").arg(host);
+    }
+    command.args(arguments).stdin(Stdio::null());
+    // nvcc leaves many files behind when it is interrupted.
+    command.env("TMPDIR", scratch.path()).env("LC_ALL", "C");
+    let out = File::create(&messages).map_err(written)?;
+    // Some of its messages, those of the device's compiler among them, go to standard output.
+    command.stdout(out.try_clone().map_err(written)?).stderr(out);
+    if process::run(&mut command, None, stop)? == Ended::Exited(0) {
+        return Ok(());
+    }
+    let messages = String::from_utf8_lossy(&fs::read(&messages).unwrap_or_default()).into_owned();
+    Err(ExecuteError::Compile { messages, unsupported: Vec::new() })
+}
+
+/// The compiler for the host's part, if the user names one.
+fn host_compiler() -> Option<PathBuf> {
+    let named = std::env::var("CXX").ok()?;
+    named.split_whitespace().next().map(Path::new).map(Path::to_path_buf)
+}
