@@ -262,3 +262,23 @@ fn fixture_fails(nvcc: &Nvcc, directory: &Path, path: &Path) -> Option<String> {
     fs::write(&unit, &file.unit.text).expect("written");
     refused(nvcc, directory, &unit, includes).map(|said| format!("{name}: {said}"))
 }
+
+/// Without a GPU nothing is measured, and that is what the record says; what was measured elsewhere stays.
+#[test]
+fn without_a_gpu_the_check_of_gpus_says_that_nothing_is_measured() {
+    let place = Place::with(&[("bin/nvidia-smi", "#!/bin/sh\nexit 9\n")]);
+    let record = place.path().join("record");
+    let mut permissions = fs::metadata(place.path().join("bin/nvidia-smi")).expect("it is there").permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+    fs::set_permissions(place.path().join("bin/nvidia-smi"), permissions).expect("set");
+    let path = format!("{}:{}", place.path().join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let check = || seen(Command::new("scripts/gpu-check").arg("fixtures").env("PATH", &path).env("RECORD", &record));
+    let (code, text) = check();
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("no GPU of NVIDIA") && text.contains("nothing is measured"), "{text}");
+    let recorded = fs::read_to_string(&record).expect("there is a record");
+    assert!(recorded.starts_with("not measured: no GPU of NVIDIA") && recorded.lines().count() == 1, "{recorded}");
+    fs::write(&record, "measured on a GPU, once\n").expect("written");
+    assert_eq!(check().0, Some(2));
+    assert_eq!(fs::read_to_string(&record).expect("it is there"), "measured on a GPU, once\n");
+}
