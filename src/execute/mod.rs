@@ -4,18 +4,19 @@
 //! accesses, which `trace` reads, and a [`report::Event`] for whatever else the runtime met: divergent barriers, accesses
 //! outside of all allocations, crashes.
 //!
-//! Kernels that come without a program are run as a [`launch`] description says.
+//! Kernels that come without a program are run as a [`launch`] description says; those of OpenCL by [`opencl`], on any
+//! driver of the machine.
 //!
 //! Guarantees: nothing outlives a run but the log and what the user asked to keep; a program that is over time, or that
 //! the user interrupts, ends with everything that it started; what a compiler says reaches the user in the lines of the
 //! user's own text.
 //!
-//! Deliberately absent: reading or judging logs, and any other program than the one that was asked for. The back end
-//! `opencl` is not there yet.
+//! Deliberately absent: reading or judging logs, and any other program than the one that was asked for.
 
 pub mod cpu;
 pub mod cuda;
 pub mod launch;
+pub mod opencl;
 pub mod process;
 pub mod program;
 pub mod report;
@@ -80,6 +81,22 @@ pub enum ExecuteError {
         /// What the system says.
         cause: std::io::Error,
     },
+    /// There is no OpenCL to run on.
+    #[error("no OpenCL driver found ({cause}); install one: on Debian and Ubuntu the package pocl-opencl-icd runs kernels \
+             on the CPU")]
+    NoDriver {
+        /// What was met.
+        cause: String,
+    },
+    /// A device does not do what it is asked for.
+    #[error("the OpenCL device cannot run this: {cause}")]
+    Device {
+        /// What it says.
+        cause: String,
+    },
+    /// A launch description does not fit the kernels.
+    #[error(transparent)]
+    Description(#[from] launch::DescriptionError),
     /// The user ended it.
     #[error("interrupted")]
     Interrupted,

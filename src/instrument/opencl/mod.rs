@@ -25,10 +25,10 @@ mod lanes;
 mod statements;
 mod types;
 
-use super::token_edits::{TokenEdits, assemble, quoted};
+use super::token_edits::{TokenEdits, assemble};
 use super::tokens::Tokens;
 use super::{InstrumentError, Instrumented, LeftOut, Site, Source, guards, runtime, sites};
-use crate::source::Span;
+use crate::source::{Dialect, OpenClVersion, Span};
 use functions::Function;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -41,6 +41,10 @@ pub struct Shared {
     pub kernels: Vec<Kernel>,
     /// Barriers by number.
     pub barriers: Vec<Span>,
+    /// The table of sites, as logs have it.
+    pub sites: String,
+    /// The version of OpenCL C that the text is to be compiled as, if it is known.
+    pub version: Option<&'static str>,
 }
 
 /// A kernel as it is launched. Its ranges of global memory are its global and constant parameters and then the
@@ -144,21 +148,22 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
         error: None,
     };
     walker.unit();
-    let Walker { edits, sites, left_out, shared, bodies, error, .. } = walker;
+    let Walker { edits, sites, left_out, mut shared, bodies, error, .. } = walker;
     if let Some(error) = error {
         return Err(error);
     }
     // Any function is device code, and its braces show it.
     let guards = guards::guards(&tokens, source, &bodies, &["{"]);
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
-    let text = whole(source, &body, &sites, &shared);
+    shared.sites = sites::table(&sites, &source.output.sources);
+    shared.version = version(source.unit.dialect);
+    let text = whole(source, &body, &shared);
     let kernels = shared.kernels.iter().map(|kernel| kernel.name.clone()).collect();
     Ok(Instrumented { text, sites, kernels, left_out, opencl: shared })
 }
 
 /// The body behind the runtime, and the table of sites as comments.
-fn whole(source: &Source<'_>, body: &str, sites: &[Site], shared: &Shared) -> String {
-    let path = source.output.sources.file(source.main).path.display().to_string();
+fn whole(source: &Source<'_>, body: &str, shared: &Shared) -> String {
     let most = |count: fn(&Kernel) -> usize| shared.kernels.iter().map(count).max().unwrap_or(0).max(1);
     let mut text = format!(
         "#define RACEPROOF_GLOBALS {}\n#define RACEPROOF_LOCALS {}\n{}",
@@ -167,20 +172,27 @@ fn whole(source: &Source<'_>, body: &str, sites: &[Site], shared: &Shared) -> St
         runtime::OPENCL,
     );
     // The compiler's own macros are its business.
-    for (name, value) in source.defines.iter().filter(|(name, _)| !name.starts_with("__OPENCL")) {
-        let value = value.split('\n').next().unwrap_or("");
-        text.extend(["#undef ", name.split('(').next().unwrap_or(name), "\n#define ", name, " ", value, "\n"]);
+    for (name, value) in super::defines(source).filter(|(name, _)| !name.starts_with("__OPENCL")) {
+        super::define(&mut text, name, value);
     }
-    text.extend(["#line 1 ", &quoted(&path), "\n", body]);
-    if !body.ends_with('\n') {
-        text.push('\n');
-    }
+    super::add_body(&mut text, source, body);
     text.push_str("#line 1 \"<sites>\"\n");
-    for line in sites::table(sites, &source.output.sources).lines() {
+    for line in shared.sites.lines() {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "// {line}");
     }
     text
+}
+
+/// What `-cl-std` is given. Without it drivers take the text for OpenCL C 1.2, whatever they can do.
+fn version(dialect: Dialect) -> Option<&'static str> {
+    match dialect {
+        Dialect::OpenCl(OpenClVersion::V1_1) => Some("CL1.1"),
+        Dialect::OpenCl(OpenClVersion::V1_2) => Some("CL1.2"),
+        Dialect::OpenCl(OpenClVersion::V2_0) => Some("CL2.0"),
+        Dialect::OpenCl(OpenClVersion::V3_0) => Some("CL3.0"),
+        _ => None,
+    }
 }
 
 impl Kernel {

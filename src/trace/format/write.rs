@@ -1,4 +1,5 @@
-//! A simple writer for tests and generators: every segment literally, nothing compressed across threads.
+//! A simple writer for tests, generators and back ends without a runtime of their own: every segment literally, nothing
+//! compressed across threads.
 //!
 //! Programs log through `src/instrument/runtime/log.hpp`, which writes the same format far smaller.
 
@@ -115,6 +116,11 @@ impl Writer {
         put(&mut payload, self.totals.iter().map(|totals| totals.accesses).sum());
         self.chunk(ChunkKind::End, &payload);
         self.bytes
+    }
+
+    /// What has been written since the last call, for a log that is larger than memory; `close` gives the rest.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
     }
 
     /// The log as it is, without an end.

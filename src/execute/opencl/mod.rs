@@ -1,0 +1,87 @@
+//! The opencl back end: instrumented kernels on a driver of the machine, as a launch description says.
+//!
+//! The driver is loaded at run time, by a process of its own: raceproof again, as a worker ([`worker`]). A driver that
+//! crashes, a kernel that hangs or writes where it should not, cost that process and the run. The worker gets its job as
+//! a file ([`job`]), which [`prepare`] makes of kernels and description, builds the text on the device ([`device`]),
+//! launches, and turns the records that the kernels leave in a buffer ([`records`]) into the log.
+//!
+//! Guarantees: a log is complete, or it has no end; a launch whose records do not fit is run again, never cut short;
+//! what the device's compiler says reaches the user in the lines of the user's own text.
+//!
+//! Deliberately absent: images, pipes, queues of the device, and anything else than a launch description can give.
+//! Work-items are taken to pass every barrier for which they leave a record; sub-groups order nothing.
+
+mod device;
+mod job;
+mod prepare;
+mod records;
+mod worker;
+
+pub use prepare::Unit;
+pub use worker::serve;
+
+use super::launch::Description;
+use super::process::{self, Ended};
+use super::report;
+use super::scratch::Scratch;
+use super::{ExecuteError, cpu};
+use job::{Answer, Job};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// The hidden subcommand that makes this program a worker; the path of its job follows.
+pub const WORKER: &str = "__opencl-worker";
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where the log is written; `None`: nowhere.
+    pub log: Option<PathBuf>,
+    /// When the run is ended, the build on the device included.
+    pub timeout: Option<Duration>,
+}
+
+/// Checks the description against the kernels, and makes what a worker needs.
+fn prepared(unit: &Unit<'_>, described: &Description, log: Option<PathBuf>, scratch: &Scratch) -> Result<Job, ExecuteError> {
+    Ok(prepare::job(unit, described, log, scratch.path().join("report"))?)
+}
+
+/// Says whether the description fits the kernels, without running anything.
+pub fn check(unit: &Unit<'_>, described: &Description, scratch: &Scratch) -> Result<(), ExecuteError> {
+    prepared(unit, described, None, scratch).map(drop)
+}
+
+/// Runs the launches of a description.
+pub fn run(
+    unit: &Unit<'_>,
+    described: &Description,
+    options: &Options,
+    scratch: &Scratch,
+    stop: cpu::Stop<'_>,
+) -> Result<cpu::Outcome, ExecuteError> {
+    let job = prepared(unit, described, options.log.clone(), scratch)?;
+    let path = scratch.path().join("job");
+    let _ = std::fs::remove_file(&job.report);
+    let answer = path.with_extension("answer");
+    let _ = std::fs::remove_file(&answer);
+    job::write(&path, &job).map_err(|cause| ExecuteError::Write { path: path.clone(), cause })?;
+    let program = std::env::current_exe()
+        .map_err(|cause| ExecuteError::Start { program: "raceproof".to_owned(), cause })?;
+    let mut command = Command::new(program);
+    command.arg(WORKER).arg(&path).stdin(Stdio::null());
+    // What drivers keep of their builds would outlive the run; a build with the same text is rare.
+    command.env("POCL_KERNEL_CACHE", "0");
+    let ended = process::run(&mut command, options.timeout, stop)?;
+    let events = report::read(&job.report);
+    match (ended, job::read(&answer)) {
+        (Ended::Exited(_), Ok(Answer::Done)) => Ok(cpu::Outcome { ended: Ended::Exited(0), events }),
+        (Ended::Exited(_), Ok(Answer::NoDriver(cause))) => Err(ExecuteError::NoDriver { cause }),
+        (Ended::Exited(_), Ok(Answer::Refused(messages))) => {
+            Err(ExecuteError::Compile { messages: messages + "\n", unsupported: Vec::new() })
+        }
+        (Ended::Exited(_), Ok(Answer::Failed(cause))) => Err(ExecuteError::Device { cause }),
+        (Ended::Exited(0), Err(cause)) => Err(ExecuteError::Write { path: answer, cause }),
+        (ended, _) => Ok(cpu::Outcome { ended, events }),
+    }
+}

@@ -1,0 +1,158 @@
+//! From kernels and a launch description to a job: every argument is compared with its parameter.
+
+use super::job::{Argument, Buffer, Job, Launch, Value};
+use crate::execute::launch::{self, Description, DescriptionError, ElementType, Number, Problem, nearest};
+use crate::instrument::opencl::{Kernel, Parameter, ParameterKind, Shared};
+use crate::source::Language;
+use std::path::PathBuf;
+
+/// What is to be run, and where what it leaves behind goes.
+#[derive(Clone, Debug)]
+pub struct Unit<'a> {
+    /// Instrumented OpenCL C.
+    pub text: &'a str,
+    /// Its kernels and barriers.
+    pub shared: &'a Shared,
+    /// Places of kernels and of barriers: file and line.
+    pub kernels: Vec<(String, u32)>,
+    /// Likewise.
+    pub barriers: Vec<(String, u32)>,
+}
+
+pub(super) fn job(
+    unit: &Unit<'_>,
+    description: &Description,
+    log: Option<PathBuf>,
+    report: PathBuf,
+) -> Result<Job, DescriptionError> {
+    let launches = description.launches.iter().map(|launch| prepared(unit, description, launch));
+    let buffers = description.buffers.iter().map(|buffer| Buffer {
+        name: buffer.name.clone(),
+        contents: buffer.contents(Language::OpenCl),
+    });
+    Ok(Job {
+        text: unit.text.to_owned(),
+        options: unit.shared.version.map_or_else(String::new, |version| format!("-cl-std={version}")),
+        sites: unit.shared.sites.clone(),
+        barriers: unit.barriers.clone(),
+        launches: launches.collect::<Result<_, _>>()?,
+        buffers: buffers.collect(),
+        log,
+        report,
+    })
+}
+
+fn prepared(
+    unit: &Unit<'_>,
+    description: &Description,
+    launch: &launch::Launch,
+) -> Result<Launch, DescriptionError> {
+    let kernels = &unit.shared.kernels;
+    let Some(number) = kernels.iter().position(|kernel| kernel.name == launch.kernel) else {
+        let known: Vec<String> = kernels.iter().map(|kernel| kernel.name.clone()).collect();
+        let suggestion = nearest(&launch.kernel, known.iter().map(String::as_str));
+        let problem = Problem::UnknownKernel { name: launch.kernel.clone(), suggestion, known };
+        return Err(description.error(launch.place, "launch.kernel", problem));
+    };
+    let kernel = &kernels[number];
+    check_names(description, launch, kernel)?;
+    if launch.shared > 0 {
+        let problem = Problem::WrongType {
+            expected: "no dynamic memory: in OpenCL it is an argument, written { local = BYTES }".to_owned(),
+            found: format!("{} bytes", launch.shared),
+        };
+        return Err(description.error(launch.place, "launch.shared", problem));
+    }
+    let arguments = kernel.parameters.iter().map(|parameter| argument(description, launch, kernel, parameter));
+    Ok(Launch {
+        kernel: kernel.name.clone(),
+        place: unit.kernels[number].clone(),
+        grid: launch.grid,
+        block: launch.block,
+        arguments: arguments.collect::<Result<_, _>>()?,
+        locals: kernel.locals.clone(),
+        globals: kernel.globals.clone(),
+    })
+}
+
+fn check_names(description: &Description, launch: &launch::Launch, kernel: &Kernel) -> Result<(), DescriptionError> {
+    let known = || kernel.parameters.iter().map(|parameter| parameter.name.as_str());
+    for argument in &launch.arguments {
+        if !known().any(|name| name == argument.name) {
+            let problem = Problem::UnknownParameter {
+                kernel: kernel.name.clone(),
+                suggestion: nearest(&argument.name, known()),
+                known: known().map(str::to_owned).collect(),
+            };
+            return Err(description.error(argument.place, key(&argument.name), problem));
+        }
+    }
+    Ok(())
+}
+
+fn key(argument: &str) -> String {
+    format!("launch.arguments.{argument}")
+}
+
+fn argument(
+    description: &Description,
+    launch: &launch::Launch,
+    kernel: &Kernel,
+    parameter: &Parameter,
+) -> Result<Argument, DescriptionError> {
+    let name = &parameter.name;
+    if let ParameterKind::Unsupported(what) = &parameter.kind {
+        let (kernel, parameter, what) = (kernel.name.clone(), name.clone(), what.clone());
+        return Err(description.error(launch.place, key(name), Problem::Ungivable { kernel, parameter, what }));
+    }
+    let Some(given) = launch.arguments.iter().find(|argument| argument.name == *name) else {
+        return Err(description.error(launch.place, key(name), Problem::Missing(example(parameter))));
+    };
+    let wrong = |found: &str| {
+        let problem = Problem::WrongType { expected: example(parameter), found: found.to_owned() };
+        description.error(given.place, key(name), problem)
+    };
+    let value = match (&parameter.kind, &given.value) {
+        (ParameterKind::Global | ParameterKind::Constant, launch::Value::Buffer { buffer, offset }) => {
+            let element = description.buffers[*buffer].element.bytes(Language::OpenCl);
+            Value::Buffer { number: *buffer, offset: offset * element }
+        }
+        (ParameterKind::Local, launch::Value::Local { bytes }) => Value::Local(*bytes),
+        (ParameterKind::Value(words), launch::Value::Number(number)) => {
+            scalar(words, &[*number]).ok_or_else(|| wrong(&number.to_string()))?
+        }
+        (ParameterKind::Value(words), launch::Value::Lanes(lanes)) => {
+            scalar(words, lanes).ok_or_else(|| wrong("a list of numbers"))?
+        }
+        (_, launch::Value::Number(_) | launch::Value::Lanes(_)) => return Err(wrong("a number")),
+        (_, launch::Value::Buffer { .. }) => return Err(wrong("a buffer")),
+        (_, launch::Value::Local { .. }) => return Err(wrong("local memory")),
+    };
+    Ok(Argument { name: name.clone(), value })
+}
+
+/// What could be written for a parameter.
+fn example(parameter: &Parameter) -> String {
+    let name = &parameter.name;
+    match &parameter.kind {
+        ParameterKind::Local => format!("{name} = {{ local = 1024 }}"),
+        ParameterKind::Value(words) => match ElementType::named(words) {
+            Some(element) if element.lanes > 1 => format!("{name} = [{}]", vec!["1"; element.lanes.into()].join(", ")),
+            _ => format!("{name} = 1, of type {words}"),
+        },
+        _ => format!("{name} = {{ buffer = \"{name}\" }}"),
+    }
+}
+
+/// The bytes of a value of the type that `words` name, if the numbers fit.
+fn scalar(words: &str, numbers: &[Number]) -> Option<Value> {
+    let element = ElementType::named(words).filter(|element| usize::from(element.lanes) == numbers.len())?;
+    let mut bytes = Vec::new();
+    for number in numbers {
+        element.scalar.holds(*number).then(|| element.scalar.encode(*number, &mut bytes))?;
+    }
+    // Three lanes take the room of four.
+    bytes.resize(element.bytes(Language::OpenCl) as usize, 0);
+    let text: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    Some(Value::Bytes(bytes, text.join(",")))
+}

@@ -1,0 +1,251 @@
+//! From the records of a device to the segments of a log.
+//!
+//! Work-items count no barriers: they log them, and here they are counted, those that order local memory apart from
+//! those that order global memory. A log's segment has one number of syncs; therefore what a work-item does between two
+//! barriers becomes two segments, one for each kind of memory, each with its own count.
+
+use crate::trace::format::accesses::Shape;
+use crate::trace::format::write::Segment;
+use crate::trace::format::{Epochs, Kind, MAX_SEGMENT};
+use std::collections::BTreeMap;
+
+/// Bytes of a record.
+pub(super) const BYTES: usize = 32;
+/// The first slot of local memory.
+const LOCAL: u8 = 128;
+/// The slot of an access outside of all ranges.
+const OUTSIDE: u8 = 255;
+/// The kind of a barrier.
+const BARRIER: u8 = 6;
+
+/// One record, as `raceproof.cl` writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    site: u32,
+    kind: u8,
+    slot: u8,
+    offset: u64,
+    bytes: u32,
+    item: u32,
+    group: u32,
+}
+
+impl Record {
+    /// Reads all of a device's records.
+    pub(super) fn read_all(bytes: &[u8]) -> Vec<Record> {
+        bytes.chunks_exact(BYTES).map(Record::read).collect()
+    }
+
+    fn read(bytes: &[u8]) -> Record {
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]));
+        let (first, last) = (word(0), word(2));
+        Record {
+            site: first as u32,
+            kind: (first >> 32) as u8,
+            slot: (first >> 40) as u8,
+            offset: word(1),
+            bytes: last as u32,
+            item: (last >> 32) as u32,
+            group: word(3) as u32,
+        }
+    }
+}
+
+/// What one work-group did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Group {
+    /// Its number.
+    pub(super) number: u32,
+    /// What its work-items did, those of earlier intervals first.
+    pub(super) segments: Vec<Segment>,
+    /// Sites that accessed memory outside of all ranges, with kind and bytes.
+    pub(super) outside: Vec<(u32, &'static str, u32)>,
+    /// A barrier that one work-item passes and another does not: its number, and the two.
+    pub(super) divergence: Option<(u32, u32, u32)>,
+}
+
+/// The allocations of a launch: numbers in the log of the ranges of global memory and of local memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranges {
+    pub(super) global: Vec<u32>,
+    pub(super) local: Vec<u32>,
+}
+
+impl Ranges {
+    fn allocation(&self, slot: u8) -> Option<u32> {
+        match slot.checked_sub(LOCAL) {
+            Some(local) => self.local.get(usize::from(local)).copied(),
+            None => self.global.get(usize::from(slot)).copied(),
+        }
+    }
+}
+
+/// The groups that `records` tell of, in order. `items` is the number of work-items of a group.
+pub(super) fn groups(mut records: Vec<Record>, ranges: &Ranges, items: u32) -> Vec<Group> {
+    // The sort is stable, and the records of one work-item come in the order in which it made them.
+    records.sort_by_key(|record| (record.group, record.item));
+    records.chunk_by(|one, other| one.group == other.group).map(|records| group(records, ranges, items)).collect()
+}
+
+fn group(records: &[Record], ranges: &Ranges, items: u32) -> Group {
+    let mut group = Group { number: records[0].group, ..Group::default() };
+    // Segments by the number of barriers before them.
+    let mut by_interval: BTreeMap<usize, Vec<Segment>> = BTreeMap::new();
+    let mut passed: Vec<(u32, Vec<u32>)> = Vec::new();
+    for records in records.chunk_by(|one, other| one.item == other.item) {
+        let mut item = Item {
+            number: records[0].item,
+            ranges,
+            group: &mut group,
+            by_interval: &mut by_interval,
+            syncs: [0; 2],
+            accesses: [Vec::new(), Vec::new()],
+            barriers: Vec::new(),
+        };
+        records.iter().for_each(|record| item.take(record));
+        item.flush();
+        passed.push((item.number, item.barriers));
+    }
+    group.segments = by_interval.into_values().flatten().collect();
+    group.divergence = divergence(&passed, items);
+    group
+}
+
+/// A work-item whose records are being read.
+struct Item<'a> {
+    number: u32,
+    ranges: &'a Ranges,
+    group: &'a mut Group,
+    by_interval: &'a mut BTreeMap<usize, Vec<Segment>>,
+    /// Barriers so far that order global memory, and local memory.
+    syncs: [u32; 2],
+    /// Accesses since the last one, to global memory and to local memory.
+    accesses: [Vec<(Shape, u64)>; 2],
+    barriers: Vec<u32>,
+}
+
+impl Item<'_> {
+    fn take(&mut self, record: &Record) {
+        if record.kind == BARRIER {
+            self.flush();
+            self.syncs[0] += u32::from(record.bytes & 2 != 0);
+            self.syncs[1] += u32::from(record.bytes & 1 != 0);
+            self.barriers.push(record.site);
+            return;
+        }
+        if record.slot == OUTSIDE {
+            let what = if record.kind == 0 { "read" } else { "write" };
+            return self.group.outside.push((record.site, what, record.bytes));
+        }
+        let Some(allocation) = self.ranges.allocation(record.slot) else { return };
+        let kinds: &[Kind] = match record.kind {
+            0 => &[Kind::Read],
+            1 => &[Kind::Write],
+            2 => &[Kind::Read, Kind::Write],
+            3 => &[Kind::AtomicBlock],
+            4 => &[Kind::AtomicDevice],
+            _ => &[Kind::AtomicSystem],
+        };
+        let memory = usize::from(record.slot >= LOCAL);
+        for &kind in kinds {
+            let shape = Shape { site: record.site, allocation, bytes: record.bytes, kind };
+            self.accesses[memory].push((shape, record.offset));
+        }
+    }
+
+    /// Ends the segments of an interval.
+    fn flush(&mut self) {
+        for (accesses, &block) in self.accesses.iter_mut().zip(&self.syncs) {
+            for piece in accesses.chunks(MAX_SEGMENT) {
+                let epochs = Epochs { block, ..Epochs::default() };
+                let segment = Segment { thread: self.number, epochs, accesses: piece.to_vec() };
+                self.by_interval.entry(self.barriers.len()).or_default().push(segment);
+            }
+            accesses.clear();
+        }
+    }
+}
+
+/// The first barrier at which two work-items part, if there is one. A work-item without records passed none.
+fn divergence(passed: &[(u32, Vec<u32>)], items: u32) -> Option<(u32, u32, u32)> {
+    let silent = (0..items).find(|item| passed.binary_search_by_key(item, |(item, _)| *item).is_err());
+    let none = Vec::new();
+    let all = passed.iter().map(|(item, barriers)| (*item, barriers)).chain(silent.map(|item| (item, &none)));
+    let (mut longest, mut rest): (Option<(u32, &Vec<u32>)>, Vec<(u32, &Vec<u32>)>) = (None, Vec::new());
+    for (item, barriers) in all {
+        match longest {
+            Some((_, known)) if barriers.len() <= known.len() => rest.push((item, barriers)),
+            _ => rest.extend(longest.replace((item, barriers))),
+        }
+    }
+    let (first, reference) = longest?;
+    rest.into_iter().find_map(|(item, barriers)| {
+        let at = (0..reference.len()).find(|&at| barriers.get(at) != reference.get(at))?;
+        Some((reference[at], first, item))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(group: u32, item: u32, kind: u8, slot: u8, offset: u64, bytes: u32) -> Record {
+        Record { site: 7, kind, slot, offset, bytes, item, group }
+    }
+
+    fn ranges() -> Ranges {
+        Ranges { global: vec![3], local: vec![5] }
+    }
+
+    #[test]
+    fn a_record_is_read_as_the_device_writes_it() {
+        let words: [u64; 4] = [9 | 2 << 32 | 129 << 40, 1 << 33, 16 | 4 << 32, 6];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let read = Record { site: 9, kind: 2, slot: 129, offset: 1 << 33, bytes: 16, item: 4, group: 6 };
+        assert_eq!(Record::read_all(&bytes), [read]);
+    }
+
+    #[test]
+    fn each_kind_of_memory_counts_the_barriers_that_order_it() {
+        let local_fence = record(0, 0, BARRIER, 0, 0, 1);
+        let global_fence = record(0, 0, BARRIER, 0, 0, 2);
+        let access = |slot| record(0, 0, 1, slot, 8, 4);
+        let records = vec![local_fence, local_fence, access(0), access(128), global_fence, access(0), access(128)];
+        let groups = groups(records, &ranges(), 1);
+        let seen: Vec<(u32, u32)> = groups[0]
+            .segments
+            .iter()
+            .map(|segment| (segment.accesses[0].0.allocation, segment.epochs.block))
+            .collect();
+        assert_eq!(seen, [(3, 0), (5, 2), (3, 1), (5, 2)]);
+    }
+
+    #[test]
+    fn groups_and_items_are_told_apart_and_a_combined_access_is_two() {
+        let records = vec![record(1, 1, 0, 0, 0, 4), record(0, 2, 2, 0, 4, 4), record(1, 0, 0, 0, 8, 4)];
+        let groups = groups(records, &ranges(), 4);
+        assert_eq!(groups.iter().map(|group| group.number).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(groups[0].segments[0].accesses.iter().map(|it| it.0.kind).collect::<Vec<_>>(), [
+            Kind::Read,
+            Kind::Write
+        ]);
+        assert_eq!(groups[1].segments.iter().map(|it| it.thread).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
+    fn accesses_outside_are_kept_apart() {
+        let groups = groups(vec![record(0, 0, 1, OUTSIDE, 64, 4)], &ranges(), 1);
+        assert_eq!(groups[0].outside, [(7, "write", 4)]);
+        assert!(groups[0].segments.is_empty());
+    }
+
+    #[test]
+    fn work_items_that_part_at_a_barrier_are_found() {
+        let both = |first: Vec<u32>, second: Vec<u32>| divergence(&[(0, first), (1, second)], 2);
+        assert_eq!(both(vec![1, 2], vec![1, 2]), None);
+        assert_eq!(both(vec![1], vec![1, 2]), Some((2, 1, 0)));
+        assert_eq!(both(vec![1, 2], vec![1, 3]), Some((2, 0, 1)));
+        assert_eq!(divergence(&[(1, vec![4])], 3), Some((4, 1, 0)));
+        assert_eq!(divergence(&[(1, vec![])], 3), None);
+    }
+}
