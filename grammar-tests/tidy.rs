@@ -63,7 +63,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "config",
         ],
     ),
-    ("execute", &["instrument"]),
+    ("execute", &["instrument", "trace"]),
     ("cli", &["driver", "config", "diagnostic", "fix"]),
 ];
 

@@ -33,6 +33,12 @@ pub(super) enum Command {
     /// What this program runs itself as, to read files through libclang
     #[command(name = super::front::WORKER, hide = true)]
     ClangWorker,
+    /// What this program runs itself as, to run OpenCL kernels on a driver
+    #[command(name = crate::driver::run::OPENCL_WORKER, hide = true)]
+    OpenclWorker {
+        /// The file that says what to do
+        job: PathBuf,
+    },
 }
 
 const EXIT_CODES: &str = "Exit codes:
@@ -173,11 +179,12 @@ pub(super) struct RunArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum RunBackend {
-    /// The GPU, where there is one of NVIDIA's and an nvcc; else the CPU
+    /// The one that fits: an OpenCL driver for OpenCL kernels; else the GPU, where there is one of NVIDIA's and an nvcc;
+    /// else the CPU
     Auto,
     /// A C++17 compiler and raceproof's own runtime
     Cpu,
-    /// An OpenCL driver (not supported yet)
+    /// An OpenCL driver, for kernels with a launch description
     Opencl,
     /// nvcc and a GPU
     Cuda,

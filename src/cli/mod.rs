@@ -74,6 +74,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Amplify(args) => amplify::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::ClangWorker => return crate::driver::serve(),
+        Command::OpenclWorker { job } => return crate::driver::run::serve_opencl(&job),
     };
     outcome.unwrap_or_else(|error| output::failed(&error)).into()
 }

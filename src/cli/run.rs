@@ -9,7 +9,7 @@ use super::interrupt::Interrupt;
 use super::options::{for_run, seconds};
 use super::output::{color, complain, note, to_stdout};
 use crate::driver::run::{
-    Backend, BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, best_backend, build,
+    Backend, BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, best_backend, build, is_opencl,
     prepare,
 };
 use crate::driver::trace::{Format, Verdict, check_log, write_check};
@@ -41,13 +41,21 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
 }
 
 pub(super) fn request(args: &RunArgs) -> Result<Request> {
+    let has_opencl = args.files.iter().any(|path| is_opencl(path));
+    match (args.backend, has_opencl) {
+        (RunBackend::Opencl, false) => bail!("--backend opencl: there is no file of OpenCL kernels (.cl) to run"),
+        (RunBackend::Cpu | RunBackend::Cuda, true) => {
+            bail!("OpenCL kernels run by --backend opencl, which is the default for them")
+        }
+        _ => {}
+    }
     let options = for_run(args)?;
     let backend = match args.backend {
         // A seed and a number of threads are for the back end that has them.
         RunBackend::Auto if args.seed.is_some() || args.jobs.is_some() => Backend::Cpu,
-        RunBackend::Auto => best_backend(),
-        RunBackend::Cpu => Backend::Cpu,
-        RunBackend::Opencl => bail!("--backend opencl: not supported yet; --backend cpu runs CUDA programs"),
+        RunBackend::Auto if !has_opencl => best_backend(),
+        // What OpenCL kernels are instrumented for does not depend on who compiles CUDA.
+        RunBackend::Auto | RunBackend::Cpu | RunBackend::Opencl => Backend::Cpu,
         RunBackend::Cuda => Backend::Cuda,
     };
     if backend == Backend::Cuda && (args.seed.is_some() || args.jobs.is_some()) {

@@ -39,7 +39,7 @@ fn run(files: &[FileFlows], left_out: &[String], ran: &Ran, outcome: &Outcome) -
     // Whose kernel met it does not always show; then it counts against all.
     let events = told.chain(left_out.iter().cloned()).map(|text| Event { kernel: kernel_in(files, &text), text });
     Run {
-        back_end: "cpu".to_owned(),
+        back_end: ran.back_end.to_owned(),
         problems,
         launches: log.launches.values().map(launch).collect(),
         conflicts: outcome.conflicts.iter().filter_map(|each| conflict(log, each)).collect(),

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 pub struct Prepared {
     pub(super) scratch: Scratch,
     pub(super) files: Vec<PreparedFile>,
+    /// What is launched of a file of OpenCL kernels, which has no program around it.
+    pub(super) opencl: Option<Description>,
 }
 
 /// One of its files.
@@ -45,10 +47,17 @@ pub fn prepare(request: &Request) -> Result<Prepared, RunError> {
         Some(directory) => Scratch::kept(directory)?,
         None => Scratch::temporary()?,
     };
+    if let Some(path) = request.files.iter().find(|path| is_opencl(path)) {
+        let description = description.ok_or_else(|| RunError::NoLaunch(path.clone()))?;
+        if files.len() > 1 {
+            return Err(RunError::NotAlone(path.clone()));
+        }
+        return Ok(Prepared { scratch, files, opencl: Some(description) });
+    }
     if let Some(description) = &description {
         add_program(&mut files, &request.options, description, &scratch)?;
     }
-    Ok(Prepared { scratch, files })
+    Ok(Prepared { scratch, files, opencl: None })
 }
 
 fn exists(path: &Path) -> Result<(), RunError> {
@@ -57,11 +66,13 @@ fn exists(path: &Path) -> Result<(), RunError> {
     std::fs::metadata(path).map(|_| ()).map_err(unreadable)
 }
 
+/// Whether a file has OpenCL kernels.
+pub fn is_opencl(path: &Path) -> bool {
+    crate::source::discover::language_of(path) == Some(Language::OpenCl)
+}
+
 /// The text of a file that is to be instrumented.
 fn device_text(path: &Path) -> Result<String, RunError> {
-    if crate::source::discover::language_of(path).is_some_and(|language| language != Language::Cuda) {
-        return Err(RunError::Language(path.to_path_buf()));
-    }
     let bytes = read(path).map_err(|cause| RunError::Unreadable { path: path.to_path_buf(), cause })?;
     Ok(decode(&bytes))
 }

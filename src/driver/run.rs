@@ -7,17 +7,19 @@ use super::Options;
 use super::instrument::{InstrumentedFile, instrument_for};
 use super::isolate::isolated;
 use super::parallel::on_workers;
-use crate::execute::launch::DescriptionError;
+use super::prepared::PreparedFile;
+use crate::execute::launch::{Description, DescriptionError};
 use crate::execute::program::{self, Program, Unit};
 use crate::execute::report::{Event, EventKind};
 use crate::execute::scratch::Scratch;
-use crate::execute::{ExecuteError, cpu, cuda};
+use crate::execute::{ExecuteError, cpu, cuda, opencl};
 use crate::instrument::InstrumentError;
 use crate::source::Span;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-pub use super::prepared::{Prepared, prepare};
+pub use super::prepared::{Prepared, is_opencl, prepare};
+pub use crate::execute::opencl::{WORKER as OPENCL_WORKER, serve as serve_opencl};
 pub use crate::execute::process::Ended;
 pub use crate::execute::program::{BuildOptions, Logging, RunOptions, Stop};
 pub use crate::instrument::Backend;
@@ -52,9 +54,12 @@ pub enum RunError {
         /// What the system said.
         cause: String,
     },
-    /// A file of a kind that this back end does not run.
-    #[error("{}: the cpu back end runs CUDA programs; this file is not one", .0.display())]
-    Language(PathBuf),
+    /// OpenCL kernels of which nobody says how they are launched.
+    #[error("{}: OpenCL kernels are run as a launch description says; name one by --launch LAUNCH.toml", .0.display())]
+    NoLaunch(PathBuf),
+    /// OpenCL kernels beside other files.
+    #[error("{}: a file of OpenCL kernels is run alone", .0.display())]
+    NotAlone(PathBuf),
     /// A file cannot be instrumented.
     #[error("{}: {cause}", path.display())]
     Instrument {
@@ -100,12 +105,29 @@ impl RunError {
 /// A program that is built and may be run.
 #[derive(Debug)]
 pub struct Built {
-    backend: Backend,
-    program: Program,
+    program: Executable,
     files: Vec<InstrumentedFile>,
     scratch: Scratch,
     /// What code of kernels is not logged, as lines for the user.
     pub left_out: Vec<String>,
+}
+
+/// What runs.
+#[derive(Debug)]
+enum Executable {
+    Program(Backend, Program),
+    /// The launches of OpenCL kernels, which the driver builds when they are run.
+    OpenCl(Description),
+}
+
+impl Executable {
+    fn back_end(&self) -> &'static str {
+        match self {
+            Executable::Program(Backend::Cpu, _) => "cpu",
+            Executable::Program(Backend::Cuda, _) => "cuda",
+            Executable::OpenCl(_) => "opencl",
+        }
+    }
 }
 
 /// Something that the run met, in the user's words.
@@ -122,6 +144,8 @@ pub struct Told {
 /// How a run went.
 #[derive(Clone, Debug)]
 pub struct Ran {
+    /// What ran it.
+    pub back_end: &'static str,
     /// How the program ended.
     pub ended: Ended,
     /// The kernels that were launched, in the order of their first launches.
@@ -137,6 +161,9 @@ pub fn best_backend() -> Backend {
 
 /// Instruments and builds what was prepared for the request.
 pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Built, RunError> {
+    if let Some(description) = prepared.opencl {
+        return build_opencl(prepared.files, description, prepared.scratch, request);
+    }
     let mut units = Vec::new();
     let mut files = Vec::new();
     for file in &prepared.files {
@@ -158,8 +185,44 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
         Backend::Cpu => cpu::build(&units, &request.build, &scratch, stop)?,
         Backend::Cuda => cuda::build(&units, &request.build, &scratch, stop)?,
     };
+    let program = Executable::Program(backend, program);
     let left_out = files.iter().flat_map(left_out).collect();
-    Ok(Built { backend, program, files, scratch, left_out })
+    Ok(Built { program, files, scratch, left_out })
+}
+
+/// Instruments OpenCL kernels and compares them with their launches.
+fn build_opencl(
+    prepared: Vec<PreparedFile>,
+    description: Description,
+    scratch: Scratch,
+    request: &Request,
+) -> Result<Built, RunError> {
+    let mut files = Vec::new();
+    for PreparedFile { path, text } in prepared {
+        let file = instrumented(request.backend, &path, text.as_deref().unwrap_or_default(), &request.options)?;
+        opencl::check(&opencl_unit(&file), &description, &scratch)?;
+        if request.keep.is_some() {
+            scratch.write("kernels.cl", &file.unit.text)?;
+        }
+        files.push(file);
+    }
+    let left_out = files.iter().flat_map(left_out).collect();
+    Ok(Built { program: Executable::OpenCl(description), files, scratch, left_out })
+}
+
+/// What the back end needs of an instrumented file.
+fn opencl_unit(file: &InstrumentedFile) -> opencl::Unit<'_> {
+    let place = |span: Span| {
+        let path = &file.sources.file(file.sources.visible(span).file).path;
+        (path.display().to_string(), file.sources.start_position(span).line)
+    };
+    let shared = &file.unit.opencl;
+    opencl::Unit {
+        text: &file.unit.text,
+        shared,
+        kernels: shared.kernels.iter().map(|kernel| place(kernel.span)).collect(),
+        barriers: shared.barriers.iter().map(|&span| place(span)).collect(),
+    }
 }
 
 fn directory(path: &Path) -> PathBuf {
@@ -203,13 +266,22 @@ impl Built {
 
     /// Runs the program.
     pub fn run(&self, options: &RunOptions, stop: Stop<'_>) -> Result<Ran, RunError> {
-        if let Some(cause) = cuda::cannot_run().filter(|_| self.backend == Backend::Cuda) {
-            return Err(cause.into());
-        }
-        let outcome = program::run(&self.program, options, stop)?;
+        let outcome = match &self.program {
+            Executable::Program(backend, program) => {
+                if let Some(cause) = cuda::cannot_run().filter(|_| *backend == Backend::Cuda) {
+                    return Err(cause.into());
+                }
+                program::run(program, options, stop)?
+            }
+            Executable::OpenCl(description) => {
+                let Some(file) = self.files.first() else { unreachable!("a file of kernels was instrumented") };
+                let wanted = opencl::Options { log: options.log.clone(), timeout: options.timeout };
+                opencl::run(&opencl_unit(file), description, &wanted, &self.scratch, stop)?
+            }
+        };
         let launched = outcome.launched().map(str::to_owned).collect();
         let told = outcome.events.iter().filter_map(|event| self.tell(event)).collect();
-        Ok(Ran { ended: outcome.ended, launched, told })
+        Ok(Ran { back_end: self.program.back_end(), ended: outcome.ended, launched, told })
     }
 
     fn tell(&self, event: &Event) -> Option<Told> {
@@ -227,11 +299,7 @@ impl Built {
             }
             EventKind::Crash => (format!("crash in {kernel}: {}", event.text), Some("array-bounds")),
             EventKind::Unsupported => {
-                let backend = match self.backend {
-                    Backend::Cpu => "cpu",
-                    Backend::Cuda => "cuda",
-                };
-                (format!("the {backend} back end does not support {}", event.text), None)
+                (format!("the {} back end does not support {}", self.program.back_end(), event.text), None)
             }
             EventKind::Other => (event.text.clone(), None),
         };

@@ -1,8 +1,8 @@
 //! Back ends: they build instrumented programs and run them.
 //!
-//! [`cpu`] compiles with the system's C++ compiler and the embedded runtime, [`cuda`] with nvcc for the GPU. A run leaves two things behind: the log of
-//! accesses, which `trace` reads, and a [`report::Event`] for whatever else the runtime met: divergent barriers, accesses
-//! outside of all allocations, crashes.
+//! [`cpu`] compiles with the system's C++ compiler and the embedded runtime, [`cuda`] with nvcc for the GPU. A run leaves
+//! two things behind: the log of accesses, which `trace` reads, and a [`report::Event`] for whatever else the runtime met:
+//! divergent barriers, accesses outside of all allocations, crashes.
 //!
 //! Kernels that come without a program are run as a [`launch`] description says; those of OpenCL by [`opencl`], on any
 //! driver of the machine.

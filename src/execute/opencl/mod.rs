@@ -24,7 +24,8 @@ use super::launch::Description;
 use super::process::{self, Ended};
 use super::report;
 use super::scratch::Scratch;
-use super::{ExecuteError, cpu};
+use super::ExecuteError;
+use super::program::{Outcome, Stop};
 use job::{Answer, Job};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -58,8 +59,8 @@ pub fn run(
     described: &Description,
     options: &Options,
     scratch: &Scratch,
-    stop: cpu::Stop<'_>,
-) -> Result<cpu::Outcome, ExecuteError> {
+    stop: Stop<'_>,
+) -> Result<Outcome, ExecuteError> {
     let job = prepared(unit, described, options.log.clone(), scratch)?;
     let path = scratch.path().join("job");
     let _ = std::fs::remove_file(&job.report);
@@ -70,18 +71,45 @@ pub fn run(
         .map_err(|cause| ExecuteError::Start { program: "raceproof".to_owned(), cause })?;
     let mut command = Command::new(program);
     command.arg(WORKER).arg(&path).stdin(Stdio::null());
-    // What drivers keep of their builds would outlive the run; a build with the same text is rare.
-    command.env("POCL_KERNEL_CACHE", "0");
+    // What PoCL keeps of its builds goes with the run.
+    let cache = scratch.path().join("pocl");
+    let made = std::fs::create_dir_all(&cache);
+    made.map_err(|cause| ExecuteError::Write { path: cache.clone(), cause })?;
+    command.env("POCL_CACHE_DIR", cache);
     let ended = process::run(&mut command, options.timeout, stop)?;
     let events = report::read(&job.report);
     match (ended, job::read(&answer)) {
-        (Ended::Exited(_), Ok(Answer::Done)) => Ok(cpu::Outcome { ended: Ended::Exited(0), events }),
+        (Ended::Exited(_), Ok(Answer::Done)) => Ok(Outcome { ended: Ended::Exited(0), events }),
         (Ended::Exited(_), Ok(Answer::NoDriver(cause))) => Err(ExecuteError::NoDriver { cause }),
         (Ended::Exited(_), Ok(Answer::Refused(messages))) => {
-            Err(ExecuteError::Compile { messages: messages + "\n", unsupported: Vec::new() })
+            Err(ExecuteError::Compile { messages: in_user_lines(&messages), unsupported: Vec::new() })
         }
         (Ended::Exited(_), Ok(Answer::Failed(cause))) => Err(ExecuteError::Device { cause }),
         (Ended::Exited(0), Err(cause)) => Err(ExecuteError::Write { path: answer, cause }),
-        (ended, _) => Ok(cpu::Outcome { ended, events }),
+        (ended, _) => Ok(Outcome { ended, events }),
+    }
+}
+
+/// A compiler's messages without the places in the text that stands before the user's.
+fn in_user_lines(messages: &str) -> String {
+    let mut text = String::new();
+    for line in messages.lines() {
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once(" <Spelling=") {
+            text.push_str(before);
+            rest = after.split_once('>').map_or("", |(_, after)| after);
+        }
+        text.push_str(rest);
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn places_in_the_runtime_are_left_out_of_messages() {
+        let told = "error: k.cl:9:5 <Spelling=/tmp/t.cl:165:4>: expected\nplain";
+        assert_eq!(super::in_user_lines(told), "error: k.cl:9:5: expected\nplain\n");
     }
 }

@@ -1,7 +1,7 @@
 //! The worker process: one job, from the driver to the log.
 //!
 //! A launch that makes more records than its buffer holds is run again, the contents of all buffers restored: with a
-//! larger buffer up to [`MOST_RECORDS`] or what the device allows, then in slices of its work-groups, of which each run
+//! larger buffer up to [`MOST_RECORDS`], what [`RECORDS_VARIABLE`] says or what the device allows, then in slices of its work-groups, of which each run
 //! logs one. A kernel whose accesses depend on the schedule may do something else in each of these runs; every
 //! work-group is logged from one of them.
 
@@ -25,6 +25,8 @@ const PROGRAM_SIZES: usize = 228;
 const FIRST_RECORDS: u64 = 1 << 19;
 const GROWTH: u64 = 8;
 const MOST_RECORDS: u64 = 1 << 24;
+/// The variable by which there is room for fewer, where the device's memory is scarce.
+const RECORDS_VARIABLE: &str = "RACEPROOF_OPENCL_RECORDS";
 /// Runs of one launch.
 const MOST_RUNS: usize = 4096;
 /// Accesses of one chunk of the log.
@@ -48,6 +50,8 @@ fn failed(error: impl std::fmt::Display) -> Answer {
 
 fn run(job: &Job) -> Result<Answer, Answer> {
     let device = Device::open().map_err(Answer::NoDriver)?;
+    // Whoever reads the log of a run wants to know on what it was made; it goes where all such notes go.
+    let _ = writeln!(std::io::stderr(), "note: the kernels run on {}", device.name());
     let program = device.build(&job.text, &job.options).map_err(Answer::Refused)?;
     let buffers: Vec<Buffer> = job
         .buffers
@@ -100,6 +104,8 @@ impl Log {
             let allocation = log.allocation(&buffer.name, buffer.contents.len() as u64, Space::Global);
             log.buffers.push(allocation);
         }
+        // Whatever becomes of the run, this is a log, and it has no end yet.
+        log.flush()?;
         Ok(log)
     }
 
@@ -168,7 +174,7 @@ impl Run<'_> {
         }
         let before = self.contents()?;
         let mut started: Option<(u32, Ranges)> = None;
-        let limit = (self.device.largest_buffer() / BYTES as u64).clamp(1 << 10, MOST_RECORDS);
+        let limit = (self.device.largest_buffer() / BYTES as u64).clamp(1 << 10, most_records());
         let (mut room, mut first, mut last) = (FIRST_RECORDS.min(limit), 0, all);
         for _ in 0..MOST_RUNS {
             let (records, head) = self.run(&kernel, (first, last), room)?;
@@ -334,6 +340,12 @@ impl Run<'_> {
         }
         self.log.flush()
     }
+}
+
+/// Records of the largest buffer that is tried.
+fn most_records() -> u64 {
+    let wanted = std::env::var(RECORDS_VARIABLE).ok().and_then(|text| text.parse().ok());
+    wanted.map_or(MOST_RECORDS, |wanted: u64| wanted.clamp(1 << 10, MOST_RECORDS))
 }
 
 /// Segments in chunks of bounded size.

@@ -184,7 +184,7 @@ fn whole(source: &Source<'_>, body: &str, shared: &Shared) -> String {
     text
 }
 
-/// What `-cl-std` is given. Without it drivers take the text for OpenCL C 1.2, whatever they can do.
+/// What `-cl-std` is given. Without it the driver chooses, and drivers choose differently.
 fn version(dialect: Dialect) -> Option<&'static str> {
     match dialect {
         Dialect::OpenCl(OpenClVersion::V1_1) => Some("CL1.1"),

@@ -3,7 +3,7 @@
 use crate::builtins::types::{NamedType, named_type};
 use crate::source::Language;
 use crate::syntax::{Item, ItemKind, Qualifier, Record, Type, TypeKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// An address space.
@@ -52,6 +52,8 @@ impl<'a> Shape<'a> {
 pub(super) struct Types<'a> {
     records: FxHashMap<&'a str, &'a Record>,
     aliases: FxHashMap<&'a str, &'a Type>,
+    /// Names of enumerations.
+    enums: FxHashSet<&'a str>,
 }
 
 /// Aliases of aliases, and arrays of arrays, are followed this far.
@@ -62,6 +64,9 @@ impl<'a> Types<'a> {
     pub(super) fn item(&mut self, item: &'a Item) {
         match &item.kind {
             ItemKind::Record(record) => self.record(record),
+            ItemKind::Enum(declared) => {
+                self.enums.insert(&declared.name.text);
+            }
             ItemKind::Alias { name, ty, .. } => {
                 self.within(ty);
                 self.aliases.insert(&name.text, ty);
@@ -82,6 +87,9 @@ impl<'a> Types<'a> {
     fn within(&mut self, ty: &'a Type) {
         match &ty.kind {
             TypeKind::Record(record) => self.record(record),
+            TypeKind::Enum(declared) => {
+                self.enums.insert(&declared.name.text);
+            }
             TypeKind::Array(inner, _) | TypeKind::Pointer(inner) => self.within(inner),
             _ => {}
         }
@@ -116,6 +124,7 @@ impl<'a> Types<'a> {
             TypeKind::Enum(_) => Shape::Scalar,
             TypeKind::Record(record) if record.members.is_some() => Shape::Fields(record),
             TypeKind::Builtin(words) => builtin(words),
+            _ if name_of(ty).is_some_and(|name| self.enums.contains(name)) => Shape::Scalar,
             _ => match name_of(ty).and_then(|name| self.records.get(name)) {
                 Some(record) => Shape::Fields(record),
                 None => name_of(ty).map_or(Shape::Unknown, builtin),
@@ -175,6 +184,9 @@ impl<'a> Types<'a> {
             TypeKind::Unsupported(reason) => return Err(reason.clone()),
             _ => name_of(ty).unwrap_or(""),
         };
+        if self.enums.contains(words) {
+            return Ok("int".to_owned());
+        }
         match named_type(Language::OpenCl, words) {
             Some(NamedType::Scalar(_) | NamedType::Vector(..)) => Ok(words.to_owned()),
             _ if self.records.contains_key(words) => Err("a structure".to_owned()),
