@@ -4,7 +4,7 @@
 
 mod compare;
 mod copies;
-mod expectation;
+pub(crate) mod expectation;
 
 use expectation::Fixture;
 use raceproof::diagnostic::report::FileReport;

@@ -1,5 +1,8 @@
 //! OpenCL: what instrumented kernels look like, and what a run of them on a real driver shows.
 
+mod fixtures;
+mod run;
+
 use raceproof::driver::Options;
 use raceproof::driver::instrument::{InstrumentedFile, instrument};
 use raceproof::instrument::opencl::ParameterKind;

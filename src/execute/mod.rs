@@ -82,8 +82,10 @@ pub enum ExecuteError {
         cause: std::io::Error,
     },
     /// There is no OpenCL to run on.
-    #[error("no OpenCL driver found ({cause}); install one: on Debian and Ubuntu the package pocl-opencl-icd runs kernels \
-             on the CPU")]
+    #[error(
+        "no OpenCL driver found ({cause}); install one: on Debian and Ubuntu the package pocl-opencl-icd runs kernels \
+             on the CPU"
+    )]
     NoDriver {
         /// What was met.
         cause: String,

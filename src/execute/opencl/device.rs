@@ -50,9 +50,8 @@ impl Device {
             DLOPEN_RUNTIME_LOAD_FAILED => "the library libOpenCL cannot be loaded".to_owned(),
             code => ClError(code).to_string(),
         })?;
-        let of_kind = |kind| {
-            platforms.iter().find_map(|&platform| device::get_device_ids(platform, kind).ok()?.first().copied())
-        };
+        let of_kind =
+            |kind| platforms.iter().find_map(|&platform| device::get_device_ids(platform, kind).ok()?.first().copied());
         let found = of_kind(device::CL_DEVICE_TYPE_GPU).or_else(|| of_kind(device::CL_DEVICE_TYPE_ALL));
         let device = found.ok_or_else(|| format!("its {} drivers have no device", platforms.len()))?;
         let context = context::create_context(&[device], ptr::null(), None, ptr::null_mut())
@@ -95,9 +94,7 @@ impl Device {
     pub(super) fn buffer(&self, bytes: usize) -> Result<Buffer, DeviceError> {
         let bytes = bytes.max(1);
         // SAFETY: without a flag that says so the driver does not look at the pointer to memory of the host.
-        let memory = unsafe {
-            memory::create_buffer(self.context, memory::CL_MEM_READ_WRITE, bytes, ptr::null_mut())
-        };
+        let memory = unsafe { memory::create_buffer(self.context, memory::CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
         Ok(Buffer { memory: memory.map_err(failed("memory cannot be allocated"))?, bytes })
     }
 

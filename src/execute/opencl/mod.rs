@@ -44,7 +44,12 @@ pub struct Options {
 }
 
 /// Checks the description against the kernels, and makes what a worker needs.
-fn prepared(unit: &Unit<'_>, described: &Description, log: Option<PathBuf>, scratch: &Scratch) -> Result<Job, ExecuteError> {
+fn prepared(
+    unit: &Unit<'_>,
+    described: &Description,
+    log: Option<PathBuf>,
+    scratch: &Scratch,
+) -> Result<Job, ExecuteError> {
     Ok(prepare::job(unit, described, log, scratch.path().join("report"))?)
 }
 
@@ -67,8 +72,8 @@ pub fn run(
     let answer = path.with_extension("answer");
     let _ = std::fs::remove_file(&answer);
     job::write(&path, &job).map_err(|cause| ExecuteError::Write { path: path.clone(), cause })?;
-    let program = std::env::current_exe()
-        .map_err(|cause| ExecuteError::Start { program: "raceproof".to_owned(), cause })?;
+    let program =
+        std::env::current_exe().map_err(|cause| ExecuteError::Start { program: "raceproof".to_owned(), cause })?;
     let mut command = Command::new(program);
     command.arg(WORKER).arg(&path).stdin(Stdio::null());
     // What PoCL keeps of its builds goes with the run.

@@ -26,10 +26,10 @@ pub(super) fn job(
     report: PathBuf,
 ) -> Result<Job, DescriptionError> {
     let launches = description.launches.iter().map(|launch| prepared(unit, description, launch));
-    let buffers = description.buffers.iter().map(|buffer| Buffer {
-        name: buffer.name.clone(),
-        contents: buffer.contents(Language::OpenCl),
-    });
+    let buffers = description
+        .buffers
+        .iter()
+        .map(|buffer| Buffer { name: buffer.name.clone(), contents: buffer.contents(Language::OpenCl) });
     Ok(Job {
         text: unit.text.to_owned(),
         options: unit.shared.version.map_or_else(String::new, |version| format!("-cl-std={version}")),
@@ -42,11 +42,7 @@ pub(super) fn job(
     })
 }
 
-fn prepared(
-    unit: &Unit<'_>,
-    description: &Description,
-    launch: &launch::Launch,
-) -> Result<Launch, DescriptionError> {
+fn prepared(unit: &Unit<'_>, description: &Description, launch: &launch::Launch) -> Result<Launch, DescriptionError> {
     let kernels = &unit.shared.kernels;
     let Some(number) = kernels.iter().position(|kernel| kernel.name == launch.kernel) else {
         let known: Vec<String> = kernels.iter().map(|kernel| kernel.name.clone()).collect();

@@ -212,11 +212,8 @@ mod tests {
         let access = |slot| record(0, 0, 1, slot, 8, 4);
         let records = vec![local_fence, local_fence, access(0), access(128), global_fence, access(0), access(128)];
         let groups = groups(records, &ranges(), 1);
-        let seen: Vec<(u32, u32)> = groups[0]
-            .segments
-            .iter()
-            .map(|segment| (segment.accesses[0].0.allocation, segment.epochs.block))
-            .collect();
+        let seen: Vec<(u32, u32)> =
+            groups[0].segments.iter().map(|segment| (segment.accesses[0].0.allocation, segment.epochs.block)).collect();
         assert_eq!(seen, [(3, 0), (5, 2), (3, 1), (5, 2)]);
     }
 
@@ -225,10 +222,10 @@ mod tests {
         let records = vec![record(1, 1, 0, 0, 0, 4), record(0, 2, 2, 0, 4, 4), record(1, 0, 0, 0, 8, 4)];
         let groups = groups(records, &ranges(), 4);
         assert_eq!(groups.iter().map(|group| group.number).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(groups[0].segments[0].accesses.iter().map(|it| it.0.kind).collect::<Vec<_>>(), [
-            Kind::Read,
-            Kind::Write
-        ]);
+        assert_eq!(
+            groups[0].segments[0].accesses.iter().map(|it| it.0.kind).collect::<Vec<_>>(),
+            [Kind::Read, Kind::Write]
+        );
         assert_eq!(groups[1].segments.iter().map(|it| it.thread).collect::<Vec<_>>(), [0, 1]);
     }
 

@@ -181,7 +181,9 @@ impl Run<'_> {
             match records {
                 Records::TooMany if room < limit => room = (room * GROWTH).min(limit),
                 Records::TooMany if last - first <= 1 => {
-                    return Err(self.failed(format!("one work-group makes more than {room} accesses, which is the limit")));
+                    return Err(
+                        self.failed(format!("one work-group makes more than {room} accesses, which is the limit"))
+                    );
                 }
                 Records::TooMany => last = first + (last - first) / 2,
                 Records::All(records) => {
@@ -256,7 +258,12 @@ impl Run<'_> {
             let mut bytes = vec![0; described.contents.len()];
             self.device.read(buffer, 0, &mut bytes).map(|()| bytes)
         };
-        self.buffers.iter().zip(&self.job.buffers).map(read).collect::<Result<_, _>>().map_err(|error| self.failed(error))
+        self.buffers
+            .iter()
+            .zip(&self.job.buffers)
+            .map(read)
+            .collect::<Result<_, _>>()
+            .map_err(|error| self.failed(error))
     }
 
     fn restore(&self, contents: &[Vec<u8>]) -> Result<(), Answer> {
@@ -326,8 +333,9 @@ impl Run<'_> {
             let known = format!("divergence\t{}\t{}\t{}", launch.kernel, place.0, place.1);
             if self.log.told.insert(known) {
                 let number = group.number;
-                let text =
-                    format!("work-item {passes} of work-group {number} passes this barrier and work-item {parts} does not");
+                let text = format!(
+                    "work-item {passes} of work-group {number} passes this barrier and work-item {parts} does not"
+                );
                 self.log.tell("divergence", launch, place, &text)?;
             }
         }

@@ -1,0 +1,291 @@
+//! `raceproof run` and `amplify` on a real OpenCL driver: results, findings, bad weather.
+
+use crate::cli::Place;
+use std::fmt::Write;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// What a run gave.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) code: Option<i32>,
+    pub(super) out: String,
+    pub(super) err: String,
+}
+
+fn seen(command: &mut Command) -> Seen {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+/// Runs `raceproof run` with a directory of its own for temporary files, which must be empty afterwards.
+pub(super) fn run_in(place: &Place, arguments: &[&str]) -> Seen {
+    let temporary = place.path().join("tmp");
+    fs::create_dir_all(&temporary).unwrap();
+    let seen = seen(place.command(&["run"]).args(arguments).env("TMPDIR", &temporary));
+    let left: Vec<_> = fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(left.is_empty(), "left behind: {left:?}\n{seen:?}");
+    seen
+}
+
+/// Whether tests can run on a driver. Where there must be one, they fail by themselves if there is none.
+pub(super) fn has_driver() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let place = Place::with(&[
+            ("k.cl", "kernel void k(int n) { }\n"),
+            ("l.toml", &launch_text("k", [1; 3], [1; 3], &[arg("n", "1")])),
+        ]);
+        let seen = run_in(&place, &["k.cl", "--launch", "l.toml"]);
+        let found = !seen.err.contains("no OpenCL driver found");
+        if !found && std::env::var_os("RACEPROOF_NEED_OPENCL").is_none() {
+            eprintln!("skipped: there is no OpenCL driver; install pocl-opencl-icd");
+            return false;
+        }
+        assert!(found, "RACEPROOF_NEED_OPENCL is set: {seen:?}");
+        true
+    })
+}
+
+fn arg(name: &str, value: &str) -> (String, String) {
+    (name.to_owned(), value.to_owned())
+}
+
+/// A launch of a description.
+pub(super) fn launch_text(kernel: &str, grid: [u32; 3], block: [u32; 3], arguments: &[(String, String)]) -> String {
+    let mut text =
+        format!("[[launch]]\nkernel = \"{kernel}\"\ngrid = {grid:?}\nblock = {block:?}\n[launch.arguments]\n");
+    for (name, value) in arguments {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name} = {value}");
+    }
+    text
+}
+
+const BUFFERS: &str = "[[buffer]]\nname = \"x\"\ntype = \"float4\"\ncount = 64\nvalues = { range = [0, 256] }\n\
+                       [[buffer]]\nname = \"y\"\ntype = \"int\"\ncount = 1024\n";
+
+fn described(launches: &[String]) -> String {
+    format!("{BUFFERS}{}", launches.concat())
+}
+
+/// Kernels with a wrong result print a line with `wrong`.
+const EVERYTHING: &str = r#"
+typedef struct { int a; float4 v; float m[3]; } cell;
+typedef enum { up, down } direction;
+#define AT(i) y[(i)]
+float pick(__global const float4 *x, __local const float *t, int i) { return x[i].w + t[i]; }
+void set(__private int *own, __global int *shared, int value) { *own = value; shared[get_global_id(0)] = value; }
+__kernel void offsets(__global int * const y, __constant float4 *x) {
+  y[get_global_id(0)] = (int)x[get_global_id(0)].x;
+}
+__kernel void results(__global float4 *restrict x, __global int *y, float scale, int2 pair, direction d, __local float *t) {
+  __local cell cells[8];
+  __local int total;
+  int i = get_global_id(0), l = get_local_id(0), own = 0;
+  t[l] = l;
+  cells[l].v = (float4)(1, 2, 3, 4);
+  cells[l].v.s13 += (float2)(10, 20);
+  cells[l].m[l % 3] = l;
+  cells[l].a = AT(i)++;
+  if (l == 0) total = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  atomic_add(&total, l);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  set(&own, y, i + pair.y);
+  float4 loaded = vload4(i, (__global float *)x);
+  vstore2(loaded.hi, i, (__global float *)(y + 512));
+  int next = (l + 1) % 8;
+  if (pick(x, t, l) != x[l].w + l) printf("wrong pick\n");
+  if (cells[next].v.y != 12 || cells[next].v.w != 24 || cells[next].m[next % 3] != next) printf("wrong cell\n");
+  if (total != 28 || own != i - 1 || y[i] != i - 1 || scale != 0.5f || d != down) printf("wrong value\n");
+  if (((__global float *)(y + 512))[2 * i] != 4 * i + 2) printf("wrong store\n");
+}
+__kernel void copies(__global const float4 *x, __global int *y, __local float4 *t) {
+  event_t e = async_work_group_copy(t, x, 8, 0);
+  e = async_work_group_strided_copy(t + 8, x, 4, 2, e);
+  wait_group_events(1, &e);
+  int l = get_local_id(0);
+  if (t[7 - l].x != 4 * (7 - l) || t[8 + l / 2].x != 8 * (l / 2)) printf("wrong copy\n");
+  y[get_global_id(0)] = 0;
+}
+__kernel void checks(__global int *y) {
+  if (y[get_global_id(0)] != (int)get_global_id(0) + 1) printf("wrong sum %d\n", y[get_global_id(0)]);
+}
+__kernel void many(__global int *y) {
+  for (int k = 0; k < 1000; k++) { y[get_global_id(0)] += 1; y[get_global_id(0)] -= 1; }
+  y[get_global_id(0)] += get_global_id(0) + 1;
+}
+"#;
+
+#[test]
+fn logged_kernels_compute_what_they_always_do() {
+    if !has_driver() {
+        return;
+    }
+    let (x, y) = (arg("x", "{ buffer = \"x\" }"), arg("y", "{ buffer = \"y\" }"));
+    let behind = arg("y", "{ buffer = \"y\", offset = 256 }");
+    let results =
+        [x.clone(), y.clone(), arg("scale", "0.5"), arg("pair", "[3, -1]"), arg("d", "1"), arg("t", "{ local = 32 }")];
+    let last = arg("y", "{ buffer = \"y\", offset = 1008 }");
+    let launches = [
+        launch_text("offsets", [2, 1, 1], [8, 1, 1], &[behind, x.clone()]),
+        launch_text("results", [2, 1, 1], [8, 1, 1], &results),
+        launch_text("copies", [2, 1, 1], [8, 1, 1], &[x, y, arg("t", "{ local = 256 }")]),
+        launch_text("many", [2, 1, 1], [8, 1, 1], &[last.clone()]),
+        launch_text("checks", [2, 1, 1], [8, 1, 1], &[last]),
+    ];
+    let place = Place::with(&[("k.cl", EVERYTHING), ("l.toml", &described(&launches))]);
+    // There is room for 1024 records: `many` is run again and again, in slices of its work-groups, and must count once.
+    let small = EVERYTHING.replace("k < 1000", "k < 20");
+    let few = Place::with(&[("k.cl", &small), ("l.toml", &described(&launches))]);
+    for (place, records) in [(&place, "16777216"), (&few, "1024")] {
+        let mut command = place.command(&["run", "k.cl", "--launch", "l.toml"]);
+        let seen = seen(command.env("RACEPROOF_OPENCL_RECORDS", records));
+        assert_eq!(seen.code, Some(0), "{seen:?}");
+        assert!(!seen.out.contains("wrong"), "{seen:?}");
+        assert!(seen.out.contains("no conflict in this run"), "{seen:?}");
+        assert!(seen.err.contains("`wait_group_events`, which is taken for a barrier"), "{seen:?}");
+        assert!(seen.err.contains("executing the program"), "{seen:?}");
+    }
+    let mut command = place.command(&["run", "k.cl", "--launch", "l.toml"]);
+    let seen = self::seen(command.env("RACEPROOF_OPENCL_RECORDS", "1024"));
+    assert_eq!(seen.code, Some(2), "{seen:?}");
+    assert!(seen.err.contains("many: one work-group makes more than 1024 accesses"), "{seen:?}");
+}
+
+const RACY: &str = r#"kernel void racy(global int *y, local int *t) {
+  t[get_local_id(0)] = 1;
+  y[get_global_id(0)] = t[(get_local_id(0) + 1) % 8];
+}
+kernel void early(global const float4 *x, global int *y, local float4 *t) {
+  event_t e = async_work_group_copy(t, x, 8, 0);
+  y[get_global_id(0)] = t[7 - get_local_id(0)].x;
+  wait_group_events(1, &e);
+}
+kernel void outside(global int *y, int far, local int *t) {
+  y[get_global_id(0) + far] = 3;
+  t[get_local_id(0) * 4096] = 2;
+  global int *none = 0;
+  y[get_global_id(0)] = none[0];
+}
+kernel void apart(global int *y) {
+  y[get_global_id(0)] = 0;
+  while (y[get_global_id(0)] == 0) ;
+}
+"#;
+
+fn racy(launch: &str) -> Place {
+    Place::with(&[("k.cl", RACY), ("l.toml", &described(&[launch.to_owned()]))])
+}
+
+#[test]
+fn races_and_wild_accesses_are_told_with_their_lines() {
+    if !has_driver() {
+        return;
+    }
+    let (x, y, t) = (arg("x", "{ buffer = \"x\" }"), arg("y", "{ buffer = \"y\" }"), arg("t", "{ local = 256 }"));
+    let place = racy(&launch_text("racy", [2, 1, 1], [8, 1, 1], &[y.clone(), t.clone()]));
+    let seen = run_in(&place, &["k.cl", "--launch", "l.toml", "--backend", "opencl"]);
+    assert_eq!(seen.code, Some(1), "{seen:?}");
+    assert!(seen.out.contains("data race on t") && seen.out.contains("k.cl:2:3"), "{seen:?}");
+    assert!(seen.out.contains("1 pair of places conflicts"), "{seen:?}");
+    let place = racy(&launch_text("early", [1, 1, 1], [8, 1, 1], &[x, y.clone(), t.clone()]));
+    let seen = run_in(&place, &["k.cl", "--launch", "l.toml"]);
+    assert_eq!(seen.code, Some(1), "a copy that is not waited for: {seen:?}");
+    let place = racy(&launch_text("outside", [2, 1, 1], [8, 1, 1], &[y, arg("far", "100000"), t]));
+    let seen = run_in(&place, &["k.cl", "--launch", "l.toml"]);
+    assert_eq!(seen.code, Some(1), "{seen:?}");
+    for told in
+        ["k.cl:11:3: error: access outside of all allocations through `y`", "k.cl:12:3: error: ", "k.cl:14:25: error: "]
+    {
+        assert!(seen.out.contains(told), "no `{told}`: {seen:?}");
+    }
+    assert!(seen.out.contains("the log is complete"), "{seen:?}");
+}
+
+#[test]
+fn a_kernel_that_hangs_is_ended() {
+    if !has_driver() {
+        return;
+    }
+    let place = racy(&launch_text("apart", [1, 1, 1], [1, 1, 1], &[arg("y", "{ buffer = \"y\" }")]));
+    let start = Instant::now();
+    let seen = run_in(&place, &["k.cl", "--launch", "l.toml", "--timeout", "3", "--log", "cut.trace"]);
+    assert!(start.elapsed() < Duration::from_secs(60));
+    assert_eq!(seen.code, Some(2), "{seen:?}");
+    assert!(seen.err.contains("ended after 3 seconds"), "{seen:?}");
+    assert!(seen.out.contains("cut off"), "{seen:?}");
+}
+
+#[test]
+fn a_build_error_is_told_in_the_lines_of_the_user() {
+    if !has_driver() {
+        return;
+    }
+    let text = "#define ONE 1\nkernel void k(global int *y) {\n  y[0] = ONE;\n  y[1] = nonsense;\n}\n";
+    let launch = launch_text("k", [1; 3], [1; 3], &[arg("y", "{ buffer = \"y\" }")]);
+    let place = Place::with(&[("k.cl", text), ("l.toml", &described(&[launch]))]);
+    let seen = run_in(&place, &["k.cl", "--launch", "l.toml"]);
+    assert_eq!(seen.code, Some(2), "{seen:?}");
+    assert!(seen.err.contains("k.cl:4:") && seen.err.contains("nonsense"), "{seen:?}");
+    assert!(seen.err.contains("does not compile"), "{seen:?}");
+}
+
+#[test]
+fn one_run_is_amplified() {
+    if !has_driver() {
+        return;
+    }
+    let text = "kernel void k(global int *y, int n) {\n  int i = get_global_id(0);\n  if (i < n) y[i] = y[i] + 1;\n}\n";
+    let launch = launch_text("k", [2, 1, 1], [8, 1, 1], &[arg("y", "{ buffer = \"y\" }"), arg("n", "13")]);
+    let place = Place::with(&[("k.cl", text), ("l.toml", &described(&[launch]))]);
+    let seen = seen(&mut place.command(&["amplify", "k.cl", "--launch", "l.toml"]));
+    assert_eq!(seen.code, Some(0), "{seen:?}");
+    assert!(seen.out.contains("no race for any input with n = 13, blockDim = 8, gridDim = 2"), "{seen:?}");
+}
+
+#[test]
+fn descriptions_that_do_not_fit_are_refused_before_anything_runs() {
+    let refused = |launch: &str, told: &str| {
+        let place = racy(launch);
+        let seen = run_in(&place, &["k.cl", "--launch", "l.toml"]);
+        assert_eq!(seen.code, Some(2), "{seen:?}");
+        assert!(seen.err.contains(told) && !seen.err.contains("executing"), "no `{told}`: {seen:?}");
+    };
+    let (y, t) = (arg("y", "{ buffer = \"y\" }"), arg("t", "{ local = 256 }"));
+    let launch = |kernel: &str, arguments: &[(String, String)]| launch_text(kernel, [1; 3], [1; 3], arguments);
+    refused(&launch("racing", &[]), "l.toml:11:");
+    refused(&launch("race", &[]), "there is no kernel `race` (did you mean `racy`?)");
+    refused(&launch("racy", &[y.clone()]), "launch.arguments.t: missing; write t = { local = 1024 }");
+    refused(&launch("racy", &[y.clone(), t.clone(), arg("n", "1")]), "racy has no such parameter");
+    refused(&launch("racy", &[arg("y", "3"), t.clone()]), "l.toml:15:");
+    refused(&launch("outside", &[y, arg("far", "1.5"), t]), "launch.arguments.far: expected far = 1, of type int");
+}
+
+#[test]
+fn what_opencl_cannot_run_is_told() {
+    let launch = launch_text("racy", [1; 3], [1; 3], &[]);
+    let place = racy(&launch);
+    let refused = |arguments: &[&str], told: &str| {
+        let seen = run_in(&place, arguments);
+        assert_eq!(seen.code, Some(2), "{seen:?}");
+        assert!(seen.err.contains(told), "no `{told}`: {seen:?}");
+    };
+    refused(&["k.cl"], "name one by --launch");
+    refused(&["k.cl", "--launch", "l.toml", "--backend", "cpu"], "--backend opencl");
+    refused(&["k.cl", "k.cl", "--launch", "l.toml"], "is run alone");
+}
+
+#[test]
+fn a_machine_without_a_driver_is_told_what_to_install() {
+    let launch = launch_text("racy", [1; 3], [8, 1, 1], &[arg("y", "{ buffer = \"y\" }"), arg("t", "{ local = 256 }")]);
+    let place = racy(&launch);
+    // The library that finds drivers looks there.
+    let seen = seen(place.command(&["run", "k.cl", "--launch", "l.toml"]).env("OCL_ICD_VENDORS", "/nonexistent"));
+    assert_eq!(seen.code, Some(2), "{seen:?}");
+    assert!(seen.err.contains("no OpenCL driver found") && seen.err.contains("pocl-opencl-icd"), "{seen:?}");
+}
