@@ -9,8 +9,8 @@ use super::interrupt::Interrupt;
 use super::options::{for_run, seconds};
 use super::output::{color, complain, note, to_stdout};
 use crate::driver::run::{
-    Backend, BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, best_backend, build, is_opencl,
-    prepare,
+    Backend, BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, best_backend, build,
+    is_opencl, prepare,
 };
 use crate::driver::trace::{Format, Verdict, check_log, write_check};
 use anyhow::{Context, Result, bail};

@@ -20,12 +20,12 @@ mod worker;
 pub use prepare::Unit;
 pub use worker::serve;
 
+use super::ExecuteError;
 use super::launch::Description;
 use super::process::{self, Ended};
+use super::program::{Outcome, Stop};
 use super::report;
 use super::scratch::Scratch;
-use super::ExecuteError;
-use super::program::{Outcome, Stop};
 use job::{Answer, Job};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
