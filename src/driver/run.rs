@@ -166,12 +166,13 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
     }
     let mut units = Vec::new();
     let mut files = Vec::new();
+    let options = reading_options(request);
     for file in &prepared.files {
         let Some(text) = &file.text else {
             units.push(Unit::Plain(file.path.clone()));
             continue;
         };
-        let instrumented = instrumented(request.backend, &file.path, text, &request.options)?;
+        let instrumented = instrumented(request.backend, &file.path, text, &options)?;
         units.push(Unit::Instrumented {
             text: instrumented.unit.text.clone(),
             sites: instrumented.unit.sites.len(),
@@ -223,6 +224,15 @@ fn opencl_unit(file: &InstrumentedFile) -> opencl::Unit<'_> {
         kernels: shared.kernels.iter().map(|kernel| place(kernel.span)).collect(),
         barriers: shared.barriers.iter().map(|&span| place(span)).collect(),
     }
+}
+
+/// How the files are read: for nvcc as its device pass will see them.
+fn reading_options(request: &Request) -> Options {
+    let mut options = request.options.clone();
+    if let Some(value) = cuda::architecture().filter(|_| request.backend == Backend::Cuda) {
+        options.defines.push(("__CUDA_ARCH__".to_owned(), value.to_string()));
+    }
+    options
 }
 
 fn directory(path: &Path) -> PathBuf {

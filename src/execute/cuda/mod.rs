@@ -53,10 +53,9 @@ pub fn build(
     }
     let mut sources = sources(units, scratch)?;
     let openmp = sources.iter().any(|source| wants_openmp(&source.path));
-    if options.logging == Logging::Full {
-        let path = scratch.path().join("runtime").join(runtime::CUDA_UNIT);
-        sources.push(Source { directory: parent(&path), path, language: "cu", first_site: 0 });
-    }
+    // It sees launches even where nothing is logged.
+    let path = scratch.path().join("runtime").join(runtime::CUDA_UNIT);
+    sources.push(Source { directory: parent(&path), path, language: "cu", first_site: 0 });
     let threads = if openmp { "-fopenmp" } else { "-pthread" };
     let mut objects: Vec<OsString> = Vec::new();
     for (number, source) in sources.iter().enumerate() {
@@ -69,7 +68,7 @@ pub fn build(
     }
     let executable = scratch.path().join("program");
     let mut arguments = objects;
-    arguments.extend(link(&nvcc, options, threads, &architectures));
+    arguments.extend(link(&nvcc, threads, &architectures));
     arguments.extend(["-o".into(), executable.clone().into()]);
     call(&nvcc, &arguments, scratch, stop)?;
     Ok(Program { executable, report: scratch.path().join("report") })
@@ -93,14 +92,25 @@ fn sources(units: &[Unit], scratch: &Scratch) -> Result<Vec<Source>, ExecuteErro
     Ok(sources)
 }
 
+/// The numbers in `RACEPROOF_CUDA_ARCH`.
+fn named_architectures() -> Vec<u32> {
+    let named = std::env::var("RACEPROOF_CUDA_ARCH").unwrap_or_default();
+    named.split([',', ' ']).filter_map(|number| number.parse().ok()).collect()
+}
+
+/// The value of `__CUDA_ARCH__` by which device code is chosen before it is instrumented: that of the oldest
+/// architecture that is named, else that of the GPU. A compiler that chooses other code stops there.
+pub fn architecture() -> Option<u32> {
+    named_architectures().into_iter().min().or_else(nvcc::architecture_of_gpu).map(|number| number * 10)
+}
+
 /// Flags that say which GPUs the program is for.
 fn architectures() -> Result<Vec<OsString>, ExecuteError> {
-    let named = std::env::var("RACEPROOF_CUDA_ARCH").unwrap_or_default();
-    let numbers: Vec<&str> = named.split([',', ' ']).filter(|number| !number.is_empty()).collect();
+    let numbers = named_architectures();
     if numbers.is_empty() {
         return if nvcc::has_gpu() { Ok(vec!["-arch=native".into()]) } else { Err(ExecuteError::NoGpu) };
     }
-    let flag = |number: &&str| format!("-gencode=arch=compute_{number},code=sm_{number}").into();
+    let flag = |number: &u32| format!("-gencode=arch=compute_{number},code=sm_{number}").into();
     Ok(numbers.iter().map(flag).collect())
 }
 
@@ -108,6 +118,12 @@ fn common(scratch: &Scratch, source: &Source, options: &BuildOptions, architectu
     let mut arguments: Vec<OsString> = ["-std=c++17", "-O2", "-w"].map(OsString::from).into();
     if source.language == "cu" {
         arguments.extend(architectures.iter().cloned());
+        // What many programs are built with, and no program minds.
+        arguments.extend(["--extended-lambda", "--expt-relaxed-constexpr"].map(OsString::from));
+    }
+    if options.logging == Logging::Full {
+        // Logging takes registers; with more than these a block of 1024 threads could no longer be launched.
+        arguments.push("-maxrregcount=64".into());
     }
     arguments.push(format!("-DRACEPROOF_FIRST_SITE={}", source.first_site).into());
     if options.logging == Logging::Plain {
@@ -123,16 +139,14 @@ fn common(scratch: &Scratch, source: &Source, options: &BuildOptions, architectu
     arguments
 }
 
-fn link(nvcc: &Nvcc, options: &BuildOptions, threads: &str, architectures: &[OsString]) -> Vec<OsString> {
+fn link(nvcc: &Nvcc, threads: &str, architectures: &[OsString]) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = architectures.to_vec();
     arguments.extend(["-Xcompiler", threads, "-lm"].map(OsString::from));
     if let Some(libraries) = &nvcc.libraries {
         arguments.extend(["-L".into(), libraries.clone().into()]);
     }
-    if options.logging == Logging::Full {
-        for name in runtime::CUDA_WRAPPED {
-            arguments.extend(["-Xlinker".into(), format!("--wrap={name}").into()]);
-        }
+    for name in runtime::CUDA_WRAPPED {
+        arguments.extend(["-Xlinker".into(), format!("--wrap={name}").into()]);
     }
     arguments
 }

@@ -4,10 +4,11 @@
 //! `CUDA_PATH`, on the `PATH`, in `/usr/local/cuda`, and among the packages of the Python that is on the `PATH` or active:
 //! PyPI's wheels (`nvidia-cuda-nvcc` and its kin) put a whole toolkit under `site-packages/nvidia/cu13`.
 //!
-//! Deliberately absent: which GPU it is (`-arch=native` asks the driver), and versions.
+//! Deliberately absent: versions of CUDA.
 
 use crate::execute::ExecuteError;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A compiler for CUDA.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +108,17 @@ pub fn has_gpu() -> bool {
     ["/dev/nvidia0", "/dev/dxg"].iter().any(|file| Path::new(file).exists())
 }
 
+/// The architecture of the first GPU, such as 90, if the driver's own program says so.
+pub(super) fn architecture_of_gpu() -> Option<u32> {
+    let asked = Command::new("nvidia-smi").args(["--query-gpu=compute_cap", "--format=csv,noheader"]).output().ok()?;
+    architecture_in(&String::from_utf8_lossy(&asked.stdout))
+}
+
+fn architecture_in(said: &str) -> Option<u32> {
+    let (major, minor) = said.lines().next()?.trim().split_once('.')?;
+    Some(major.parse::<u32>().ok()? * 10 + minor.parse::<u32>().ok()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +152,12 @@ mod tests {
         let elsewhere = Surroundings { named: Some(root.path().join("lib")), ..nothing() };
         let error = find_in(&elsewhere).unwrap_err().to_string();
         assert!(error.contains("no nvcc") && error.contains("RACEPROOF_NVCC"), "{error}");
+    }
+
+    #[test]
+    fn the_driver_says_which_architecture_a_gpu_has() {
+        assert_eq!(architecture_in("9.0\n7.5\n"), Some(90));
+        assert_eq!(architecture_in("No devices were found\n"), None);
     }
 
     #[test]

@@ -48,7 +48,7 @@ template <class T> __host__ __device__ constexpr Form form_of() {
 template <class T> __device__ __forceinline__ void tell_parameter(Head* head, u32& words, const T& value) {
     u32 bytes = u32(sizeof(T)) < MOST_PARAMETER_BYTES ? u32(sizeof(T)) : MOST_PARAMETER_BYTES;
     u32 count = 1 + (bytes + 7) / 8;
-    // A table that is full ends; the host says so of what is missing.
+    // What does not fit is left out.
     if (words + count > HEAD_WORDS) return;
     head->values[words] = u64(form_of<T>()) << 32 | bytes;
     const volatile unsigned char* from = (const volatile unsigned char*)address_of(value);

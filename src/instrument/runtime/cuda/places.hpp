@@ -45,6 +45,12 @@ public:
         known.erase(found);
     }
 
+    void remove_all() {
+        std::lock_guard<std::mutex> guard(lock);
+        for (const auto& entry : known) log->release(entry.second.id);
+        known.clear();
+    }
+
     // As a copy in the order of addresses: none comes or goes while a kernel runs that may use it.
     std::vector<Extent> all() {
         std::lock_guard<std::mutex> guard(lock);

@@ -42,7 +42,10 @@ public:
     template <class Start, class Wait> cudaError_t launch(const Launched& what, Start start, Wait wait) {
         static std::mutex* one_at_a_time = new std::mutex;
         std::lock_guard<std::mutex> guard(*one_at_a_time);
-        if (!begin() || is_cut_off || !prepare()) return start();
+        if (!begin() || is_cut_off || !prepare()) {
+            tell("launch", what.name, what.name, "");
+            return start();
+        }
         drain.begin(*log, allocations, tables, what);
         cudaError_t started = start();
         cudaError_t ended = started == cudaSuccess ? wait() : cudaSuccess;
@@ -52,6 +55,7 @@ public:
 
     // The device forgets everything.
     void reset() {
+        allocations.remove_all();
         drain.forget();
         is_prepared = false;
     }
