@@ -95,12 +95,16 @@ pub fn run(
     }
 }
 
-/// A compiler's messages without the places in the text that stands before the user's.
+/// A compiler's messages in the user's lines. Errors in the runtime's macros follow from others, which tell enough; if
+/// there are no others, they are told without their places in the text that stands before the user's.
 fn in_user_lines(messages: &str) -> String {
+    const SPELLED: &str = " <Spelling=";
+    let in_runtime = |line: &&str| line.contains(SPELLED);
+    let has_others = messages.lines().any(|line| line.contains("error:") && !in_runtime(&line));
     let mut text = String::new();
-    for line in messages.lines() {
+    for line in messages.lines().filter(|line| !(has_others && in_runtime(line))) {
         let mut rest = line;
-        while let Some((before, after)) = rest.split_once(" <Spelling=") {
+        while let Some((before, after)) = rest.split_once(SPELLED) {
             text.push_str(before);
             rest = after.split_once('>').map_or("", |(_, after)| after);
         }
@@ -116,5 +120,7 @@ mod tests {
     fn places_in_the_runtime_are_left_out_of_messages() {
         let told = "error: k.cl:9:5 <Spelling=/tmp/t.cl:165:4>: expected\nplain";
         assert_eq!(super::in_user_lines(told), "error: k.cl:9:5: expected\nplain\n");
+        let told = format!("{told}\nerror: k.cl:8:1: undeclared");
+        assert_eq!(super::in_user_lines(&told), "plain\nerror: k.cl:8:1: undeclared\n");
     }
 }

@@ -34,6 +34,9 @@ const CHUNK: usize = 1 << 18;
 
 /// Does the job that the file at `path` holds, and writes the answer beside it.
 pub fn serve(path: &Path) -> ExitCode {
+    // A kernel that never ends would otherwise outlive whoever started it and was killed.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     let answer = match job::read::<Job>(path) {
         Ok(job) => run(&job).unwrap_or_else(|answer| answer),
         Err(error) => Answer::Failed(format!("the job cannot be read: {error}")),

@@ -16,7 +16,7 @@
 //!
 //! Deliberately absent: images, pipes, blocks and enqueued kernels; they are named. A call of a kernel from another
 //! function is refused. `wait_group_events` is taken for a barrier, and that is named, too; functions over a
-//! work-group's values order nothing.
+//! work-group's values order nothing. A compare-and-exchange is logged as one atomic, whether or not it succeeds.
 
 mod calls;
 mod expressions;
