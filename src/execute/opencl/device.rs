@@ -26,7 +26,7 @@ fn failed(what: &'static str) -> impl FnOnce(i32) -> DeviceError {
 
 /// A device with a context and a queue that runs one command after the other.
 pub(super) struct Device {
-    device: cl_device_id,
+    id: cl_device_id,
     context: cl_context,
     queue: cl_command_queue,
 }
@@ -59,18 +59,18 @@ impl Device {
         // SAFETY: context and device were just given by the driver and belong together.
         let queue = unsafe { command_queue::create_command_queue(context, device, 0) }
             .map_err(|code| failed("a queue cannot be made")(code).to_string())?;
-        Ok(Device { device, context, queue })
+        Ok(Device { id: device, context, queue })
     }
 
     /// What it calls itself.
     pub(super) fn name(&self) -> String {
-        let bytes = device::get_device_data(self.device, device::CL_DEVICE_NAME).unwrap_or_default();
+        let bytes = device::get_device_data(self.id, device::CL_DEVICE_NAME).unwrap_or_default();
         String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned()
     }
 
     /// The largest buffer that it allows, in bytes.
     pub(super) fn largest_buffer(&self) -> u64 {
-        let bytes = device::get_device_data(self.device, device::CL_DEVICE_MAX_MEM_ALLOC_SIZE).unwrap_or_default();
+        let bytes = device::get_device_data(self.id, device::CL_DEVICE_MAX_MEM_ALLOC_SIZE).unwrap_or_default();
         bytes.try_into().map_or(128 << 20, u64::from_ne_bytes)
     }
 
@@ -80,10 +80,10 @@ impl Device {
         let options = CString::new(options.replace('\0', " ")).unwrap_or_default();
         let program = program::create_program_with_source(self.context, &[&text])
             .map_err(|code| failed("a program cannot be made")(code).to_string())?;
-        match program::build_program(program, &[self.device], &options, None, ptr::null_mut()) {
+        match program::build_program(program, &[self.id], &options, None, ptr::null_mut()) {
             Ok(()) => Ok(Program(program)),
             Err(code) => {
-                let log = program::get_program_build_data(program, self.device, program::CL_PROGRAM_BUILD_LOG);
+                let log = program::get_program_build_data(program, self.id, program::CL_PROGRAM_BUILD_LOG);
                 let log = String::from_utf8_lossy(&log.unwrap_or_default()).trim_end_matches('\0').trim().to_owned();
                 Err(if log.is_empty() { failed("the build failed")(code).to_string() } else { log })
             }

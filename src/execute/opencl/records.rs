@@ -102,7 +102,9 @@ fn group(records: &[Record], ranges: &Ranges, items: u32) -> Group {
             accesses: [Vec::new(), Vec::new()],
             barriers: Vec::new(),
         };
-        records.iter().for_each(|record| item.take(record));
+        for record in records {
+            item.take(record);
+        }
         item.flush();
         passed.push((item.number, item.barriers));
     }
@@ -166,12 +168,14 @@ impl Item<'_> {
     }
 }
 
+/// A work-item and the barriers that it passed.
+type Passed<'a> = (u32, &'a [u32]);
+
 /// The first barrier at which two work-items part, if there is one. A work-item without records passed none.
 fn divergence(passed: &[(u32, Vec<u32>)], items: u32) -> Option<(u32, u32, u32)> {
     let silent = (0..items).find(|item| passed.binary_search_by_key(item, |(item, _)| *item).is_err());
-    let none = Vec::new();
-    let all = passed.iter().map(|(item, barriers)| (*item, barriers)).chain(silent.map(|item| (item, &none)));
-    let (mut longest, mut rest): (Option<(u32, &Vec<u32>)>, Vec<(u32, &Vec<u32>)>) = (None, Vec::new());
+    let all = passed.iter().map(|(item, barriers)| (*item, &barriers[..])).chain(silent.map(|item| (item, &[][..])));
+    let (mut longest, mut rest): (Option<Passed<'_>>, Vec<Passed<'_>>) = (None, Vec::new());
     for (item, barriers) in all {
         match longest {
             Some((_, known)) if barriers.len() <= known.len() => rest.push((item, barriers)),

@@ -83,7 +83,7 @@ impl<'a> Walker<'a> {
     fn walk_function(&mut self, item: &'a Item, function: &'a syntax::Function) {
         let Some(name) = name_of(function) else { return };
         let Some(&known) = self.functions.get(name) else { return };
-        self.function = name.to_owned();
+        name.clone_into(&mut self.function);
         let parameters = self.parameter_list(function);
         match parameters {
             _ if !known.is_kernel && !known.has_body => {}

@@ -73,10 +73,11 @@ impl<'a> Walker<'a> {
                 return self.leave_out(expr.span, "access in a macro that cannot be taken apart");
             };
             let site = self.site(kind, expr.span, self.array(part.object));
-            let logged: String = runs(&part.lanes)
+            let logged: Vec<String> = runs(&part.lanes)
                 .iter()
                 .map(|(first, count)| format!(" RACEPROOF_LANES({site}, {}, {first}, {count});", number(kind)))
                 .collect();
+            let logged = logged.concat();
             let after = format!(");{logged} raceproof_at; }}))");
             if part.arrow {
                 let Some(operator) = self.tokens.find(inner.end..whole.end, "->") else {
