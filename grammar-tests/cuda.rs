@@ -89,6 +89,7 @@ fn records_of_warps_become_a_log_that_is_judged_right() {
 
     let astray = left(&place, &program, "astray");
     assert!(astray.told.contains("wild\tastray\t\t0\t21\twrite of 4 bytes"), "{}", astray.told);
+    assert!(astray.told.contains("foreign\tastray\t\t0\t22\twrite of 4 bytes"), "{}", astray.told);
 
     let dies = left(&place, &program, "dies");
     assert!(dies.told.contains("tiles did not end well"), "{}", dies.told);

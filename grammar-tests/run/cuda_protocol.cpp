@@ -111,12 +111,15 @@ static void wide_copies(Wide* to, const Wide* from, char* end) {
     });
 }
 
-// A write far outside.
+static int not_of_the_device, of_a_library;
+bool raceproof_cuda::is_memory_of_others(std::uint64_t address) { return address == reinterpret_cast<std::uint64_t>(&of_a_library); }
+
+// Writes far outside.
 static void astray(int* a) {
     raceproof::kernel(5, "astray", [=]() mutable {
         r::kernel begun(5, a);
-        static int not_of_the_device;
         r::wr(21, not_of_the_device) = threadIdx.x;
+        r::wr(22, of_a_library) = threadIdx.x;
     });
 }
 
@@ -128,7 +131,7 @@ static const char* const SITES =
     "12\tread\tk.cu\t13\t1\t13\t2\ta\ttiles\t\n13\tread-write\tk.cu\t14\t1\t14\t2\ta\ttiles\t\n14\tatomic\tk.cu\t15\t1\t15\t2\tcount\ttiles\t\n"
     "15\twrite\tk.cu\t16\t1\t16\t2\ta\tsmall_tiles\t\n16\tread-write\tk.cu\t17\t1\t17\t2\ta\tsmall_tiles\t\n17\tread\tk.cu\t18\t1\t18\t2\ta\tsmall_tiles\t\n"
     "18\twrite\tk.cu\t19\t1\t19\t2\tto\twide_copies\t\n19\tread\tk.cu\t20\t1\t20\t2\tfrom\twide_copies\t\n20\twrite\tk.cu\t21\t1\t21\t2\tend\twide_copies\t\n"
-    "21\twrite\tk.cu\t22\t1\t22\t2\tnot_of_the_device\tastray\t\n";
+    "21\twrite\tk.cu\t22\t1\t22\t2\tnot_of_the_device\tastray\t\n22\twrite\tk.cu\t23\t1\t23\t2\tof_a_library\tastray\t\n";
 
 template <class Start> static void launch(const char* name, unsigned grid, unsigned block, cudaError_t ends, Start start) {
     r::Launched what{{grid, 1, 1}, {block, 1, 1}, 0, name};

@@ -301,7 +301,7 @@ impl Built {
             EventKind::Divergence => {
                 (format!("divergent barriers in {kernel}: {}", event.text), Some("barrier-divergence"))
             }
-            EventKind::Wild => return Some(self.wild(event)),
+            EventKind::Wild | EventKind::Foreign => return Some(self.wild(event)),
             EventKind::Mask => (format!("{} (in {kernel})", event.text), None),
             EventKind::Assertion => {
                 let (what, who) = event.text.split_once('\t').unwrap_or((&event.text, "a thread"));
@@ -333,6 +333,13 @@ impl Built {
         }
         let array = found.as_ref().map_or_else(String::new, |(_, array)| format!(" through `{array}`"));
         let place = found.map(|(place, _)| place);
+        if event.kind == EventKind::Foreign {
+            let kernel = &event.kernel;
+            let message = format!(
+                "access to memory that was allocated in a way that is not followed{array} in {kernel}: {text}; it is not logged"
+            );
+            return Told { place, message, rule: None };
+        }
         let message = format!("access outside of all allocations{array} in {}: {text}", event.kernel);
         if self.allocates_in_kernels() {
             // It may well be memory of a kernel's own, which the runtime does not know.

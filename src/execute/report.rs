@@ -27,6 +27,8 @@ pub enum EventKind {
     Divergence,
     /// A site accesses memory outside of all allocations; the text begins with the number of the site.
     Wild,
+    /// A site accesses memory that was allocated in a way that is not followed; the text is as of [`EventKind::Wild`].
+    Foreign,
     /// A warp intrinsic is called by a thread that its mask does not name.
     Mask,
     /// An assertion failed.
@@ -45,6 +47,7 @@ impl EventKind {
             "launch" => EventKind::Launch,
             "divergence" => EventKind::Divergence,
             "wild" => EventKind::Wild,
+            "foreign" => EventKind::Foreign,
             "mask" => EventKind::Mask,
             "assertion" => EventKind::Assertion,
             "crash" => EventKind::Crash,

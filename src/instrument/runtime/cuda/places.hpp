@@ -78,6 +78,10 @@ private:
     std::map<std::string, Extent> shared_arrays;
 };
 
+// Whether an address belongs to memory that the device may use though nothing was told of it: of libraries, of the driver's
+// own functions, of the system's allocator where the device shares it. In runtime.cu, and in a test another one.
+bool is_memory_of_others(std::uint64_t address);
+
 // Shared memory that no declaration told of; larger than any block's.
 constexpr std::uint64_t ALL_SHARED = std::uint64_t(1) << 20;
 
@@ -113,7 +117,7 @@ public:
         std::snprintf(text, sizeof text, "%u\t%s of %u bytes at %#llx, thread %u of block %llu", site,
                       is_write ? "write" : "read", bytes, static_cast<unsigned long long>(address), thread,
                       static_cast<unsigned long long>(block));
-        tell("wild", std::to_string(site), kernel.c_str(), text);
+        tell(is_memory_of_others(address) ? "foreign" : "wild", std::to_string(site), kernel.c_str(), text);
     }
 
     const std::string& kernel_name() const { return kernel; }

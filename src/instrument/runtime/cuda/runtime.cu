@@ -47,6 +47,17 @@ void* Session::address_of_symbol(const void* symbol) {
     return nullptr;
 }
 
+bool is_memory_of_others(std::uint64_t address) {
+    cudaPointerAttributes attributes;
+    bool is_known = cudaPointerGetAttributes(&attributes, reinterpret_cast<const void*>(address)) == cudaSuccess &&
+                    attributes.type != cudaMemoryTypeUnregistered;
+    int device = 0, shares = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&shares, cudaDevAttrPageableMemoryAccess, device);
+    cudaGetLastError();   // it was the question of the runtime, not of the program
+    return is_known || shares;
+}
+
 namespace {
 
 // A name as the program has it, without the namespaces that nvcc makes for what only one unit knows.
