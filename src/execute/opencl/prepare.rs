@@ -111,7 +111,7 @@ fn argument(
     let value = match (&parameter.kind, &given.value) {
         (ParameterKind::Global | ParameterKind::Constant, launch::Value::Buffer { buffer, offset }) => {
             let element = description.buffers[*buffer].element.bytes(Language::OpenCl);
-            Value::Buffer { number: *buffer, offset: offset * element }
+            Value::Buffer { number: *buffer, offset: offset.saturating_mul(element) }
         }
         (ParameterKind::Local, launch::Value::Local { bytes }) => Value::Local(*bytes),
         (ParameterKind::Value(words), launch::Value::Number(number)) => {

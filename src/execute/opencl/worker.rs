@@ -170,7 +170,11 @@ impl Run<'_> {
     fn launch(&mut self, program: &Program) -> Result<(), Answer> {
         let kernel = program.kernel(&self.launch.kernel).map_err(|error| self.failed(error))?;
         self.set_arguments(&kernel).map_err(|error| self.failed(error))?;
-        let all = self.launch.grid.iter().map(|&extent| u64::from(extent)).product::<u64>();
+        let all = self.launch.grid.iter().fold(1u64, |product, &extent| product.saturating_mul(extent.into()));
+        // A record has 32 bits for its work-group.
+        if all > u64::from(u32::MAX) {
+            return Err(self.failed("more than 4,294,967,295 work-groups cannot be logged"));
+        }
         if self.log.writer.is_none() {
             let (_, head) = self.run(&kernel, (0, 0), 1)?;
             return if head.is_empty() { Err(failed("the device gave no log back")) } else { Ok(()) };
@@ -314,7 +318,7 @@ impl Run<'_> {
 
     /// Puts what the work-groups of a run did into the log.
     fn keep(&mut self, id: u32, ranges: &Ranges, records: Vec<Record>) -> Result<(), Answer> {
-        let items = self.launch.block.iter().product();
+        let items = self.launch.block.iter().fold(1u32, |product, &extent| product.saturating_mul(extent));
         for group in groups(records, ranges, items) {
             self.tell(&group)?;
             if let Some((writer, _)) = &mut self.log.writer {
