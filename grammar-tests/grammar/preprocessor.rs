@@ -248,6 +248,14 @@ fn include_cycles_end() {
 }
 
 #[test]
+fn large_headers_that_include_themselves_end() {
+    let header = format!("{}#include \"a.h\"\n#include \"a.h\"\n", "int x;\n".repeat(100_000));
+    let output = with_headers("#include \"a.h\"", &[("dir/a.h", header.leak())], &[]);
+    assert!(output.gave_up && output.tokens.is_empty());
+    assert!(messages(&output.diagnostics).contains(&"includes bring in too many tokens; the file is not read"));
+}
+
+#[test]
 fn macro_bombs_end() {
     let doubling: Vec<String> = (0..60).map(|at| format!("#define M{at} M{} M{}\n", at + 1, at + 1)).collect();
     let output = run(&format!("{}M0", doubling.concat()), &Options::new(Language::Cuda));

@@ -145,7 +145,7 @@ pub enum InstrumentError {
         what: String,
     },
     /// The macros of the unit expand without end.
-    #[error("macros expand to too many tokens; the file is not read")]
+    #[error("its macros or includes make too many tokens; the file is not read")]
     TooLarge,
 }
 

@@ -22,6 +22,8 @@ const INCLUDE_DEPTH: usize = 64;
 const MOST_DIAGNOSTICS: usize = 100;
 /// Files that one unit may enter; a file that includes itself twice would otherwise enter 2^64.
 const INCLUDE_COUNT: usize = 20_000;
+/// Tokens of all files that one unit may enter: a large file that includes itself would otherwise fill the memory.
+const INCLUDE_BUDGET: usize = 6_000_000;
 
 /// The state of preprocessing one unit.
 pub(super) struct Preprocessor<'a> {
@@ -47,6 +49,8 @@ pub(super) struct Preprocessor<'a> {
     loaded: FxHashMap<PathBuf, (FileId, Rc<[Token]>)>,
     once: FxHashSet<FileId>,
     entered: usize,
+    /// Tokens of the files entered.
+    included: usize,
     counter: u32,
     diagnostics: Vec<Diagnostic>,
     missing_includes: Vec<MissingInclude>,
@@ -134,6 +138,7 @@ impl<'a> Preprocessor<'a> {
             loaded: FxHashMap::default(),
             once: FxHashSet::default(),
             entered: 0,
+            included: 0,
             counter: 0,
             diagnostics: Vec::new(),
             missing_includes: Vec::new(),
@@ -246,8 +251,8 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// Stops at a budget: nothing more is read, and the file says so.
-    pub(super) fn give_up(&mut self, span: Span) {
-        self.report(Severity::Error, span, "macros expand to too many tokens; the file is not read");
+    pub(super) fn give_up(&mut self, span: Span, why: &str) {
+        self.report(Severity::Error, span, &format!("{why}; the file is not read"));
         self.gave_up = true;
     }
 
@@ -592,6 +597,11 @@ impl<'a> Preprocessor<'a> {
         self.entered += 1;
         if self.stack.len() >= INCLUDE_DEPTH || self.entered > INCLUDE_COUNT {
             self.complain(whole, "includes nested too deeply");
+            return;
+        }
+        self.included += tokens.len();
+        if self.included > INCLUDE_BUDGET {
+            self.give_up(whole, "includes bring in too many tokens");
             return;
         }
         self.stack.push(Open { file, tokens, next: 0, conditionals: Vec::new() });

@@ -182,7 +182,7 @@ impl Preprocessor<'_> {
     fn spend(&mut self, at: Span, tokens: usize) -> bool {
         self.produced += tokens;
         if self.produced > EXPANSION_BUDGET && !self.gave_up {
-            self.give_up(at);
+            self.give_up(at, "macros expand to too many tokens");
         }
         !self.gave_up
     }
