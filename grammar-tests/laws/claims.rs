@@ -149,7 +149,7 @@ fn what_is_proved_of_claims_holds_in_every_run_and_for_the_solver() {
             if let Some(session) = solver.as_mut().filter(|_| seed % 8 == 0) {
                 let budget = AskBudget { questions: u32::MAX, integers: 20_000, bits: 20_000 };
                 let mut asker = Asker::new(session, budget, Instant::now() + Duration::from_secs(600));
-                let condition = condition::failure(&protocol, claim, &scope).expect("it was expressible");
+                let condition = condition::failure(&protocol, claim, &scope, &mut None).expect("it was expressible");
                 assert!(asker.state(&condition.state) != Answer::Sat, "seed {seed}\n{}", print(&kernel));
             }
         }

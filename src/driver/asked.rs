@@ -20,9 +20,9 @@ use std::cell::RefCell;
 
 /// Pairs that may stay open at the full price of a search, then at the middle one, then at the small one; what
 /// is asked after that stays open unasked.
-const OPEN_AT_FULL_PRICE: usize = 6;
-const OPEN_AT_MIDDLE_PRICE: usize = 32;
-const OPEN_AT_SMALL_PRICE: usize = 192;
+const OPEN_AT_FULL_PRICE: usize = 4;
+const OPEN_AT_MIDDLE_PRICE: usize = 16;
+const OPEN_AT_SMALL_PRICE: usize = 96;
 
 /// The memory of one kernel.
 #[derive(Default)]
@@ -75,11 +75,15 @@ impl Asked {
             return Err(open.clone());
         }
         let Some(budget) = known.budget(scope) else { return Err(Open::Budget) };
-        let outcome = match premises.prove_pair(pair, &Budget::SMALL) {
-            Err(Open::NoRule | Open::Budget | Open::NotExpressible(_)) if refute() => Err(Open::Refuted),
+        let outcome = premises.conflict(pair).and_then(|condition| match premises.refute(&condition, &Budget::SMALL) {
+            Err(Open::NoRule | Open::Budget) if refute() => Err(Open::Refuted),
             Err(Open::NoRule | Open::Budget) if budget != Budget::SMALL => {
-                premises.prove_pair(pair, &budget.after(Budget::SMALL))
+                premises.refute(&condition, &budget.after(Budget::SMALL))
             }
+            outcome => outcome,
+        });
+        let outcome = match outcome {
+            Err(Open::NotExpressible(_)) if refute() => Err(Open::Refuted),
             outcome => outcome,
         };
         known.remember(question, scope, &outcome);

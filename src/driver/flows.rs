@@ -29,7 +29,7 @@ pub struct KernelFlow {
 /// The kernels of a file, and what decides their accesses.
 pub fn flows(path: &Path, text: &str, options: &Options) -> FileFlows {
     let program = read(path, text, options).program;
-    let kernels = selected(&program, options).map(|function| model(&program, function, options).kernel);
+    let kernels = selected(&program, options).map(|function| model(&program, function, options, None).kernel);
     let kernels = kernels.map(|kernel| KernelFlow { flow: analyze(&kernel), kernel }).collect();
     let architecture = architecture(&program.sources);
     FileFlows { kernels, sources: program.sources, architecture }

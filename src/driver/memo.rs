@@ -4,9 +4,11 @@
 //! kernels that lower to the same thing but for where it stands, with equal launches, have one verdict: it is
 //! found once, with spans replaced by their numbers, and put in place for the others.
 //!
-//! Guarantees: what comes from memory is what [`judge`] would have answered (it depends on spans only in passing
-//! them on), so no answer depends on the order in which threads come by. Kernels are compared by two keyed hashes
-//! of 64 bits over all that they hold.
+//! Their invariants are looked for once, likewise.
+//!
+//! Guarantees: what comes from memory is what [`judge`] and [`strengthen`] would have answered (they depend on spans
+//! only in passing them on), so no answer depends on the order in which threads come by. Kernels are compared by two
+//! keyed hashes of 64 bits over all that they hold.
 //!
 //! Deliberately not kept: verdicts that the clock had a part in.
 
@@ -15,21 +17,33 @@ use super::judge::judge;
 use crate::arena::Handle;
 use crate::calculus::{Kernel, Stmt, Test};
 use crate::check::verdict::{Undecided, Verdict};
+use crate::invariant::{Strengthened, strengthen};
 use crate::launch::Facts;
 use crate::protocol::Protocol;
 use crate::prove::Assumption;
 use crate::source::{Language, Span};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
-/// The verdicts of one run.
+/// What is known of the kernels of one run.
 #[derive(Default)]
 pub(super) struct Memo {
     /// Keyed anew in every process: no one can choose kernels that meet.
     keys: [RandomState; 2],
-    known: Mutex<FxHashMap<[u64; 2], Verdict>>,
+    verdicts: Mutex<FxHashMap<Key, Verdict>>,
+    invariants: Mutex<FxHashMap<Key, Option<Strengthened>>>,
+}
+
+type Key = [u64; 2];
+
+/// One kernel of the run: what it is but for where it stands.
+pub(super) struct Entry<'m> {
+    memo: &'m Memo,
+    key: Key,
+    spans: Spans,
 }
 
 /// All that a verdict is found from, but for the options, which are those of the run.
@@ -45,16 +59,46 @@ pub(super) struct Subject<'a> {
 }
 
 impl Memo {
-    /// The verdict, from memory where it is known.
-    pub(super) fn judge(&self, subject: &Subject<'_>, options: &Options) -> Verdict {
-        let Subject { kernel, protocol, launches, language } = *subject;
+    /// The place of a kernel, as it was lowered.
+    pub(super) fn entry(&self, kernel: &Kernel) -> Entry<'_> {
         let mut numbered = kernel.clone();
         let mut spans = Spans::default();
         each_span(&mut numbered, &mut |span| *span = spans.number(*span));
+        Entry { memo: self, key: self.key(&numbered), spans }
+    }
+
+    fn key(&self, subject: &impl fmt::Debug) -> Key {
+        let mut text = Hashed(self.keys.each_ref().map(BuildHasher::build_hasher));
+        write!(text, "{subject:?}").expect("hashing does not fail");
+        text.0.map(|hasher| hasher.finish())
+    }
+}
+
+impl Entry<'_> {
+    /// The kernel of the entry with its invariants, from memory where they are known.
+    pub(super) fn strengthened(&self, kernel: &Kernel, protocol: &Protocol) -> Option<Strengthened> {
+        let Entry { memo, key, spans } = self;
+        let known = memo.invariants.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+        if let Some(mut strengthened) = known {
+            change_spans_of_invariants(&mut strengthened, |number| spans.seen.get(number.start as usize).copied());
+            return strengthened;
+        }
+        let strengthened = strengthen(kernel, protocol);
+        let mut kept = strengthened.clone();
+        if change_spans_of_invariants(&mut kept, |span| spans.numbers.get(&span).map(|&number| as_span(number))) {
+            memo.invariants.lock().unwrap_or_else(PoisonError::into_inner).insert(*key, kept);
+        }
+        strengthened
+    }
+
+    /// The verdict, from memory where it is known. The subject is the kernel of the entry with its invariants.
+    pub(super) fn judge(&self, subject: &Subject<'_>, options: &Options) -> Verdict {
+        let Subject { kernel, protocol, launches, language } = *subject;
+        let Entry { memo, key, spans } = self;
         let launches_alone: Vec<Facts> =
             launches.iter().map(|facts| Facts { spans: Vec::new(), ..facts.clone() }).collect();
-        let key = self.key(&(&numbered, &launches_alone, language));
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let key = memo.key(&(key, &launches_alone, language));
+        let known = memo.verdicts.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         if let Some(mut verdict) = known {
             change_spans(&mut verdict, |number| spans.seen.get(number.start as usize).copied());
             return verdict;
@@ -63,15 +107,9 @@ impl Memo {
         let mut kept = verdict.clone();
         let all_known = change_spans(&mut kept, |span| spans.numbers.get(&span).map(|&number| as_span(number)));
         if all_known && !verdict.undecided.iter().any(|open| matches!(open, Undecided::TimeLimit)) {
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, kept);
+            memo.verdicts.lock().unwrap_or_else(PoisonError::into_inner).insert(key, kept);
         }
         verdict
-    }
-
-    fn key(&self, subject: &impl fmt::Debug) -> [u64; 2] {
-        let mut text = Hashed(self.keys.each_ref().map(BuildHasher::build_hasher));
-        write!(text, "{subject:?}").expect("hashing does not fail");
-        text.0.map(|hasher| hasher.finish())
     }
 }
 
@@ -166,6 +204,16 @@ fn change_spans(verdict: &mut Verdict, replacement: impl Fn(Span) -> Option<Span
         possible_claims,
         undecided: _,
     } = verdict;
+    change_spans_of_assumptions(assumptions, &mut change);
+    let of_races = possible.iter_mut().map(|race| &mut race.reasons);
+    let of_syncs = possible_divergences.iter_mut().map(|divergence| &mut divergence.reasons);
+    let of_claims = possible_claims.iter_mut().map(|claim| &mut claim.reasons);
+    of_races.chain(of_syncs).chain(of_claims).flatten().for_each(|reason| change(&mut reason.span));
+    all_known
+}
+
+/// Replaces the span of every assumption.
+fn change_spans_of_assumptions(assumptions: &mut BTreeSet<Assumption>, change: &mut impl FnMut(&mut Option<Span>)) {
     let renumber = |mut assumption| {
         if let Assumption::NoUnsignedWrap { expression: _, span } = &mut assumption {
             change(span);
@@ -173,9 +221,21 @@ fn change_spans(verdict: &mut Verdict, replacement: impl Fn(Span) -> Option<Span
         assumption
     };
     *assumptions = std::mem::take(assumptions).into_iter().map(renumber).collect();
-    let of_races = possible.iter_mut().map(|race| &mut race.reasons);
-    let of_syncs = possible_divergences.iter_mut().map(|divergence| &mut divergence.reasons);
-    let of_claims = possible_claims.iter_mut().map(|claim| &mut claim.reasons);
-    of_races.chain(of_syncs).chain(of_claims).flatten().for_each(|reason| change(&mut reason.span));
+}
+
+/// Replaces every span of a kernel with invariants; whether a replacement was known for each.
+fn change_spans_of_invariants(
+    strengthened: &mut Option<Strengthened>,
+    replacement: impl Fn(Span) -> Option<Span>,
+) -> bool {
+    let Some(Strengthened { kernel, assumptions }) = strengthened else { return true };
+    let mut all_known = true;
+    let mut replaced = |span: Span| {
+        let new = replacement(span);
+        all_known &= new.is_some();
+        new
+    };
+    each_span(kernel, &mut |span| *span = replaced(*span).unwrap_or(*span));
+    change_spans_of_assumptions(assumptions, &mut |span| *span = span.and_then(&mut replaced));
     all_known
 }

@@ -45,7 +45,7 @@ use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::Span;
 use crate::{invariant, launch, lower, prove, resolve};
-use memo::{Memo, Subject};
+use memo::{Entry, Memo, Subject};
 use options::Timings;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -144,15 +144,18 @@ fn selected<'a>(program: &'a Program, options: &'a Options) -> impl Iterator<Ite
 }
 
 /// A kernel and what was inferred of it.
-struct Model {
+struct Model<'m> {
     kernel: Kernel,
     protocol: Protocol,
     /// What its invariants rely on.
     assumptions: BTreeSet<prove::Assumption>,
+    /// Its place in what a run over several files knows.
+    entry: Option<Entry<'m>>,
 }
 
-/// Lowers one kernel, looks for invariants of its loops, and infers its protocol.
-fn model(program: &Program, function: FunctionId, options: &Options) -> Model {
+/// Lowers one kernel, looks for invariants of its loops, and infers its protocol. What the run knows of the kernel is
+/// in `memo`.
+fn model<'m>(program: &Program, function: FunctionId, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
     let mut kernel = lower::lower(program, function);
     // What the command line says of the launch comes instead of what the file says.
     if options.block == [None; 3] && options.grid == [None; 3] && options.params.is_empty() {
@@ -160,24 +163,29 @@ fn model(program: &Program, function: FunctionId, options: &Options) -> Model {
     }
     let mut protocol = infer::infer(&kernel);
     let mut assumptions = BTreeSet::new();
-    if let Some(strengthened) = invariant::strengthen(&kernel, &protocol) {
+    let entry = memo.map(|memo| memo.entry(&kernel));
+    let strengthened = match &entry {
+        Some(entry) => entry.strengthened(&kernel, &protocol),
+        None => invariant::strengthen(&kernel, &protocol),
+    };
+    if let Some(strengthened) = strengthened {
         kernel = strengthened.kernel;
         assumptions = strengthened.assumptions;
         protocol = infer::infer(&kernel);
     }
     claims::adopt(&mut protocol);
-    Model { kernel, protocol, assumptions }
+    Model { kernel, protocol, assumptions, entry }
 }
 
 fn check_kernel(program: &Program, function: FunctionId, options: &Options, memo: Option<&Memo>) -> KernelReport {
     let start = Instant::now();
-    let Model { kernel, protocol, assumptions } = model(program, function, options);
+    let Model { kernel, protocol, assumptions, entry } = model(program, function, options, memo);
     let (launches, _) = launch::facts(program, function);
     let language = program.language;
-    let mut verdict = match memo {
-        Some(memo) => {
+    let mut verdict = match &entry {
+        Some(entry) => {
             let subject = Subject { kernel: &kernel, protocol: &protocol, launches: &launches, language };
-            memo.judge(&subject, options)
+            entry.judge(&subject, options)
         }
         None => judge::judge(&kernel, &protocol, &launches, language, options),
     };

@@ -55,7 +55,7 @@ pub fn show(stage: Stage, path: &Path, text: &str, options: &Options) -> Result<
 }
 
 fn of_kernel(stage: Stage, program: &Program, function: FunctionId, options: &Options) -> String {
-    let Model { kernel, protocol, .. } = model(program, function, options);
+    let Model { kernel, protocol, .. } = model(program, function, options, None);
     let places = Places::new(&program.sources, &kernel);
     match stage {
         Stage::Syntax | Stage::Calculus => calculus::text::print(&kernel),

@@ -8,9 +8,10 @@
 //!   the other.
 //! - **The user's**: claims and candidates at the start of a body.
 //!
-//! Which of these hold is not known here. Variables that reads, atomics or unknown calls set get none.
+//! Which of these hold is not known here. Variables that reads, atomics or unknown calls set get none, nor do those
+//! that no access, barrier or claim depends on.
 
-use super::Plan;
+use super::{Plan, relevant};
 use crate::calculus::{Basis, BinaryOp, Expr, ExprId, Kernel, ScalarType, SiteId, Stmt, Test, VarId, Variable};
 use crate::protocol::{Origin, Protocol};
 use rustc_hash::FxHashSet;
@@ -38,7 +39,7 @@ struct Found<'k> {
 /// Plans for the loops of `kernel` that change variables in ways without a closed form, or that carry claims. Copies
 /// of variables are added to the kernel.
 pub(super) fn plans(kernel: &mut Kernel, protocol: &Protocol) -> Vec<Plan> {
-    let lost = lost(protocol);
+    let lost = lost(protocol, kernel);
     let body = std::mem::take(&mut kernel.body);
     let mut loops = Vec::new();
     find_loops(&body, 0, &mut loops);
@@ -55,10 +56,12 @@ pub(super) fn plans(kernel: &mut Kernel, protocol: &Protocol) -> Vec<Plan> {
     plans
 }
 
-/// The names of variables that have no closed form in or after a loop, with the loop.
-fn lost(protocol: &Protocol) -> FxHashSet<(SiteId, String)> {
+/// The names of variables that matter and have no closed form in or after a loop, with the loop.
+fn lost(protocol: &Protocol, kernel: &Kernel) -> FxHashSet<(SiteId, String)> {
+    let relevant: FxHashSet<&str> =
+        relevant::variables(kernel).into_iter().map(|var| kernel.vars[var].name.as_str()).collect();
     let origins = protocol.opaques.iter().filter_map(|(_, opaque)| match &opaque.origin {
-        Origin::Loop { site, name, .. } => Some((*site, name.clone())),
+        Origin::Loop { site, name, .. } if relevant.contains(name.as_str()) => Some((*site, name.clone())),
         _ => None,
     });
     origins.collect()

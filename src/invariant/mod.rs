@@ -15,6 +15,7 @@
 
 mod candidates;
 mod plant;
+mod relevant;
 
 use crate::calculus::{ExprId, Kernel, SiteId};
 use crate::protocol::{Protocol, infer};
@@ -38,6 +39,7 @@ struct Plan {
 }
 
 /// A kernel with invariants.
+#[derive(Clone)]
 pub struct Strengthened {
     /// The kernel; each invariant is a `proved` statement of it.
     pub kernel: Kernel,

@@ -3,10 +3,10 @@
 use crate::calculus::{Expr, ExprId, ScalarType};
 use crate::protocol::{Guard, LoopId, OpaqueId, Origin, Protocol, Reason, ReasonKind, Role, sources};
 use crate::source::Span;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What an expression is used for.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Use {
     Index,
     Control,
@@ -14,9 +14,10 @@ enum Use {
 
 /// Fills in the reasons of everything.
 pub(super) fn fill(protocol: &mut Protocol) {
+    let mut values = Values::new(protocol);
     let mut loops: Vec<Vec<Reason>> = Vec::new();
     for (_, each) in protocol.loops.iter() {
-        let mut reasons = Collector::new(protocol);
+        let mut reasons = Collector::new(&mut values);
         for id in &each.loops {
             reasons.add(&loops[id.index()]);
         }
@@ -25,43 +26,26 @@ pub(super) fn fill(protocol: &mut Protocol) {
         for value in [each.guard, each.continues].into_iter().chain(carried) {
             reasons.value(value, Use::Control);
         }
-        loops.push(reasons.found);
+        loops.push(reasons.reasons.found);
     }
-    let context = |guards: &[Guard], within: &[LoopId], reasons: &mut Collector<'_>| {
+    let mut of = |value: Option<(ExprId, Use)>, guards: &[Guard], within: &[LoopId]| {
+        let mut reasons = Collector::new(&mut values);
+        if let Some((root, usage)) = value {
+            reasons.value(root, usage);
+        }
         reasons.guards(guards);
         for id in within {
             reasons.add(&loops[id.index()]);
         }
+        reasons.reasons.found
     };
-    let accesses: Vec<Vec<Reason>> = protocol
-        .accesses
-        .iter()
-        .map(|(_, access)| {
-            let mut reasons = Collector::new(protocol);
-            reasons.value(access.offset, Use::Index);
-            context(&access.guards, &access.loops, &mut reasons);
-            reasons.found
-        })
-        .collect();
-    let syncs: Vec<Vec<Reason>> = protocol
-        .syncs
-        .iter()
-        .map(|(_, sync)| {
-            let mut reasons = Collector::new(protocol);
-            context(&sync.guards, &sync.loops, &mut reasons);
-            reasons.found
-        })
-        .collect();
-    let claims: Vec<Vec<Reason>> = protocol
-        .claims
-        .iter()
-        .map(|claim| {
-            let mut reasons = Collector::new(protocol);
-            reasons.value(claim.cond, Use::Control);
-            context(&claim.guards, &claim.loops, &mut reasons);
-            reasons.found
-        })
-        .collect();
+    let accesses = protocol.accesses.iter();
+    let accesses: Vec<Vec<Reason>> =
+        accesses.map(|(_, access)| of(Some((access.offset, Use::Index)), &access.guards, &access.loops)).collect();
+    let syncs: Vec<Vec<Reason>> = protocol.syncs.iter().map(|(_, sync)| of(None, &sync.guards, &sync.loops)).collect();
+    let claims = protocol.claims.iter();
+    let claims: Vec<Vec<Reason>> =
+        claims.map(|claim| of(Some((claim.cond, Use::Control)), &claim.guards, &claim.loops)).collect();
     protocol.claims.iter_mut().zip(claims).for_each(|(claim, reasons)| claim.reasons = reasons);
     let handles: Vec<_> = protocol.loops.handles().collect();
     handles.into_iter().zip(loops).for_each(|(id, reasons)| protocol.loops[id].reasons = reasons);
@@ -71,26 +55,35 @@ pub(super) fn fill(protocol: &mut Protocol) {
     handles.into_iter().zip(syncs).for_each(|(id, reasons)| protocol.syncs[id].reasons = reasons);
 }
 
-struct Collector<'p> {
-    protocol: &'p Protocol,
+/// Reasons, each once, in the order in which they were met.
+#[derive(Default)]
+struct Reasons {
     found: Vec<Reason>,
     seen: FxHashSet<Reason>,
 }
 
-impl<'p> Collector<'p> {
-    fn new(protocol: &'p Protocol) -> Self {
-        Collector { protocol, found: Vec::new(), seen: FxHashSet::default() }
-    }
-
+impl Reasons {
     fn push(&mut self, reason: Reason) {
         if self.seen.insert(reason.clone()) {
             self.found.push(reason);
         }
     }
+}
+
+/// The reasons of one thing.
+struct Collector<'v, 'p> {
+    values: &'v mut Values<'p>,
+    reasons: Reasons,
+}
+
+impl<'v, 'p> Collector<'v, 'p> {
+    fn new(values: &'v mut Values<'p>) -> Self {
+        Collector { values, reasons: Reasons::default() }
+    }
 
     fn add(&mut self, reasons: &[Reason]) {
         for reason in reasons {
-            self.push(reason.clone());
+            self.reasons.push(reason.clone());
         }
     }
 
@@ -102,63 +95,93 @@ impl<'p> Collector<'p> {
     }
 
     fn value(&mut self, root: ExprId, usage: Use) {
+        for reason in self.values.reasons(root, usage) {
+            self.reasons.push(reason.clone());
+        }
+    }
+}
+
+/// The reasons of values. One guard is around many accesses, and one unknown value in many guards.
+struct Values<'p> {
+    protocol: &'p Protocol,
+    reasons: FxHashMap<(ExprId, Use), Vec<Reason>>,
+    /// The array contents that an unknown value is computed from.
+    data: FxHashMap<OpaqueId, Vec<OpaqueId>>,
+}
+
+impl<'p> Values<'p> {
+    fn new(protocol: &'p Protocol) -> Self {
+        Values { protocol, reasons: FxHashMap::default(), data: FxHashMap::default() }
+    }
+
+    fn reasons(&mut self, root: ExprId, usage: Use) -> &[Reason] {
+        if !self.reasons.contains_key(&(root, usage)) {
+            let reasons = self.find(root, usage).found;
+            self.reasons.insert((root, usage), reasons);
+        }
+        &self.reasons[&(root, usage)]
+    }
+
+    fn find(&mut self, root: ExprId, usage: Use) -> Reasons {
         let protocol = self.protocol;
-        let before = self.found.len();
         let mut uncomputable = false;
         let mut unknown = Vec::new();
         protocol.exprs.visit(root, |id, node| match node {
             Expr::Var(var) => unknown.extend(opaque_of(protocol, *var)),
             _ => uncomputable |= matches!(protocol.exprs.ty(id), ScalarType::Opaque { .. }),
         });
+        let mut reasons = Reasons::default();
         for id in unknown {
-            self.opaque(id, usage);
+            self.opaque(id, usage, &mut reasons);
         }
-        if uncomputable && self.found.len() == before {
-            self.push(plain(ReasonKind::UnsupportedCall, protocol.spans.get(root).copied()));
+        if uncomputable && reasons.found.is_empty() {
+            reasons.push(plain(ReasonKind::UnsupportedCall, protocol.spans.get(root).copied()));
         }
+        reasons
     }
 
-    fn opaque(&mut self, id: OpaqueId, usage: Use) {
+    fn opaque(&mut self, id: OpaqueId, usage: Use, reasons: &mut Reasons) {
         let opaque = &self.protocol.opaques[id];
         match &opaque.origin {
-            Origin::Read { .. } | Origin::Atomic { .. } => self.data(id, usage),
-            Origin::Havoc(_) => self.push(plain(ReasonKind::UnsupportedCall, opaque.span)),
-            Origin::Complex { value } => {
-                self.push(plain(ReasonKind::TooComplex, opaque.span));
-                self.data_behind(&[*value], usage);
+            Origin::Read { .. } | Origin::Atomic { .. } => reasons.push(self.content(id, usage)),
+            Origin::Havoc(_) => reasons.push(plain(ReasonKind::UnsupportedCall, opaque.span)),
+            Origin::Complex { .. } => {
+                reasons.push(plain(ReasonKind::TooComplex, opaque.span));
+                self.data_behind(id, usage, reasons);
             }
-            Origin::Function { args, .. } => {
-                self.push(plain(ReasonKind::UnsupportedCall, opaque.span));
-                self.data_behind(args, usage);
+            Origin::Function { .. } => {
+                reasons.push(plain(ReasonKind::UnsupportedCall, opaque.span));
+                self.data_behind(id, usage, reasons);
             }
             Origin::Loop { .. } => {
-                if !self.data_behind(&sources::behind(self.protocol, id), usage) {
-                    self.push(plain(ReasonKind::UnknownLoopCount, opaque.span));
+                if !self.data_behind(id, usage, reasons) {
+                    reasons.push(plain(ReasonKind::UnknownLoopCount, opaque.span));
                 }
             }
         }
     }
 
     /// Array content that reaches the use.
-    fn data(&mut self, id: OpaqueId, usage: Use) {
+    fn content(&self, id: OpaqueId, usage: Use) -> Reason {
         let kind = if usage == Use::Index { ReasonKind::DataDependentIndex } else { ReasonKind::DataDependentGuard };
         let opaque = &self.protocol.opaques[id];
         let array = match opaque.origin {
             Origin::Read { array, .. } | Origin::Atomic { array, .. } => Some(array),
             _ => None,
         };
-        self.push(Reason { kind, span: opaque.span, array });
+        Reason { kind, span: opaque.span, array }
     }
 
-    /// The array contents that values are computed from; whether there are any.
-    fn data_behind(&mut self, values: &[ExprId], usage: Use) -> bool {
+    /// Adds the array contents that an unknown value is computed from; whether there are any.
+    fn data_behind(&mut self, id: OpaqueId, usage: Use, reasons: &mut Reasons) -> bool {
         let protocol = self.protocol;
-        let sources = sources::sources(protocol, values);
-        let data: Vec<OpaqueId> =
-            sources.opaques.into_iter().filter(|&id| sources::is_data(&protocol.opaques[id].origin)).collect();
-        for &id in &data {
-            self.data(id, usage);
+        if !self.data.contains_key(&id) {
+            let sources = sources::sources(protocol, &sources::behind(protocol, id));
+            let is_data = |id: &OpaqueId| sources::is_data(&protocol.opaques[*id].origin);
+            self.data.insert(id, sources.opaques.into_iter().filter(is_data).collect());
         }
+        let data = &self.data[&id];
+        data.iter().for_each(|&content| reasons.push(self.content(content, usage)));
         !data.is_empty()
     }
 }

@@ -160,7 +160,7 @@ impl<'s> Asker<'s> {
 
     /// Whether a claim can fail in some thread.
     pub fn claim(&mut self, protocol: &Protocol, claim: &Claim, scope: &Scope) -> Reply {
-        if let Ok(condition) = condition::failure(protocol, claim, scope)
+        if let Ok(condition) = condition::failure(protocol, claim, scope, &mut None)
             && self.over_integers(&condition) == Answer::Unsat
         {
             return self.proved(protocol, scope, condition.assumptions.into_iter().collect());

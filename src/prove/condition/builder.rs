@@ -67,12 +67,14 @@ pub(super) enum Key {
 pub(super) type Digits = ((Poly, Poly, bool), (Poly, Poly));
 
 /// A divisor of a value and the digit that it left.
+#[derive(Clone)]
 pub(super) struct Record {
     pub(super) side: Side,
     pub(super) divisor: Poly,
     pub(super) remainder: Poly,
 }
 
+#[derive(Clone)]
 pub(super) struct Builder<'a> {
     pub(super) protocol: &'a Protocol,
     pub(super) scope: &'a Scope,

@@ -10,15 +10,42 @@ use super::oracle::Oracle;
 use super::spot::Spot;
 use super::truth::Polarity;
 use crate::memory_model::Level;
-use crate::protocol::{Claim, Protocol};
+use crate::protocol::{Before, Claim, Guard, LoopId, Protocol};
 use crate::prove::rules::poly::Side;
 use crate::prove::rules::sign::Certificate;
 use crate::prove::rules::state::State;
 use crate::prove::{Open, Scope};
 
-/// The condition that `claim` fails.
-pub fn failure(protocol: &Protocol, claim: &Claim, scope: &Scope) -> Result<Condition, Open> {
-    let builder = build(protocol, claim, scope, (Oracle::searching(), Hints::Wanted))?;
+/// What is known of a thread at the place of a claim. Claims that stand together share it.
+pub struct Place<'a> {
+    before: Before,
+    guards: Vec<Guard>,
+    loops: Vec<LoopId>,
+    known: Builder<'a>,
+}
+
+impl Place<'_> {
+    fn is_of(&self, claim: &Claim) -> bool {
+        let Claim { site: _, cond: _, guards, loops, before, reasons: _ } = claim;
+        self.before == *before && self.guards == *guards && self.loops == *loops
+    }
+}
+
+/// The condition that `claim` fails. `place` is that of the claim asked about last, and becomes that of this one.
+pub fn failure<'a>(
+    protocol: &'a Protocol,
+    claim: &Claim,
+    scope: &'a Scope,
+    place: &mut Option<Place<'a>>,
+) -> Result<Condition, Open> {
+    if !place.as_ref().is_some_and(|place| place.is_of(claim)) {
+        let known = reached(protocol, claim, scope, Oracle::searching())?;
+        let Claim { guards, loops, before, .. } = claim.clone();
+        *place = Some(Place { before, guards, loops, known });
+    }
+    let Some(Place { known, .. }) = place else { unreachable!("it was just made") };
+    let mut builder = known.clone();
+    fails(&mut builder, claim, Hints::Wanted)?;
     Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))
 }
 
@@ -29,18 +56,23 @@ pub fn replay_failure(
     scope: &Scope,
     rulings: &[Option<Certificate>],
 ) -> Result<State, String> {
-    let builder = build(protocol, claim, scope, (Oracle::replaying(rulings), Hints::Unwanted))
-        .map_err(|open| format!("{open:?}"))?;
+    let in_words = |open: Open| format!("{open:?}");
+    let mut builder = reached(protocol, claim, scope, Oracle::replaying(rulings)).map_err(in_words)?;
+    fails(&mut builder, claim, Hints::Unwanted).map_err(in_words)?;
     Condition::of(builder).map(|condition| condition.state).map_err(str::to_owned)
 }
 
-fn build<'a>(
+fn out_of_range() -> Open {
+    Open::NotExpressible("numbers or terms out of range".to_owned())
+}
+
+/// A thread reaches the claim.
+fn reached<'a>(
     protocol: &'a Protocol,
     claim: &Claim,
     scope: &'a Scope,
-    (oracle, hints): (Oracle<'a>, Hints),
+    oracle: Oracle<'a>,
 ) -> Result<Builder<'a>, Open> {
-    let out_of_range = || Open::NotExpressible("numbers or terms out of range".to_owned());
     let mut builder = Builder::new(protocol, Level::Block, scope, oracle);
     // The second place is that of a thread of which nothing is said: what both would agree about is uniform.
     for side in Side::BOTH {
@@ -62,8 +94,12 @@ fn build<'a>(
     builder.launch_bounds().ok_or_else(out_of_range)?;
     builder.assume_guards(0, &claim.loops, &claim.guards);
     builder.promote_signs();
+    Ok(builder)
+}
+
+/// What is claimed does not hold for it.
+fn fails(builder: &mut Builder<'_>, claim: &Claim, hints: Hints) -> Result<(), Open> {
     let alternatives = builder.truth(claim.cond, 0, Polarity::Fails);
     builder.disjunction(alternatives);
-    conflict::finish(&mut builder, hints).ok_or_else(out_of_range)?;
-    Ok(builder)
+    conflict::finish(builder, hints).ok_or_else(out_of_range)
 }

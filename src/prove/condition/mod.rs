@@ -42,7 +42,7 @@ use oracle::Oracle;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use claim::{failure, replay_failure};
+pub use claim::{Place, failure, replay_failure};
 pub(in crate::prove) use conflict::{relations, stated_relation};
 pub use pairs::{SameValue, pairs, same_value};
 pub(in crate::prove) use spot::Spot;

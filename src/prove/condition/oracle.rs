@@ -14,6 +14,7 @@ const PER_QUESTION: u32 = 24;
 const PER_CONDITION: u32 = 3_000;
 
 /// Who answers.
+#[derive(Clone)]
 pub(super) enum Oracle<'a> {
     /// Searches, and remembers the answers.
     Search { effort: Effort, rulings: Vec<Option<Certificate>> },

@@ -29,12 +29,12 @@ pub use check::CheckError;
 pub use derivation::Derivation;
 pub use search::Budget;
 
-use super::condition::{self, Condition, Returned};
+use super::condition::{self, Condition, Place, Returned};
 use super::{Assumption, Open, Pair, Proof, Scope, SyncQuestion};
 use crate::protocol::{Claim, Protocol};
 use derivation::Refutation;
 use search::Outcome;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 /// A protocol and a scope for which proofs are sought. That their assumptions hold somewhere at all is looked at
 /// once, when a first proof relies on it.
@@ -44,18 +44,29 @@ pub struct Premises<'a> {
     /// The launches.
     pub scope: &'a Scope,
     has_a_point: OnceCell<bool>,
+    /// Where the claim stands that was asked about last.
+    place: RefCell<Option<Place<'a>>>,
 }
 
 impl<'a> Premises<'a> {
     /// Nothing has been looked at yet.
     pub fn new(protocol: &'a Protocol, scope: &'a Scope) -> Self {
-        Premises { protocol, scope, has_a_point: OnceCell::new() }
+        Premises { protocol, scope, has_a_point: OnceCell::new(), place: RefCell::default() }
     }
 
     /// Proves that two threads cannot conflict at `pair`.
     pub fn prove_pair(&self, pair: &Pair, budget: &Budget) -> Result<Proof, Open> {
-        let condition = condition::build(self.protocol, pair, self.scope)?;
-        self.not_vacuous(proof_of(vec![condition], Vec::new(), self.scope, *budget)?)
+        self.refute(&self.conflict(pair)?, budget)
+    }
+
+    /// The condition that two threads conflict at `pair`.
+    pub fn conflict(&self, pair: &Pair) -> Result<Condition, Open> {
+        condition::build(self.protocol, pair, self.scope)
+    }
+
+    /// Proves that a condition of these premises holds nowhere.
+    pub fn refute(&self, condition: &Condition, budget: &Budget) -> Result<Proof, Open> {
+        self.not_vacuous(proof_of(std::slice::from_ref(condition), Vec::new(), self.scope, *budget)?)
     }
 
     /// Proves that of two threads of a block either both or neither reach the sync in a turn of the loops
@@ -67,13 +78,13 @@ impl<'a> Premises<'a> {
         budget: &Budget,
     ) -> Result<Proof, Open> {
         let (conditions, assumptions) = condition::guard_conditions(self.protocol, question, returned, self.scope)?;
-        self.not_vacuous(proof_of(conditions, assumptions, self.scope, *budget)?)
+        self.not_vacuous(proof_of(&conditions, assumptions, self.scope, *budget)?)
     }
 
     /// Proves that a claim holds in every thread that reaches it.
     pub fn prove_claim(&self, claim: &Claim, budget: &Budget) -> Result<Proof, Open> {
-        let condition = condition::failure(self.protocol, claim, self.scope)?;
-        self.not_vacuous(proof_of(vec![condition], Vec::new(), self.scope, *budget)?)
+        let condition = condition::failure(self.protocol, claim, self.scope, &mut self.place.borrow_mut())?;
+        self.refute(&condition, budget)
     }
 
     /// A proof from assumptions that nothing satisfies is none.
@@ -137,7 +148,7 @@ pub fn check_sync_uniform(
 }
 
 fn proof_of(
-    conditions: Vec<Condition>,
+    conditions: &[Condition],
     mut assumptions: Vec<Assumption>,
     scope: &Scope,
     budget: Budget,
@@ -149,8 +160,9 @@ fn proof_of(
             Outcome::Stuck => return Err(Open::NoRule),
             Outcome::Spent => return Err(Open::Budget),
         };
-        assumptions.extend(condition.assumptions);
-        derivation.refutations.push(Refutation { rulings: condition.rulings, root, names: condition.names });
+        assumptions.extend(condition.assumptions.iter().cloned());
+        let (rulings, names) = (condition.rulings.clone(), condition.names.clone());
+        derivation.refutations.push(Refutation { rulings, root, names });
     }
     assumptions.sort();
     assumptions.dedup();
