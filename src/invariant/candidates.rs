@@ -30,6 +30,8 @@ const MAX_NESTING: usize = 64;
 /// A loop as it is looked at.
 struct Found<'k> {
     site: SiteId,
+    /// The outermost loop around it, or itself.
+    nest: SiteId,
     body: &'k [Stmt],
     /// Its own variable and its step, if it is counted.
     counted: Option<(VarId, ExprId)>,
@@ -42,13 +44,13 @@ pub(super) fn plans(kernel: &mut Kernel, protocol: &Protocol) -> Vec<Plan> {
     let lost = lost(protocol, kernel);
     let body = std::mem::take(&mut kernel.body);
     let mut loops = Vec::new();
-    find_loops(&body, 0, &mut loops);
+    find_loops(&body, (None, 0), &mut loops);
     let mut plans = Vec::new();
     let mut total = 0;
     for found in &loops {
         let plan = plan(kernel, found, &lost);
         total += plan.candidates.len();
-        if total <= MOST_OF_KERNEL {
+        if total <= MOST_OF_KERNEL && !plan.candidates.is_empty() {
             plans.push(plan);
         }
     }
@@ -67,24 +69,26 @@ fn lost(protocol: &Protocol, kernel: &Kernel) -> FxHashSet<(SiteId, String)> {
     origins.collect()
 }
 
-fn find_loops<'k>(body: &'k [Stmt], depth: usize, found: &mut Vec<Found<'k>>) {
+fn find_loops<'k>(body: &'k [Stmt], (nest, depth): (Option<SiteId>, usize), found: &mut Vec<Found<'k>>) {
     if depth > MAX_NESTING {
         return;
     }
     for stmt in body {
         match stmt {
             Stmt::If { then, otherwise, .. } => {
-                find_loops(then, depth + 1, found);
-                find_loops(otherwise, depth + 1, found);
+                find_loops(then, (nest, depth + 1), found);
+                find_loops(otherwise, (nest, depth + 1), found);
             }
             Stmt::For(each) => {
+                let (site, nest) = (each.site, nest.unwrap_or(each.site));
                 let counted = Some((each.var, each.step.by));
-                found.push(Found { site: each.site, body: &each.body, counted, tests: Vec::new() });
-                find_loops(&each.body, depth + 1, found);
+                found.push(Found { site, nest, body: &each.body, counted, tests: Vec::new() });
+                find_loops(&each.body, (Some(nest), depth + 1), found);
             }
             Stmt::Loop { test: Test::Before(test) | Test::After(test), body, site } => {
-                found.push(Found { site: *site, body, counted: None, tests: vec![*test] });
-                find_loops(body, depth + 1, found);
+                let (site, nest) = (*site, nest.unwrap_or(*site));
+                found.push(Found { site, nest, body, counted: None, tests: vec![*test] });
+                find_loops(body, (Some(nest), depth + 1), found);
             }
             _ => {}
         }
@@ -143,7 +147,7 @@ impl Effects {
 }
 
 fn plan(kernel: &mut Kernel, found: &Found<'_>, lost: &FxHashSet<(SiteId, String)>) -> Plan {
-    let mut plan = Plan { site: found.site, candidates: Vec::new(), copies: Vec::new() };
+    let mut plan = Plan { site: found.site, nest: found.nest, candidates: Vec::new(), copies: Vec::new() };
     if lost.iter().any(|(site, _)| *site == found.site) {
         add_families(kernel, found, lost, &mut plan);
     }

@@ -32,6 +32,8 @@ const MOST_ROUNDS: usize = 16;
 struct Plan {
     /// The loop.
     site: SiteId,
+    /// The outermost loop around it, or itself.
+    nest: SiteId,
     /// Conditions over the kernel's variables, as they are at the start of a turn.
     candidates: Vec<ExprId>,
     /// Variables that hold what others had before the loop: the copy and the original.
@@ -48,25 +50,39 @@ pub struct Strengthened {
 }
 
 /// `kernel`, from which `protocol` was inferred, with the invariants that were proved of it; `None` if there are none.
+///
+/// Nests of loops are settled one after the other: what is kept of one is known in those behind it.
 pub fn strengthen(kernel: &Kernel, protocol: &Protocol) -> Option<Strengthened> {
     let mut kernel = kernel.clone();
-    let mut plans = candidates::plans(&mut kernel, protocol);
+    let plans = candidates::plans(&mut kernel, protocol);
+    let (mut kept, mut assumptions) = (Vec::new(), BTreeSet::new());
+    for nest in plans.chunk_by(|one, other| one.nest == other.nest) {
+        if let Some((plans, more)) = settled(&kernel, &kept, nest.to_vec()) {
+            kept.extend(plans);
+            assumptions.extend(more);
+        }
+    }
+    (!kept.is_empty()).then(|| Strengthened { kernel: plant::invariants(kernel, &kept), assumptions })
+}
+
+/// The candidates of one nest that are invariants, and what their proofs rely on; `kept` are those of nests before it.
+fn settled(kernel: &Kernel, kept: &[Plan], mut plans: Vec<Plan>) -> Option<(Vec<Plan>, BTreeSet<Assumption>)> {
     for _ in 0..MOST_ROUNDS {
         plans.retain(|plan| !plan.candidates.is_empty());
         if plans.is_empty() {
             return None;
         }
-        if let Some(assumptions) = proved(&kernel, &mut plans) {
-            candidates::drop_implied(&kernel, &mut plans);
-            return Some(Strengthened { kernel: plant::invariants(kernel, &plans), assumptions });
+        if let Some(assumptions) = proved(kernel, kept, &mut plans) {
+            candidates::drop_implied(kernel, &mut plans);
+            return Some((plans, assumptions));
         }
     }
     None
 }
 
 /// What the proofs of all candidates rely on; if some are not proved, these are dropped instead.
-fn proved(kernel: &Kernel, plans: &mut [Plan]) -> Option<BTreeSet<Assumption>> {
-    let (trial, parts) = plant::obligations(kernel, plans);
+fn proved(kernel: &Kernel, kept: &[Plan], plans: &mut [Plan]) -> Option<BTreeSet<Assumption>> {
+    let (trial, parts) = plant::obligations(kernel, kept, plans);
     let protocol = infer::infer(&trial);
     let scope = Scope::default();
     let premises = Premises::new(&protocol, &scope);

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 /// Loops nested deeper than this are left alone.
 const MAX_NESTING: usize = 64;
 
-/// A candidate: its plan, and its place among that plan's candidates.
+/// A candidate: its plan, counted in the nest, and its place among that plan's candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Part {
     pub(super) plan: usize,
@@ -17,10 +17,21 @@ pub(super) struct Part {
 /// What is planted.
 enum Purpose {
     /// Each candidate is supposed at the start of a turn and after the loop, and claimed before the loop and at the
-    /// end of a turn. The sites of the claims.
-    Trial(FxHashMap<SiteId, Part>),
+    /// end of a turn.
+    Trial(Trial),
     /// Each holds at the start of a turn and after the loop.
     Keep,
+}
+
+/// What is tried of a nest of loops.
+struct Trial {
+    nest: SiteId,
+    /// Plans before this one are settled.
+    first: usize,
+    /// The sites of the claims.
+    parts: FxHashMap<SiteId, Part>,
+    /// Whether the nest has been met: what stands behind it does not matter.
+    met: bool,
 }
 
 struct Planter<'p> {
@@ -29,12 +40,15 @@ struct Planter<'p> {
     purpose: Purpose,
 }
 
-/// `kernel` with everything that must be shown for the candidates to be invariants, and which claim is about which.
-pub(super) fn obligations(kernel: &Kernel, plans: &[Plan]) -> (Kernel, FxHashMap<SiteId, Part>) {
-    let planter = Planter { kernel: kernel.clone(), plans, purpose: Purpose::Trial(FxHashMap::default()) };
-    let planter = planter.all();
+/// `kernel` up to the end of the nest that `plans` are about, with everything that must be shown for their candidates to
+/// be invariants, and which claim is about which. `kept` are invariants of nests before it.
+pub(super) fn obligations(kernel: &Kernel, kept: &[Plan], plans: &[Plan]) -> (Kernel, FxHashMap<SiteId, Part>) {
+    let Some(nest) = plans.first().map(|plan| plan.nest) else { return (kernel.clone(), FxHashMap::default()) };
+    let all: Vec<Plan> = kept.iter().chain(plans).cloned().collect();
+    let trial = Trial { nest, first: kept.len(), parts: FxHashMap::default(), met: false };
+    let planter = Planter { kernel: kernel.clone(), plans: &all, purpose: Purpose::Trial(trial) }.all();
     match planter.purpose {
-        Purpose::Trial(parts) => (planter.kernel, parts),
+        Purpose::Trial(trial) => (planter.kernel, trial.parts),
         Purpose::Keep => unreachable!("the purpose does not change"),
     }
 }
@@ -57,23 +71,40 @@ impl Planter<'_> {
         }
         let mut planted = Vec::with_capacity(body.len());
         for stmt in body {
+            if self.is_over() {
+                break;
+            }
             match stmt {
                 Stmt::If { cond, then, otherwise } => {
                     let (then, otherwise) = (self.block(then, depth + 1), self.block(otherwise, depth + 1));
                     planted.push(Stmt::If { cond, then, otherwise });
                 }
                 Stmt::For(mut each) => {
+                    let site = each.site;
                     each.body = self.block(each.body, depth + 1);
                     self.counted(*each, &mut planted);
+                    self.leave(site);
                 }
                 Stmt::Loop { test, body, site } => {
                     let body = self.block(body, depth + 1);
                     self.looped(test, body, site, &mut planted);
+                    self.leave(site);
                 }
                 other => planted.push(other),
             }
         }
         planted
+    }
+
+    /// Whether everything that matters has been planted.
+    fn is_over(&self) -> bool {
+        matches!(&self.purpose, Purpose::Trial(trial) if trial.met)
+    }
+
+    fn leave(&mut self, site: SiteId) {
+        if let Purpose::Trial(trial) = &mut self.purpose {
+            trial.met |= trial.nest == site;
+        }
     }
 
     fn plan_of(&self, site: SiteId) -> Option<usize> {
@@ -133,7 +164,8 @@ impl Planter<'_> {
     /// Claims of all candidates, with one variable read as another value.
     fn claims(&mut self, plan: usize, change: Option<(VarId, ExprId)>, planted: &mut Vec<Stmt>) {
         let plans = self.plans;
-        let Purpose::Trial(parts) = &mut self.purpose else { return };
+        let Purpose::Trial(trial) = &mut self.purpose else { return };
+        let Some(number) = plan.checked_sub(trial.first) else { return };
         for (candidate, &cond) in plans[plan].candidates.iter().enumerate() {
             let cond = match change {
                 Some((var, value)) => {
@@ -143,7 +175,7 @@ impl Planter<'_> {
                 None => cond,
             };
             let site = self.kernel.sites.push(Site { span: None, inlined: Vec::new() });
-            parts.insert(site, Part { plan, candidate });
+            trial.parts.insert(site, Part { plan: number, candidate });
             planted.push(Stmt::Assert { cond, site });
         }
     }
