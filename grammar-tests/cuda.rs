@@ -91,6 +91,10 @@ fn records_of_warps_become_a_log_that_is_judged_right() {
     assert!(astray.told.contains("wild\tastray\t\t0\t21\twrite of 4 bytes"), "{}", astray.told);
     assert!(astray.told.contains("foreign\tastray\t\t0\t22\twrite of 4 bytes"), "{}", astray.told);
 
+    let never = left(&place, &program, "never");
+    assert_eq!(never.told, "");
+    assert!(never.info.contains("0 launches") && never.info.contains("complete"), "{}", never.info);
+
     let dies = left(&place, &program, "dies");
     assert!(dies.told.contains("tiles did not end well"), "{}", dies.told);
     assert!(dies.check.contains("incomplete: the log is cut off"), "{}", dies.check);

@@ -179,6 +179,10 @@ int main(int, char** arguments) {
         launch("wide_copies", 2, 32, cudaSuccess, [&] { wide_copies(copies, copies + 3, copies[0].bytes + 69999); });
     } else if (kernel == "astray") {
         launch("astray", 1, 32, cudaSuccess, [&] { astray(a); });
+    } else if (kernel == "never") {
+        // Refused by CUDA: too many threads.
+        r::Launched what{{1, 1, 1}, {4096, 1, 1}, 0, "never"};
+        r::Session::the().launch(what, [] { return cudaErrorInvalidConfiguration; }, [] { return cudaSuccess; });
     } else if (kernel == "dies") {
         launch("tiles", 64, 64, cudaErrorInvalidValue, [&] { tiles(a, count, rounds); });
     }

@@ -34,6 +34,9 @@ struct Launched {
     const char* name;   // if the kernel does not tell its own
 };
 
+// How a launch ended.
+enum class Ending { well, dead, never_began };
+
 class Drain {
 public:
     // Takes device memory for rings of `words` in all. Whether there is enough.
@@ -82,11 +85,13 @@ public:
         thread = std::thread([this] { empty_until_the_end(); });
     }
 
-    // The launch is over; `is_dead` if the device says that it failed. Whether its log is whole.
-    bool end(bool is_dead) {
-        is_lost = is_lost || is_dead;
+    // The launch is over. Whether its log is whole.
+    bool end(Ending how) {
+        if (how == Ending::dead) is_lost = true;
         is_running = false;
         thread.join();
+        if (how == Ending::never_began) return true;
+        if (!is_lost) empty_the_rest();
         bool is_whole = !is_lost;
         if (running) {
             for (auto& reader : readers) reader.finish();
@@ -120,7 +125,6 @@ private:
         while (is_running && !is_lost) {
             if (!empty_once()) std::this_thread::sleep_for(std::chrono::microseconds(50));
         }
-        if (!is_lost) empty_the_rest();
     }
 
     // Sees the counters as they are now. Writers count before they ask for more, so that what is counted is written.

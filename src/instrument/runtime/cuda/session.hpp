@@ -49,7 +49,8 @@ public:
         drain.begin(*log, allocations, tables, what);
         cudaError_t started = start();
         cudaError_t ended = started == cudaSuccess ? wait() : cudaSuccess;
-        if (!drain.end(ended != cudaSuccess)) cut_off(what.name, ended);
+        Ending how = started != cudaSuccess ? Ending::never_began : ended != cudaSuccess ? Ending::dead : Ending::well;
+        if (!drain.end(how)) cut_off(what.name, ended);
         return started;
     }
 
