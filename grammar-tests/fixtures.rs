@@ -6,7 +6,7 @@ mod compare;
 mod copies;
 pub(crate) mod expectation;
 
-use expectation::Fixture;
+pub(crate) use expectation::Fixture;
 use raceproof::diagnostic::report::FileReport;
 use raceproof::driver::FrontEnd;
 use raceproof::driver::parallel::{Input, Unwatched, check_all};
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// All fixtures, sorted.
-fn files() -> Vec<PathBuf> {
+pub(crate) fn files() -> Vec<PathBuf> {
     let (files, errors) = raceproof::source::discover::discover(&[PathBuf::from("fixtures")]);
     assert!(errors.is_empty(), "{errors:?}");
     let wanted = std::env::var("RACEPROOF_FIXTURE").unwrap_or_default();

@@ -4,6 +4,7 @@
 //! - [`clang`]: the front end on libclang, against tree-sitter's and against bad weather.
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`cuda`]: the records of the cuda back end, and what nvcc says of instrumented text.
+//! - [`execution`]: what `check` says of every CUDA fixture, against runs of its kernels.
 //! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
 //! - [`flow`]: which inputs reach an access: the law behind amplification, and what files expect.
 //! - [`grammar`]: syntax and preprocessor: small texts and what they are read as.
@@ -27,6 +28,7 @@ mod amplify;
 mod clang;
 mod cli;
 mod cuda;
+mod execution;
 mod fixtures;
 mod flow;
 mod grammar;

@@ -19,12 +19,20 @@ pub(super) struct Kernels {
     pub(super) has_main: bool,
 }
 
-/// A kernel as it is written.
-struct Head {
-    /// Qualified.
-    name: String,
-    is_template: bool,
-    parameters: Vec<Parameter>,
+/// A kernel as it is written: what a launch of it names and gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Its name, qualified.
+    pub name: String,
+    /// Its template parameters, if it is a template: their names, and whether they are values.
+    pub template: Option<Vec<(String, bool)>>,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// The kernels of a file, as they are written, in source order.
+pub fn heads(path: &Path, text: &str, options: &Options) -> Vec<Head> {
+    kernels(path, text, options).heads
 }
 
 /// Reads a file of kernels.
@@ -34,7 +42,7 @@ pub(super) fn kernels(path: &Path, text: &str, options: &Options) -> Kernels {
     collect(&unit.items, "", &mut heads);
     let has_main = unit.items.iter().any(is_main);
     let program = resolve::resolve(unit).program;
-    for head in heads.iter_mut().filter(|head| !head.is_template) {
+    for head in heads.iter_mut().filter(|head| head.template.is_none()) {
         let mut named = program.kernels.iter().map(|&kernel| &program.functions[kernel]);
         let same = |function: &&crate::resolve::program::Function| {
             let names = function.params.iter().map(|&param| program.variables[param].name.as_str());
@@ -76,13 +84,18 @@ fn collect(items: &[Item], outer: &str, heads: &mut Vec<Head>) {
                     if !is_special {
                         let name = format!("{outer}{}", last.name.text);
                         let parameters = function.params.iter().map(parameter).collect();
-                        heads.push(Head { name, is_template: function.template.is_some(), parameters });
+                        heads.push(Head { name, template: function.template.as_deref().map(template), parameters });
                     }
                 }
             }
             _ => {}
         }
     }
+}
+
+fn template(params: &[syntax::TemplateParam]) -> Vec<(String, bool)> {
+    let is_value = |param: &syntax::TemplateParam| matches!(param.kind, syntax::TemplateParamKind::Value(..));
+    params.iter().map(|param| (param.name.text.clone(), is_value(param))).collect()
 }
 
 fn parameter(param: &syntax::Param) -> Parameter {
@@ -175,7 +188,7 @@ impl Kernels {
             let all: Vec<&str> = found.iter().map(|head| head.name.as_str()).collect();
             return refused(Problem::Other(format!("it may be any of {}", all.join(", "))));
         }
-        match (head.is_template, arguments.is_empty()) {
+        match (head.template.is_some(), arguments.is_empty()) {
             (true, true) => {
                 let problem = format!("it is a template; name an instance, as in \"{name}<float>\"");
                 return refused(Problem::Other(problem));

@@ -18,7 +18,9 @@ use crate::source::Span;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
+pub use super::described::{Head, heads};
 pub use super::prepared::{Prepared, is_opencl, prepare};
+pub use crate::execute::launch::host::ParameterKind;
 pub use crate::execute::opencl::{WORKER as OPENCL_WORKER, serve as serve_opencl};
 pub use crate::execute::process::Ended;
 pub use crate::execute::program::{BuildOptions, Logging, RunOptions, Stop};

@@ -5,7 +5,7 @@
 //! told there. Buffers come out of files beside the program. Every call is checked; the first that fails ends the
 //! program with status 1 and the runtime's own words.
 //!
-//! Names begin with `raceproof_`, so that no macro of the user's is likely to meet them.
+//! What it declares is named `raceproof_…`, so that nothing of the user's is likely to meet it.
 
 use super::error::nearest;
 use super::{Argument, Description, DescriptionError, Launch, Number, Problem, Scalar, Value};
@@ -69,11 +69,11 @@ const HELPERS: &str = "\
 namespace raceproof_host {
 struct raceproof_pointer {
     void* raceproof_at;
-    template <class T> operator T*() const { return (T*)raceproof_at; }
+    template <class raceproof_T> operator raceproof_T*() const { return (raceproof_T*)raceproof_at; }
 };
-template <class V> struct raceproof_number {
-    V raceproof_value;
-    template <class T> operator T() const { return (T)raceproof_value; }
+template <class raceproof_V> struct raceproof_number {
+    raceproof_V raceproof_value;
+    template <class raceproof_T> operator raceproof_T() const { return (raceproof_T)raceproof_value; }
 };
 static raceproof_pointer raceproof_at(void* base, size_t bytes) { return {(char*)base + bytes}; }
 static raceproof_number<long long> raceproof_signed(long long value) { return {value}; }

@@ -47,6 +47,7 @@ const CPU: &[(&str, &str)] = &embedded![
     "atomics.hpp",
     "device_math.hpp",
     "intrinsics.hpp",
+    "annotations.hpp",
     "groups.hpp",
     "api_types.hpp",
     "api_memory.hpp",

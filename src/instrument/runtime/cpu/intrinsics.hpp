@@ -145,8 +145,4 @@ RACEPROOF_STORE(__stcs)
 RACEPROOF_STORE(__stwt)
 #undef RACEPROOF_STORE
 
-#if defined(__GNUC__) && !defined(__clang__)
-#define __builtin_assume(condition) ((void)0)
-#endif
-#define __assume(condition) ((void)0)
 inline bool __isGlobal(const void*) { return true; }

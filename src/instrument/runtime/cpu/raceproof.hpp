@@ -22,6 +22,7 @@
 #include "atomics.hpp"
 #include "device_math.hpp"
 #include "intrinsics.hpp"
+#include "annotations.hpp"
 #include "api_types.hpp"
 #include "api_memory.hpp"
 #include "api_device.hpp"

@@ -1,0 +1,171 @@
+//! What `check` says of a kernel and what a run of it shows are the same.
+//!
+//! Every CUDA fixture is checked; then each of its kernels is launched, through a launch description and the cpu back
+//! end, with its accesses logged:
+//!
+//! - a `racy` kernel at the witness of each of its races: the log must have a conflict on the same two lines;
+//! - a `race-free` kernel in small geometries of its scope, with memory of zeros and of small numbers, under
+//!   [`SCHEDULES`] schedules: no log may have a conflict.
+//!
+//! `execution/known.txt` lists what cannot be run, or differs, with the beginning of the reason as it is found and a comment
+//! that explains it; an entry that is no longer true fails. Set `RACEPROOF_FIXTURE` to a part of a path to run only some files.
+
+mod build;
+mod cases;
+
+use crate::fixtures::{Fixture, files};
+use build::{Built, Toolchain};
+use cases::{Case, Expected, Subject, cases};
+use raceproof::driver::flows::flows;
+use raceproof::driver::parallel::{Input, Unwatched, check_all};
+use raceproof::driver::run::heads;
+use raceproof::driver::trace::check_log;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Orders in which threads run, for kernels without a race.
+const SCHEDULES: u64 = 20;
+/// Orders among which a race must show.
+const TRIES: u64 = 3;
+/// Memory for the check of a log.
+const MEMORY: u64 = 64 << 20;
+
+/// What was found about one kernel, in words: empty if all agrees.
+type Complaints = BTreeMap<(PathBuf, String), String>;
+
+/// Checks a file and runs its kernels. Gives the complaints, and how many launches agreed.
+fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
+    let mut complaints = Complaints::new();
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let fixture = Fixture::parse(&text).unwrap_or_else(|wrong| panic!("{}: {wrong:?}", path.display()));
+    let input = Input::Text(path.to_path_buf(), text.as_bytes().to_vec());
+    let report = check_all(&[input], &fixture.options, &Unwatched).report.files.remove(0);
+    let flows = flows(path, &text, &fixture.options);
+    let heads = heads(path, &text, &fixture.options);
+    // What goes wrong once is not tried again under other schedules.
+    let told_so_far = std::cell::Cell::new(0);
+    let mut told = |kernel: &str, what: String| {
+        told_so_far.set(told_so_far.get() + 1);
+        complaints.entry((path.to_path_buf(), kernel.to_owned())).or_insert(what);
+    };
+    let mut all: Vec<Case> = Vec::new();
+    for (report_of, flow) in report.kernels.iter().zip(&flows.kernels) {
+        assert_eq!(report_of.name, flow.kernel.name, "{}", path.display());
+        let named = |name: &str| name == report_of.name || name.ends_with(&format!("::{}", report_of.name));
+        let Some(head) = heads.iter().find(|head| named(&head.name)) else {
+            told(&report_of.name, "its head is not found".to_owned());
+            continue;
+        };
+        let line = |finding: &raceproof::diagnostic::report::Finding| {
+            let at = |place: &raceproof::diagnostic::report::Place| report.sources.start_position(place.span).line;
+            [at(&finding.primary), finding.secondary.as_ref().map_or(0, at)]
+        };
+        let subject =
+            Subject { report: report_of, kernel: &flow.kernel, head, levels: fixture.options.levels, line: &line };
+        match cases(&subject) {
+            Ok(cases) => all.extend(cases),
+            Err(why) => told(&report_of.name, why),
+        }
+    }
+    // Those without a race first: a pair of lines is told once for all launches.
+    all.sort_by_key(|case| (case.expected != Expected::Nothing, case.may_fail));
+    let all = toolchain.usable(path, &text, &fixture.options, all, &mut told);
+    if all.is_empty() {
+        return (complaints, [0, 0]);
+    }
+    let program = match toolchain.build(path, &text, &fixture.options, &all) {
+        Ok(program) => program,
+        Err(why) => {
+            all.iter().for_each(|case| told(&case.kernel, why.clone()));
+            return (complaints, [0, 0]);
+        }
+    };
+    let free = all.iter().filter(|case| case.expected == Expected::Nothing).count();
+    let clean = all[..free].iter().filter(|case| !case.may_fail).count();
+    let mut groups: Vec<Range<usize>> = (clean..free).map(|number| number..number + 1).collect();
+    groups.extend((clean > 0).then_some(0..clean));
+    for group in groups {
+        'schedules: for seed in 0..SCHEDULES {
+            let before = told_so_far.get();
+            schedule(&program, &all, group.clone(), seed, &mut told);
+            if told_so_far.get() > before {
+                break 'schedules;
+            }
+        }
+    }
+    for (number, case) in all.iter().enumerate().skip(free) {
+        let Expected::Conflict(mut lines) = case.expected.clone() else { continue };
+        lines.sort_unstable();
+        let mut seen = Vec::new();
+        let shown = (0..TRIES).any(|seed| {
+            let ran = program.run(number..number + 1, seed);
+            let Ok(outcome) = check_log(&ran.log, MEMORY, Some(1)) else { return false };
+            let pairs = outcome.conflicts.iter().map(|conflict| {
+                let mut pair = conflict.sites.map(|site| outcome.log.sites[&site].start.0);
+                pair.sort_unstable();
+                pair
+            });
+            seen = pairs.collect();
+            seen.contains(&lines)
+        });
+        if !shown {
+            told(&case.kernel, format!("racy on lines {lines:?}, and the run shows conflicts on {seen:?}"));
+        }
+    }
+    (complaints, [free, all.len() - free])
+}
+
+/// Runs launches of kernels without a race under one schedule.
+fn schedule(program: &Built, all: &[Case], group: Range<usize>, seed: u64, told: &mut dyn FnMut(&str, String)) {
+    let first = group.start;
+    let ran = program.run(group.clone(), seed);
+    for (case, event) in ran.unexpected.into_iter().filter(|(case, _)| !all[*case].may_fail) {
+        told(&all[case].kernel, event);
+    }
+    let outcome = match check_log(&ran.log, MEMORY, Some(1)) {
+        Ok(outcome) => outcome,
+        Err(error) => return told(&all[first].kernel, format!("no log: {error}")),
+    };
+    for conflict in &outcome.conflicts {
+        let position = outcome.log.launches.keys().position(|&id| id == conflict.witness.launch).unwrap_or(0);
+        let lines = conflict.sites.map(|site| outcome.log.sites[&site].start.0);
+        told(&all[first + position].kernel, format!("race-free, but the run shows a conflict on lines {lines:?}"));
+    }
+    if outcome.log.launches.len() != group.len() {
+        let what = format!("{} launches of {} are in the log", outcome.log.launches.len(), group.len());
+        told(&all[first].kernel, what);
+    }
+    if let Some(problem) = outcome.log.problems.first().filter(|_| !all[first].may_fail) {
+        told(&all[first].kernel, format!("the log is not whole: {problem}"));
+    }
+}
+
+#[test]
+fn runs_show_what_check_says_of_every_cuda_fixture() {
+    let toolchain = Toolchain::new();
+    let is_cuda = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "cu");
+    let files: Vec<PathBuf> = files().into_iter().filter(is_cuda).collect();
+    let outcomes: Vec<_> = files.par_iter().map(|path| run(path, &toolchain)).collect();
+    let (mut free, mut racy) = (0, 0);
+    let mut found = Vec::new();
+    for (complaints, [clean, conflicting]) in outcomes {
+        free += clean;
+        racy += conflicting;
+        for ((path, kernel), what) in complaints {
+            found.push(format!("{}: {kernel}: {what}", path.display()));
+        }
+    }
+    eprintln!("{free} launches without a race, each under {SCHEDULES} schedules, {racy} with one");
+    if std::env::var_os("RACEPROOF_FIXTURE").is_some() {
+        assert!(found.is_empty(), "\n{}", found.join("\n"));
+        return;
+    }
+    let known = include_str!("execution/known.txt");
+    let known: Vec<&str> = known.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+    let is_known = |line: &str| known.iter().any(|known| line.starts_with(known));
+    let new: Vec<&String> = found.iter().filter(|line| !is_known(line)).collect();
+    let gone: Vec<&&str> = known.iter().filter(|line| !found.iter().any(|found| found.starts_with(**line))).collect();
+    assert!(new.is_empty() && gone.is_empty(), "new:\n{new:#?}\nno longer true:\n{gone:#?}");
+}
