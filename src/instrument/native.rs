@@ -56,9 +56,13 @@ pub(super) fn whole(
     text.push_str("#line 1 \"<sites>\"\nstatic ::raceproof::unit raceproof_unit(R\"raceproof(");
     text.push_str(&sites::table(sites, &source.output.sources));
     text.push_str(")raceproof\", R\"raceproof(");
-    kernels.iter().for_each(|kernel| text.extend([&kernel.join("\t"), "\n"]));
+    for kernel in kernels {
+        text.extend([&kernel.join("\t"), "\n"]);
+    }
     text.push_str(")raceproof\", R\"raceproof(");
-    shared.iter().for_each(|name| text.extend([name, "\n"]));
+    for name in shared {
+        text.extend([name, "\n"]);
+    }
     text.push_str(")raceproof\");\n");
     text
 }
