@@ -32,8 +32,6 @@ const MAX_SHARED: u64 = 227 * 1024;
 pub(super) struct Case {
     /// The kernel as the launch names it.
     pub(super) kernel: String,
-    /// The line of its name.
-    pub(super) line: u32,
     /// Buffers and launch of a description.
     pub(super) description: String,
     /// What must be seen.
@@ -330,7 +328,7 @@ fn case(
         geometry.grid, geometry.block
     );
     let may_fail = !subject.report.findings.is_empty() || subject.report.divergence != Divergence::Uniform;
-    Ok(Case { kernel, line: subject.report.line, description, expected, may_fail })
+    Ok(Case { kernel, description, expected, may_fail })
 }
 
 /// What memory holds: zeros, ones, small numbers; numbers that differ where the verdict takes that for granted.

@@ -80,12 +80,11 @@ fn collect(items: &[Item], outer: &str, heads: &mut Vec<Head>) {
                 let is_kernel = function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel));
                 // A specialisation is reached through its template.
                 let is_special = function.template.as_ref().is_some_and(Vec::is_empty);
-                if let Some(last) = function.path.segments.last().filter(|_| is_kernel && function.body.is_some()) {
-                    if !is_special {
-                        let name = format!("{outer}{}", last.name.text);
-                        let parameters = function.params.iter().map(parameter).collect();
-                        heads.push(Head { name, template: function.template.as_deref().map(template), parameters });
-                    }
+                let is_wanted = is_kernel && function.body.is_some() && !is_special;
+                if let Some(last) = function.path.segments.last().filter(|_| is_wanted) {
+                    let name = format!("{outer}{}", last.name.text);
+                    let parameters = function.params.iter().map(parameter).collect();
+                    heads.push(Head { name, template: function.template.as_deref().map(template), parameters });
                 }
             }
             _ => {}

@@ -14,8 +14,8 @@ pub struct DescriptionError {
     pub place: Option<LineColumn>,
     /// The key, with those that it is below: `launch.arguments.n`. Empty if it is about the whole file.
     pub key: String,
-    /// What.
-    pub problem: Problem,
+    /// What; in a box, so that results that may be errors stay small.
+    pub problem: Box<Problem>,
 }
 
 impl fmt::Display for DescriptionError {

@@ -127,7 +127,7 @@ pub enum Value {
 impl Description {
     /// An error at a place of this description.
     pub fn error(&self, place: Option<LineColumn>, key: impl Into<String>, problem: Problem) -> DescriptionError {
-        DescriptionError { path: self.path.clone(), place, key: key.into(), problem }
+        DescriptionError { path: self.path.clone(), place, key: key.into(), problem: Box::new(problem) }
     }
 }
 
@@ -150,7 +150,12 @@ impl Buffer {
 
 /// Reads a description.
 pub fn read(path: &Path) -> Result<Description, DescriptionError> {
-    let failed = |problem| DescriptionError { path: path.to_path_buf(), place: None, key: String::new(), problem };
+    let failed = |problem| DescriptionError {
+        path: path.to_path_buf(),
+        place: None,
+        key: String::new(),
+        problem: Box::new(problem),
+    };
     let text = match std::fs::read(path).map(String::from_utf8) {
         Ok(Ok(text)) => text,
         Ok(Err(_)) => return Err(failed(Problem::Syntax("it is not UTF-8 text".to_owned()))),

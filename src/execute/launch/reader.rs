@@ -244,7 +244,7 @@ impl Text<'_> {
     }
 
     fn error(&self, place: Option<LineColumn>, key: &str, problem: Problem) -> DescriptionError {
-        DescriptionError { path: self.path.to_path_buf(), place, key: key.to_owned(), problem }
+        DescriptionError { path: self.path.to_path_buf(), place, key: key.to_owned(), problem: Box::new(problem) }
     }
 }
 
