@@ -137,6 +137,18 @@ fn back_ends_that_are_not_there_are_refused() {
     assert!(seen.err.contains("no file of OpenCL kernels"), "{seen:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_and_the_run_is_no_verdict() {
+    let text = "__global__ void k(int *p) { p[threadIdx.x] = 1; }\n\
+                int main() { int *p; cudaMalloc(&p, 256); k<<<1, 64>>>(p); return cudaDeviceSynchronize(); }\n";
+    let place = Place::with(&[("a.cu", text)]);
+    let seen = run(&place, &["a.cu", "--log", "/dev/full"]);
+    assert_eq!(seen.code, Some(2), "{seen:?}");
+    assert!(seen.err.contains("cannot write the log /dev/full: No space left on device"), "{seen:?}");
+    assert!(!seen.out.contains("no conflict in this run"), "{seen:?}");
+}
+
 #[test]
 fn a_machine_without_a_compiler_is_told_what_to_do() {
     let place = Place::with(&[("a.cpp", "int main() {}\n")]);
