@@ -179,12 +179,11 @@ fn a_program_is_built_for_two_architectures_with_the_runtime_in_it() {
 }
 
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
-const NOT_FOR_NVCC: [(&str, &str); 7] = [
+const NOT_FOR_NVCC: [(&str, &str); 6] = [
     ("fixtures/annotations/assumed.cu", "\"__distinct_int\" is undefined"),
     ("fixtures/annotations/formulas.cu", "\"__implies\" is undefined"),
     ("fixtures/assertion/claims.cu", "\"assert\" is undefined"),
     ("fixtures/invariants/relations.cu", "\"__candidate_invariant\" is undefined"),
-    ("fixtures/traps/tiles_of_threads.cu", "name must be a namespace name"),
     ("fixtures/traps/undefined_calls.cu", "Unresolved extern function"),
     ("fixtures/traps/unsupported.cu", "\"PITCH_FROM_ELSEWHERE\" is undefined"),
 ];
