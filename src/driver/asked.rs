@@ -20,9 +20,9 @@ use std::cell::RefCell;
 
 /// Pairs that may stay open at the full price of a search, then at the middle one, then at the small one; what
 /// is asked after that stays open unasked.
-const OPEN_AT_FULL_PRICE: usize = 4;
-const OPEN_AT_MIDDLE_PRICE: usize = 16;
-const OPEN_AT_SMALL_PRICE: usize = 96;
+const OPEN_AT_FULL_PRICE: usize = 2;
+const OPEN_AT_MIDDLE_PRICE: usize = 6;
+const OPEN_AT_SMALL_PRICE: usize = 32;
 
 /// The memory of one kernel.
 #[derive(Default)]

@@ -21,7 +21,7 @@ use crate::calculus::{ExprId, Kernel, SiteId};
 use crate::protocol::{Protocol, infer};
 use crate::prove::rules::{Budget, Premises};
 use crate::prove::{Assumption, Scope};
-use plant::Part;
+use plant::{Part, Stage};
 use std::collections::BTreeSet;
 
 /// Rounds after which nothing is kept.
@@ -67,12 +67,16 @@ pub fn strengthen(kernel: &Kernel, protocol: &Protocol) -> Option<Strengthened> 
 
 /// The candidates of one nest that are invariants, and what their proofs rely on; `kept` are those of nests before it.
 fn settled(kernel: &Kernel, kept: &[Plan], mut plans: Vec<Plan>) -> Option<(Vec<Plan>, BTreeSet<Assumption>)> {
+    // Most candidates fail here, where there is little to be looked at; supposed all at once, they contradict each other.
+    if plans.first().is_some_and(|plan| plan.site == plan.nest) {
+        let _ = proved(kernel, kept, &mut plans, Stage::Entry);
+    }
     for _ in 0..MOST_ROUNDS {
         plans.retain(|plan| !plan.candidates.is_empty());
         if plans.is_empty() {
             return None;
         }
-        if let Some(assumptions) = proved(kernel, kept, &mut plans) {
+        if let Some(assumptions) = proved(kernel, kept, &mut plans, Stage::Turns) {
             candidates::drop_implied(kernel, &mut plans);
             return Some((plans, assumptions));
         }
@@ -81,8 +85,8 @@ fn settled(kernel: &Kernel, kept: &[Plan], mut plans: Vec<Plan>) -> Option<(Vec<
 }
 
 /// What the proofs of all candidates rely on; if some are not proved, these are dropped instead.
-fn proved(kernel: &Kernel, kept: &[Plan], plans: &mut [Plan]) -> Option<BTreeSet<Assumption>> {
-    let (trial, parts) = plant::obligations(kernel, kept, plans);
+fn proved(kernel: &Kernel, kept: &[Plan], plans: &mut [Plan], stage: Stage) -> Option<BTreeSet<Assumption>> {
+    let (trial, parts) = plant::obligations(kernel, kept, plans, stage);
     let protocol = infer::infer(&trial);
     let scope = Scope::default();
     let premises = Premises::new(&protocol, &scope);

@@ -28,10 +28,20 @@ struct Trial {
     nest: SiteId,
     /// Plans before this one are settled.
     first: usize,
+    stage: Stage,
     /// The sites of the claims.
     parts: FxHashMap<SiteId, Part>,
     /// Whether the nest has been met: what stands behind it does not matter.
     met: bool,
+}
+
+/// How much of a nest is tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// What holds when its outermost loop is entered. Nothing is supposed, and the loop is left out.
+    Entry,
+    /// All of it.
+    Turns,
 }
 
 struct Planter<'p> {
@@ -42,10 +52,15 @@ struct Planter<'p> {
 
 /// `kernel` up to the end of the nest that `plans` are about, with everything that must be shown for their candidates to
 /// be invariants, and which claim is about which. `kept` are invariants of nests before it.
-pub(super) fn obligations(kernel: &Kernel, kept: &[Plan], plans: &[Plan]) -> (Kernel, FxHashMap<SiteId, Part>) {
+pub(super) fn obligations(
+    kernel: &Kernel,
+    kept: &[Plan],
+    plans: &[Plan],
+    stage: Stage,
+) -> (Kernel, FxHashMap<SiteId, Part>) {
     let Some(nest) = plans.first().map(|plan| plan.nest) else { return (kernel.clone(), FxHashMap::default()) };
     let all: Vec<Plan> = kept.iter().chain(plans).cloned().collect();
-    let trial = Trial { nest, first: kept.len(), parts: FxHashMap::default(), met: false };
+    let trial = Trial { nest, first: kept.len(), stage, parts: FxHashMap::default(), met: false };
     let planter = Planter { kernel: kernel.clone(), plans: &all, purpose: Purpose::Trial(trial) }.all();
     match planter.purpose {
         Purpose::Trial(trial) => (planter.kernel, trial.parts),
@@ -101,6 +116,11 @@ impl Planter<'_> {
         matches!(&self.purpose, Purpose::Trial(trial) if trial.met)
     }
 
+    /// Whether only the entry of this loop is tried.
+    fn ends_before(&self, site: SiteId) -> bool {
+        matches!(&self.purpose, Purpose::Trial(trial) if trial.stage == Stage::Entry && trial.nest == site)
+    }
+
     fn leave(&mut self, site: SiteId) {
         if let Purpose::Trial(trial) = &mut self.purpose {
             trial.met |= trial.nest == site;
@@ -118,6 +138,9 @@ impl Planter<'_> {
         let next = self.kernel.exprs.binary(each.step.op, var, each.step.by);
         let (first, moved) = ((each.var, each.start), (each.var, next));
         self.before(plan, Some(first), planted);
+        if self.ends_before(each.site) {
+            return;
+        }
         each.body = self.turn(plan, each.body, Some(moved));
         planted.push(Stmt::For(Box::new(each)));
         self.facts(plan, planted);
@@ -126,6 +149,9 @@ impl Planter<'_> {
     fn looped(&mut self, test: Test, body: Vec<Stmt>, site: SiteId, planted: &mut Vec<Stmt>) {
         let Some(plan) = self.plan_of(site) else { return planted.push(Stmt::Loop { test, body, site }) };
         self.before(plan, None, planted);
+        if self.ends_before(site) {
+            return;
+        }
         let body = self.turn(plan, body, None);
         planted.push(Stmt::Loop { test, body, site });
         self.facts(plan, planted);
