@@ -137,6 +137,19 @@ fn back_ends_that_are_not_there_are_refused() {
     assert!(seen.err.contains("no file of OpenCL kernels"), "{seen:?}");
 }
 
+#[test]
+fn what_is_not_logged_is_part_of_the_result() {
+    let text = "__global__ void k(int *p) { asm volatile(\"\" ::: \"memory\"); p[threadIdx.x] = 1; }\n\
+                int main() { int *p; cudaMalloc(&p, 256); k<<<1, 64>>>(p); return cudaDeviceSynchronize(); }\n";
+    let place = Place::with(&[("a.cu", text)]);
+    let seen = run(&place, &["a.cu"]);
+    assert!(seen.err.contains("a.cu:1:29: not logged: inline assembly in k"), "{seen:?}");
+    assert!(
+        seen.out.ends_with("not logged in device code: 1 place (see the notes); races there do not show\n"),
+        "{seen:?}"
+    );
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_told_and_the_run_is_no_verdict() {

@@ -35,7 +35,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
     let options = RunOptions { log: log(args, &built), ..request.run };
     note("executing the program");
     match built.run(&options, &stop) {
-        Ok(ran) => conclude(args, options.log.as_deref(), &ran),
+        Ok(ran) => conclude(args, options.log.as_deref(), &ran, &built.left_out),
         Err(error) => Ok(failed(&error)),
     }
 }
@@ -105,7 +105,7 @@ pub(super) fn failed(error: &RunError) -> Exit {
 }
 
 /// Says what the run showed. Findings count more than the way the program ended: they often are its reason.
-fn conclude(args: &RunArgs, log: Option<&Path>, ran: &Ran) -> Result<Exit> {
+fn conclude(args: &RunArgs, log: Option<&Path>, ran: &Ran, left_out: &[String]) -> Result<Exit> {
     to_stdout(|out| write_told(&ran.told, out)).context("cannot write to standard output")?;
     let ended = ended(args, ran);
     let mut exit = if ran.told.iter().any(|told| told.rule.is_some()) { Exit::Findings } else { ended };
@@ -116,8 +116,21 @@ fn conclude(args: &RunArgs, log: Option<&Path>, ran: &Ran) -> Result<Exit> {
             Verdict::Partial if exit == Exit::Findings => exit,
             Verdict::Partial => Exit::Usage,
         };
+        if let Some(limits) = limits(left_out) {
+            to_stdout(|out| writeln!(out, "{limits}")).context("cannot write to standard output")?;
+        }
     }
     Ok(exit)
+}
+
+/// What the log knows nothing of, so that whoever reads the result alone does not take it for more than it is.
+fn limits(left_out: &[String]) -> Option<String> {
+    let places = match left_out.len() {
+        0 => return None,
+        1 => "1 place".to_owned(),
+        several => format!("{several} places"),
+    };
+    Some(format!("not logged in device code: {places} (see the notes); races there do not show"))
 }
 
 /// Checks the log for conflicts and says what there is.
