@@ -118,6 +118,32 @@ fn a_bit_field_is_accessed_with_its_object() {
 }
 
 #[test]
+fn a_field_is_no_bit_field_because_another_record_has_one_of_its_name() {
+    let check = |records: &str, parameters: &str, statement: &str, expected: &str| {
+        let text = format!("{records}\n__device__ void f({parameters}) {{\n{statement}\n}}\n");
+        let file = instrumented(&text);
+        assert_eq!(short(body(&file.unit.text)).lines().nth(2), Some(expected), "{records}");
+    };
+    let named =
+        "struct B { unsigned on : 1; }; struct L { char on; }; struct D : L { int n; }; struct C : B { int n; };";
+    check(named, "L *l, B *b", "l[1].on = b->on;", "@wr(0, l[1].on) = @rd(1, *(b)).on;");
+    check(named, "D *d, C *c", "d->on = c->on;", "@wr(0, d->on) = @rd(1, *(c)).on;");
+    // The pointee is a parameter of the template: what has no address is not asked for one.
+    check(named, "T *t", "t->on = 1;", "@wr(0, *(t)).on = 1;");
+    let aliased = "typedef struct { unsigned on : 1; } B; typedef struct { char on; } L;";
+    check(aliased, "L *l, B *b", "l->on = b->on;", "@wr(0, l->on) = @rd(1, *(b)).on;");
+    let anonymous = "__device__ struct { unsigned on : 1; } b; __device__ struct { char on; } l[2];";
+    check(anonymous, "", "l[1].on = b.on;", "@wr(0, l[1].on) = @rd(1, b).on;");
+    let local = "struct B { unsigned on : 1; }; struct L { char on; };";
+    let statement = "struct M { unsigned off : 1, : 2; }; __shared__ M m[2]; m[0].off = 1;";
+    let expected = "struct M { unsigned off : 1, : 2; }; static thread_local M m[2]; @shared(\"m\", &m, sizeof m); @wr(0, m[0]).off = 1;";
+    check(local, "", statement, expected);
+    let method = "struct B { unsigned on : 1; }; struct L { char on; __device__ int get() { return on; } };";
+    let text = short(body(&instrumented(method).unit.text));
+    assert!(text.contains("return @rd(0, on);"), "{text}");
+}
+
+#[test]
 fn macros_are_expanded_only_where_an_access_is_inside() {
     let head = "#define AT(x, i) x[i]\n#define TWICE(x) ((x) + (x))\n#define N 4\n";
     check_all(

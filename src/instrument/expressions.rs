@@ -79,7 +79,7 @@ impl<'a> Walker<'a> {
             }
             ExprKind::Member { object, arrow, member } => {
                 let shared = !self.stays_own(expr);
-                if shared && self.facts.is_bit_field(&member.name.text) {
+                if shared && self.is_bit_field(object, *arrow, &member.name.text) {
                     self.access_whole(expr, object, *arrow, usage);
                 } else if shared {
                     self.access(expr, usage);
@@ -144,10 +144,27 @@ impl<'a> Walker<'a> {
             return;
         }
         let is_implicit_field = path.segments.len() == 1 && self.scopes.find(name).is_none() && self.is_field(name);
-        if is_implicit_field && self.facts.is_bit_field(name) {
+        if is_implicit_field && self.facts.is_bit_field(self.record.as_deref(), name) {
             return self.access_bits_of_this(expr, usage);
         }
         self.access(expr, usage);
+    }
+
+    fn is_bit_field(&self, object: &Expr, arrow: bool, name: &str) -> bool {
+        match self.record_of(object, arrow) {
+            Some(record) => self.facts.is_bit_field(Some(&record), name),
+            None => self.facts.is_bit_field(None, name),
+        }
+    }
+
+    /// The record of which `object.…` (or `object->…`) is a part.
+    fn record_of(&self, object: &Expr, arrow: bool) -> Option<String> {
+        let whole = self.shape(object);
+        // An array is a pointer to its first element.
+        match if arrow { whole.inside() } else { whole } {
+            Shape::Record(record) => Some(record),
+            _ => None,
+        }
     }
 
     fn is_field(&self, name: &str) -> bool {
@@ -203,9 +220,7 @@ impl<'a> Walker<'a> {
             ExprKind::Index(base, _) | ExprKind::Unary(UnaryOp::Deref, base) => self.shape(base).inside(),
             ExprKind::Unary(UnaryOp::AddressOf, object) => Shape::Pointer(self.shape(object).into()),
             ExprKind::Member { object, arrow, member } => {
-                let whole = self.shape(object);
-                let whole = if *arrow { whole.inside() } else { whole };
-                let Shape::Record(record) = whole else { return Shape::Unknown };
+                let Some(record) = self.record_of(object, *arrow) else { return Shape::Unknown };
                 let field = self.facts.field(&record, &member.name.text);
                 field.map_or(Shape::Unknown, |ty| Shape::of(ty, &self.facts))
             }

@@ -2,13 +2,15 @@
 //! references, which members are fields.
 //!
 //! Names are taken by their last part, without namespaces: of two entities of one name the facts of both hold, and
-//! where they differ the answer is the one that logs more.
+//! where they differ the answer is the one that logs more. A record without a name goes by that of its alias, or by its
+//! place.
 
 use crate::syntax::{
-    ExprKind, Function, Item, ItemKind, Param, Qualifier, Record, TemplateParam, TemplateParamKind, Type, TypeKind,
-    UnaryOp, Unit, Variable,
+    ExprKind, Function, Item, ItemKind, Param, Qualifier, Record, Stmt, StmtKind, TemplateParam, TemplateParamKind,
+    Type, TypeKind, UnaryOp, Unit, Variable,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 /// How a function takes one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +61,27 @@ pub(super) struct Global {
     pub(super) ty: Type,
 }
 
-/// Fields of a record by name.
+/// A data member of a record.
+#[derive(Clone, Debug)]
+struct Field {
+    ty: Type,
+    /// Whether it is a bit-field, which has no address.
+    has_bits: bool,
+}
+
+/// What a record holds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RecordFacts {
-    pub(super) fields: FxHashMap<String, Type>,
-    pub(super) bases: Vec<String>,
+struct RecordFacts {
+    fields: FxHashMap<String, Field>,
+    bases: Vec<String>,
+}
+
+impl RecordFacts {
+    fn add(&mut self, variable: &Variable) {
+        let field = Field { ty: variable.ty.clone(), has_bits: variable.bits.is_some() };
+        let has_bits = self.fields.get(&variable.name.text).is_some_and(|known| known.has_bits);
+        self.fields.insert(variable.name.text.clone(), Field { has_bits: field.has_bits || has_bits, ..field });
+    }
 }
 
 /// The facts of a unit.
@@ -73,6 +91,7 @@ pub(super) struct Facts {
     records: FxHashMap<String, RecordFacts>,
     globals: FxHashMap<String, Global>,
     aliases: FxHashMap<String, Type>,
+    /// Names that are a bit-field of some record.
     bit_fields: FxHashSet<String>,
     /// Aliases and template parameters: a call of one makes an object.
     type_names: FxHashSet<String>,
@@ -93,9 +112,12 @@ impl Facts {
             match &item.kind {
                 ItemKind::Function(function) => self.function(function, record),
                 ItemKind::Variables(variables) => variables.iter().for_each(|it| self.variable(it, record)),
-                ItemKind::Record(inner) => self.record(inner),
+                ItemKind::Record(inner) => self.record(inner, &inner.name.text),
                 ItemKind::Alias { name, ty, .. } => {
-                    self.record_in(ty);
+                    match &ty.kind {
+                        TypeKind::Record(inner) if inner.name.text.is_empty() => self.record(inner, &name.text),
+                        _ => self.record_in(ty),
+                    }
                     self.type_names.insert(name.text.clone());
                     self.aliases.insert(name.text.clone(), ty.clone());
                 }
@@ -107,19 +129,18 @@ impl Facts {
 
     fn record_in(&mut self, ty: &Type) {
         match &ty.kind {
-            TypeKind::Record(record) => self.record(record),
+            TypeKind::Record(record) => self.record(record, &record_name(record, ty)),
             TypeKind::Array(inner, _) | TypeKind::Pointer(inner) => self.record_in(inner),
             _ => {}
         }
     }
 
-    fn record(&mut self, record: &Record) {
+    fn record(&mut self, record: &Record, name: &str) {
         self.type_parameters(record.template.as_deref());
         let Some(members) = &record.members else { return };
-        let name = record.name.text.clone();
-        let known = self.records.entry(name.clone()).or_default();
+        let known = self.records.entry(name.to_owned()).or_default();
         known.bases.extend(record.bases.iter().filter_map(last_name));
-        self.items(members, Some(&name));
+        self.items(members, Some(name));
     }
 
     fn variable(&mut self, variable: &Variable, record: Option<&str>) {
@@ -130,8 +151,7 @@ impl Facts {
         let is = |wanted: fn(&Qualifier) -> bool| variable.qualifiers.iter().any(wanted);
         let is_static = is(|qualifier| matches!(qualifier, Qualifier::Static | Qualifier::Constexpr));
         if let Some(record) = record.filter(|_| !is_static) {
-            let fields = &mut self.records.entry(record.to_owned()).or_default().fields;
-            fields.insert(variable.name.text.clone(), variable.ty.clone());
+            self.records.entry(record.to_owned()).or_default().add(variable);
             // The members of an anonymous union are members of what it stands in.
             if let TypeKind::Record(inner) = &variable.ty.kind
                 && variable.name.text.is_empty()
@@ -152,8 +172,8 @@ impl Facts {
     fn lift(&mut self, inner: &Record, record: &str) {
         for item in inner.members.iter().flatten() {
             if let ItemKind::Variables(variables) = &item.kind {
-                let fields = &mut self.records.entry(record.to_owned()).or_default().fields;
-                fields.extend(variables.iter().map(|it| (it.name.text.clone(), it.ty.clone())));
+                let known = self.records.entry(record.to_owned()).or_default();
+                variables.iter().for_each(|variable| known.add(variable));
             }
         }
     }
@@ -161,6 +181,7 @@ impl Facts {
     fn function(&mut self, function: &Function, record: Option<&str>) {
         self.type_parameters(function.template.as_deref());
         let Some(last) = function.path.segments.last() else { return };
+        self.local_records(function.body.as_deref().unwrap_or_default());
         let callable = callable(function, self);
         let name = if Some(last.name.text.as_str()) == record {
             format!("new {}", last.name.text)
@@ -168,6 +189,21 @@ impl Facts {
             last.name.text.clone()
         };
         self.functions.entry(name).or_default().push(callable);
+    }
+
+    /// Records that are defined in the body of a function.
+    fn local_records(&mut self, body: &[Stmt]) {
+        for statement in body {
+            match &statement.kind {
+                StmtKind::Block(inner) => self.local_records(inner),
+                StmtKind::Item(item) => match &item.kind {
+                    ItemKind::Record(record) => self.record(record, &record.name.text),
+                    ItemKind::Variables(variables) => variables.iter().for_each(|it| self.record_in(&it.ty)),
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
     }
 
     fn type_parameters(&mut self, params: Option<&[TemplateParam]>) {
@@ -192,12 +228,19 @@ impl Facts {
         self.globals.get(name)
     }
 
-    pub(super) fn is_bit_field(&self, name: &str) -> bool {
-        self.bit_fields.contains(name)
+    /// Whether a member is a bit-field: of a record that is known to have it, whether it is there; otherwise whether
+    /// any has one of that name.
+    pub(super) fn is_bit_field(&self, record: Option<&str>, name: &str) -> bool {
+        let known = record.and_then(|record| self.member(record, name));
+        known.map_or_else(|| self.bit_fields.contains(name), |field| field.has_bits)
     }
 
     /// The type of a field of a record or of its bases.
     pub(super) fn field(&self, record: &str, name: &str) -> Option<&Type> {
+        self.member(record, name).map(|field| &field.ty)
+    }
+
+    fn member(&self, record: &str, name: &str) -> Option<&Field> {
         let mut waiting = vec![record];
         let mut seen: Vec<&str> = Vec::new();
         while let Some(next) = waiting.pop() {
@@ -206,8 +249,8 @@ impl Facts {
             }
             seen.push(next);
             let Some(facts) = self.records.get(next) else { continue };
-            if let Some(ty) = facts.fields.get(name) {
-                return Some(ty);
+            if let Some(field) = facts.fields.get(name) {
+                return Some(field);
             }
             waiting.extend(facts.bases.iter().map(String::as_str));
         }
@@ -272,6 +315,11 @@ pub(super) fn last_name(ty: &Type) -> Option<String> {
         TypeKind::Record(record) => Some(record.name.text.clone()),
         _ => None,
     }
+}
+
+/// The name by which a record that is defined in a type is known.
+pub(super) fn record_name<'a>(record: &'a Record, ty: &Type) -> Cow<'a, str> {
+    if record.name.text.is_empty() { format!("{:?}", ty.span).into() } else { record.name.text.as_str().into() }
 }
 
 /// Where a variable with these qualifiers lives.

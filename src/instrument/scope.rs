@@ -1,6 +1,6 @@
 //! Names in scope while a function is walked, and as much of their types as accesses need.
 
-use super::facts::{Callable, Facts, last_name};
+use super::facts::{Callable, Facts, last_name, record_name};
 use crate::syntax::{Type, TypeKind};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -26,7 +26,9 @@ impl Shape {
             TypeKind::Pointer(to) => Shape::Pointer(Rc::new(Shape::of(to, facts))),
             TypeKind::Reference(to) => Shape::of(to, facts),
             TypeKind::Builtin(_) | TypeKind::Enum(_) => Shape::Scalar,
-            TypeKind::Record(record) if facts.is_record(&record.name.text) => Shape::Record(record.name.text.clone()),
+            TypeKind::Record(record) if facts.is_record(&record_name(record, ty)) => {
+                Shape::Record(record_name(record, ty).into_owned())
+            }
             _ => match last_name(facts.resolved(ty)) {
                 Some(name) if facts.is_record(&name) => Shape::Record(name),
                 _ => Shape::Unknown,
