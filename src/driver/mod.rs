@@ -27,6 +27,7 @@ pub mod run;
 mod scopes;
 pub mod show;
 pub mod trace;
+mod units;
 
 pub use crate::check::pages::page as rule_page;
 pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
@@ -72,15 +73,22 @@ pub struct Checked {
 
 /// Checks the text of one file. A panic in one kernel leaves the verdicts of the others.
 pub fn check_source(path: &Path, text: &str, options: &Options) -> Checked {
-    check_source_of_many(path, text, options, None)
+    check_source_of_many(path, text, options, None, None)
 }
 
-/// Checks the text of one file of a run over several, which share what they know.
-fn check_source_of_many(path: &Path, text: &str, options: &Options, memo: Option<&Memo>) -> Checked {
+/// Checks the text of one file of a run over several, which share what they know: all its kernels, or those that
+/// stand in a file that it includes.
+fn check_source_of_many(
+    path: &Path,
+    text: &str,
+    options: &Options,
+    memo: Option<&Memo>,
+    inside: Option<&Path>,
+) -> Checked {
     let ReadFile { program, diagnostics, parse, front, exceptions } = read(path, text, options);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
-    for function in selected(&program, options) {
+    for function in selected(&program, options).filter(|&kernel| stands_in(&program, kernel, inside)) {
         let mut report =
             isolate::isolated(|| check_kernel(&program, function, options, memo)).unwrap_or_else(|message| {
                 let report = unjudged(&program, function, &message);
@@ -141,6 +149,12 @@ fn selected<'a>(program: &'a Program, options: &'a Options) -> impl Iterator<Ite
         let last = name.rsplit("::").next().unwrap_or(name);
         options.kernels.is_empty() || options.kernels.iter().any(|wanted| wanted == name || wanted == last)
     })
+}
+
+/// Whether a kernel is defined in that file.
+fn stands_in(program: &Program, kernel: FunctionId, file: Option<&Path>) -> bool {
+    let span = program.sources.visible(program.functions[kernel].span);
+    file.is_none_or(|file| units::normal(&program.sources.file(span.file).path) == units::normal(file))
 }
 
 /// A kernel and what was inferred of it.

@@ -8,6 +8,7 @@
 use super::isolate::isolated;
 use super::memo::Memo;
 use super::options::Options;
+use super::units::Units;
 use super::{Checked, check_source_of_many, language_of};
 use crate::diagnostic::report::{FileReport, Front, Parse, Report};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
@@ -81,11 +82,18 @@ impl Progress for Unwatched {
     fn done(&self, _path: &Path) {}
 }
 
+/// What a run over several files knows.
+struct Several {
+    memo: Memo,
+    units: Units,
+}
+
 /// Checks all inputs; results stand in the order of the inputs.
 pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -> Run {
-    let memo = (inputs.len() > 1).then(Memo::default);
+    let files: Vec<&Path> = inputs.iter().filter_map(Input::file).collect();
+    let several = (inputs.len() > 1).then(|| Several { memo: Memo::default(), units: Units::of(&files, options) });
     let outcomes = on_workers(options.jobs, inputs.len(), || {
-        let check = |input| check_one(input, options, memo.as_ref(), progress);
+        let check = |input| check_one(input, options, several.as_ref(), progress);
         inputs.par_iter().map(check).collect::<Vec<_>>()
     });
     let mut run = Run::default();
@@ -114,7 +122,7 @@ pub fn on_workers<T: Send>(jobs: Option<usize>, tasks: usize, work: impl FnOnce(
 fn check_one(
     input: &Input,
     options: &Options,
-    memo: Option<&Memo>,
+    several: Option<&Several>,
     progress: &dyn Progress,
 ) -> Option<(FileReport, Vec<Problem>)> {
     if progress.stops() {
@@ -124,7 +132,7 @@ fn check_one(
     let bug = |message| Problem::Bug { path: path.to_path_buf(), message };
     let outcome = match input.bytes() {
         Err(cause) => (unread(path, options), vec![Problem::Unreadable { path: path.to_path_buf(), cause }]),
-        Ok(bytes) => match isolated(|| check_bytes(path, &bytes, options, memo)) {
+        Ok(bytes) => match isolated(|| check_bytes(path, &bytes, options, several)) {
             Ok(Checked { report, bugs }) => (report, bugs.into_iter().map(bug).collect()),
             Err(message) => (unread(path, options), vec![bug(message)]),
         },
@@ -133,14 +141,22 @@ fn check_one(
     (!progress.stops()).then_some(outcome)
 }
 
-fn check_bytes(path: &Path, bytes: &[u8], options: &Options, memo: Option<&Memo>) -> Checked {
+fn check_bytes(path: &Path, bytes: &[u8], options: &Options, several: Option<&Several>) -> Checked {
     let error = match std::str::from_utf8(bytes) {
-        Ok(text) => return check_source_of_many(path, text, options, memo),
+        Ok(text) => return check_in_context(path, text, options, several),
         Err(error) => error,
     };
-    let mut checked = check_source_of_many(path, &decode(bytes), options, memo);
+    let mut checked = check_in_context(path, &decode(bytes), options, several);
     checked.report.diagnostics.extend(not_utf8(&checked.report.sources, error.valid_up_to()));
     checked
+}
+
+/// Checks a file by itself and, where that leaves something unknown, in the units of the run that include it.
+fn check_in_context(path: &Path, text: &str, options: &Options, several: Option<&Several>) -> Checked {
+    let memo = several.map(|several| &several.memo);
+    let own = check_source_of_many(path, text, options, memo, None);
+    let Some(Several { units, .. }) = several else { return own };
+    units.in_context(own, |unit, text| check_source_of_many(unit, text, options, memo, Some(path)))
 }
 
 /// Comments in an old encoding are common and harmless; in code, the `?` is a syntax error of its own.
@@ -186,6 +202,13 @@ impl Input {
     pub fn path(&self) -> &Path {
         match self {
             Input::File(path) | Input::Text(path, _) => path,
+        }
+    }
+
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Input::File(path) => Some(path),
+            Input::Text(..) => None,
         }
     }
 

@@ -1,0 +1,200 @@
+//! Which files of a run are included by which others, and what to make of a file that is no unit of its own.
+//!
+//! Kernels often stand in a file that another one includes after it has defined the macros, types and functions
+//! that they use. Read by itself such a file holds names that nothing declares. Where that leaves a kernel
+//! `unknown`, the file is read again as a part of a unit of the same run that includes it, and the kernels of
+//! the file are reported as that unit has them, if it has all of them; a note says so. Verdicts that a file has
+//! by itself are kept.
+//!
+//! Deliberately absent: conditionals and macros around `#include` (a unit that turns out not to include the file
+//! has no kernels of it, and is passed over), and units that are not part of the run.
+
+use super::{Checked, Options, parallel};
+use crate::diagnostic::report::{FileReport, Race};
+use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::source::Span;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+/// Units that are tried for one file.
+const MAX_UNITS: usize = 3;
+
+/// The units that include each file of a run.
+#[derive(Debug, Default)]
+pub(super) struct Units {
+    including: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// The paths of the inputs as they were given, by their normal form.
+    given: BTreeMap<PathBuf, PathBuf>,
+}
+
+impl Units {
+    /// Looks at the `#include "…"` lines of `files` and of the headers that they reach.
+    pub(super) fn of(files: &[&Path], options: &Options) -> Units {
+        let mut units = Units::default();
+        let mut scan = Scan { options, known: BTreeMap::new() };
+        for &file in files {
+            units.given.insert(normal(file), file.to_path_buf());
+        }
+        for &file in files {
+            let unit = normal(file);
+            for included in scan.reachable(&unit) {
+                if units.given.contains_key(&included) && included != unit {
+                    units.including.entry(included).or_default().insert(unit.clone());
+                }
+            }
+        }
+        units
+    }
+
+    /// The units to read `file` in, those that no other file includes first.
+    fn candidates(&self, file: &Path) -> Vec<PathBuf> {
+        let Some(units) = self.including.get(&normal(file)) else { return Vec::new() };
+        let (inner, outer): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            units.iter().partition(|unit| self.including.contains_key(*unit));
+        let given = |unit: &PathBuf| self.given.get(unit).cloned();
+        outer.into_iter().chain(inner).filter_map(given).take(MAX_UNITS).collect()
+    }
+
+    /// The report of a file, or a better one of a unit that includes it; `check` reads a unit and judges those of
+    /// its kernels that stand in the file.
+    pub(super) fn in_context(&self, own: Checked, mut check: impl FnMut(&Path, &str) -> Checked) -> Checked {
+        let mut best = own;
+        for unit in self.candidates(&best.report.path.clone()) {
+            let open = unknown(&best.report);
+            if open == 0 {
+                break;
+            }
+            let Ok(bytes) = parallel::read(&unit) else { continue };
+            let other = check(&unit, &parallel::decode(&bytes));
+            if unknown(&other.report) < open && has_all(&other.report, &best.report) {
+                best = adopted(best, other, &unit);
+            }
+        }
+        best
+    }
+}
+
+/// The kernels of a unit's report in the place of those that a file has by itself.
+fn adopted(own: Checked, other: Checked, unit: &Path) -> Checked {
+    let FileReport { path, .. } = own.report;
+    let mut report = FileReport { path, ..other.report };
+    let file = report.sources.files().find(|(_, file)| normal(&file.path) == normal(&report.path));
+    let message = format!("its kernels are judged as a part of {}, which includes this file", unit.display());
+    report.diagnostics = file
+        .map(|(file, _)| Diagnostic {
+            rule: RuleId::Parse,
+            severity: Severity::Note,
+            message,
+            primary: Label { span: Span::new(file, 0, 0), text: String::new() },
+            secondary: Vec::new(),
+            notes: vec!["by itself the file does not declare all that they use".to_owned()],
+        })
+        .into_iter()
+        .collect();
+    Checked { report, bugs: own.bugs.into_iter().chain(other.bugs).collect() }
+}
+
+fn unknown(report: &FileReport) -> usize {
+    report.kernels.iter().filter(|kernel| kernel.race == Race::Unknown).count()
+}
+
+/// Whether every kernel of `own` stands in `other` too; a template may have other instances there.
+fn has_all(other: &FileReport, own: &FileReport) -> bool {
+    own.kernels.iter().all(|kernel| other.kernels.iter().any(|it| it.line == kernel.line && it.name == kernel.name))
+}
+
+/// Finds what files include, each file once.
+struct Scan<'o> {
+    options: &'o Options,
+    known: BTreeMap<PathBuf, Vec<PathBuf>>,
+}
+
+impl Scan<'_> {
+    /// All files that `file` includes, directly or through others.
+    fn reachable(&mut self, file: &Path) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::new();
+        let mut pending = vec![file.to_path_buf()];
+        while let Some(file) = pending.pop() {
+            for included in self.included(&file) {
+                if found.insert(included.clone()) {
+                    pending.push(included);
+                }
+            }
+        }
+        found
+    }
+
+    fn included(&mut self, file: &Path) -> Vec<PathBuf> {
+        if let Some(known) = self.known.get(file) {
+            return known.clone();
+        }
+        let bytes = parallel::read(file).unwrap_or_default();
+        let own = file.parent().map(Path::to_path_buf);
+        let directories: Vec<PathBuf> = own.into_iter().chain(self.options.include_dirs.iter().cloned()).collect();
+        let find = |name: &str| directories.iter().map(|at| normal(&at.join(name))).find(|path| path.is_file());
+        let included: Vec<PathBuf> =
+            parallel::decode(&bytes).lines().filter_map(quoted_include).filter_map(find).collect();
+        self.known.insert(file.to_path_buf(), included.clone());
+        included
+    }
+}
+
+/// The name in `#include "name"`.
+fn quoted_include(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+    let (name, _) = rest.trim_start().strip_prefix('"')?.split_once('"')?;
+    Some(name)
+}
+
+/// `path` without `.` and, where a name precedes it, without `..`.
+pub(super) fn normal(path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
+                result.pop();
+            }
+            other => result.push(other),
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::parallel::{Input, Unwatched, check_all};
+
+    #[test]
+    fn quoted_includes_are_found() {
+        assert_eq!(quoted_include("  # include \"a/b.cu\" // c"), Some("a/b.cu"));
+        assert_eq!(quoted_include("#include <a.h>"), None);
+        assert_eq!(quoted_include("// #include \"a.h\""), None);
+    }
+
+    #[test]
+    fn a_file_without_its_macros_is_judged_in_the_unit_that_includes_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let kernel = "__global__ void fill(float *a) {\n\
+                      if (threadIdx.x < LIMIT) a[blockIdx.x * LIMIT + threadIdx.x] = 1; }\n\
+                      __global__ void clash(float *a) { a[threadIdx.x / LIMIT] = threadIdx.x; }\n";
+        let unit = "#define LIMIT 64\n#include \"parts.h\"\nint main() { return 0; }\n";
+        let write = |name: &str, text: &str| {
+            let path = directory.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        write("parts.h", "#include \"./kernel.cu\"\n");
+        let (kernel, unit) = (write("kernel.cu", kernel), write("main.cu", unit));
+        let races = |files: &[&PathBuf]| {
+            let inputs: Vec<Input> = files.iter().map(|path| Input::File(path.to_path_buf())).collect();
+            let run = check_all(&inputs, &Options::default(), &Unwatched);
+            let file = run.report.files.into_iter().find(|file| file.path == kernel).unwrap();
+            let notes = file.diagnostics.iter().filter(|it| it.message.contains("which includes this file")).count();
+            (file.kernels.iter().map(|kernel| (kernel.line, kernel.race)).collect::<Vec<_>>(), notes)
+        };
+        assert_ne!(races(&[&kernel]).0, [(1, Race::RaceFree), (3, Race::Racy)]);
+        assert_eq!(races(&[&kernel, &unit]), (vec![(1, Race::RaceFree), (3, Race::Racy)], 1));
+    }
+}
