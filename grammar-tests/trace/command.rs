@@ -1,6 +1,7 @@
 //! `raceproof trace check|info` on logs of the C++ writer.
 
 use super::cpp::play;
+use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -110,4 +111,39 @@ fn what_is_no_log_is_refused() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("this is no log of raceproof"));
     assert_eq!(trace(&["check", "--memory", "1M"], file.path()).status.code(), Some(2));
     assert_eq!(trace(&["check"], Path::new("no/such/file")).status.code(), Some(2));
+}
+
+#[test]
+fn the_answer_is_the_same_for_any_number_of_threads_and_any_memory() {
+    let mut calls = String::from("sites\nallocation 4096 0\nallocation 256 2\n");
+    let (launches, blocks, threads) = (3, 16, 64);
+    for launch in 0..launches {
+        let _ = writeln!(calls, "launch {blocks} {threads}");
+        for block in 0..blocks {
+            let _ = writeln!(calls, "block {launch} {block}");
+            for thread in 0..threads {
+                let _ = writeln!(calls, "segment {thread} 0 {} 0 0 0 0 0 0", thread % 2);
+                for turn in 0..4 {
+                    let number = launch * 7919 + block * 613 + thread * 37 + turn * 101;
+                    let (site, allocation) = (number % 3, number % 5 / 4);
+                    let place = number * number % if allocation == 0 { 1000 } else { 60 };
+                    let _ = writeln!(calls, "access {site} {} {allocation} {} 4", [0, 1, 3][site], 4 * place);
+                }
+            }
+        }
+        let _ = writeln!(calls, "finished {launch}");
+    }
+    calls.push_str("close 0\n");
+    let log = logged(&calls);
+    for format in ["text", "json"] {
+        let ask = |jobs, memory| trace(&["check", "--format", format, "--jobs", jobs, "--memory", memory], &log);
+        let expected = ask("1", "512M");
+        assert_eq!(expected.status.code(), Some(1));
+        let text = String::from_utf8_lossy(&expected.stdout);
+        assert!(text.matches("data-race").count() >= 5, "{text}");
+        for (jobs, memory) in [("1", "512M"), ("2", "512M"), ("4", "512M"), ("4", "512M"), ("2", "64M"), ("4", "160M")]
+        {
+            assert_eq!(ask(jobs, memory), expected, "{jobs} threads, {memory}");
+        }
+    }
 }

@@ -8,8 +8,8 @@ const ASIDE: u64 = 24 << 20;
 const LEAST_SHARE: u64 = 32 << 20;
 /// What a collected access takes: itself, the room that vectors keep, and a copy while they are sorted.
 const ACCESS: u64 = 80;
-/// What a span takes while it is swept.
-const SPAN: u64 = 160;
+/// What a span takes while it is swept: itself, and what those that overlap need beside it.
+const SPAN: u64 = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {

@@ -1,6 +1,7 @@
 //! The accesses of each block, interval after interval, swept when the interval is over.
 
 use super::found::Found;
+use super::frame::Frame;
 use super::partition::Partitions;
 use super::plan::Plan;
 use super::span::Spans;
@@ -43,7 +44,7 @@ fn in_slices(
     partitions: &Partitions<'_>,
     (block, window): (u64, Range<u64>),
     found: &mut Found,
-    staged: &mut Vec<Vec<u8>>,
+    staged: &mut Vec<Frame>,
 ) -> Result<(), CheckError> {
     let mut open = vec![window];
     while let Some(window) = open.pop() {
@@ -79,7 +80,7 @@ struct Collector<'a> {
     is_slice: bool,
     /// The only block of interest, if there is one.
     only: Option<u64>,
-    staged: &'a mut Vec<Vec<u8>>,
+    staged: &'a mut Vec<Frame>,
     /// Of the chunk: which shapes matter, as positions in the plan.
     shapes: Vec<Option<(Shape, usize)>>,
     block: Option<u64>,
@@ -112,7 +113,7 @@ impl<'a> Collector<'a> {
         partitions: &'a Partitions<'a>,
         window: Range<u64>,
         only: Option<u64>,
-        staged: &'a mut Vec<Vec<u8>>,
+        staged: &'a mut Vec<Frame>,
     ) -> Self {
         // A single place cannot be split any further; it has few accesses that differ.
         let is_smallest = window.end - window.start <= 1;

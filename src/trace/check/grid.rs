@@ -4,6 +4,7 @@ use super::CheckError;
 use super::budget::Budget;
 use super::cell::access_kind;
 use super::found::{Found, Observed, Witness};
+use super::frame::Frame;
 use super::partition::{Partition, Partitions};
 use super::plan::Plan;
 use super::span::Span;
@@ -21,21 +22,20 @@ const SPLIT: u64 = 16;
 
 /// Sweeps all partitions of a launch.
 pub(super) fn sweep_all(plan: &Plan<'_>, partitions: Partitions<'_>, budget: &Budget) -> Result<Found, CheckError> {
-    let origin = partitions.origin();
     let partitions = partitions.finish()?;
     partitions
         .into_par_iter()
         .filter(|partition| !partition.is_empty())
-        .map(|partition| sweep(plan, partition, origin, budget))
+        .map(|partition| sweep(plan, partition, budget))
         .try_reduce(Found::default, Found::joined)
 }
 
-fn sweep(plan: &Plan<'_>, mut partition: Partition, origin: u64, budget: &Budget) -> Result<Found, CheckError> {
+fn sweep(plan: &Plan<'_>, mut partition: Partition, budget: &Budget) -> Result<Found, CheckError> {
     let window = partition.window.clone();
     let mut limit = budget.spans();
-    let mut spans: Vec<Span> = Vec::new();
-    let mut parts: Option<(Partitions<'_>, Vec<Vec<u8>>)> = None;
-    partition.each(origin, |span| {
+    let mut spans: Vec<Span> = Vec::with_capacity(limit.min(partition.spans as usize + 1));
+    let mut parts: Option<(Partitions<'_>, Vec<Frame>)> = None;
+    partition.each(|span| {
         if let Some((parts, staged)) = &mut parts {
             return parts.put(&clipped(span, &window), staged);
         }

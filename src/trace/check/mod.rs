@@ -13,7 +13,8 @@
 //!   sorted by address ([`sweep`]) and swept once ([`cell`]). An interval that does not fit into memory is
 //!   looked at in slices of the address space, for each of which the chunks of the block are read again.
 //! - [`span`]: what a block does to global memory is reduced to one access of each kind and site for each
-//!   place, and neighbouring places to spans. [`partition`] keeps them by address, on disk if there are too many.
+//!   place, and neighbouring places to spans. [`partition`] keeps them by address, on disk if there are too many,
+//!   in [`frame`]s of few bytes a span.
 //! - [`grid`]: every partition is sorted and swept for conflicts between blocks.
 //!
 //! # What is guaranteed
@@ -27,6 +28,7 @@ mod budget;
 mod cell;
 mod collect;
 mod found;
+mod frame;
 mod grid;
 mod partition;
 mod plan;

@@ -4,28 +4,30 @@
 
 use super::CheckError;
 use super::budget::Budget;
+use super::frame::{self, Frame};
 use super::plan::Plan;
 use super::span::Span;
-use crate::trace::format::bytes::{Cursor, Malformed, from_zigzag, put, to_zigzag};
+use crate::trace::format::bytes::Malformed;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Partitions of one launch; temporary files are open for all of them.
+/// Partitions of one launch are fewer than twice as many; temporary files are open for all of them.
 const MOST: u64 = 256;
 /// Launches with fewer accesses are not worth sharing out among workers.
 const WORTH_SHARING: u64 = 1 << 16;
 /// Bytes that are put into a partition at once.
-const STAGE: usize = 16 << 10;
-/// No encoded span is longer.
-const LONGEST: usize = 64;
+const STAGE: usize = 8 << 10;
 
 /// The spans of a part of the places.
 #[derive(Debug)]
 pub(super) struct Partition {
     pub(super) window: Range<u64>,
+    /// How many spans it has.
+    pub(super) spans: u64,
+    /// Frames, each behind its length.
     memory: Vec<u8>,
     file: Option<File>,
 }
@@ -35,7 +37,8 @@ pub(super) struct Partitions<'a> {
     is_needed: bool,
     plan: &'a Plan<'a>,
     start: u64,
-    width: u64,
+    /// Binary logarithm of the places of a partition.
+    width: u32,
     shelves: Vec<Mutex<Partition>>,
     held: AtomicU64,
     limit: u64,
@@ -53,18 +56,18 @@ impl<'a> Partitions<'a> {
     /// At most so many partitions of these places.
     pub(super) fn over(plan: &'a Plan<'a>, places: Range<u64>, count: u64, budget: &Budget) -> Self {
         let extent = places.end - places.start;
-        let width = extent.div_ceil(count.clamp(1, MOST)).max(1);
+        let width = (extent / count.clamp(1, MOST)).max(1).ilog2();
         let part = |at: u64| {
-            let start = places.start + at * width;
-            let window = start..(start + width).min(places.end);
-            Mutex::new(Partition { window, memory: Vec::new(), file: None })
+            let start = places.start + (at << width);
+            let window = start..(start + (1 << width)).min(places.end);
+            Mutex::new(Partition { window, spans: 0, memory: Vec::new(), file: None })
         };
         Partitions {
             is_needed: plan.has_blocks_that_meet(),
             plan,
             start: places.start,
             width,
-            shelves: (0..extent.div_ceil(width)).map(part).collect(),
+            shelves: (0..extent.div_ceil(1 << width)).map(part).collect(),
             held: AtomicU64::new(0),
             limit: budget.partitions(),
             failure: Mutex::new(None),
@@ -77,31 +80,33 @@ impl<'a> Partitions<'a> {
     }
 
     /// Adds a span; `staged` is the caller's own, for [`Partitions::unstage`].
-    pub(super) fn put(&self, span: &Span, staged: &mut Vec<Vec<u8>>) {
-        staged.resize(self.shelves.len().max(staged.len()), Vec::new());
+    pub(super) fn put(&self, span: &Span, staged: &mut Vec<Frame>) {
+        if staged.len() < self.shelves.len() {
+            staged.resize_with(self.shelves.len(), Frame::default);
+        }
         let end = span.end().saturating_sub(self.start);
-        let first = span.start.saturating_sub(self.start) / self.width;
-        let last = (end.saturating_sub(1) / self.width).min(self.shelves.len() as u64 - 1);
+        let first = span.start.saturating_sub(self.start) >> self.width;
+        let last = (end.saturating_sub(1) >> self.width).min(self.shelves.len() as u64 - 1);
         for at in first as usize..=last as usize {
-            encode(span, self.start, &mut staged[at]);
-            if staged[at].len() >= STAGE {
+            staged[at].add(span);
+            if staged[at].bytes().len() >= STAGE {
                 self.shelve(at, &mut staged[at]);
             }
         }
     }
 
     /// Puts everything staged where it belongs.
-    pub(super) fn unstage(&self, staged: &mut [Vec<u8>]) {
-        for (at, bytes) in staged.iter_mut().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
-            self.shelve(at, bytes);
+    pub(super) fn unstage(&self, staged: &mut [Frame]) {
+        for (at, frame) in staged.iter_mut().enumerate().filter(|(_, frame)| frame.spans() > 0) {
+            self.shelve(at, frame);
         }
     }
 
-    fn shelve(&self, at: usize, bytes: &mut Vec<u8>) {
+    fn shelve(&self, at: usize, frame: &mut Frame) {
         let mut shelf = self.shelves[at].lock().unwrap_or_else(PoisonError::into_inner);
-        shelf.memory.extend_from_slice(bytes);
-        let held = self.held.fetch_add(bytes.len() as u64, Ordering::Relaxed) + bytes.len() as u64;
-        bytes.clear();
+        let more = shelf.add(frame) as u64;
+        let held = self.held.fetch_add(more, Ordering::Relaxed) + more;
+        frame.clear();
         if held > self.limit {
             self.held.fetch_sub(shelf.memory.len() as u64, Ordering::Relaxed);
             if let Err(error) = shelf.spill() {
@@ -119,14 +124,18 @@ impl<'a> Partitions<'a> {
         let shelves = self.shelves.into_iter().map(|shelf| shelf.into_inner().unwrap_or_else(PoisonError::into_inner));
         Ok(shelves.collect())
     }
-
-    /// Where places are counted from in encoded spans.
-    pub(super) fn origin(&self) -> u64 {
-        self.start
-    }
 }
 
 impl Partition {
+    /// Adds a frame; gives the bytes that it takes.
+    fn add(&mut self, frame: &Frame) -> usize {
+        let length = (frame.bytes().len() as u32).to_le_bytes();
+        self.memory.extend_from_slice(&length);
+        self.memory.extend_from_slice(frame.bytes());
+        self.spans += frame.spans();
+        length.len() + frame.bytes().len()
+    }
+
     fn spill(&mut self) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -143,59 +152,33 @@ impl Partition {
     }
 
     /// Hands all spans to `take`, in the order in which they came.
-    pub(super) fn each(&mut self, origin: u64, mut take: impl FnMut(Span)) -> Result<(), CheckError> {
+    pub(super) fn each(&mut self, mut take: impl FnMut(Span)) -> Result<(), CheckError> {
         if let Some(mut file) = self.file.take() {
             file.seek(SeekFrom::Start(0)).map_err(CheckError::Temporary)?;
-            each_of_file(file, origin, &mut take)?;
+            frames(&mut BufReader::with_capacity(1 << 18, file), &mut take)?;
         }
         let memory = std::mem::take(&mut self.memory);
-        let mut cursor = Cursor::new(&memory);
-        while !cursor.is_empty() {
-            take(decode(&mut cursor, origin).map_err(unreadable)?);
-        }
-        Ok(())
+        frames(&mut &memory[..], &mut take)
     }
 }
 
-fn each_of_file(mut file: File, origin: u64, take: &mut impl FnMut(Span)) -> Result<(), CheckError> {
-    let mut buffer = vec![0; 1 << 18];
-    let mut filled = 0;
+/// Hands the spans of frames, each behind its length, to `take`.
+fn frames(from: &mut impl Read, take: &mut impl FnMut(Span)) -> Result<(), CheckError> {
+    let mut bytes = Vec::new();
+    let mut length = [0; 4];
     loop {
-        let read = file.read(&mut buffer[filled..]).map_err(CheckError::Temporary)?;
-        filled += read;
-        let mut cursor = Cursor::new(&buffer[..filled]);
-        // Before the end of the file a span may be cut off at the end of the buffer.
-        while cursor.rest().len() >= if read == 0 { 1 } else { LONGEST } {
-            take(decode(&mut cursor, origin).map_err(unreadable)?);
+        match from.read_exact(&mut length) {
+            Ok(()) => {}
+            // Between two frames it may end: every frame is written with its length at once.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            Err(error) => return Err(CheckError::Temporary(error)),
         }
-        let left = cursor.rest().len();
-        if read == 0 {
-            return Ok(());
-        }
-        buffer.copy_within(filled - left..filled, 0);
-        filled = left;
+        bytes.resize(u32::from_le_bytes(length) as usize, 0);
+        from.read_exact(&mut bytes).map_err(CheckError::Temporary)?;
+        frame::each(&bytes, take).map_err(unreadable)?;
     }
 }
 
 fn unreadable(_: Malformed) -> CheckError {
     CheckError::Temporary(io::Error::from(io::ErrorKind::InvalidData))
-}
-
-fn encode(span: &Span, origin: u64, out: &mut Vec<u8>) {
-    let Span { start, block, site, manner, thread, step, count, grid } = *span;
-    put(out, to_zigzag(start.wrapping_sub(origin)));
-    for number in [block, site.into(), manner.into(), thread.into(), grid.into(), count.into()] {
-        put(out, number);
-    }
-    if count > 1 {
-        put(out, to_zigzag(i64::from(step) as u64));
-    }
-}
-
-fn decode(cursor: &mut Cursor<'_>, origin: u64) -> Result<Span, Malformed> {
-    let start = from_zigzag(cursor.number()?).wrapping_add(origin);
-    let (block, site, manner, thread) = (cursor.number()?, cursor.small()?, cursor.small()?, cursor.small()?);
-    let (grid, count) = (cursor.small()?, cursor.small()?);
-    let step = if count > 1 { from_zigzag(cursor.number()?) as i64 as i32 } else { 0 };
-    Ok(Span { start, block, site, manner, thread, step, count, grid })
 }

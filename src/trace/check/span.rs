@@ -1,6 +1,7 @@
 //! What a block does to global memory, as other blocks may meet it: one access of each kind and site for each
 //! place, the one of the lowest thread; equal neighbours joined to spans.
 
+use super::frame::Frame;
 use super::partition::Partitions;
 use super::sweep::{Access, bytes_of};
 use std::ops::Range;
@@ -61,11 +62,11 @@ pub(super) struct Spans<'a> {
     block: u64,
     grid: u32,
     open: Vec<Span>,
-    staged: &'a mut Vec<Vec<u8>>,
+    staged: &'a mut Vec<Frame>,
 }
 
 impl<'a> Spans<'a> {
-    pub(super) fn new(to: &'a Partitions<'a>, block: u64, grid: u32, staged: &'a mut Vec<Vec<u8>>) -> Self {
+    pub(super) fn new(to: &'a Partitions<'a>, block: u64, grid: u32, staged: &'a mut Vec<Frame>) -> Self {
         Spans { to, block, grid, open: Vec::new(), staged }
     }
 

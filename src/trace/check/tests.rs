@@ -215,3 +215,50 @@ fn random_logs_have_conflicts_at_every_level() {
     }
     assert_eq!(levels.len(), 3);
 }
+
+/// Launches of many blocks whose threads read, write and update a few bytes in no order.
+fn crowded() -> Case {
+    let mut state = 88_172_645_463_325_252u64;
+    let mut random = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    let mut segment = || {
+        let epochs = Epochs { block: random(3) as u32, tile: [random(2) as u32; 5], ..Epochs::default() };
+        let mut access = || {
+            let kind = Kind::ALL[random(5) as usize];
+            (shape(random(6) as u32, kind, random(2) as u32, 4), 4 * random(300))
+        };
+        Segment { thread: 0, epochs, accesses: (0..4).map(|_| access()).collect() }
+    };
+    let mut block = |threads: u32| -> Vec<Vec<Segment>> {
+        let threads = |part: u32| (part..threads).step_by(3);
+        (0..3).map(|part| threads(part).map(|thread| Segment { thread, ..segment() }).collect()).collect()
+    };
+    Case { launches: vec![(70, (0..12).map(|_| block(70)).collect()), (33, (0..40).map(|_| block(33)).collect())] }
+}
+
+#[test]
+fn threads_and_memory_change_nothing() {
+    let bytes = log(&crowded());
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+    file.write_all(&bytes).expect("a temporary file can be written");
+    let log = read_log(Cursor::new(&bytes)).expect("it is a log");
+    let told = |jobs: usize, share: u64| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("threads");
+        let found = pool.install(|| conflicts(&log, file.path(), &Budget { jobs, share })).expect("it is checked");
+        format!("{found:#?}")
+    };
+    let expected = told(1, LARGE.share);
+    let levels = |level: &str| expected.matches(&format!("level: {level}")).count();
+    assert!(["Warp", "Block", "Grid"].iter().map(|level| levels(level)).sum::<usize>() > 20, "{expected}");
+    for _ in 0..3 {
+        for jobs in [1, 2, 4] {
+            for share in [LARGE.share, 1 << 14, TINY.share] {
+                assert!(told(jobs, share) == expected, "{jobs} threads, {share} bytes for each");
+            }
+        }
+    }
+}

@@ -27,6 +27,14 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
+    /// The next byte.
+    #[inline]
+    pub fn byte(&mut self) -> Result<u8, Malformed> {
+        let (&byte, rest) = self.rest.split_first().ok_or(Malformed("a byte is missing"))?;
+        self.rest = rest;
+        Ok(byte)
+    }
+
     /// The next number.
     #[inline]
     pub fn number(&mut self) -> Result<u64, Malformed> {
@@ -40,6 +48,21 @@ impl<'a> Cursor<'a> {
     }
 
     fn long_number(&mut self) -> Result<u64, Malformed> {
+        // Up to eight bytes at once: the first byte without its high bit ends the number.
+        if let Some((bytes, _)) = self.rest.split_first_chunk::<8>() {
+            let word = u64::from_le_bytes(*bytes);
+            let ends = !word & 0x8080_8080_8080_8080;
+            if ends != 0 {
+                let length = ends.trailing_zeros() / 8 + 1;
+                self.rest = &self.rest[length as usize..];
+                return Ok(packed(word & (u64::MAX >> (64 - 8 * length))));
+            }
+        }
+        self.number_bytewise()
+    }
+
+    #[cold]
+    fn number_bytewise(&mut self) -> Result<u64, Malformed> {
         let mut value = 0;
         for (at, &byte) in self.rest.iter().take(10).enumerate() {
             if at == 9 && byte > 1 {
@@ -79,6 +102,15 @@ impl<'a> Cursor<'a> {
     pub fn end(&self) -> Result<(), Malformed> {
         if self.is_empty() { Ok(()) } else { Err(Malformed("bytes are left over")) }
     }
+}
+
+/// The low seven bits of each byte, side by side.
+#[inline]
+fn packed(word: u64) -> u64 {
+    let sevens = word & 0x7f7f_7f7f_7f7f_7f7f;
+    let pairs = (sevens & 0x007f_007f_007f_007f) | (sevens & 0x7f00_7f00_7f00_7f00) >> 1;
+    let fours = (pairs & 0x0000_3fff_0000_3fff) | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+    (fours & 0x0fff_ffff) | (fours & 0x0fff_ffff_0000_0000) >> 4
 }
 
 /// The difference behind its zigzag form.
@@ -135,6 +167,11 @@ mod tests {
                 assert_eq!(cursor.number(), Ok(value));
                 assert!(cursor.is_empty());
                 assert_eq!(from_zigzag(to_zigzag(value)), value);
+                let length = bytes.len();
+                bytes.extend([0xff; 9]);
+                let mut cursor = Cursor::new(&bytes);
+                assert_eq!((cursor.number(), cursor.rest().len()), (Ok(value), 9));
+                bytes.truncate(length);
                 assert!(Cursor::new(&bytes[..bytes.len() - 1]).number().is_err());
             }
         }

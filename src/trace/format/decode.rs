@@ -240,6 +240,19 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
+    /// That no access of `count` segments lies too far out.
+    fn check_offsets(&self, count: u64) -> Result<(), Malformed> {
+        for ((&offset, &stride), &shape) in self.offsets.iter().zip(&self.strides).zip(&self.shapes) {
+            let end = i128::from(offset) + i128::from(stride as i64) * i128::from(count - 1);
+            let bytes = self.head.shapes[shape as usize].bytes;
+            let limit = MAX_OFFSET - u64::from(bytes);
+            if offset >= limit || !(0..i128::from(limit)).contains(&end) {
+                return Err(Malformed("an offset is too large"));
+            }
+        }
+        Ok(())
+    }
+
     fn emit(&mut self, count: u64, visitor: &mut impl Visitor) -> Result<(), Malformed> {
         if self.block.is_none() {
             return Err(Malformed("accesses come before any block"));
@@ -248,13 +261,10 @@ impl<'a> Decoder<'a> {
         if last >= MAX_THREAD {
             return Err(Malformed("a thread has too large a number"));
         }
-        for ((&offset, &stride), &shape) in self.offsets.iter().zip(&self.strides).zip(&self.shapes) {
-            let end = i128::from(offset) + i128::from(stride as i64) * i128::from(count - 1);
-            let bytes = self.head.shapes[shape as usize].bytes;
-            let limit = MAX_OFFSET - u64::from(bytes);
-            if offset >= limit || !(0..i128::from(limit)).contains(&end) {
-                return Err(Malformed("an offset is too large"));
-            }
+        // Nearly all offsets are far below the limit of the widest access.
+        let is_small = |offset: &u64| *offset < MAX_OFFSET - u64::from(u32::MAX);
+        if count > 1 || !self.offsets.iter().all(is_small) {
+            self.check_offsets(count)?;
         }
         let run = Run {
             thread: self.next_thread as u32,
