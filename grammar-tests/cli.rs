@@ -380,6 +380,28 @@ fn a_build_says_how_its_files_are_compiled() {
 }
 
 #[test]
+fn a_header_that_no_include_path_leads_to_is_sought_in_the_project() {
+    let kernel = "#include <size.h>\n\
+                  __global__ void fill(float *y) {\n\
+                  if (threadIdx.x < WIDTH) y[blockIdx.x * WIDTH + threadIdx.x] = 1;\n}\n";
+    let place = Place::with(&[("cuda/app/k.cu", kernel), ("cuda/inc/size.h", "#define WIDTH 64\n")]);
+    let verdict = |arguments: &[&str]| {
+        let report = place.run(arguments).json();
+        let kernel = report["files"][0]["kernels"][0].clone();
+        (kernel["race"].as_str().unwrap().to_owned(), kernel["assumptions"].to_string())
+    };
+    let (race, assumptions) = verdict(&["check", "--format", "json", "."]);
+    assert_eq!(race, "race-free");
+    assert!(assumptions.contains("`size.h` is cuda/inc/size.h of the project, found by its name"), "{assumptions}");
+    assert_eq!(verdict(&["check", "--format", "json", "--headers", "none", "."]).0, "unknown");
+    // Which of two is meant is not guessed.
+    place.put("cuda/other/size.h", b"#define WIDTH 32\n");
+    assert_eq!(verdict(&["check", "--format", "json", "."]).0, "unknown");
+    let (race, assumptions) = verdict(&["check", "--format", "json", "-I", "cuda/other", "."]);
+    assert!(race == "race-free" && !assumptions.contains("found by its name"), "{assumptions}");
+}
+
+#[test]
 fn timings_say_which_libclang_answered() {
     let place = Place::with(&[("free.cu", FREE)]);
     let with_library = |library: &std::ffi::OsStr, front: &str| {

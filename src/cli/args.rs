@@ -274,6 +274,9 @@ pub(super) struct SourceArgs {
     /// Search a directory for quoted includes
     #[arg(short = 'I', long = "include-dir", value_name = "DIR", help_heading = "Source")]
     pub(super) include_dirs: Vec<PathBuf>,
+    /// Where a header is sought that no include path leads to, if a kernel needs it
+    #[arg(long, value_enum, default_value_t = Headers::Project, help_heading = "Source")]
+    pub(super) headers: Headers,
 }
 
 /// Which kernels are looked at, and under which launches.
@@ -301,6 +304,14 @@ pub(super) enum Lang {
     Hip,
     /// OpenCL C
     Opencl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Headers {
+    /// In the repository of the file, or below the directory that is checked: the nearest of the name
+    Project,
+    /// Nowhere
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

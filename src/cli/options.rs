@@ -3,11 +3,11 @@
 //! Every error names the argument and says what to write instead.
 
 use super::args::{
-    AmplifyArgs, CheckArgs, InstrumentArgs, Lang, LaunchArgs, Level, RunArgs, ShowArgs, Solver, SourceArgs,
+    AmplifyArgs, CheckArgs, Headers, InstrumentArgs, Lang, LaunchArgs, Level, RunArgs, ShowArgs, Solver, SourceArgs,
 };
 use super::geometry;
 use crate::driver::CompileCommands;
-use crate::driver::options::{self, Levels, Options, Proofs, SolverKind, Timings};
+use crate::driver::options::{self, Levels, Options, ProjectHeaders, Proofs, SolverKind, Timings};
 use crate::source::discover::language_of;
 use crate::source::{Dialect, Language, OpenClVersion};
 use anyhow::{Context, Result, ensure};
@@ -33,6 +33,7 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     options.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
     options.jobs = args.jobs.map(usize::from);
     options.solver = solver(args.solver)?;
+    options.headers = headers(args.source.headers, &args.paths);
     Ok(options)
 }
 
@@ -54,7 +55,14 @@ fn solver(wanted: Solver) -> Result<Option<options::Solver>> {
 /// The options of `show`.
 pub(super) fn for_show(args: &ShowArgs) -> Result<Options> {
     let language = args.source.lang.map(|lang| dialect(lang).language()).or_else(|| language_of(&args.file));
-    common(&args.source, &args.launch, language)
+    let mut options = common(&args.source, &args.launch, language)?;
+    options.headers = headers(args.source.headers, &[]);
+    Ok(options)
+}
+
+/// Where headers are sought, for a run over `paths`.
+fn headers(wanted: Headers, paths: &[PathBuf]) -> Option<Arc<ProjectHeaders>> {
+    (wanted == Headers::Project).then(|| Arc::new(ProjectHeaders::new(paths)))
 }
 
 /// The options of `instrument`.

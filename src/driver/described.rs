@@ -37,7 +37,7 @@ pub fn heads(path: &Path, text: &str, options: &Options) -> Vec<Head> {
 
 /// Reads a file of kernels.
 pub(super) fn kernels(path: &Path, text: &str, options: &Options) -> Kernels {
-    let ReadUnit { unit, .. } = front::read(path, text, options);
+    let ReadUnit { unit, .. } = front::read(path, text, options, None);
     let mut heads = Vec::new();
     collect(&unit.items, "", &mut heads);
     let has_main = unit.items.iter().any(is_main);

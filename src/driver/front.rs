@@ -12,7 +12,8 @@ use crate::diagnostic::report::{Front, Parse};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::front::clang::{self, Answer, Failure, Pool, Refusal};
 use crate::front::tree_sitter::{self, ParseState};
-use crate::preprocess::{self, Output};
+use crate::preprocess::{self, Output, SoughtHeader};
+use crate::source::headers::ProjectHeaders;
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::{self, Item, ItemKind, Stmt, StmtKind, Unit};
 use std::path::Path;
@@ -39,21 +40,30 @@ pub(super) struct ReadUnit {
     pub(super) front: Front,
     /// The names of functions that tree-sitter read although libclang read the file.
     pub(super) exceptions: Vec<Span>,
+    /// Whether headers were not found.
+    pub(super) misses_headers: bool,
+    /// Headers that were found by a search.
+    pub(super) sought: Vec<SoughtHeader>,
 }
 
 /// Reads the text of one file.
-pub(super) fn read(path: &Path, text: &str, options: &Options) -> ReadUnit {
+///
+/// With `headers`, the project is searched for those that no include path leads to.
+pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> ReadUnit {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
-    let preprocessing = preprocessing(path, text, options);
-    let output = preprocess::preprocess(sources, main, &preprocessing);
-    match &options.front {
+    let preprocessing = preprocess::Options { headers: headers.cloned(), ..preprocessing(path, text, options) };
+    let mut output = preprocess::preprocess(sources, main, &preprocessing);
+    let misses_headers = !output.missing_includes.is_empty();
+    let sought = std::mem::take(&mut output.sought);
+    let read = match &options.front {
         FrontEnd::TreeSitter => by_tree_sitter(output, main, &preprocessing),
         // There is nothing to ask about a text without tokens, and a worker costs more than the file.
         _ if output.tokens.is_empty() => by_tree_sitter(output, main, &preprocessing),
         FrontEnd::Clang(pool) => by_clang(pool, output, main, &preprocessing),
         FrontEnd::Auto(pool) => by_both(pool, output, main, &preprocessing),
-    }
+    };
+    ReadUnit { misses_headers, sought, ..read }
 }
 
 /// What the preprocessor is told: what was typed, then what the build says.
@@ -63,6 +73,7 @@ pub(super) fn preprocessing(path: &Path, text: &str, options: &Options) -> prepr
         defines: options.defines.clone(),
         include_dirs: options.include_dirs.clone(),
         includes: Vec::new(),
+        headers: None,
         dialect: dialect_of(path, text, flags, options),
     };
     if let Some(flags) = flags {
@@ -82,6 +93,8 @@ fn by_tree_sitter(output: Output, main: FileId, options: &preprocess::Options) -
         parse: state(answer.parse),
         front: Front::TreeSitter,
         exceptions: Vec::new(),
+        misses_headers: false,
+        sought: Vec::new(),
     }
 }
 
@@ -121,7 +134,15 @@ fn whole(
 ) -> ReadUnit {
     syntax::undecided::mark(&mut items, &output.sources, &output.undecided);
     let unit = Unit { dialect: options.dialect, sources: output.sources, items };
-    ReadUnit { unit, diagnostics, parse, front: Front::Clang, exceptions: Vec::new() }
+    ReadUnit {
+        unit,
+        diagnostics,
+        parse,
+        front: Front::Clang,
+        exceptions: Vec::new(),
+        misses_headers: false,
+        sought: Vec::new(),
+    }
 }
 
 /// libclang, and tree-sitter for what it refuses.
@@ -158,7 +179,15 @@ fn mixed(mut answer: Answer, output: Output, main: FileId, options: &preprocess:
     let parse = if errors.is_empty() { Parse::Ok } else { Parse::Partial };
     other.diagnostics.extend(errors);
     let unit = Unit { items, ..other.unit };
-    ReadUnit { unit, diagnostics: other.diagnostics, parse, front: Front::Clang, exceptions }
+    ReadUnit {
+        unit,
+        diagnostics: other.diagnostics,
+        parse,
+        front: Front::Clang,
+        exceptions,
+        misses_headers: false,
+        sought: Vec::new(),
+    }
 }
 
 /// Puts the items of one answer in the place of those that the other refuses.

@@ -42,14 +42,16 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
     Assumption, AssumptionKind, Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, Unknown,
 };
+use crate::preprocess::SoughtHeader;
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::Span;
 use crate::{invariant, launch, lower, prove, resolve};
 use memo::{Entry, Memo, Subject};
-use options::Timings;
+use options::{ProjectHeaders, Timings};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A file that has been read and resolved.
@@ -60,6 +62,8 @@ struct ReadFile {
     front: Front,
     /// The names of functions that the other front end read.
     exceptions: Vec<Span>,
+    /// Headers that were found by a search.
+    sought: Vec<SoughtHeader>,
 }
 
 /// The report of one file, and panics that were met on the way.
@@ -85,7 +89,7 @@ fn check_source_of_many(
     memo: Option<&Memo>,
     inside: Option<&Path>,
 ) -> Checked {
-    let ReadFile { program, diagnostics, parse, front, exceptions } = read(path, text, options);
+    let ReadFile { program, diagnostics, parse, front, exceptions, sought } = read(path, text, options);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     for function in selected(&program, options).filter(|&kernel| stands_in(&program, kernel, inside)) {
@@ -96,6 +100,7 @@ fn check_source_of_many(
                 report
             });
         let is_exception = exceptions.contains(&program.functions[function].span);
+        report.assumptions.extend(sought.iter().map(assumed_header));
         report.front = if is_exception { Front::TreeSitter } else { front };
         kernels.push(report);
     }
@@ -109,6 +114,13 @@ fn check_source_of_many(
         sources: program.sources,
     };
     Checked { report, bugs }
+}
+
+/// What a verdict relies on that was reached through a header found by a search.
+fn assumed_header(header: &SoughtHeader) -> Assumption {
+    let (name, inside) = (&header.name, header.inside.display());
+    let text = format!("`{name}` is {inside} of the project, found by its name (no include path leads to it)");
+    Assumption { kind: AssumptionKind::Other, text }
 }
 
 /// The report of a kernel in which raceproof panicked.
@@ -134,12 +146,30 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
     }
 }
 
-/// Runs the front ends and resolution.
+/// Runs the front ends and resolution; again, with the project searched for headers that were not found, if something
+/// that a kernel reaches was not understood.
 fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
-    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions } = front::read(path, text, options);
+    let (file, lack) = read_with(path, text, options, None);
+    let Some(headers) = options.headers.as_ref().filter(|_| lack == Lack::Headers) else { return file };
+    let (better, _) = read_with(path, text, options, Some(headers));
+    if better.sought.is_empty() { file } else { better }
+}
+
+/// Whether more could be understood of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lack {
+    Nothing,
+    /// Headers are missing, and something that a kernel reaches is not understood.
+    Headers,
+}
+
+fn read_with(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> (ReadFile, Lack) {
+    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, misses_headers, sought } =
+        front::read(path, text, options, headers);
     let resolved = resolve::resolve(unit);
     diagnostics.extend(resolved.diagnostics);
-    ReadFile { program: resolved.program, diagnostics, parse, front, exceptions }
+    let lack = if resolved.incomplete && misses_headers { Lack::Headers } else { Lack::Nothing };
+    (ReadFile { program: resolved.program, diagnostics, parse, front, exceptions, sought }, lack)
 }
 
 /// The kernels that the options ask for.

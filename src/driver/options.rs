@@ -7,6 +7,7 @@ use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
 
 pub use crate::smt::{Solver, SolverKind, find as find_solver};
+pub use crate::source::headers::ProjectHeaders;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// Directories to search for quoted includes, after the including file's own.
     pub include_dirs: Vec<PathBuf>,
+    /// Where headers are sought that no include path leads to, if they matter to a kernel.
+    pub headers: Option<Arc<ProjectHeaders>>,
     /// How a build compiles the files; what is typed precedes it.
     pub commands: Option<Arc<CompileCommands>>,
     /// The front end that reads the files.
@@ -88,6 +91,7 @@ impl Default for Options {
             kernels: Vec::new(),
             defines: Vec::new(),
             include_dirs: Vec::new(),
+            headers: None,
             commands: None,
             front: FrontEnd::TreeSitter,
             dialect: None,

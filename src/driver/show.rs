@@ -43,7 +43,7 @@ pub enum ShowError {
 /// The text of `stage` for the file, or for its kernels.
 pub fn show(stage: Stage, path: &Path, text: &str, options: &Options) -> Result<String, ShowError> {
     if stage == Stage::Syntax {
-        return Ok(syntax::print(&super::front::read(path, text, options).unit));
+        return Ok(syntax::print(&super::front::read(path, text, options, None).unit));
     }
     let program = super::read(path, text, options).program;
     let kernels: Vec<FunctionId> = selected(&program, options).collect();

@@ -19,8 +19,17 @@ pub fn numbered(output: &Output) -> Output {
     for (at, token) in copy.tokens.iter_mut().enumerate() {
         token.span = Span::new(file, 2 * at, 2 * at + 1);
     }
-    let (diagnostics, missing_includes, includes) = (Vec::new(), Vec::new(), Vec::new());
-    Output { sources, diagnostics, missing_includes, includes, skipped: Vec::new(), undecided: Vec::new(), ..copy }
+    let (diagnostics, missing_includes, includes, sought) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    Output {
+        sources,
+        diagnostics,
+        missing_includes,
+        sought,
+        includes,
+        skipped: Vec::new(),
+        undecided: Vec::new(),
+        ..copy
+    }
 }
 
 /// The place in the text of a span among [`numbered`] tokens.

@@ -9,7 +9,9 @@ use super::files::{FileAccess, normalized};
 use super::interner::{Interner, Symbol};
 use super::lexer;
 use super::predefined;
-use super::{ForcedInclude, Include, IncludedPart, MissingInclude, Options, Output, Token, TokenFlags, TokenKind};
+use super::{
+    ForcedInclude, Include, IncludedPart, MissingInclude, Options, Output, SoughtHeader, Token, TokenFlags, TokenKind,
+};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::{FileId, Language, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -54,6 +56,7 @@ pub(super) struct Preprocessor<'a> {
     counter: u32,
     diagnostics: Vec<Diagnostic>,
     missing_includes: Vec<MissingInclude>,
+    sought: Vec<SoughtHeader>,
     includes: Vec<Include>,
     skipped: Vec<Span>,
     undecided: Vec<Span>,
@@ -142,6 +145,7 @@ impl<'a> Preprocessor<'a> {
             counter: 0,
             diagnostics: Vec::new(),
             missing_includes: Vec::new(),
+            sought: Vec::new(),
             includes: Vec::new(),
             skipped: Vec::new(),
             undecided: Vec::new(),
@@ -191,6 +195,7 @@ impl<'a> Preprocessor<'a> {
             spellings: self.spellings,
             diagnostics: self.diagnostics,
             missing_includes: self.missing_includes,
+            sought: self.sought,
             includes: self.includes,
             skipped: self.skipped,
             undecided: self.undecided,
@@ -636,7 +641,18 @@ impl<'a> Preprocessor<'a> {
     fn find_header(&mut self, name: &str, quoted: bool, includer: FileId) -> Option<(FileId, Rc<[Token]>)> {
         let beside = self.sources.file(includer).path.parent().map(Path::to_path_buf).filter(|_| quoted);
         let places: Vec<PathBuf> = beside.into_iter().chain(self.options.include_dirs.iter().cloned()).collect();
-        places.iter().find_map(|place| self.load(&normalized(&place.join(name))))
+        places.iter().find_map(|place| self.load(&normalized(&place.join(name)))).or_else(|| self.seek(name, includer))
+    }
+
+    /// A header that no include path leads to, from the project.
+    fn seek(&mut self, name: &str, includer: FileId) -> Option<(FileId, Rc<[Token]>)> {
+        let header = self.options.headers.as_ref()?.find(name, &self.sources.file(includer).path)?;
+        let loaded = self.load(&normalized(&header.path))?;
+        let sought = SoughtHeader { name: name.to_owned(), inside: header.inside };
+        if !self.sought.contains(&sought) {
+            self.sought.push(sought);
+        }
+        Some(loaded)
     }
 
     fn load(&mut self, path: &Path) -> Option<(FileId, Rc<[Token]>)> {

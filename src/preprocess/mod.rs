@@ -29,9 +29,11 @@ pub use files::{Disk, FileAccess, decode};
 pub use interner::{Interner, Symbol};
 
 use crate::diagnostic::Diagnostic;
+use crate::source::headers::ProjectHeaders;
 use crate::source::{Dialect, FileId, Language, SourceMap, Span};
 use std::ops::{BitOr, BitOrAssign};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What the command line says to the preprocessor.
 #[derive(Clone, Debug)]
@@ -42,6 +44,8 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// `-include`, in order: files that are read before the first line.
     pub includes: Vec<ForcedInclude>,
+    /// Where headers are sought that none of these leads to.
+    pub headers: Option<Arc<ProjectHeaders>>,
     /// What the text is written in, which decides what is predefined.
     pub dialect: Dialect,
 }
@@ -49,7 +53,13 @@ pub struct Options {
 impl Options {
     /// No definitions and no include directories.
     pub fn new(dialect: impl Into<Dialect>) -> Self {
-        Options { defines: Vec::new(), include_dirs: Vec::new(), includes: Vec::new(), dialect: dialect.into() }
+        Options {
+            defines: Vec::new(),
+            include_dirs: Vec::new(),
+            includes: Vec::new(),
+            headers: None,
+            dialect: dialect.into(),
+        }
     }
 
     /// The language of the text.
@@ -164,6 +174,15 @@ pub struct Include {
     pub entered: Option<FileId>,
 }
 
+/// A header that was found by its name in the project, where no include path leads to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SoughtHeader {
+    /// The name as written, without quotes.
+    pub name: String,
+    /// Where it was found inside the project.
+    pub inside: PathBuf,
+}
+
 /// What preprocessing gives.
 #[derive(Clone, Debug)]
 pub struct Output {
@@ -179,6 +198,8 @@ pub struct Output {
     pub diagnostics: Vec<Diagnostic>,
     /// Headers that were not found, in order.
     pub missing_includes: Vec<MissingInclude>,
+    /// Headers that were found by [`Options::headers`], each once, in order.
+    pub sought: Vec<SoughtHeader>,
     /// Headers that were found, in the order of the directives.
     pub includes: Vec<Include>,
     /// The ranges of text that conditionals left out, without the directives around them.

@@ -136,6 +136,7 @@ impl<'u> Resolver<'u> {
     /// A call of what is not known, its arguments evaluated.
     pub(super) fn unknown_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
         let args = args.into_iter().map(|argument| self.load(argument)).collect();
+        self.miss();
         let ty = self.unknown(format!("result of {name}"));
         expr(ExprKind::UnknownCall(name.to_owned(), args), ty, span)
     }

@@ -14,6 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{Dialect, Language, Span};
 use crate::syntax;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 /// Identity of a function instance: its syntax by address, the scope that it stands in (each instance of a
@@ -86,6 +87,8 @@ pub(super) struct Resolver<'u> {
     pub(super) frame: Frame,
     /// Whether host code is being looked at, whose calls are not followed.
     pub(super) in_host: bool,
+    /// Whether something that a kernel reaches was not understood.
+    pub(super) incomplete: Cell<bool>,
     /// Nesting of expressions, statements, types and instances that are being resolved.
     pub(super) depth: usize,
     pub(super) common: Common,
@@ -161,6 +164,7 @@ impl<'u> Resolver<'u> {
             scope: ScopeId::default(),
             frame: Frame::none(),
             in_host: false,
+            incomplete: Cell::new(false),
             depth: 0,
             common,
         }
@@ -198,7 +202,13 @@ impl<'u> Resolver<'u> {
 
     /// An expression that stands for what is not understood.
     pub(super) fn unsupported(&self, span: Span, reason: impl Into<String>) -> Expr {
+        self.miss();
         Expr { kind: ExprKind::Unsupported(reason.into()), ty: self.common.unknown, span }
+    }
+
+    /// Notes that something is not understood, perhaps because its declaration was not read.
+    pub(super) fn miss(&self) {
+        self.incomplete.set(self.incomplete.get() || !self.in_host);
     }
 
     /// Runs `work` with names looked up in `scope`.

@@ -9,6 +9,7 @@
 
 mod dialect;
 pub mod discover;
+pub mod headers;
 mod line_index;
 
 pub use dialect::{Dialect, OpenClVersion};

@@ -1,0 +1,198 @@
+//! Headers that no include path leads to, found by their names in the project of the file that includes them.
+//!
+//! A checker that is started on a file knows nothing of the `-I` of its build. The header is mostly near: this
+//! finds the one whose path ends with the name in the directive and that shares the longest path with the
+//! including file. Where two different headers are equally near, none is taken: a guess between them would be
+//! a guess about the program.
+//!
+//! Guarantees: the answer depends on the tree alone; each project is walked once, up to [`MOST_ENTRIES`]
+//! entries (a larger one is not searched at all), hidden and ignored entries left alone. Headers of the system,
+//! of the C and C++ libraries and of the CUDA toolkit are never sought.
+//!
+//! Deliberately absent: what the name resolves to by the rules of the language, which comes first and is the
+//! preprocessor's; build files.
+
+use ignore::WalkBuilder;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Entries of a project that are looked at.
+const MOST_ENTRIES: usize = 200_000;
+/// What stands in the root of a project.
+const ROOT_MARKS: [&str; 4] = [".git", ".hg", ".svn", ".jj"];
+/// Directories of libraries that are known by what they do, not by their text.
+const LIBRARIES: [&str; 9] =
+    ["cub/", "thrust/", "cuda/", "nv/", "cooperative_groups/", "sys/", "hip/", "rocprim/", "hipcub/"];
+/// Headers of systems and toolkits; those of C++ have no extension.
+const SYSTEM: &str = " assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h \
+    setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h \
+    string.h tgmath.h threads.h time.h uchar.h wchar.h wctype.h unistd.h fcntl.h getopt.h pthread.h strings.h dlfcn.h \
+    windows.h malloc.h memory.h omp.h mpi.h cuda.h cuda_runtime.h cuda_runtime_api.h cuda_fp16.h cuda_bf16.h \
+    cuda_fp8.h device_launch_parameters.h device_functions.h vector_types.h vector_functions.h cooperative_groups.h \
+    curand.h curand_kernel.h cufft.h cublas.h cublas_v2.h cusparse.h cusolverDn.h mma.h sm_20_atomic_functions.h \
+    cuda_gl_interop.h driver_types.h math_constants.h math_functions.h CL/cl.h opencl.h ";
+
+/// The headers of the projects that a run meets.
+#[derive(Debug, Default)]
+pub struct ProjectHeaders {
+    /// Directories that the user gave: the projects of files that no repository holds.
+    given: Vec<PathBuf>,
+    projects: Mutex<HashMap<PathBuf, Project>>,
+}
+
+/// A header that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Where it is inside the project.
+    pub inside: PathBuf,
+}
+
+/// One project: walked when it is first asked.
+type Project = Arc<OnceLock<Index>>;
+
+/// The files of a project, by their last name.
+type Index = HashMap<OsString, Vec<PathBuf>>;
+
+impl ProjectHeaders {
+    /// Headers of repositories, and of `given` directories.
+    pub fn new(given: &[PathBuf]) -> Self {
+        let given = given.iter().filter(|path| path.is_dir()).cloned().collect();
+        ProjectHeaders { given, projects: Mutex::default() }
+    }
+
+    /// The header that `name` means in the file `includer`, if the project has exactly one that is nearest.
+    pub fn find(&self, name: &str, includer: &Path) -> Option<Header> {
+        if is_of_a_library(name) {
+            return None;
+        }
+        let includer = std::path::absolute(includer).ok()?;
+        let root = self.root_of(&includer)?;
+        let project = self.project(&root);
+        let index = project.get_or_init(|| walk(&root));
+        let wanted: PathBuf = Path::new(name).components().filter(is_plain).collect();
+        let candidates = index.get(wanted.file_name()?)?.iter().filter(|path| path.ends_with(&wanted));
+        let path = nearest(candidates.filter(|path| **path != includer), &includer)?;
+        let inside = path.strip_prefix(&root).unwrap_or(&path).to_path_buf();
+        Some(Header { path, inside })
+    }
+
+    fn root_of(&self, file: &Path) -> Option<PathBuf> {
+        let is_root = |directory: &&Path| ROOT_MARKS.iter().any(|mark| directory.join(mark).exists());
+        let of_repository = file.ancestors().skip(1).find(is_root).map(Path::to_path_buf);
+        let given = || self.given.iter().filter_map(|given| std::path::absolute(given).ok());
+        of_repository.or_else(|| given().find(|given| file.starts_with(given)))
+    }
+
+    fn project(&self, root: &Path) -> Project {
+        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(projects.entry(root.to_path_buf()).or_default())
+    }
+}
+
+fn is_plain(component: &std::path::Component) -> bool {
+    matches!(component, std::path::Component::Normal(_))
+}
+
+fn is_of_a_library(name: &str) -> bool {
+    !name.contains('.')
+        || LIBRARIES.iter().any(|library| name.starts_with(library))
+        || SYSTEM.split(' ').any(|known| known == name)
+}
+
+fn walk(root: &Path) -> Index {
+    let mut index = Index::new();
+    // A tree that is not a repository has its ignore files respected, too.
+    for (number, entry) in WalkBuilder::new(root).require_git(false).build().enumerate() {
+        if number == MOST_ENTRIES {
+            return Index::new();
+        }
+        let Ok(entry) = entry else { continue };
+        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            index.entry(entry.file_name().to_owned()).or_default().push(entry.into_path());
+        }
+    }
+    index
+}
+
+/// The candidate that shares most directories with `includer`; among equals one of equal text, by name the first.
+fn nearest<'a>(candidates: impl Iterator<Item = &'a PathBuf>, includer: &Path) -> Option<PathBuf> {
+    let mut best: Vec<&PathBuf> = Vec::new();
+    let mut most = 0;
+    for candidate in candidates {
+        let shared = shared(candidate, includer);
+        if shared > most || best.is_empty() {
+            best.clear();
+            most = shared;
+        }
+        if shared == most {
+            best.push(candidate);
+        }
+    }
+    best.sort();
+    let (first, others) = best.split_first()?;
+    let text = |path: &Path| std::fs::read(path).ok();
+    let is_same = others.is_empty() || others.iter().all(|other| text(other) == text(first));
+    is_same.then(|| first.to_path_buf())
+}
+
+fn shared(one: &Path, other: &Path) -> usize {
+    one.components().zip(other.components()).take_while(|(one, other)| one == other).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{create_dir_all, write};
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = root.path().join(name);
+            create_dir_all(path.parent().unwrap()).unwrap();
+            write(path, text).unwrap();
+        }
+        root
+    }
+
+    fn found(root: &Path, name: &str, includer: &str) -> Option<String> {
+        let headers = ProjectHeaders::new(&[root.to_path_buf()]);
+        let header = headers.find(name, &root.join(includer))?;
+        assert_eq!(header.path, std::path::absolute(root.join(&header.inside)).unwrap());
+        Some(header.inside.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn the_nearest_header_of_the_name_is_found() {
+        let root = tree(&[("cuda/inc/size.h", "1"), ("opencl/inc/size.h", "2"), ("cuda/app/k.cu", "")]);
+        assert_eq!(found(root.path(), "size.h", "cuda/app/k.cu").as_deref(), Some("cuda/inc/size.h"));
+        assert_eq!(found(root.path(), "inc/size.h", "opencl/k.cl").as_deref(), Some("opencl/inc/size.h"));
+        assert_eq!(found(root.path(), "../../inc/size.h", "cuda/app/k.cu").as_deref(), Some("cuda/inc/size.h"));
+        assert_eq!(found(root.path(), "other.h", "cuda/app/k.cu"), None);
+    }
+
+    #[test]
+    fn two_different_headers_equally_near_are_none_and_two_equal_ones_are_one() {
+        let root = tree(&[("a/size.h", "1"), ("b/size.h", "2"), ("a/same.h", "1"), ("b/same.h", "1")]);
+        assert_eq!(found(root.path(), "size.h", "k.cu"), None);
+        assert_eq!(found(root.path(), "same.h", "k.cu").as_deref(), Some("a/same.h"));
+    }
+
+    #[test]
+    fn headers_of_systems_and_libraries_are_not_sought() {
+        let root = tree(&[("win/unistd.h", ""), ("vendor/cub/cub.cuh", ""), ("vendor/vector", "")]);
+        for name in ["unistd.h", "cub/cub.cuh", "vector"] {
+            assert_eq!(found(root.path(), name, "k.cu"), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_outside_of_all_projects_has_no_headers() {
+        let (root, other) = (tree(&[("inc/size.h", "")]), tree(&[("k.cu", "")]));
+        let headers = ProjectHeaders::new(&[root.path().to_path_buf()]);
+        assert_eq!(headers.find("size.h", &other.path().join("k.cu")), None);
+    }
+}
