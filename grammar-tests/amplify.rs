@@ -74,3 +74,72 @@ fn one_run_says_of_each_kernel_what_it_shows() {
         assert_eq!(answer(&said, name)["obstacles"][0]["kind"], "not-launched", "{said:#}");
     }
 }
+
+/// Runs a fixture that is a whole program; its answer, its output, and the lines that have this comment.
+fn whole_program(name: &str) -> (Value, String, String) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/amplification").join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let place = Place::with(&[(name, &text)]);
+    let mut command = place.command(&["amplify", "--backend", "cpu", "--format", "json", name]);
+    let output = command.stdin(Stdio::null()).output().expect("raceproof runs");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{out}{err}");
+    let start = out.find("\n{").map_or(0, |at| at + 1);
+    let said = serde_json::from_str(&out[start..]).unwrap_or_else(|error| panic!("{error}\n{out}{err}"));
+    (said, out[..start].to_owned(), text)
+}
+
+/// The line on which `code` stands first behind `from`.
+fn line(text: &str, from: &str, code: &str) -> usize {
+    let start = text.find(from).unwrap_or_else(|| panic!("no `{from}`"));
+    let at = start + text[start..].find(code).unwrap_or_else(|| panic!("no `{code}`"));
+    text[..at].lines().count().max(1) + usize::from(text[..at].ends_with('\n'))
+}
+
+/// The lines of each race, the lower one first.
+fn races(kernel: &Value) -> Vec<[usize; 2]> {
+    let races = kernel["races"].as_array().expect("races");
+    let lines = |race: &Value| {
+        let mut lines = ["primary", "secondary"].map(|side| race[side]["line"].as_u64().expect("a line") as usize);
+        lines.sort_unstable();
+        lines
+    };
+    races.iter().map(lines).collect()
+}
+
+#[test]
+fn a_product_without_a_barrier_behind_it_is_shown_to_race() {
+    let (said, _, text) = whole_program("scalar_product_program.cu");
+    let (next, tree) = (line(&text, "_bad(", "partial[i] = sum"), line(&text, "_bad(", "partial[i] += partial"));
+    let old = answer(&said, "product_without_barrier_bad");
+    assert_eq!((&old["verdict"], races(old)), (&"racy".into(), vec![[next, tree]]), "{old:#}");
+    let mended = answer(&said, "product_ok");
+    assert_eq!(mended["verdict"], "race-free-for-all-data", "{mended:#}");
+}
+
+#[test]
+fn a_sum_that_relies_on_lock_step_is_shown_to_race_and_to_be_wrong() {
+    let (said, out, text) = whole_program("reduction_program.cu");
+    let tail = line(&text, "_bad(", "cell[t] += cell[t + distance]");
+    let old = answer(&said, "volatile_tail_bad");
+    assert_eq!(old["verdict"], "racy", "{old:#}");
+    assert!(races(old).iter().all(|race| *race == [tail, tail]) && !races(old).is_empty(), "{old:#}");
+    let mended = answer(&said, "synchronized_tail_ok");
+    assert_eq!(mended["verdict"], "race-free-for-all-data", "{mended:#}");
+    // The threads of the CPU run one after the other, and no warp keeps them in step.
+    assert!(out.contains("without barriers of the warp 4 of 4 are wrong, with them 0"), "{out}");
+}
+
+#[test]
+fn bins_that_rely_on_lock_step_are_shown_to_race() {
+    let (said, _, text) = whole_program("histogram_program.cu");
+    let (read, write) = (line(&text, "add_tagged", "count = tag"), line(&text, "add_tagged", "bins[bin] = count"));
+    let old = answer(&said, "tagged_bad");
+    assert_eq!(old["verdict"], "racy", "{old:#}");
+    for race in [[read, write], [write, write], [write, write + 1]] {
+        assert!(races(old).contains(&race), "no {race:?}: {old:#}");
+    }
+    let mended = answer(&said, "atomic_ok");
+    assert_eq!(mended["verdict"], "this-run-only", "{mended:#}");
+    assert_eq!(mended["obstacles"][0]["kind"], "data-dependent-access", "{mended:#}");
+}

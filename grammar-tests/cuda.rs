@@ -127,21 +127,41 @@ fn seen(command: &mut Command) -> (Option<i32>, String) {
 #[test]
 fn a_machine_without_nvcc_or_gpu_is_told_what_to_do() {
     let place = Place::with(&[("a.cu", RACY), ("bin/nvcc", "")]);
-    let mut command = place.command(&["run", "--backend", "cuda", "a.cu"]);
-    let (code, text) = seen(command.env("RACEPROOF_NVCC", "/nonexistent"));
-    assert_eq!(code, Some(2), "{text}");
-    assert!(text.contains("no nvcc found (/nonexistent)") && text.contains("--backend cpu"), "{text}");
-    if nvcc::has_gpu() {
-        eprintln!("there is a GPU: what is told where there is none is not tested");
-        return;
+    for verb in ["run", "amplify"] {
+        let mut command = place.command(&[verb, "--backend", "cuda", "a.cu"]);
+        let (code, text) = seen(command.env("RACEPROOF_NVCC", "/nonexistent"));
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains("no nvcc found (/nonexistent)") && text.contains("--backend cpu"), "{text}");
+        if nvcc::has_gpu() {
+            eprintln!("there is a GPU: what is told where there is none is not tested");
+            return;
+        }
+        command.env("RACEPROOF_NVCC", place.path().join("bin")).env_remove("RACEPROOF_CUDA_ARCH");
+        let (code, text) = seen(&mut command);
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains("no GPU of NVIDIA's"), "{text}");
+        assert!(!text.contains("no race") && !text.contains("no conflict"), "{text}");
     }
-    let (code, text) = seen(command.env("RACEPROOF_NVCC", place.path().join("bin")).env_remove("RACEPROOF_CUDA_ARCH"));
-    assert_eq!(code, Some(2), "{text}");
-    assert!(text.contains("no GPU of NVIDIA's"), "{text}");
     // Left to itself it takes the CPU then.
     let (code, text) = seen(place.command(&["run", "a.cu"]).env("RACEPROOF_NVCC", place.path().join("bin")));
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("data race on a"), "{text}");
+}
+
+#[test]
+#[cfg(unix)]
+fn libraries_are_handed_to_nvcc() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with(&[("a.cu", RACY), ("bin/nvcc", "#!/bin/sh\necho \"$@\" >> \"$0.calls\"\n")]);
+    let nvcc = place.path().join("bin/nvcc");
+    std::fs::set_permissions(&nvcc, std::fs::Permissions::from_mode(0o755)).expect("it can be made executable");
+    let mut command = place.command(&["run", "--backend", "cuda", "a.cu", "-l", "cublas", "-L", "/opt/lib"]);
+    let (code, text) = seen(command.env("RACEPROOF_NVCC", place.path().join("bin")).env("RACEPROOF_CUDA_ARCH", "75"));
+    assert_eq!(code, Some(2), "this nvcc builds nothing: {text}");
+    let calls = std::fs::read_to_string(place.path().join("bin/nvcc.calls")).expect("it was called");
+    let (units, last) = calls.trim_end().rsplit_once('\n').expect("it was called for each unit and once for all");
+    assert!(last.contains(" -L /opt/lib -lcublas ") && last.contains("-o "), "{calls}");
+    assert!(!units.contains("cublas"), "{calls}");
 }
 
 /// nvcc, where there is one; where there must be one, it fails without.

@@ -193,6 +193,23 @@ fn programs_that_do_not_end_well_are_told_apart() {
 }
 
 #[test]
+fn programs_are_linked_with_the_libraries_that_are_named() {
+    let text = "#include <stdio.h>\nextern \"C\" int given();\nint main() { printf(\"%d\\n\", given()); }\n";
+    let place = Place::with(&[("a.cpp", text), ("given.c", "int given(void) { return 42; }\n")]);
+    let done = |program: &str, arguments: &[&str]| {
+        let status = Command::new(program).args(arguments).current_dir(place.path()).status();
+        assert!(status.is_ok_and(|status| status.success()), "{program} {arguments:?}");
+    };
+    done("cc", &["-c", "given.c", "-o", "given.o"]);
+    done("ar", &["rcs", "libgiven.a", "given.o"]);
+    let seen = run(&place, &["a.cpp", "-L", ".", "-l", "given"]);
+    assert_eq!(seen.out, "42\n", "{seen:?}");
+    let seen = run(&place, &["a.cpp", "-lnowhere"]);
+    assert_eq!(seen.code, Some(2), "{seen:?}");
+    assert!(seen.err.contains("nowhere"), "{seen:?}");
+}
+
+#[test]
 fn the_program_gets_its_arguments_and_its_output_is_the_users() {
     let text = "#include <stdio.h>\nint main(int n, char **v) { for (int i = 1; i < n; i++) puts(v[i]); }\n";
     let place = Place::with(&[("a.cpp", text)]);

@@ -298,29 +298,9 @@ fn case(
             ParameterKind::Dependent if is_array => &ParameterKind::Pointer,
             kind => kind,
         };
-        match kind {
-            ParameterKind::Other(what) => return Err(format!("a launch description cannot give {what}")),
-            ParameterKind::Pointer => {
-                let (before, bytes, element) = extent(subject.kernel, is_pattern, trial, name, far);
-                let element_type = ["char", "short", "int", "long"][element.trailing_zeros() as usize];
-                if bytes > MAX_BYTES {
-                    return Err(format!("{name} would have to be of {bytes} bytes"));
-                }
-                let count = bytes.div_ceil(element);
-                // The number is the case's, put in when all are together.
-                let _ = write!(buffers, "[[buffer]]\nname = \"#{name}\"\ntype = \"{element_type}\"\ncount = {count}\n");
-                let _ = writeln!(buffers, "values = {}", contents(subject, seed, count));
-                let _ =
-                    writeln!(arguments, "arguments.{name} = {{ buffer = \"#{name}\", offset = {} }}", before / element);
-            }
-            ParameterKind::Scalars { scalar, lanes } => {
-                let text = scalars(subject.kernel, params, name, format!("{scalar}") == "bool", *lanes);
-                let _ = writeln!(arguments, "arguments.{name} = {text}");
-            }
-            ParameterKind::Dependent => {
-                let _ = writeln!(arguments, "arguments.{name} = {}", scalars(subject.kernel, params, name, false, 1));
-            }
-        }
+        let memory = Memory { subject, params, trial, is_pattern, far, seed };
+        let value = memory.value(name, kind, &mut buffers)?;
+        let _ = writeln!(arguments, "arguments.{name} = {value}");
     }
     let shared = dynamic_shared(subject.kernel, trial);
     let description = format!(
@@ -329,6 +309,51 @@ fn case(
     );
     let may_fail = !subject.report.findings.is_empty() || subject.report.divergence != Divergence::Uniform;
     Ok(Case { kernel, description, expected, may_fail })
+}
+
+/// What decides the values of parameters.
+struct Memory<'a> {
+    subject: &'a Subject<'a>,
+    params: &'a [Option<i128>],
+    trial: Option<&'a Trial>,
+    is_pattern: bool,
+    far: i128,
+    seed: u64,
+}
+
+impl Memory<'_> {
+    /// What a parameter, or a member of one, is given; buffers for it are added.
+    fn value(&self, name: &str, kind: &ParameterKind, buffers: &mut String) -> Result<String, String> {
+        let kernel = self.subject.kernel;
+        match kind {
+            ParameterKind::Other(what) => Err(format!("a launch description cannot give {what}")),
+            ParameterKind::Pointer => {
+                let (before, bytes, element) = extent(kernel, self.is_pattern, self.trial, name, self.far);
+                let element_type = ["char", "short", "int", "long"][element.trailing_zeros() as usize];
+                if bytes > MAX_BYTES {
+                    return Err(format!("{name} would have to be of {bytes} bytes"));
+                }
+                let count = bytes.div_ceil(element);
+                // The number is the case's, put in when all are together.
+                let _ = write!(buffers, "[[buffer]]\nname = \"#{name}\"\ntype = \"{element_type}\"\ncount = {count}\n");
+                let _ = writeln!(buffers, "values = {}", contents(self.subject, self.seed, count));
+                Ok(format!("{{ buffer = \"#{name}\", offset = {} }}", before / element))
+            }
+            ParameterKind::Scalars { scalar, lanes } => {
+                Ok(scalars(kernel, self.params, name, format!("{scalar}") == "bool", *lanes))
+            }
+            ParameterKind::Array { count, .. } => Ok(format!("{:?}", vec![1; *count as usize])),
+            ParameterKind::Dependent => Ok(scalars(kernel, self.params, name, false, 1)),
+            ParameterKind::Struct(record) => {
+                let member = |member: &raceproof::execute::launch::record::Member| {
+                    let value = self.value(&format!("{name}.{}", member.name), &member.kind, buffers)?;
+                    Ok(format!("{} = {value}", member.name))
+                };
+                let members: Result<Vec<String>, String> = record.members.iter().map(member).collect();
+                Ok(format!("{{ {} }}", members?.join(", ")))
+            }
+        }
+    }
 }
 
 /// What memory holds: zeros, ones, small numbers; numbers that differ where the verdict takes that for granted.

@@ -157,6 +157,43 @@ fn logged_kernels_compute_what_they_always_do() {
     assert!(seen.err.contains("many: one work-group makes more than 1024 accesses"), "{seen:?}");
 }
 
+const STRUCTS: &str = r#"typedef struct { int width, height; } extent;
+typedef struct { char low; float3 shift; extent size; short list[3]; union { float real; int whole; }; } settings;
+kernel void filled(global int *y, settings s) {
+  int i = get_global_id(0);
+  if (i < s.size.width) y[i] = s.list[i % 3];
+  if (i == 0) printf("%d %g %g %d %d %d\n", s.low, s.shift.y, s.shift.z, s.size.height, s.list[2], s.whole);
+}
+"#;
+
+#[test]
+fn structs_are_passed_by_value() {
+    let settings =
+        "{ low = -3, shift = [0.5, 1.5, 2.5], size = { width = 6, height = 5 }, list = [7, 8, 9], whole = 11 }";
+    let told = |settings: &str| {
+        let launch = launch_text("filled", [1; 3], [8, 1, 1], &[arg("y", "{ buffer = \"y\" }"), arg("s", settings)]);
+        let place = Place::with(&[("k.cl", STRUCTS), ("l.toml", &described(&[launch]))]);
+        run_in(&place, &["k.cl", "--launch", "l.toml"])
+    };
+    let wrong = [
+        (settings.replace("low = -3", "low = 300"), "launch.arguments.s.low: 300 is no value of type char"),
+        (settings.replace(", whole = 11", ""), "launch.arguments.s.real: missing; write real = 1.0"),
+        (settings.replace("width = 6", "widht = 6"), "extent has no such member (did you mean `width`?)"),
+        ("3".to_owned(), "launch.arguments.s: expected { low = …, shift = …"),
+    ];
+    for (given, wanted) in wrong {
+        let seen = told(&given);
+        assert_eq!(seen.code, Some(2), "{seen:?}");
+        assert!(seen.err.contains(wanted), "{given}: {seen:?}");
+    }
+    if has_driver() {
+        let seen = told(settings);
+        assert_eq!(seen.code, Some(0), "{seen:?}");
+        assert!(seen.out.contains("-3 1.5 2.5 5 9 11"), "{seen:?}");
+        assert!(seen.out.contains("filled (1 launch, 6 accesses)"), "{seen:?}");
+    }
+}
+
 const RACY: &str = r#"kernel void racy(global int *y, local int *t) {
   t[get_local_id(0)] = 1;
   y[get_global_id(0)] = t[(get_local_id(0) + 1) % 8];

@@ -32,8 +32,35 @@ __global__ void racy(int *p) {
   s[threadIdx.x] = threadIdx.x;
   p[threadIdx.x] = s[(threadIdx.x + 1) % blockDim.x];
 }
-struct Pair { int *left; };
-__global__ void takes_struct(Pair pair) { pair.left[0] = 1; }
+struct Base { short tag; };
+struct Size { int width, height; };
+union Either { float real; int whole; };
+struct alignas(16) Pair : Base {
+  Pair(char low) : low(low) {}
+  char low;
+  int *left;
+  struct { Size size; double weights[3]; float3 shift; } deep;
+  const int *right;
+  Either either;
+  bool on;
+private:
+  unsigned long long hidden;
+public:
+  __device__ unsigned long long get() const { return hidden; }
+};
+__global__ void takes_struct(Pair pair, int last) {
+  int i = threadIdx.x;
+  if (i < pair.deep.size.width) pair.left[i] += pair.right[i] * 100;
+  if (i == 0)
+    printf("%d %d %d %d %g %g %g %g %g %d %llu %d\n", pair.tag, pair.low, pair.deep.size.width, pair.deep.size.height,
+           pair.deep.weights[0], pair.deep.weights[2], pair.deep.shift.y, pair.deep.shift.z, pair.either.real, pair.on, pair.get(), last);
+  __syncthreads();
+  if (i == 1) printf("left %d\n", pair.left[1]);
+}
+template <typename T> struct Rows { T *cells; int width; };
+template <typename T> __global__ void takes_rows(Rows<T> rows) { rows.cells[threadIdx.x / rows.width] = 1; }
+struct Flags { unsigned low : 3; int *rest; };
+__global__ void takes_bits(Flags flags) { *flags.rest = flags.low; }
 __global__ void takes_pointers(int **p) { p[0][0] = 1; }
 "#;
 
@@ -165,15 +192,168 @@ fn what_does_not_fit_the_kernels_is_refused_by_name_before_anything_is_built() {
     }
 }
 
+/// A description that launches the kernels with structs.
+const STRUCTS: &str = r#"
+[[buffer]]
+name = "p"
+type = "int"
+count = 64
+values = { range = [0, 64] }
+
+[[launch]]
+kernel = "takes_struct"
+grid = 1
+block = 8
+[launch.arguments]
+last = 7
+[launch.arguments.pair]
+tag = -3
+low = 9
+left = { buffer = "p", offset = 8 }
+deep = { size = { width = 8, height = 5 }, weights = [0.5, 1, 2.5], shift = [1, 2, 3] }
+right = { buffer = "p" }
+either.real = 1.25
+on = true
+hidden = 0xffffffffffffffff
+
+[[launch]]
+kernel = "takes_rows<short>"
+grid = 1
+block = 8
+arguments.rows = { cells = { buffer = "p" }, width = 2 }
+"#;
+
 #[test]
-fn a_struct_is_what_no_description_can_give() {
-    let place = Place::with(&[
-        ("k.cu", KERNELS),
-        ("l.toml", "[[launch]]\nkernel = \"takes_struct\"\ngrid = 1\nblock = 1\narguments = { pair = 1 }\n"),
-    ]);
-    let mut command = place.command(&["run", "k.cu", "--launch", "l.toml"]);
-    let seen = seen(command.env("CXX", "/nonexistent/c++"));
-    assert!(seen.err.contains("the parameter `pair` of takes_struct is the struct Pair"), "{seen:?}");
+fn structs_are_passed_by_value() {
+    let place = Place::with(&[("k.cu", KERNELS), ("l.toml", STRUCTS)]);
+    let seen = run(&place, &["k.cu", "--launch", "l.toml", "--seed", "0"]);
+    assert_eq!(seen.code, Some(1), "{seen:?}");
+    assert!(seen.out.contains("-3 9 8 5 0.5 2.5 2 3 1.25 1 18446744073709551615 7\n"), "{seen:?}");
+    assert!(seen.out.contains("left 109\n"), "{seen:?}");
+    assert!(seen.out.contains("data race on rows"), "{seen:?}");
+    assert!(seen.out.contains("takes_struct (1 launch, "), "{seen:?}");
+}
+
+const COOPERATIVE: &str = r#"#include <cooperative_groups.h>
+#include <cstdio>
+struct Pair { int *to; int by; };
+template <typename T> __global__ void shifted(T *cells, Pair pair, T last) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  cells[i] = i;
+  cooperative_groups::this_grid().sync();
+  int next = (i + pair.by) % (gridDim.x * blockDim.x);
+  pair.to[i] = cells[next] + last;
+  if (i == 0) printf("%d of %d\n", pair.to[0], (int)cooperative_groups::this_grid().is_valid());
+}
+__global__ void alone() { cooperative_groups::this_grid().sync(); }
+"#;
+
+const COOPERATIVE_LAUNCH: &str = r#"
+[[buffer]]
+name = "x"
+type = "int"
+count = 64
+[[buffer]]
+name = "y"
+type = "int"
+count = 64
+[[launch]]
+kernel = "shifted<int>"
+grid = 4
+block = 16
+cooperative = true
+arguments = { cells = { buffer = "x" }, pair = { to = { buffer = "y" }, by = 17 }, last = 100 }
+[[launch]]
+kernel = "alone"
+grid = 2
+block = 8
+cooperative = true
+"#;
+
+#[test]
+fn blocks_of_a_cooperative_launch_wait_for_each_other() {
+    let told = |description: &str| {
+        let place = Place::with(&[("k.cu", COOPERATIVE), ("l.toml", description)]);
+        run(&place, &["k.cu", "--launch", "l.toml"])
+    };
+    let seen = told(COOPERATIVE_LAUNCH);
+    assert_eq!(seen.code, Some(0), "{seen:?}");
+    assert!(seen.out.contains("117 of 1\n"), "{seen:?}");
+    assert!(seen.out.contains("shifted (1 launch, 193 accesses): no conflict seen"), "{seen:?}");
+    let seen = told(&COOPERATIVE_LAUNCH.replace("cooperative = true", "cooperative = false"));
+    assert_ne!(seen.code, Some(0), "{seen:?}");
+    assert!(seen.err.contains("a barrier of the grid in a kernel that is not launched cooperatively"), "{seen:?}");
+    let seen = told(&COOPERATIVE_LAUNCH.replacen("cooperative = true", "cooperative = 1", 1));
+    assert!(seen.err.contains("launch.cooperative: expected true or false, found the number 1"), "{seen:?}");
+}
+
+#[test]
+fn what_does_not_fit_a_struct_is_refused_by_its_member() {
+    let cases = [
+        ("tag = -3\n", "", "l.toml:14:1: launch.arguments.pair.tag: missing; write tag = 1"),
+        (
+            "tag = -3",
+            "tags = -3",
+            "l.toml:15:8: launch.arguments.pair.tags: Pair has no such member (did you mean `tag`?); it has: tag, low",
+        ),
+        ("tag = -3", "tag = 40000", "l.toml:15:7: launch.arguments.pair.tag: 40000 is no value of type short"),
+        ("width = 8,", "", "launch.arguments.pair.deep.size.width: missing; write width = 1"),
+        (
+            "width = 8",
+            "width = 8.5",
+            "l.toml:18:27: launch.arguments.pair.deep.size.width: 8.5 is no value of type int",
+        ),
+        (
+            "[0.5, 1, 2.5]",
+            "[0.5]",
+            "launch.arguments.pair.deep.weights: expected a list of 3 numbers, found a list of 1",
+        ),
+        (
+            "either.real = 1.25",
+            "either = { real = 1, whole = 2 }",
+            "launch.arguments.pair.either.whole: it shares its bytes with `real`; give one of them",
+        ),
+        (
+            "right = { buffer = \"p\" }",
+            "right = 4",
+            "launch.arguments.pair.right: expected { buffer = \"name\" } for a pointer, found the number 4",
+        ),
+        (
+            "right = { buffer = \"p\" }",
+            "right = { bufer = \"p\" }",
+            "launch.arguments.pair.right.bufer: unknown key (did you mean `buffer`?)",
+        ),
+        (
+            "right = { buffer = \"p\" }",
+            "right = { offset = 3 }",
+            "launch.arguments.pair.right: expected { buffer = \"name\" } for a pointer, found members of a struct",
+        ),
+        ("last = 7", "last = { a = 1 }", "launch.arguments.last: expected a number, found members of a struct"),
+        (
+            "kernel = \"takes_rows<short>\"\ngrid = 1\nblock = 8\narguments.rows",
+            "kernel = \"takes_bits\"\ngrid = 1\nblock = 8\narguments.flags",
+            "launch.arguments.flags.cells: Flags has no such member",
+        ),
+        (
+            "kernel = \"takes_rows<short>\"\ngrid = 1\nblock = 8\narguments.rows = { cells = { buffer = \"p\" }, width = 2 }",
+            "kernel = \"takes_bits\"\ngrid = 1\nblock = 8\narguments.flags = { low = 1, rest = { buffer = \"p\" } }",
+            "the parameter `flags.low` of takes_bits is a bit-field, which a launch description cannot give",
+        ),
+        (
+            "arguments.rows = { cells = { buffer = \"p\" }, width = 2 }",
+            "arguments.rows = 1",
+            "launch.arguments.rows: expected { cells = …, width = … } for the struct Rows",
+        ),
+    ];
+    for (from, to, wanted) in cases {
+        assert!(STRUCTS.contains(from), "{from}");
+        let description = STRUCTS.replacen(from, to, 1);
+        let place = Place::with(&[("k.cu", KERNELS), ("l.toml", &description)]);
+        let mut command = place.command(&["run", "k.cu", "--launch", "l.toml"]);
+        let seen = seen(command.env("CXX", "/nonexistent/c++"));
+        assert_eq!(seen.code, Some(2), "{to}: {seen:?}");
+        assert!(seen.err.contains(wanted), "{to}: {seen:?}");
+    }
 }
 
 #[test]

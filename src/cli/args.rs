@@ -170,6 +170,12 @@ pub(super) struct RunArgs {
     /// Build without logging and only run, to see what logging costs
     #[arg(long, conflicts_with = "log")]
     pub(super) no_log: bool,
+    /// Link the program with this library; what it accesses is not logged
+    #[arg(short = 'l', value_name = "LIBRARY", help_heading = "Source")]
+    pub(super) libraries: Vec<String>,
+    /// Look for libraries here
+    #[arg(short = 'L', value_name = "DIR", help_heading = "Source")]
+    pub(super) library_dirs: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) source: SourceArgs,
     /// Arguments of the program

@@ -66,6 +66,8 @@ pub(super) fn request(args: &RunArgs) -> Result<Request> {
         files: args.files.clone(),
         build: BuildOptions {
             include_dirs: options.include_dirs.clone(),
+            libraries: args.libraries.clone(),
+            library_dirs: args.library_dirs.clone(),
             defines: options.defines.clone(),
             logging: if args.no_log { Logging::Plain } else { Logging::Full },
         },

@@ -6,10 +6,14 @@
 use super::front::{self, ReadUnit};
 use super::{Options, resolve};
 use crate::execute::launch::host::{self, Host, Parameter, ParameterKind, Target};
-use crate::execute::launch::{Description, DescriptionError, Launch, Problem, Scalar, nearest};
-use crate::resolve::program::{Program, Type, TypeId};
+use crate::execute::launch::record::{Member, Record};
+use crate::execute::launch::{Blocks, Description, DescriptionError, Launch, Problem, Scalar, nearest};
+use crate::resolve::program::{Program, RecordId, Type, TypeId};
 use crate::syntax::{self, Item, ItemKind, Qualifier, TypeKind};
 use std::path::Path;
+
+/// Bytes of parameters that a kernel can have.
+const MAX_PARAMETER: u64 = 32 * 1024;
 
 /// What a file of kernels has.
 pub(super) struct Kernels {
@@ -127,12 +131,47 @@ fn kind(program: &Program, ty: TypeId, is_reference: bool) -> ParameterKind {
             Some(scalar) => ParameterKind::Scalars { scalar, lanes: *lanes },
             None => ParameterKind::Other("a vector of a type that is not known".to_owned()),
         },
-        Type::Record(record) => ParameterKind::Other(format!("the struct {}", program.records[*record].name)),
+        Type::Record(record) => structure(program, *record),
         Type::Unknown(name) => ParameterKind::Other(format!("of the type {name}, which is not known")),
         other => match scalar(other) {
             Some(scalar) => ParameterKind::Scalars { scalar, lanes: 1 },
             None => ParameterKind::Other("of a type without values".to_owned()),
         },
+    }
+}
+
+/// A struct with its members.
+fn structure(program: &Program, id: RecordId) -> ParameterKind {
+    let record = &program.records[id];
+    let name = if record.name.is_empty() { "without a name" } else { &record.name };
+    let unknown = |what: &str| ParameterKind::Other(format!("the struct {name}, {what}"));
+    let Some(bytes) = record.bytes.filter(|bytes| (1..=MAX_PARAMETER).contains(bytes)) else {
+        return unknown("whose size is not known or too large for a parameter");
+    };
+    let mut members = Vec::new();
+    // What has no name is room between others.
+    for field in record.fields.iter().filter(|field| !field.name.is_empty()) {
+        let Some(bytes) = program.size_of(field.ty) else { return unknown("which has a member of unknown size") };
+        let kind = match field.bit_group_bytes {
+            Some(_) => ParameterKind::Other("a bit-field".to_owned()),
+            None => member(program, field.ty),
+        };
+        members.push(Member { name: field.name.clone(), offset: field.offset, bytes, kind });
+    }
+    ParameterKind::Struct(Record { name: name.to_owned(), bytes, align: record.align, members })
+}
+
+fn member(program: &Program, ty: TypeId) -> ParameterKind {
+    let mut element = ty;
+    let mut count: Option<u64> = Some(1);
+    while let Type::Array { of, len } = &program.types[element] {
+        count = count.zip(*len).and_then(|(count, len)| count.checked_mul(len));
+        element = *of;
+    }
+    match (scalar(&program.types[element]), count) {
+        _ if element == ty => kind(program, ty, false),
+        (Some(scalar), Some(count)) => ParameterKind::Array { scalar, count },
+        _ => ParameterKind::Other("an array of something else than numbers".to_owned()),
     }
 }
 
@@ -234,10 +273,13 @@ pub(super) fn program(
     for launch in &description.launches {
         targets.push(alone.target(description, launch)?);
     }
-    let draft = host::program(description, &targets, directory)?;
+    // Types are found out from launches as the language has them.
+    let mut plain = description.clone();
+    plain.launches.iter_mut().for_each(|launch| launch.blocks = Blocks::Independent);
+    let draft = host::program(&plain, &targets, directory)?;
     let depends = |target: &Target| target.parameters.iter().any(|each| each.kind == ParameterKind::Dependent);
     if !targets.iter().any(depends) {
-        return Ok(draft);
+        return host::program(description, &targets, directory);
     }
     let whole = kernels(path, &format!("{text}{}", draft.text), options).program;
     let behind: Vec<_> = whole.launches.iter().filter(|launch| launch.span.start as usize >= text.len()).collect();

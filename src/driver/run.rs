@@ -7,7 +7,7 @@ use super::Options;
 use super::instrument::{InstrumentedFile, instrument_for};
 use super::isolate::isolated;
 use super::parallel::on_workers;
-use super::prepared::PreparedFile;
+use super::prepared::{PreparedFile, guarded};
 use crate::execute::launch::{Description, DescriptionError};
 use crate::execute::program::{self, Program, Unit};
 use crate::execute::report::{Event, EventKind};
@@ -119,7 +119,7 @@ pub struct Built {
 enum Executable {
     Program(Backend, Program),
     /// The launches of OpenCL kernels, which the driver builds when they are run.
-    OpenCl(Description),
+    OpenCl(Description, Vec<opencl::Structure>),
 }
 
 impl Executable {
@@ -127,7 +127,7 @@ impl Executable {
         match self {
             Executable::Program(Backend::Cpu, _) => "cpu",
             Executable::Program(Backend::Cuda, _) => "cuda",
-            Executable::OpenCl(_) => "opencl",
+            Executable::OpenCl(..) => "opencl",
         }
     }
 }
@@ -201,20 +201,33 @@ fn build_opencl(
     request: &Request,
 ) -> Result<Built, RunError> {
     let mut files = Vec::new();
+    let mut structs = Vec::new();
     for PreparedFile { path, text } in prepared {
         let file = instrumented(request.backend, &path, text.as_deref().unwrap_or_default(), &request.options)?;
-        opencl::check(&opencl_unit(&file), &description, &scratch)?;
+        let heads = guarded(&path, || heads(&path, text.as_deref().unwrap_or_default(), &request.options))?;
+        structs.extend(heads.into_iter().flat_map(structures));
+        opencl::check(&opencl_unit(&file, &structs), &description, &scratch)?;
         if request.keep.is_some() {
             scratch.write("kernels.cl", &file.unit.text)?;
         }
         files.push(file);
     }
     let left_out = files.iter().flat_map(left_out).collect();
-    Ok(Built { program: Executable::OpenCl(description), files, scratch, left_out })
+    Ok(Built { program: Executable::OpenCl(description, structs), files, scratch, left_out })
+}
+
+/// The parameters of a kernel that are structs.
+fn structures(head: Head) -> impl Iterator<Item = opencl::Structure> {
+    head.parameters.into_iter().filter_map(move |parameter| match parameter.kind {
+        ParameterKind::Struct(record) => {
+            Some(opencl::Structure { kernel: head.name.clone(), parameter: parameter.name, record })
+        }
+        _ => None,
+    })
 }
 
 /// What the back end needs of an instrumented file.
-fn opencl_unit(file: &InstrumentedFile) -> opencl::Unit<'_> {
+fn opencl_unit<'a>(file: &'a InstrumentedFile, structs: &'a [opencl::Structure]) -> opencl::Unit<'a> {
     let place = |span: Span| {
         let path = &file.sources.file(file.sources.visible(span).file).path;
         (path.display().to_string(), file.sources.start_position(span).line)
@@ -223,6 +236,7 @@ fn opencl_unit(file: &InstrumentedFile) -> opencl::Unit<'_> {
     opencl::Unit {
         text: &file.unit.text,
         shared,
+        structs,
         kernels: shared.kernels.iter().map(|kernel| place(kernel.span)).collect(),
         barriers: shared.barriers.iter().map(|&span| place(span)).collect(),
     }
@@ -285,10 +299,10 @@ impl Built {
                 }
                 program::run(program, options, stop)?
             }
-            Executable::OpenCl(description) => {
+            Executable::OpenCl(description, structs) => {
                 let Some(file) = self.files.first() else { unreachable!("a file of kernels was instrumented") };
                 let wanted = opencl::Options { log: options.log.clone(), timeout: options.timeout };
-                opencl::run(&opencl_unit(file), description, &wanted, &self.scratch, stop)?
+                opencl::run(&opencl_unit(file, structs), description, &wanted, &self.scratch, stop)?
             }
         };
         let launched = outcome.launched().map(str::to_owned).collect();

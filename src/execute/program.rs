@@ -44,8 +44,21 @@ pub struct BuildOptions {
     pub include_dirs: Vec<PathBuf>,
     /// Macros.
     pub defines: Vec<(String, String)>,
+    /// Libraries to link with, by name.
+    pub libraries: Vec<String>,
+    /// Directories in which they are sought.
+    pub library_dirs: Vec<PathBuf>,
     /// Whether accesses are logged.
     pub logging: Logging,
+}
+
+impl BuildOptions {
+    /// What a linker is told of libraries.
+    pub(super) fn link_arguments(&self) -> impl Iterator<Item = OsString> + '_ {
+        let directories =
+            self.library_dirs.iter().flat_map(|directory| [OsString::from("-L"), directory.clone().into()]);
+        directories.chain(self.libraries.iter().map(|library| OsString::from(format!("-l{library}"))))
+    }
 }
 
 /// How to run.

@@ -58,6 +58,7 @@ pub(super) fn compile(
         objects.push(object);
     }
     let mut arguments: Vec<OsString> = objects.into_iter().map(OsString::from).collect();
+    arguments.extend(options.link_arguments());
     arguments.extend([threads.into(), "-pthread".into(), "-lm".into(), "-o".into(), executable.clone().into()]);
     call(&compiler, &arguments, scratch, stop)?;
     Ok(executable)

@@ -6,7 +6,7 @@
 //! `RACEPROOF_CUDA_ARCH` names the architectures to compile for, such as `75,90`; otherwise it is that of the GPU, and
 //! without a GPU nothing is built.
 //!
-//! Deliberately absent: separate compilation of device code (`-rdc`), and libraries of CUDA's.
+//! Deliberately absent: separate compilation of device code (`-rdc`). What libraries access is not logged.
 
 pub mod nvcc;
 
@@ -68,6 +68,7 @@ pub fn build(
     }
     let executable = scratch.path().join("program");
     let mut arguments = objects;
+    arguments.extend(options.link_arguments());
     arguments.extend(link(&nvcc, threads, &architectures));
     arguments.extend(["-o".into(), executable.clone().into()]);
     call(&nvcc, &arguments, scratch, stop)?;

@@ -99,6 +99,16 @@ pub enum Problem {
         /// All that there are.
         known: Vec<String>,
     },
+    /// A member that a struct does not have.
+    #[error("{record} has no such member{}; it has: {}", suggested(.suggestion.as_deref()), list_or_none(.known))]
+    UnknownMember {
+        /// The struct.
+        record: String,
+        /// What may be meant.
+        suggestion: Option<String>,
+        /// All that there are.
+        known: Vec<String>,
+    },
     /// A parameter of a type that no description can give.
     #[error("the parameter `{parameter}` of {kernel} is {what}, which a launch description cannot give")]
     Ungivable {

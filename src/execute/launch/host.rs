@@ -8,7 +8,8 @@
 //! What it declares is named `raceproof_…`, so that nothing of the user's is likely to meet it.
 
 use super::error::nearest;
-use super::{Argument, Description, DescriptionError, Launch, Number, Problem, Scalar, Value};
+use super::record::{self, Given, Image, Record};
+use super::{Argument, Blocks, Description, DescriptionError, Launch, Number, Problem, Scalar, Value};
 use crate::source::Language;
 use std::fmt::Write;
 use std::path::Path;
@@ -43,10 +44,50 @@ pub enum ParameterKind {
         /// How many; 1 for a scalar.
         lanes: u8,
     },
+    /// Numbers, one behind the other; of members of structs only.
+    Array {
+        /// Of the elements.
+        scalar: Scalar,
+        /// How many.
+        count: u64,
+    },
+    /// A struct, by value.
+    Struct(Record),
     /// Nobody knows before the compiler: its type depends on template arguments.
     Dependent,
     /// What no description can give, in words.
     Other(String),
+}
+
+impl ParameterKind {
+    /// How a value of this kind may look.
+    pub(crate) fn example(&self) -> String {
+        match self {
+            ParameterKind::Pointer => "{ buffer = \"…\" }".to_owned(),
+            ParameterKind::Scalars { scalar: Scalar::Float { .. }, lanes: 1 } => "1.0".to_owned(),
+            ParameterKind::Scalars { lanes: 1, .. } => "1".to_owned(),
+            ParameterKind::Scalars { lanes, .. } => format!("[{}]", vec!["1"; usize::from(*lanes)].join(", ")),
+            ParameterKind::Array { count, .. } => format!("[…] (a list of {count} numbers)"),
+            ParameterKind::Struct(record) => {
+                let members = record.members.iter().map(|member| format!("{} = …", member.name));
+                format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
+            }
+            ParameterKind::Dependent | ParameterKind::Other(_) => "…".to_owned(),
+        }
+    }
+
+    /// What is wanted, in words.
+    pub(super) fn wanted(&self) -> String {
+        match self {
+            ParameterKind::Pointer => "{ buffer = \"name\" } for a pointer".to_owned(),
+            ParameterKind::Scalars { lanes: 1, .. } => "a number".to_owned(),
+            ParameterKind::Scalars { lanes, .. } => format!("a list of {lanes} numbers"),
+            ParameterKind::Array { count, .. } => format!("a list of {count} numbers"),
+            ParameterKind::Struct(record) => format!("{} for the struct {}", self.example(), record.name),
+            ParameterKind::Dependent => "a value".to_owned(),
+            ParameterKind::Other(what) => what.clone(),
+        }
+    }
 }
 
 /// The text of a program, and the files that it reads.
@@ -65,6 +106,7 @@ const PLAIN_SHARED: u64 = 48 * 1024;
 const HELPERS: &str = "\
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <math.h>
 namespace raceproof_host {
 struct raceproof_pointer {
@@ -75,6 +117,24 @@ template <class raceproof_V> struct raceproof_number {
     raceproof_V raceproof_value;
     template <class raceproof_T> operator raceproof_T() const { return (raceproof_T)raceproof_value; }
 };
+template <size_t raceproof_N, size_t raceproof_A> struct raceproof_record {
+    alignas(raceproof_A) unsigned char raceproof_bytes[raceproof_N];
+    raceproof_record raceproof_put(size_t at, raceproof_pointer pointer) const {
+        raceproof_record with = *this;
+        memcpy(with.raceproof_bytes + at, &pointer.raceproof_at, sizeof pointer.raceproof_at);
+        return with;
+    }
+    template <class raceproof_T> operator raceproof_T() const {
+        static_assert(sizeof(raceproof_T) == raceproof_N, \"the struct is not laid out as the launch description needs it\");
+        return *(const raceproof_T*)raceproof_bytes;
+    }
+};
+template <class raceproof_T> struct raceproof_same { typedef raceproof_T type; };
+template <class... raceproof_P> cudaError_t raceproof_cooperative(void (*kernel)(raceproof_P...), dim3 grid, dim3 block, size_t shared,
+                                                                typename raceproof_same<raceproof_P>::type... values) {
+    void* arguments[] = {(void*)&values..., 0};
+    return cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, 0);
+}
 static raceproof_pointer raceproof_at(void* base, size_t bytes) { return {(char*)base + bytes}; }
 static raceproof_number<long long> raceproof_signed(long long value) { return {value}; }
 static raceproof_number<unsigned long long> raceproof_unsigned(unsigned long long value) { return {value}; }
@@ -153,8 +213,17 @@ fn launched(description: &Description, launch: &Launch, target: &Target) -> Resu
     let extents = |extents: [u32; 3]| format!("dim3({}, {}, {})", extents[0], extents[1], extents[2]);
     let (grid, block) = (extents(launch.grid), extents(launch.block));
     // On one line, which is the description's.
-    let _ = write!(text, "    {name}<<<{grid}, {block}, {}>>>({arguments}); ", launch.shared);
-    let _ = write!(text, "raceproof_check(cudaGetLastError(), {said}); ");
+    match launch.blocks {
+        Blocks::Independent => {
+            let _ = write!(text, "    {name}<<<{grid}, {block}, {}>>>({arguments}); ", launch.shared);
+            let _ = write!(text, "raceproof_check(cudaGetLastError(), {said}); ");
+        }
+        Blocks::Cooperative => {
+            let separator = if arguments.is_empty() { "" } else { ", " };
+            let call = format!("{name}, {grid}, {block}, {}{separator}{arguments}", launch.shared);
+            let _ = write!(text, "    raceproof_check(raceproof_cooperative({call}), {said}); ");
+        }
+    }
     let _ = writeln!(text, "raceproof_check(cudaDeviceSynchronize(), {said});");
     Ok(text)
 }
@@ -188,22 +257,31 @@ fn given(description: &Description, launch: &Launch, parameter: &Parameter) -> R
     let Some(argument) = launch.arguments.iter().find(|argument| argument.name == parameter.name) else {
         return refused(launch.place, Problem::Missing(example(parameter)));
     };
+    if let (ParameterKind::Struct(record), Value::Fields(fields)) = (&parameter.kind, &argument.value) {
+        let key = key(&parameter.name);
+        let at = Given { kernel: &launch.kernel, key: &key, place: argument.place };
+        return Ok(passed(&record::image(description, record, fields, at, Language::Cuda)?, record.align));
+    }
     match text_of(description, argument, &parameter.kind) {
         Ok(text) => Ok(text),
         Err(problem) => refused(argument.place, problem),
     }
 }
 
+/// A struct, byte by byte, with its pointers put in.
+fn passed(image: &Image, align: u64) -> String {
+    let bytes: Vec<String> = image.bytes.iter().map(u8::to_string).collect();
+    let mut text = format!("raceproof_record<{}, {align}>{{{{{}}}}}", bytes.len(), bytes.join(","));
+    for (at, buffer, offset) in &image.pointers {
+        // Writing to a string cannot fail.
+        let _ = write!(text, ".raceproof_put({at}, raceproof_at(raceproof_{buffer}, {offset}))");
+    }
+    text
+}
+
 /// How an argument for a parameter may look.
 fn example(parameter: &Parameter) -> String {
-    let value = match &parameter.kind {
-        ParameterKind::Pointer => "{ buffer = \"…\" }".to_owned(),
-        ParameterKind::Scalars { scalar: Scalar::Float { .. }, lanes: 1 } => "1.0".to_owned(),
-        ParameterKind::Scalars { lanes: 1, .. } => "1".to_owned(),
-        ParameterKind::Scalars { lanes, .. } => format!("[{}]", vec!["1"; usize::from(*lanes)].join(", ")),
-        ParameterKind::Dependent | ParameterKind::Other(_) => "…".to_owned(),
-    };
-    format!("{} = {value}", parameter.name)
+    format!("{} = {}", parameter.name, parameter.kind.example())
 }
 
 fn text_of(description: &Description, argument: &Argument, kind: &ParameterKind) -> Result<String, Problem> {
@@ -217,7 +295,7 @@ fn text_of(description: &Description, argument: &Argument, kind: &ParameterKind)
             let bytes = offset * description.buffers[*buffer].element.bytes(Language::Cuda);
             Ok(format!("raceproof_at(raceproof_{buffer}, {bytes})"))
         }
-        (_, ParameterKind::Pointer) => Err(wrong("{ buffer = \"name\" } for a pointer")),
+        (Value::Fields(fields), ParameterKind::Pointer) => Err(misnamed(fields)),
         (Value::Number(number), ParameterKind::Scalars { scalar, lanes: 1 }) => {
             held(*scalar, *number)?;
             Ok(literal(*number, matches!(scalar, Scalar::Float { .. })))
@@ -228,23 +306,35 @@ fn text_of(description: &Description, argument: &Argument, kind: &ParameterKind)
             let lanes: Result<Vec<String>, Problem> = numbers.iter().map(lane).collect();
             Ok(format!("{{{}}}", lanes?.join(", ")))
         }
-        (_, ParameterKind::Scalars { lanes: 1, .. }) => Err(wrong("a number")),
-        (_, ParameterKind::Scalars { lanes, .. }) => Err(wrong(&format!("a list of {lanes} numbers"))),
         (Value::Lanes(numbers), ParameterKind::Dependent) => {
             let lanes: Vec<String> = numbers.iter().map(|number| lane(*number, Scalar::Bool)).collect();
             Ok(format!("{{{}}}", lanes.join(", ")))
         }
-        // Refused before.
-        (_, ParameterKind::Other(what)) => Err(wrong(what)),
+        // Until its type is known; if it never is, the compiler refuses the size.
+        (Value::Fields(_), ParameterKind::Dependent) => Ok(passed(&Image { bytes: vec![0], pointers: Vec::new() }, 1)),
+        _ => Err(wrong(&kind.wanted())),
     }
 }
 
-fn found(value: &Value) -> String {
+/// What is said of members that are given for a pointer.
+fn misnamed(fields: &[Argument]) -> Problem {
+    let known = ["buffer", "offset"];
+    let wrong = fields.iter().find(|field| !known.contains(&field.name.as_str()));
+    match wrong.and_then(|field| nearest(&field.name, known)) {
+        Some(meant) => Problem::Other(format!("a pointer is {{ buffer = \"name\" }} (did you mean `{meant}`?)")),
+        None => {
+            Problem::WrongType { expected: ParameterKind::Pointer.wanted(), found: "members of a struct".to_owned() }
+        }
+    }
+}
+
+pub(crate) fn found(value: &Value) -> String {
     match value {
         Value::Number(number) => format!("the number {number}"),
         Value::Lanes(numbers) => format!("a list of {}", numbers.len()),
         Value::Buffer { .. } => "a buffer".to_owned(),
         Value::Local { .. } => "local memory".to_owned(),
+        Value::Fields(_) => "members of a struct".to_owned(),
     }
 }
 

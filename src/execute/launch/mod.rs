@@ -14,6 +14,7 @@
 //! grid = [4]                       # blocks (work-groups) in x, y, z
 //! block = [256]                    # threads (work-items) of one
 //! shared = 0                       # bytes of dynamic shared memory (CUDA); absent: none
+//! cooperative = true               # blocks may wait for each other (CUDA); absent: they may not
 //! arguments = { n = 1024, a = 2.0, x = { buffer = "x" }, y = { buffer = "y", offset = 16 }, tile = { local = 4096 } }
 //! ```
 //!
@@ -27,7 +28,12 @@
 //!
 //! Arguments go by the names of the parameters. A number, `true` or `false` is a scalar; a list of numbers is a vector;
 //! `offset` counts elements of the buffer; `local` is the bytes of a `__local` parameter of OpenCL. All lanes of a
-//! vector count in `range` and `seed`.
+//! vector count in `range` and `seed`. A struct is a table of its members, all of them (one of those of a union), each
+//! given like an argument; a list of numbers is also a member that is an array:
+//!
+//! ```toml
+//! arguments.image = { width = 64, pixels = { buffer = "x" }, origin = { x = 0, y = 0 }, weights = [1, 2, 1] }
+//! ```
 //!
 //! Guarantees: the same file gives the same bytes, on every machine; what is wrong is told with the file, the line and
 //! the key; nothing that is written there is passed over.
@@ -40,6 +46,7 @@ mod error;
 pub mod host;
 mod npy;
 mod reader;
+pub mod record;
 mod values;
 
 pub use element::{ElementType, Number, Scalar};
@@ -86,10 +93,21 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared: u64,
+    /// Whether its blocks may wait for each other.
+    pub blocks: Blocks,
     /// What its parameters are given, in the order of the file.
     pub arguments: Vec<Argument>,
     /// Where the kernel is named.
     pub place: Option<LineColumn>,
+}
+
+/// How the blocks of a launch stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// None waits for another.
+    Independent,
+    /// All run at once and may pass barriers of the grid.
+    Cooperative,
 }
 
 /// What one parameter is given.
@@ -122,6 +140,8 @@ pub enum Value {
         /// How much.
         bytes: u64,
     },
+    /// A struct, by its members.
+    Fields(Vec<Argument>),
 }
 
 impl Description {

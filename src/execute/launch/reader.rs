@@ -4,7 +4,8 @@
 
 use super::error::nearest;
 use super::{
-    Argument, Buffer, Description, DescriptionError, ElementType, Launch, Number, Problem, Scalar, Value, Values, npy,
+    Argument, Blocks, Buffer, Description, DescriptionError, ElementType, Launch, Number, Problem, Scalar, Value,
+    Values, npy,
 };
 use crate::source::{LineColumn, LineIndex};
 use std::ops::Range;
@@ -14,6 +15,8 @@ use toml::de::{DeTable, DeValue};
 
 /// No buffer is larger.
 const MAX_BYTES: u64 = 1 << 40;
+/// Structs in structs.
+const MAX_DEPTH: usize = 32;
 
 type Read<T> = Result<T, DescriptionError>;
 
@@ -190,31 +193,57 @@ fn loaded(node: &Node<'_>, element: ElementType) -> Read<(Values, Option<u64>)> 
 }
 
 fn launch(table: &Table<'_>, buffers: &[Buffer]) -> Read<Launch> {
-    table.knows(&["kernel", "grid", "block", "shared", "arguments"])?;
+    table.knows(&["kernel", "grid", "block", "shared", "cooperative", "arguments"])?;
     let kernel = table.required("kernel", "kernel = \"name\"")?;
     let name = kernel.string()?.trim().to_owned();
     let grid = table.required("grid", "grid = [4] (blocks in x, y, z)")?.extents()?;
     let block = table.required("block", "block = [256] (threads in x, y, z)")?.extents()?;
     let shared = table.get("shared").map_or(Ok(0), |node| node.whole(0, MAX_BYTES))?;
+    let blocks = match table.get("cooperative") {
+        None => Blocks::Independent,
+        Some(node) => match node.value {
+            DeValue::Boolean(true) => Blocks::Cooperative,
+            DeValue::Boolean(false) => Blocks::Independent,
+            _ => return Err(node.wrong("true or false")),
+        },
+    };
     let mut arguments = Vec::new();
     if let Some(given) = table.get("arguments") {
-        let given = given.table()?;
-        for (key, node) in given.entries() {
-            arguments.push(Argument { name: key, value: argument(&node, buffers)?, place: Some(node.place()) });
-        }
+        arguments = members(&given.table()?, buffers, 0)?;
     }
-    Ok(Launch { kernel: name, grid, block, shared, arguments, place: Some(kernel.place()) })
+    Ok(Launch { kernel: name, grid, block, shared, blocks, arguments, place: Some(kernel.place()) })
 }
 
-fn argument(node: &Node<'_>, buffers: &[Buffer]) -> Read<Value> {
+/// Arguments of a launch or members of a struct.
+fn members(table: &Table<'_>, buffers: &[Buffer], depth: usize) -> Read<Vec<Argument>> {
+    let entries = table.entries().into_iter();
+    let argument = |(name, node): (String, Node<'_>)| {
+        Ok(Argument { name, value: argument(&node, buffers, depth)?, place: Some(node.place()) })
+    };
+    entries.map(argument).collect()
+}
+
+fn argument(node: &Node<'_>, buffers: &[Buffer], depth: usize) -> Read<Value> {
     match node.value {
         DeValue::Array(_) => Ok(Value::Lanes(node.list()?.iter().map(Node::number).collect::<Read<_>>()?)),
-        DeValue::Table(_) => memory(&node.table()?, buffers),
-        DeValue::String(_) | DeValue::Datetime(_) => {
-            Err(node.wrong("a number, a list of numbers, { buffer = \"name\" } or { local = bytes }"))
+        DeValue::Table(_) if is_memory(&node.table()?) => memory(&node.table()?, buffers),
+        DeValue::Table(_) if depth == MAX_DEPTH => {
+            Err(node.error(Problem::Other("structs in structs as deep as this are not read".to_owned())))
         }
+        DeValue::Table(_) => Ok(Value::Fields(members(&node.table()?, buffers, depth + 1)?)),
+        DeValue::String(_) | DeValue::Datetime(_) => Err(node.wrong(
+            "a number, a list of numbers, { buffer = \"name\" }, { local = bytes } or { member = value } of a struct",
+        )),
         _ => Ok(Value::Number(node.number()?)),
     }
+}
+
+/// Whether a table is about memory: members of structs have no names of buffers as values.
+fn is_memory(table: &Table<'_>) -> bool {
+    let entries = table.entries();
+    let names_memory = |(key, node): &(String, Node<'_>)| key == "local" && matches!(node.value, DeValue::Integer(_));
+    entries.iter().any(|(_, node)| matches!(node.value, DeValue::String(_)))
+        || entries.len() == 1 && entries.iter().any(names_memory)
 }
 
 fn memory(table: &Table<'_>, buffers: &[Buffer]) -> Read<Value> {

@@ -17,7 +17,7 @@ mod prepare;
 mod records;
 mod worker;
 
-pub use prepare::Unit;
+pub use prepare::{Structure, Unit};
 pub use worker::serve;
 
 use super::ExecuteError;

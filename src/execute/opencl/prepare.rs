@@ -1,10 +1,22 @@
 //! From kernels and a launch description to a job: every argument is compared with its parameter.
 
 use super::job::{Argument, Buffer, Job, Launch, Value};
-use crate::execute::launch::{self, Description, DescriptionError, ElementType, Number, Problem, nearest};
+use crate::execute::launch::record::{self, Given, Record};
+use crate::execute::launch::{self, Blocks, Description, DescriptionError, ElementType, Number, Problem, nearest};
 use crate::instrument::opencl::{Kernel, Parameter, ParameterKind, Shared};
 use crate::source::Language;
 use std::path::PathBuf;
+
+/// A parameter that is a struct, as it is laid out.
+#[derive(Clone, Debug)]
+pub struct Structure {
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// Its type.
+    pub record: Record,
+}
 
 /// What is to be run, and where what it leaves behind goes.
 #[derive(Clone, Debug)]
@@ -13,6 +25,8 @@ pub struct Unit<'a> {
     pub text: &'a str,
     /// Its kernels and barriers.
     pub shared: &'a Shared,
+    /// Parameters of its kernels that are structs.
+    pub structs: &'a [Structure],
     /// Places of kernels and of barriers: file and line.
     pub kernels: Vec<(String, u32)>,
     /// Likewise.
@@ -59,7 +73,11 @@ fn prepared(unit: &Unit<'_>, description: &Description, launch: &launch::Launch)
         };
         return Err(description.error(launch.place, "launch.shared", problem));
     }
-    let arguments = kernel.parameters.iter().map(|parameter| argument(description, launch, kernel, parameter));
+    if launch.blocks == Blocks::Cooperative {
+        let problem = Problem::Other("work-groups of OpenCL cannot wait for each other".to_owned());
+        return Err(description.error(launch.place, "launch.cooperative", problem));
+    }
+    let arguments = kernel.parameters.iter().map(|parameter| argument(unit, description, launch, kernel, parameter));
     Ok(Launch {
         kernel: kernel.name.clone(),
         place: unit.kernels[number].clone(),
@@ -91,12 +109,17 @@ fn key(argument: &str) -> String {
 }
 
 fn argument(
+    unit: &Unit<'_>,
     description: &Description,
     launch: &launch::Launch,
     kernel: &Kernel,
     parameter: &Parameter,
 ) -> Result<Argument, DescriptionError> {
     let name = &parameter.name;
+    let is_it = |each: &&Structure| each.kernel == kernel.name && each.parameter == *name;
+    if let Some(Structure { record, .. }) = unit.structs.iter().find(is_it) {
+        return structure(description, launch, record, name);
+    }
     if let ParameterKind::Unsupported(what) = &parameter.kind {
         let (kernel, parameter, what) = (kernel.name.clone(), name.clone(), what.clone());
         return Err(description.error(launch.place, key(name), Problem::Ungivable { kernel, parameter, what }));
@@ -123,8 +146,37 @@ fn argument(
         (_, launch::Value::Number(_) | launch::Value::Lanes(_)) => return Err(wrong("a number")),
         (_, launch::Value::Buffer { .. }) => return Err(wrong("a buffer")),
         (_, launch::Value::Local { .. }) => return Err(wrong("local memory")),
+        (_, launch::Value::Fields(_)) => return Err(wrong("members of a struct")),
     };
     Ok(Argument { name: name.clone(), value })
+}
+
+/// A struct, which has no pointers in OpenCL.
+fn structure(
+    description: &Description,
+    launch: &launch::Launch,
+    record: &Record,
+    name: &str,
+) -> Result<Argument, DescriptionError> {
+    let key = key(name);
+    let example = || launch::host::ParameterKind::Struct(record.clone()).example();
+    let Some(given) = launch.arguments.iter().find(|argument| argument.name == *name) else {
+        let problem = Problem::Missing(format!("{name} = {}", example()));
+        return Err(description.error(launch.place, key, problem));
+    };
+    let launch::Value::Fields(fields) = &given.value else {
+        let problem = Problem::WrongType { expected: example(), found: launch::host::found(&given.value) };
+        return Err(description.error(given.place, key, problem));
+    };
+    let at = Given { kernel: &launch.kernel, key: &key, place: given.place };
+    let image = record::image(description, record, fields, at, Language::OpenCl)?;
+    if !image.pointers.is_empty() {
+        let what = "a struct with a pointer, which no kernel of OpenCL may have,".to_owned();
+        let problem = Problem::Ungivable { kernel: launch.kernel.clone(), parameter: name.to_owned(), what };
+        return Err(description.error(given.place, key, problem));
+    }
+    let text = image.bytes.iter().fold("struct:".to_owned(), |text, byte| text + &format!("{byte:02x}"));
+    Ok(Argument { name: name.to_owned(), value: Value::Bytes(image.bytes, text) })
 }
 
 /// What could be written for a parameter.
