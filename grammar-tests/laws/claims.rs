@@ -75,6 +75,15 @@ impl Claimer<'_> {
         use BinaryOp::{Eq, Ge, Le, Lt, Ne};
         let (a, b) = (self.operand(kernel), self.operand(kernel));
         let op = [Eq, Ge, Le, Lt, Ne][self.dice.below(5) as usize];
+        if self.dice.below(4) == 0 {
+            // Of two threads: of one value, of two, or of two blocks only.
+            let other = kernel.exprs.other(if self.dice.below(2) == 0 { a } else { b });
+            let related = kernel.exprs.binary(op, a, other);
+            let own = kernel.exprs.geometry(GeometryVar::BlockIdx(Axis::X));
+            let block = kernel.exprs.other(own);
+            let apart = kernel.exprs.binary(BinaryOp::Ne, own, block);
+            return if self.dice.below(2) == 0 { related } else { kernel.exprs.or(apart, related) };
+        }
         if self.dice.below(4) > 0 {
             return kernel.exprs.binary(op, a, b);
         }
@@ -133,7 +142,7 @@ fn claimed(mut kernel: Kernel, seed: u64) -> Kernel {
 #[test]
 fn what_is_proved_of_claims_holds_in_every_run_and_for_the_solver() {
     let mut solver = find(SolverKind::Z3).or_else(|| find(SolverKind::Cvc5)).map(Session::new);
-    let (mut proved, mut failed) = (0, 0);
+    let (mut proved, mut failed, mut related) = (0, 0, [0; 2]);
     for seed in 0..KERNELS {
         let kernel = claimed(random_kernel(seed), seed);
         let protocol = infer(&kernel);
@@ -146,17 +155,20 @@ fn what_is_proved_of_claims_holds_in_every_run_and_for_the_solver() {
             assert!(checked.is_ok(), "seed {seed}: {checked:?}\n{}", print(&kernel));
             let no_wrap = proof.assumptions.iter().any(|each| matches!(each, Assumption::NoUnsignedWrap { .. }));
             holds.push((claim.site, no_wrap));
+            related[0] += usize::from(protocol.relates_threads(claim.cond));
             if let Some(session) = solver.as_mut().filter(|_| seed % 8 == 0) {
                 let budget = AskBudget { questions: u32::MAX, integers: 20_000, bits: 20_000 };
                 let mut asker = Asker::new(session, budget, Instant::now() + Duration::from_secs(600));
-                let condition = condition::failure(&protocol, claim, &scope, &mut None).expect("it was expressible");
-                assert!(asker.state(&condition.state) != Answer::Sat, "seed {seed}\n{}", print(&kernel));
+                let conditions = condition::failures(&protocol, claim, &scope, &mut None).expect("it was expressible");
+                let possible = conditions.iter().any(|condition| asker.state(&condition.state) == Answer::Sat);
+                assert!(!possible, "seed {seed}\n{}", print(&kernel));
             }
         }
         proved += holds.len();
         for (launch, outcome) in runs(&kernel, seed) {
             let wrapped = !outcome.wrapped.is_empty() || !outcome.wrapped_loops.is_empty();
             failed += outcome.failed_assertions.len();
+            related[1] += outcome.failed_assertions.iter().filter(|seen| seen.with.is_some()).count();
             for seen in &outcome.failed_assertions {
                 let wrong = holds.iter().any(|&(site, no_wrap)| site == seen.site && !(no_wrap && wrapped));
                 assert!(!wrong, "seed {seed}: @{} fails in {launch}\n{}", seen.site.index(), print(&kernel));
@@ -164,4 +176,5 @@ fn what_is_proved_of_claims_holds_in_every_run_and_for_the_solver() {
         }
     }
     assert!(proved > 200 && failed > 200, "only {proved} claims are proved, and {failed} fail");
+    assert!(related.iter().all(|&count| count > 40), "of two threads {} are proved, and {} fail", related[0], related[1]);
 }

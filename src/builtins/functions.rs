@@ -49,7 +49,7 @@ const HALF: Scalar = Scalar::Float { width: 16 };
 
 /// What the function of that name means, if it is a builtin. Names of the standard library come without `std::`.
 pub fn function(language: Language, name: &str) -> Option<Meaning> {
-    if let Some(meaning) = annotations::annotation(name) {
+    if let Some(meaning) = annotations::annotation(language, name) {
         return Some(meaning);
     }
     let of_language = match language {

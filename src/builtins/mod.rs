@@ -63,14 +63,10 @@ pub enum Builtin {
     Claim(Claim),
     /// `__builtin_assume`, `__assume`, `__requires`: the condition may be relied on.
     Assume,
-    /// `__distinct_int(x)`: the value differs between threads.
-    Distinct,
-    /// `__uniform_int(x)`: the value is the same for all threads.
-    Uniform,
     /// A formula of annotations: `__implies(a, b)`.
     Formula(Formula),
-    /// A claim for another checker, which is not checked here: `__writes_to(a)`.
-    Unchecked,
+    /// What a function of which nothing else is known may do: `__writes_to(a)`.
+    Specified,
     /// An annotation that says nothing new: `__requires_fresh_array(a)`, since pointer parameters are taken to be
     /// disjoint anyway.
     Nothing,
@@ -103,6 +99,10 @@ pub enum Claim {
     Candidate,
     /// It holds when the function returns: `__ensures`.
     Ensured,
+    /// It holds at the head of every loop of the function: `__function_wide_invariant`.
+    FunctionWide,
+    /// It may hold there.
+    FunctionWideCandidate,
 }
 
 /// Formulas of annotations.
@@ -118,6 +118,52 @@ pub enum Formula {
     ModuloPowerOfTwo,
     /// `__enabled()`: true wherever it is evaluated.
     Enabled,
+    /// `__other_int(x)`: the value in the other one of two threads.
+    Other,
+    /// `__distinct_int(x)`: the value differs between threads.
+    Distinct,
+    /// `__uniform_int(x)`: the value is the same for all threads.
+    Uniform,
+    /// `__all(c)`: it holds in both threads.
+    Both,
+    /// `__exclusive(c)`: it holds in one thread at most.
+    Exclusive,
+    /// `__same_group`: both threads are of one block.
+    SameGroup,
+    /// `__read(a)`: the thread has read from the array since the last barrier.
+    Accessed(Direction),
+    /// `__no_read(a)`: it has not.
+    NotAccessed(Direction),
+    /// `__read_implies(a, c)`: if it has, then this holds, whichever of its accesses [`Formula::AccessOffset`] is about.
+    AccessImplies(Direction),
+    /// `__read_offset_bytes(a)`, `__read_offset(a)`: where it has.
+    AccessOffset(Direction, OffsetUnit),
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+}
+
+/// What an offset counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OffsetUnit {
+    /// Bytes.
+    Bytes,
+    /// Elements of the array.
+    Elements,
+}
+
+impl Formula {
+    /// Whether it has a value outside of annotations: it is not about two threads, or about accesses.
+    pub fn is_of_programs(self) -> bool {
+        use Formula::{Enabled, IfThenElse, Implies, IsPowerOfTwo, ModuloPowerOfTwo};
+        matches!(self, Implies | IfThenElse | IsPowerOfTwo | ModuloPowerOfTwo | Enabled)
+    }
 }
 
 /// OpenCL's work-item functions.

@@ -140,15 +140,29 @@ fn annotations_are_assumed_asserted_or_named() {
     // The program evaluates `assert`, and not what is written for a checker.
     assert_eq!(function(OpenCl, "assert").map(|known| known.builtin), Some(Builtin::Assert));
     assert_eq!(function(OpenCl, "__assert").map(|known| known.builtin), Some(Builtin::Claim(Claim::Asserted)));
-    assert_eq!(function(Cuda, "__distinct_int").map(|known| known.builtin), Some(Builtin::Distinct));
-    assert_eq!(function(Cuda, "__uniform_int").map(|known| known.builtin), Some(Builtin::Uniform));
-    assert_eq!(function(Cuda, "__distinct_bool").map(|known| known.builtin), Some(Builtin::Distinct));
-    assert_eq!(function(OpenCl, "__ensures").map(|known| known.builtin), Some(Builtin::Claim(Claim::Ensured)));
-    assert_eq!(function(OpenCl, "__writes_to").map(|known| known.builtin), Some(Builtin::Unchecked));
-    match function(OpenCl, "__other_int").map(|known| known.builtin) {
-        Some(Builtin::Unmodelled { reason, .. }) => assert!(reason.contains("__other_int")),
-        other => panic!("{other:?}"),
+    for (name, formula) in [
+        ("__distinct_int", Formula::Distinct),
+        ("__distinct_bool", Formula::Distinct),
+        ("__uniform_int", Formula::Uniform),
+        ("__other_int", Formula::Other),
+        ("__exclusive", Formula::Exclusive),
+        ("__same_group", Formula::SameGroup),
+    ] {
+        assert_eq!(function(Cuda, name).map(|known| known.builtin), Some(Builtin::Formula(formula)), "{name}");
     }
+    // A vote of CUDA has the same name.
+    assert_eq!(function(OpenCl, "__all").map(|known| known.builtin), Some(Builtin::Formula(Formula::Both)));
+    assert!(matches!(function(Cuda, "__all").map(|known| known.builtin), Some(Builtin::Unmodelled { .. })));
+    assert_eq!(function(OpenCl, "__ensures").map(|known| known.builtin), Some(Builtin::Claim(Claim::Ensured)));
+    assert_eq!(function(OpenCl, "__writes_to").map(|known| known.builtin), Some(Builtin::Specified));
+    assert_eq!(
+        function(OpenCl, "__barrier_invariant_binary_2").map(|known| known.builtin),
+        Some(Builtin::Claim(Claim::Asserted))
+    );
+    assert_eq!(
+        function(OpenCl, "__no_write").map(|known| known.builtin),
+        Some(Builtin::Formula(Formula::NotAccessed(Direction::Write)))
+    );
 }
 
 #[test]

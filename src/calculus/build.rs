@@ -2,12 +2,16 @@
 //!
 //! Constructors compute types and fold constants and trivial identities (`x + 0`, `!!c`, `true && c`,
 //! `select(c, a, a)`), so that guards made by lowering stay readable and equal values are equal handles.
-//! They never change the meaning of an expression, including its traps: `x / 0` is not folded.
+//! They never change the meaning of an expression, including its traps: `x / 0` is not folded. One exception: a
+//! condition `a & b` of two truth values is read as `a && b`, which forgets a trap of `b` where `a` is false.
 
-use super::{BinaryOp, Expr, ExprId, GeometryVar, ParamId, ScalarType, UnaryOp, VarId, arithmetic};
+use super::{BinaryOp, Expr, ExprId, GeometryVar, OTHER, ParamId, SAME_BLOCK, ScalarType, UnaryOp, VarId, arithmetic};
 use crate::arena::Arena;
 use rustc_hash::FxHashMap;
 use std::ops::Index;
+
+/// Nesting of `&` and `|` that is looked through.
+const BIT_DEPTH: u32 = 40;
 
 /// A table of expressions in which equal expressions have equal handles.
 ///
@@ -143,6 +147,11 @@ impl Exprs {
         {
             return self.int(outcome.value, result);
         }
+        if let (BinaryOp::Eq | BinaryOp::Ne, Some(0)) = (op, self.as_int(b))
+            && let Some(truth) = self.truth_of_bits(a, BIT_DEPTH)
+        {
+            return if op == BinaryOp::Ne { truth } else { self.not(truth) };
+        }
         self.identity(op, a, b).unwrap_or_else(|| self.intern(Expr::Binary(op, a, b), result))
     }
 
@@ -210,8 +219,44 @@ impl Exprs {
         }
         match (self.as_int(a), ty) {
             (Some(value), ScalarType::Bool | ScalarType::Int { .. }) => self.int(value, ty),
+            (None, ScalarType::Bool) => {
+                self.truth_of_bits(a, BIT_DEPTH).unwrap_or_else(|| self.intern(Expr::Convert(ty, a), ty))
+            }
             _ => self.intern(Expr::Convert(ty, a), ty),
         }
+    }
+
+    /// The truth value that an integer is, if it is one or is made of such by `&` and `|`: `(a < b) & (c < d)`.
+    fn truth_of_bits(&mut self, a: ExprId, depth: u32) -> Option<ExprId> {
+        let depth = depth.checked_sub(1)?;
+        match self.nodes[a] {
+            Expr::Int(value @ (0 | 1), _) => Some(self.bool(value != 0)),
+            Expr::Convert(_, inner) if self.ty(inner) == ScalarType::Bool => Some(inner),
+            Expr::Convert(ScalarType::Int { .. }, inner) => self.truth_of_bits(inner, depth),
+            Expr::Binary(op @ (BinaryOp::BitAnd | BinaryOp::BitOr), left, right) => {
+                let (left, right) = (self.truth_of_bits(left, depth)?, self.truth_of_bits(right, depth)?);
+                Some(if op == BinaryOp::BitAnd { self.and(left, right) } else { self.or(left, right) })
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of `a` in the other one of two threads.
+    pub fn other(&mut self, a: ExprId) -> ExprId {
+        let ty = self.ty(a);
+        self.call(OTHER, vec![a], ty)
+    }
+
+    /// Whether a condition is about two threads.
+    pub fn relates_threads(&self, cond: ExprId) -> bool {
+        let mut relates = false;
+        self.visit(cond, |_, node| relates |= is_about_two(node));
+        relates
+    }
+
+    /// Whether some condition here is about two threads.
+    pub fn relate_threads(&self) -> bool {
+        self.iter().any(|(_, node)| is_about_two(node))
     }
 
     /// A copy of `root` in which every variable, parameter or geometry leaf that `leaf` answers is replaced.
@@ -270,6 +315,10 @@ impl Index<ExprId> for Exprs {
     fn index(&self, id: ExprId) -> &Expr {
         &self.nodes[id]
     }
+}
+
+fn is_about_two(node: &Expr) -> bool {
+    matches!(node, Expr::Call(name, ..) if name == OTHER || name == SAME_BLOCK)
 }
 
 /// The direct operands of an expression.

@@ -261,10 +261,12 @@ pub enum Expr {
     Call(String, Vec<ExprId>, ScalarType),
 }
 
-/// The function by which an assumption says that its only argument has different values in any two threads.
-pub const DISTINCT: &str = "__distinct";
-/// The function by which an assumption says that its only argument has one value in all threads.
-pub const UNIFORM: &str = "__uniform";
+/// The function that stands for the value of its only argument in another thread, in an assumption or a claim. Such a
+/// condition is about every two distinct threads of a launch that get to it in the same turns of the loops around it,
+/// whichever of them is the other one. Nothing else may mention it.
+pub const OTHER: &str = "__other";
+/// The function without arguments that says, in such a condition, that both threads are of one block.
+pub const SAME_BLOCK: &str = "__same_group";
 
 /// Prefix operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -548,6 +550,9 @@ pub enum HavocReason {
     Call(String),
     /// A clock, an active mask or another value that depends on the schedule, by name.
     Schedule(String),
+    /// Whether the access just made is the one that a claim about accesses is about: any of them, in turn. A run looks
+    /// at the last one.
+    Choice,
     /// Anything else, in words.
     Other(String),
 }

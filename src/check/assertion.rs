@@ -27,11 +27,16 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         certainty: if failed.after_earlier { Certainty::Possible } else { Certainty::Proved },
         level: Level::Thread,
         array: None,
-        message: format!("assertion fails: one {} gets here and the condition is false", context.words().thread),
+        message: match &failed.with {
+            None => format!("assertion fails: one {} gets here and the condition is false", context.words().thread),
+            Some(_) => {
+                format!("assertion fails: two {}s get here and the condition is false of them", context.words().thread)
+            }
+        },
         primary: place(context, failed.site),
-        secondary: None,
+        secondary: failed.with.as_ref().map(|_| place(context, failed.site)),
         reasons: Vec::new(),
-        witness: Some(witness::incident(&failed.incident)),
+        witness: Some(witness::incident(&failed.incident, failed.with.as_ref())),
         notes,
     }
 }

@@ -18,12 +18,12 @@ pub(super) fn report(context: &Context<'_>, witness: &Witness, array: Option<Arr
     }
 }
 
-/// What a single thread shows.
-pub(super) fn incident(incident: &Incident) -> WitnessReport {
+/// What a single thread shows, or one with another.
+pub(super) fn incident(incident: &Incident, with: Option<&crate::prove::WitnessThread>) -> WitnessReport {
     WitnessReport {
         block_dim: incident.geometry.block,
         grid_dim: incident.geometry.grid,
-        threads: vec![thread(&incident.thread)],
+        threads: [&incident.thread].into_iter().chain(with).map(thread).collect(),
         params: incident.params.clone(),
         byte_offset: None,
         element: None,

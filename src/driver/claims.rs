@@ -73,7 +73,7 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     ask(case, last, &mut open, verdict);
     for (claim, why) in open {
         let site = claim.site;
-        if claim.reasons.is_empty() {
+        if claim.reasons.is_empty() || case.protocol.is_about_accesses(claim.cond) {
             verdict.undecided.push(Undecided::Claim { site, why });
         } else {
             verdict.possible_claims.push(PossibleClaim { site, reasons: claim.reasons.clone() });
@@ -146,8 +146,8 @@ fn refute<'a>(
         }
     }
     if decided {
-        // What depends on memory is not computed by a run, so it is not decided by it.
-        open.retain(|(claim, _)| unsettled.contains(&claim.site));
+        // What depends on memory is not computed by a run, and of accesses it looks at some: it does not decide these.
+        open.retain(|(claim, _)| unsettled.contains(&claim.site) || case.protocol.is_about_accesses(claim.cond));
     }
 }
 

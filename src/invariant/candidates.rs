@@ -196,6 +196,8 @@ fn of_the_user(kernel: &Kernel, body: &[Stmt]) -> Vec<ExprId> {
                 let mut pending = vec![*cond];
                 while let Some(cond) = pending.pop() {
                     match kernel.exprs[cond] {
+                        // What is about two threads is not shown by induction over the turns of one.
+                        _ if kernel.exprs.relates_threads(cond) => {}
                         Expr::Binary(BinaryOp::And, a, b) => pending.extend([b, a]),
                         _ => conditions.push(cond),
                     }

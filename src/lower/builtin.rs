@@ -7,10 +7,10 @@ use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::{Builtin, Claim, Formula, WorkItem};
 use crate::calculus::{
-    AtomicOp, Axis, Basis, BinaryOp, DISTINCT, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt,
-    SyncMemory, SyncScope, UNIFORM, UnaryOp,
+    AtomicOp, Axis, BinaryOp, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncMemory, SyncScope,
+    UnaryOp,
 };
-use crate::resolve::program::{Expr, ExprKind, TypeId};
+use crate::resolve::program::{Expr, TypeId};
 use crate::source::{Language, Span};
 
 /// The mask of `__syncwarp` that names every thread.
@@ -66,13 +66,12 @@ impl Pass<'_> {
                 }
                 Value::Void
             }
-            Builtin::Distinct => self.pure(DISTINCT, args, call),
-            Builtin::Uniform => self.pure(UNIFORM, args, call),
-            Builtin::Formula(formula) => self.formula(*formula, args, call),
-            Builtin::Unchecked => {
-                self.note(span, format!("the annotation `{name}` is not checked, and not relied on"));
-                Value::Void
+            Builtin::Formula(formula) => self.formula(*formula, (name, args), call),
+            // GPUVerify's name for a formula is that of a vote.
+            Builtin::Unmodelled { .. } if name == "__all" && self.in_annotation => {
+                self.formula(Formula::Both, (name, args), call)
             }
+            Builtin::Specified => self.specified(name, args, span),
             Builtin::Schedule => {
                 self.ignore(args);
                 self.unknown_value(call.ty, &HavocReason::Schedule(name.to_owned()), span)
@@ -95,7 +94,7 @@ impl Pass<'_> {
         Value::Void
     }
 
-    fn missing(&mut self, call: &Expr) -> Value {
+    pub(super) fn missing(&mut self, call: &Expr) -> Value {
         let reason = "call of a builtin with unexpected arguments".to_owned();
         self.unsupported(call.span, reason.clone());
         self.unknown_value(call.ty, &HavocReason::Other(reason), call.span)
@@ -210,71 +209,6 @@ impl Pass<'_> {
         let site = self.site(span);
         self.emit(Stmt::Assert { cond, site });
         Value::Void
-    }
-
-    /// An assumption, conjunct by conjunct. One that needs more than pure values is dropped, which can only
-    /// cost a proof: it must not add accesses that the program does not make.
-    fn assume(&mut self, arg: &Expr) {
-        let mut conjuncts = vec![arg];
-        while let Some(arg) = conjuncts.pop() {
-            match &arg.kind {
-                ExprKind::And(a, b) => conjuncts.extend([&**b, &**a]),
-                ExprKind::Convert(inner) if matches!(inner.kind, ExprKind::And(..) | ExprKind::Convert(_)) => {
-                    conjuncts.push(inner);
-                }
-                _ => {
-                    let unsupported = self.kernel.unsupported.len();
-                    let (block, cond) = self.captured(|pass| pass.condition(arg));
-                    if block.is_empty() {
-                        self.emit(Stmt::Assume { cond, basis: Basis::Stated, span: Some(arg.span) });
-                    } else {
-                        self.kernel.unsupported.truncate(unsupported);
-                        self.note(arg.span, "an assumption that is not understood is not relied on".to_owned());
-                    }
-                }
-            }
-        }
-    }
-
-    /// A formula of annotations; one of unexpected arguments is unknown.
-    fn formula(&mut self, formula: Formula, args: &[Expr], call: &Expr) -> Value {
-        match (formula, args) {
-            (Formula::Enabled, _) => Value::Scalar(self.exprs().bool(true)),
-            (Formula::Implies, [a, b]) => {
-                let (a, b) = (self.condition(a), self.condition(b));
-                let not = self.exprs().not(a);
-                Value::Scalar(self.exprs().or(not, b))
-            }
-            (Formula::IfThenElse, [c, a, b]) => {
-                let c = self.condition(c);
-                match (self.value(a), self.value(b)) {
-                    (Value::Scalar(a), Value::Scalar(b)) if self.exprs().ty(a) == self.exprs().ty(b) => {
-                        Value::Scalar(self.exprs().select(c, a, b))
-                    }
-                    _ => self.missing(call),
-                }
-            }
-            (Formula::IsPowerOfTwo, [x]) => match self.value(x) {
-                Value::Scalar(x) if matches!(self.exprs().ty(x), ScalarType::Int { .. }) => {
-                    let ty = self.exprs().ty(x);
-                    let (one, zero) = (self.exprs().int(1, ty), self.exprs().int(0, ty));
-                    let less = self.exprs().binary(BinaryOp::Sub, x, one);
-                    let common = self.exprs().binary(BinaryOp::BitAnd, x, less);
-                    Value::Scalar(self.exprs().binary(BinaryOp::Eq, common, zero))
-                }
-                _ => self.missing(call),
-            },
-            (Formula::ModuloPowerOfTwo, [x, y]) => match (self.value(x), self.value(y)) {
-                (Value::Scalar(x), Value::Scalar(y)) if self.exprs().ty(x) == self.exprs().ty(y) => {
-                    let ty = self.exprs().ty(y);
-                    let one = self.exprs().int(1, ty);
-                    let less = self.exprs().binary(BinaryOp::Sub, y, one);
-                    Value::Scalar(self.exprs().binary(BinaryOp::BitAnd, x, less))
-                }
-                _ => self.missing(call),
-            },
-            _ => self.missing(call),
-        }
     }
 
     fn work_item(&mut self, item: WorkItem, args: &[Expr], call: &Expr) -> Value {

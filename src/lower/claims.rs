@@ -4,10 +4,11 @@
 //! variables is noted and left out. At the head of a loop (`for (…; __invariant(c), i < n; …)`) a claim is made
 //! whenever the test is evaluated: at the start of each turn, and after the loop unless it was left by a jump.
 
+use super::facts::Target;
 use super::pass::Pass;
 use crate::builtins::{Builtin, Claim};
-use crate::calculus::{self, Basis, DISTINCT, ExprId, Stmt, UNIFORM};
-use crate::resolve::program::{Expr, ExprKind};
+use crate::calculus::{Basis, Stmt};
+use crate::resolve::program::{Expr, ExprKind, Storage, VariableId};
 use crate::source::Span;
 
 /// A claim at the head of a loop.
@@ -19,22 +20,21 @@ pub(super) struct HeadClaim<'e> {
     span: Span,
 }
 
-impl Pass<'_> {
+impl<'p> Pass<'p> {
     /// A claim that an annotation makes here.
     pub(super) fn annotated_claim(&mut self, claim: Claim, name: &str, args: &[Expr], span: Span) {
         let Some(arg) = args.first() else { return };
+        if matches!(claim, Claim::FunctionWide | Claim::FunctionWideCandidate) {
+            // It is made at the heads of loops.
+            return;
+        }
         if claim == Claim::Ensured && self.may_change(arg) {
             return self.note(span, format!("`{name}` of a value that changes in the function is not checked"));
         }
-        let unsupported = self.kernel.unsupported.len();
-        let (block, cond) = self.captured(|pass| pass.condition(arg));
-        if !block.is_empty() {
-            self.kernel.unsupported.truncate(unsupported);
-            return self.note(span, format!("`{name}` of more than the values of variables is not checked"));
-        }
-        if self.relates_threads(cond) {
-            return self.note(span, format!("`{name}` of the values of two threads is not checked"));
-        }
+        let cond = match self.annotated(arg) {
+            Ok(cond) => cond,
+            Err(why) => return self.note(span, format!("`{name}` is not checked: {why}")),
+        };
         if claim == Claim::Candidate {
             self.emit(Stmt::Assume { cond, basis: Basis::Candidate, span: Some(span) });
         } else {
@@ -43,20 +43,45 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether a condition speaks of more than one thread.
-    fn relates_threads(&self, cond: ExprId) -> bool {
-        let mut relates = false;
-        self.kernel.exprs.visit(cond, |_, node| {
-            relates |= matches!(node, calculus::Expr::Call(name, ..) if name == DISTINCT || name == UNIFORM);
-        });
-        relates
-    }
-
     /// Whether an expression mentions a variable that the current function assigns.
     fn may_change(&mut self, expr: &Expr) -> bool {
         let Some(frame) = self.frames.last() else { return true };
         let assigned = self.scans.assigned(self.program, frame.function);
         super::scan::mentions(expr, &assigned)
+    }
+
+    /// The claims of the current function about the heads of all its loops.
+    pub(super) fn function_wide(&mut self) -> Vec<HeadClaim<'p>> {
+        let program = self.program;
+        let function = self.frame().function;
+        if !self.scans.claims_everywhere(program, function) {
+            return Vec::new();
+        }
+        let body = program.functions[function].body.as_deref().unwrap_or_default();
+        let mut claims = Vec::new();
+        for call in super::scan::function_wide(body) {
+            let ExprKind::Builtin(builtin, name, args) = &call.kind else { continue };
+            let claim = match builtin {
+                Builtin::Claim(Claim::FunctionWide) => Claim::Asserted,
+                _ => Claim::Candidate,
+            };
+            let unknown = super::scan::variables(call).into_iter().find(|&variable| !self.is_declared(variable));
+            match unknown {
+                None => claims.push(HeadClaim { claim, name, args, span: call.span }),
+                Some(variable) => {
+                    let variable = &program.variables[variable].name;
+                    let reason = format!("`{name}` is not checked at a loop before the declaration of '{variable}'");
+                    self.note(call.span, reason);
+                }
+            }
+        }
+        claims
+    }
+
+    fn is_declared(&mut self, variable: VariableId) -> bool {
+        let is_local = matches!(self.program.variables[variable].storage, Storage::Param | Storage::Local);
+        let target = self.facts.target(Target::Variable(self.chain(), variable));
+        !is_local || self.homes.get(target).is_some()
     }
 
     /// Makes the claims of the head of a loop.

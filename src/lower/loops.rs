@@ -49,10 +49,11 @@ impl Pass<'_> {
             self.stmt(init);
         }
         let split = cond.and_then(claims::split);
-        let (claims, cond) = match &split {
+        let (own, cond) = match &split {
             Some((claims, test)) => (&claims[..], Some(test)),
             None => (&[][..], cond),
         };
+        let claims = &[own, &self.function_wide()].concat();
         let condition = self.tested(cond);
         let (step_block, ()) = self.captured(|pass| step.into_iter().for_each(|step| pass.effect(step)));
         let body = self.loop_body(body, claims);
@@ -84,10 +85,11 @@ impl Pass<'_> {
     /// `while (cond) body`
     pub(super) fn while_loop(&mut self, cond: &Expr, body: &Stmt, span: Span) -> Exits {
         let split = claims::split(cond);
-        let (claims, cond) = match &split {
+        let (own, cond) = match &split {
             Some((claims, test)) => (&claims[..], test),
             None => (&[][..], cond),
         };
+        let claims = &[own, &self.function_wide()].concat();
         let condition = self.tested(Some(cond));
         let body = self.loop_body(body, claims);
         let ends = body.ends.clone();

@@ -20,8 +20,7 @@
 //! Two pointer parameters point to different allocations (`is_param` says so).
 //!
 //! # Deliberately not done
-//! `__distinct_int` and `__uniform_int` inside an assumption, and assumptions about the contents of memory,
-//! are dropped: a missing assumption can make a proof fail, never succeed. Calls of functions that are not
+//! Assumptions about the contents of memory are dropped: a missing assumption can make a proof fail, never succeed. Calls of functions that are not
 //! defined are taken to change only what their pointer arguments reach and the unit's global variables.
 
 mod access;
@@ -32,8 +31,10 @@ mod claims;
 mod convert;
 mod expr;
 mod facts;
+mod formulas;
 mod home;
 mod layout;
+mod logs;
 mod loops;
 mod memory;
 mod operator;

@@ -3,6 +3,7 @@
 use super::facts::{Chain, ChainId, Facts, Target, TargetId};
 use super::home::Home;
 use super::layout::Layout;
+use super::logs::{self, Log};
 use super::scan::Scans;
 use super::value::{Base, Pointer};
 use crate::arena::{Handle, SideTable};
@@ -56,6 +57,12 @@ pub(super) struct Pass<'p> {
     /// How often each place has called in this pass.
     pub(super) ordinals: FxHashMap<(ChainId, Span), u32>,
     pub(super) temporaries: u32,
+    /// Logs of accesses that claims are about.
+    pub(super) logs: Vec<Log>,
+    /// Whether what is lowered stands in an annotation.
+    pub(super) in_annotation: bool,
+    /// Why the annotation that is being lowered is not understood.
+    pub(super) annotation_problem: Option<String>,
     blocks: Vec<Vec<Stmt>>,
     statements: usize,
     depth: usize,
@@ -83,6 +90,9 @@ impl<'p> Pass<'p> {
             units: FxHashMap::default(),
             ordinals: FxHashMap::default(),
             temporaries: 0,
+            logs: Vec::new(),
+            in_annotation: false,
+            annotation_problem: None,
             blocks: vec![Vec::new()],
             statements: 0,
             depth: 0,
@@ -113,6 +123,7 @@ impl<'p> Pass<'p> {
     pub(super) fn finish(mut self) -> Kernel {
         self.report_mixed_units();
         self.kernel.body = self.blocks.pop().unwrap_or_default();
+        logs::keep(&mut self.kernel, &self.logs);
         self.kernel
     }
 

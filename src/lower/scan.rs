@@ -1,6 +1,7 @@
 //! Questions about the source that are answered before it is lowered: which variables change, where a
 //! function returns.
 
+use crate::builtins::{Builtin, Claim};
 use crate::resolve::program::{Expr, ExprKind, FunctionId, Program, Stmt, StmtKind, VariableId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -13,9 +14,16 @@ pub(super) type Assigned = Rc<FxHashSet<VariableId>>;
 pub(super) struct Scans {
     assigned: FxHashMap<FunctionId, Assigned>,
     anywhere: Option<Assigned>,
+    function_wide: FxHashMap<FunctionId, bool>,
 }
 
 impl Scans {
+    /// Whether a function makes claims at the heads of all its loops.
+    pub(super) fn claims_everywhere(&mut self, program: &Program, function: FunctionId) -> bool {
+        let body = program.functions[function].body.as_deref().unwrap_or_default();
+        *self.function_wide.entry(function).or_insert_with(|| !function_wide(body).is_empty())
+    }
+
     /// Variables that any function of the program changes.
     pub(super) fn assigned_anywhere(&mut self, program: &Program) -> Assigned {
         let bodies = || program.functions.iter().filter_map(|(_, function)| function.body.as_deref());
@@ -47,6 +55,56 @@ fn assigned_in(body: &[Stmt]) -> FxHashSet<VariableId> {
         }
     });
     assigned
+}
+
+/// Claims that a function makes at the heads of all its loops: the calls.
+pub(super) fn function_wide(body: &[Stmt]) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    each_expr(body, |expr| {
+        let wide = |builtin: &Builtin| matches!(builtin, Builtin::Claim(Claim::FunctionWide | Claim::FunctionWideCandidate));
+        if matches!(&expr.kind, ExprKind::Builtin(builtin, ..) if wide(builtin)) {
+            found.push(expr);
+        }
+    });
+    found
+}
+
+/// Whether nothing but annotations stands in a body, and among them one that says what the function accesses.
+pub(super) fn is_specification(body: &[Stmt]) -> bool {
+    let mut only_annotations = true;
+    let mut specified = false;
+    each_stmt(body, |stmt| match &stmt.kind {
+        StmtKind::Expr(expr) => match annotation(expr) {
+            Some(builtin) => specified |= *builtin == Builtin::Specified,
+            None => only_annotations = false,
+        },
+        StmtKind::Block(_) | StmtKind::Return(_) => {}
+        _ => only_annotations = false,
+    });
+    only_annotations && specified
+}
+
+fn annotation(expr: &Expr) -> Option<&Builtin> {
+    match &expr.kind {
+        ExprKind::Builtin(builtin, ..) => {
+            let is_one = matches!(builtin, Builtin::Assume | Builtin::Claim(_) | Builtin::Specified | Builtin::Nothing);
+            is_one.then_some(builtin)
+        }
+        ExprKind::Convert(inner) => annotation(inner),
+        _ => None,
+    }
+}
+
+/// Variables that an expression mentions.
+pub(super) fn variables(expr: &Expr) -> Vec<VariableId> {
+    let (mut stack, mut found) = (vec![expr], Vec::new());
+    while let Some(expr) = stack.pop() {
+        if let ExprKind::Variable(variable) = &expr.kind {
+            found.push(*variable);
+        }
+        push_operands(expr, &mut stack);
+    }
+    found
 }
 
 /// The variables whose bytes an object expression may denote.

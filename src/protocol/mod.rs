@@ -28,11 +28,12 @@ mod tests;
 
 use crate::arena::{Arena, Handle, SideTable};
 use crate::calculus::{
-    Array, ArrayId, Basis, DISTINCT, Expr, ExprId, Exprs, GeometryFacts, HavocReason, Param, Site, SiteId, SyncMemory,
-    SyncScope, UNIFORM, Unsupported, VarId, Variable,
+    Array, ArrayId, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryFacts, HavocReason, OTHER, Param, SAME_BLOCK, Site,
+    SiteId, SyncMemory, SyncScope, Unsupported, VarId, Variable,
 };
 use crate::memory_model::{AccessKind, Level};
 use crate::source::Span;
+use rustc_hash::FxHashSet;
 
 /// Handle of an access.
 pub type AccessId = Handle<Access>;
@@ -89,21 +90,66 @@ pub enum Relational {
     Distinct(ExprId),
     /// The value is the same in all threads.
     Uniform(ExprId),
+    /// The condition holds of any two threads, whichever is the other one.
+    Formula(ExprId),
 }
 
 impl Protocol {
     /// The relation between threads that a condition states, if it states one.
     pub fn relation(&self, cond: ExprId) -> Option<Relational> {
-        let Expr::Var(var) = self.exprs[cond] else { return None };
-        let Some(&Role::Opaque(id)) = self.roles.get(var) else { return None };
-        match &self.opaques[id].origin {
-            Origin::Function { name, args } if args.len() == 1 => match name.as_str() {
-                DISTINCT => Some(Relational::Distinct(args[0])),
-                UNIFORM => Some(Relational::Uniform(args[0])),
-                _ => None,
-            },
-            _ => None,
+        if let Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), a, b) = self.exprs[cond] {
+            let of_both = [(a, b), (b, a)].into_iter().find(|&(own, other)| self.in_other(other) == Some(own));
+            if let Some((value, _)) = of_both.filter(|&(value, _)| !self.relates_threads(value)) {
+                return Some(if op == BinaryOp::Eq { Relational::Uniform(value) } else { Relational::Distinct(value) });
+            }
         }
+        self.relates_threads(cond).then_some(Relational::Formula(cond))
+    }
+
+    /// What the expression is the value of in the other thread, if it is one.
+    pub fn in_other(&self, expr: ExprId) -> Option<ExprId> {
+        let Expr::Var(var) = self.exprs[expr] else { return None };
+        let Some(&Role::Opaque(id)) = self.roles.get(var) else { return None };
+        self.opaques[id].in_other()
+    }
+
+    /// Whether a condition is about two threads.
+    pub fn relates_threads(&self, cond: ExprId) -> bool {
+        self.mentions(cond, |opaque| opaque.in_other().is_some() || opaque.is_same_block())
+    }
+
+    /// Whether a condition is about any of several accesses, of which a run looks at one.
+    pub fn is_about_accesses(&self, cond: ExprId) -> bool {
+        self.mentions(cond, |opaque| opaque.origin == Origin::Havoc(HavocReason::Choice))
+    }
+
+    /// Whether a value is computed from an unknown value of this kind.
+    fn mentions(&self, value: ExprId, is_wanted: impl Fn(&Opaque) -> bool) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut pending = vec![value];
+        while let Some(root) = pending.pop() {
+            let mut unknown = Vec::new();
+            self.exprs.visit(root, |_, node| {
+                if let Expr::Var(var) = node
+                    && let Some(&Role::Opaque(id)) = self.roles.get(*var)
+                    && seen.insert(id)
+                {
+                    unknown.push(id);
+                }
+            });
+            for id in unknown {
+                let opaque = &self.opaques[id];
+                if is_wanted(opaque) {
+                    return true;
+                }
+                match &opaque.origin {
+                    Origin::Function { args: from, .. } | Origin::Loop { from, .. } => pending.extend(from),
+                    Origin::Complex { value } => pending.push(*value),
+                    _ => {}
+                }
+            }
+        }
+        false
     }
 }
 
@@ -247,6 +293,19 @@ pub struct Opaque {
 }
 
 impl Opaque {
+    /// Whether this says that both threads are of one block.
+    pub fn is_same_block(&self) -> bool {
+        matches!(&self.origin, Origin::Function { name, .. } if name == SAME_BLOCK)
+    }
+
+    /// What this is the value of in the other thread, if it is one.
+    pub fn in_other(&self) -> Option<ExprId> {
+        match &self.origin {
+            Origin::Function { name, args } if name == OTHER => args.first().copied(),
+            _ => None,
+        }
+    }
+
     /// Whether two threads that stand to each other as `level` says compute equal values in equal turns.
     pub fn is_uniform(&self, level: Level) -> bool {
         self.uniform.is_some_and(|widest| level <= widest)
@@ -300,7 +359,8 @@ pub enum Origin {
         /// The expression.
         value: ExprId,
     },
-    /// An uninterpreted function of `args`: equal arguments, equal values.
+    /// An uninterpreted function of `args`: equal arguments, equal values. [`OTHER`] is none: it is the value of its
+    /// argument in another thread.
     Function {
         /// Its name.
         name: String,

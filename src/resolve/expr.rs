@@ -6,8 +6,9 @@ use super::conversion::has_effect;
 use super::program::{Expr, ExprKind, Type, TypeId};
 use super::scope::{Entity, Found};
 use super::types::path_text;
-use crate::builtins::Builtin;
+use crate::builtins::functions::{Meaning, function};
 use crate::builtins::variables::{Variable as BuiltinVariable, variable};
+use crate::builtins::{Builtin, Formula};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::{Dialect, Span};
 use crate::syntax;
@@ -237,6 +238,12 @@ impl<'u> Resolver<'u> {
             let reason = "size of a wavefront, which the device decides".to_owned();
             let builtin = Builtin::Unmodelled { reason, touches_memory: false };
             return expr(ExprKind::Builtin(builtin, short.to_owned(), Vec::new()), self.common.int, span);
+        }
+        if let Some(Meaning { builtin: builtin @ Builtin::Formula(Formula::SameGroup), .. }) =
+            function(self.language, short)
+        {
+            let ty = self.common.bool;
+            return expr(ExprKind::Builtin(builtin, short.to_owned(), Vec::new()), ty, span);
         }
         match variable(self.language, short) {
             Some(BuiltinVariable::Ids(make)) => {

@@ -2,6 +2,7 @@
 
 use super::history::is_reported;
 use super::memory::{At, Memory};
+use super::relate;
 use super::program::{AtomicShape, Instruction, Program, Register, Target};
 use super::value::{self, Value, mix, reduce};
 use super::{Contents, Event, FailedAssertion, Kind, OutOfBounds, Run, Setup, Sink, Stamp, ThreadId, TrapEvent};
@@ -39,6 +40,8 @@ pub(super) struct ThreadState {
     speculation: Vec<Speculation>,
     /// By how much a counted loop moved last while something is run without knowing whether it happens.
     last_step: Value,
+    /// The turns that loops around conditions about two threads are in.
+    turns: Vec<u64>,
 }
 
 /// The position of a thread that is running.
@@ -62,6 +65,8 @@ pub(super) struct Machine<'a, S> {
     pub(super) wrapped: Vec<bool>,
     /// Sites and claims that have been reported already.
     pub(super) reported: Reported,
+    /// Who was at conditions about two threads.
+    pub(super) visits: Vec<Vec<relate::Visit>>,
 }
 
 #[derive(Default)]
@@ -207,7 +212,27 @@ impl<S: Sink> Machine<'_, S> {
                     if cond.bits().is_none() || !is_certain(thread) {
                         self.reported.unsettled[*claim as usize] = true;
                     } else if cond.bits() == Some(0) {
-                        self.fail(*claim as usize, place);
+                        self.fail(*claim as usize, place, None);
+                    }
+                }
+                Instruction::FirstTurn { slot } => {
+                    thread.turns.resize(program.slots as usize, 0);
+                    thread.turns[*slot as usize] = 0;
+                }
+                Instruction::NextTurn { slot } => thread.turns[*slot as usize] += 1,
+                Instruction::Relate { relation } => {
+                    let certain = is_certain(thread);
+                    let answer = relate::meet(self, *relation as usize, &thread.turns, place, certain);
+                    let claim = program.relations[*relation as usize].claim;
+                    match (claim, answer) {
+                        (_, relate::Answer::Holds) => {}
+                        (Some(claim), relate::Answer::Unknown) => self.reported.unsettled[claim as usize] = true,
+                        (Some(claim), relate::Answer::Fails(with)) => self.fail(claim as usize, place, Some(with)),
+                        (None, relate::Answer::Unknown) => self.doubt(thread),
+                        (None, relate::Answer::Fails(_)) => {
+                            self.run.vacuous = true;
+                            return Stop::Abort;
+                        }
                     }
                 }
                 Instruction::End => return Stop::End,
@@ -250,7 +275,7 @@ impl<S: Sink> Machine<'_, S> {
     }
 
     #[cold]
-    fn fail(&mut self, claim: usize, place: Place) {
+    fn fail(&mut self, claim: usize, place: Place, with: Option<(ThreadId, Vec<Value>)>) {
         note_phase(&mut self.run.failed_since, place.phase);
         if std::mem::replace(&mut self.reported.claims[claim], true) {
             return;
@@ -258,7 +283,7 @@ impl<S: Sink> Machine<'_, S> {
         let site = self.program.claims[claim];
         let locals = self.variables().to_vec();
         let (thread, phase) = (place.thread, place.phase);
-        self.run.failed_assertions.push(FailedAssertion { site, thread, phase, locals });
+        self.run.failed_assertions.push(FailedAssertion { site, thread, phase, locals, with });
     }
 
     /// Any value: unknown, or fixed by the seed.

@@ -15,6 +15,10 @@
 //! arrays hold. Under [`Contents::Seeded`] memory starts with arbitrary contents that the seed fixes,
 //! floating point is an arbitrary function, and (traps aside) everything is exact for these contents.
 //!
+//! # Conditions about two threads
+//! A claim or an assumption that mentions [`OTHER`](super::OTHER) is looked at for every two threads that get there in
+//! the same turns of the loops around it, blocks that are run only.
+//!
 //! # Barriers
 //! - A block sync is met when all threads of the block that have not ended wait at the same site. If some
 //!   wait elsewhere, that is a [`Divergence`]: all are let go, and what follows is inexact. If some have
@@ -30,6 +34,7 @@ mod history;
 mod machine;
 mod memory;
 mod program;
+mod relate;
 mod schedule;
 mod value;
 
@@ -237,6 +242,8 @@ pub struct FailedAssertion {
     pub phase: u32,
     /// Values of the variables.
     pub locals: Vec<Value>,
+    /// The other thread and its variables, if it is about two.
+    pub with: Option<(ThreadId, Vec<Value>)>,
 }
 
 /// What a run showed besides its accesses. Each list holds the first of its kind for each place.

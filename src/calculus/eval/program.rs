@@ -6,8 +6,8 @@
 
 use crate::arena::SideTable;
 use crate::calculus::{
-    Access, ArrayId, AtomicOp, Basis, BinaryOp, Expr, ExprId, GeometryVar, Kernel, MemoryOrder, ScalarType, SiteId,
-    Space, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
+    Access, ArrayId, AtomicOp, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, HavocReason, Kernel,
+    MemoryOrder, ScalarType, SiteId, Space, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
 };
 use rustc_hash::FxHashMap;
 
@@ -110,6 +110,17 @@ pub(super) enum Instruction {
         cond: Register,
         claim: u32,
     },
+    /// A condition about two threads: the thread is compared with those that were here in the same turns.
+    Relate {
+        relation: u32,
+    },
+    /// A loop around such a condition begins.
+    FirstTurn {
+        slot: u32,
+    },
+    NextTurn {
+        slot: u32,
+    },
     End,
 }
 
@@ -145,6 +156,16 @@ pub(super) struct ArrayShape {
     pub(super) uniform_access: Option<u32>,
 }
 
+/// A condition about two threads.
+#[derive(Clone, Debug)]
+pub(super) struct Relation {
+    pub(super) cond: ExprId,
+    /// The claim that it is; `None` for an assumption.
+    pub(super) claim: Option<u32>,
+    /// The counters of the loops around it.
+    pub(super) slots: Vec<u32>,
+}
+
 /// A kernel, ready to run under any geometry.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -158,6 +179,11 @@ pub struct Program {
     pub(super) syncs: Vec<SyncShape>,
     pub(super) loops: Vec<LoopShape>,
     pub(super) claims: Vec<SiteId>,
+    pub(super) relations: Vec<Relation>,
+    /// What relations are made of; empty if there are none.
+    pub(super) conditions: Exprs,
+    /// Turns of loops that are counted.
+    pub(super) slots: u32,
     pub(super) arrays: Vec<ArrayShape>,
     pub(super) returned: Option<Register>,
     pub(super) exprs: usize,
@@ -217,6 +243,11 @@ struct Compiler<'a> {
     syncs: Vec<SyncShape>,
     loops: Vec<LoopShape>,
     claims: Vec<SiteId>,
+    relations: Vec<Relation>,
+    /// Counters of the loops around; no loop is counted in a kernel without relations.
+    around: Vec<u32>,
+    slots: u32,
+    counts_turns: bool,
     /// Registers of the expressions of the current statement.
     known: FxHashMap<ExprId, Register>,
     next_temporary: u32,
@@ -227,8 +258,8 @@ struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     fn new(kernel: &'a Kernel) -> Self {
         // Constants get their registers before the code, so that all registers after them have numbers.
-        let mut constants = Vec::new();
-        let mut constant_of = FxHashMap::default();
+        let mut constants = vec![1];
+        let mut constant_of = FxHashMap::from_iter([(1, 0)]);
         for (_, node) in kernel.exprs.iter() {
             if let Expr::Int(value, _) = node {
                 constant_of.entry(*value as i64).or_insert_with(|| {
@@ -247,6 +278,10 @@ impl<'a> Compiler<'a> {
             syncs: Vec::new(),
             loops: Vec::new(),
             claims: Vec::new(),
+            relations: Vec::new(),
+            around: Vec::new(),
+            slots: 0,
+            counts_turns: kernel.exprs.relate_threads(),
             known: FxHashMap::default(),
             next_temporary: 0,
             most_temporaries: 0,
@@ -278,6 +313,9 @@ impl<'a> Compiler<'a> {
             syncs: self.syncs,
             loops: self.loops,
             claims: self.claims,
+            conditions: if self.relations.is_empty() { Exprs::new() } else { kernel.exprs.clone() },
+            relations: self.relations,
+            slots: self.slots,
         }
     }
 
@@ -431,8 +469,20 @@ impl<'a> Compiler<'a> {
                 let sync = self.syncs.len() as u32 - 1;
                 self.emit(Instruction::Sync { sync });
             }
+            Stmt::Havoc { var, reason: HavocReason::Choice, .. } => {
+                let from = (self.kernel.vars.len() as u32) + self.constant_of[&1];
+                self.emit(Instruction::Let { var: register(*var), from });
+            }
             Stmt::Havoc { var, .. } => {
                 self.emit(Instruction::Havoc { var: register(*var), ty: self.kernel.vars[*var].ty });
+            }
+            Stmt::Assume { cond, basis: Basis::Stated, .. } if self.kernel.exprs.relates_threads(*cond) => {
+                self.relate(*cond, None);
+            }
+            Stmt::Assert { cond, site } if self.kernel.exprs.relates_threads(*cond) => {
+                self.claims.push(*site);
+                let claim = self.claims.len() as u32 - 1;
+                self.relate(*cond, Some(claim));
             }
             Stmt::Assume { cond, basis: Basis::Stated, .. } => {
                 let cond = self.expr(*cond);
@@ -446,6 +496,32 @@ impl<'a> Compiler<'a> {
                 let claim = self.claims.len() as u32 - 1;
                 self.emit(Instruction::Assert { cond, claim });
             }
+        }
+    }
+
+    fn relate(&mut self, cond: ExprId, claim: Option<u32>) {
+        self.relations.push(Relation { cond, claim, slots: self.around.clone() });
+        let relation = self.relations.len() as u32 - 1;
+        self.emit(Instruction::Relate { relation });
+    }
+
+    /// The instruction that counts a turn of the loop that is compiled next; `None` if nobody wants to know.
+    fn counter(&mut self) -> Option<Instruction> {
+        if !self.counts_turns {
+            return None;
+        }
+        let slot = self.slots;
+        self.slots += 1;
+        self.emit(Instruction::FirstTurn { slot });
+        self.around.push(slot);
+        Some(Instruction::NextTurn { slot })
+    }
+
+    /// The end of the turn that was counted.
+    fn end_turn(&mut self, counter: Option<Instruction>) {
+        if let Some(next) = counter {
+            self.emit(next);
+            self.around.pop();
         }
     }
 
@@ -470,6 +546,7 @@ impl<'a> Compiler<'a> {
         let mut assigned = assigned(&counted.body);
         assigned.push(counted.var);
         let shape = self.shape(assigned, ends_for_any_bound(counted, ty).then_some(counted.step.op));
+        let counter = self.counter();
         let head = self.here();
         self.fresh();
         let b = self.expr(counted.bound);
@@ -480,6 +557,7 @@ impl<'a> Compiler<'a> {
         self.fresh();
         let by = self.expr(counted.step.by);
         self.emit(Instruction::Step { op: counted.step.op, ty, var, by, site: counted.site });
+        self.end_turn(counter);
         self.emit(Instruction::Jump(head));
         let exit = self.here();
         self.code[test] = Instruction::LoopTest { cond, body: test as Target + 1, exit, shape };
@@ -487,18 +565,21 @@ impl<'a> Compiler<'a> {
 
     fn looped(&mut self, test: Test, body: &[Stmt]) {
         let shape = self.shape(assigned(body), None);
+        let counter = self.counter();
         let head = self.here();
         match test {
             Test::Before(cond) => {
                 let cond = self.expr(cond);
                 let test = self.emit(Instruction::LoopTest { cond, body: LATER, exit: LATER, shape });
                 self.block(body);
+                self.end_turn(counter);
                 self.emit(Instruction::Jump(head));
                 let exit = self.here();
                 self.code[test] = Instruction::LoopTest { cond, body: test as Target + 1, exit, shape };
             }
             Test::After(cond) => {
                 self.block(body);
+                self.end_turn(counter);
                 self.fresh();
                 let cond = self.expr(cond);
                 let exit = self.here() + 1;

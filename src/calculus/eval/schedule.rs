@@ -53,6 +53,7 @@ fn new_machine<'a, S>(program: &'a Program, setup: &'a Setup<'a>, sink: &'a mut 
             claims: vec![false; program.claims.len()],
             unsettled: vec![false; program.claims.len()],
         },
+        visits: program.relations.iter().map(|_| Vec::new()).collect(),
     }
 }
 

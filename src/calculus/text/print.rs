@@ -301,6 +301,7 @@ fn sign(op: BinaryOp) -> &'static str {
 pub(crate) fn reason_text(reason: &HavocReason) -> String {
     match reason {
         HavocReason::Uninitialized => "uninitialized".to_owned(),
+        HavocReason::Choice => "choice".to_owned(),
         HavocReason::Call(name) => format!("call {}", quoted(name, '"')),
         HavocReason::Schedule(name) => format!("schedule {}", quoted(name, '"')),
         HavocReason::Other(text) => format!("other {}", quoted(text, '"')),

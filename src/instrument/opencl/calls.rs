@@ -337,9 +337,7 @@ fn is_annotation(meaning: &Builtin) -> bool {
         Builtin::Assert
             | Builtin::Claim(_)
             | Builtin::Assume
-            | Builtin::Distinct
-            | Builtin::Uniform
-            | Builtin::Unchecked
+            | Builtin::Specified
             | Builtin::Nothing
     )
 }

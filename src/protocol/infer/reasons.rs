@@ -1,6 +1,6 @@
 //! Why accesses, syncs and loops are approximate: the unknown values that reach them.
 
-use crate::calculus::{Expr, ExprId, ScalarType};
+use crate::calculus::{Expr, ExprId, HavocReason, ScalarType};
 use crate::protocol::{Guard, LoopId, OpaqueId, Origin, Protocol, Reason, ReasonKind, Role, sources};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -144,10 +144,17 @@ impl<'p> Values<'p> {
         let opaque = &self.protocol.opaques[id];
         match &opaque.origin {
             Origin::Read { .. } | Origin::Atomic { .. } => reasons.push(self.content(id, usage)),
+            Origin::Havoc(HavocReason::Choice) => {}
             Origin::Havoc(_) => reasons.push(plain(ReasonKind::UnsupportedCall, opaque.span)),
             Origin::Complex { .. } => {
                 reasons.push(plain(ReasonKind::TooComplex, opaque.span));
                 self.data_behind(id, usage, reasons);
+            }
+            Origin::Function { .. } if opaque.is_same_block() => {}
+            Origin::Function { .. } if let Some(value) = opaque.in_other() => {
+                for reason in self.find(value, usage).found {
+                    reasons.push(reason);
+                }
             }
             Origin::Function { .. } => {
                 reasons.push(plain(ReasonKind::UnsupportedCall, opaque.span));

@@ -307,6 +307,16 @@ impl<'a> Machine<'a> {
         let opaque = &protocol.opaques[id];
         let variable = &protocol.vars[opaque.var];
         let side = self.places[place].side;
+        if opaque.is_same_block() {
+            return self.terms.bool(self.level != Level::Grid);
+        }
+        if let Some(value) = opaque.in_other() {
+            // The first two places are those of the two threads.
+            return match 1usize.checked_sub(place) {
+                Some(other) => self.value(value, other),
+                None => self.stray(opaque.var, place),
+            };
+        }
         match &opaque.origin {
             Origin::Complex { value } => return self.value(*value, place),
             Origin::Function { name, args } => {

@@ -20,6 +20,7 @@ use super::condition::{self, Condition, Returned};
 use super::rules::poly::Atom;
 use super::rules::state::State;
 use super::{Assumption, Open, Pair, Scope, SyncQuestion};
+use crate::memory_model::Level;
 use crate::protocol::{Claim, Protocol};
 use crate::smt::{Answer, Limits, Session, SolverKind, TermId, Terms};
 use machine::Machine;
@@ -160,16 +161,24 @@ impl<'s> Asker<'s> {
 
     /// Whether a claim can fail in some thread.
     pub fn claim(&mut self, protocol: &Protocol, claim: &Claim, scope: &Scope) -> Reply {
-        if let Ok(condition) = condition::failure(protocol, claim, scope, &mut None)
-            && self.over_integers(&condition) == Answer::Unsat
+        if let Ok(conditions) = condition::failures(protocol, claim, scope, &mut None)
+            && conditions.iter().all(|condition| self.over_integers(condition) == Answer::Unsat)
         {
-            return self.proved(protocol, scope, condition.assumptions.into_iter().collect());
+            let assumptions = conditions.into_iter().flat_map(|condition| condition.assumptions).collect();
+            return self.proved(protocol, scope, assumptions);
         }
-        let mut terms = std::mem::take(&mut self.terms);
-        let posed = Asked::from(setting::failure(protocol, claim, scope, &mut terms));
-        let reply = self.over_bits(protocol, scope, posed, &mut terms, Suspects::Unwanted);
-        self.terms = terms;
-        reply
+        let mut assumptions = BTreeSet::new();
+        for parties in setting::Parties::of(protocol, claim) {
+            let mut terms = std::mem::take(&mut self.terms);
+            let posed = Asked::from(setting::failure(protocol, claim, *parties, scope, &mut terms));
+            let reply = self.over_bits(protocol, scope, posed, &mut terms, Suspects::Unwanted);
+            self.terms = terms;
+            match reply {
+                Reply::Proved(more) => assumptions.extend(more),
+                other => return other,
+            }
+        }
+        Reply::Proved(assumptions)
     }
 
     fn over_integers(&mut self, condition: &Condition) -> Answer {
@@ -262,13 +271,16 @@ impl<'s> Asker<'s> {
     /// Whether the solver finds a point at which what the source states holds.
     fn is_satisfiable(&mut self, protocol: &Protocol, scope: &Scope) -> bool {
         let mut terms = std::mem::take(&mut self.terms);
-        let facts = setting::stated(protocol, scope, &mut terms).facts;
-        self.session.push();
-        facts.iter().for_each(|&fact| self.session.assert(&terms, fact));
-        let answer = self.check(self.budget.bits);
-        self.session.pop();
+        let found = [Level::Block, Level::Grid].into_iter().any(|level| {
+            let facts = setting::stated(protocol, level, scope, &mut terms).facts;
+            self.session.push();
+            facts.iter().for_each(|&fact| self.session.assert(&terms, fact));
+            let answer = self.check(self.budget.bits);
+            self.session.pop();
+            answer == Answer::Sat
+        });
         self.terms = terms;
-        answer == Answer::Sat
+        found
     }
 }
 

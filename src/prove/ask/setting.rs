@@ -7,7 +7,7 @@ use super::machine::{Machine, Place, PlaceId, sort_of};
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
 use crate::calculus::{Axis, Basis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic};
-use crate::protocol::{Carried, Claim, Guard, LoopId, Protocol, Relational, Role, Sync};
+use crate::protocol::{Carried, Claim, Fact, Guard, LoopId, Protocol, Relational, Role, Sync};
 use crate::prove::condition::{self, Question, Spot};
 use crate::prove::rules::poly::Side;
 use crate::prove::{Assumption, Pair, Scope, SyncQuestion, Warps};
@@ -30,7 +30,7 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
         machine.guards(place, &access.loops, &access.guards);
         machine.is_defined(access.offset, place);
     }
-    machine.relations(pair);
+    machine.relate(&condition::relations(protocol, pair));
     for instance in &pair.meeting.between {
         machine.passed(pair, instance);
     }
@@ -62,38 +62,90 @@ pub(super) fn disagreement<'a>(
         machine.guards(place, &[], &question.before);
         machine.is_defined(question.cond, place);
     }
+    machine.relate(&condition::relations_at(
+        protocol,
+        Spot::Sync(asked.sync),
+        (&question.loops, &question.before),
+    ));
     let fails = machine.terms.not(values[1]);
     machine.facts.extend([values[0], fails]);
     Some(machine)
 }
 
-/// The question whether a claim can fail in one thread.
+/// Of whom it is asked whether a claim can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parties {
+    /// One thread.
+    One,
+    /// Two that stand to each other like this.
+    Two(Level),
+}
+
+impl Parties {
+    /// Of all these.
+    pub(super) fn of(protocol: &Protocol, claim: &Claim) -> &'static [Parties] {
+        match protocol.relates_threads(claim.cond) {
+            true => &[Parties::Two(Level::Block), Parties::Two(Level::Grid)],
+            false => &[Parties::One],
+        }
+    }
+}
+
+/// The question whether a claim can fail in one thread, or in two in the same turns of the loops around it.
 pub(super) fn failure<'a>(
     protocol: &'a Protocol,
     claim: &Claim,
+    parties: Parties,
     scope: &'a Scope,
     terms: &'a mut Terms,
 ) -> Machine<'a> {
-    let mut machine = Machine::new(protocol, scope, Level::Block, terms);
+    let (level, places) = match parties {
+        Parties::One => (Level::Block, 0..1),
+        Parties::Two(level) => (level, 0..2),
+    };
+    let mut machine = Machine::new(protocol, scope, level, terms);
     machine.two_threads();
     for &id in &claim.loops {
-        machine.enter_privately(id, 0);
+        match parties {
+            Parties::One => machine.enter_privately(id, 0),
+            Parties::Two(_) => machine.enter_together(id, Relation::Same),
+        }
     }
     machine.launch();
-    machine.state_facts(0, Spot::Claim(claim.before), &claim.loops, &claim.guards);
-    machine.guards(0, &claim.loops, &claim.guards);
-    machine.is_defined(claim.cond, 0);
+    let spot = Spot::Claim(claim.before);
+    if parties != Parties::One {
+        machine.are_two();
+        machine.relate(&condition::relations_at(protocol, spot, (&claim.loops, &claim.guards)));
+    }
+    for place in places {
+        machine.state_facts(place, spot, &claim.loops, &claim.guards);
+        machine.guards(place, &claim.loops, &claim.guards);
+        machine.is_defined(claim.cond, place);
+    }
     let holds = machine.value(claim.cond, 0);
     let fails = machine.terms.not(holds);
     machine.facts.push(fails);
     machine
 }
 
-/// What the source states about every launch, without any conflict.
-pub(super) fn stated<'a>(protocol: &'a Protocol, scope: &'a Scope, terms: &'a mut Terms) -> Machine<'a> {
-    let mut machine = Machine::new(protocol, scope, Level::Block, terms);
+/// What the source states about every launch, and about two threads of it if it does, without any conflict.
+pub(super) fn stated<'a>(
+    protocol: &'a Protocol,
+    level: Level,
+    scope: &'a Scope,
+    terms: &'a mut Terms,
+) -> Machine<'a> {
+    let mut machine = Machine::new(protocol, scope, level, terms);
     machine.two_threads();
     machine.state_facts(0, Spot::Entry, &[], &[]);
+    let is_formula = |fact: &&Fact| matches!(protocol.relation(fact.cond), Some(Relational::Formula(_)));
+    let stated = protocol.facts.iter().filter(|fact| fact.basis == Basis::Stated);
+    let formulas: Vec<&Fact> = stated.filter(is_formula).collect();
+    if !formulas.is_empty() {
+        machine.are_two();
+        machine.state_facts(1, Spot::Entry, &[], &[]);
+        machine.relate(&formulas);
+    }
     machine
 }
 
@@ -306,19 +358,24 @@ impl Machine<'_> {
         }
     }
 
-    /// What is stated about the values of two threads.
-    fn relations(&mut self, pair: &Pair) {
-        for relation in condition::relations(self.protocol, pair) {
-            let (Relational::Distinct(value) | Relational::Uniform(value)) = relation;
-            let (first, second) = (self.value(value, 0), self.value(value, 1));
-            if first == second {
-                // That a uniform value differs between threads would prove anything.
-                continue;
+    /// What is known about the values of two threads.
+    fn relate(&mut self, facts: &[&Fact]) {
+        for fact in facts {
+            match self.protocol.relation(fact.cond) {
+                Some(Relational::Distinct(value) | Relational::Uniform(value)) => {
+                    let (first, second) = (self.value(value, 0), self.value(value, 1));
+                    if first == second {
+                        // That a uniform value differs between threads would prove anything.
+                        continue;
+                    }
+                    self.holds(fact.cond, 0);
+                }
+                Some(Relational::Formula(cond)) => [0, 1].into_iter().for_each(|place| self.holds(cond, place)),
+                None => continue,
             }
-            let same = self.terms.eq(first, second);
-            let known = if matches!(relation, Relational::Uniform(_)) { same } else { self.terms.not(same) };
-            self.facts.push(known);
-            self.assumptions.insert(condition::stated_relation(self.protocol, relation));
+            if fact.basis == Basis::Stated {
+                self.assumptions.insert(condition::stated_relation(self.protocol, fact));
+            }
         }
     }
 

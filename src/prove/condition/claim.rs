@@ -1,7 +1,10 @@
-//! The condition that one thread reaches a claim and the claim does not hold there.
+//! The conditions that threads reach a claim and the claim does not hold there.
 //!
-//! There is one thread, so nothing tells threads apart: the state has no coordinates. The thread is in any turn of
-//! the loops around the claim, satisfies the guards before it and every fact that stands before it.
+//! Mostly there is one thread, so nothing tells threads apart: the state has no coordinates. The thread is in any turn
+//! of the loops around the claim, satisfies the guards before it and every fact that stands before it.
+//!
+//! A claim about two threads has two conditions: that it fails for two threads of one block, and for two of two blocks.
+//! Both threads are in the same turns of the loops around it. They are interchangeable, so that one direction is enough.
 
 use super::Condition;
 use super::builder::{Builder, Env};
@@ -9,6 +12,7 @@ use super::conflict::{self, Hints};
 use super::oracle::Oracle;
 use super::spot::Spot;
 use super::truth::Polarity;
+use crate::calculus::intervals::Relation;
 use crate::memory_model::Level;
 use crate::protocol::{Before, Claim, Guard, LoopId, Protocol};
 use crate::prove::rules::poly::Side;
@@ -31,8 +35,30 @@ impl Place<'_> {
     }
 }
 
-/// The condition that `claim` fails. `place` is that of the claim asked about last, and becomes that of this one.
-pub fn failure<'a>(
+/// The conditions of which none may hold for `claim` to hold. `place` is that of the claim asked about last, and becomes
+/// that of this one.
+pub fn failures<'a>(
+    protocol: &'a Protocol,
+    claim: &Claim,
+    scope: &'a Scope,
+    place: &mut Option<Place<'a>>,
+) -> Result<Vec<Condition>, Open> {
+    if !protocol.relates_threads(claim.cond) {
+        return Ok(vec![failure(protocol, claim, scope, place)?]);
+    }
+    let condition = |level: Level| {
+        let mut builder = met(protocol, claim, level, scope, Oracle::searching())?;
+        fails(&mut builder, claim, Hints::Wanted)?;
+        Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))
+    };
+    LEVELS.into_iter().map(condition).collect()
+}
+
+/// How two threads of a claim may stand to each other.
+const LEVELS: [Level; 2] = [Level::Block, Level::Grid];
+
+/// The condition that `claim` fails in one thread.
+fn failure<'a>(
     protocol: &'a Protocol,
     claim: &Claim,
     scope: &'a Scope,
@@ -49,17 +75,27 @@ pub fn failure<'a>(
     Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))
 }
 
-/// The state of the same condition, built with the rulings of a derivation.
-pub fn replay_failure(
+/// The states of the same conditions, built with the rulings of a derivation.
+pub fn replay_failures(
     protocol: &Protocol,
     claim: &Claim,
     scope: &Scope,
-    rulings: &[Option<Certificate>],
-) -> Result<State, String> {
+    rulings: &[&[Option<Certificate>]],
+) -> Result<Vec<State>, String> {
     let in_words = |open: Open| format!("{open:?}");
-    let mut builder = reached(protocol, claim, scope, Oracle::replaying(rulings)).map_err(in_words)?;
-    fails(&mut builder, claim, Hints::Unwanted).map_err(in_words)?;
-    Condition::of(builder).map(|condition| condition.state).map_err(str::to_owned)
+    let state = |builder: Result<Builder<'_>, Open>| {
+        let mut builder = builder.map_err(in_words)?;
+        fails(&mut builder, claim, Hints::Unwanted).map_err(in_words)?;
+        Condition::of(builder).map(|condition| condition.state).map_err(str::to_owned)
+    };
+    match (protocol.relates_threads(claim.cond), rulings) {
+        (false, [only]) => Ok(vec![state(reached(protocol, claim, scope, Oracle::replaying(only)))?]),
+        (true, [_, _]) => {
+            let own = LEVELS.into_iter().zip(rulings);
+            own.map(|(level, rulings)| state(met(protocol, claim, level, scope, Oracle::replaying(rulings)))).collect()
+        }
+        _ => Err("not as many refutations as conditions".to_owned()),
+    }
 }
 
 fn out_of_range() -> Open {
@@ -93,6 +129,46 @@ fn reached<'a>(
     within.into_iter().for_each(|fact| builder.state_fact(fact, 0));
     builder.launch_bounds().ok_or_else(out_of_range)?;
     builder.assume_guards(0, &claim.loops, &claim.guards);
+    builder.promote_signs();
+    Ok(builder)
+}
+
+/// Two threads reach the claim in the same turns of the loops around it.
+fn met<'a>(
+    protocol: &'a Protocol,
+    claim: &Claim,
+    level: Level,
+    scope: &'a Scope,
+    oracle: Oracle<'a>,
+) -> Result<Builder<'a>, Open> {
+    let mut builder = Builder::new(protocol, level, scope, oracle);
+    for side in Side::BOTH {
+        builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
+    }
+    let spot = Spot::Claim(claim.before);
+    let usable = protocol
+        .facts
+        .iter()
+        .enumerate()
+        .filter(|(number, fact)| spot.may_use(*number, fact) && fact.is_passed(&claim.loops, &claim.guards));
+    let (within, outside): (Vec<_>, Vec<_>) = usable.map(|(_, fact)| fact).partition(|fact| !fact.loops.is_empty());
+    for env in [0, 1] {
+        outside.iter().for_each(|fact| builder.state_fact(fact, env));
+    }
+    for (depth, &id) in claim.loops.iter().enumerate() {
+        builder.enter_together(id, Relation::Same, depth).ok_or_else(out_of_range)?;
+    }
+    for env in [0, 1] {
+        within.iter().for_each(|fact| builder.state_fact(fact, env));
+    }
+    builder.launch_bounds().ok_or_else(out_of_range)?;
+    builder.coordinates().ok_or_else(out_of_range)?;
+    for env in [0, 1] {
+        builder.assume_guards(env, &claim.loops, &claim.guards);
+    }
+    for fact in conflict::relations_at(protocol, spot, (&claim.loops, &claim.guards)) {
+        builder.relate(fact);
+    }
     builder.promote_signs();
     Ok(builder)
 }

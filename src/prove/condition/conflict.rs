@@ -7,6 +7,7 @@ use super::oracle::Oracle;
 use super::sampling;
 use super::sampling::Source;
 use super::spot::Spot;
+use super::truth::Polarity;
 use super::words::words;
 use crate::calculus::{Basis, Expr, ExprId};
 use crate::memory_model::Level;
@@ -55,7 +56,9 @@ pub(super) fn build<'a>(
     for (env, access) in accesses.iter().enumerate() {
         builder.assume_guards(env, &access.loops, &access.guards);
     }
-    builder.assume_relations(pair);
+    for fact in relations(protocol, pair) {
+        builder.relate(fact);
+    }
     builder.promote_signs();
     builder.assume_warps(pair.warps).ok_or_else(out_of_range)?;
     meeting::assume(&mut builder, pair);
@@ -257,24 +260,38 @@ impl Builder<'_> {
         self.assume(fact.cond, env);
     }
 
-    /// What is stated about the values of two threads, where both have passed the statement in the same turns.
-    fn assume_relations(&mut self, pair: &Pair) {
-        for relation in relations(self.protocol, pair) {
-            let (Relational::Distinct(value) | Relational::Uniform(value)) = relation;
-            let (Some(first), Some(second)) = (self.value(value, 0), self.value(value, 1)) else { continue };
-            // That a uniform value differs between threads would prove anything.
-            let Some(difference) = first.minus(&second).filter(|difference| !difference.is_zero()) else { continue };
-            self.assumptions.insert(stated_relation(self.protocol, relation));
-            if let Relational::Uniform(_) = relation {
-                self.literal(Literal::Zero(difference));
-                continue;
+    /// What a fact says about the values of two threads, where both have passed it in the same turns.
+    pub(super) fn relate(&mut self, fact: &Fact) {
+        let said = match self.protocol.relation(fact.cond) {
+            Some(Relational::Distinct(value) | Relational::Uniform(value)) => self.relate_values(value, fact.cond),
+            Some(Relational::Formula(cond)) => {
+                for env in [0, 1] {
+                    let alternatives = self.truth(cond, env, Polarity::Holds);
+                    self.disjunction(alternatives);
+                }
+                Some(())
             }
-            let above = difference.plus_constant(-1);
-            let below = difference.negated().and_then(|negated| negated.plus_constant(-1));
-            if let (Some(above), Some(below)) = (above, below) {
-                self.disjunction(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]]);
-            }
+            None => None,
+        };
+        if said.is_some() && fact.basis == Basis::Stated {
+            self.assumptions.insert(stated_relation(self.protocol, fact));
         }
+    }
+
+    fn relate_values(&mut self, value: ExprId, cond: ExprId) -> Option<()> {
+        let difference = self.value(value, 0)?.minus(&self.value(value, 1)?)?;
+        if difference.is_zero() {
+            // That a uniform value differs between threads would prove anything.
+            return None;
+        }
+        if let Some(Relational::Uniform(_)) = self.protocol.relation(cond) {
+            self.literal(Literal::Zero(difference));
+            return Some(());
+        }
+        let above = difference.plus_constant(-1)?;
+        let below = difference.negated()?.plus_constant(-1)?;
+        self.disjunction(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]]);
+        Some(())
     }
 
     /// Guards of a place, and the tests of the loops around it.
@@ -291,9 +308,8 @@ impl Builder<'_> {
     }
 }
 
-/// The relations that facts state and that both accesses of a pair have passed, in the same turns of all loops
-/// around the statement.
-pub(in crate::prove) fn relations(protocol: &Protocol, pair: &Pair) -> Vec<Relational> {
+/// The facts about two threads that both accesses of a pair have passed, in the same turns of all loops around them.
+pub(in crate::prove) fn relations<'p>(protocol: &'p Protocol, pair: &Pair) -> Vec<&'p Fact> {
     let accesses = [pair.first, pair.second].map(|id| &protocol.accesses[id]);
     let passed = |fact: &&Fact| {
         let guarded = accesses
@@ -306,15 +322,28 @@ pub(in crate::prove) fn relations(protocol: &Protocol, pair: &Pair) -> Vec<Relat
         });
         guarded && together
     };
-    let stated = protocol.facts.iter().filter(passed);
-    stated.filter_map(|fact| protocol.relation(fact.cond)).collect()
+    let reached = |fact: &&Fact| [pair.first, pair.second].into_iter().all(|access| fact.holds_at_access(access));
+    let facts = protocol.facts.iter().filter(reached).filter(passed);
+    facts.filter(|fact| protocol.relation(fact.cond).is_some()).collect()
 }
 
-/// The assumption that a relation holds, in words.
-pub(in crate::prove) fn stated_relation(protocol: &Protocol, relation: Relational) -> Assumption {
-    let (value, what) = match relation {
-        Relational::Distinct(value) => (value, "differs between any two threads"),
-        Relational::Uniform(value) => (value, "is the same in all threads"),
+/// The facts about two threads that both have passed at a place, in the same turns of all loops around it.
+pub(in crate::prove) fn relations_at<'p>(
+    protocol: &'p Protocol,
+    spot: Spot,
+    (loops, guards): (&[LoopId], &[Guard]),
+) -> Vec<&'p Fact> {
+    let facts = protocol.facts.iter().enumerate();
+    let usable = facts.filter(|(number, fact)| spot.may_use(*number, fact) && fact.is_passed(loops, guards));
+    usable.map(|(_, fact)| fact).filter(|fact| protocol.relation(fact.cond).is_some()).collect()
+}
+
+/// The assumption that what a fact states about two threads holds, in words.
+pub(in crate::prove) fn stated_relation(protocol: &Protocol, fact: &Fact) -> Assumption {
+    let (value, what) = match protocol.relation(fact.cond) {
+        Some(Relational::Distinct(value)) => (value, "differs between any two threads"),
+        Some(Relational::Uniform(value)) => (value, "is the same in all threads"),
+        Some(Relational::Formula(_)) | None => (fact.cond, "holds for any two threads"),
     };
     Assumption::Stated(format!("{} {what}", words(protocol, value)))
 }
@@ -340,5 +369,25 @@ pub(super) fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
         });
     }
     constants.extend([16, 32, 64, 128, 256, 1024]);
-    sampling::draw(&builder, &constants, VACUITY_ROUNDS).count() > 0
+    sampling::draw(&builder, &constants, VACUITY_ROUNDS).count() > 0 && has_a_pair(protocol, scope, &constants)
+}
+
+/// Whether two distinct threads, of one block or of two, can satisfy the formulas about two threads that are stated.
+fn has_a_pair(protocol: &Protocol, scope: &Scope, constants: &[i64]) -> bool {
+    let is_formula = |fact: &&Fact| matches!(protocol.relation(fact.cond), Some(Relational::Formula(_)));
+    let formulas: Vec<&Fact> =
+        protocol.facts.iter().filter(|fact| fact.basis == Basis::Stated).filter(is_formula).collect();
+    formulas.is_empty()
+        || [Level::Block, Level::Grid].into_iter().any(|level| {
+            let mut builder = Builder::new(protocol, level, scope, Oracle::searching());
+            for side in Side::BOTH {
+                builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
+            }
+            builder.assume_launch_facts();
+            for env in [0, 1] {
+                builder.assume_facts(env, Spot::Entry, &[], &[]);
+            }
+            formulas.iter().for_each(|fact| builder.relate(fact));
+            builder.coordinates().is_some() && sampling::has_two_threads(&builder, constants, VACUITY_ROUNDS)
+        })
 }

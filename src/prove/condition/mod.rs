@@ -8,7 +8,7 @@
 //! - [`integers`], [`division`], [`bits`]: expressions as polynomials, with C's meaning (RULES, 2.2 to 2.6, 2.8).
 //! - [`truth`]: guards as alternatives of literals. [`variables`]: loops and unknown values (2.7).
 //! - [`oracle`]: the questions of sign that this asks, so that the checker can build the same without search.
-//! - [`claim`]: one thread and a claim that fails; [`spot`]: which facts may be used where.
+//! - [`claim`]: a claim that fails in one thread, or in two; [`spot`]: which facts may be used where.
 //! - [`warps`]: threads of one warp, or of two.
 //! - [`sampling`]: concrete points. [`points`]: conditions against the meaning of the protocol. [`pairs`]: which pairs there are. [`meeting`]: syncs that were passed.
 //!
@@ -42,8 +42,8 @@ use oracle::Oracle;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use claim::{Place, failure, replay_failure};
-pub(in crate::prove) use conflict::{relations, stated_relation};
+pub use claim::{Place, failures, replay_failures};
+pub(in crate::prove) use conflict::{relations, relations_at, stated_relation};
 pub use pairs::{SameValue, pairs, same_value};
 pub(in crate::prove) use spot::Spot;
 pub(in crate::prove) use uniform::{Question, questions};

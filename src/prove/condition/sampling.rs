@@ -177,8 +177,28 @@ impl Drawing<'_> {
     }
 }
 
-/// Draws points of what the builder has said so far, up to `rounds` times; none, if none was found.
+/// Draws points of what the builder has said so far, up to `rounds` times; none, if none was found. Disjunctions are
+/// left out.
 pub(super) fn draw(builder: &Builder, constants: &[i64], rounds: u64) -> Samples {
+    draw_where(builder, constants, rounds, |_| {})
+}
+
+/// Whether a point is found at which all that the builder has said holds, disjunctions too, and the threads are two.
+pub(super) fn has_two_threads(builder: &Builder, constants: &[i64], rounds: u64) -> bool {
+    let state = &builder.state;
+    let apart = |(first, second): &(Poly, Poly)| {
+        let ways = [first.minus(second), second.minus(first)];
+        ways.into_iter().flatten().filter_map(|way| way.plus_constant(-1)).map(|way| vec![Literal::NonNegative(way)])
+    };
+    let differ: Vec<Alternative> = state.coordinates.iter().flat_map(apart).collect();
+    let samples = draw_where(builder, constants, rounds, |samples| {
+        samples.keep_where_some(&differ);
+        state.disjunctions.iter().for_each(|alternatives| samples.keep_where_some(alternatives));
+    });
+    samples.count() > 0
+}
+
+fn draw_where(builder: &Builder, constants: &[i64], rounds: u64, also: impl Fn(&mut Samples)) -> Samples {
     let sources: FxHashMap<Atom, &Source> = builder.sources.iter().map(|(atom, source)| (*atom, source)).collect();
     for round in 0..rounds {
         let mut drawing = Drawing {
@@ -194,6 +214,7 @@ pub(super) fn draw(builder: &Builder, constants: &[i64], rounds: u64) -> Samples
         }
         let mut samples = Samples::new(drawing.columns.into_iter().collect(), u32::MAX);
         keep(&mut samples, &builder.state);
+        also(&mut samples);
         if samples.count() > 0 {
             return samples;
         }

@@ -70,6 +70,9 @@ impl Builder<'_> {
                 let value = self.value(a, env)?;
                 self.relation(if holds { BinaryOp::Ne } else { BinaryOp::Eq }, &value)
             }
+            Expr::Var(_) if let Some(cond) = self.protocol.in_other(expr) => {
+                self.in_other_place(env, |builder, place| Some(builder.truth(cond, place, polarity)))
+            }
             Expr::Var(_) | Expr::Param(_) | Expr::Call(..) | Expr::Opaque(..) => {
                 let value = self.unknown_truth(expr, env)?;
                 self.relation(if holds { BinaryOp::Ne } else { BinaryOp::Eq }, &value)

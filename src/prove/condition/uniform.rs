@@ -138,6 +138,9 @@ fn build<'a>(
         // No loops: a test that the question stands before must not be used.
         builder.assume_guards(env, &[], &question.before);
     }
+    for fact in conflict::relations_at(protocol, Spot::Sync(asked.sync), (&question.loops, &question.before)) {
+        builder.relate(fact);
+    }
     builder.promote_signs();
     builder.assume_warps(asked.warps).ok_or_else(out_of_range)?;
     for (env, polarity) in [(0, Polarity::Holds), (1, Polarity::Fails)] {

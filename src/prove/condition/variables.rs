@@ -227,9 +227,29 @@ impl Builder<'_> {
 
     // ---- unknown values
 
+    /// What there is to say at the place of the other thread, which need not evaluate anything there. The first two
+    /// places are those of the two threads that a condition is about.
+    pub(super) fn in_other_place<R>(
+        &mut self,
+        env: EnvId,
+        say: impl FnOnce(&mut Self, EnvId) -> Option<R>,
+    ) -> Option<R> {
+        let other = 1usize.checked_sub(env)?;
+        let certain = std::mem::replace(&mut self.environments[other].certain, false);
+        let said = say(self, other);
+        self.environments[other].certain = certain;
+        said
+    }
+
     fn opaque(&mut self, id: OpaqueId, env: EnvId) -> Option<Poly> {
         let opaque = &self.protocol.opaques[id];
         let ty = self.protocol.vars[opaque.var].ty;
+        if opaque.is_same_block() {
+            return Some(Poly::constant(i64::from(self.level != Level::Grid)));
+        }
+        if let Some(value) = opaque.in_other() {
+            return self.in_other_place(env, |builder, place| builder.value(value, place));
+        }
         if let Origin::Complex { value } = opaque.origin
             && !matches!(ty, ScalarType::Opaque { .. })
             && let Some(value) = self.value(value, env)

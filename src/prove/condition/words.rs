@@ -60,6 +60,7 @@ fn write(protocol: &Protocol, expr: ExprId, outer: u32, depth: u32) -> String {
     match &protocol.exprs[expr] {
         Expr::Int(value, _) => value.to_string(),
         Expr::Opaque(text, _) => text.clone(),
+        Expr::Var(_) if let Some(value) = protocol.in_other(expr) => format!("other({})", inner(value, 0)),
         Expr::Var(var) => protocol.vars[*var].name.clone(),
         Expr::Param(param) => protocol.params[*param].name.clone(),
         Expr::Geometry(var) => geometry(*var),

@@ -91,6 +91,8 @@ pub struct FailedAssertion {
     pub site: SiteId,
     /// Who, in which launch.
     pub incident: Incident,
+    /// The other thread, if the claim is about two.
+    pub with: Option<WitnessThread>,
     /// Whether something undefined or a barrier that was not met comes before it in the same run.
     pub after_earlier: bool,
     /// Whether the launch is one that few would make.

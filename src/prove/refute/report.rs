@@ -223,7 +223,8 @@ impl<'a> Findings<'a> {
                 |other: &FailedAssertion| (after_earlier, degenerate) < (other.after_earlier, other.degenerate);
             if known.as_deref().is_none_or(better) {
                 let incident = incident(seen.thread, &seen.locals);
-                let failed = FailedAssertion { site: seen.site, incident, after_earlier, degenerate };
+                let with = seen.with.as_ref().map(|(id, locals)| witness::thread(kernel, launch, run, *id, locals));
+                let failed = FailedAssertion { site: seen.site, incident, with, after_earlier, degenerate };
                 match known {
                     Some(known) => *known = failed,
                     None => self.outcome.failed_assertions.push(failed),

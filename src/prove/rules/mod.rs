@@ -81,10 +81,10 @@ impl<'a> Premises<'a> {
         self.not_vacuous(proof_of(&conditions, assumptions, self.scope, *budget)?)
     }
 
-    /// Proves that a claim holds in every thread that reaches it.
+    /// Proves that a claim holds in every thread that reaches it, or for every two.
     pub fn prove_claim(&self, claim: &Claim, budget: &Budget) -> Result<Proof, Open> {
-        let condition = condition::failure(self.protocol, claim, self.scope, &mut self.place.borrow_mut())?;
-        self.refute(&condition, budget)
+        let conditions = condition::failures(self.protocol, claim, self.scope, &mut self.place.borrow_mut())?;
+        self.not_vacuous(proof_of(&conditions, Vec::new(), self.scope, *budget)?)
     }
 
     /// A proof from assumptions that nothing satisfies is none.
@@ -113,10 +113,9 @@ pub fn check_claim(
     scope: &Scope,
     derivation: &Derivation,
 ) -> Result<(), CheckError> {
-    let [refutation] = derivation.refutations.as_slice() else { return Err(CheckError::Coverage) };
-    let state =
-        condition::replay_failure(protocol, claim, scope, &refutation.rulings).map_err(CheckError::Condition)?;
-    check::check(&refutation.root, &state)
+    let rulings: Vec<_> = derivation.refutations.iter().map(|refutation| refutation.rulings.as_slice()).collect();
+    let states = condition::replay_failures(protocol, claim, scope, &rulings).map_err(CheckError::Condition)?;
+    states.iter().zip(&derivation.refutations).try_for_each(|(state, refutation)| check::check(&refutation.root, state))
 }
 
 /// Proves that the threads of a block agree about reaching a sync; see [`Premises::prove_sync_uniform`].

@@ -7,6 +7,7 @@
 //! Deliberately absent: finding points (`condition`).
 
 use super::poly::{Atom, Poly};
+use super::state::{Alternative, Literal};
 use std::rc::Rc;
 
 /// Number of points that are kept side by side.
@@ -79,6 +80,22 @@ impl Samples {
     /// Drops the points at which `poly` is not zero.
     pub fn keep_where_zero(&mut self, poly: &Poly) {
         self.keep(&[(poly.clone(), &Poly::ZERO)], |left, right| left == right);
+    }
+
+    /// Drops the points at which no alternative holds.
+    pub fn keep_where_some(&mut self, alternatives: &[Alternative]) {
+        let mut alive = 0;
+        for alternative in alternatives {
+            let mut of_this = self.clone();
+            for literal in alternative {
+                match literal {
+                    Literal::Zero(poly) => of_this.keep_where_zero(poly),
+                    Literal::NonNegative(poly) => of_this.keep_where_not_negative(poly),
+                }
+            }
+            alive |= of_this.alive;
+        }
+        self.alive &= alive;
     }
 
     fn keep(&mut self, pairs: &[(Poly, &Poly)], holds: impl Fn(i64, i64) -> bool) {

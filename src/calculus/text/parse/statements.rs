@@ -143,6 +143,8 @@ impl Parser<'_> {
     pub(crate) fn havoc_reason(&mut self) -> Parsed<HavocReason> {
         let reason = if self.take_word("uninitialized") {
             HavocReason::Uninitialized
+        } else if self.take_word("choice") {
+            HavocReason::Choice
         } else if self.take_word("call") {
             HavocReason::Call(self.string()?)
         } else if self.take_word("schedule") {

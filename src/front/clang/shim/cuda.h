@@ -411,17 +411,26 @@ template <class... A> void __function_wide_invariant(A...);
 template <class... A> void __function_wide_candidate_invariant(A...);
 template <class... A> void __requires_fresh_array(A...);
 template <class... A> void __barrier_invariant(A...);
-template <class... A> void __barrier_invariant_1(A...);
-template <class... A> void __barrier_invariant_2(A...);
 template <class... A> void __barrier_invariant_binary(A...);
+#define RP_NUMBERED(N) \
+  template <class... A> void __barrier_invariant_##N(A...); \
+  template <class... A> void __barrier_invariant_binary_##N(A...);
+RP_NUMBERED(0) RP_NUMBERED(1) RP_NUMBERED(2) RP_NUMBERED(3) RP_NUMBERED(4) RP_NUMBERED(5) RP_NUMBERED(6)
+RP_NUMBERED(7) RP_NUMBERED(8) RP_NUMBERED(9) RP_NUMBERED(10) RP_NUMBERED(11) RP_NUMBERED(12) RP_NUMBERED(13)
+RP_NUMBERED(14) RP_NUMBERED(15) RP_NUMBERED(16) RP_NUMBERED(17) RP_NUMBERED(18) RP_NUMBERED(19) RP_NUMBERED(20)
+#undef RP_NUMBERED
 template <class... A> bool __reads_from(A...);
 template <class... A> bool __writes_to(A...);
+template <class... A> size_t __read_offset(A...);
+template <class... A> size_t __write_offset(A...);
+template <class... A> size_t __read_offset_bytes(A...);
+template <class... A> size_t __write_offset_bytes(A...);
 template <class... A> bool __implies(A...);
 template <class... A> bool __exclusive(A...);
 template <class... A> bool __enabled(A...);
 template <class... A> bool __is_pow2(A...);
 template <class... A> bool __mod_pow2(A...);
-template <class... A> bool __same_group(A...);
+extern const __device__ __attribute__((weak)) bool __same_group;
 template <class... A> bool __read(A...);
 template <class... A> bool __write(A...);
 template <class... A> bool __no_read(A...);
@@ -437,6 +446,8 @@ template <class... A> int __uniform_int(A...);
 template <class A, class... B> A __other_int(A, B...);
 template <class A, class... B> A __other_bool(A, B...);
 template <class A, class... B> A __other_ptr_base(A, B...);
+template <class... A> bool __distinct_ptr_base(A...);
+template <class... A> bool __uniform_ptr_base(A...);
 
 typedef struct rp_stream *cudaStream_t;
 typedef struct rp_event *cudaEvent_t;

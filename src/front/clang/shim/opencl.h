@@ -157,6 +157,7 @@ bool __enabled(void);
 bool __implies(bool, bool);
 bool __all(bool);
 bool __exclusive(bool);
+extern __constant int __same_group;
 #define RP_VALUE(T) \
   bool __distinct_##T(T); \
   bool __uniform_##T(T); \
@@ -182,11 +183,34 @@ RP_INTEGER(ulong)
   bool __attribute__((overloadable)) __no_write(S const volatile void *); \
   bool __attribute__((overloadable)) __read_implies(S const volatile void *, bool); \
   bool __attribute__((overloadable)) __write_implies(S const volatile void *, bool); \
+  size_t __attribute__((overloadable)) __read_offset(S const volatile void *); \
+  size_t __attribute__((overloadable)) __write_offset(S const volatile void *); \
   size_t __attribute__((overloadable)) __read_offset_bytes(S const volatile void *); \
   size_t __attribute__((overloadable)) __write_offset_bytes(S const volatile void *); \
   void __attribute__((overloadable)) __requires_fresh_array(S const volatile void *); \
   void __attribute__((overloadable)) __reads_from(S const volatile void *); \
   void __attribute__((overloadable)) __writes_to(S const volatile void *);
+#define RP_NUMBERED(N, ...) \
+  void __barrier_invariant_##N(bool, ##__VA_ARGS__); \
+  void __barrier_invariant_binary_##N(bool, ##__VA_ARGS__, ##__VA_ARGS__);
+RP_NUMBERED(0)
+RP_NUMBERED(1, int)
+RP_NUMBERED(2, int, int)
+RP_NUMBERED(3, int, int, int)
+RP_NUMBERED(4, int, int, int, int)
+RP_NUMBERED(5, int, int, int, int, int)
+RP_NUMBERED(6, int, int, int, int, int, int)
+RP_NUMBERED(7, int, int, int, int, int, int, int)
+RP_NUMBERED(8, int, int, int, int, int, int, int, int)
+#undef RP_NUMBERED
+#define RP_COUNTED(...) \
+  void __attribute__((overloadable)) __barrier_invariant(bool, ##__VA_ARGS__); \
+  void __attribute__((overloadable)) __barrier_invariant_binary(bool, ##__VA_ARGS__);
+RP_COUNTED(int)
+RP_COUNTED(int, int)
+RP_COUNTED(int, int, int)
+RP_COUNTED(int, int, int, int)
+#undef RP_COUNTED
 RP_POINTER(__global)
 RP_POINTER(__local)
 #undef RP_POINTER

@@ -27,6 +27,10 @@
 #define __barrier_invariant(...) ((void)0)
 #define __barrier_invariant_1(...) ((void)0)
 #define __barrier_invariant_2(...) ((void)0)
+#define __barrier_invariant_3(...) ((void)0)
+#define __barrier_invariant_4(...) ((void)0)
+#define __barrier_invariant_binary_1(...) ((void)0)
+#define __barrier_invariant_binary_2(...) ((void)0)
 #define __barrier_invariant_binary(...) ((void)0)
 #define __reads_from(...) ((void)0)
 #define __writes_to(...) ((void)0)
@@ -34,6 +38,9 @@
 #define __writes_to_local(...) ((void)0)
 #define __non_temporal_loads_begin(...) ((void)0)
 #define __non_temporal_loads_end(...) ((void)0)
+// Of one thread alone, another one has the same values.
+#define __other_int(value) (value)
+#define __other_bool(value) (value)
 #define __enabled() true
 #define __implies(premise, conclusion) (!(premise) || (conclusion))
 #define __ite(condition, then, otherwise) ((condition) ? (then) : (otherwise))
