@@ -176,5 +176,10 @@ fn what_is_proved_of_claims_holds_in_every_run_and_for_the_solver() {
         }
     }
     assert!(proved > 200 && failed > 200, "only {proved} claims are proved, and {failed} fail");
-    assert!(related.iter().all(|&count| count > 40), "of two threads {} are proved, and {} fail", related[0], related[1]);
+    assert!(
+        related.iter().all(|&count| count > 40),
+        "of two threads {} are proved, and {} fail",
+        related[0],
+        related[1]
+    );
 }

@@ -30,7 +30,11 @@ pub(super) fn annotation(language: Language, name: &str) -> Option<Meaning> {
         "__enabled" => formula(Formula::Enabled, fixed(BOOL)),
         "__function_wide_invariant" => claim(Claim::FunctionWide),
         "__function_wide_candidate_invariant" => claim(Claim::FunctionWideCandidate),
-        "__reads_from" | "__reads_from_local" | "__reads_from_global" | "__writes_to" | "__writes_to_local"
+        "__reads_from"
+        | "__reads_from_local"
+        | "__reads_from_global"
+        | "__writes_to"
+        | "__writes_to_local"
         | "__writes_to_global" => meaning(Builtin::Specified, ResultType::Void),
         "__read" => formula(Formula::Accessed(Direction::Read), fixed(BOOL)),
         "__write" => formula(Formula::Accessed(Direction::Write), fixed(BOOL)),

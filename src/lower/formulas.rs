@@ -193,4 +193,5 @@ impl Pass<'_> {
     fn both(&mut self, own: ExprId) -> ExprId {
         let other = self.exprs().other(own);
         self.exprs().and(own, other)
-    }}
+    }
+}

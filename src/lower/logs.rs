@@ -68,7 +68,9 @@ fn keep_in(kernel: &mut Kernel, logs: &[Log], body: &mut Vec<Stmt>) {
             Stmt::For(counted) => keep_in(kernel, logs, &mut counted.body),
             Stmt::Loop { body, .. } => keep_in(kernel, logs, body),
             Stmt::Read { access, .. } => note(kernel, logs, (access.array, Direction::Read), access.offset, &mut after),
-            Stmt::Write { access, .. } => note(kernel, logs, (access.array, Direction::Write), access.offset, &mut after),
+            Stmt::Write { access, .. } => {
+                note(kernel, logs, (access.array, Direction::Write), access.offset, &mut after)
+            }
             Stmt::Sync { scope, memory, .. } if *scope >= SyncScope::Block => {
                 let (memory, arrays) = (*memory, &kernel.arrays);
                 let ordered: Vec<Log> =

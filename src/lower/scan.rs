@@ -61,7 +61,8 @@ fn assigned_in(body: &[Stmt]) -> FxHashSet<VariableId> {
 pub(super) fn function_wide(body: &[Stmt]) -> Vec<&Expr> {
     let mut found = Vec::new();
     each_expr(body, |expr| {
-        let wide = |builtin: &Builtin| matches!(builtin, Builtin::Claim(Claim::FunctionWide | Claim::FunctionWideCandidate));
+        let wide =
+            |builtin: &Builtin| matches!(builtin, Builtin::Claim(Claim::FunctionWide | Claim::FunctionWideCandidate));
         if matches!(&expr.kind, ExprKind::Builtin(builtin, ..) if wide(builtin)) {
             found.push(expr);
         }

@@ -2,8 +2,8 @@
 
 use super::history::is_reported;
 use super::memory::{At, Memory};
-use super::relate;
 use super::program::{AtomicShape, Instruction, Program, Register, Target};
+use super::relate;
 use super::value::{self, Value, mix, reduce};
 use super::{Contents, Event, FailedAssertion, Kind, OutOfBounds, Run, Setup, Sink, Stamp, ThreadId, TrapEvent};
 use crate::calculus::arithmetic::Trap;

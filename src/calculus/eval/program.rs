@@ -6,8 +6,8 @@
 
 use crate::arena::SideTable;
 use crate::calculus::{
-    Access, ArrayId, AtomicOp, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, HavocReason, Kernel,
-    MemoryOrder, ScalarType, SiteId, Space, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
+    Access, ArrayId, AtomicOp, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, HavocReason, Kernel, MemoryOrder,
+    ScalarType, SiteId, Space, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
 };
 use rustc_hash::FxHashMap;
 

@@ -332,14 +332,7 @@ fn vector_access(name: &str) -> Option<VectorAccess> {
 }
 
 fn is_annotation(meaning: &Builtin) -> bool {
-    matches!(
-        meaning,
-        Builtin::Assert
-            | Builtin::Claim(_)
-            | Builtin::Assume
-            | Builtin::Specified
-            | Builtin::Nothing
-    )
+    matches!(meaning, Builtin::Assert | Builtin::Claim(_) | Builtin::Assume | Builtin::Specified | Builtin::Nothing)
 }
 
 /// The scope that an argument states.

@@ -62,11 +62,7 @@ pub(super) fn disagreement<'a>(
         machine.guards(place, &[], &question.before);
         machine.is_defined(question.cond, place);
     }
-    machine.relate(&condition::relations_at(
-        protocol,
-        Spot::Sync(asked.sync),
-        (&question.loops, &question.before),
-    ));
+    machine.relate(&condition::relations_at(protocol, Spot::Sync(asked.sync), (&question.loops, &question.before)));
     let fails = machine.terms.not(values[1]);
     machine.facts.extend([values[0], fails]);
     Some(machine)
@@ -129,12 +125,7 @@ pub(super) fn failure<'a>(
 }
 
 /// What the source states about every launch, and about two threads of it if it does, without any conflict.
-pub(super) fn stated<'a>(
-    protocol: &'a Protocol,
-    level: Level,
-    scope: &'a Scope,
-    terms: &'a mut Terms,
-) -> Machine<'a> {
+pub(super) fn stated<'a>(protocol: &'a Protocol, level: Level, scope: &'a Scope, terms: &'a mut Terms) -> Machine<'a> {
     let mut machine = Machine::new(protocol, scope, level, terms);
     machine.two_threads();
     machine.state_facts(0, Spot::Entry, &[], &[]);
