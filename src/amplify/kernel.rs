@@ -1,7 +1,9 @@
 //! What one run says of each kernel.
 
 use super::pointers::{Pair, pairs};
-use super::{Amplified, Answer, Argument, Conflict, Launch, Obstacle, ObstacleKind, Run, Statement, Subject, Verdict};
+use super::{
+    Amplified, Answer, Argument, Conflict, Extent, Launch, Obstacle, ObstacleKind, Run, Statement, Subject, Verdict,
+};
 use crate::calculus::Space;
 use crate::flow::words::Words;
 use crate::flow::{Decides, Reached, Source};
@@ -35,6 +37,7 @@ fn answer(run: &Run, name: &str, instances: &[&Subject<'_>]) -> Answer {
         run.launches.iter().enumerate().filter(|(_, launch)| short(&launch.kernel) == name).collect();
     let is_of_this = |conflict: &&Conflict| launches.iter().any(|&(index, _)| index == conflict.launch);
     let races: Vec<Conflict> = run.conflicts.iter().filter(is_of_this).cloned().collect();
+    let launches = complete(run, launches);
     let mut obstacles = of_run(run, name, &launches);
     let is_shown = obstacles.is_empty();
     obstacles.extend(of_kernel(instances));
@@ -68,14 +71,25 @@ fn answer(run: &Run, name: &str, instances: &[&Subject<'_>]) -> Answer {
     answer
 }
 
+/// The launches that count: of a run that was ended those that had come to their end, if there are any.
+fn complete<'r>(run: &Run, launches: Vec<(usize, &'r Launch)>) -> Vec<(usize, &'r Launch)> {
+    let whole = |(_, launch): &&(usize, &Launch)| launch.extent == Extent::Whole;
+    if run.problems.is_empty() || !launches.iter().any(|each| whole(&each)) {
+        return launches;
+    }
+    launches.into_iter().filter(|each| whole(&each)).collect()
+}
+
 fn obstacle(kind: ObstacleKind, message: impl Into<String>) -> Obstacle {
     Obstacle { kind, message: message.into(), chain: Vec::new() }
 }
 
 /// What stands against the run itself.
 fn of_run(run: &Run, name: &str, launches: &[(usize, &Launch)]) -> Vec<Obstacle> {
+    let is_whole = !launches.is_empty() && launches.iter().all(|(_, launch)| launch.extent == Extent::Whole);
+    let problems = run.problems.iter().filter(|_| !is_whole);
     let mut found: Vec<Obstacle> =
-        run.problems.iter().map(|problem| obstacle(ObstacleKind::Incomplete, problem.clone())).collect();
+        problems.map(|problem| obstacle(ObstacleKind::Incomplete, problem.clone())).collect();
     if launches.is_empty() {
         found.push(obstacle(ObstacleKind::NotLaunched, "the run does not launch it"));
     }

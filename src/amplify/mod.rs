@@ -8,7 +8,8 @@
 //!
 //! # What is checked before anything is said
 //! - The run: complete ([`Run::problems`]), without a conflict in the kernel's launches, without barriers that
-//!   threads met differently and accesses outside of all allocations ([`Run::events`]).
+//!   threads met differently and accesses outside of all allocations ([`Run::events`]). Of a run that was ended, the
+//!   launches that had come to their end count, if all of them is in the log ([`Extent::Whole`]).
 //! - The kernel: nothing that is not understood, no content of memory that decides more than which elements are
 //!   read of arrays that nothing writes, no schedule source.
 //! - The pointers: flow takes pointer parameters to be disjoint. Where two of a launch point into one allocation,
@@ -64,6 +65,18 @@ pub struct Launch {
     pub dynamic_shared: u64,
     /// Parameters by name.
     pub arguments: Vec<(String, Argument)>,
+    /// Whether all of it is in the log.
+    pub extent: Extent,
+}
+
+/// How much of a launch is in the log of a run that is not complete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    /// It came to its end before the run was ended, and all its accesses are there.
+    Whole,
 }
 
 /// The value of a parameter.

@@ -1,7 +1,8 @@
 //! Amplification on kernels in the calculus and runs made by hand.
 
 use super::{
-    Amplified, Argument, Conflict, Event, Launch, ObstacleKind, Place, Run, Subject, Verdict, amplify, json, text,
+    Amplified, Argument, Conflict, Event, Extent, Launch, ObstacleKind, Place, Run, Subject, Verdict, amplify, json,
+    text,
 };
 use crate::calculus::text::parse;
 use crate::flow::analyze;
@@ -24,7 +25,7 @@ const GATHER: &str = "kernel gather() { global param idx: element 4 global param
 
 fn launch(kernel: &str, arguments: &[(&str, &str)]) -> Launch {
     let arguments = arguments.iter().map(|(name, value)| ((*name).to_owned(), Argument::parse(value))).collect();
-    Launch { kernel: kernel.to_owned(), grid: [16, 1, 1], block: [256, 1, 1], dynamic_shared: 0, arguments }
+    Launch { kernel: kernel.to_owned(), grid: [16, 1, 1], block: [256, 1, 1], arguments, ..Launch::default() }
 }
 
 fn run(launches: Vec<Launch>) -> Run {
@@ -84,6 +85,23 @@ fn an_incomplete_run_shows_nothing() {
     assert_eq!(amplified(SAXPY, &diverged).kernels[0].verdict, Verdict::Amplified);
     let said = amplified(SAXPY, &run(Vec::new()));
     assert_eq!(said.kernels[0].obstacles[0].kind, ObstacleKind::NotLaunched);
+}
+
+#[test]
+fn launches_that_came_to_their_end_count_when_the_run_was_ended() {
+    let mut ended = saxpy_run("4096");
+    ended.launches.extend(saxpy_run("5").launches);
+    ended.problems = vec!["the program was ended because its time was up".to_owned()];
+    ended.launches[0].extent = Extent::Whole;
+    let said = amplified(SAXPY, &ended);
+    assert_eq!((said.kernels[0].verdict, said.kernels[0].launches), (Verdict::Amplified, 1));
+    let text = text(&said);
+    assert!(text.starts_with("the run is not complete: the program was ended"), "{text}");
+    assert!(text.contains("with n = 4096, ") && !text.contains("with n = 5, "), "{text}");
+    // A race in what there is of the other launch is one all the same.
+    let place = Place { path: "a.cu".into(), line: 3, column: 1, access: "write".into(), array: "y".into() };
+    ended.conflicts = vec![Conflict { launch: 1, places: [place.clone(), place], threads: [(0, 0), (0, 1)], bytes: 4 }];
+    assert_eq!(amplified(SAXPY, &ended).kernels[0].verdict, Verdict::Race);
 }
 
 #[test]

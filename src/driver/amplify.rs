@@ -4,8 +4,9 @@
 
 use super::flows::FileFlows;
 use super::run::{Ended, Ran};
-use crate::amplify::{self, Argument, Conflict, Event, Launch, Place, Run, Subject};
+use crate::amplify::{self, Argument, Conflict, Event, Extent, Launch, Place, Run, Subject};
 use crate::trace::check::{Observed, Outcome};
+use crate::trace::format::log::Problem;
 use crate::trace::format::{Kind, Log};
 
 pub use crate::amplify::{Amplified, Verdict, json, text};
@@ -41,7 +42,7 @@ fn run(files: &[FileFlows], left_out: &[String], ran: &Ran, outcome: &Outcome) -
     Run {
         back_end: ran.back_end.to_owned(),
         problems,
-        launches: log.launches.values().map(launch).collect(),
+        launches: log.launches.values().map(|logged| launch(log, logged)).collect(),
         conflicts: outcome.conflicts.iter().filter_map(|each| conflict(log, each)).collect(),
         events: events.collect(),
     }
@@ -54,7 +55,7 @@ fn kernel_in(files: &[FileFlows], line: &str) -> String {
     kernels.into_iter().find(|name| named(name)).unwrap_or_default().to_owned()
 }
 
-fn launch(logged: &crate::trace::format::Launch) -> Launch {
+fn launch(log: &Log, logged: &crate::trace::format::Launch) -> Launch {
     let arguments = logged.arguments.iter().map(|(name, value)| (name.clone(), Argument::parse(value))).collect();
     Launch {
         kernel: logged.kernel.clone(),
@@ -62,7 +63,16 @@ fn launch(logged: &crate::trace::format::Launch) -> Launch {
         block: logged.block,
         dynamic_shared: logged.dynamic_shared,
         arguments,
+        extent: if logged.finished.is_some() && ends_early(log) { Extent::Whole } else { Extent::Unknown },
     }
+}
+
+/// Whether all that is wrong with a log is that it has no end: what lies before is whole. Chunks that are damaged within
+/// it are missing, too.
+fn ends_early(log: &Log) -> bool {
+    let is_end =
+        |problem: &Problem| matches!(problem, Problem::CutOff | Problem::Unfinished { .. } | Problem::Damage { .. });
+    log.problems.iter().all(is_end)
 }
 
 fn conflict(log: &Log, found: &crate::trace::check::Conflict) -> Option<Conflict> {

@@ -239,3 +239,103 @@ fn change_spans_of_invariants(
     change_spans_of_assumptions(assumptions, &mut |span| *span = span.and_then(&mut replaced));
     all_known
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::render::json;
+    use crate::diagnostic::report::{FileReport, Report};
+    use crate::driver::parallel::{Input, Unwatched, check_all};
+    use crate::driver::{check_source, check_source_of_many};
+    use std::path::{Path, PathBuf};
+
+    /// A race, possible races with reasons, what may wrap, and loops with invariants on which verdicts depend.
+    const KERNELS: &str = "__global__ void racy(int *y) { y[threadIdx.x / 2] = 1; }
+__global__ void data(int *y, const int *at) {
+    int i = at[threadIdx.x];
+    y[i] = 1;
+}
+__global__ void wraps(int *y, unsigned n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 1;
+}
+__global__ void doubled(int *y, const int *flag, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int step = 1;
+    for (int k = 0; k < n; k++) {
+        if (flag[k] > 0) step *= 2;
+    }
+    if (i >= 0) y[i / step * step + (i & (step - 1))] = 1;
+}
+__global__ void uneven(int *y, const int *flag, unsigned n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, at = 0;
+    for (unsigned k = 0; k < n; k++) {
+        if (flag[k] > 0) at += 3;
+    }
+    if (flag[i]) __syncthreads();
+    y[i + at] = 1;
+}
+";
+
+    /// The kernels, and a copy in another file where everything stands elsewhere.
+    fn copies() -> [(PathBuf, String); 2] {
+        let moved = format!("// moved\n\nstruct Elsewhere {{ int it; }};\n\n{}", KERNELS.replace("    ", "       "));
+        [("one.cu".into(), KERNELS.to_owned()), ("two.cu".into(), moved)]
+    }
+
+    fn in_json(report: FileReport) -> String {
+        let mut text = Vec::new();
+        json::render(&Report { files: vec![report] }, &mut text).expect("memory can be written");
+        String::from_utf8(text).expect("JSON is UTF-8")
+    }
+
+    #[test]
+    fn what_is_remembered_is_told_in_the_lines_of_each_copy() {
+        let (memo, options) = (Memo::default(), Options::default());
+        let known = || [memo.verdicts.lock().unwrap().len(), memo.invariants.lock().unwrap().len()];
+        let mut lines = Vec::new();
+        for (path, text) in copies() {
+            let shared = check_source_of_many(&path, &text, &options, Some(&memo), None);
+            assert_eq!(known(), [5, 5], "the copy is not looked at again");
+            let of = |report: &FileReport| report.kernels.iter().map(|kernel| kernel.line).collect::<Vec<_>>();
+            lines.push(of(&shared.report));
+            let alone = check_source(&path, &text, &options);
+            assert_eq!(in_json(shared.report), in_json(alone.report), "{}", path.display());
+        }
+        assert_eq!(lines[1], lines[0].iter().map(|line| line + 4).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_run_over_copies_writes_what_runs_over_each_write() {
+        let options = Options::default();
+        let inputs = copies().map(|(path, text)| Input::Text(path, text.into_bytes()));
+        let together = check_all(&inputs, &options, &Unwatched).report;
+        for (report, (path, text)) in together.files.into_iter().zip(copies()) {
+            assert_eq!(in_json(report), in_json(check_source(&path, &text, &options).report), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn invariants_come_back_with_the_spans_of_their_own_kernel() {
+        let kernel = |(path, text): &(PathBuf, String)| {
+            let program = crate::driver::read(Path::new(path), text, &Options::default()).program;
+            let found = program.kernels.iter().find(|&&kernel| program.functions[kernel].name == "doubled");
+            crate::lower::lower(&program, *found.expect("it is there"))
+        };
+        let memo = Memo::default();
+        let shown = |strengthened: Option<Strengthened>| {
+            let Strengthened { kernel, assumptions } = strengthened.expect("it has invariants");
+            format!("{kernel:?} {assumptions:?}")
+        };
+        let mut all = Vec::new();
+        for copy in copies() {
+            let kernel = kernel(&copy);
+            let protocol = crate::protocol::infer::infer(&kernel);
+            let shared = shown(memo.entry(&kernel).strengthened(&kernel, &protocol));
+            assert_eq!(shared, shown(strengthen(&kernel, &protocol)));
+            assert_eq!(memo.invariants.lock().unwrap().len(), 1);
+            all.push(shared);
+        }
+        assert_ne!(all[0], all[1], "the copies stand at different places");
+    }
+}

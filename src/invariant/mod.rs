@@ -112,3 +112,89 @@ fn proved(kernel: &Kernel, kept: &[Plan], plans: &mut [Plan], stage: Stage) -> O
     }
     failed.is_empty().then_some(assumptions)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calculus::Stmt;
+    use crate::calculus::text::{parse, print_expr};
+
+    /// A variable that begins as 2 and may become anything, one that begins as anything, and one that stays a multiple.
+    const LOOPS: &str = "kernel k(n: i32) { global y: element 4 var a: i32 var b: i32 var c: i32 var t: i32 var v: i32
+        let a = 2 let b = n let c = 0 let t = 0
+        loop while t < n @0 {
+          let t = t + 1
+          let v = read y[0; 4] @1
+          if v > 0 { let a = 4 - a } else { let b = b + 2 let c = c + 4 }
+          loop while v < b @2 { let v = v + 1 if b > t { let a = a + 2 } }
+          write y[convert<i64>(a + b + c) * 4; 4] @3
+        }
+        write y[convert<i64>(b) * 4; 4] @4 }";
+
+    fn planned() -> (Kernel, Vec<Plan>) {
+        let mut kernel = parse(LOOPS).unwrap_or_else(|error| panic!("{error}"));
+        let protocol = infer::infer(&kernel);
+        let plans = candidates::plans(&mut kernel, &protocol);
+        (kernel, plans)
+    }
+
+    fn texts(kernel: &Kernel, plan: &Plan) -> Vec<String> {
+        plan.candidates.iter().map(|&cond| print_expr(kernel, cond)).collect()
+    }
+
+    #[test]
+    fn at_the_entry_a_nest_is_left_out_with_all_behind_it() {
+        let (kernel, plans) = planned();
+        assert!(plans.iter().all(|plan| plan.nest == plans[0].site), "{plans:?}");
+        let (trial, parts) = plant::obligations(&kernel, &[], &plans, Stage::Entry);
+        assert!(
+            !trial.body.iter().any(|stmt| matches!(stmt, Stmt::Loop { .. } | Stmt::Write { .. } | Stmt::Assume { .. }))
+        );
+        let claims = trial.body.iter().filter(|stmt| matches!(stmt, Stmt::Assert { .. })).count();
+        assert_eq!(claims, plans[0].candidates.len(), "of the outermost loop alone");
+        let is_of_outermost = |stmt: &Stmt| match stmt {
+            Stmt::Assert { site, .. } => parts[site].plan == 0,
+            _ => true,
+        };
+        assert!(trial.body.iter().all(is_of_outermost));
+        let (whole, parts) = plant::obligations(&kernel, &[], &plans, Stage::Turns);
+        assert!(whole.body.iter().any(|stmt| matches!(stmt, Stmt::Loop { .. })));
+        let all: usize = plans.iter().map(|plan| plan.candidates.len()).sum();
+        assert_eq!(parts.len(), 2 * all, "each at the entry and at the end of a turn");
+    }
+
+    #[test]
+    fn what_fails_at_the_entry_alone_is_dropped_there() {
+        let (kernel, mut plans) = planned();
+        let before = texts(&kernel, &plans[0]);
+        for wanted in ["a >= 0", "a >= 1", "b >= 0"] {
+            assert!(before.iter().any(|text| text == wanted), "no `{wanted}`: {before:?}");
+        }
+        let inner: Vec<Vec<String>> = plans[1..].iter().map(|plan| texts(&kernel, plan)).collect();
+        assert!(!inner.is_empty());
+        let _ = proved(&kernel, &[], &mut plans, Stage::Entry);
+        let after = texts(&kernel, &plans[0]);
+        assert!(after.iter().all(|text| before.contains(text)));
+        // It holds at first and fails when a turn has made `a` of it: that is for the other stage to find.
+        assert!(after.iter().any(|text| text == "a >= 1"), "{after:?}");
+        assert!(!after.iter().any(|text| text == "b >= 0"), "nothing is known of n: {after:?}");
+        assert_eq!(inner, plans[1..].iter().map(|plan| texts(&kernel, plan)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_left_is_what_all_stages_leave_without_the_first() {
+        let (kernel, plans) = planned();
+        let (with, _) = settled(&kernel, &[], plans.clone()).expect("some candidates are invariants");
+        let mut plans = plans;
+        let without = loop {
+            plans.retain(|plan| !plan.candidates.is_empty());
+            assert!(!plans.is_empty());
+            if proved(&kernel, &[], &mut plans, Stage::Turns).is_some() {
+                candidates::drop_implied(&kernel, &mut plans);
+                break plans;
+            }
+        };
+        let all = |plans: &[Plan]| plans.iter().map(|plan| texts(&kernel, plan)).collect::<Vec<_>>();
+        assert_eq!(all(&with), all(&without));
+    }
+}

@@ -106,3 +106,55 @@ impl Slice<'_> {
         self.kernel.vars.handles().filter(|var| reached.contains(&var.index())).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calculus::text::parse;
+
+    /// The names of the variables that matter in a body.
+    fn matter(body: &str) -> String {
+        let head = "kernel k(n: i32) { global y: element 4 private p: element 4 \
+                    var a: i32 var b: i32 var c: i32 var d: i32 var i: i32 var v: i32";
+        let kernel = parse(&format!("{head} {body} }}")).unwrap_or_else(|error| panic!("{error}"));
+        let mut names: Vec<String> = variables(&kernel).into_iter().map(|var| kernel.vars[var].name.clone()).collect();
+        names.sort_unstable();
+        names.concat()
+    }
+
+    #[test]
+    fn what_is_only_computed_and_stored_does_not_matter() {
+        assert_eq!(matter("let a = 1 let b = a + n write y[convert<i64>(c) * 4; 4] := b @0"), "c");
+        assert_eq!(matter("let a = b let v = read y[convert<i64>(a) * 4; 4] @0 let c = v"), "ab");
+        assert_eq!(matter("let a = 1 let v = read p[convert<i64>(a) * 4; 4] @0"), "");
+        assert_eq!(matter("let v = atomic add y[convert<i64>(d) * 4; 4](a) relaxed grid @0"), "d");
+    }
+
+    #[test]
+    fn conditions_around_accesses_and_around_what_they_use_matter() {
+        let written = "write y[convert<i64>(i) * 4; 4] @0";
+        assert_eq!(matter(&format!("if a < 1 {{ if b < 2 {{ {written} }} }} if c < 3 {{ let d = 1 }}")), "abi");
+        assert_eq!(matter(&format!("if a < 1 {{ }} else {{ let i = b }} {written}")), "abi");
+        assert_eq!(matter(&format!("for i = a while i < b step + c @1 {{ }} {written}")), "abci");
+        assert_eq!(matter(&format!("loop while a < b @1 {{ let i = i + 1 }} {written} let c = d")), "abi");
+        assert_eq!(matter(&format!("loop @1 {{ {written} let v = a }} while d < 1")), "di");
+    }
+
+    #[test]
+    fn barriers_claims_and_what_is_stated_matter() {
+        assert_eq!(matter("if a < 1 { sync block shared global @0 } sync block shared global @1 let b = c"), "a");
+        assert_eq!(matter("if a < 1 { assert b < 2 @0 } let c = d"), "ab");
+        assert_eq!(matter("if a < 1 { assume b < 2 } let c = d"), "b");
+        assert_eq!(matter("let a = b havoc b uninitialized"), "");
+    }
+
+    #[test]
+    fn what_is_nested_too_deeply_is_passed_over() {
+        let nested = |depth: usize| {
+            let (open, close) = ("if a < 1 { ".repeat(depth), " }".repeat(depth));
+            matter(&format!("{open} write y[convert<i64>(i) * 4; 4] @0 {close}"))
+        };
+        assert_eq!(nested(MAX_NESTING), "ai");
+        assert_eq!(nested(MAX_NESTING + 1), "");
+    }
+}
