@@ -105,8 +105,8 @@ fn references_are_pointers_and_their_uses_dereferences() {
 }
 
 #[test]
-fn a_name_that_nothing_declares_is_unsupported() {
-    check("int *a", "a[0] = mystery;", "[(*a @+ 0)] = unsupported(unknown name `mystery`)");
+fn a_name_that_nothing_declares_is_a_value_and_no_statement() {
+    check("int *a", "a[0] = mystery; mystery;", "[(*a @+ 0)] = <int>mystery!()\n unsupported(unknown name `mystery`)");
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__ldg" | "__ldca" | "__ldcg" | "__ldcs" | "__ldcv" | "__ldlu" => {
             meaning(Builtin::CachedLoad, ResultType::Pointee)
         }
-        "__stcg" | "__stcs" | "__stwb" | "__stwt" => unmodelled("store with a cache hint", true, ResultType::Void),
+        "__stcg" | "__stcs" | "__stwb" | "__stwt" => meaning(Builtin::CachedStore, ResultType::Void),
         "clock" => meaning(Builtin::Schedule, fixed(LONG)),
         "clock64" | "__clock64" | "globaltimer" => meaning(Builtin::Schedule, fixed(LONG)),
         "__clock" => meaning(Builtin::Schedule, fixed(INT)),
@@ -206,7 +206,7 @@ fn cuda(name: &str) -> Option<Meaning> {
             unmodelled("asynchronous copy", true, ResultType::Void)
         }
         "malloc" | "free" | "alloca" | "__builtin_alloca" => unmodelled("dynamic memory", true, ResultType::Unknown),
-        _ => return cuda_by_form(name),
+        _ => return super::libraries::library(name).or_else(|| cuda_by_form(name)),
     })
 }
 

@@ -8,6 +8,7 @@
 mod annotations;
 pub mod atomics;
 pub mod functions;
+mod libraries;
 pub mod types;
 pub mod variables;
 
@@ -80,6 +81,14 @@ pub enum Builtin {
     MakeVector(String),
     /// Loads through a cache hint: `__ldg(p)`.
     CachedLoad,
+    /// A name that nothing declares, used as a value: a constant or macro of a header that is not here.
+    Undeclared,
+    /// A random number generator of cuRAND: what happens to its state.
+    Random(Random),
+    /// `__stcs(p, v)` and its kin: a store with a cache hint.
+    CachedStore,
+    /// A function on the registers that hold a part of a matrix (`wmma`).
+    Fragment(Fragment),
     /// Known, and not modelled.
     Unmodelled {
         /// What it is, in the user's words ("warp shuffle").
@@ -88,6 +97,29 @@ pub enum Builtin {
         /// value is unknown.
         touches_memory: bool,
     },
+}
+
+/// What a function of cuRAND does with the state that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Random {
+    /// Writes it: `curand_init(seed, sequence, offset, state)`.
+    Seed,
+    /// Reads and writes it, its first argument: `curand(state)`.
+    Draw,
+    /// Reads and writes it, its last argument: `skipahead(n, state)`.
+    Skip,
+}
+
+/// What a function of `nvcuda::wmma` does. The lanes of a warp share the elements of a matrix in a way that is not
+/// specified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fragment {
+    /// Reads a matrix into registers: `load_matrix_sync(fragment, pointer, leading dimension)`.
+    Load,
+    /// Writes a matrix from registers: `store_matrix_sync(pointer, fragment, leading dimension, layout)`.
+    Store,
+    /// Changes its first argument, which is registers: `fill_fragment`, `mma_sync`.
+    Compute,
 }
 
 /// Claims of annotations.

@@ -72,7 +72,7 @@ pub(super) fn because(context: &Context<'_>, reason: &Reason) -> String {
         (ReasonKind::DataDependentGuard, Some(array)) => format!("a condition depends on {array}, read{at}"),
         (ReasonKind::DataDependentGuard, None) => format!("a condition depends on a value that is not known{at}"),
         (ReasonKind::UnknownLoopCount, _) => format!("the number of turns of the loop{at} is not known"),
-        (ReasonKind::UnsupportedCall, _) => format!("the result of the call{at} is not modelled"),
+        (ReasonKind::UnsupportedCall, _) => format!("a value that is computed{at} is not modelled"),
         (ReasonKind::TooComplex, _) => format!("the expression{at} is too complex"),
     }
 }

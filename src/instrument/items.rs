@@ -96,6 +96,9 @@ impl<'a> Walker<'a> {
         for item in items {
             match &item.kind {
                 ItemKind::Function(function) => self.function(item, function, record),
+                ItemKind::Variables(variables) if variables.iter().any(|it| !it.template.is_empty()) => {
+                    self.unread(item.span, "variable template");
+                }
                 ItemKind::Variables(variables) => self.variables(item, variables, record),
                 ItemKind::Record(inner) => {
                     let name = inner.name.text.clone();

@@ -79,6 +79,7 @@ impl Pass<'_> {
             }
             return;
         }
+        self.note_stored(array, Some(place.ty), value);
         let access = self.access(array, place, span);
         let value = match value {
             Some(Value::Scalar(expr)) if place.bits.is_none() => match self.layout.scalar(place.ty) {
@@ -109,7 +110,10 @@ impl Pass<'_> {
         self.units.entry(array).or_default().insert(None);
         let access = Access { array, offset, bytes, site: self.site(span) };
         match write {
-            Touch::Write => self.emit(Stmt::Write { access, value: None }),
+            Touch::Write => {
+                self.note_stored(array, None, None);
+                self.emit(Stmt::Write { access, value: None });
+            }
             Touch::Read => {
                 let carrier = ScalarType::Opaque { bytes: u16::try_from(bytes).unwrap_or(u16::MAX) };
                 let var = self.temporary("copied", carrier);
@@ -120,6 +124,7 @@ impl Pass<'_> {
 
     /// An atomic on `place`, which lies in `array`; `var` takes the old value.
     pub(super) fn atomic(&mut self, array: ArrayId, place: &Place, var: Option<VarId>, atomic: &Atomic, span: Span) {
+        self.note_stored(array, None, None);
         let access = self.access(array, place, span);
         let Atomic { op, ref operands, order, scope } = *atomic;
         self.emit(Stmt::Atomic { var, access, op, operands: operands.clone(), order, scope });

@@ -80,6 +80,13 @@ impl Pass<'_> {
             Builtin::VectorStore(lanes) => self.vector_store(*lanes, args, call),
             Builtin::MakeVector(_) => self.construct(args, call.ty),
             Builtin::CachedLoad => self.cached_load(args, call),
+            Builtin::CachedStore => self.cached_store(args, call),
+            Builtin::Undeclared => {
+                self.note(span, format!("`{name}` is not declared; it is taken to be a value"));
+                self.unknown_value(call.ty, &HavocReason::Other(format!("the undeclared name `{name}`")), span)
+            }
+            Builtin::Random(random) => self.random(*random, name, args, call),
+            Builtin::Fragment(fragment) => self.fragment(*fragment, name, args, call),
             Builtin::Unmodelled { reason, touches_memory: true } => {
                 self.give_up_call(format!("{reason} ('{name}')"), args, call)
             }
@@ -447,7 +454,7 @@ impl Pass<'_> {
     }
 
     /// Touches `bytes` bytes at `pointer`: one access if their number is a constant, else one for each byte.
-    fn move_bytes(&mut self, pointer: &Pointer, touch: Touch, bytes: ExprId, span: Span) {
+    pub(super) fn move_bytes(&mut self, pointer: &Pointer, touch: Touch, bytes: ExprId, span: Span) {
         match &pointer.base {
             Base::Target(target) => self.move_bytes_of(*target, pointer.offset, touch, bytes, span),
             Base::OneOf { tag, targets } => {

@@ -90,9 +90,16 @@ impl Pass<'_> {
         let reason = HavocReason::Call(name.to_owned());
         let mut arrays = self.global_arrays();
         let mut anywhere = false;
-        for value in &values {
+        for (value, arg) in values.iter().zip(args) {
             anywhere |= self.reach(value, &mut arrays);
+            self.escape(value);
             self.clobber_value(value, &reason, call.span);
+            if self.layout.leads_to_pointers(arg.ty) {
+                match self.stored_arrays() {
+                    Some(stored) => arrays.extend(stored),
+                    None => anywhere = true,
+                }
+            }
         }
         arrays.sort_unstable();
         arrays.dedup();

@@ -61,6 +61,10 @@ impl Pass<'_> {
             (_, Type::Void) => Value::Void,
             (Value::Scalar(expr), Type::Pointer { .. }) => Value::Pointer(self.pointer_from(expr)),
             (Value::Pointer(pointer), Type::Bool) => Value::Scalar(self.is_not_null(&pointer)),
+            (Value::Pointer(pointer), Type::Unknown(_)) => {
+                self.escape(&Value::Pointer(pointer.clone()));
+                Value::Scalar(self.address(&pointer, ScalarType::Opaque { bytes: 1 }))
+            }
             (Value::Pointer(pointer), _) => match scalar {
                 Some(scalar) => Value::Scalar(self.address(&pointer, scalar)),
                 None => Value::Pointer(pointer),

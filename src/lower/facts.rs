@@ -39,6 +39,8 @@ pub(super) enum Target {
     Result(Handle<Chain>),
     /// A value that had to be given an address.
     Temporary(ChainId, u32),
+    /// Global memory that only pointers in memory lead to.
+    Elsewhere,
 }
 
 /// What a pointer held in a variable may point to.
@@ -47,6 +49,26 @@ pub(super) struct PointsTo {
     pub(super) targets: BTreeSet<TargetId>,
     /// Why it may point anywhere.
     pub(super) unknown: Option<String>,
+}
+
+/// What the pointers in memory lead to. The host can have stored a pointer to any array of global memory, the kernel
+/// whatever it stores itself.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    /// Whether the kernel uses such a pointer at all.
+    is_used: bool,
+    /// Arrays in global memory.
+    globals: BTreeSet<TargetId>,
+    /// Those of them that the kernel writes: what a read can conflict with.
+    written: BTreeSet<TargetId>,
+    /// Whether something is written through such a pointer, which then may be any global array.
+    is_written_through: bool,
+    /// What else the kernel stores pointers to.
+    escaped: BTreeSet<TargetId>,
+    /// A pointer that the kernel stores and that may point anywhere.
+    escaped_unknown: bool,
+    /// Private copies into which the kernel stores what may be pointers.
+    overwritten: BTreeSet<TargetId>,
 }
 
 /// All facts.
@@ -58,6 +80,8 @@ pub(super) struct Facts {
     chain_ids: FxHashMap<Chain, Handle<Chain>>,
     points_to: BTreeMap<(TargetId, u64), PointsTo>,
     in_memory: BTreeSet<TargetId>,
+    /// What pointers that are loaded from memory may point to.
+    pub(super) stored: Stored,
     /// Whether the current pass learned something that it had already relied on.
     pub(super) changed: bool,
 }
@@ -114,6 +138,49 @@ impl Facts {
             entry.unknown = Some(reason.to_owned());
             self.changed = true;
         }
+    }
+
+    /// Records an array in global memory.
+    pub(super) fn note_global(&mut self, target: TargetId) {
+        self.changed |= self.stored.globals.insert(target) && self.stored.is_used;
+    }
+
+    /// Records a write to an array in global memory; `elsewhere` is the target that loaded pointers have to themselves.
+    pub(super) fn note_written(&mut self, target: TargetId) {
+        let through = self.targets[target] == Target::Elsewhere && !self.stored.is_written_through;
+        self.stored.is_written_through |= through;
+        self.changed |= (self.stored.written.insert(target) || through) && self.stored.is_used;
+    }
+
+    /// Records that a pointer to a target is stored in memory, or handed to code that may do so.
+    pub(super) fn note_escaped(&mut self, target: TargetId) {
+        self.changed |= self.stored.escaped.insert(target) && self.stored.is_used;
+    }
+
+    /// Records that a pointer of which nothing is known is stored in memory.
+    pub(super) fn note_unknown_escaped(&mut self) {
+        self.changed |= !self.stored.escaped_unknown && self.stored.is_used;
+        self.stored.escaped_unknown = true;
+    }
+
+    /// Records that pointers in a private copy may have been changed.
+    pub(super) fn note_overwritten(&mut self, target: TargetId) {
+        self.changed |= self.stored.overwritten.insert(target);
+    }
+
+    /// Whether pointers in a private copy may have been changed.
+    pub(super) fn is_overwritten(&self, target: TargetId) -> bool {
+        self.stored.overwritten.contains(&target)
+    }
+
+    /// What a pointer that is loaded from memory may point to, null included; `None` if that cannot be said.
+    pub(super) fn stored_targets(&mut self) -> Option<Vec<TargetId>> {
+        self.changed |= !self.stored.is_used;
+        self.stored.is_used = true;
+        let mut targets = self.stored.escaped.clone();
+        targets.extend(if self.stored.is_written_through { &self.stored.globals } else { &self.stored.written });
+        targets.extend([self.target(Target::Null), self.target(Target::Elsewhere)]);
+        (!self.stored.escaped_unknown && targets.len() <= MAX_TARGETS).then(|| targets.into_iter().collect())
     }
 
     /// Whether a local lives in memory instead of in scalar variables.

@@ -86,6 +86,19 @@ impl Pass<'_> {
                     self.settle(id, variable);
                 }
             }
+            Target::Elsewhere => {
+                let array = self.kernel.arrays.push(Array {
+                    name: "loaded_memory".to_owned(),
+                    space: Space::Global,
+                    bytes: None,
+                    element_bytes: 1,
+                    inner_dims: Vec::new(),
+                    is_param: false,
+                    span: None,
+                });
+                self.homes.insert(id, Home::Array(array));
+                self.register_global(id, array);
+            }
             _ => {}
         }
     }
@@ -95,7 +108,11 @@ impl Pass<'_> {
         let declared = &self.program.variables[variable];
         let home = match declared.storage {
             Storage::Shared => Home::Array(self.static_array(variable, Space::Shared)),
-            Storage::Global => Home::Array(self.static_array(variable, Space::Global)),
+            Storage::Global => {
+                let array = self.static_array(variable, Space::Global);
+                self.register_global(id, array);
+                Home::Array(array)
+            }
             Storage::Constant => Home::Array(self.static_array(variable, Space::Constant)),
             // A texture or sampler at namespace scope: read-only, and only named to fetch from it.
             Storage::Host if self.is_handle(declared.ty) => {
@@ -272,6 +289,7 @@ impl Pass<'_> {
             let (name, ty, span) = (&*declared.name, declared.ty, declared.span);
             let array = self.new_array(&ArrayShape { name, ty, space, bytes, is_param: true, span });
             self.homes.insert(id, Home::Array(array));
+            self.passed.insert(array, id);
             return;
         };
         let names = self.layout.leaf_names(declared.ty);
@@ -360,6 +378,9 @@ impl Pass<'_> {
             self.kernel.arrays[array].inner_dims.insert(0, len);
         }
         self.homes.insert(id, Home::Array(array));
+        if space == Space::Global {
+            self.register_global(id, array);
+        }
         self.start_of(id)
     }
 
@@ -377,16 +398,23 @@ impl Pass<'_> {
         if !is_global || declared.has_initializer || self.program.language != Language::Cuda {
             return value;
         }
-        let start = self.kernel.exprs.as_int(place.pointer.offset).and_then(|offset| u64::try_from(offset).ok());
-        let (Some(start), Some(leaves)) = (start, self.layout.leaves(place.ty)) else { return value };
         if self.scans.assigned_anywhere(self.program).contains(&variable) {
             return value;
         }
+        self.pointees_of(variable, place, value)
+    }
+
+    /// A value that was read from `place` of a variable whose pointers the host has set, with its pointers followed.
+    pub(super) fn pointees_of(&mut self, variable: VariableId, place: &super::value::Place, value: Value) -> Value {
+        let declared = &self.program.variables[variable];
+        let start = self.kernel.exprs.as_int(place.pointer.offset).and_then(|offset| u64::try_from(offset).ok());
+        let (Some(start), Some(leaves)) = (start, self.layout.leaves(place.ty)) else { return value };
         let values = self.flatten(value, place.ty);
         let followed = values.into_iter().zip(leaves).map(|(value, leaf)| match value {
             Value::Pointer(Pointer { base: Base::Unknown(_), .. }) => {
                 let leaf = Leaf { offset: start + leaf.offset, ty: leaf.ty };
-                Value::Pointer(self.pointee(variable, leaf, &declared.name))
+                let name = format!("{}{}", declared.name, self.layout.part_name(declared.ty, leaf.offset));
+                Value::Pointer(self.pointee(variable, leaf, &name))
             }
             value => value,
         });

@@ -37,7 +37,8 @@ impl<'p> Layout<'p> {
             Type::Void | Type::Bool | Type::Unknown(_) => 1,
             Type::Int { width, .. } | Type::Float { width } => u64::from(*width) / 8,
             Type::Pointer { .. } => 8,
-            Type::Array { of, len } => self.size(*of).saturating_mul(len.unwrap_or(0)),
+            Type::Array { len: None, .. } => 1,
+            Type::Array { of, len: Some(len) } => self.size(*of).saturating_mul(*len),
             Type::Vector { of, lanes } => self.size(*of) * u64::from(self.vector_room(*lanes)),
             Type::Record(record) => self.program.records[*record].bytes.unwrap_or(1),
         }
@@ -51,6 +52,8 @@ impl<'p> Layout<'p> {
     pub(super) fn symbolic(self, ty: TypeId) -> Option<TypeId> {
         match self.kind(ty) {
             Type::Unknown(_) => Some(ty),
+            // Rows whose length is not known lie one unit apart, whatever a unit is.
+            Type::Array { len: None, .. } => Some(ty),
             Type::Array { of, .. } | Type::Vector { of, .. } => self.symbolic(*of),
             Type::Record(record) if self.program.records[*record].bytes.is_none() => Some(ty),
             _ => None,
@@ -102,6 +105,55 @@ impl<'p> Layout<'p> {
         match self.kind(ty) {
             Type::Array { of, .. } | Type::Vector { of, .. } => Some(*of),
             _ => None,
+        }
+    }
+
+    /// What stands behind a variable's name for its part at `offset`: `.rows[2]`.
+    pub(super) fn part_name(self, ty: TypeId, offset: u64) -> String {
+        let (mut name, mut ty, mut offset) = (String::new(), ty, offset);
+        for _ in 0..MAX_DEPTH {
+            match self.kind(ty) {
+                Type::Record(record) => {
+                    let fields = &self.program.records[*record].fields;
+                    let covers = |field: &&crate::resolve::program::Field| {
+                        field.offset <= offset && offset - field.offset < self.size(field.ty).max(1)
+                    };
+                    let Some(field) = fields.iter().find(covers) else { break };
+                    name = format!("{name}.{}", field.name);
+                    (ty, offset) = (field.ty, offset - field.offset);
+                }
+                Type::Array { of, .. } => {
+                    let size = self.size(*of).max(1);
+                    name = format!("{name}[{}]", offset / size);
+                    (ty, offset) = (*of, offset % size);
+                }
+                _ => break,
+            }
+        }
+        name
+    }
+
+    /// Whether a value of that type, or what is behind it where it is a pointer, may hold pointers.
+    pub(super) fn leads_to_pointers(self, ty: TypeId) -> bool {
+        self.may_hold_pointers(self.pointee(ty).unwrap_or(ty))
+    }
+
+    /// Whether a value of that type may hold pointers.
+    pub(super) fn may_hold_pointers(self, ty: TypeId) -> bool {
+        self.may_hold_pointers_within(ty, MAX_DEPTH)
+    }
+
+    fn may_hold_pointers_within(self, ty: TypeId, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return true };
+        match self.kind(ty) {
+            Type::Pointer { .. } | Type::Unknown(_) => true,
+            Type::Array { of, .. } | Type::Vector { of, .. } => self.may_hold_pointers_within(*of, depth),
+            Type::Record(record) => {
+                let record = &self.program.records[*record];
+                record.bytes.is_none()
+                    || record.fields.iter().any(|field| self.may_hold_pointers_within(field.ty, depth))
+            }
+            Type::Void | Type::Bool | Type::Int { .. } | Type::Float { .. } => false,
         }
     }
 

@@ -105,7 +105,8 @@ impl Pass<'_> {
             Some(Home::Array(array)) => {
                 let array = *array;
                 let value = self.read(array, place, span);
-                self.follow_global_pointer(target, place, value)
+                let value = self.follow_global_pointer(target, place, value);
+                self.follow_stored(target, place, value, span)
             }
             Some(Home::Slots(_)) => match self.slots_at(target, place) {
                 Some(slots) => {

@@ -35,6 +35,7 @@ mod formulas;
 mod home;
 mod layout;
 mod logs;
+mod library;
 mod loops;
 mod memory;
 mod operator;
@@ -43,6 +44,7 @@ mod place;
 mod range;
 mod scan;
 mod stmt;
+mod stored;
 mod switch;
 mod value;
 

@@ -63,6 +63,10 @@ pub(super) struct Pass<'p> {
     pub(super) in_annotation: bool,
     /// Why the annotation that is being lowered is not understood.
     pub(super) annotation_problem: Option<String>,
+    /// The targets that live in arrays of global memory, by array.
+    pub(super) global_targets: FxHashMap<ArrayId, TargetId>,
+    /// Parameters that live in memory, by array.
+    pub(super) passed: FxHashMap<ArrayId, TargetId>,
     blocks: Vec<Vec<Stmt>>,
     statements: usize,
     depth: usize,
@@ -93,6 +97,8 @@ impl<'p> Pass<'p> {
             logs: Vec::new(),
             in_annotation: false,
             annotation_problem: None,
+            global_targets: FxHashMap::default(),
+            passed: FxHashMap::default(),
             blocks: vec![Vec::new()],
             statements: 0,
             depth: 0,

@@ -229,6 +229,9 @@ impl Pass<'_> {
             Base::Unknown(_) => Vec::new(),
         };
         for target in targets {
+            if let Some(&copy) = self.array_of(target).and_then(|array| self.passed.get(&array)) {
+                self.facts.note_overwritten(copy);
+            }
             let Some(Home::Slots(slots)) = self.homes.get(target).cloned() else { continue };
             for slot in slots {
                 match slot.holder {

@@ -3,7 +3,7 @@
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Type, TypeId};
 use crate::builtins::functions::{Meaning, ResultType, conversion_target, function, is_plain_conversion};
-use crate::builtins::{Builtin, atomics};
+use crate::builtins::{Builtin, Fragment, atomics};
 use crate::calculus::{SyncMemory, SyncScope};
 use crate::source::{Language, Span};
 use crate::syntax::TemplateArg;
@@ -38,11 +38,25 @@ impl<'u> Resolver<'u> {
             }
             return expr(ExprKind::Builtin(Builtin::Pure, short.to_owned(), vec![value]), to, span);
         }
-        let known_namespace = !name.contains("::") || name.starts_with("std::") || name.starts_with("cuda::std::");
+        let namespaces = ["std::", "cuda::std::", "wmma::", "nvcuda::wmma::"];
+        let known_namespace = !name.contains("::") || namespaces.iter().any(|known| name.starts_with(known));
+        if self.language == Language::Cuda
+            && let Some(rule) = vector_helper(name)
+            && args.iter().any(|argument| matches!(self.types[argument.ty], Type::Vector { .. }))
+            && self.are_plain(&args)
+        {
+            self.miss();
+            return self.known_call(Meaning { builtin: Builtin::Pure, result: rule }, short, template_args, args, span);
+        }
         match function(self.language, short) {
             Some(meaning) if known_namespace => self.known_call(meaning, short, template_args, args, span),
             _ => self.unknown_call(name, args, span),
         }
+    }
+
+    /// Whether all are numbers or vectors of them.
+    fn are_plain(&self, args: &[Expr]) -> bool {
+        args.iter().all(|argument| self.is_arithmetic(argument.ty) || matches!(self.types[argument.ty], Type::Vector { .. }))
     }
 
     fn known_call(
@@ -53,8 +67,16 @@ impl<'u> Resolver<'u> {
         args: Vec<Expr>,
         span: Span,
     ) -> Expr {
-        let mut args: Vec<Expr> = args.into_iter().map(|argument| self.load(argument)).collect();
         let Meaning { mut builtin, result } = meaning;
+        let changes_first = matches!(builtin, Builtin::Fragment(Fragment::Load | Fragment::Compute));
+        let mut args: Vec<Expr> = args
+            .into_iter()
+            .enumerate()
+            .map(|(position, argument)| match (position, changes_first) {
+                (0, true) if self.is_object(&argument) => self.address_of(argument),
+                _ => self.load(argument),
+            })
+            .collect();
         match &builtin {
             Builtin::MakeVector(_) => {
                 let ty = self.result_type_of(result, &args);
@@ -64,6 +86,10 @@ impl<'u> Resolver<'u> {
                     return self.construct_vector(ty, of, lanes, args, span);
                 }
                 // An overload of a header that is not here: `make_float3(float4)`.
+                self.miss();
+                if self.are_plain(&args) {
+                    return expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), args), ty, span);
+                }
                 return Expr { ty, ..self.unknown_call(name, args, span) };
             }
             Builtin::Barrier { .. } => builtin = self.barrier(builtin, &args),
@@ -233,5 +259,16 @@ impl<'u> Resolver<'u> {
             best = Some(best.map_or(ty, |known| self.common_type(known, ty).unwrap_or(known)));
         }
         best.unwrap_or(self.common.double)
+    }
+}
+
+/// The result of the vector functions that every program for CUDA has a header of (`helper_math.h`): on vectors and
+/// numbers they mean what OpenCL's mean.
+fn vector_helper(name: &str) -> Option<ResultType> {
+    match name {
+        "dot" | "length" => Some(ResultType::Lane),
+        "cross" | "normalize" | "reflect" | "lerp" | "clamp" | "smoothstep" | "fracf" | "fminf" | "fmaxf" | "fmodf"
+        | "floorf" | "fabs" => Some(ResultType::First),
+        _ => None,
     }
 }

@@ -46,7 +46,12 @@ impl<'u> Resolver<'u> {
         let template_args = path.segments.last().and_then(|segment| segment.args.as_deref());
         let entities = match self.find(path) {
             Found::Entities(entities) => entities,
-            Found::External(name) => return self.external_call(&name, template_args, args, span),
+            Found::External(name) => {
+                if let Some(limit) = self.numeric_limit(path, &name, span) {
+                    return limit;
+                }
+                return self.external_call(&name, template_args, args, span);
+            }
         };
         let functions = functions_of(&entities);
         if !functions.is_empty() {
@@ -133,14 +138,6 @@ impl<'u> Resolver<'u> {
         functions_of(&entities)
     }
 
-    /// A call of what is not known, its arguments evaluated.
-    pub(super) fn unknown_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
-        let args = args.into_iter().map(|argument| self.load(argument)).collect();
-        self.miss();
-        let ty = self.unknown(format!("result of {name}"));
-        expr(ExprKind::UnknownCall(name.to_owned(), args), ty, span)
-    }
-
     /// A call of one of several functions, with its object if it is a method's.
     pub(super) fn function_call(
         &mut self,
@@ -158,6 +155,19 @@ impl<'u> Resolver<'u> {
             // What the unit's own functions do not fit may still be a builtin of that name.
             if object.is_none() && self.is_builtin(name) {
                 return self.builtin_call(name, template_args, args, span);
+            }
+            if object.is_none()
+                && let Some(types) = self.number_types(functions, args.len())
+            {
+                // Which one is called depends on a type that is not known; none of them gets an address.
+                let args = args.into_iter().zip(types);
+                let args = args
+                    .map(|(argument, ty)| {
+                        let value = self.load(argument);
+                        self.convert(value, ty)
+                    })
+                    .collect();
+                return self.unknown_call_of_values(name, args, span);
             }
             let parts = object.into_iter().chain(args).collect();
             return self.unsupported_with(span, format!("no function `{name}` fits this call"), parts);
@@ -259,6 +269,12 @@ impl<'u> Resolver<'u> {
         }
         let result = self.functions[function].result;
         let call = expr(ExprKind::Call(function, converted), result, span);
+        if is_constexpr(info.syntax)
+            && self.is_integral(result)
+            && let Some(value) = self.constant(&call)
+        {
+            return expr(ExprKind::Int(value), result, span);
+        }
         if info.returns_reference { self.deref(call) } else { call }
     }
 

@@ -77,6 +77,8 @@ pub(super) struct Resolver<'u> {
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) scopes: Vec<Scope<'u>>,
     pub(super) globals: Vec<Global<'u>>,
+    /// Instances of variable templates, by the template's index and its arguments.
+    pub(super) global_instances: FxHashMap<(usize, Vec<TemplateValue>), usize>,
     pub(super) record_decls: Vec<RecordDecl<'u>>,
     /// Records and enums defined inside other declarations, by address of their syntax and scope.
     pub(super) inline_types: FxHashMap<(usize, ScopeId), Written>,
@@ -158,6 +160,7 @@ impl<'u> Resolver<'u> {
             diagnostics: Vec::new(),
             scopes: vec![Scope::default()],
             globals: Vec::new(),
+            global_instances: FxHashMap::default(),
             record_decls: Vec::new(),
             inline_types: FxHashMap::default(),
             enum_ranges: FxHashMap::default(),

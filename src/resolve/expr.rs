@@ -4,7 +4,7 @@
 use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::conversion::has_effect;
 use super::program::{Expr, ExprKind, Type, TypeId};
-use super::scope::{Entity, Found};
+use super::scope::{Entity, Found, Global};
 use super::types::path_text;
 use crate::builtins::functions::{Meaning, function};
 use crate::builtins::variables::{Variable as BuiltinVariable, variable};
@@ -12,6 +12,9 @@ use crate::builtins::{Builtin, Formula};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::{Dialect, Span};
 use crate::syntax;
+
+/// Instances of variable templates beyond which no more are made.
+const MOST_INSTANCES: usize = 10_000;
 
 /// Operators in a row beyond which an expression is not resolved: everything after this pass recurs on them.
 const CHAIN_LIMIT: usize = 1_000;
@@ -56,6 +59,13 @@ impl<'u> Resolver<'u> {
                 let kind = ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise));
                 expr(kind, self.common.void, span)
             }
+            // A name alone is no value that someone wants: it may stand for statements.
+            syntax::ExprKind::Path(_) => match self.expr_kind(value) {
+                Expr { kind: ExprKind::Builtin(Builtin::Undeclared, name, _), .. } => {
+                    self.unsupported(span, format!("unknown name `{name}`"))
+                }
+                named => named,
+            },
             syntax::ExprKind::Cast(_, ty, operand) if self.resolve_type(ty).ty == self.common.void => {
                 self.effect(operand)
             }
@@ -199,7 +209,7 @@ impl<'u> Resolver<'u> {
     pub(super) fn entity(&mut self, entity: &Entity<'u>, path: &'u syntax::Path, span: Span) -> Expr {
         match entity {
             Entity::Variable(variable) => self.variable(*variable, span),
-            Entity::Global(index) => match self.global(*index) {
+            Entity::Global(index) => match self.global_instance(*index, path).and_then(|index| self.global(index)) {
                 Some(variable) => self.variable(variable, span),
                 None => self.unsupported(span, format!("`{}` depends on itself", path_text(path))),
             },
@@ -216,6 +226,28 @@ impl<'u> Resolver<'u> {
             Entity::Pack => self.unsupported(span, "parameter pack"),
             _ => self.unsupported(span, format!("`{}` is no value", path_text(path))),
         }
+    }
+
+    /// The variable that a path names: of a variable template, its instance for the arguments of the path.
+    fn global_instance(&mut self, index: usize, path: &'u syntax::Path) -> Option<usize> {
+        let Global { syntax, scope, .. } = self.globals[index];
+        if syntax.template.is_empty() {
+            return Some(index);
+        }
+        if self.depth > DEPTH_LIMIT || self.global_instances.len() > MOST_INSTANCES {
+            return None;
+        }
+        let args = path.segments.last().and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
+        let values = self.template_values(&syntax.template, args, scope);
+        let key = (index, values);
+        if let Some(&known) = self.global_instances.get(&key) {
+            return Some(known);
+        }
+        let scope = self.bind(scope, &syntax.template, &key.1);
+        self.globals.push(Global { syntax, scope, variable: None });
+        let instance = self.globals.len() - 1;
+        self.global_instances.insert(key, instance);
+        Some(instance)
     }
 
     /// A variable as an object; a reference stands for what it refers to.
@@ -262,7 +294,12 @@ impl<'u> Resolver<'u> {
                 let ty = self.scalar(scalar);
                 expr(ExprKind::Float(short.to_owned()), ty, span)
             }
-            None => self.unsupported(span, format!("unknown name `{name}`")),
+            None if self.in_host => self.unsupported(span, format!("unknown name `{name}`")),
+            None => {
+                self.miss();
+                let ty = self.unknown(name);
+                expr(ExprKind::Builtin(Builtin::Undeclared, name.to_owned(), Vec::new()), ty, span)
+            }
         }
     }
 

@@ -42,6 +42,7 @@ mod stmt;
 mod template;
 mod template_use;
 mod types;
+mod unknown_call;
 
 use crate::diagnostic::Diagnostic;
 use crate::syntax;

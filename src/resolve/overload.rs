@@ -147,6 +147,10 @@ impl<'u> Resolver<'u> {
             return None;
         }
         for (param, argument) in decl.syntax.params.iter().zip(args) {
+            // The null pointer has a type of its own, which is no pointer's.
+            if matches!(argument.kind, ExprKind::Null) {
+                continue;
+            }
             let actual = match param.ty.kind {
                 TypeKind::Reference(_) => argument.ty,
                 _ => match self.types[argument.ty] {
@@ -195,6 +199,7 @@ impl<'u> Resolver<'u> {
             return Some(Rank::Exact);
         }
         match (self.types[from].clone(), self.types[to].clone()) {
+            (Type::Pointer { .. }, Type::Pointer { .. }) if is_zero => Some(Rank::Conversion),
             (Type::Unknown(_), _) | (_, Type::Unknown(_)) => Some(Rank::Conversion),
             (Type::Pointer { to: a, .. }, Type::Pointer { to: b, .. }) => {
                 if a == b {

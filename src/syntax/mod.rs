@@ -18,11 +18,13 @@ pub mod literals;
 mod lost;
 mod print;
 pub mod undecided;
+mod variable_template;
 pub mod words;
 
 pub use aside::{Aside, AsideKind};
 pub use lost::{lost_kernel, lost_name};
 pub use print::print;
+pub use variable_template::of_variable_template;
 
 use crate::source::{Dialect, SourceMap, Span};
 
@@ -240,6 +242,8 @@ pub struct Variable {
     pub name: Name,
     /// Its type, with the declarator folded in.
     pub ty: Type,
+    /// Template parameters of a variable template; empty otherwise.
+    pub template: Vec<TemplateParam>,
     /// Qualifiers of the declaration, shared by all its declarators.
     pub qualifiers: Vec<Qualifier>,
     /// Initialiser.

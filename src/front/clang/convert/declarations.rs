@@ -4,7 +4,7 @@ use super::types::Specifiers;
 use super::{MISFIT, Reader, Reading};
 use crate::front::clang::wire::Kind;
 use crate::syntax::{
-    Expr, Function, Init, Item, ItemKind, Name, Param, Path, PathSegment, Qualifier, Record, TemplateParam, Type,
+    self, Expr, Function, Init, Item, ItemKind, Name, Param, Path, PathSegment, Qualifier, Record, TemplateParam, Type,
     TypeKind, Variable,
 };
 use std::ops::Range;
@@ -315,7 +315,11 @@ impl Reader<'_> {
                 base = named_again(base, None);
             } else {
                 qualifiers.extend(self.attributes());
-                variables.push(self.variable(from, declared, &qualifiers, limit)?);
+                let path = declared.path.clone();
+                let mut variable = self.variable(from, declared, &qualifiers, limit)?;
+                (variable.ty, variable.template) =
+                    syntax::of_variable_template(variable.ty, template.as_deref(), path.as_ref());
+                variables.push(variable);
                 base = named_again(base, None);
             }
             if self.eat(",") {
@@ -328,11 +332,7 @@ impl Reader<'_> {
             for variable in &mut variables {
                 variable.qualifiers.clone_from(&qualifiers);
             }
-            let kind = match template {
-                Some(_) => ItemKind::Unsupported("variable template".to_owned()),
-                None => ItemKind::Variables(variables),
-            };
-            items.push(Item { kind, span: self.span(start..self.at) });
+            items.push(Item { kind: ItemKind::Variables(variables), span: self.span(start..self.at) });
         }
         Ok(items)
     }
@@ -378,6 +378,7 @@ impl Reader<'_> {
         Ok(Variable {
             name: name.unwrap_or_else(|| self.no_name(from)),
             ty: declared.ty,
+            template: Vec::new(),
             qualifiers: qualifiers.to_vec(),
             init,
             bits,

@@ -51,6 +51,7 @@ impl Converter<'_> {
         let variable = Variable {
             name: name.unwrap_or_else(|| self.no_name(declarator)),
             ty: declared.ty,
+            template: Vec::new(),
             qualifiers,
             init: None,
             bits: None,

@@ -4,7 +4,7 @@ use super::functions::innermost_function;
 use super::{Converter, child_of, children};
 use crate::front::tree_sitter::rewrite::{CONSTRUCT, UNNAMED};
 use crate::syntax::{
-    Init, Item, ItemKind, Name, Path, Qualifier, Record, TemplateParam, Type, TypeKind, Variable, words,
+    self, Init, Item, ItemKind, Name, Path, Qualifier, Record, TemplateParam, Type, TypeKind, Variable, words,
 };
 use tree_sitter::Node;
 
@@ -222,10 +222,12 @@ impl Converter<'_> {
             }
             let unnamed = self.emitted(part.declarator) == UNNAMED;
             let path = declared.path.filter(|_| !unnamed);
+            let (ty, template) = syntax::of_variable_template(declared.ty, template.as_deref(), path.as_ref());
             let name = path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
             variables.push(Variable {
                 name: name.unwrap_or_else(|| self.no_name(part.declarator)),
-                ty: declared.ty,
+                ty,
+                template,
                 qualifiers: qualifiers.clone(),
                 init: part.value.map(|value| self.init(value, part.equals)),
                 bits: part.bits.and_then(|bits| self.bits(bits)),
@@ -233,12 +235,7 @@ impl Converter<'_> {
             });
         }
         if !variables.is_empty() {
-            let kind = match template {
-                // A variable template: nothing that a kernel needs often enough to model.
-                Some(_) => ItemKind::Unsupported("variable template".into()),
-                None => ItemKind::Variables(variables),
-            };
-            items.push(Item { kind, span });
+            items.push(Item { kind: ItemKind::Variables(variables), span });
         }
         items
     }
@@ -256,7 +253,15 @@ impl Converter<'_> {
                     return Vec::new();
                 }
                 let ty = Type { kind, ..base };
-                ItemKind::Variables(vec![Variable { name, ty, qualifiers: Vec::new(), init: None, bits, span }])
+                ItemKind::Variables(vec![Variable {
+                    name,
+                    ty,
+                    template: Vec::new(),
+                    qualifiers: Vec::new(),
+                    init: None,
+                    bits,
+                    span,
+                }])
             }
         };
         vec![Item { kind, span }]
