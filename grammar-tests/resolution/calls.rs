@@ -126,12 +126,12 @@ fn builtins_have_types() {
 }
 
 #[test]
-fn an_unknown_call_keeps_its_arguments() {
+fn an_unknown_call_keeps_its_arguments_and_may_change_them() {
     check(
         "int *p, int i",
         "mystery(p[i++], p); p[0] = other::thing(i) + 1; std::vague(1);",
-        "mystery?(*[(*p @+ <long>i++)], *p)
-         [(*p @+ 0)] = <int>(<result of other::thing>other::thing?(*i) + <result of other::thing>1)
+        "mystery?((*p @+ <long>i++), *p, &p)
+         [(*p @+ 0)] = <int>(<result of other::thing>other::thing?(&i) + <result of other::thing>1)
          std::vague?(1)"
             .replace("<result of other::thing>other", "other")
             .as_str(),

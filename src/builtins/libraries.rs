@@ -14,7 +14,8 @@ const DOUBLE: Scalar = Scalar::Float { width: 64 };
 
 /// What the function of that name means. Names come without namespaces.
 pub(super) fn library(name: &str) -> Option<Meaning> {
-    let rest = name.strip_prefix("curand").or_else(|| name.strip_prefix("hiprand").or_else(|| name.strip_prefix("rocrand")));
+    let rest =
+        name.strip_prefix("curand").or_else(|| name.strip_prefix("hiprand").or_else(|| name.strip_prefix("rocrand")));
     if let Some(rest) = rest {
         return random(rest);
     }

@@ -85,9 +85,9 @@ impl Pass<'_> {
 
     fn escape_target(&mut self, target: TargetId) {
         // Arrays of global memory are among the targets anyway, and nothing is written to constant ones.
-        let is_elsewhere = self.array_of(target).is_none_or(|array| {
-            !matches!(self.kernel.arrays[array].space, Space::Global | Space::Constant)
-        });
+        let is_elsewhere = self
+            .array_of(target)
+            .is_none_or(|array| !matches!(self.kernel.arrays[array].space, Space::Global | Space::Constant));
         if is_elsewhere && !matches!(self.facts.key(target), Target::Null | Target::Elsewhere) {
             self.facts.note_escaped(target);
         }

@@ -56,7 +56,8 @@ impl<'u> Resolver<'u> {
 
     /// Whether all are numbers or vectors of them.
     fn are_plain(&self, args: &[Expr]) -> bool {
-        args.iter().all(|argument| self.is_arithmetic(argument.ty) || matches!(self.types[argument.ty], Type::Vector { .. }))
+        args.iter()
+            .all(|argument| self.is_arithmetic(argument.ty) || matches!(self.types[argument.ty], Type::Vector { .. }))
     }
 
     fn known_call(

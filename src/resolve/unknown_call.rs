@@ -55,8 +55,8 @@ impl<'u> Resolver<'u> {
             if decl.syntax.template.is_some() || decl.record.is_some() {
                 return None;
             }
-            let own: Vec<_> = self
-                .within(decl.scope, |this| decl.syntax.params.iter().map(|param| this.param_type(param)).collect());
+            let own: Vec<_> =
+                self.within(decl.scope, |this| decl.syntax.params.iter().map(|param| this.param_type(param)).collect());
             if own.iter().any(|written| written.is_reference || !self.is_arithmetic(written.ty)) {
                 return None;
             }
@@ -67,7 +67,8 @@ impl<'u> Resolver<'u> {
 
     /// `std::numeric_limits<T>::max()` and its kin: a constant.
     pub(super) fn numeric_limit(&mut self, path: &'u syntax::Path, name: &str, span: Span) -> Option<Expr> {
-        let what = name.strip_prefix("std::numeric_limits::").or_else(|| name.strip_prefix("cuda::std::numeric_limits::"))?;
+        let what =
+            name.strip_prefix("std::numeric_limits::").or_else(|| name.strip_prefix("cuda::std::numeric_limits::"))?;
         let (_, outer) = path.segments.split_last()?;
         let [TemplateArg::Type(ty)] = outer.last()?.args.as_deref()? else { return None };
         let ty = self.resolve_type(ty).ty;

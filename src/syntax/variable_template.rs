@@ -7,7 +7,11 @@ use super::{Path, TemplateParam, Type, TypeKind};
 /// The type and the template parameters of a variable that is declared behind `template <…>`. Of a specialisation the
 /// type is not known: nothing chooses among the variables of one name, so that every use is one of a value of which
 /// nothing is known.
-pub fn of_variable_template(ty: Type, template: Option<&[TemplateParam]>, path: Option<&Path>) -> (Type, Vec<TemplateParam>) {
+pub fn of_variable_template(
+    ty: Type,
+    template: Option<&[TemplateParam]>,
+    path: Option<&Path>,
+) -> (Type, Vec<TemplateParam>) {
     let Some(params) = template else { return (ty, Vec::new()) };
     let is_special = path.and_then(|path| path.segments.last()).is_some_and(|last| last.args.is_some());
     if params.is_empty() || is_special {
