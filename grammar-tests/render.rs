@@ -223,6 +223,7 @@ __kernel void odd(__global float *y) {
         }],
         witness: None,
         notes: vec!["if values of index never repeat, this is no race; otherwise use an atomic".into()],
+        reproduction: None,
     }];
     let mut unknown = clean("odd", 5);
     unknown.race = Race::Unknown;

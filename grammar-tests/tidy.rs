@@ -59,11 +59,13 @@ const ROOMS: &[(&str, &[&str])] = &[
             "edit",
             "instrument",
             "execute",
+            "reproduce",
             "trace",
             "config",
         ],
     ),
     ("execute", &["instrument", "trace"]),
+    ("reproduce", &["calculus", "diagnostic", "preprocess", "syntax", "execute"]),
     ("cli", &["driver", "config", "diagnostic", "fix"]),
 ];
 

@@ -32,6 +32,7 @@ pub mod memory_model;
 pub mod preprocess;
 pub mod protocol;
 pub mod prove;
+pub mod reproduce;
 pub mod resolve;
 pub mod smt;
 pub mod source;

@@ -38,6 +38,7 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         reasons: Vec::new(),
         witness: Some(witness::incident(&failed.incident, failed.with.as_ref())),
         notes,
+        reproduction: None,
     }
 }
 
@@ -61,6 +62,7 @@ fn possible_finding(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         reasons: reasons(&claim.reasons),
         witness: None,
         notes: vec![advice(context)],
+        reproduction: None,
     }
 }
 

@@ -34,6 +34,7 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         reasons: Vec::new(),
         witness: Some(witness::report(context, &divergence.witness, None)),
         notes: vec![advice(context)],
+        reproduction: None,
     }
 }
 
@@ -61,6 +62,7 @@ fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> F
         reasons: reasons(&divergence.reasons),
         witness: None,
         notes: vec![advice(context)],
+        reproduction: None,
     }
 }
 

@@ -45,6 +45,7 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         reasons: Vec::new(),
         witness: Some(witness),
         notes,
+        reproduction: None,
     }
 }
 

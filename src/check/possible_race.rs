@@ -32,6 +32,7 @@ fn finding(context: &Context<'_>, race: &PossibleRace) -> Finding {
         reasons: reasons(&race.reasons),
         witness: None,
         notes: vec![advice(context, rule)],
+        reproduction: None,
     }
 }
 

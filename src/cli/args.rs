@@ -75,6 +75,9 @@ pub(super) struct CheckArgs {
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(super) format: Format,
+    /// Write a program that shows it for each race with a witness; nothing is executed
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(super) reproduce: Option<PathBuf>,
     /// What makes the exit code 1; separated by commas
     #[arg(
         long,

@@ -10,6 +10,7 @@ use crate::diagnostic::render::{gcc, github, json, sarif, text};
 use crate::diagnostic::report::Report;
 use crate::driver::options::Options;
 use crate::driver::parallel::{Input, Problem, Run, check_all};
+use crate::driver::reproduce::{Store, write_all};
 use crate::driver::rule_page;
 use crate::source::discover::discover;
 use anyhow::{Context, Result, ensure};
@@ -20,7 +21,13 @@ use std::path::{Path, PathBuf};
 pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let options = super::options::for_check(args)?;
     let (inputs, mut exit) = inputs(args)?;
-    let run = checked(args, &inputs, &options);
+    // A directory that cannot be written is told before the work.
+    let store = args.reproduce.as_deref().map(Store::open).transpose().context("--reproduce")?;
+    let mut run = checked(args, &inputs, &options);
+    for error in store.map_or_else(Vec::new, |mut store| write_all(&mut run, &mut store)) {
+        complain(&format!("--reproduce: {error}"));
+        exit = Exit::Usage;
+    }
     to_stdout(|out| write_report(&run.report, args, out)).context("cannot write to standard output")?;
     if args.timings {
         remark(&super::front::answered(args.source.front, &options.front, &run.report));

@@ -204,6 +204,22 @@ pub struct Finding {
     pub witness: Option<WitnessReport>,
     /// Further notes in order; the last one says what can be done about it.
     pub notes: Vec<String>,
+    /// The program that shows it, if programs were asked for and it is a race that is proved.
+    pub reproduction: Option<Reproduction>,
+}
+
+/// A program that shows a race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reproduction {
+    /// It is there.
+    Written {
+        /// The file to run.
+        path: PathBuf,
+        /// The lines of the two accesses in it.
+        lines: [u32; 2],
+    },
+    /// There is none, and why.
+    Refused(String),
 }
 
 /// How sure a finding is.

@@ -5,10 +5,11 @@
 
 use super::front::{self, ReadUnit};
 use super::{Options, resolve};
+pub use crate::execute::launch::host::Head;
 use crate::execute::launch::host::{self, Host, Parameter, ParameterKind, Target};
 use crate::execute::launch::record::{Member, Record};
 use crate::execute::launch::{Blocks, Description, DescriptionError, Launch, Problem, Scalar, nearest};
-use crate::resolve::program::{Program, RecordId, Type, TypeId};
+use crate::resolve::program::{Program, RecordId, Type, TypeId, Variable};
 use crate::syntax::{self, Item, ItemKind, Qualifier, TypeKind};
 use std::path::Path;
 
@@ -21,17 +22,6 @@ pub(super) struct Kernels {
     program: Program,
     /// Whether it defines `main`.
     pub(super) has_main: bool,
-}
-
-/// A kernel as it is written: what a launch of it names and gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// Its name, qualified.
-    pub name: String,
-    /// Its template parameters, if it is a template: their names, and whether they are values.
-    pub template: Option<Vec<(String, bool)>>,
-    /// Its parameters.
-    pub parameters: Vec<Parameter>,
 }
 
 /// The kernels of a file, as they are written, in source order.
@@ -118,6 +108,11 @@ fn double_pointer() -> ParameterKind {
 
 fn reference() -> ParameterKind {
     ParameterKind::Other("a reference".to_owned())
+}
+
+/// What a parameter takes that is resolved.
+pub(super) fn kind_of(program: &Program, variable: &Variable) -> ParameterKind {
+    kind(program, variable.ty, variable.is_reference)
 }
 
 fn kind(program: &Program, ty: TypeId, is_reference: bool) -> ParameterKind {

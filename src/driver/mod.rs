@@ -23,6 +23,7 @@ mod memo;
 pub mod options;
 pub mod parallel;
 mod prepared;
+pub mod reproduce;
 pub mod run;
 mod scopes;
 pub mod show;
@@ -48,7 +49,7 @@ use crate::resolve::program::{FunctionId, Program};
 use crate::source::Span;
 use crate::{invariant, launch, lower, prove, resolve};
 use memo::{Entry, Memo, Subject};
-use options::{ProjectHeaders, Timings};
+use options::{ProjectHeaders, Reproductions, Timings};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -73,6 +74,8 @@ pub struct Checked {
     pub report: FileReport,
     /// The message and place of each panic: bugs in raceproof.
     pub bugs: Vec<String>,
+    /// Programs that show its races, if they were asked for.
+    pub drafts: Vec<reproduce::Drafted>,
 }
 
 /// Checks the text of one file. A panic in one kernel leaves the verdicts of the others.
@@ -92,18 +95,31 @@ fn check_source_of_many(
     let ReadFile { program, diagnostics, parse, front, exceptions, sought } = read(path, text, options);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
+    let mut judged = Vec::new();
     for function in selected(&program, options).filter(|&kernel| stands_in(&program, kernel, inside)) {
-        let mut report =
-            isolate::isolated(|| check_kernel(&program, function, options, memo)).unwrap_or_else(|message| {
+        let (mut report, kernel) = isolate::isolated(|| check_kernel(&program, function, options, memo))
+            .unwrap_or_else(|message| {
                 let report = unjudged(&program, function, &message);
                 bugs.push(message);
-                report
+                (report, Kernel::default())
             });
         let is_exception = exceptions.contains(&program.functions[function].span);
         report.assumptions.extend(sought.iter().map(assumed_header));
         report.front = if is_exception { Front::TreeSitter } else { front };
         kernels.push(report);
+        judged.push((function, kernel));
     }
+    let drafts = match options.reproductions {
+        Reproductions::Omit => Vec::new(),
+        Reproductions::Draft => {
+            let headers = options.headers.as_ref().filter(|_| !sought.is_empty());
+            isolate::isolated(|| reproduce::drafts((path, text), options, headers, &program, &judged, &mut kernels))
+                .unwrap_or_else(|message| {
+                    bugs.push(message);
+                    Vec::new()
+                })
+        }
+    };
     let report = FileReport {
         path: path.to_path_buf(),
         language: program.language,
@@ -113,7 +129,7 @@ fn check_source_of_many(
         diagnostics,
         sources: program.sources,
     };
-    Checked { report, bugs }
+    Checked { report, bugs, drafts }
 }
 
 /// What a verdict relies on that was reached through a header found by a search.
@@ -221,7 +237,13 @@ fn model<'m>(program: &Program, function: FunctionId, options: &Options, memo: O
     Model { kernel, protocol, assumptions, entry }
 }
 
-fn check_kernel(program: &Program, function: FunctionId, options: &Options, memo: Option<&Memo>) -> KernelReport {
+/// The report on a kernel, and the kernel as it was judged.
+fn check_kernel(
+    program: &Program,
+    function: FunctionId,
+    options: &Options,
+    memo: Option<&Memo>,
+) -> (KernelReport, Kernel) {
     let start = Instant::now();
     let Model { kernel, protocol, assumptions, entry } = model(program, function, options, memo);
     let (launches, _) = launch::facts(program, function);
@@ -247,5 +269,5 @@ fn check_kernel(program: &Program, function: FunctionId, options: &Options, memo
     if options.timings == Timings::Measure {
         report.time_ms = start.elapsed().as_millis() as u64;
     }
-    report
+    (report, kernel)
 }

@@ -46,6 +46,8 @@ pub struct Options {
     pub proofs: Proofs,
     /// The solver that is asked what rules and runs leave open, if there is one.
     pub solver: Option<Solver>,
+    /// Whether programs are drawn up that show the races which are proved.
+    pub reproductions: Reproductions,
     /// Worker threads over files; `None` means one for each core.
     pub jobs: Option<usize>,
 }
@@ -70,6 +72,16 @@ pub enum Timings {
     Omit,
     /// They are measured.
     Measure,
+}
+
+/// Whether programs are drawn up that show the races which are proved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reproductions {
+    /// They are not.
+    #[default]
+    Omit,
+    /// They are, and wait to be written.
+    Draft,
 }
 
 /// Whether derivations are replayed by the checker.
@@ -100,6 +112,7 @@ impl Default for Options {
             timings: Timings::Omit,
             proofs: Proofs::Trust,
             solver: None,
+            reproductions: Reproductions::Omit,
             jobs: None,
         }
     }

@@ -8,6 +8,7 @@
 use super::isolate::isolated;
 use super::memo::Memo;
 use super::options::Options;
+use super::reproduce::Drafted;
 use super::units::Units;
 use super::{Checked, check_source_of_many, language_of};
 use crate::diagnostic::report::{FileReport, Front, Parse, Report};
@@ -41,6 +42,8 @@ pub struct Run {
     pub problems: Vec<Problem>,
     /// Inputs that were left out because [`Progress::stops`] said so.
     pub unfinished: usize,
+    /// Programs that show races, if they were asked for: those of each file of the report.
+    pub drafts: Vec<Vec<Drafted>>,
 }
 
 /// What can go wrong outside the source text.
@@ -98,12 +101,13 @@ pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -
     });
     let mut run = Run::default();
     for outcome in outcomes {
-        let Some((file, problems)) = outcome else {
+        let Some(outcome) = outcome else {
             run.unfinished += 1;
             continue;
         };
-        run.report.files.push(file);
-        run.problems.extend(problems);
+        run.report.files.push(outcome.file);
+        run.problems.extend(outcome.problems);
+        run.drafts.push(outcome.drafts);
     }
     run
 }
@@ -119,22 +123,32 @@ pub fn on_workers<T: Send>(jobs: Option<usize>, tasks: usize, work: impl FnOnce(
     pool.install(work)
 }
 
-fn check_one(
-    input: &Input,
-    options: &Options,
-    several: Option<&Several>,
-    progress: &dyn Progress,
-) -> Option<(FileReport, Vec<Problem>)> {
+/// What came of one input.
+struct Outcome {
+    file: FileReport,
+    problems: Vec<Problem>,
+    drafts: Vec<Drafted>,
+}
+
+impl Outcome {
+    fn unread(path: &Path, options: &Options, problem: Problem) -> Outcome {
+        Outcome { file: unread(path, options), problems: vec![problem], drafts: Vec::new() }
+    }
+}
+
+fn check_one(input: &Input, options: &Options, several: Option<&Several>, progress: &dyn Progress) -> Option<Outcome> {
     if progress.stops() {
         return None;
     }
     let path = input.path();
     let bug = |message| Problem::Bug { path: path.to_path_buf(), message };
     let outcome = match input.bytes() {
-        Err(cause) => (unread(path, options), vec![Problem::Unreadable { path: path.to_path_buf(), cause }]),
+        Err(cause) => Outcome::unread(path, options, Problem::Unreadable { path: path.to_path_buf(), cause }),
         Ok(bytes) => match isolated(|| check_bytes(path, &bytes, options, several)) {
-            Ok(Checked { report, bugs }) => (report, bugs.into_iter().map(bug).collect()),
-            Err(message) => (unread(path, options), vec![bug(message)]),
+            Ok(Checked { report, bugs, drafts }) => {
+                Outcome { file: report, problems: bugs.into_iter().map(bug).collect(), drafts }
+            }
+            Err(message) => Outcome::unread(path, options, bug(message)),
         },
     };
     progress.done(path);

@@ -91,7 +91,7 @@ fn adopted(own: Checked, other: Checked, unit: &Path) -> Checked {
         })
         .into_iter()
         .collect();
-    Checked { report, bugs: own.bugs.into_iter().chain(other.bugs).collect() }
+    Checked { report, bugs: own.bugs.into_iter().chain(other.bugs).collect(), drafts: other.drafts }
 }
 
 fn unknown(report: &FileReport) -> usize {

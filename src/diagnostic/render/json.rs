@@ -60,6 +60,20 @@ struct FindingJson<'a> {
     secondary: Option<Secondary>,
     reasons: Vec<Reason<'a>>,
     witness: Option<Witness<'a>>,
+    /// Only there if reproductions were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reproduction: Option<ReproductionJson<'a>>,
+}
+
+/// Either the file with its lines, or why there is none.
+#[derive(Serialize)]
+struct ReproductionJson<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<[u32; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -203,6 +217,21 @@ impl<'a> FindingJson<'a> {
             secondary: finding.secondary.map(|place| Secondary::of(place, sources)),
             reasons: finding.reasons.iter().map(|reason| Reason::of(reason, kernel, sources)).collect(),
             witness: finding.witness.as_ref().map(Witness::of),
+            reproduction: finding.reproduction.as_ref().map(ReproductionJson::of),
+        }
+    }
+}
+
+impl<'a> ReproductionJson<'a> {
+    fn of(reproduction: &'a report::Reproduction) -> Self {
+        match reproduction {
+            report::Reproduction::Written { path, lines } => {
+                let path = Some(path.to_string_lossy().into_owned());
+                ReproductionJson { path, lines: Some(*lines), refused: None }
+            }
+            report::Reproduction::Refused(reason) => {
+                ReproductionJson { path: None, lines: None, refused: Some(reason) }
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ mod witness;
 use super::places::{expansion_note, primary_label, secondary_label};
 use super::printable;
 use super::snippet::Snippets;
-use crate::diagnostic::report::{Certainty, FileReport, Finding, KernelReport, Report, Unknown};
+use crate::diagnostic::report::{Certainty, FileReport, Finding, KernelReport, Report, Reproduction, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
@@ -140,7 +140,20 @@ fn finding_notes(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> 
         None => format!("reason: {}", reason.kind),
     }));
     notes.extend(finding.notes.iter().cloned());
+    notes.extend(finding.reproduction.as_ref().map(reproduction_note));
     notes.iter().map(|note| printable(note).into_owned()).collect()
+}
+
+fn reproduction_note(reproduction: &Reproduction) -> String {
+    match reproduction {
+        Reproduction::Written { path, lines: [first, second] } if first == second => {
+            format!("reproduction: {}, line {first}", path.display())
+        }
+        Reproduction::Written { path, lines: [first, second] } => {
+            format!("reproduction: {}, lines {first} and {second}", path.display())
+        }
+        Reproduction::Refused(reason) => format!("no reproduction: {reason}"),
+    }
 }
 
 fn show_unknown(

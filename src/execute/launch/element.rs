@@ -215,6 +215,38 @@ impl Scalar {
     }
 }
 
+impl Scalar {
+    /// The number that these bytes are; as many as [`Scalar::bytes`], little-endian.
+    pub(super) fn decode(self, bytes: &[u8]) -> Number {
+        let mut wide = [0; 8];
+        wide[..bytes.len()].copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(wide);
+        match self {
+            Scalar::Bool => Number::Truth(bits != 0),
+            Scalar::Integer { bytes, signed } => {
+                let unused = 64 - 8 * u32::from(bytes);
+                let value = if signed { i128::from((bits << unused) as i64 >> unused) } else { i128::from(bits) };
+                Number::Integer(value)
+            }
+            Scalar::Float { bytes: 2 } => Number::Float(of_half_bits(bits as u16)),
+            Scalar::Float { bytes: 4 } => Number::Float(f64::from(f32::from_bits(bits as u32))),
+            Scalar::Float { .. } => Number::Float(f64::from_bits(bits)),
+        }
+    }
+}
+
+/// The number that the bits of a half are.
+fn of_half_bits(bits: u16) -> f64 {
+    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let fraction = f64::from(bits & 0x3ff);
+    sign * match bits >> 10 & 0x1f {
+        0 => fraction * f64::powi(2.0, -24),
+        31 if fraction > 0.0 => f64::NAN,
+        31 => f64::INFINITY,
+        exponent => (1024.0 + fraction) * f64::powi(2.0, i32::from(exponent) - 25),
+    }
+}
+
 impl Number {
     fn whole(self) -> i128 {
         match self {
@@ -311,6 +343,24 @@ mod tests {
         ];
         for (value, bits) in cases {
             assert_eq!(half_bits(value), bits, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_was_encoded_is_decoded() {
+        let back = |name: &str, number| {
+            let scalar = ElementType::named(name).unwrap().scalar;
+            let mut bytes = Vec::new();
+            scalar.encode(number, &mut bytes);
+            assert_eq!(scalar.decode(&bytes), number, "{name}");
+        };
+        back("char", Number::Integer(-128));
+        back("uchar", Number::Integer(200));
+        back("long", Number::Integer(i128::from(i64::MIN)));
+        back("ulong", Number::Integer(i128::from(u64::MAX)));
+        back("bool", Number::Truth(true));
+        for value in [0.5, -2.0, f64::INFINITY, f64::powi(2.0, -24), 65504.0] {
+            ["half", "float", "double"].into_iter().for_each(|name| back(name, Number::Float(value)));
         }
     }
 }

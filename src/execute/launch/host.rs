@@ -14,6 +14,17 @@ use crate::source::Language;
 use std::fmt::Write;
 use std::path::Path;
 
+/// A kernel as it is written: what a launch of it names and gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Its name, qualified.
+    pub name: String,
+    /// Its template parameters, if it is a template: their names, and whether they are values.
+    pub template: Option<Vec<(String, bool)>>,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
 /// The kernel of a launch, as the program has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {

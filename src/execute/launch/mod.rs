@@ -48,6 +48,7 @@ mod npy;
 mod reader;
 pub mod record;
 mod values;
+mod write;
 
 pub use element::{ElementType, Number, Scalar};
 pub use error::{DescriptionError, Problem, nearest};
@@ -145,6 +146,11 @@ pub enum Value {
 }
 
 impl Description {
+    /// Its text, which [`parse`] reads back; what was read from files of NumPy's stands in it byte by byte.
+    pub fn text(&self) -> String {
+        write::text(self)
+    }
+
     /// An error at a place of this description.
     pub fn error(&self, place: Option<LineColumn>, key: impl Into<String>, problem: Problem) -> DescriptionError {
         DescriptionError { path: self.path.clone(), place, key: key.into(), problem: Box::new(problem) }

@@ -198,3 +198,24 @@ fn no_text_makes_the_reader_panic() {
     let _ = parse(Path::new("l.toml"), &"[".repeat(100_000));
     let _ = parse(Path::new("l.toml"), &format!("a = {}", "[".repeat(100_000)));
 }
+
+#[test]
+fn what_is_written_is_read_back() {
+    let lists = "[[buffer]]\nname = \"b\\\"c\"\ntype = \"int2\"\nvalues = { list = [1, -2, 3, 4] }\n\
+                 [[buffer]]\nname = \"s\"\ntype = \"uchar\"\ncount = 3\nvalues = { seed = 7, low = 1, high = 6 }\n\
+                 [[buffer]]\nname = \"c\"\ntype = \"float\"\ncount = 3\nvalues = { constant = 0.5 }\n\
+                 [[launch]]\nkernel = \"f<float, 4>\"\ngrid = [1, 2, 3]\nblock = [4]\nshared = 12\n";
+    for text in [GOOD, lists] {
+        let mut read = described(text);
+        let mut again = described(&read.text());
+        // Places differ.
+        for description in [&mut read, &mut again] {
+            description.buffers.iter_mut().for_each(|buffer| buffer.place = None);
+            description.launches.iter_mut().for_each(|launch| {
+                launch.place = None;
+                launch.arguments.iter_mut().for_each(|argument| argument.place = None);
+            });
+        }
+        assert_eq!(read, again);
+    }
+}

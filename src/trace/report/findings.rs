@@ -99,6 +99,7 @@ fn located(conflict: &Conflict, log: &Log, sources: &mut Sources) -> Located {
         reasons: Vec::new(),
         witness: Some(witness(conflict, launch)),
         notes: notes(conflict, log, words),
+        reproduction: None,
     };
     let has_source = spans.iter().all(Option::is_some);
     Located { finding, has_source, sites, kernel: launch.kernel.clone(), language }

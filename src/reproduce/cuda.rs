@@ -1,0 +1,182 @@
+//! The `main` of a CUDA reproduction: memory, the launch, and nothing else.
+//!
+//! Written to be read: memory passes for whatever pointer the kernel takes, every call is checked. What it declares is
+//! in the namespace `reproduction`, so that nothing of the user's meets it.
+
+use super::plan::{Given, Memory, Plan, PlanError};
+use super::slice::ParameterText;
+use crate::execute::launch::{Number, Values};
+use std::fmt::Write;
+
+/// Bytes of dynamic shared memory that a kernel may have without asking.
+const PLAIN_SHARED: u64 = 48 * 1024;
+
+const CHECK: &str = "
+// The launch that shows it.
+#include <stdio.h>
+#include <stdlib.h>
+
+namespace reproduction {
+
+static void check(cudaError_t error) {
+  if (error != cudaSuccess) {
+    fprintf(stderr, \"%s\\n\", cudaGetErrorString(error));
+    exit(1);
+  }
+}
+";
+
+const MEMORY: &str = "
+// Memory of the device; it passes for a pointer to anything.
+struct Memory {
+  char *start;
+  template <class T> operator T *() const { return (T *)start; }
+};
+
+// Zeros: that many bytes, of which some are before the pointer.
+static Memory zeros(size_t bytes, size_t before = 0) {
+  void *start = 0;
+  check(cudaMalloc(&start, bytes));
+  check(cudaMemset(start, 0, bytes));
+  return {(char *)start + before};
+}
+";
+
+const FILLED: &str = "
+// Numbers, each a step further than the one before it; some are before the pointer.
+template <class T> static Memory numbers(size_t count, T first, T step, size_t before = 0) {
+  T *host = (T *)malloc(count * sizeof(T));
+  for (size_t i = 0; i < count; ++i) host[i] = (T)(first + i * step);
+  void *start = 0;
+  check(cudaMalloc(&start, count * sizeof(T)));
+  check(cudaMemcpy(start, host, count * sizeof(T), cudaMemcpyHostToDevice));
+  free(host);
+  return {(char *)start + before * sizeof(T)};
+}
+";
+
+const VALUE: &str = "
+// A number that becomes whatever type the parameter has.
+struct value {
+  long long number;
+  template <class T> operator T() const { return (T)number; }
+};
+";
+
+/// The text behind the kernel. `parameters` say how the types of its parameters are written.
+pub(super) fn host(plan: &Plan, parameters: &[ParameterText]) -> Result<String, PlanError> {
+    let names: Vec<String> = plan.memory.iter().map(|memory| variable(&memory.name)).collect();
+    let mut body = String::new();
+    let mut is_filled = false;
+    for (memory, name) in plan.memory.iter().zip(&names) {
+        let (made, filled) = made(memory)?;
+        is_filled |= filled;
+        // Writing to a string cannot fail.
+        let _ = writeln!(body, "  reproduction::Memory {name} = reproduction::{made};");
+    }
+    for (symbol, memory) in &plan.symbols {
+        let start = format!("{}.start", names[*memory]);
+        let _ = writeln!(body, "  reproduction::check(cudaMemcpyToSymbol({symbol}, &{start}, sizeof({start})));");
+    }
+    let mut arguments = Vec::new();
+    for (at, (name, given)) in plan.arguments.iter().enumerate() {
+        arguments.push(match given {
+            Given::Fields(fields) => {
+                let ty = parameters.get(at).map(|parameter| parameter.text.as_str()).filter(|text| !text.is_empty());
+                let Some(ty) = ty else { return Err(PlanError::Struct(name.clone())) };
+                let name = variable(name);
+                let _ = writeln!(body, "  {ty} {name} = {{}};");
+                for (path, given) in fields {
+                    let _ = writeln!(body, "  {name}.{path} = {};", text(given, &names, true));
+                }
+                name
+            }
+            given => text(given, &names, parameters.get(at).is_some_and(|parameter| parameter.is_plain)),
+        });
+    }
+    body.push_str(&launch(plan, &arguments.join(", ")));
+    let mut whole = String::from(CHECK);
+    if !plan.memory.is_empty() {
+        whole.push_str(MEMORY);
+    }
+    if is_filled {
+        whole.push_str(FILLED);
+    }
+    if body.contains("reproduction::value{") {
+        whole.push_str(VALUE);
+    }
+    whole.push_str("\n}  // namespace reproduction\n\nint main() {\n");
+    if let Some((outer, _)) = plan.kernel.split('<').next().and_then(|name| name.rsplit_once("::")) {
+        let _ = writeln!(whole, "  using namespace {outer};");
+    }
+    whole.push_str(&body);
+    whole.push_str("  return 0;\n}\n");
+    Ok(whole)
+}
+
+/// How memory is made, and whether it holds numbers.
+fn made(memory: &Memory) -> Result<(String, bool), PlanError> {
+    let before = |bytes: u64| if bytes == 0 { String::new() } else { format!(", {bytes}") };
+    let (first, step) = match memory.values {
+        Values::Zero => {
+            let before = before(memory.before * memory.element);
+            return Ok((format!("zeros({}{before})", memory.bytes()), false));
+        }
+        Values::Constant(Number::Integer(value)) => (value, 0),
+        Values::Range(Number::Integer(0), Number::Integer(end)) if end == i128::from(memory.count) => (0, 1),
+        _ => {
+            let what = "an array with contents that cannot be written in short".to_owned();
+            return Err(PlanError::Ungivable { name: memory.name.clone(), what });
+        }
+    };
+    let ty = ["char", "short", "int", "long long"][memory.element.trailing_zeros().min(3) as usize];
+    Ok((format!("numbers<{ty}>({}, {first}, {step}{})", memory.count, before(memory.before)), true))
+}
+
+fn launch(plan: &Plan, arguments: &str) -> String {
+    let name = format!("::{}", plan.kernel);
+    let mut text = String::new();
+    if plan.shared > PLAIN_SHARED {
+        let limit = "cudaFuncAttributeMaxDynamicSharedMemorySize";
+        let _ = writeln!(text, "  reproduction::check(cudaFuncSetAttribute({name}, {limit}, {}));", plan.shared);
+    }
+    let extents = |extents: [u32; 3]| match extents {
+        [x, 1, 1] => x.to_string(),
+        [x, y, z] => format!("dim3({x}, {y}, {z})"),
+    };
+    let (grid, block) = (extents(plan.geometry.grid), extents(plan.geometry.block));
+    let shared = if plan.shared == 0 { String::new() } else { format!(", {}", plan.shared) };
+    let _ = writeln!(text, "  {name}<<<{grid}, {block}{shared}>>>({arguments});");
+    text.push_str("  reproduction::check(cudaGetLastError());\n  reproduction::check(cudaDeviceSynchronize());\n");
+    text
+}
+
+/// What stands for an argument. One that is not of a type that is written plainly may need a conversion.
+fn text(given: &Given, memory: &[String], is_plain: bool) -> String {
+    match given {
+        Given::Number(number) if is_plain => literal(*number),
+        Given::Number(number) => format!("reproduction::value{{{}}}", literal(*number)),
+        Given::Lanes(lanes) => {
+            format!("{{{}}}", lanes.iter().map(|&lane| literal(lane)).collect::<Vec<_>>().join(", "))
+        }
+        Given::Pointer(at) => memory[*at].clone(),
+        Given::Local(_) | Given::Fields(_) => "{}".to_owned(),
+    }
+}
+
+fn literal(number: Number) -> String {
+    match number {
+        Number::Integer(value) if value <= i128::from(i64::MIN) => format!("({}ll - 1)", i64::MIN + 1),
+        Number::Integer(value) if value > i128::from(i64::MAX) => format!("{value}ull"),
+        Number::Integer(value) if i32::try_from(value).is_err() => format!("{value}ll"),
+        Number::Integer(value) => value.to_string(),
+        Number::Float(value) => format!("{value:?}"),
+        Number::Truth(value) => value.to_string(),
+    }
+}
+
+/// A name as one identifier.
+fn variable(name: &str) -> String {
+    let word: String = name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    if word.is_empty() { "unnamed".to_owned() } else { word }
+}

@@ -1,0 +1,28 @@
+//! From the witness of a race to the launch that shows it.
+
+use super::needs::of_launch;
+use super::plan::{Plan, PlanError, Subject, default, plan};
+use crate::calculus::Geometry;
+use crate::calculus::eval::Program;
+use crate::diagnostic::report::{Certainty, Finding, WitnessReport};
+
+/// Instructions of the run that finds what a launch needs.
+const BUDGET: u64 = 2_000_000;
+
+/// The witness of a race that is proved; nothing for other findings.
+pub fn proved_race(finding: &Finding) -> Option<&WitnessReport> {
+    let is_race = finding.array.is_some() && finding.secondary.is_some();
+    finding.witness.as_ref().filter(|_| finding.certainty == Certainty::Proved && is_race)
+}
+
+/// The launch of a witness.
+pub fn launch_of(subject: &Subject<'_>, witness: &WitnessReport) -> Result<Plan, PlanError> {
+    let kernel = subject.kernel;
+    let geometry = Geometry { block: witness.block_dim, grid: witness.grid_dim };
+    let value = |name: &str| witness.params.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+    let params: Vec<Option<i128>> =
+        kernel.params.iter().map(|(_, param)| value(&param.name).or(default(param.ty))).collect();
+    // What the race itself breaks does not count here; it was replayed.
+    let needs = of_launch(kernel, &Program::new(kernel), geometry, &params, BUDGET);
+    plan(subject, geometry, &params, &needs, (witness.byte_offset.unwrap_or(0), 0))
+}
