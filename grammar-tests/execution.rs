@@ -12,6 +12,7 @@
 
 mod build;
 mod cases;
+mod reproductions;
 
 use crate::fixtures::{Fixture, files};
 use build::{Built, Toolchain};
@@ -78,7 +79,7 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
     let program = match toolchain.build(path, &text, &fixture.options, &all) {
         Ok(program) => program,
         Err(why) => {
-            all.iter().for_each(|case| told(&case.kernel, why.clone()));
+            all.iter().for_each(|case| told(&case.plan.kernel, why.clone()));
             return (complaints, [0, 0]);
         }
     };
@@ -111,7 +112,7 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
             seen.contains(&lines)
         });
         if !shown {
-            told(&case.kernel, format!("racy on lines {lines:?}, and the run shows conflicts on {seen:?}"));
+            told(&case.plan.kernel, format!("racy on lines {lines:?}, and the run shows conflicts on {seen:?}"));
         }
     }
     (complaints, [free, all.len() - free])
@@ -122,23 +123,23 @@ fn schedule(program: &Built, all: &[Case], group: Range<usize>, seed: u64, told:
     let first = group.start;
     let ran = program.run(group.clone(), seed);
     for (case, event) in ran.unexpected.into_iter().filter(|(case, _)| !all[*case].may_fail) {
-        told(&all[case].kernel, event);
+        told(&all[case].plan.kernel, event);
     }
     let outcome = match check_log(&ran.log, MEMORY, Some(1)) {
         Ok(outcome) => outcome,
-        Err(error) => return told(&all[first].kernel, format!("no log: {error}")),
+        Err(error) => return told(&all[first].plan.kernel, format!("no log: {error}")),
     };
     for conflict in &outcome.conflicts {
         let position = outcome.log.launches.keys().position(|&id| id == conflict.witness.launch).unwrap_or(0);
         let lines = conflict.sites.map(|site| outcome.log.sites[&site].start.0);
-        told(&all[first + position].kernel, format!("race-free, but the run shows a conflict on lines {lines:?}"));
+        told(&all[first + position].plan.kernel, format!("race-free, but the run shows a conflict on lines {lines:?}"));
     }
     if outcome.log.launches.len() != group.len() {
         let what = format!("{} launches of {} are in the log", outcome.log.launches.len(), group.len());
-        told(&all[first].kernel, what);
+        told(&all[first].plan.kernel, what);
     }
     if let Some(problem) = outcome.log.problems.first().filter(|_| !all[first].may_fail) {
-        told(&all[first].kernel, format!("the log is not whole: {problem}"));
+        told(&all[first].plan.kernel, format!("the log is not whole: {problem}"));
     }
 }
 

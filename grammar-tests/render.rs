@@ -113,6 +113,7 @@ fn race(sources: &SourceMap, id: FileId) -> Finding {
             element: Some("y[1]".into()),
         }),
         notes: vec!["read into a variable and put a barrier between the read and the write".into()],
+        reproduction: None,
     }
 }
 

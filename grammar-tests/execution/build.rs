@@ -5,7 +5,6 @@ use raceproof::driver::Options;
 use raceproof::driver::instrument::instrument;
 use raceproof::driver::run::{Backend, BuildOptions, Logging, Request, RunOptions, prepare};
 use raceproof::instrument::runtime::cpu_files;
-use std::fmt::Write;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -78,7 +77,8 @@ impl Toolchain {
         let directory = self.fresh();
         let mut description = String::new();
         for (number, case) in cases.iter().enumerate() {
-            let _ = write!(description, "{}", case.description.replace('#', &format!("b{number}_")));
+            let one = case.plan.description(&format!("b{number}_")).map_err(|error| error.to_string())?;
+            description.push_str(&one.text());
         }
         let launch = directory.join("launch.toml");
         fs::write(&launch, description).expect("a file");
@@ -124,7 +124,7 @@ impl Toolchain {
         let is_usable = |case: &Case| match self.prepared(path, text, options, std::slice::from_ref(case)) {
             Ok(_) => true,
             Err(why) => {
-                told(&case.kernel, why);
+                told(&case.plan.kernel, why);
                 false
             }
         };
@@ -134,7 +134,19 @@ impl Toolchain {
 
     pub(super) fn build(&self, path: &Path, text: &str, options: &Options, cases: &[Case]) -> Result<Built, String> {
         let (text, directory) = self.prepared(path, text, options, cases)?;
-        let instrumented = instrument(path, &text, options).map_err(|error| error.to_string())?;
+        self.compile(&directory, path, &text, options)?;
+        Ok(Built { directory, kernels: cases.iter().map(|case| case.plan.kernel.clone()).collect() })
+    }
+
+    /// Builds a program that is complete.
+    pub(super) fn build_whole(&self, path: &Path, text: &str) -> Result<Built, String> {
+        let directory = self.fresh();
+        self.compile(&directory, path, text, &Options::default())?;
+        Ok(Built { directory, kernels: Vec::new() })
+    }
+
+    fn compile(&self, directory: &Path, path: &Path, text: &str, options: &Options) -> Result<(), String> {
+        let instrumented = instrument(path, text, options).map_err(|error| error.to_string())?;
         let unit = directory.join("unit.cpp");
         fs::write(&unit, &instrumented.unit.text).expect("a file");
         let mut command = compiler();
@@ -143,15 +155,13 @@ impl Toolchain {
         command.args(options.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
         command.arg(&unit).arg("-o").arg(directory.join("program")).stdin(Stdio::null());
         let output = command.output().expect("a C++ compiler");
-        if !output.status.success() {
-            let messages = String::from_utf8_lossy(&output.stderr).into_owned();
-            let error = messages.lines().find(|line| line.contains("error:")).unwrap_or(&messages).to_owned();
-            return Err(format!(
-                "it does not compile: {}",
-                error.split_once("error:").map_or(&*error, |(_, what)| what.trim())
-            ));
+        if output.status.success() {
+            return Ok(());
         }
-        Ok(Built { directory, kernels: cases.iter().map(|case| case.kernel.clone()).collect() })
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        let error = messages.lines().find(|line| line.contains("error:")).unwrap_or(&messages).to_owned();
+        let error = error.split_once("error:").map_or(&*error, |(_, what)| what.trim());
+        Err(format!("it does not compile: {error}"))
     }
 }
 

@@ -113,6 +113,12 @@ impl<'a> Nodes<'a> {
         self.output.tokens.get(at).map_or("", |token| self.output.text(token))
     }
 
+    /// Where a node begins that no macro has written.
+    pub(super) fn start(&self, node: &Node) -> Option<Span> {
+        let first = self.output.tokens.get(node.tokens.first()?.start)?;
+        first.span.expansion.is_none().then_some(first.span)
+    }
+
     /// The names in a node, after all macros.
     pub(super) fn used<'n>(&'n self, node: &'n Node) -> impl Iterator<Item = &'n str> {
         let tokens = node.tokens.iter().flat_map(|range| &self.output.tokens[range.clone()]);

@@ -96,12 +96,13 @@ pub fn slice(unit: &Unit<'_>, kernel: (&std::path::Path, u32), names: &[String])
         return Err(SliceError::NoKernel(line));
     }
     let mut kept: FxHashMap<FileId, FxHashSet<u32>> = FxHashMap::default();
-    for at in nodes.needed(&roots, names) {
+    let needed = nodes.needed(&roots, names);
+    refuse_repeated(unit, &nodes, &needed)?;
+    for at in needed {
         for &(file, first, last) in &nodes.all[at].lines {
             kept.entry(file).or_default().extend(first..=last);
         }
     }
-    refuse_repeated(unit, &kept)?;
     let text_of = |file: FileId| directives(&sources.file(file).text);
     let directives = sources.files().map(|(file, _)| (file, text_of(file))).collect();
     let parameters = nodes.all[roots[0]].parameters.clone();
@@ -120,14 +121,17 @@ pub fn slice(unit: &Unit<'_>, kernel: (&std::path::Path, u32), names: &[String])
     }
 }
 
-/// A file that comes in several times has the same line several times.
-fn refuse_repeated(unit: &Unit<'_>, kept: &FxHashMap<FileId, FxHashSet<u32>>) -> Result<(), SliceError> {
-    let mut seen = FxHashSet::default();
-    let sources = &unit.output.sources;
-    for span in unit.output.tokens.iter().map(|token| token.span).filter(|span| span.expansion.is_none()) {
-        let is_kept = || kept.get(&span.file).is_some_and(|lines| lines.contains(&sources.start_position(span).line));
-        if !seen.insert((span.file, span.start)) && is_kept() {
-            return Err(SliceError::Repeated(sources.file(span.file).path.display().to_string()));
+/// A line that comes in several times, each time with the same declaration, is kept once. One that declares something
+/// else each time cannot be told apart.
+fn refuse_repeated(unit: &Unit<'_>, nodes: &Nodes<'_>, needed: &FxHashSet<usize>) -> Result<(), SliceError> {
+    let mut declared: FxHashMap<Span, &[String]> = FxHashMap::default();
+    let mut all: Vec<usize> = needed.iter().copied().collect();
+    all.sort_unstable();
+    for node in all.iter().map(|&at| &nodes.all[at]) {
+        let Some(start) = nodes.start(node) else { continue };
+        if *declared.entry(start).or_insert(&node.names) != node.names {
+            let path = &unit.output.sources.file(start.file).path;
+            return Err(SliceError::Repeated(path.display().to_string()));
         }
     }
     Ok(())

@@ -1,0 +1,144 @@
+//! Every race of the fixtures that is proved has a program that shows it, or a reason why not.
+//!
+//! All programs are written, and checked again: the race must be found in them on the lines that were told. A part of
+//! them is built and run, all with RACEPROOF_REPRODUCTIONS=all: the log must have the conflict on these lines.
+
+use super::build::Toolchain;
+use super::{MEMORY, TRIES};
+use crate::fixtures::{Fixture, files};
+use raceproof::diagnostic::report::{Finding, Reproduction};
+use raceproof::driver::options::{Options, Reproductions};
+use raceproof::driver::parallel::{Input, Run, Unwatched, check_all};
+use raceproof::driver::reproduce::{Store, write_all};
+use raceproof::driver::trace::check_log;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// One program in this many is built and run.
+const PART: usize = 6;
+
+/// Fixtures and kernels without a program for a race, with the beginning of the reason.
+const REFUSED: &[(&str, &str)] = &[
+    ("fixtures/hip/", "reproductions are written for CUDA and OpenCL, and this is HIP"),
+];
+
+/// Fixtures whose programs do not compile: they use what they leave undefined on purpose.
+const UNDEFINED: &[&str] = &["fixtures/traps/undefined_calls.cu", "fixtures/traps/unsupported.cu"];
+
+/// Pairs of lines.
+type Lines = BTreeSet<[u32; 2]>;
+
+fn checked(path: &Path, options: &Options) -> Run {
+    check_all(&[Input::File(path.to_path_buf())], options, &Unwatched)
+}
+
+fn findings(run: &Run) -> impl Iterator<Item = &Finding> {
+    run.report.files.iter().flat_map(|file| &file.kernels).flat_map(|kernel| &kernel.findings)
+}
+
+fn sorted(mut lines: [u32; 2]) -> [u32; 2] {
+    lines.sort_unstable();
+    lines
+}
+
+/// The programs of a fixture with the lines that they show; complaints about races without one.
+fn written(path: &Path, directory: &Path) -> (BTreeMap<PathBuf, Lines>, Vec<String>) {
+    let text = std::fs::read_to_string(path).expect("a fixture");
+    let mut options = Fixture::parse(&text).expect("a fixture that can be read").options;
+    options.reproductions = Reproductions::Draft;
+    let mut run = checked(path, &options);
+    let mut store = Store::open(directory).expect("a directory");
+    let errors = write_all(&mut run, &mut store);
+    let mut complaints: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let mut programs: BTreeMap<PathBuf, Lines> = BTreeMap::new();
+    for finding in findings(&run) {
+        match &finding.reproduction {
+            Some(Reproduction::Written { path, lines }) => {
+                programs.entry(path.clone()).or_default().insert(sorted(*lines));
+            }
+            Some(Reproduction::Refused(reason)) => {
+                let is_known = |&(file, known): &(&str, &str)| {
+                    path.to_string_lossy().starts_with(file) && reason.starts_with(known)
+                };
+                if !REFUSED.iter().any(is_known) {
+                    complaints.push(format!("{}: {}: {reason}", path.display(), finding.message));
+                }
+            }
+            None if finding.witness.is_some() && finding.array.is_some() && finding.secondary.is_some() => {
+                complaints.push(format!("{}: {}: nothing is said", path.display(), finding.message));
+            }
+            None => {}
+        }
+    }
+    (programs, complaints)
+}
+
+/// The pairs of lines on which `check` finds races in a program.
+fn found_again(program: &Path) -> Lines {
+    let run = checked(program, &Options::default());
+    let file = &run.report.files[0];
+    let line = |span| file.sources.start_position(span).line;
+    let races = findings(&run).filter_map(|finding| Some((finding.primary, finding.secondary?)));
+    races.map(|(first, second)| sorted([line(first.span), line(second.span)])).collect()
+}
+
+/// The pairs of lines on which a run of a program has conflicts.
+fn seen(program: &Path, wanted: &Lines, toolchain: &Toolchain) -> Result<Lines, String> {
+    let text = std::fs::read_to_string(program).expect("a program");
+    let built = toolchain.build_whole(program, &text)?;
+    let mut seen = Lines::new();
+    for seed in 0..TRIES {
+        let ran = built.run(0..0, seed);
+        let outcome = check_log(&ran.log, MEMORY, Some(1)).map_err(|error| format!("no log: {error}"))?;
+        let sites = &outcome.log.sites;
+        seen.extend(outcome.conflicts.iter().map(|conflict| sorted(conflict.sites.map(|site| sites[&site].start.0))));
+        if wanted.is_subset(&seen) {
+            break;
+        }
+    }
+    Ok(seen)
+}
+
+#[test]
+fn every_race_of_the_fixtures_has_a_program_that_shows_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let only = std::env::var("RACEPROOF_FIXTURE").unwrap_or_default();
+    let fixtures: Vec<PathBuf> = files().into_iter().filter(|path| path.to_string_lossy().contains(&only)).collect();
+    let written: Vec<_> = fixtures
+        .par_iter()
+        .enumerate()
+        .map(|(number, path)| (path, written(path, &directory.path().join(number.to_string()))))
+        .collect();
+    let mut complaints: Vec<String> = Vec::new();
+    let mut programs: Vec<(&PathBuf, PathBuf, Lines)> = Vec::new();
+    for (fixture, (of_fixture, told)) in written {
+        complaints.extend(told);
+        programs.extend(of_fixture.into_iter().map(|(program, lines)| (fixture, program, lines)));
+    }
+    assert!(!programs.is_empty(), "no program is written");
+    let is_undefined = |fixture: &Path| UNDEFINED.iter().any(|known| fixture.ends_with(known));
+    let name = |program: &Path| program.file_name().expect("a name").to_string_lossy().into_owned();
+    complaints.par_extend(programs.par_iter().filter_map(|(fixture, program, lines)| {
+        let found = found_again(program);
+        let is_there = lines.is_subset(&found);
+        (!is_there).then(|| format!("{}: {}: {lines:?} not in {found:?}", fixture.display(), name(program)))
+    }));
+    let all = std::env::var("RACEPROOF_REPRODUCTIONS").is_ok_and(|value| value == "all");
+    let toolchain = Toolchain::new();
+    let is_run = |&(number, (fixture, program, _)): &(usize, &(&PathBuf, PathBuf, Lines))| {
+        let is_cuda = program.extension().is_some_and(|extension| extension == "cu");
+        is_cuda && !is_undefined(fixture) && (all || number % PART == 0)
+    };
+    let chosen: Vec<_> = programs.iter().enumerate().filter(is_run).collect();
+    eprintln!("{} programs, {} of them are run", programs.len(), chosen.len());
+    complaints.par_extend(chosen.par_iter().filter_map(|(_, (fixture, program, lines))| {
+        let what = match seen(program, lines, &toolchain) {
+            Ok(seen) if lines.is_subset(&seen) => return None,
+            Ok(seen) => format!("the run shows conflicts on {seen:?}, not on all of {lines:?}"),
+            Err(why) => why,
+        };
+        Some(format!("{}: {}: {what}", fixture.display(), name(program)))
+    }));
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
