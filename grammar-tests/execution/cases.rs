@@ -5,9 +5,7 @@
 
 use raceproof::calculus::eval::{Blocks, Program};
 use raceproof::calculus::{Geometry, Kernel, ScalarType};
-use raceproof::diagnostic::report::{
-    Assumption, AssumptionKind, Divergence, Finding, KernelReport, Race, ScopeKind,
-};
+use raceproof::diagnostic::report::{Assumption, AssumptionKind, Divergence, Finding, KernelReport, Race, ScopeKind};
 use raceproof::driver::options::Levels;
 use raceproof::driver::run::Head;
 use raceproof::reproduce::{self, Needs, Plan, default, launch_of, measure, plan, proved_race};
@@ -137,7 +135,8 @@ fn free(subject: &Subject<'_>) -> Result<Vec<Case>, String> {
         }
         if let Some((params, trial)) = best {
             let seed = cases.len() as u64;
-            let plan = plan(&subject.callee(), geometry, &params, &trial, (0, seed)).map_err(|error| error.to_string())?;
+            let plan =
+                plan(&subject.callee(), geometry, &params, &trial, (0, seed)).map_err(|error| error.to_string())?;
             cases.push(case(subject, plan, Expected::Nothing));
         }
     }

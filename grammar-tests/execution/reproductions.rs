@@ -19,9 +19,7 @@ use std::path::{Path, PathBuf};
 const PART: usize = 6;
 
 /// Fixtures and kernels without a program for a race, with the beginning of the reason.
-const REFUSED: &[(&str, &str)] = &[
-    ("fixtures/hip/", "reproductions are written for CUDA and OpenCL, and this is HIP"),
-];
+const REFUSED: &[(&str, &str)] = &[("fixtures/hip/", "reproductions are written for CUDA and OpenCL, and this is HIP")];
 
 /// Fixtures whose programs do not compile: they use what they leave undefined on purpose.
 const UNDEFINED: &[&str] = &["fixtures/traps/undefined_calls.cu", "fixtures/traps/unsupported.cu"];

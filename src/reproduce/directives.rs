@@ -56,6 +56,16 @@ pub(super) fn directives(text: &str) -> Vec<Directive> {
     found
 }
 
+/// For each line whether a block comment is open at its end.
+pub(super) fn open_comments(text: &str) -> Vec<bool> {
+    let mut is_open = false;
+    let after = |line| {
+        is_open = comment_after(line, is_open);
+        is_open
+    };
+    text.lines().map(after).collect()
+}
+
 /// Whether a block comment is open at the end of a line.
 fn comment_after(line: &str, is_in_comment: bool) -> bool {
     let closed = |text: &str| text.find("*/").map(|at| at + 2);

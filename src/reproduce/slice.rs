@@ -8,7 +8,7 @@
 //! Names decide, not meaning: what is declared under a name that is used is kept. Host code comes only where nothing else
 //! has the name. What is left out in error is for the compiler to find; what is kept in error does no harm.
 
-use super::directives::{Directive, directives, words};
+use super::directives::{Directive, directives, open_comments, words};
 use super::nodes::{Kind, Nodes};
 use super::standard;
 use crate::preprocess::Output;
@@ -231,6 +231,7 @@ impl Cutter<'_> {
         let directives = self.directives.remove(&file).unwrap_or_default();
         self.directives.insert(file, directives.clone());
         let lines: Vec<&str> = source.text.lines().collect();
+        let comments = open_comments(&source.text);
         let mut number = 1u32;
         let mut gap = false;
         while number as usize <= lines.len() {
@@ -246,6 +247,14 @@ impl Cutter<'_> {
                 None if self.is_kept(file, number) => {
                     if gap && self.slice.lines.last().is_some_and(|(last, _)| !last.trim().is_empty()) {
                         self.slice.lines.push((String::new(), None));
+                    }
+                    let is_open = |line: u32| comments.get(line as usize - 1).copied().unwrap_or(false);
+                    let mut text = text;
+                    if number > 1 && is_open(number - 1) && !self.is_kept(file, number - 1) {
+                        text = text.split_once("*/").map_or(text, |(_, rest)| rest);
+                    }
+                    if is_open(number) && !self.is_kept(file, number + 1) {
+                        text = text.rsplit_once("/*").map_or(text, |(before, _)| before);
                     }
                     self.slice.lines.push((text.to_owned(), Some((source.path.clone(), number))));
                     number
