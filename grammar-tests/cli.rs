@@ -22,7 +22,7 @@ impl Place {
         place
     }
 
-    fn put(&self, name: &str, bytes: &[u8]) {
+    pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
         let path = self.0.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
@@ -38,7 +38,7 @@ impl Place {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Seen {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Seen {
         Seen::of(&self.command(arguments).stdin(Stdio::null()).output().unwrap())
     }
 
@@ -52,9 +52,9 @@ impl Place {
 
 /// What a run gave.
 #[derive(Debug)]
-struct Seen {
+pub(crate) struct Seen {
     code: Option<i32>,
-    out: String,
+    pub(crate) out: String,
     err: String,
 }
 
@@ -64,18 +64,18 @@ impl Seen {
         Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }
 
-    fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
     #[track_caller]
-    fn expect(self, code: i32) -> Seen {
+    pub(crate) fn expect(self, code: i32) -> Seen {
         assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
         self
     }
 
     #[track_caller]
-    fn complains(self, part: &str) -> Seen {
+    pub(crate) fn complains(self, part: &str) -> Seen {
         assert!(self.err.contains(part), "`{part}` is missing in: {}", self.err);
         self
     }

@@ -14,6 +14,7 @@
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
 //! - [`pages`]: the examples of the rule pages.
 //! - [`render`]: the output formats on reports made by hand.
+//! - [`reproduce`]: programs that show races, through the real binary.
 //! - [`resolution`]: source text to typed programs.
 //! - [`rules`]: the prover on the catalogue of index idioms, and what its checker must refuse.
 //! - [`run`]: programs that are built and executed on the machine's own compiler.
@@ -39,6 +40,7 @@ mod lowering;
 mod opencl;
 mod pages;
 mod render;
+mod reproduce;
 mod resolution;
 mod rules;
 mod run;
