@@ -100,8 +100,7 @@ fn only_own_files_are_overwritten() {
     place.run(&["check", "racy.cu", "--param", "n=1", "--reproduce", "out"]).expect(1);
     place.put(file, b"int mine;\n");
     let arguments = ["check", "racy.cu", "--param", "n=1", "--reproduce", "out"];
-    let seen = place.run(&arguments).expect(2);
-    seen.complains("is not overwritten");
+    let seen = place.run(&arguments).expect(2).complains("is not overwritten");
     assert!(seen.out.contains("no reproduction: "), "{}", seen.out);
     assert_eq!(std::fs::read(place.path().join(file)).expect("the file"), b"int mine;\n");
 }

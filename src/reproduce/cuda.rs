@@ -86,9 +86,7 @@ pub(super) fn host(plan: &Plan, parameters: &[ParameterText]) -> Result<String, 
                 let Some(ty) = ty else { return Err(PlanError::Struct(name.clone())) };
                 let name = variable(name);
                 let _ = writeln!(body, "  {ty} {name} = {{}};");
-                for (path, given) in fields {
-                    let _ = writeln!(body, "  {name}.{path} = {};", text(given, &names, true));
-                }
+                members(&mut body, &name, fields, &names);
                 name
             }
             given => text(given, &names, parameters.get(at).is_some_and(|parameter| parameter.is_plain)),
@@ -112,6 +110,25 @@ pub(super) fn host(plan: &Plan, parameters: &[ParameterText]) -> Result<String, 
     whole.push_str(&body);
     whole.push_str("  return 0;\n}\n");
     Ok(whole)
+}
+
+/// The statements that fill a struct.
+fn members(body: &mut String, outer: &str, fields: &[(String, Given)], memory: &[String]) {
+    for (name, given) in fields {
+        let path = format!("{outer}.{name}");
+        let lines = match given {
+            Given::Fields(fields) => {
+                members(body, &path, fields, memory);
+                continue;
+            }
+            // An array can only be filled element by element.
+            Given::Elements(numbers) => {
+                numbers.iter().enumerate().map(|(at, &lane)| format!("  {path}[{at}] = {};\n", literal(lane))).collect()
+            }
+            given => format!("  {path} = {};\n", text(given, memory, true)),
+        };
+        body.push_str(&lines);
+    }
 }
 
 /// How memory is made, and whether it holds numbers.
@@ -160,7 +177,7 @@ fn text(given: &Given, memory: &[String], is_plain: bool) -> String {
             format!("{{{}}}", lanes.iter().map(|&lane| literal(lane)).collect::<Vec<_>>().join(", "))
         }
         Given::Pointer(at) => memory[*at].clone(),
-        Given::Local(_) | Given::Fields(_) => "{}".to_owned(),
+        Given::Elements(_) | Given::Local(_) | Given::Fields(_) => "{}".to_owned(),
     }
 }
 

@@ -9,7 +9,10 @@ use super::needs::Needs;
 use crate::calculus::{ArrayId, Geometry, Kernel, ScalarType, Space};
 use crate::diagnostic::report::KernelReport;
 use crate::execute::launch::host::{Head, ParameterKind};
-use crate::execute::launch::{Argument, Buffer, Description, ElementType, Launch, Number, Scalar, Value, Values};
+use crate::execute::launch::record::Record;
+use crate::execute::launch::{
+    Argument, Blocks, Buffer, Description, ElementType, Launch, Number, Scalar, Value, Values,
+};
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -70,11 +73,13 @@ pub enum Given {
     Number(Number),
     /// A vector.
     Lanes(Vec<Number>),
+    /// An array in a struct.
+    Elements(Vec<Number>),
     /// A pointer into the memory of that number.
     Pointer(usize),
     /// Local memory of OpenCL.
     Local(u64),
-    /// A struct: its fields by the paths that lead to them. What is not there is zero.
+    /// A struct: its members by their names.
     Fields(Vec<(String, Given)>),
 }
 
@@ -97,8 +102,8 @@ pub enum PlanError {
         /// Its size.
         bytes: u64,
     },
-    /// A launch description has no structs.
-    #[error("parameter {0} is a struct, and launch descriptions have none")]
+    /// A struct of which it is not known how it is written.
+    #[error("how the type of parameter {0} is written is not known")]
     Struct(String),
     /// A launch description sets no variables of the device.
     #[error("{0} is a variable that holds a pointer, and launch descriptions set none")]
@@ -154,7 +159,12 @@ impl Maker<'_> {
             ParameterKind::Dependent if self.array(name).is_some() => self.pointer(name),
             ParameterKind::Dependent => Ok(self.scalars(name, None, 1)),
             ParameterKind::Scalars { scalar, lanes } => Ok(self.scalars(name, Some(*scalar), *lanes)),
-            ParameterKind::Other(what) => self.fields(name, what),
+            ParameterKind::Array { count, .. } => {
+                let element = |at: u64| Number::Integer(self.value(&format!("{name}[{at}]")));
+                Ok(Given::Elements((0..*count).map(element).collect()))
+            }
+            ParameterKind::Struct(record) => self.members(name, record),
+            ParameterKind::Other(what) => Err(PlanError::Ungivable { name: name.to_owned(), what: what.clone() }),
         }
     }
 
@@ -227,29 +237,18 @@ impl Maker<'_> {
         position.and_then(|position| self.params[position]).unwrap_or(1)
     }
 
-    /// A struct, of which the kernel's parameters and arrays are the leaves.
-    fn fields(&mut self, name: &str, what: &str) -> Result<Given, PlanError> {
-        let refused = || PlanError::Ungivable { name: name.to_owned(), what: what.to_owned() };
-        if !what.starts_with("the struct ") || self.array(name).is_some() {
-            return Err(refused());
+    /// A struct, of which the kernel's parameters and arrays are the leaves; of a union the first member.
+    fn members(&mut self, name: &str, record: &Record) -> Result<Given, PlanError> {
+        let mut fields = Vec::new();
+        let mut end = 0;
+        for member in record.members.iter().filter(|member| !member.name.is_empty()) {
+            if member.offset < end {
+                continue;
+            }
+            end = member.offset + member.bytes;
+            fields.push((member.name.clone(), self.argument(&format!("{name}.{}", member.name), &member.kind)?));
         }
-        let kernel = self.subject.kernel;
-        let field = |leaf: &str| leaf.strip_prefix(name)?.strip_prefix('.').map(str::to_owned);
-        let scalars = kernel.params.iter().filter_map(|(_, param)| Some((field(&param.name)?, param)));
-        let mut fields: Vec<(String, Given)> = Vec::new();
-        for (path, param) in scalars {
-            let value = self.value(&param.name);
-            let is_bool = param.ty == ScalarType::Bool;
-            fields
-                .push((path, Given::Number(if is_bool { Number::Truth(value != 0) } else { Number::Integer(value) })));
-        }
-        let arrays = kernel.arrays.iter().filter(|(_, array)| array.is_param);
-        let pointers: Vec<(String, String)> =
-            arrays.filter_map(|(_, array)| Some((field(&array.name)?, array.name.clone()))).collect();
-        for (path, array) in pointers {
-            fields.push((path, self.pointer(&array)?));
-        }
-        if fields.is_empty() { Err(refused()) } else { Ok(Given::Fields(fields)) }
+        Ok(Given::Fields(fields))
     }
 
     /// Memory for pointers that the host puts into variables of the device.
@@ -275,7 +274,7 @@ impl Maker<'_> {
 /// What memory holds: zeros, ones, small numbers; numbers that differ where the verdict takes that for granted.
 fn contents(report: &KernelReport, seed: u64, count: u64) -> Values {
     let assumes = |text: &str| report.assumptions.iter().any(|each| each.text.contains(text));
-    if assumes("differs between any two threads") {
+    if assumes("differs between any two threads") || assumes("holds for any two threads") {
         return Values::Range(Number::Integer(0), Number::Integer(i128::from(count)));
     }
     match seed {
@@ -334,25 +333,29 @@ impl Plan {
             values: memory.values.clone(),
             place: None,
         });
-        let mut arguments = Vec::new();
-        for (name, given) in &self.arguments {
-            let value = match given {
-                Given::Number(number) => Value::Number(*number),
-                Given::Lanes(lanes) => Value::Lanes(lanes.clone()),
-                Given::Pointer(at) => Value::Buffer { buffer: *at, offset: self.memory[*at].before },
-                Given::Local(bytes) => Value::Local { bytes: *bytes },
-                Given::Fields(_) => return Err(PlanError::Struct(name.clone())),
-            };
-            arguments.push(Argument { name: name.clone(), value, place: None });
-        }
+        let arguments = self.arguments.iter().map(|(name, given)| self.described(name, given)).collect();
         let launch = Launch {
             kernel: self.kernel.clone(),
             grid: self.geometry.grid,
             block: self.geometry.block,
             shared: self.shared,
+            blocks: Blocks::Independent,
             arguments,
             place: None,
         };
         Ok(Description { path: PathBuf::new(), buffers: buffers.collect(), launches: vec![launch] })
+    }
+
+    fn described(&self, name: &str, given: &Given) -> Argument {
+        let value = match given {
+            Given::Number(number) => Value::Number(*number),
+            Given::Lanes(numbers) | Given::Elements(numbers) => Value::Lanes(numbers.clone()),
+            Given::Pointer(at) => Value::Buffer { buffer: *at, offset: self.memory[*at].before },
+            Given::Local(bytes) => Value::Local { bytes: *bytes },
+            Given::Fields(fields) => {
+                Value::Fields(fields.iter().map(|(name, given)| self.described(name, given)).collect())
+            }
+        };
+        Argument { name: name.to_owned(), value, place: None }
     }
 }

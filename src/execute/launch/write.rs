@@ -1,6 +1,6 @@
 //! The text of a description: what [`super::parse`] reads back.
 
-use super::{Argument, Buffer, Description, Launch, Number, Value, Values};
+use super::{Argument, Blocks, Buffer, Description, Launch, Number, Value, Values};
 use std::fmt::Write;
 
 /// The text of a description.
@@ -46,20 +46,31 @@ fn of_launch(launch: &Launch, buffers: &[Buffer]) -> String {
     if launch.shared > 0 {
         let _ = writeln!(text, "shared = {}", launch.shared);
     }
+    if launch.blocks == Blocks::Cooperative {
+        text.push_str("cooperative = true\n");
+    }
     for Argument { name, value, .. } in &launch.arguments {
-        let value = match value {
-            Value::Number(number) => scalar(*number),
-            Value::Lanes(numbers) => list(numbers),
-            Value::Buffer { buffer, offset: 0 } => format!("{{ buffer = {} }}", quoted(&buffers[*buffer].name)),
-            Value::Buffer { buffer, offset } => {
-                format!("{{ buffer = {}, offset = {offset} }}", quoted(&buffers[*buffer].name))
-            }
-            Value::Local { bytes } => format!("{{ local = {bytes} }}"),
-        };
+        let value = given(value, buffers);
         let _ = writeln!(text, "arguments.{} = {value}", key(name));
     }
     text.push('\n');
     text
+}
+
+fn given(value: &Value, buffers: &[Buffer]) -> String {
+    match value {
+        Value::Number(number) => scalar(*number),
+        Value::Lanes(numbers) => list(numbers),
+        Value::Buffer { buffer, offset: 0 } => format!("{{ buffer = {} }}", quoted(&buffers[*buffer].name)),
+        Value::Buffer { buffer, offset } => {
+            format!("{{ buffer = {}, offset = {offset} }}", quoted(&buffers[*buffer].name))
+        }
+        Value::Local { bytes } => format!("{{ local = {bytes} }}"),
+        Value::Fields(fields) => {
+            let field = |field: &Argument| format!("{} = {}", key(&field.name), given(&field.value, buffers));
+            format!("{{ {} }}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 fn scalar(number: Number) -> String {
