@@ -30,7 +30,7 @@ const MEMORY: &str = "
 // Memory of the device; it passes for a pointer to anything.
 struct Memory {
   char *start;
-  template <class T> operator T *() const { return (T *)start; }
+  template <class Pointee> operator Pointee *() const { return (Pointee *)start; }
 };
 
 // Zeros: that many bytes, of which some are before the pointer.
@@ -44,14 +44,14 @@ static Memory zeros(size_t bytes, size_t before = 0) {
 
 const FILLED: &str = "
 // Numbers, each a step further than the one before it; some are before the pointer.
-template <class T> static Memory numbers(size_t count, T first, T step, size_t before = 0) {
-  T *host = (T *)malloc(count * sizeof(T));
-  for (size_t i = 0; i < count; ++i) host[i] = (T)(first + i * step);
+template <class Element> static Memory numbers(size_t count, Element first, Element step, size_t before = 0) {
+  Element *host = (Element *)malloc(count * sizeof(Element));
+  for (size_t at = 0; at < count; ++at) host[at] = (Element)(first + at * step);
   void *start = 0;
-  check(cudaMalloc(&start, count * sizeof(T)));
-  check(cudaMemcpy(start, host, count * sizeof(T), cudaMemcpyHostToDevice));
+  check(cudaMalloc(&start, count * sizeof(Element)));
+  check(cudaMemcpy(start, host, count * sizeof(Element), cudaMemcpyHostToDevice));
   free(host);
-  return {(char *)start + before * sizeof(T)};
+  return {(char *)start + before * sizeof(Element)};
 }
 ";
 
@@ -59,7 +59,7 @@ const VALUE: &str = "
 // A number that becomes whatever type the parameter has.
 struct value {
   long long number;
-  template <class T> operator T() const { return (T)number; }
+  template <class Wanted> operator Wanted() const { return (Wanted)number; }
 };
 ";
 
