@@ -278,14 +278,13 @@ impl<'a> Collector<'a> {
             self.current.fill(None);
         }
         self.epochs = Some(epochs);
-        self.tile = match self.by_tile.get(&epochs.tile) {
-            Some(&tile) => tile,
-            None => {
-                let tile = self.tiles.len() as u32;
-                self.tiles.push(Passed { tile: epochs.tile, ..Passed::default() });
-                self.by_tile.insert(epochs.tile, tile);
-                tile
-            }
+        self.tile = if let Some(&tile) = self.by_tile.get(&epochs.tile) {
+            tile
+        } else {
+            let tile = self.tiles.len() as u32;
+            self.tiles.push(Passed { tile: epochs.tile, ..Passed::default() });
+            self.by_tile.insert(epochs.tile, tile);
+            tile
         };
     }
 

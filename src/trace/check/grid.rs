@@ -126,7 +126,9 @@ fn is_suspect(cluster: &[Span]) -> bool {
     let writes = cluster.iter().any(|span| kind_of(span.manner) != Kind::Read);
     let same_block = cluster.iter().all(|span| span.block == first.block);
     let same_atomic = kind_of(first.manner) >= Kind::AtomicDevice
-        && cluster.iter().all(|span| span.manner == first.manner && (span.start - first.start) % first.bytes() == 0);
+        && cluster
+            .iter()
+            .all(|span| span.manner == first.manner && (span.start - first.start).is_multiple_of(first.bytes()));
     writes && !same_block && !same_atomic
 }
 

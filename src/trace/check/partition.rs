@@ -87,10 +87,10 @@ impl<'a> Partitions<'a> {
         let end = span.end().saturating_sub(self.start);
         let first = span.start.saturating_sub(self.start) >> self.width;
         let last = (end.saturating_sub(1) >> self.width).min(self.shelves.len() as u64 - 1);
-        for at in first as usize..=last as usize {
-            staged[at].add(span);
-            if staged[at].bytes().len() >= STAGE {
-                self.shelve(at, &mut staged[at]);
+        for (at, frame) in staged.iter_mut().enumerate().take(last as usize + 1).skip(first as usize) {
+            frame.add(span);
+            if frame.bytes().len() >= STAGE {
+                self.shelve(at, frame);
             }
         }
     }
@@ -105,9 +105,9 @@ impl<'a> Partitions<'a> {
     fn shelve(&self, at: usize, frame: &mut Frame) {
         let mut shelf = self.shelves[at].lock().unwrap_or_else(PoisonError::into_inner);
         let more = shelf.add(frame) as u64;
-        let held = self.held.fetch_add(more, Ordering::Relaxed) + more;
+        let in_all = self.held.fetch_add(more, Ordering::Relaxed) + more;
         frame.clear();
-        if held > self.limit {
+        if in_all > self.limit {
             self.held.fetch_sub(shelf.memory.len() as u64, Ordering::Relaxed);
             if let Err(error) = shelf.spill() {
                 *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);

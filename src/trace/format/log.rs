@@ -180,7 +180,6 @@ pub fn read_log(from: impl Read + Seek) -> Result<Log, HeadError> {
                 if waiting.len() >= 4 * rayon::current_num_threads() {
                     reading.take_accesses(&mut waiting);
                 }
-                continue;
             }
             Next::Chunk(chunk) => {
                 reading.take_accesses(&mut waiting);
