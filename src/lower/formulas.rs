@@ -13,7 +13,7 @@ use super::scan;
 use super::value::{Base, Pointer, Value};
 use crate::builtins::{Direction, Formula, OffsetUnit};
 use crate::calculus::{Basis, BinaryOp, Expr as Node, ExprId, HavocReason, SAME_BLOCK, ScalarType, Stmt};
-use crate::resolve::program::Expr;
+use crate::resolve::program::{Expr, ExprKind};
 use crate::source::Span;
 
 impl Pass<'_> {
@@ -31,7 +31,7 @@ impl Pass<'_> {
         Err(problem.unwrap_or_else(|| "it is about more than the values of variables".to_owned()))
     }
 
-    /// An assumption, conjunct by conjunct. One that is not understood is dropped, which can only cost a proof.
+    /// An assumption, conjunct by conjunct. What is not understood is dropped, which can only cost a proof.
     pub(super) fn assume(&mut self, arg: &Expr) {
         match self.annotated(arg) {
             Ok(cond) => {
@@ -43,7 +43,13 @@ impl Pass<'_> {
                     }
                 }
             }
-            Err(why) => self.note(arg.span, format!("this assumption is not relied on: {why}")),
+            Err(why) => match conjuncts(arg) {
+                Some((a, b)) => {
+                    self.assume(a);
+                    self.assume(b);
+                }
+                None => self.note(arg.span, format!("this assumption is not relied on: {why}")),
+            },
         }
     }
 
@@ -193,5 +199,14 @@ impl Pass<'_> {
     fn both(&mut self, own: ExprId) -> ExprId {
         let other = self.exprs().other(own);
         self.exprs().and(own, other)
+    }
+}
+
+/// The sides of `a && b`, through the conversions of annotations' parameters.
+fn conjuncts(condition: &Expr) -> Option<(&Expr, &Expr)> {
+    match &condition.kind {
+        ExprKind::And(a, b) => Some((a, b)),
+        ExprKind::Convert(inner) => conjuncts(inner),
+        _ => None,
     }
 }
