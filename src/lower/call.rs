@@ -86,9 +86,6 @@ impl Pass<'_> {
 
     /// A call of a function that is not defined: its pointer arguments and the unit's global variables may change.
     pub(super) fn unknown_call(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
-        if let Some(value) = self.collective(name, args, call) {
-            return value;
-        }
         let values: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
         let reason = HavocReason::Call(name.to_owned());
         let mut arrays = self.global_arrays();

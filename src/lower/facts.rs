@@ -82,7 +82,6 @@ pub(super) struct Facts {
     in_memory: BTreeSet<TargetId>,
     /// What pointers that are loaded from memory may point to.
     pub(super) stored: Stored,
-    collectives: bool,
     /// Whether the current pass learned something that it had already relied on.
     pub(super) changed: bool,
 }
@@ -167,17 +166,6 @@ impl Facts {
     /// Records that pointers in a private copy may have been changed.
     pub(super) fn note_overwritten(&mut self, target: TargetId) {
         self.changed |= self.stored.overwritten.insert(target);
-    }
-
-    /// Records that the kernel runs collectives, which are counted from its start.
-    pub(super) fn count_collectives(&mut self) {
-        self.changed |= !self.collectives;
-        self.collectives = true;
-    }
-
-    /// Whether the kernel runs collectives.
-    pub(super) fn counts_collectives(&self) -> bool {
-        self.collectives
     }
 
     /// Whether pointers in a private copy may have been changed.

@@ -28,7 +28,6 @@ mod asm;
 mod builtin;
 mod call;
 mod claims;
-mod collective;
 mod convert;
 mod expr;
 mod facts;

@@ -65,8 +65,6 @@ pub(super) struct Pass<'p> {
     pub(super) annotation_problem: Option<String>,
     /// The targets that live in arrays of global memory, by array.
     pub(super) global_targets: FxHashMap<ArrayId, TargetId>,
-    /// How many collectives a thread has run, if the kernel has any.
-    pub(super) collectives: Option<VarId>,
     /// Parameters that live in memory, by array.
     pub(super) passed: FxHashMap<ArrayId, TargetId>,
     blocks: Vec<Vec<Stmt>>,
@@ -100,7 +98,6 @@ impl<'p> Pass<'p> {
             in_annotation: false,
             annotation_problem: None,
             global_targets: FxHashMap::default(),
-            collectives: None,
             passed: FxHashMap::default(),
             blocks: vec![Vec::new()],
             statements: 0,
@@ -116,7 +113,6 @@ impl<'p> Pass<'p> {
             self.unsupported(*span, reason.clone());
         }
         self.kernel_params(&function.params);
-        self.start_collectives();
         let Some(body) = &function.body else {
             return self.unsupported(function.span, "kernel without a body".to_owned());
         };
