@@ -293,9 +293,10 @@ fn opencl(name: &str) -> Option<Meaning> {
         }
         // Their pointers are all results.
         "sincos" | "fract" | "modf" | "frexp" | "remquo" | "lgamma_r" => pure(ResultType::First),
-        "read_imagef" => unmodelled("image read", true, ResultType::Fixed(NamedType::Vector(FLOAT, 4))),
-        "read_imagei" => unmodelled("image read", true, ResultType::Fixed(NamedType::Vector(INT, 4))),
-        "read_imageui" => unmodelled("image read", true, ResultType::Fixed(NamedType::Vector(UINT, 4))),
+        // What an image holds changes by writes to images only, and these are not modelled.
+        "read_imagef" => pure(ResultType::Fixed(NamedType::Vector(FLOAT, 4))),
+        "read_imagei" => pure(ResultType::Fixed(NamedType::Vector(INT, 4))),
+        "read_imageui" => pure(ResultType::Fixed(NamedType::Vector(UINT, 4))),
         "write_imagef" | "write_imagei" | "write_imageui" => unmodelled("image write", true, ResultType::Void),
         "get_image_width" | "get_image_height" | "get_image_depth" => pure(fixed(INT)),
         "get_image_dim" => pure(ResultType::Fixed(NamedType::Vector(INT, 2))),
@@ -325,25 +326,32 @@ fn opencl_by_form(name: &str) -> Option<Meaning> {
         return Some(pure(ResultType::Fixed(named_type(Language::OpenCl, rest)?)));
     }
     if let Some(rest) = name.strip_prefix("vload") {
-        if let Some(lanes) = rest.strip_prefix("a_half").or_else(|| rest.strip_prefix("_half")) {
-            let reason = "load of a vector of `half`";
-            let made = match lanes.parse() {
-                Ok(lanes) => NamedType::Vector(FLOAT, lanes),
-                Err(_) => NamedType::Scalar(FLOAT),
-            };
-            return Some(unmodelled(reason, true, ResultType::Fixed(made)));
+        if let Some((lanes, stride)) = half_lanes(rest) {
+            let made = if lanes == 1 { NamedType::Scalar(FLOAT) } else { NamedType::Vector(FLOAT, lanes) };
+            return Some(meaning(Builtin::HalfLoad { lanes, stride }, ResultType::Fixed(made)));
         }
         let lanes = rest.parse().ok().filter(|lanes| matches!(lanes, 2 | 3 | 4 | 8 | 16))?;
         return Some(meaning(Builtin::VectorLoad(lanes), ResultType::Loaded(lanes)));
     }
     if let Some(rest) = name.strip_prefix("vstore") {
-        if rest.starts_with("a_half") || rest.starts_with("_half") {
-            return Some(unmodelled("store of a vector of `half`", true, ResultType::Void));
+        let rounded = ["_rte", "_rtz", "_rtp", "_rtn"].into_iter().find_map(|mode| rest.strip_suffix(mode));
+        if let Some((lanes, stride)) = half_lanes(rounded.unwrap_or(rest)) {
+            return Some(meaning(Builtin::HalfStore { lanes, stride }, ResultType::Void));
         }
         let lanes = rest.parse().ok().filter(|lanes| matches!(lanes, 2 | 3 | 4 | 8 | 16))?;
         return Some(meaning(Builtin::VectorStore(lanes), ResultType::Void));
     }
     None
+}
+
+/// Lanes of `_halfN` and `a_halfN`, and how many lanes each vector takes in memory: aligned ones of three take four.
+fn half_lanes(rest: &str) -> Option<(u8, u8)> {
+    let aligned = rest.strip_prefix("a_half");
+    let lanes = match aligned.or_else(|| rest.strip_prefix("_half"))? {
+        "" => 1,
+        lanes => lanes.parse().ok().filter(|lanes| matches!(lanes, 2 | 3 | 4 | 8 | 16))?,
+    };
+    Some((lanes, if aligned.is_some() && lanes == 3 { 4 } else { lanes }))
 }
 
 /// The type that OpenCL's `convert_T`, `convert_T_sat`, `convert_T_rte` and so on convert to.

@@ -77,6 +77,20 @@ pub enum Builtin {
     VectorLoad(u8),
     /// `vstoreN(value, offset, p)`, with the number of lanes.
     VectorStore(u8),
+    /// `vload_halfN(offset, p)`: so many lanes, each converted; the vectors lie `stride` lanes apart.
+    HalfLoad {
+        /// Lanes of the vector.
+        lanes: u8,
+        /// Lanes from one vector to the next.
+        stride: u8,
+    },
+    /// `vstore_halfN(value, offset, p)`, likewise.
+    HalfStore {
+        /// Lanes of the vector.
+        lanes: u8,
+        /// Lanes from one vector to the next.
+        stride: u8,
+    },
     /// `make_float4(…)` and its kin: builds a vector, by type name.
     MakeVector(String),
     /// Loads through a cache hint: `__ldg(p)`.

@@ -1,8 +1,10 @@
-//! Inline assembly: instructions that only compute leave unknown values in their outputs; any other may
-//! do anything.
+//! Inline assembly: instructions that only compute leave unknown values in their outputs; plain loads and stores
+//! through pointer operands access memory; `bar.sync 0` is the barrier of the block. Any other may do anything.
 
+use super::access::Touch;
 use super::pass::Pass;
-use crate::calculus::HavocReason;
+use super::value::Value;
+use crate::calculus::{BinaryOp, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::Expr;
 use crate::source::Span;
 
@@ -88,11 +90,21 @@ const HARMLESS: &[&str] = &[
 impl Pass<'_> {
     /// Lowers an `asm` statement.
     pub(super) fn inline_assembly(&mut self, asm: &Asm<'_>, span: Span) {
-        for input in asm.inputs {
-            self.effect(input);
-        }
-        if !is_harmless(asm.text) || (asm.clobbers_memory && !is_only_fence(asm.text)) {
-            self.unsupported(span, "inline assembly that may touch memory or other threads".to_owned());
+        match steps(asm.text) {
+            Some(steps) if !steps.is_empty() => {
+                let inputs: Vec<Value> = asm.inputs.iter().map(|input| self.value(input)).collect();
+                for step in steps {
+                    self.step(&step, &inputs, asm.outputs.len(), span);
+                }
+            }
+            _ => {
+                for input in asm.inputs {
+                    self.effect(input);
+                }
+                if !is_harmless(asm.text) || (asm.clobbers_memory && !is_only_fence(asm.text)) {
+                    self.unsupported(span, WHOLLY_UNKNOWN.to_owned());
+                }
+            }
         }
         let reason = if asm.text.contains("clock") || asm.text.contains("globaltimer") {
             HavocReason::Schedule("inline assembly".to_owned())
@@ -103,6 +115,91 @@ impl Pass<'_> {
             self.forget(output, &reason, span);
         }
     }
+}
+
+/// What is said of assembly that is not understood.
+const WHOLLY_UNKNOWN: &str = "inline assembly that may touch memory or other threads";
+
+impl Pass<'_> {
+    /// One instruction that does more than compute.
+    fn step(&mut self, step: &Step, inputs: &[Value], outputs: usize, span: Span) {
+        match *step {
+            Step::Barrier => {
+                let memory = SyncMemory { shared: true, global: true };
+                let site = self.site(span);
+                self.emit(Stmt::Sync { scope: SyncScope::Block, memory, site });
+            }
+            Step::Access { touch, operand, offset, bytes } => {
+                let address = operand.checked_sub(outputs).and_then(|at| inputs.get(at));
+                let Some(Value::Pointer(pointer)) = address else {
+                    // An address in a window of its own, as `__cvta_generic_to_shared` gives.
+                    return self.unsupported(span, WHOLLY_UNKNOWN.to_owned());
+                };
+                let mut pointer = pointer.clone();
+                let by = self.exprs().int(offset.into(), ScalarType::I64);
+                pointer.offset = self.exprs().binary(BinaryOp::Add, pointer.offset, by);
+                let bytes = self.exprs().int(bytes.into(), ScalarType::I64);
+                self.move_bytes(&pointer, touch, bytes, span);
+            }
+        }
+    }
+}
+
+/// An instruction that does more than compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// All threads of the block wait.
+    Barrier,
+    /// An access at the address in an operand, so many bytes further on.
+    Access { touch: Touch, operand: usize, offset: i32, bytes: u32 },
+}
+
+/// What the instructions of a template do, in order, besides computing; `None` if one of them is not understood.
+fn steps(text: &str) -> Option<Vec<Step>> {
+    let text = text.replace("\\n", "\n").replace("\\t", " ");
+    let mut steps = Vec::new();
+    for line in text.split([';', '\n']).map(|line| line.trim().trim_matches('"').trim()) {
+        // Braces around instructions, not those around the lanes of an operand.
+        let line = line.strip_prefix(['{', '}']).unwrap_or(line).trim();
+        let (name, operands) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let mut parts = name.split('.');
+        match parts.next().unwrap_or("") {
+            "" if line.is_empty() || line.starts_with(".reg") => {}
+            opcode if HARMLESS.contains(&opcode) => {}
+            "bar" | "barrier" if matches!(name, "bar.sync" | "barrier.sync" | "barrier.sync.aligned") => {
+                steps.push((operands.trim() == "0").then_some(Step::Barrier)?);
+            }
+            "ld" => steps.push(access(Touch::Read, parts, operands.rsplit_once('[')?.1)?),
+            "st" => steps.push(access(Touch::Write, parts, operands.split_once('[')?.1)?),
+            _ => return None,
+        }
+    }
+    Some(steps)
+}
+
+/// A plain load or store at `%2+16], …`. Strong ones, which are atomic, are not understood.
+fn access<'t>(touch: Touch, suffixes: impl Iterator<Item = &'t str>, address: &str) -> Option<Step> {
+    let (mut lanes, mut width) = (1, None);
+    for suffix in suffixes {
+        match suffix {
+            "global" | "shared" | "const" | "local" | "volatile" | "nc" | "ca" | "cg" | "cs" | "cv" | "lu" | "wb"
+            | "wt" => {}
+            "v2" => lanes = 2,
+            "v4" => lanes = 4,
+            "b8" | "u8" | "s8" => width = Some(1),
+            "b16" | "u16" | "s16" => width = Some(2),
+            "b32" | "u32" | "s32" | "f32" => width = Some(4),
+            "b64" | "u64" | "s64" | "f64" => width = Some(8),
+            hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
+            _ => return None,
+        }
+    }
+    let address = address.split_once(']')?.0.trim().strip_prefix('%')?;
+    let (operand, offset) = match address.split_once('+') {
+        Some((operand, offset)) => (operand.trim(), offset.trim().parse().ok()?),
+        None => (address, 0),
+    };
+    Some(Step::Access { touch, operand: operand.parse().ok()?, offset, bytes: lanes * width? })
 }
 
 /// The instructions of a template, without predicates, labels, suffixes and declarations.
@@ -138,6 +235,28 @@ mod tests {
         assert!(is_harmless("mov.u32 %0, %%laneid;"));
         assert!(is_harmless("{ .reg .pred p; setp.eq.u32 p, %1, 0; @p add.u32 %0, %1, 1; }"));
         assert!(is_harmless(""));
+    }
+
+    #[test]
+    fn plain_accesses_and_the_barrier_of_the_block_are_understood() {
+        let access = |touch, operand, offset, bytes| Step::Access { touch, operand, offset, bytes };
+        assert_eq!(steps("bar.sync 0;"), Some(vec![Step::Barrier]));
+        assert_eq!(steps("ld.global.nc.f32 %0, [%1];"), Some(vec![access(Touch::Read, 1, 0, 4)]));
+        let vector = "{ .reg .b32 a; ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4 + 16]; }";
+        assert_eq!(steps(vector), Some(vec![access(Touch::Read, 4, 16, 16)]));
+        assert_eq!(steps("mov.u32 %0, 1;\\n\\tst.global.u64 [%1], %0;"), Some(vec![access(Touch::Write, 1, 0, 8)]));
+        for text in [
+            "bar.sync 1;",
+            "bar.sync 0, 64;",
+            "bar.arrive 0;",
+            "@p st.shared.u32 [%0], 1;",
+            "ld.acquire.gpu.u32 %0, [%1];",
+            "ld.global.u32 %0, [addr];",
+            "red.add.f32 [%0], 1;",
+            "exit;",
+        ] {
+            assert_eq!(steps(text), None, "{text}");
+        }
     }
 
     #[test]

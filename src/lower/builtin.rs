@@ -78,6 +78,8 @@ impl Pass<'_> {
             }
             Builtin::VectorLoad(lanes) => self.vector_load(*lanes, args, call),
             Builtin::VectorStore(lanes) => self.vector_store(*lanes, args, call),
+            Builtin::HalfLoad { lanes, stride } => self.half_load((*lanes, *stride), name, args, call),
+            Builtin::HalfStore { lanes, stride } => self.half_store((*lanes, *stride), args, call),
             Builtin::MakeVector(_) => self.construct(args, call.ty),
             Builtin::CachedLoad => self.cached_load(args, call),
             Builtin::CachedStore => self.cached_store(args, call),
@@ -383,7 +385,7 @@ impl Pass<'_> {
 
     fn vector_load(&mut self, lanes: u8, args: &[Expr], call: &Expr) -> Value {
         let [offset, pointer] = args else { return self.missing(call) };
-        let places = self.vector_places(lanes, offset, pointer, call);
+        let places = self.vector_places((lanes, lanes), offset, pointer, call);
         if let Some(place) = whole_vector(&places, call.ty, self.layout.size(call.ty)) {
             return self.load(&place, call.span);
         }
@@ -393,7 +395,7 @@ impl Pass<'_> {
     fn vector_store(&mut self, lanes: u8, args: &[Expr], call: &Expr) -> Value {
         let [value, offset, pointer] = args else { return self.missing(call) };
         let stored = self.value(value);
-        let places = self.vector_places(lanes, offset, pointer, call);
+        let places = self.vector_places((lanes, lanes), offset, pointer, call);
         if let Some(place) = whole_vector(&places, value.ty, self.layout.size(value.ty)) {
             self.store(&place, stored, call.span);
         } else {
@@ -405,13 +407,39 @@ impl Pass<'_> {
         Value::Void
     }
 
-    /// The lanes at `pointer + offset * lanes`, with their distance from the first in bytes.
-    fn vector_places(&mut self, lanes: u8, offset: &Expr, pointer: &Expr, call: &Expr) -> Vec<(Place, u64)> {
+    /// Lanes of 16 bits, each converted.
+    fn half_load(&mut self, lanes: (u8, u8), name: &str, args: &[Expr], call: &Expr) -> Value {
+        let [offset, pointer] = args else { return self.missing(call) };
+        let places = self.vector_places(lanes, offset, pointer, call);
+        let loaded: Vec<Value> = places.iter().map(|(place, _)| self.load(place, call.span)).collect();
+        let scalar = |value: Value| if let Value::Scalar(expr) = value { Some(expr) } else { None };
+        let scalars: Vec<ExprId> = loaded.into_iter().filter_map(scalar).collect();
+        self.function_value(name, &scalars, call.ty)
+    }
+
+    fn half_store(&mut self, lanes: (u8, u8), args: &[Expr], call: &Expr) -> Value {
+        let [value, offset, pointer] = args else { return self.missing(call) };
+        self.effect(value);
+        for (place, _) in self.vector_places(lanes, offset, pointer, call) {
+            let rounded = self.unknown_value(place.ty, &HavocReason::Other("a rounded value".to_owned()), call.span);
+            self.store(&place, rounded, call.span);
+        }
+        Value::Void
+    }
+
+    /// The lanes at `pointer + offset * stride`, with the distance of their ends from the first in bytes.
+    fn vector_places(
+        &mut self,
+        (lanes, stride): (u8, u8),
+        offset: &Expr,
+        pointer: &Expr,
+        call: &Expr,
+    ) -> Vec<(Place, u64)> {
         let element = self.layout.pointee(pointer.ty).unwrap_or(call.ty);
         let count = self.scalar(offset);
         let start = self.pointer(pointer);
         let count = self.exprs().convert(ScalarType::I64, count);
-        let width = self.exprs().int(i128::from(lanes), ScalarType::I64);
+        let width = self.exprs().int(i128::from(stride), ScalarType::I64);
         let first = self.exprs().binary(BinaryOp::Mul, count, width);
         let start = self.move_pointer(start, first, element, call.span);
         let size = self.layout.size(element);

@@ -114,6 +114,7 @@ impl<'a> Walker<'a> {
         match meaning {
             // What comes from other work-items here orders no memory and is none.
             Some(Builtin::Unmodelled { .. }) if name.starts_with("work_group_") => {}
+            Some(_) if name.starts_with("read_image") => self.leave_out(callee.span, "image read"),
             Some(Builtin::Unmodelled { reason, touches_memory: true }) => self.leave_out(callee.span, reason),
             Some(Builtin::CopyMemory | Builtin::SetMemory) => {
                 self.leave_out(callee.span, format!("call of `{name}`"));
