@@ -127,7 +127,7 @@ fn what_may_touch_memory_says_so() {
     for name in ["surf2Dwrite", "__pipeline_memcpy_async", "malloc"] {
         assert!(touches(Cuda, name), "{name}");
     }
-    for name in ["async_work_group_copy", "wait_group_events", "write_imagef", "vstore_half", "atomic_init"] {
+    for name in ["async_work_group_copy", "wait_group_events", "write_imagef", "atomic_init"] {
         assert!(touches(OpenCl, name), "{name}");
     }
 }
