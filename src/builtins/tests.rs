@@ -121,7 +121,7 @@ fn what_may_touch_memory_says_so() {
         }
         other => panic!("{name}: {other:?}"),
     };
-    for name in ["__shfl_sync", "__shfl_down_sync", "__ballot_sync", "__any_sync", "__other_int"] {
+    for name in ["__shfl_sync", "__shfl_down_sync", "__ballot_sync", "__any_sync"] {
         assert!(!touches(Cuda, name), "{name}");
     }
     for name in ["surf2Dwrite", "__pipeline_memcpy_async", "malloc"] {
