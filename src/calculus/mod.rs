@@ -548,6 +548,9 @@ pub enum HavocReason {
     Uninitialized,
     /// The result of a call that is not modelled, by name.
     Call(String),
+    /// A name that nothing declares, taken to be a value. It may be a macro that is more than that, so that nothing is
+    /// proved of a kernel with one.
+    Undeclared(String),
     /// A clock, an active mask or another value that depends on the schedule, by name.
     Schedule(String),
     /// Whether the access just made is the one that a claim about accesses is about: any of them, in turn. A run looks

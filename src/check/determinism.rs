@@ -40,6 +40,9 @@ fn obstacle(context: &Context<'_>, verdict: &Verdict) -> Option<String> {
         Origin::Havoc(HavocReason::Call(name)) => {
             Some(format!("{name} at line {}, which is not known", context.line(opaque.span)))
         }
+        Origin::Havoc(HavocReason::Undeclared(name)) => {
+            Some(format!("`{name}` at line {}, which is not declared", context.line(opaque.span)))
+        }
         Origin::Havoc(HavocReason::Uninitialized) => {
             Some(format!("an uninitialised variable at line {}", context.line(opaque.span)))
         }

@@ -11,7 +11,7 @@
 use super::attempt::{Case, Persistence, Rest};
 use super::scopes::Attempt;
 use super::{Options, asking, claims, scopes};
-use crate::calculus::{ArrayId, Kernel, SiteId, Space, Unsupported, eval};
+use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, Unsupported, eval};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
@@ -92,8 +92,12 @@ impl<'a> Case<'a> {
         }
         // What touches no array is a note: an annotation that is left out.
         let touches = |unsupported: &Unsupported| unsupported.arrays.as_ref().is_none_or(|arrays| !arrays.is_empty());
-        if verdict.race == Race::RaceFree && self.kernel.unsupported.iter().any(touches) {
+        let undeclared = self.reads_undeclared_names();
+        if verdict.race == Race::RaceFree && (undeclared || self.kernel.unsupported.iter().any(touches)) {
             verdict.race = Race::Unknown;
+        }
+        if verdict.divergence == Divergence::Uniform && undeclared {
+            verdict.divergence = Divergence::Unknown;
         }
         // A barrier in code that is not seen orders more than is known, but some thread may not reach it.
         if verdict.divergence == Divergence::Uniform && self.passes_unseen_barriers() {
@@ -265,6 +269,11 @@ impl<'a> Case<'a> {
         self.kernel.unsupported.iter().any(|unsupported| unsupported.arrays.is_none())
     }
 
+    /// Whether a name that nothing declares was taken to be a value: a macro may be more than that.
+    fn reads_undeclared_names(&self) -> bool {
+        reads_undeclared_names(&self.kernel.body)
+    }
+
     /// Arrays that something unknown may touch.
     fn opaque_arrays(&self) -> BTreeSet<ArrayId> {
         self.kernel
@@ -294,4 +303,14 @@ impl<'a> Case<'a> {
         let names: Vec<String> = [Space::Global, Space::Shared].into_iter().filter_map(pointers).flatten().collect();
         (!names.is_empty()).then_some(Assumption::DisjointPointers(names))
     }
+}
+
+fn reads_undeclared_names(block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Havoc { reason, .. } => matches!(reason, HavocReason::Undeclared(_)),
+        Stmt::If { then, otherwise, .. } => reads_undeclared_names(then) || reads_undeclared_names(otherwise),
+        Stmt::For(it) => reads_undeclared_names(&it.body),
+        Stmt::Loop { body, .. } => reads_undeclared_names(body),
+        _ => false,
+    })
 }

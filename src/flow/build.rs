@@ -403,6 +403,7 @@ fn havoc(name: &str, reason: &HavocReason, span: Option<crate::source::Span>) ->
         HavocReason::Uninitialized => Source::Unset { name: name.to_owned(), span },
         HavocReason::Schedule(what) => Source::Schedule { what: what.clone(), span },
         HavocReason::Call(what) => Source::Unknown { what: format!("the result of {what}"), span },
+        HavocReason::Undeclared(what) => Source::Unknown { what: format!("the undeclared name `{what}`"), span },
         HavocReason::Choice => Source::Named(name.to_owned()),
         HavocReason::Other(what) => Source::Unknown { what: what.clone(), span },
     }

@@ -84,8 +84,11 @@ impl Pass<'_> {
             Builtin::CachedLoad => self.cached_load(args, call),
             Builtin::CachedStore => self.cached_store(args, call),
             Builtin::Undeclared => {
-                self.note(span, format!("`{name}` is not declared; it is taken to be a value"));
-                self.unknown_value(call.ty, &HavocReason::Other(format!("the undeclared name `{name}`")), span)
+                self.note(
+                    span,
+                    format!("`{name}` is not declared; it is taken to be a value, and nothing is proved with it"),
+                );
+                self.unknown_value(call.ty, &HavocReason::Undeclared(name.to_owned()), span)
             }
             Builtin::Random(random) => self.random(*random, name, args, call),
             Builtin::Fragment(fragment) => self.fragment(*fragment, name, args, call),

@@ -303,6 +303,7 @@ pub(crate) fn reason_text(reason: &HavocReason) -> String {
         HavocReason::Uninitialized => "uninitialized".to_owned(),
         HavocReason::Choice => "choice".to_owned(),
         HavocReason::Call(name) => format!("call {}", quoted(name, '"')),
+        HavocReason::Undeclared(name) => format!("undeclared {}", quoted(name, '"')),
         HavocReason::Schedule(name) => format!("schedule {}", quoted(name, '"')),
         HavocReason::Other(text) => format!("other {}", quoted(text, '"')),
     }

@@ -147,6 +147,8 @@ impl Parser<'_> {
             HavocReason::Choice
         } else if self.take_word("call") {
             HavocReason::Call(self.string()?)
+        } else if self.take_word("undeclared") {
+            HavocReason::Undeclared(self.string()?)
         } else if self.take_word("schedule") {
             HavocReason::Schedule(self.string()?)
         } else {
