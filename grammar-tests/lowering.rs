@@ -504,7 +504,7 @@ fn inline_assembly_that_computes_is_harmless_and_the_rest_is_not() {
         &["!unsupported", "havoc unknown.1 other \"inline assembly\"", "let x = unknown.1"],
     );
     check(
-        "__global__ void k(int *a) { asm volatile(\"st.global.u32 [%0], 1;\" :: \"l\"(a)); }",
+        "__global__ void k(int *a) { asm volatile(\"red.global.add.u32 [%0], 1;\" :: \"l\"(a)); }",
         &["unsupported \"inline assembly that may touch memory or other threads\""],
     );
 }
@@ -606,7 +606,7 @@ fn opencl_ids_are_size_t_and_barriers_order_what_their_flags_say() {
 fn assumptions_about_memory_are_dropped_without_an_access() {
     check(
         "__global__ void k(int *a, int n) { __builtin_assume(n > 3 && a[0] > 1); assert(n < 9); a[1] = 0; }",
-        &["assume n > 3", "!read", "assert n < 9 @1"],
+        &["assume n > 3", "!read", "assert n < 9 @2"],
     );
 }
 

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Files that the front ends read differently, and why.
-const EXCEPTIONS: &[(&str, &str)] = &[(
-    "fixtures/traps/unsupported.cu",
-    "`PITCH_FROM_ELSEWHERE` is declared nowhere: clang drops the statement that uses it, tree-sitter reads on",
-)];
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("fixtures/libraries/matrix_fragments.cu", "the header of `wmma` is not there: clang drops what uses it"),
+    ("fixtures/undeclared/references.cu", "clang drops statements with names that nothing declares"),
+    ("fixtures/undeclared/values.cu", "clang drops statements with names that nothing declares"),
+];
 
 /// Whether the front ends are known to read this file differently.
 pub(crate) fn is_exception(path: &Path) -> bool {

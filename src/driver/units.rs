@@ -94,8 +94,9 @@ fn adopted(own: Checked, other: Checked, unit: &Path) -> Checked {
     Checked { report, bugs: own.bugs.into_iter().chain(other.bugs).collect(), drafts: other.drafts }
 }
 
+/// How many kernels are not decided or rest on what is not understood: an undeclared name is a value by itself.
 fn unknown(report: &FileReport) -> usize {
-    report.kernels.iter().filter(|kernel| kernel.race == Race::Unknown).count()
+    report.kernels.iter().filter(|kernel| kernel.race == Race::Unknown || !kernel.unknowns.is_empty()).count()
 }
 
 /// Whether every kernel of `own` stands in `other` too; a template may have other instances there.

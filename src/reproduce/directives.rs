@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(brief, [(1, 1, "include"), (4, 5, "define"), (6, 6, "undef"), (7, 7, "if")]);
         assert_eq!(found[0].rest, "<a.h>");
         assert_eq!(found[1].macro_name(), Some("F"));
-        assert_eq!(found[1].rest, "F(x)  (x + N)");
+        assert_eq!(found[1].rest, "F(x) (x + N)");
         assert_eq!(&text[found[1].start..=found[1].start], "#");
         assert_eq!(found[3].macro_name(), None);
     }

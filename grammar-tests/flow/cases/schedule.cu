@@ -36,6 +36,6 @@ __global__ void shuffled(int *a, int v) {
 
 // flow: unknown
 __global__ void assembled(int *a) {
-  asm volatile("st.global.u32 [%0], 1;" ::"l"(a));
+  asm volatile("red.global.add.u32 [%0], 1;" ::"l"(a));
   a[threadIdx.x] = 0;
 }

@@ -1,6 +1,6 @@
 //! What is enumerated: small geometries and parameter values, or the ones that the scope fixes.
 
-use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryVar, Kernel, ScalarType, Stmt, Test};
+use crate::calculus::{Basis, Expr, ExprId, Geometry, Kernel, ScalarType, Stmt, Test};
 use crate::prove::Scope;
 use rustc_hash::FxHashSet;
 
@@ -25,8 +25,6 @@ const LIKELY: usize = 5;
 
 /// What a kernel mentions.
 pub(super) struct Mentions {
-    block: [bool; 3],
-    grid: [bool; 3],
     params: Vec<bool>,
     /// Small constants, sorted.
     constants: Vec<i128>,
@@ -36,13 +34,7 @@ pub(super) struct Mentions {
 
 impl Mentions {
     pub(super) fn of(kernel: &Kernel) -> Self {
-        let mut mentions = Mentions {
-            block: [false; 3],
-            grid: [false; 3],
-            params: vec![false; kernel.params.len()],
-            constants: Vec::new(),
-            statements: 0,
-        };
+        let mut mentions = Mentions { params: vec![false; kernel.params.len()], constants: Vec::new(), statements: 0 };
         let mut seen = FxHashSet::default();
         let mut bodies: Vec<&[Stmt]> = vec![&kernel.body];
         while let Some(body) = bodies.pop() {
@@ -70,10 +62,6 @@ impl Mentions {
 
     fn note(&mut self, node: &Expr) {
         match node {
-            Expr::Geometry(GeometryVar::ThreadIdx(axis) | GeometryVar::BlockDim(axis)) => {
-                self.block[axis.index()] = true;
-            }
-            Expr::Geometry(GeometryVar::BlockIdx(axis) | GeometryVar::GridDim(axis)) => self.grid[axis.index()] = true,
             Expr::Param(param) => self.params[param.index()] = true,
             Expr::Int(value, ScalarType::Int { .. }) if (0..=1 << 16).contains(value) => self.constants.push(*value),
             _ => {}
@@ -109,10 +97,10 @@ pub(super) struct Space {
 impl Space {
     pub(super) fn new(kernel: &Kernel, mentions: &Mentions, scope: &Scope) -> Self {
         let required = kernel.geometry.required_block;
-        let axis_of = |fixed: Option<u32>, mentioned: bool| fixed.or(if mentioned { None } else { Some(1) });
-        let block = [0, 1, 2]
-            .map(|axis| axis_of(scope.block[axis].or(required.map(|extents| extents[axis])), mentions.block[axis]));
-        let grid = [0, 1, 2].map(|axis| axis_of(scope.grid[axis], mentions.grid[axis]));
+        // An axis that the scope leaves open is open, also where no statement mentions it: its threads differ all the
+        // same, and a search that left them out would decide nothing.
+        let block = [0, 1, 2].map(|axis| scope.block[axis].or(required.map(|extents| extents[axis])));
+        let grid = scope.grid;
         let params = kernel.params.iter().map(|(id, param)| {
             let fixed = scope.params.get(id.index()).copied().flatten();
             let choice = match param.ty.range() {
