@@ -1,6 +1,6 @@
 //! What is enumerated: small geometries and parameter values, or the ones that the scope fixes.
 
-use crate::calculus::{Basis, Expr, ExprId, Geometry, Kernel, ScalarType, Stmt, Test};
+use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryVar, Kernel, ScalarType, Stmt, Test};
 use crate::prove::Scope;
 use rustc_hash::FxHashSet;
 
@@ -25,6 +25,8 @@ const LIKELY: usize = 5;
 
 /// What a kernel mentions.
 pub(super) struct Mentions {
+    block: [bool; 3],
+    grid: [bool; 3],
     params: Vec<bool>,
     /// Small constants, sorted.
     constants: Vec<i128>,
@@ -34,7 +36,17 @@ pub(super) struct Mentions {
 
 impl Mentions {
     pub(super) fn of(kernel: &Kernel) -> Self {
-        let mut mentions = Mentions { params: vec![false; kernel.params.len()], constants: Vec::new(), statements: 0 };
+        let mut mentions = Mentions {
+            block: [false; 3],
+            grid: [false; 3],
+            params: vec![false; kernel.params.len()],
+            constants: Vec::new(),
+            statements: 0,
+        };
+        // An id that decides nothing (of an empty `if`) stands in no statement.
+        for (_, node) in kernel.exprs.iter() {
+            mentions.note_axis(node);
+        }
         let mut seen = FxHashSet::default();
         let mut bodies: Vec<&[Stmt]> = vec![&kernel.body];
         while let Some(body) = bodies.pop() {
@@ -58,6 +70,16 @@ impl Mentions {
         mentions.constants.sort_unstable();
         mentions.constants.dedup();
         mentions
+    }
+
+    fn note_axis(&mut self, node: &Expr) {
+        match node {
+            Expr::Geometry(GeometryVar::ThreadIdx(axis) | GeometryVar::BlockDim(axis)) => {
+                self.block[axis.index()] = true;
+            }
+            Expr::Geometry(GeometryVar::BlockIdx(axis) | GeometryVar::GridDim(axis)) => self.grid[axis.index()] = true,
+            _ => {}
+        }
     }
 
     fn note(&mut self, node: &Expr) {
@@ -88,6 +110,9 @@ fn roots(stmt: &Stmt) -> Vec<ExprId> {
 pub(super) struct Space {
     pub(super) block: [Option<u32>; 3],
     pub(super) grid: [Option<u32>; 3],
+    /// Whether extents that the scope leaves open are taken as 1, because the kernel does not mention them. Its threads
+    /// differ along them all the same, so that such a search decides nothing.
+    is_narrowed: bool,
     pub(super) max_threads: u64,
     /// For each parameter: its type, and its value if it is fixed, unused or no number.
     params: Vec<(ScalarType, Option<Option<i128>>)>,
@@ -97,10 +122,11 @@ pub(super) struct Space {
 impl Space {
     pub(super) fn new(kernel: &Kernel, mentions: &Mentions, scope: &Scope) -> Self {
         let required = kernel.geometry.required_block;
-        // An axis that the scope leaves open is open, also where no statement mentions it: its threads differ all the
-        // same, and a search that left them out would decide nothing.
-        let block = [0, 1, 2].map(|axis| scope.block[axis].or(required.map(|extents| extents[axis])));
-        let grid = scope.grid;
+        let stated = [0, 1, 2].map(|axis| scope.block[axis].or(required.map(|extents| extents[axis])));
+        let extent = |fixed: Option<u32>, mentioned: bool| fixed.or(if mentioned { None } else { Some(1) });
+        let block = [0, 1, 2].map(|axis| extent(stated[axis], mentions.block[axis]));
+        let grid = [0, 1, 2].map(|axis| extent(scope.grid[axis], mentions.grid[axis]));
+        let is_narrowed = (block, grid) != (stated, scope.grid);
         let params = kernel.params.iter().map(|(id, param)| {
             let fixed = scope.params.get(id.index()).copied().flatten();
             let choice = match param.ty.range() {
@@ -114,6 +140,7 @@ impl Space {
         Space {
             block,
             grid,
+            is_narrowed,
             max_threads: u64::from(kernel.geometry.max_threads.unwrap_or(1024)).min(Geometry::MAX_BLOCK_THREADS),
             params: params.collect(),
             constants: mentions.constants.clone(),
@@ -147,7 +174,8 @@ impl Space {
 
     /// Whether one launch is all there is.
     pub(super) fn is_fixed(&self) -> bool {
-        self.block.iter().chain(&self.grid).all(Option::is_some)
+        !self.is_narrowed
+            && self.block.iter().chain(&self.grid).all(Option::is_some)
             && self.params.iter().all(|(_, choice)| choice.is_some())
     }
 

@@ -149,10 +149,14 @@ fn a_fixed_scope_is_decided() {
     let source = "kernel k(n: i32) { global y: element 4 var i: i32
       let i = convert<i32>(bid.x * bdim.x + tid.x)
       if i < n { write y[convert<i64>(i) * 4; 4] @0 } }";
-    let scope = Scope { block: [Some(1024), None, None], grid: [Some(2), None, None], params: vec![Some(2000)] };
+    let one = Some(1);
+    let scope = Scope { block: [Some(1024), one, one], grid: [Some(2), one, one], params: vec![Some(2000)] };
     let outcome = refute_in(source, &scope);
     assert!(outcome.decided && outcome.conflicts.is_empty());
     assert_eq!(outcome.runs, 1);
+    // Extents that the kernel does not mention and the scope leaves open are not searched, and not decided.
+    let narrowed = Scope { block: [Some(1024), None, one], ..scope.clone() };
+    assert!(!refute_in(source, &narrowed).decided);
     let open = Scope { params: vec![None], ..scope };
     assert!(!refute_in(source, &open).decided);
     let unknown = source.replace("write y[convert", "let i = read y[0; 4] @1 write y[convert");
