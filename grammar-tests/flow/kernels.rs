@@ -131,7 +131,7 @@ impl Maker {
         let index = self.kernel.exprs.convert(ScalarType::I64, index);
         let four = self.kernel.exprs.int(4, ScalarType::I64);
         let offset = self.kernel.exprs.binary(BinaryOp::Mul, four, index);
-        Access { array: self.arrays[array], offset, bytes: 4, site: self.site() }
+        Access { array: self.arrays[array], offset, bytes: 4, align: 1, site: self.site() }
     }
 
     /// The thread's own element, in one of several rows; the row may be any value.

@@ -212,7 +212,7 @@ impl<'a> Generator<'a> {
         let wide = self.kernel.exprs.convert(ScalarType::I64, index);
         let four = self.kernel.exprs.int(4, ScalarType::I64);
         let offset = self.kernel.exprs.binary(BinaryOp::Mul, wide, four);
-        Access { array, offset, bytes: 4, site: self.site() }
+        Access { array, offset, bytes: 4, align: 1, site: self.site() }
     }
 
     /// An index that stays small, so that no arithmetic overflows.

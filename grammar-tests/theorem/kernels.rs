@@ -301,7 +301,7 @@ impl Maker {
         let index = self.kernel.exprs.convert(ScalarType::I64, index);
         let four = self.kernel.exprs.int(4, ScalarType::I64);
         let offset = self.kernel.exprs.binary(BinaryOp::Mul, four, index);
-        Access { array, offset, bytes: 4, site: self.site() }
+        Access { array, offset, bytes: 4, align: 1, site: self.site() }
     }
 
     /// A read of a small number, so that what depends on it stays small.

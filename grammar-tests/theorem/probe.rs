@@ -64,7 +64,7 @@ impl Prober {
         let offset = kernel.exprs.int(0, ScalarType::I64);
         self.probed.probes.insert(site, what);
         self.probed.around.insert(site, self.within.clone());
-        Stmt::Write { access: Access { array: self.array, offset, bytes: 1, site }, value: None }
+        Stmt::Write { access: Access { array: self.array, offset, bytes: 1, align: 1, site }, value: None }
     }
 
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {

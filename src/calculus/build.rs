@@ -295,6 +295,38 @@ impl Exprs {
         done[&root]
     }
 
+    /// Whether every value of `root` is a multiple of `factor`, a power of two, by its form alone. Powers of two
+    /// stay factors when arithmetic wraps.
+    pub fn is_multiple(&self, root: ExprId, factor: u32) -> bool {
+        let mut twos = rustc_hash::FxHashMap::default();
+        self.visit(root, |id, node| {
+            let of = |operand: &ExprId| twos.get(operand).copied().unwrap_or(0);
+            let count: u32 = match node {
+                Expr::Int(value, _) => value.trailing_zeros().min(Self::MOST_TWOS),
+                Expr::Unary(UnaryOp::Neg, a) => of(a),
+                Expr::Convert(ScalarType::Int { .. }, a) => of(a),
+                Expr::Binary(BinaryOp::Mul, a, b) => (of(a) + of(b)).min(Self::MOST_TWOS),
+                Expr::Binary(BinaryOp::BitAnd, a, b) => of(a).max(of(b)),
+                Expr::Binary(BinaryOp::Shl, a, by) => match self.as_int(*by) {
+                    Some(by @ 0..=32) => (of(a) + by as u32).min(Self::MOST_TWOS),
+                    _ => of(a),
+                },
+                Expr::Select(_, a, b)
+                | Expr::Binary(
+                    BinaryOp::Add | BinaryOp::Sub | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::Min | BinaryOp::Max,
+                    a,
+                    b,
+                ) => of(a).min(of(b)),
+                _ => 0,
+            };
+            twos.insert(id, count);
+        });
+        factor.is_power_of_two() && twos.get(&root).is_some_and(|&count| count >= factor.trailing_zeros())
+    }
+
+    /// Factors of two that are counted; more are not asked for.
+    const MOST_TWOS: u32 = 32;
+
     /// Calls `visit` once for every distinct subexpression of `root`, operands first.
     pub fn visit(&self, root: ExprId, mut visit: impl FnMut(ExprId, &Expr)) {
         let mut seen = rustc_hash::FxHashSet::default();

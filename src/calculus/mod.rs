@@ -446,6 +446,9 @@ pub struct Access {
     pub offset: ExprId,
     /// Number of bytes, at least 1.
     pub bytes: u32,
+    /// What the offset of a defined access is a multiple of, counted from an array that lies as is best; 1 where that
+    /// says nothing. Proofs do not rely on it: it keeps runs that nobody could make from being witnesses.
+    pub align: u32,
     /// Its identity.
     pub site: SiteId,
 }

@@ -18,12 +18,22 @@ pub(super) struct Atomic {
 
 impl Pass<'_> {
     fn access(&mut self, array: ArrayId, place: &Place, span: Span) -> Access {
-        let bytes = match &place.bits {
-            Some((bytes, _)) => *bytes,
-            None => self.access_bytes(place.ty),
+        let (bytes, align) = match &place.bits {
+            Some((bytes, _)) => (*bytes, 1),
+            None => (self.access_bytes(place.ty), self.needed_alignment(place)),
         };
         self.note_unit(array, place.ty);
-        Access { array, offset: place.pointer.offset, bytes, site: self.site(span) }
+        Access { array, offset: place.pointer.offset, bytes, align, site: self.site(span) }
+    }
+
+    /// The alignment that a place must have and, by its form, may lack: `*(float4 *)&p[i]` is defined for every fourth
+    /// `i` only.
+    fn needed_alignment(&self, place: &Place) -> u32 {
+        let needed = self.layout.alignment(place.ty).unwrap_or(1);
+        if self.kernel.exprs.is_multiple(place.pointer.offset, needed) || self.layout.has_packed_records() {
+            return 1;
+        }
+        needed
     }
 
     fn access_bytes(&self, ty: TypeId) -> u32 {
@@ -108,7 +118,7 @@ impl Pass<'_> {
     /// An access of `bytes` bytes at a place, for `memcpy` and its kin: a write, or a read of an unused value.
     pub(super) fn touch(&mut self, array: ArrayId, offset: ExprId, bytes: u32, write: Touch, span: Span) {
         self.units.entry(array).or_default().insert(None);
-        let access = Access { array, offset, bytes, site: self.site(span) };
+        let access = Access { array, offset, bytes, align: 1, site: self.site(span) };
         match write {
             Touch::Write => {
                 self.note_stored(array, None, None);

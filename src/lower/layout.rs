@@ -44,6 +44,23 @@ impl<'p> Layout<'p> {
         }
     }
 
+    /// Alignment in bytes, if it is known and larger than a byte.
+    pub(super) fn alignment(self, ty: TypeId) -> Option<u32> {
+        if self.symbolic(ty).is_some() {
+            return None;
+        }
+        self.program.align_of(ty).and_then(|align| u32::try_from(align).ok()).filter(|&align| align > 1)
+    }
+
+    /// Whether members of some record lie closer together than their types ask for: nobody knows which pointers lead
+    /// to such members.
+    pub(super) fn has_packed_records(self) -> bool {
+        self.program.records.iter().any(|(_, record)| {
+            let needed = record.fields.iter().filter_map(|field| self.program.align_of(field.ty)).max();
+            needed.is_some_and(|needed| needed > record.align)
+        })
+    }
+
     fn vector_room(self, lanes: u8) -> u8 {
         if lanes == 3 && self.program.language == Language::OpenCl { 4 } else { lanes }
     }

@@ -63,6 +63,18 @@ struct value {
 };
 ";
 
+const TOGETHER: &str = "
+template <class Type> struct identity { typedef Type type; };
+
+// Blocks that wait for each other are launched together.
+template <class... Parameters>
+static void launch_together(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
+                            typename identity<Parameters>::type... given) {
+  void *arguments[] = {(void *)&given..., 0};
+  check(cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, 0));
+}
+";
+
 /// The text behind the kernel. `parameters` say how the types of its parameters are written.
 pub(super) fn host(plan: &Plan, parameters: &[ParameterText]) -> Result<String, PlanError> {
     let names: Vec<String> = plan.memory.iter().map(|memory| variable(&memory.name)).collect();
@@ -102,6 +114,9 @@ pub(super) fn host(plan: &Plan, parameters: &[ParameterText]) -> Result<String, 
     }
     if body.contains("reproduction::value{") {
         whole.push_str(VALUE);
+    }
+    if plan.cooperative {
+        whole.push_str(TOGETHER);
     }
     whole.push_str("\n}  // namespace reproduction\n\nint main() {\n");
     if let Some((outer, _)) = plan.kernel.split('<').next().and_then(|name| name.rsplit_once("::")) {
@@ -162,8 +177,14 @@ fn launch(plan: &Plan, arguments: &str) -> String {
         [x, y, z] => format!("dim3({x}, {y}, {z})"),
     };
     let (grid, block) = (extents(plan.geometry.grid), extents(plan.geometry.block));
-    let shared = if plan.shared == 0 { String::new() } else { format!(", {}", plan.shared) };
-    let _ = writeln!(text, "  {name}<<<{grid}, {block}{shared}>>>({arguments});");
+    if plan.cooperative {
+        let arguments = if arguments.is_empty() { String::new() } else { format!(", {arguments}") };
+        let shared = plan.shared;
+        let _ = writeln!(text, "  reproduction::launch_together({name}, {grid}, {block}, {shared}{arguments});");
+    } else {
+        let shared = if plan.shared == 0 { String::new() } else { format!(", {}", plan.shared) };
+        let _ = writeln!(text, "  {name}<<<{grid}, {block}{shared}>>>({arguments});");
+    }
     text.push_str("  reproduction::check(cudaGetLastError());\n  reproduction::check(cudaDeviceSynchronize());\n");
     text
 }

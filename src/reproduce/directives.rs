@@ -56,6 +56,27 @@ pub(super) fn directives(text: &str) -> Vec<Directive> {
     found
 }
 
+/// The conditionals of a file, inner ones first: the directives from `#if` to `#endif` of each.
+pub(super) fn conditionals(directives: &[Directive]) -> Vec<Vec<&Directive>> {
+    let mut open: Vec<Vec<&Directive>> = Vec::new();
+    let mut closed = Vec::new();
+    for directive in directives {
+        match directive.word.as_str() {
+            "if" | "ifdef" | "ifndef" => open.push(vec![directive]),
+            "elif" | "elifdef" | "elifndef" | "else" | "endif" => {
+                let Some(group) = open.last_mut() else { continue };
+                group.push(directive);
+                if directive.word == "endif" {
+                    closed.extend(open.pop());
+                }
+            }
+            _ => {}
+        }
+    }
+    closed.extend(open.into_iter().rev());
+    closed
+}
+
 /// For each line whether a block comment is open at its end.
 pub(super) fn open_comments(text: &str) -> Vec<bool> {
     let mut is_open = false;
@@ -105,5 +126,14 @@ mod tests {
         assert_eq!(found[1].rest, "F(x) (x + N)");
         assert_eq!(&text[found[1].start..=found[1].start], "#");
         assert_eq!(found[3].macro_name(), None);
+    }
+
+    #[test]
+    fn conditionals_are_told_apart() {
+        let text = "#if A\n#ifdef B\n#endif\n#define C\n#else\n#endif\n#endif\n#ifndef D\n";
+        let found = directives(text);
+        let lines = |group: &Vec<&Directive>| group.iter().map(|it| *it.lines.start()).collect::<Vec<_>>();
+        let groups: Vec<_> = conditionals(&found).iter().map(lines).collect();
+        assert_eq!(groups, [vec![2, 3], vec![1, 5, 6], vec![8]]);
     }
 }

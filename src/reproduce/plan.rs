@@ -6,7 +6,7 @@
 //! fields one by one.
 
 use super::needs::Needs;
-use crate::calculus::{ArrayId, Geometry, Kernel, ScalarType, Space};
+use crate::calculus::{ArrayId, Geometry, Kernel, ScalarType, Space, Stmt, SyncScope};
 use crate::diagnostic::report::KernelReport;
 use crate::execute::launch::host::{Head, ParameterKind};
 use crate::execute::launch::record::Record;
@@ -43,6 +43,8 @@ pub struct Plan {
     pub geometry: Geometry,
     /// Bytes of dynamic shared memory.
     pub shared: u64,
+    /// Whether blocks wait for each other, so that they must be launched together.
+    pub cooperative: bool,
     /// Allocations.
     pub memory: Vec<Memory>,
     /// What the parameters are given, in their order.
@@ -146,6 +148,7 @@ pub fn plan(
         kernel: instance(subject, params),
         geometry,
         shared: needs.dynamic_shared(subject.kernel),
+        cooperative: waits_for_the_grid(subject.kernel),
         memory: maker.memory,
         arguments,
         symbols,
@@ -269,6 +272,23 @@ impl Maker<'_> {
         }
         Ok(symbols)
     }
+}
+
+/// Whether the kernel has a barrier of all blocks.
+fn waits_for_the_grid(kernel: &Kernel) -> bool {
+    let mut open: Vec<&[Stmt]> = vec![&kernel.body];
+    while let Some(body) = open.pop() {
+        for statement in body {
+            match statement {
+                Stmt::Sync { scope: SyncScope::Grid, .. } => return true,
+                Stmt::If { then, otherwise, .. } => open.extend([&then[..], &otherwise[..]]),
+                Stmt::For(each) => open.push(&each.body),
+                Stmt::Loop { body, .. } => open.push(body),
+                _ => {}
+            }
+        }
+    }
+    false
 }
 
 /// What memory holds: zeros, ones, small numbers; numbers that differ where the verdict takes that for granted.

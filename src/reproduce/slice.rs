@@ -8,7 +8,7 @@
 //! Names decide, not meaning: what is declared under a name that is used is kept. Host code comes only where nothing else
 //! has the name. What is left out in error is for the compiler to find; what is kept in error does no harm.
 
-use super::directives::{Directive, directives, open_comments, words};
+use super::directives::{Directive, conditionals, directives, open_comments, words};
 use super::nodes::{Kind, Nodes};
 use super::standard;
 use crate::preprocess::Output;
@@ -168,12 +168,39 @@ impl Cutter<'_> {
 
     /// Whether a directive outside of all declarations was read.
     fn is_active(&self, file: FileId, directive: &Directive) -> bool {
+        self.is_read(file, directive.start as u32)
+    }
+
+    /// Whether what stands at an offset was read.
+    fn is_read(&self, file: FileId, at: u32) -> bool {
         let guard = self.guard_end(file);
-        let at = directive.start as u32;
         let skipped = self.unit.output.skipped.iter().filter(|span| span.file == file);
         // What a guard leaves out of a second inclusion was read the first time.
         let mut skipped = skipped.filter(|span| guard.is_none_or(|guard| span.start > guard));
         !skipped.any(|span| span.start <= at && at < span.end)
+    }
+
+    /// Lines that are kept and must not stay: a conditional of which only some directives are among the lines that are
+    /// kept is resolved as it was for the check.
+    fn resolved(&self, file: FileId, text: &str) -> FxHashSet<u32> {
+        let mut dropped = FxHashSet::default();
+        let directives = self.directives.get(&file).map_or(&[][..], Vec::as_slice);
+        for group in conditionals(directives) {
+            let lines = || group.iter().flat_map(|directive| directive.lines.clone());
+            if lines().all(|line| self.is_kept(file, line)) || !lines().any(|line| self.is_kept(file, line)) {
+                continue;
+            }
+            dropped.extend(lines());
+            let (Some(first), Some(last)) = (lines().min(), lines().max()) else { continue };
+            let mut start = 0;
+            for (number, line) in (1u32..).zip(text.split_inclusive('\n')) {
+                if (first..=last).contains(&number) && !self.is_read(file, start) {
+                    dropped.insert(number);
+                }
+                start += line.len() as u32;
+            }
+        }
+        dropped
     }
 
     /// Where the guard of a header ends that makes a second inclusion empty.
@@ -230,6 +257,7 @@ impl Cutter<'_> {
         let source = self.sources().file(file).clone();
         let directives = self.directives.remove(&file).unwrap_or_default();
         self.directives.insert(file, directives.clone());
+        let dropped = self.resolved(file, &source.text);
         let lines: Vec<&str> = source.text.lines().collect();
         let comments = open_comments(&source.text);
         let mut number = 1u32;
@@ -238,6 +266,7 @@ impl Cutter<'_> {
             let text = lines[number as usize - 1];
             let directive = directives.iter().find(|directive| *directive.lines.start() == number);
             let last = match directive.filter(|_| !self.is_kept(file, number)) {
+                None if dropped.contains(&number) => number,
                 Some(directive) => {
                     if self.is_active(file, directive) {
                         self.directive(file, directive, &lines, &source.path);

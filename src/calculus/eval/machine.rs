@@ -380,6 +380,10 @@ impl<S: Sink> Machine<'_, S> {
             if outside {
                 self.report_outside(access.site, access.array, offset, place);
             }
+            if access.align > 1 && offset % i64::from(access.align) != 0 {
+                note_phase(&mut self.run.undefined_since, place.phase);
+                note_phase(&mut self.run.misaligned_since, place.phase);
+            }
         }
         if is_reported(shape.space) {
             self.run.inexact |= !exact;

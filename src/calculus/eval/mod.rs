@@ -267,6 +267,9 @@ pub struct Run {
     pub wrapped_loops: Vec<SiteId>,
     /// The first phase of any block with an undefined operation or an access out of bounds.
     pub undefined_since: Option<u32>,
+    /// The first phase of any block with an access at an address that its type does not admit. In CUDA that ends the
+    /// whole launch, and nobody means it: nothing that happens from there on shows anything.
+    pub misaligned_since: Option<u32>,
     /// The first phase of any block in which an `assert` fails, which may end the thread.
     pub failed_since: Option<u32>,
     /// The first phase of any block at whose end a barrier was not met.

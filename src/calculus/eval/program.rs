@@ -214,6 +214,11 @@ impl Program {
         largest
     }
 
+    /// What the offset of the access at a site must be a multiple of.
+    pub fn alignment(&self, site: SiteId) -> u32 {
+        self.accesses.iter().find(|access| access.site == site).map_or(1, |access| access.align)
+    }
+
     pub(super) fn first_param(&self) -> usize {
         self.variables.len() + self.constants.len()
     }

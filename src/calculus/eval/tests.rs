@@ -261,3 +261,15 @@ fn a_thread_that_may_never_arrive_leaves_the_others_in_doubt() {
     assert!(run.inexact);
     assert_eq!(summary(&history), "1:0@0?");
 }
+
+#[test]
+fn accesses_that_no_address_admits_are_noticed() {
+    let source = "kernel k(n: i64) {
+      array p: element 4
+      sync block shared global @0
+      write p[n * 4; 16 align 16] @1
+    }";
+    let since = |n| unknown(source, 1, &[n]).0.misaligned_since;
+    assert_eq!([since(0), since(4), since(-4)], [None; 3]);
+    assert_eq!([since(1), since(-2)], [Some(1); 2]);
+}

@@ -62,7 +62,7 @@ impl Parser<'_> {
             }
             _ => {
                 let array = self.kernel.arrays.handles().next().unwrap();
-                let access = Access { array, offset: self.value, bytes: 1, site };
+                let access = Access { array, offset: self.value, bytes: 1, align: 1, site };
                 Stmt::Write { access, value: None }
             }
         }

@@ -187,7 +187,12 @@ impl<'a> KernelPrinter<'a> {
     }
 
     fn access(&self, access: &Access) -> String {
-        self.place(access.array, access.offset, access.bytes)
+        let mut text = self.place(access.array, access.offset, access.bytes);
+        if access.align != 1 {
+            text.pop();
+            text.push_str(&format!(" align {}]", access.align));
+        }
+        text
     }
 
     /// The text of an array.

@@ -64,7 +64,7 @@ impl Comparison<'_> {
     }
 
     fn accesses(&mut self, a: &Access, b: &Access) -> bool {
-        (a.array, a.bytes, a.site) == (b.array, b.bytes, b.site) && self.exprs(a.offset, b.offset)
+        (a.array, a.bytes, a.align, a.site) == (b.array, b.bytes, b.align, b.site) && self.exprs(a.offset, b.offset)
     }
 
     fn blocks(&mut self, a: &[Stmt], b: &[Stmt]) -> bool {

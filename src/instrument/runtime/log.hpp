@@ -696,6 +696,12 @@ class BlockLog {
     if (encoder_) encoder_->access(site, kind, allocation, offset, bytes);
   }
 
+  // The program dies in this block: what the block did so far is written, and nothing after it.
+  void cut_off() {
+    if (encoder_) encoder_->flush();
+    log_.cut_off();
+  }
+
  private:
   Log& log_;
   log_detail::Encoder* encoder_;

@@ -66,7 +66,7 @@ impl Build {
         let four = self.kernel.exprs.int(4, ScalarType::I64);
         let offset = self.kernel.exprs.binary(BinaryOp::Mul, four, wide);
         let array = self.kernel.arrays.handles().next().unwrap();
-        Access { array, offset, bytes: 4, site: self.site() }
+        Access { array, offset, bytes: 4, align: 1, site: self.site() }
     }
 
     fn write(&mut self, index: ExprId) -> Stmt {

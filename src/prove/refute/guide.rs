@@ -57,8 +57,13 @@ pub(super) enum Apart {
     Alone,
 }
 
-/// A launch in which `pair` may conflict; `None` if none was found.
-pub(super) fn conflict(protocol: &Protocol, pair: &Pair, choices: &Space, apart: Apart) -> Option<Launch> {
+/// A launch in which `pair` may conflict, at offsets that are multiples of `aligns`; `None` if none was found.
+pub(super) fn conflict(
+    protocol: &Protocol,
+    (pair, aligns): (&Pair, [u32; 2]),
+    choices: &Space,
+    apart: Apart,
+) -> Option<Launch> {
     let accesses = [&protocol.accesses[pair.first], &protocol.accesses[pair.second]];
     if accesses.iter().any(|access| !access.reasons.is_empty()) {
         return None;
@@ -73,6 +78,11 @@ pub(super) fn conflict(protocol: &Protocol, pair: &Pair, choices: &Space, apart:
         let bytes = accesses.map(|access| i64::from(access.bytes));
         let overlap = Range { low: 1 - bytes[0], high: bytes[1] - 1 };
         sketch.problem.require(distance, if bytes[0] == bytes[1] { Range::exactly(0) } else { overlap });
+        for (offset, align) in offsets.into_iter().zip(aligns).filter(|(_, align)| *align > 1) {
+            let align = sketch.problem.constant(align.into());
+            let rest = sketch.problem.wide(BinaryOp::Rem, offset, align);
+            sketch.problem.require(rest, Range::exactly(0));
+        }
         Some(())
     })
 }

@@ -174,7 +174,7 @@ impl<'a> Hunt<'a> {
     pub fn conflicts(&mut self, protocol: &Protocol, pair: &Pair) -> bool {
         let key = key_of(protocol, pair);
         if !self.findings.knows_natural(key)
-            && let Some(launch) = guide::conflict(protocol, pair, &self.space, Apart::Distinct)
+            && let Some(launch) = guide::conflict(protocol, self.aligned(protocol, pair), &self.space, Apart::Distinct)
         {
             self.propose(launch);
         }
@@ -190,6 +190,11 @@ impl<'a> Hunt<'a> {
             self.propose(launch);
         }
         self.findings.knows_divergence(site, returned)
+    }
+
+    /// The pair with the alignments of its accesses.
+    fn aligned<'p>(&self, protocol: &Protocol, pair: &'p Pair) -> (&'p Pair, [u32; 2]) {
+        (pair, [pair.first, pair.second].map(|access| self.program.alignment(protocol.accesses[access].site)))
     }
 
     /// Runs a launch that should show something.
@@ -249,7 +254,8 @@ impl<'a> Hunt<'a> {
     fn cross_warps(&mut self, protocol: &Protocol, pairs: &[Pair]) {
         for pair in pairs {
             if self.findings.knows_within_warps_only(key_of(protocol, pair))
-                && let Some(launch) = guide::conflict(protocol, pair, &self.space, Apart::AcrossWarps)
+                && let Some(launch) =
+                    guide::conflict(protocol, self.aligned(protocol, pair), &self.space, Apart::AcrossWarps)
             {
                 self.propose(launch);
             }
@@ -333,6 +339,7 @@ fn is_decisive(kernel: &Kernel, launch: &Launch, outcome: &Run) -> bool {
         && !outcome.inexact
         && outcome.divergences.is_empty()
         && outcome.traps.is_empty()
+        && outcome.misaligned_since.is_none()
         && launch.blocks.is_none()
         && kernel.unsupported.is_empty()
 }

@@ -157,6 +157,10 @@ impl<'a> Findings<'a> {
             if self.restricted && !self.open.contains(&key) {
                 continue;
             }
+            if run.misaligned_since.is_some_and(|since| since <= candidate.phase) {
+                // The search goes on for a run that is defined: the sizes and values of this one are no witness.
+                continue;
+            }
             let spoilt = first_phase < Some(candidate.phase) || is_spoilt(run, candidate.phase);
             let found = || Pair {
                 best: *candidate,

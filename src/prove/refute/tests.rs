@@ -234,3 +234,15 @@ fn copies_of_huge_structs_are_compared_at_once() {
     assert_eq!(summary(&outcome), ["0-1 Block"]);
     assert_eq!(outcome.conflicts[0].witness.byte_offset, 536_870_911);
 }
+
+#[test]
+fn runs_with_accesses_that_no_address_admits_show_nothing() {
+    let source =
+        |align: &str| format!("kernel k() {{ array p: element 4 write p[convert<i64>(tid.x) * 4; 16{align}] @0 }}");
+    let levels = Levels { block: true, grid: false };
+    let found = |source: &str| {
+        let kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));
+        search(&kernel, &[], &Scope::default(), levels, &Budget::default()).conflicts.len()
+    };
+    assert_eq!([found(&source("")), found(&source(" align 4")), found(&source(" align 16"))], [1, 1, 0]);
+}

@@ -122,7 +122,9 @@ pub fn replay(kernel: &Kernel, witness: &Witness, sites: [SiteId; 2]) -> bool {
     blocks.dedup();
     let launch = Launch { geometry: witness.geometry, params: params.collect(), blocks: Some(blocks.clone()) };
     let mut sink = OfSites { sites, events: Vec::new() };
-    run(&Program::new(kernel), &launch.setup(REPLAY_BUDGET), &mut sink);
+    let outcome = run(&Program::new(kernel), &launch.setup(REPLAY_BUDGET), &mut sink);
+    let is_defined = |event: &Event| outcome.misaligned_since.is_none_or(|since| event.phase < since);
+    sink.events.retain(is_defined);
     let [width, height, _] = witness.geometry.block;
     let ids = [0, 1].map(|index| {
         let WitnessThread { block, thread: [x, y, z], .. } = &witness.threads[index];

@@ -70,15 +70,16 @@ impl Parser<'_> {
         Ok(Stmt::Let { var, value })
     }
 
-    /// `y[e; 4]`; the site follows later.
+    /// `y[e; 4]`, `y[e; 16 align 8]`; the site follows later.
     pub(crate) fn access(&mut self) -> Parsed<Access> {
         let array = self.array_ref()?;
         self.sign("[")?;
         let offset = self.expr(ScalarType::I64)?;
         self.sign(";")?;
         let bytes = self.small_number()?;
+        let align = if self.take_word("align") { self.small_number()? } else { 1 };
         self.sign("]")?;
-        Ok(Access { array, offset, bytes, site: SiteId::from_index(0) })
+        Ok(Access { array, offset, bytes, align, site: SiteId::from_index(0) })
     }
 
     fn atomic(&mut self, var: Option<VarId>) -> Parsed<Stmt> {

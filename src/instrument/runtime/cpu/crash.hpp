@@ -1,13 +1,18 @@
 // A kernel that crashes: which thread of which kernel did.
 //
-// The signal handler has a stack of its own, tells, and lets the signal end the program as it would have.
+// The signal handler has a stack of its own, tells, saves what this OS thread has logged, and lets the signal end the
+// program as it would have. What blocks on other OS threads did since they last wrote is lost.
 #pragma once
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "access.hpp"
 
 namespace raceproof {
+
+// Saving the log of a crash may take so long.
+inline constexpr unsigned SECONDS_TO_SAVE = 20;
 
 inline void tell_crash(int signal, siginfo_t* info, void*) {
     if (here.in_kernel && worker) {
@@ -22,6 +27,12 @@ inline void tell_crash(int signal, siginfo_t* info, void*) {
                              worker->now().kernel, threadIdx.x, threadIdx.y, threadIdx.z, blockIdx.x, blockIdx.y,
                              blockIdx.z, what, size_t(address));
         if (bytes > 0) Report::the().tell_raw(line, size_t(bytes));
+        if (BlockLog* log = here.log) {
+            // Saving takes memory and locks, which the crash may have broken: then this ends it.
+            here.log = nullptr;
+            alarm(SECONDS_TO_SAVE);
+            log->cut_off();
+        }
     }
     // The handler was reset when it was called: the instruction that crashed does so again, now for good.
 }
