@@ -122,14 +122,47 @@ fn kernels_of_one_name_get_files_of_their_own() {
 
 #[test]
 fn what_cannot_be_made_up_is_named() {
-    let text = "__global__ void k(cudaTextureObject_t pictures, int *a) { a[0] = threadIdx.x; }\n";
+    let text = "__global__ void k(cudaSurfaceObject_t pictures, int *a) { a[0] = threadIdx.x; }\n";
     let place = Place::with(&[("a.cu", text)]);
     let seen = place.run(&["check", "a.cu", "--level", "block", "--reproduce", "out"]).expect(1);
     assert!(
-        seen.out.contains("no reproduction: parameter pictures is of the type cudaTextureObject_t"),
+        seen.out.contains("no reproduction: parameter pictures is of the type cudaSurfaceObject_t"),
         "{}",
         seen.out
     );
+}
+
+#[test]
+fn a_kernel_that_reads_textures_is_given_one() {
+    let text = "struct Both { cudaTextureObject_t rows; int *a; };\n\
+                __global__ void k(cudaTextureObject_t row, Both both) {\n\
+                float got = tex2D<float>(row, 0.5f, 0.5f) + tex2D<float4>(both.rows, 1, 1).y;\n\
+                both.a[got != 0] = threadIdx.x;\n  both.a[1] = threadIdx.x;\n}\n";
+    let place = Place::with(&[("a.cu", text)]);
+    place.run(&["check", "a.cu", "--level", "block", "--reproduce", "out"]).expect(1);
+    let seen = place.run(&["run", "out/k-5-data-race.cu", "--backend", "cpu"]).expect(1);
+    assert!(seen.out.contains("data race"), "{}", seen.out);
+}
+
+#[test]
+fn blocks_that_wait_for_each_other_are_launched_together() {
+    let text = "#include <cooperative_groups.h>\n\
+                __global__ void k(int *a, float scale) {\n\
+                cooperative_groups::this_grid().sync();\n  a[0] = threadIdx.x + blockIdx.x;\n}\n";
+    let place = Place::with(&[("a.cu", text)]);
+    place.run(&["check", "a.cu", "--level", "grid", "--reproduce", "out"]).expect(1);
+    let seen = place.run(&["run", "out/k-4-data-race.cu", "--backend", "cpu"]).expect(1);
+    assert!(seen.out.contains("data race"), "{}", seen.out);
+}
+
+#[test]
+fn conditionals_that_are_cut_apart_are_resolved() {
+    let text = "#ifdef __CUDACC__\n__host__\n#else\n#error never\n#endif\n__device__ int one() { return 1; }\n\
+                __global__ void k(int *a) { a[0] = threadIdx.x + one(); }\n";
+    let place = Place::with(&[("a.cu", text)]);
+    place.run(&["check", "a.cu", "--level", "block", "--reproduce", "out"]).expect(1);
+    let seen = place.run(&["run", "out/k-7-data-race.cu", "--backend", "cpu"]).expect(1);
+    assert!(seen.out.contains("data race"), "{}", seen.out);
 }
 
 #[test]

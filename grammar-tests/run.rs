@@ -120,12 +120,12 @@ fn a_compile_error_is_told_in_the_lines_of_the_user() {
 
 #[test]
 fn what_is_not_supported_is_refused_by_name_before_anything_runs() {
-    let text = "#include <stdio.h>\n__global__ void k(cudaTextureObject_t t, float *a) { a[0] = tex2D<float>(t, 0, 0); }\n\
+    let text = "#include <stdio.h>\n__global__ void k(cudaSurfaceObject_t t, float *a) { a[0] = surf2Dread<float>(t, 0, 0); }\n\
                 int main() { puts(\"it runs\"); }\n";
     let place = Place::with(&[("t.cu", text)]);
     let seen = run(&place, &["t.cu"]);
     assert_eq!(seen.code, Some(2), "{seen:?}");
-    assert!(seen.err.contains("does not support") && seen.err.contains("`cudaTextureObject_t`"), "{seen:?}");
+    assert!(seen.err.contains("does not support") && seen.err.contains("`cudaSurfaceObject_t`"), "{seen:?}");
     assert!(!seen.out.contains("it runs"), "{seen:?}");
 }
 

@@ -127,6 +127,9 @@ fn kind(program: &Program, ty: TypeId, is_reference: bool) -> ParameterKind {
             None => ParameterKind::Other("a vector of a type that is not known".to_owned()),
         },
         Type::Record(record) => structure(program, *record),
+        Type::Unknown(name) if ["cudaTextureObject_t", "CUtexObject"].contains(&name.as_str()) => {
+            ParameterKind::Texture
+        }
         Type::Unknown(name) => ParameterKind::Other(format!("of the type {name}, which is not known")),
         other => match scalar(other) {
             Some(scalar) => ParameterKind::Scalars { scalar, lanes: 1 },

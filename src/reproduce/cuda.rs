@@ -3,8 +3,9 @@
 //! Written to be read: memory passes for whatever pointer the kernel takes, every call is checked. What it declares is
 //! in the namespace `reproduction`, so that nothing of the user's meets it.
 
+use super::directives::words;
 use super::plan::{Given, Memory, Plan, PlanError};
-use super::slice::ParameterText;
+use super::slice::Slice;
 use crate::execute::launch::{Number, Values};
 use std::fmt::Write;
 
@@ -75,8 +76,59 @@ static void launch_together(void (*kernel)(Parameters...), dim3 grid, dim3 block
 }
 ";
 
-/// The text behind the kernel. `parameters` say how the types of its parameters are written.
-pub(super) fn host(plan: &Plan, parameters: &[ParameterText]) -> Result<String, PlanError> {
+const TEXTURE: &str = "
+// A texture of floats; what it holds decides nothing.
+static cudaTextureObject_t texture(cudaExtent extent, unsigned flags) {
+  cudaChannelFormatDesc format = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  check(cudaMalloc3DArray(&resource.res.array.array, &format, extent, flags));
+  cudaTextureDesc description = {};
+  cudaTextureObject_t object = 0;
+  check(cudaCreateTextureObject(&object, &resource, &description, 0));
+  return object;
+}
+";
+
+const LINEAR_TEXTURE: &str = "
+// A texture of floats in a row; what it holds decides nothing.
+static cudaTextureObject_t texture() {
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.desc = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+  resource.res.linear.sizeInBytes = 65536;
+  check(cudaMalloc(&resource.res.linear.devPtr, 65536));
+  check(cudaMemset(resource.res.linear.devPtr, 0, 65536));
+  cudaTextureDesc description = {};
+  cudaTextureObject_t object = 0;
+  check(cudaCreateTextureObject(&object, &resource, &description, 0));
+  return object;
+}
+";
+
+/// How texture objects are made: in the shape in which the first read in the text takes them.
+fn texture(slice: &Slice) -> (&'static str, &'static str) {
+    const PLANE: (&str, &str) = (TEXTURE, "texture({64, 64, 0}, cudaArrayDefault)");
+    let shapes = [
+        ("tex1Dfetch", LINEAR_TEXTURE, "texture()"),
+        ("tex1DLayered", TEXTURE, "texture({64, 0, 4}, cudaArrayLayered)"),
+        ("tex2DLayered", TEXTURE, "texture({64, 64, 4}, cudaArrayLayered)"),
+        ("tex1D", TEXTURE, "texture({64, 0, 0}, cudaArrayDefault)"),
+        ("tex3D", TEXTURE, "texture({16, 16, 16}, cudaArrayDefault)"),
+    ];
+    let words = slice.lines.iter().flat_map(|(line, _)| words(line));
+    let known = |word: &str| {
+        let word = word.strip_suffix("Lod").unwrap_or(word);
+        let shape = shapes.iter().find(|(name, ..)| *name == word).map(|&(_, make, call)| (make, call));
+        if word == "tex2D" { Some(PLANE) } else { shape }
+    };
+    words.filter_map(known).next().unwrap_or(PLANE)
+}
+
+/// The text behind the kernel.
+pub(super) fn host(plan: &Plan, slice: &Slice) -> Result<String, PlanError> {
+    let parameters = &slice.parameters[..];
+    let (make_texture, texture) = texture(slice);
     let names: Vec<String> = plan.memory.iter().map(|memory| variable(&memory.name)).collect();
     let mut body = String::new();
     let mut is_filled = false;
@@ -98,9 +150,10 @@ pub(super) fn host(plan: &Plan, parameters: &[ParameterText]) -> Result<String, 
                 let Some(ty) = ty else { return Err(PlanError::Struct(name.clone())) };
                 let name = variable(name);
                 let _ = writeln!(body, "  {ty} {name} = {{}};");
-                members(&mut body, &name, fields, &names);
+                members(&mut body, &name, fields, (&names, texture));
                 name
             }
+            Given::Texture => format!("reproduction::{texture}"),
             given => text(given, &names, parameters.get(at).is_some_and(|parameter| parameter.is_plain)),
         });
     }
@@ -118,6 +171,9 @@ pub(super) fn host(plan: &Plan, parameters: &[ParameterText]) -> Result<String, 
     if plan.cooperative {
         whole.push_str(TOGETHER);
     }
+    if plan.arguments.iter().any(|(_, given)| given.has_texture()) {
+        whole.push_str(make_texture);
+    }
     whole.push_str("\n}  // namespace reproduction\n\nint main() {\n");
     if let Some((outer, _)) = plan.kernel.split('<').next().and_then(|name| name.rsplit_once("::")) {
         let _ = writeln!(whole, "  using namespace {outer};");
@@ -128,14 +184,16 @@ pub(super) fn host(plan: &Plan, parameters: &[ParameterText]) -> Result<String, 
 }
 
 /// The statements that fill a struct.
-fn members(body: &mut String, outer: &str, fields: &[(String, Given)], memory: &[String]) {
+fn members(body: &mut String, outer: &str, fields: &[(String, Given)], made: (&[String], &str)) {
+    let (memory, texture) = made;
     for (name, given) in fields {
         let path = format!("{outer}.{name}");
         let lines = match given {
             Given::Fields(fields) => {
-                members(body, &path, fields, memory);
+                members(body, &path, fields, made);
                 continue;
             }
+            Given::Texture => format!("  {path} = reproduction::{texture};\n"),
             // An array can only be filled element by element.
             Given::Elements(numbers) => {
                 numbers.iter().enumerate().map(|(at, &lane)| format!("  {path}[{at}] = {};\n", literal(lane))).collect()
@@ -198,7 +256,7 @@ fn text(given: &Given, memory: &[String], is_plain: bool) -> String {
             format!("{{{}}}", lanes.iter().map(|&lane| literal(lane)).collect::<Vec<_>>().join(", "))
         }
         Given::Pointer(at) => memory[*at].clone(),
-        Given::Elements(_) | Given::Local(_) | Given::Fields(_) => "{}".to_owned(),
+        Given::Elements(_) | Given::Local(_) | Given::Fields(_) | Given::Texture => "{}".to_owned(),
     }
 }
 

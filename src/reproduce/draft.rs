@@ -87,7 +87,7 @@ pub fn draft(
 ) -> Result<Draft, DraftError> {
     let host = match language {
         Language::OpenCl => opencl::description(plan)?,
-        Language::Cuda => cuda::host(plan, &slice.parameters)?,
+        Language::Cuda => cuda::host(plan, slice)?,
     };
     let mut lines = Vec::new();
     for race in &races {

@@ -79,6 +79,8 @@ pub enum Given {
     Elements(Vec<Number>),
     /// A pointer into the memory of that number.
     Pointer(usize),
+    /// A texture object; what it holds decides nothing.
+    Texture,
     /// Local memory of OpenCL.
     Local(u64),
     /// A struct: its members by their names.
@@ -167,6 +169,7 @@ impl Maker<'_> {
                 Ok(Given::Elements((0..*count).map(element).collect()))
             }
             ParameterKind::Struct(record) => self.members(name, record),
+            ParameterKind::Texture => Ok(Given::Texture),
             ParameterKind::Other(what) => Err(PlanError::Ungivable { name: name.to_owned(), what: what.clone() }),
         }
     }
@@ -340,11 +343,25 @@ impl Memory {
     }
 }
 
+impl Given {
+    /// Whether there is a texture in it.
+    pub(super) fn has_texture(&self) -> bool {
+        match self {
+            Given::Texture => true,
+            Given::Fields(fields) => fields.iter().any(|(_, given)| given.has_texture()),
+            _ => false,
+        }
+    }
+}
+
 impl Plan {
     /// As a launch description, in which the names of buffers begin with `prefix`.
     pub fn description(&self, prefix: &str) -> Result<Description, PlanError> {
         if let Some((name, _)) = self.symbols.first() {
             return Err(PlanError::Symbol(name.clone()));
+        }
+        if let Some((name, _)) = self.arguments.iter().find(|(_, given)| given.has_texture()) {
+            return Err(PlanError::Ungivable { name: name.clone(), what: "a texture object".to_owned() });
         }
         let buffers = self.memory.iter().map(|memory| Buffer {
             name: format!("{prefix}{}", memory.name),
@@ -359,7 +376,7 @@ impl Plan {
             grid: self.geometry.grid,
             block: self.geometry.block,
             shared: self.shared,
-            blocks: Blocks::Independent,
+            blocks: if self.cooperative { Blocks::Cooperative } else { Blocks::Independent },
             arguments,
             place: None,
         };
@@ -372,6 +389,8 @@ impl Plan {
             Given::Lanes(numbers) | Given::Elements(numbers) => Value::Lanes(numbers.clone()),
             Given::Pointer(at) => Value::Buffer { buffer: *at, offset: self.memory[*at].before },
             Given::Local(bytes) => Value::Local { bytes: *bytes },
+            // Refused above.
+            Given::Texture => Value::Fields(Vec::new()),
             Given::Fields(fields) => {
                 Value::Fields(fields.iter().map(|(name, given)| self.described(name, given)).collect())
             }

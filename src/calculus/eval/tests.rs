@@ -265,7 +265,7 @@ fn a_thread_that_may_never_arrive_leaves_the_others_in_doubt() {
 #[test]
 fn accesses_that_no_address_admits_are_noticed() {
     let source = "kernel k(n: i64) {
-      array p: element 4
+      global p: element 4
       sync block shared global @0
       write p[n * 4; 16 align 16] @1
     }";

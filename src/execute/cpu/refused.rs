@@ -1,6 +1,6 @@
 //! Names of CUDA that the back end does not have, found in what the compiler says.
 //!
-//! A program that uses textures or half precision fails to compile, because the runtime does not declare them. What the
+//! A program that uses surfaces or half precision fails to compile, because the runtime does not declare them. What the
 //! compiler says about that is true but does not say whose fault it is.
 
 /// How names of CUDA begin that no program would give to its own things without having defined them.

@@ -64,6 +64,8 @@ pub enum ParameterKind {
     },
     /// A struct, by value.
     Struct(Record),
+    /// A texture object, which no description can give.
+    Texture,
     /// Nobody knows before the compiler: its type depends on template arguments.
     Dependent,
     /// What no description can give, in words.
@@ -83,7 +85,7 @@ impl ParameterKind {
                 let members = record.members.iter().map(|member| format!("{} = …", member.name));
                 format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
             }
-            ParameterKind::Dependent | ParameterKind::Other(_) => "…".to_owned(),
+            ParameterKind::Texture | ParameterKind::Dependent | ParameterKind::Other(_) => "…".to_owned(),
         }
     }
 
@@ -96,6 +98,7 @@ impl ParameterKind {
             ParameterKind::Array { count, .. } => format!("a list of {count} numbers"),
             ParameterKind::Struct(record) => format!("{} for the struct {}", self.example(), record.name),
             ParameterKind::Dependent => "a value".to_owned(),
+            ParameterKind::Texture => "a texture object".to_owned(),
             ParameterKind::Other(what) => what.clone(),
         }
     }
@@ -260,9 +263,9 @@ fn key(name: &str) -> String {
 /// What a parameter is given.
 fn given(description: &Description, launch: &Launch, parameter: &Parameter) -> Result<String, DescriptionError> {
     let refused = |place, problem| Err(description.error(place, key(&parameter.name), problem));
-    if let ParameterKind::Other(what) = &parameter.kind {
-        let kernel = launch.kernel.clone();
-        let problem = Problem::Ungivable { kernel, parameter: parameter.name.clone(), what: what.clone() };
+    if matches!(parameter.kind, ParameterKind::Texture | ParameterKind::Other(_)) {
+        let (kernel, what) = (launch.kernel.clone(), parameter.kind.wanted());
+        let problem = Problem::Ungivable { kernel, parameter: parameter.name.clone(), what };
         return refused(launch.place, problem);
     }
     let Some(argument) = launch.arguments.iter().find(|argument| argument.name == parameter.name) else {

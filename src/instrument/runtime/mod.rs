@@ -51,6 +51,7 @@ const CPU: &[(&str, &str)] = &embedded![
     "groups.hpp",
     "api_types.hpp",
     "api_memory.hpp",
+    "textures.hpp",
     "api_device.hpp",
     "driver_api.hpp",
 ];

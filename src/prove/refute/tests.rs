@@ -238,7 +238,7 @@ fn copies_of_huge_structs_are_compared_at_once() {
 #[test]
 fn runs_with_accesses_that_no_address_admits_show_nothing() {
     let source =
-        |align: &str| format!("kernel k() {{ array p: element 4 write p[convert<i64>(tid.x) * 4; 16{align}] @0 }}");
+        |align: &str| format!("kernel k() {{ global p: element 4 write p[convert<i64>(tid.x) * 4; 16{align}] @0 }}");
     let levels = Levels { block: true, grid: false };
     let found = |source: &str| {
         let kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));

@@ -123,8 +123,9 @@ inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from
                                      size_t height, cudaMemcpyKind, cudaStream_t = nullptr) {
     return raceproof::copy_rows(to, to_pitch, from, from_pitch, width, height);
 }
+namespace raceproof { inline cudaError_t copy_with_arrays(const cudaMemcpy3DParms& asked); }
 inline cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
-    if (p->srcArray || p->dstArray) return raceproof::result(cudaErrorNotSupported);
+    if (p->srcArray || p->dstArray) return raceproof::copy_with_arrays(*p);
     auto at = [](const cudaPitchedPtr& base, const cudaPos& pos, size_t z) {
         return static_cast<char*>(base.ptr) + ((pos.z + z) * base.ysize + pos.y) * base.pitch + pos.x;
     };

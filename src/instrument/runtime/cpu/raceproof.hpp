@@ -25,4 +25,5 @@
 #include "annotations.hpp"
 #include "api_types.hpp"
 #include "api_memory.hpp"
+#include "textures.hpp"
 #include "api_device.hpp"
