@@ -259,42 +259,6 @@ impl Exprs {
         self.iter().any(|(_, node)| is_about_two(node))
     }
 
-    /// A copy of `root` in which every variable, parameter or geometry leaf that `leaf` answers is replaced.
-    /// Linear in the number of distinct subexpressions; recursion-free.
-    pub fn substitute(&mut self, root: ExprId, mut leaf: impl FnMut(&Expr) -> Option<ExprId>) -> ExprId {
-        let mut done: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        let mut stack = vec![root];
-        while let Some(&id) = stack.last() {
-            if done.contains_key(&id) {
-                stack.pop();
-                continue;
-            }
-            let node = self.nodes[id].clone();
-            let waiting: Vec<ExprId> =
-                operands(&node).into_iter().filter(|operand| !done.contains_key(operand)).collect();
-            if !waiting.is_empty() {
-                stack.extend(waiting);
-                continue;
-            }
-            let copy = match node {
-                Expr::Var(_) | Expr::Param(_) | Expr::Geometry(_) | Expr::Opaque(..) | Expr::Int(..) => {
-                    leaf(&node).unwrap_or(id)
-                }
-                Expr::Unary(op, a) => self.unary(op, done[&a]),
-                Expr::Binary(op, a, b) => self.binary(op, done[&a], done[&b]),
-                Expr::Select(c, a, b) => self.select(done[&c], done[&a], done[&b]),
-                Expr::Convert(ty, a) => self.convert(ty, done[&a]),
-                Expr::Call(name, args, ty) => {
-                    let args = args.iter().map(|arg| done[arg]).collect();
-                    self.call(name, args, ty)
-                }
-            };
-            done.insert(id, copy);
-            stack.pop();
-        }
-        done[&root]
-    }
-
     /// Whether every value of `root` is a multiple of `factor`, a power of two, by its form alone. Powers of two
     /// stay factors when arithmetic wraps.
     pub fn is_multiple(&self, root: ExprId, factor: u32) -> bool {
@@ -326,20 +290,6 @@ impl Exprs {
 
     /// Factors of two that are counted; more are not asked for.
     const MOST_TWOS: u32 = 32;
-
-    /// Calls `visit` once for every distinct subexpression of `root`, operands first.
-    pub fn visit(&self, root: ExprId, mut visit: impl FnMut(ExprId, &Expr)) {
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut stack = vec![(root, false)];
-        while let Some((id, ready)) = stack.pop() {
-            if ready {
-                visit(id, &self.nodes[id]);
-            } else if seen.insert(id) {
-                stack.push((id, true));
-                stack.extend(operands(&self.nodes[id]).into_iter().map(|operand| (operand, false)));
-            }
-        }
-    }
 }
 
 impl Index<ExprId> for Exprs {
@@ -351,17 +301,6 @@ impl Index<ExprId> for Exprs {
 
 fn is_about_two(node: &Expr) -> bool {
     matches!(node, Expr::Call(name, ..) if name == OTHER || name == SAME_BLOCK)
-}
-
-/// The direct operands of an expression.
-pub fn operands(expr: &Expr) -> Vec<ExprId> {
-    match expr {
-        Expr::Int(..) | Expr::Opaque(..) | Expr::Var(_) | Expr::Param(_) | Expr::Geometry(_) => Vec::new(),
-        Expr::Unary(_, a) | Expr::Convert(_, a) => vec![*a],
-        Expr::Binary(_, a, b) => vec![*a, *b],
-        Expr::Select(c, a, b) => vec![*c, *a, *b],
-        Expr::Call(_, args, _) => args.clone(),
-    }
 }
 
 /// The comparison that holds exactly where `op` does not.

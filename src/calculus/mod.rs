@@ -32,8 +32,10 @@ pub mod text;
 pub mod validate;
 
 mod build;
+mod walk;
 
-pub use build::{Exprs, operands};
+pub use build::Exprs;
+pub use walk::operands;
 
 use crate::arena::{Arena, Handle, SideTable};
 use crate::source::Span;

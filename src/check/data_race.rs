@@ -1,14 +1,18 @@
 //! `data-race`, `warp-synchronous` and `same-value-write`: conflicts that were found by running the kernel.
 
+use super::places::{SamePlaces, grouped};
 use super::{Context, report_level, verb, witness};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding};
 use crate::memory_model::Level;
 use crate::prove::Conflict;
 
-/// One finding for each conflict.
+/// One finding for each rule and pair of places, with a witness that needs nothing mended before, if there is one.
 pub(super) fn findings(context: &Context<'_>, conflicts: &[Conflict]) -> Vec<Finding> {
-    conflicts.iter().map(|conflict| finding(context, conflict)).collect()
+    let key = |conflict: &Conflict| (rule(conflict), SamePlaces::new(context, conflict.level, conflict.sites));
+    let groups = grouped(conflicts, key);
+    let chosen = groups.iter().filter_map(|group| group.iter().min_by_key(|conflict| conflict.after_earlier));
+    chosen.map(|conflict| finding(context, conflict)).collect()
 }
 
 fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {

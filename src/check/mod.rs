@@ -14,6 +14,7 @@ mod data_race;
 mod determinism;
 mod element;
 pub mod pages;
+mod places;
 mod possible_race;
 mod undecided;
 pub mod verdict;

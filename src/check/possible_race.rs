@@ -1,15 +1,26 @@
 //! `data-dependent-index` and `data-dependent-control`: pairs that nothing excludes because an index or a
 //! condition depends on what memory holds or on what is not modelled.
 
+use super::places::{SamePlaces, grouped};
 use super::verdict::PossibleRace;
 use super::{Context, place_access, report_level};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place};
 use crate::protocol::{AccessId, Reason, ReasonKind};
+use rustc_hash::FxHashSet;
 
-/// Findings of one kernel, at most one for each pair of places.
+/// Findings of one kernel, at most one for each pair of places; it has the reasons of all ways in which they are reached.
 pub(super) fn findings(context: &Context<'_>, possible: &[PossibleRace]) -> Vec<Finding> {
-    possible.iter().map(|race| finding(context, race)).collect()
+    let site = |access| context.protocol.accesses[access].site;
+    let groups = grouped(possible, |race| SamePlaces::new(context, race.level, [race.first, race.second].map(site)));
+    groups.iter().map(|group| finding(context, &together(group))).collect()
+}
+
+fn together(group: &[&PossibleRace]) -> PossibleRace {
+    let mut seen = FxHashSet::default();
+    let all = group.iter().flat_map(|race| &race.reasons);
+    let reasons = all.filter(|reason| seen.insert(*reason)).cloned().collect();
+    PossibleRace { reasons, ..group[0].clone() }
 }
 
 fn finding(context: &Context<'_>, race: &PossibleRace) -> Finding {

@@ -254,7 +254,7 @@ pub struct Place {
 }
 
 /// What happens at a [`Place`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PlaceAccess {
     /// Memory is read.
     Read,

@@ -43,7 +43,7 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
     Assumption, AssumptionKind, Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, Unknown,
 };
-use crate::preprocess::SoughtHeader;
+use crate::preprocess::{SoughtHeader, normalized};
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::Span;
@@ -63,6 +63,10 @@ struct ReadFile {
     front: Front,
     /// The names of functions that the other front end read.
     exceptions: Vec<Span>,
+    /// Whether something that a kernel reaches was not understood.
+    incomplete: bool,
+    /// Whether headers were not found.
+    misses_headers: bool,
     /// Headers that were found by a search.
     sought: Vec<SoughtHeader>,
 }
@@ -76,6 +80,8 @@ pub struct Checked {
     pub bugs: Vec<String>,
     /// Programs that show its races, if they were asked for.
     pub drafts: Vec<reproduce::Drafted>,
+    /// Whether something that a kernel reaches was not understood: what declares it may stand in another file.
+    pub incomplete: bool,
 }
 
 /// Checks the text of one file. A panic in one kernel leaves the verdicts of the others.
@@ -92,7 +98,7 @@ fn check_source_of_many(
     memo: Option<&Memo>,
     inside: Option<&Path>,
 ) -> Checked {
-    let ReadFile { program, diagnostics, parse, front, exceptions, sought } = read(path, text, options);
+    let ReadFile { program, diagnostics, parse, front, exceptions, incomplete, sought, .. } = read(path, text, options);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
@@ -129,7 +135,7 @@ fn check_source_of_many(
         diagnostics,
         sources: program.sources,
     };
-    Checked { report, bugs, drafts }
+    Checked { report, bugs, drafts, incomplete }
 }
 
 /// What a verdict relies on that was reached through a header found by a search.
@@ -165,27 +171,20 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
 /// Runs the front ends and resolution; again, with the project searched for headers that were not found, if something
 /// that a kernel reaches was not understood.
 fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
-    let (file, lack) = read_with(path, text, options, None);
-    let Some(headers) = options.headers.as_ref().filter(|_| lack == Lack::Headers) else { return file };
-    let (better, _) = read_with(path, text, options, Some(headers));
+    let file = read_with(path, text, options, None);
+    let Some(headers) = options.headers.as_ref().filter(|_| file.incomplete && file.misses_headers) else {
+        return file;
+    };
+    let better = read_with(path, text, options, Some(headers));
     if better.sought.is_empty() { file } else { better }
 }
 
-/// Whether more could be understood of a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lack {
-    Nothing,
-    /// Headers are missing, and something that a kernel reaches is not understood.
-    Headers,
-}
-
-fn read_with(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> (ReadFile, Lack) {
+fn read_with(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> ReadFile {
     let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, misses_headers, sought } =
         front::read(path, text, options, headers);
-    let resolved = resolve::resolve(unit);
-    diagnostics.extend(resolved.diagnostics);
-    let lack = if resolved.incomplete && misses_headers { Lack::Headers } else { Lack::Nothing };
-    (ReadFile { program: resolved.program, diagnostics, parse, front, exceptions, sought }, lack)
+    let resolve::Resolved { program, diagnostics: more, incomplete } = resolve::resolve(unit);
+    diagnostics.extend(more);
+    ReadFile { program, diagnostics, parse, front, exceptions, incomplete, misses_headers, sought }
 }
 
 /// The kernels that the options ask for.
@@ -200,7 +199,7 @@ fn selected<'a>(program: &'a Program, options: &'a Options) -> impl Iterator<Ite
 /// Whether a kernel is defined in that file.
 fn stands_in(program: &Program, kernel: FunctionId, file: Option<&Path>) -> bool {
     let span = program.sources.visible(program.functions[kernel].span);
-    file.is_none_or(|file| units::normal(&program.sources.file(span.file).path) == units::normal(file))
+    file.is_none_or(|file| normalized(&program.sources.file(span.file).path) == normalized(file))
 }
 
 /// A kernel and what was inferred of it.

@@ -145,7 +145,7 @@ fn check_one(input: &Input, options: &Options, several: Option<&Several>, progre
     let outcome = match input.bytes() {
         Err(cause) => Outcome::unread(path, options, Problem::Unreadable { path: path.to_path_buf(), cause }),
         Ok(bytes) => match isolated(|| check_bytes(path, &bytes, options, several)) {
-            Ok(Checked { report, bugs, drafts }) => {
+            Ok(Checked { report, bugs, drafts, .. }) => {
                 Outcome { file: report, problems: bugs.into_iter().map(bug).collect(), drafts }
             }
             Err(message) => Outcome::unread(path, options, bug(message)),

@@ -1,10 +1,10 @@
 //! Which files of a run are included by which others, and what to make of a file that is no unit of its own.
 //!
 //! Kernels often stand in a file that another one includes after it has defined the macros, types and functions
-//! that they use. Read by itself such a file holds names that nothing declares. Where that leaves a kernel
-//! `unknown`, the file is read again as a part of a unit of the same run that includes it, and the kernels of
-//! the file are reported as that unit has them, if it has all of them; a note says so. Verdicts that a file has
-//! by itself are kept.
+//! that they use. Read by itself such a file holds names that nothing declares. Where something that a kernel
+//! reaches is therefore not understood, the file is read again as a part of a unit of the same run that includes it,
+//! and the kernels of the file are reported as that unit has them, if it has all of them; a note says so. Verdicts
+//! that a file has by itself are kept.
 //!
 //! Deliberately absent: conditionals and macros around `#include` (a unit that turns out not to include the file
 //! has no kernels of it, and is passed over), and units that are not part of the run.
@@ -12,9 +12,10 @@
 use super::{Checked, Options, parallel};
 use crate::diagnostic::report::{FileReport, Race};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::preprocess::normalized;
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Units that are tried for one file.
 const MAX_UNITS: usize = 3;
@@ -33,10 +34,10 @@ impl Units {
         let mut units = Units::default();
         let mut scan = Scan { options, known: BTreeMap::new() };
         for &file in files {
-            units.given.insert(normal(file), file.to_path_buf());
+            units.given.insert(normalized(file), file.to_path_buf());
         }
         for &file in files {
-            let unit = normal(file);
+            let unit = normalized(file);
             for included in scan.reachable(&unit) {
                 if units.given.contains_key(&included) && included != unit {
                     units.including.entry(included).or_default().insert(unit.clone());
@@ -48,7 +49,7 @@ impl Units {
 
     /// The units to read `file` in, those that no other file includes first.
     fn candidates(&self, file: &Path) -> Vec<PathBuf> {
-        let Some(units) = self.including.get(&normal(file)) else { return Vec::new() };
+        let Some(units) = self.including.get(&normalized(file)) else { return Vec::new() };
         let (inner, outer): (Vec<&PathBuf>, Vec<&PathBuf>) =
             units.iter().partition(|unit| self.including.contains_key(*unit));
         let given = |unit: &PathBuf| self.given.get(unit).cloned();
@@ -59,14 +60,17 @@ impl Units {
     /// its kernels that stand in the file.
     pub(super) fn in_context(&self, own: Checked, mut check: impl FnMut(&Path, &str) -> Checked) -> Checked {
         let mut best = own;
+        if !best.incomplete {
+            return best;
+        }
         for unit in self.candidates(&best.report.path.clone()) {
-            let open = unknown(&best.report);
+            let open = open_kernels(&best.report);
             if open == 0 {
                 break;
             }
             let Ok(bytes) = parallel::read(&unit) else { continue };
             let other = check(&unit, &parallel::decode(&bytes));
-            if unknown(&other.report) < open && has_all(&other.report, &best.report) {
+            if open_kernels(&other.report) < open && has_all(&other.report, &best.report) {
                 best = adopted(best, other, &unit);
             }
         }
@@ -78,7 +82,7 @@ impl Units {
 fn adopted(own: Checked, other: Checked, unit: &Path) -> Checked {
     let FileReport { path, .. } = own.report;
     let mut report = FileReport { path, ..other.report };
-    let file = report.sources.files().find(|(_, file)| normal(&file.path) == normal(&report.path));
+    let file = report.sources.files().find(|(_, file)| normalized(&file.path) == normalized(&report.path));
     let message = format!("its kernels are judged as a part of {}, which includes this file", unit.display());
     report.diagnostics = file
         .map(|(file, _)| Diagnostic {
@@ -91,11 +95,16 @@ fn adopted(own: Checked, other: Checked, unit: &Path) -> Checked {
         })
         .into_iter()
         .collect();
-    Checked { report, bugs: own.bugs.into_iter().chain(other.bugs).collect(), drafts: other.drafts }
+    Checked {
+        report,
+        bugs: own.bugs.into_iter().chain(other.bugs).collect(),
+        incomplete: other.incomplete,
+        drafts: other.drafts,
+    }
 }
 
 /// How many kernels are not decided or rest on what is not understood: an undeclared name is a value by itself.
-fn unknown(report: &FileReport) -> usize {
+fn open_kernels(report: &FileReport) -> usize {
     report.kernels.iter().filter(|kernel| kernel.race == Race::Unknown || !kernel.unknowns.is_empty()).count()
 }
 
@@ -132,7 +141,7 @@ impl Scan<'_> {
         let bytes = parallel::read(file).unwrap_or_default();
         let own = file.parent().map(Path::to_path_buf);
         let directories: Vec<PathBuf> = own.into_iter().chain(self.options.include_dirs.iter().cloned()).collect();
-        let find = |name: &str| directories.iter().map(|at| normal(&at.join(name))).find(|path| path.is_file());
+        let find = |name: &str| directories.iter().map(|at| normalized(&at.join(name))).find(|path| path.is_file());
         let included: Vec<PathBuf> =
             parallel::decode(&bytes).lines().filter_map(quoted_include).filter_map(find).collect();
         self.known.insert(file.to_path_buf(), included.clone());
@@ -145,21 +154,6 @@ fn quoted_include(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
     let (name, _) = rest.trim_start().strip_prefix('"')?.split_once('"')?;
     Some(name)
-}
-
-/// `path` without `.` and, where a name precedes it, without `..`.
-pub(super) fn normal(path: &Path) -> PathBuf {
-    let mut result = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
-                result.pop();
-            }
-            other => result.push(other),
-        }
-    }
-    result
 }
 
 #[cfg(test)]

@@ -84,9 +84,12 @@ impl Pass<'_> {
             Builtin::CachedLoad => self.cached_load(args, call),
             Builtin::CachedStore => self.cached_store(args, call),
             Builtin::Undeclared => {
-                self.note(
+                self.note_once(
                     span,
-                    format!("`{name}` is not declared; it is taken to be a value, and nothing is proved with it"),
+                    format!(
+                        "`{name}` is not declared, and nothing is proved with it: a header or `-D {name}=…` would say \
+                         what it is"
+                    ),
                 );
                 self.unknown_value(call.ty, &HavocReason::Undeclared(name.to_owned()), span)
             }

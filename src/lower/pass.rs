@@ -313,6 +313,13 @@ impl<'p> Pass<'p> {
         self.unsupported_on(span, reason, Vec::new());
     }
 
+    /// Tells something at the first place where it is met.
+    pub(super) fn note_once(&mut self, span: Span, reason: String) {
+        if !self.kernel.unsupported.iter().any(|entry| entry.reason == reason) {
+            self.note(span, reason);
+        }
+    }
+
     fn push_unsupported(&mut self, entry: Unsupported) {
         let known = &mut self.kernel.unsupported;
         // Nobody reads further, and after one that may do anything no other changes what is known.

@@ -35,7 +35,7 @@ pub fn decode(bytes: Vec<u8>) -> String {
 }
 
 /// `path` without `.` and, where a name precedes it, without `..`: one name for one file.
-pub(super) fn normalized(path: &Path) -> PathBuf {
+pub fn normalized(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {

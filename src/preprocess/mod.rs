@@ -25,7 +25,7 @@ mod interner;
 mod lexer;
 mod predefined;
 
-pub use files::{Disk, FileAccess, decode};
+pub use files::{Disk, FileAccess, decode, normalized};
 pub use interner::{Interner, Symbol};
 
 use crate::diagnostic::Diagnostic;

@@ -96,7 +96,10 @@ impl<'u> Resolver<'u> {
                 inputs: inputs.iter().map(|input| self.value(input)).collect(),
                 clobbers_memory: *clobbers_memory,
             },
-            Kind::Unsupported(reason) => StmtKind::Unsupported(reason.clone()),
+            Kind::Unsupported(reason) => {
+                self.miss();
+                StmtKind::Unsupported(reason.clone())
+            }
         };
         out.push(Stmt { kind, span });
     }

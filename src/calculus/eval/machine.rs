@@ -400,6 +400,9 @@ impl<S: Sink> Machine<'_, S> {
                 phase: place.phase,
             };
             self.sink.access(&event, &self.registers[..self.program.variables.len()]);
+            if !self.sink.wants_more() {
+                self.fuel = 0;
+            }
         }
         let offset = offset.bits()?;
         Some(At { thread: place.thread, array: access.array, space: shape.space, offset, bytes: access.bytes })

@@ -182,6 +182,11 @@ pub struct Event {
 pub trait Sink {
     /// An access, with the values of the kernel's variables just before it, by handle.
     fn access(&mut self, event: &Event, locals: &[Value]);
+
+    /// Whether more accesses are wanted; the run ends at the first answer that none is, as if its budget were spent.
+    fn wants_more(&self) -> bool {
+        true
+    }
 }
 
 /// A barrier that one thread waits at and another does not.

@@ -9,6 +9,7 @@
 
 use super::error::nearest;
 use super::record::{self, Given, Image, Record};
+use super::write::quoted_with;
 use super::{Argument, Blocks, Description, DescriptionError, Launch, Number, Problem, Scalar, Value};
 use crate::source::Language;
 use std::fmt::Write;
@@ -408,16 +409,5 @@ fn line(text: &mut String, description: &Description, line: Option<u32>) {
 
 /// As a string literal of C++.
 fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\{:03o}", u32::from(c) & 0xff);
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
+    quoted_with(text, |control| format!("\\{:03o}", control & 0xff))
 }

@@ -92,13 +92,16 @@ fn key(name: &str) -> String {
 }
 
 fn quoted(text: &str) -> String {
+    quoted_with(text, |control| format!("\\u{control:04x}"))
+}
+
+/// In double quotes, with control characters as `control` writes them.
+pub(super) fn quoted_with(text: &str, control: impl Fn(u32) -> String) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-            }
+            c if c.is_control() => quoted.push_str(&control(u32::from(c))),
             c => quoted.push(c),
         }
     }

@@ -186,14 +186,12 @@ impl<'k> State<'k> {
         if self.size_bound(value) <= MAX_NODES {
             return value;
         }
-        let mut nodes = 0;
-        self.out.exprs.visit(value, |_, _| nodes += 1);
-        if nodes <= MAX_NODES {
-            return value;
-        }
         let ty = self.out.exprs.ty(value);
         if let Some(&var) = self.complex.get(&value) {
             return self.out.exprs.var(var, ty);
+        }
+        if !self.out.exprs.is_larger_than(value, MAX_NODES) {
+            return value;
         }
         let loops = self.loops_of(&[value]);
         let span = self.out.spans.get(value).copied();
@@ -278,11 +276,8 @@ impl<'k> State<'k> {
             return done;
         }
         let mut order = Vec::new();
-        self.out.exprs.visit(root, |id, _| order.push(id));
+        self.out.exprs.visit_within(root, |id| !self.simplified.contains_key(&id), |id, _| order.push(id));
         for id in order {
-            if self.simplified.contains_key(&id) {
-                continue;
-            }
             let node = self.out.exprs[id].clone();
             let value = match self.known.get(&id) {
                 Some(&truth) => self.out.exprs.bool(truth),

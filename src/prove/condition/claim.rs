@@ -14,7 +14,7 @@ use super::spot::Spot;
 use super::truth::Polarity;
 use crate::calculus::intervals::Relation;
 use crate::memory_model::Level;
-use crate::protocol::{Before, Claim, Guard, LoopId, Protocol};
+use crate::protocol::{Before, Claim, Fact, Guard, LoopId, Protocol};
 use crate::prove::rules::poly::Side;
 use crate::prove::rules::sign::Certificate;
 use crate::prove::rules::state::State;
@@ -102,6 +102,22 @@ fn out_of_range() -> Open {
     Open::NotExpressible("numbers or terms out of range".to_owned())
 }
 
+/// The facts that may be relied on at a claim. What holds outside of all loops is stated before the values are looked
+/// at that loops move.
+struct Usable<'a> {
+    outside: Vec<&'a Fact>,
+    within: Vec<&'a Fact>,
+}
+
+fn usable<'a>(protocol: &'a Protocol, claim: &Claim) -> Usable<'a> {
+    let spot = Spot::Claim(claim.before);
+    let may_use =
+        |(number, fact): &(usize, &Fact)| spot.may_use(*number, fact) && fact.is_passed(&claim.loops, &claim.guards);
+    let all = protocol.facts.iter().enumerate().filter(may_use).map(|(_, fact)| fact);
+    let (outside, within) = all.partition(|fact| fact.loops.is_empty());
+    Usable { outside, within }
+}
+
 /// A thread reaches the claim.
 fn reached<'a>(
     protocol: &'a Protocol,
@@ -114,14 +130,7 @@ fn reached<'a>(
     for side in Side::BOTH {
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
     }
-    let spot = Spot::Claim(claim.before);
-    let usable = protocol
-        .facts
-        .iter()
-        .enumerate()
-        .filter(|(number, fact)| spot.may_use(*number, fact) && fact.is_passed(&claim.loops, &claim.guards));
-    // What holds outside of all loops is known before the values are looked at that loops move.
-    let (within, outside): (Vec<_>, Vec<_>) = usable.map(|(_, fact)| fact).partition(|fact| !fact.loops.is_empty());
+    let Usable { outside, within } = usable(protocol, claim);
     outside.into_iter().for_each(|fact| builder.state_fact(fact, 0));
     for (depth, &id) in claim.loops.iter().enumerate() {
         builder.enter_privately(id, depth, 0).ok_or_else(out_of_range)?;
@@ -145,13 +154,7 @@ fn met<'a>(
     for side in Side::BOTH {
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
     }
-    let spot = Spot::Claim(claim.before);
-    let usable = protocol
-        .facts
-        .iter()
-        .enumerate()
-        .filter(|(number, fact)| spot.may_use(*number, fact) && fact.is_passed(&claim.loops, &claim.guards));
-    let (within, outside): (Vec<_>, Vec<_>) = usable.map(|(_, fact)| fact).partition(|fact| !fact.loops.is_empty());
+    let Usable { outside, within } = usable(protocol, claim);
     for env in [0, 1] {
         outside.iter().for_each(|fact| builder.state_fact(fact, env));
     }
@@ -166,7 +169,7 @@ fn met<'a>(
     for env in [0, 1] {
         builder.assume_guards(env, &claim.loops, &claim.guards);
     }
-    for fact in conflict::relations_at(protocol, spot, (&claim.loops, &claim.guards)) {
+    for fact in conflict::relations_at(protocol, Spot::Claim(claim.before), (&claim.loops, &claim.guards)) {
         builder.relate(fact);
     }
     builder.promote_signs();

@@ -1,13 +1,13 @@
 //! What the runs of a search add up to.
 
 use super::sweep::{Candidate, Key, Levels, MAX_FOUND, Sweep, key};
-use super::witness::{self, Launch};
+use super::witness::{self, Launch, Named};
 use super::{FailedAssertion, Incident, OutOfBounds, Outcome, reported_level};
 use crate::calculus::eval::{Kind, Program, Run, WARP};
 use crate::calculus::{Expr, ExprId, GeometryVar, Kernel, SiteId, Space, Stmt};
 use crate::memory_model::{Level, may_meet};
 use crate::prove::condition::Returned;
-use crate::prove::{Conflict, Divergence};
+use crate::prove::{Conflict, Divergence, Witness};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -255,7 +255,7 @@ impl<'a> Findings<'a> {
 
     pub(super) fn finish(mut self) -> Outcome {
         let pairs = std::mem::take(&mut self.pairs);
-        let mut conflicts: Vec<_> = pairs.iter().map(|(key, pair)| self.conflict(*key, pair)).collect();
+        let mut conflicts = self.conflicts(&pairs.iter().collect::<Vec<_>>());
         let position = |site: SiteId| self.positions.get(&site).copied().unwrap_or(usize::MAX);
         conflicts.sort_by_key(|conflict| (conflict.sites.map(position), conflict.level));
         let mut outcome = self.outcome;
@@ -273,8 +273,21 @@ impl<'a> Findings<'a> {
         outcome
     }
 
-    fn conflict(&self, key: Key, pair: &Pair) -> Conflict {
-        let order = self.order(&pair.best);
+    /// The conflicts with their witnesses; those of one launch are told by one run.
+    fn conflicts(&self, pairs: &[(&Key, &Pair)]) -> Vec<Conflict> {
+        let Some((_, first)) = pairs.first() else { return Vec::new() };
+        let (here, elsewhere): (Vec<_>, Vec<_>) = pairs.iter().partition(|(_, pair)| pair.launch == first.launch);
+        let named: Vec<_> =
+            here.iter().map(|(_, pair)| Named { best: &pair.best, order: self.order(&pair.best) }).collect();
+        let witnesses = witness::of_candidates(self.kernel, self.program, &first.launch, &named);
+        let told = here.iter().zip(named).zip(witnesses);
+        let mut conflicts: Vec<_> =
+            told.map(|((&(key, pair), named), witness)| self.conflict(*key, pair, named.order, witness)).collect();
+        conflicts.extend(self.conflicts(&elsewhere));
+        conflicts
+    }
+
+    fn conflict(&self, key: Key, pair: &Pair, order: [usize; 2], witness: Witness) -> Conflict {
         let sites = order.map(|index| pair.best.accesses[index].0.site);
         // Lock-step would hide it only if the points differ. Launches that were not run may cross warps.
         let warp_synchronous = key.2 == Level::Block
@@ -284,7 +297,7 @@ impl<'a> Findings<'a> {
         Conflict {
             sites,
             level: reported_level(key.2, || warp_synchronous),
-            witness: witness::of_candidate(self.kernel, self.program, &pair.launch, &pair.best, order),
+            witness,
             after_earlier: pair.after_earlier,
             same_value: self.stores_same_value(&pair.best),
             across_warps: pair.across_warps,

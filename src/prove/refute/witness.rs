@@ -9,7 +9,7 @@ use crate::prove::{Witness, WitnessThread};
 const REPLAY_BUDGET: u64 = 50_000_000;
 
 /// A launch with values for the parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Launch {
     pub(super) geometry: Geometry,
     pub(super) params: Vec<Option<i128>>,
@@ -65,37 +65,55 @@ pub(super) fn witness(kernel: &Kernel, launch: &Launch, threads: [WitnessThread;
     Witness { geometry: launch.geometry, threads, params: params(kernel, launch), byte_offset }
 }
 
-/// Keeps the variables at two positions of the stream of events.
+/// Keeps the variables at positions of the stream of events.
 struct Snapshots {
-    wanted: [u64; 2],
+    /// The positions, ascending.
+    wanted: Vec<u64>,
     ordinal: u64,
-    taken: [Vec<Value>; 2],
+    /// The variables at as many of them as were met.
+    taken: Vec<Vec<Value>>,
 }
 
 impl Sink for Snapshots {
     fn access(&mut self, _event: &Event, locals: &[Value]) {
-        for (wanted, taken) in self.wanted.iter().zip(&mut self.taken) {
-            if *wanted == self.ordinal {
-                *taken = locals.to_vec();
-            }
+        if self.wanted.get(self.taken.len()) == Some(&self.ordinal) {
+            self.taken.push(locals.to_vec());
         }
         self.ordinal += 1;
     }
+
+    fn wants_more(&self) -> bool {
+        self.taken.len() < self.wanted.len()
+    }
 }
 
-/// Runs the launch once more for the values of variables; evaluation is deterministic, so positions agree.
-pub(super) fn of_candidate(
-    kernel: &Kernel,
-    program: &Program,
-    launch: &Launch,
-    best: &Candidate,
-    order: [usize; 2],
-) -> Witness {
-    let accesses = order.map(|index| best.accesses[index]);
-    let mut sink = Snapshots { wanted: accesses.map(|(_, ordinal)| ordinal), ordinal: 0, taken: [vec![], vec![]] };
+/// A conflict of a launch, as its witness names it.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'a> {
+    pub(super) best: &'a Candidate,
+    /// Which of its accesses is named first, and which second.
+    pub(super) order: [usize; 2],
+}
+
+impl Named<'_> {
+    fn accesses(self) -> [(Event, u64); 2] {
+        self.order.map(|index| self.best.accesses[index])
+    }
+}
+
+/// The witnesses of conflicts of one launch. Runs it once more for the values of variables, as far as they are met;
+/// evaluation is deterministic, so positions agree.
+pub(super) fn of_candidates(kernel: &Kernel, program: &Program, launch: &Launch, all: &[Named<'_>]) -> Vec<Witness> {
+    let mut wanted: Vec<u64> = all.iter().flat_map(|named| named.accesses()).map(|(_, ordinal)| ordinal).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut sink = Snapshots { wanted, ordinal: 0, taken: Vec::new() };
     let outcome = run(program, &launch.setup(REPLAY_BUDGET), &mut sink);
-    let threads = [0, 1].map(|index| thread(kernel, launch, &outcome, accesses[index].0.thread, &sink.taken[index]));
-    witness(kernel, launch, threads, i128::from(best.byte))
+    let at = |ordinal| sink.wanted.binary_search(&ordinal).ok().and_then(|index| sink.taken.get(index));
+    let told = |(event, ordinal): (Event, u64)| {
+        thread(kernel, launch, &outcome, event.thread, at(ordinal).map_or(&[], Vec::as_slice))
+    };
+    all.iter().map(|named| witness(kernel, launch, named.accesses().map(told), i128::from(named.best.byte))).collect()
 }
 
 /// Keeps the exact accesses of two sites.

@@ -128,26 +128,39 @@ impl AtomSet {
 /// lexicographic one, which multiplication keeps.
 #[must_use]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Monomial(u128);
+pub struct Monomial {
+    /// Two halves, and not one number, whose alignment would cost every term of a polynomial eight bytes and every
+    /// allocation of one a detour.
+    high: u64,
+    low: u64,
+}
 
 const LANES: u32 = 8;
 
 impl Monomial {
     /// The empty product.
-    pub const ONE: Monomial = Monomial(0);
+    pub const ONE: Monomial = Monomial::packed(0);
+
+    const fn packed(lanes: u128) -> Monomial {
+        Monomial { high: (lanes >> 64) as u64, low: lanes as u64 }
+    }
+
+    fn lanes(self) -> u128 {
+        u128::from(self.high) << 64 | u128::from(self.low)
+    }
 
     /// One atom.
     pub fn of(atom: Atom) -> Monomial {
-        Monomial(u128::from(atom.0) << 112)
+        Monomial::packed(u128::from(atom.0) << 112)
     }
 
     fn lane(self, lane: u32) -> u16 {
-        (self.0 >> (112 - 16 * lane)) as u16
+        (self.lanes() >> (112 - 16 * lane)) as u16
     }
 
     /// Number of factors.
     pub fn degree(self) -> u32 {
-        if self.0 == 0 { 0 } else { LANES - self.0.trailing_zeros() / 16 }
+        if self.lanes() == 0 { 0 } else { LANES - self.lanes().trailing_zeros() / 16 }
     }
 
     /// Its atoms, greatest first, repeated by multiplicity.
@@ -157,10 +170,10 @@ impl Monomial {
 
     /// The product; `None` if the degree is too great.
     pub fn times(self, other: Monomial) -> Option<Monomial> {
-        if self.0 == 0 {
+        if self.lanes() == 0 {
             return Some(other);
         }
-        if other.0 == 0 {
+        if other.lanes() == 0 {
             return Some(self);
         }
         let (left, right) = (self.degree(), other.degree());
@@ -179,12 +192,12 @@ impl Monomial {
             };
             product |= u128::from(next) << (112 - 16 * lane);
         }
-        Some(Monomial(product))
+        Some(Monomial::packed(product))
     }
 
     /// The quotient, if `divisor` divides it.
     pub fn divide(self, divisor: Monomial) -> Option<Monomial> {
-        if divisor.0 == 0 {
+        if divisor.lanes() == 0 {
             return Some(self);
         }
         let (mut quotient, mut length, mut taken) = (0u128, 0, 0);
@@ -201,19 +214,19 @@ impl Monomial {
                 length += 1;
             }
         }
-        (taken == wanted).then_some(Monomial(quotient))
+        (taken == wanted).then_some(Monomial::packed(quotient))
     }
 
     /// The product of its private atoms.
     pub fn private_part(self) -> Monomial {
         let private = self.atoms().take_while(|atom| atom.is_private()).count() as u32;
-        Monomial(if private == 0 { 0 } else { self.0 & (u128::MAX << (128 - 16 * private)) })
+        Monomial::packed(if private == 0 { 0 } else { self.lanes() & (u128::MAX << (128 - 16 * private)) })
     }
 
     /// The product of its uniform atoms.
     pub fn uniform_part(self) -> Monomial {
         let private = self.atoms().take_while(|atom| atom.is_private()).count() as u32;
-        Monomial(if private == LANES { 0 } else { self.0 << (16 * private) })
+        Monomial::packed(if private == LANES { 0 } else { self.lanes() << (16 * private) })
     }
 
     /// Whether `atom` is a factor.

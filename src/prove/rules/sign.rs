@@ -167,15 +167,22 @@ impl Search<'_> {
         let fact = &self.state.facts[part.fact];
         self.effort.left -= 1;
         self.effort.spent += 1;
+        let private = target.private_part();
+        let climbs = |mono: Monomial| private != Monomial::ONE && mono.private_part() >= private;
+        // Only terms of the fact can be bad in the sum that are not bad in the goal. Most steps end here.
+        for &(theirs, coefficient) in fact.terms() {
+            let mono = theirs.times(part.monomial)?;
+            if (climbs(mono) || mono.degree() > self.degree) && !bad.contains(&mono) {
+                let taken = coefficient.checked_mul(factor)?;
+                let sum = goal.coefficient(mono).checked_mul(scale)?.checked_sub(taken)?;
+                if sum != 0 && !is_good((mono, sum), self.state) {
+                    return None;
+                }
+            }
+        }
         let scaled = if scale == 1 { None } else { Some(goal.scaled(scale)?) };
         let rest = scaled.as_ref().unwrap_or(goal).plus_multiple(fact, part.monomial, factor.checked_neg()?)?;
         let now = bad_monomials(&rest, self.state);
-        let private = target.private_part();
-        let climbs =
-            |mono: &Monomial| private != Monomial::ONE && mono.private_part() >= private && !bad.contains(mono);
-        if now.iter().any(|mono| climbs(mono) || mono.degree() > self.degree) {
-            return None;
-        }
         let covered = |mono: &Monomial| rest.terms().iter().any(|term| term.1 > 0 && term.0.divide(*mono).is_some());
         let uncovered = now.iter().filter(|mono| !bad.contains(mono) && !covered(mono)).count();
         let order = (uncovered, now.len(), part.monomial.degree(), fact.size(), part.fact);
