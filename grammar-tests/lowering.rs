@@ -274,7 +274,7 @@ fn a_device_pointer_that_only_the_host_sets_is_like_a_parameter() {
         &["global param y#2: element 4", "!unsupported", "let y.1 = read y[0; 8] @0"],
     );
     let set = "__device__ float *y; __global__ void s(float *a) { y = a; } __global__ void k(int i) { y[i] = 1; }";
-    let elsewhere = "write loaded_memory[unknown.3 + convert<i64>(i) * 4; 4] := float(1):opaque4 @2";
+    let elsewhere = "write loaded_memory[unknown.3 + convert<i64>(i) * 4; 4 align 4] := float(1):opaque4 @2";
     check(set, &["!unsupported", elsewhere]);
     let initial = "__device__ float b[4]; __device__ float *y = b; __global__ void k(int i) { y[i] = 1; }";
     check(initial, &["!unsupported", elsewhere]);
@@ -356,7 +356,7 @@ fn scalars_and_methods_and_struct_parameters_are_accessed() {
             "global param v.d: element 4",
             "global counter: element 4, size 4",
             "let u.d.1 = read u.d[convert<i64>(u.w) * 4; 4] @0",
-            "write v.d[v.d.offset + convert<i64>(convert<i32>(tid.x) * v.w#2) * 4; 4] := u.d.1 @1",
+            "write v.d[v.d.offset + convert<i64>(convert<i32>(tid.x) * v.w#2) * 4; 4 align 4] := u.d.1 @1",
             "let counter.2 = read counter[0; 4] @2",
             "write counter[0; 4] := counter.2 + 1 @3",
         ],
@@ -372,8 +372,8 @@ fn pointers_from_memory_may_point_anywhere() {
             "global loaded_memory: element 1",
             "let p.1 = read p[0; 8] @0",
             "havoc unknown.2 other \"a pointer that was loaded from 'p'\"",
-            "write p[unknown.3 + 4; 4] := float(2):opaque4 @1",
-            "write loaded_memory[unknown.3 + 4; 4] := float(2):opaque4 @2",
+            "write p[unknown.3 + 4; 4 align 4] := float(2):opaque4 @1",
+            "write loaded_memory[unknown.3 + 4; 4 align 4] := float(2):opaque4 @2",
         ],
     );
 }

@@ -34,7 +34,13 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         context.parties(conflict.level)
     );
     let mut notes = Vec::new();
-    if conflict.after_earlier {
+    if conflict.misaligned {
+        notes.push(
+            "it was seen only where some access lies at an address that its type does not admit, which is undefined: \
+             align the access, or move it in steps of its size"
+                .to_owned(),
+        );
+    } else if conflict.after_earlier {
         notes.push("this one counts once the earlier finding of this kernel is mended".to_owned());
     }
     notes.push(advice(context, conflict, rule));

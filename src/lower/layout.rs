@@ -49,6 +49,11 @@ impl<'p> Layout<'p> {
         if self.symbolic(ty).is_some() {
             return None;
         }
+        // `vload4` and `vstore4` ask for the alignment of a lane.
+        let ty = match self.kind(ty) {
+            Type::Vector { of, .. } if self.program.language == Language::OpenCl => *of,
+            _ => ty,
+        };
         self.program.align_of(ty).and_then(|align| u32::try_from(align).ok()).filter(|&align| align > 1)
     }
 

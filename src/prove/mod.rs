@@ -167,6 +167,9 @@ pub struct Conflict {
     /// Whether an earlier conflict, divergence, trap or out-of-bounds access happens in the same run, so
     /// that this one counts only once the earlier finding is mended.
     pub after_earlier: bool,
+    /// Whether it was seen only in runs with an access at an address that its type does not admit, which are undefined;
+    /// then it is `after_earlier`, too.
+    pub misaligned: bool,
     /// Whether both accesses are writes of the same value.
     pub same_value: bool,
     /// Whether some conflict that was found between the two sites is between threads of two warps.

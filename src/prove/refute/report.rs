@@ -19,6 +19,8 @@ struct Pair {
     best: Candidate,
     launch: Launch,
     after_earlier: bool,
+    /// Whether the run makes an access that its type does not admit there.
+    misaligned: bool,
     /// Whether the launch is one that few would make.
     degenerate: bool,
     /// Whether some conflict is between two warps.
@@ -101,7 +103,7 @@ impl<'a> Findings<'a> {
 
     /// Whether one is known in a launch that somebody may make.
     pub(super) fn knows_natural(&self, key: Key) -> bool {
-        self.pairs.get(&key).is_some_and(|pair| !pair.degenerate)
+        self.pairs.get(&key).is_some_and(|pair| !pair.degenerate && !pair.misaligned)
     }
 
     /// Whether no further pair is taken.
@@ -157,15 +159,14 @@ impl<'a> Findings<'a> {
             if self.restricted && !self.open.contains(&key) {
                 continue;
             }
-            if run.misaligned_since.is_some_and(|since| since <= candidate.phase) {
-                // The search goes on for a run that is defined: the sizes and values of this one are no witness.
-                continue;
-            }
+            // The search goes on for a run that is defined.
+            let misaligned = run.misaligned_since.is_some_and(|since| since <= candidate.phase);
             let spoilt = first_phase < Some(candidate.phase) || is_spoilt(run, candidate.phase);
             let found = || Pair {
                 best: *candidate,
                 launch: launch.clone(),
                 after_earlier: spoilt,
+                misaligned,
                 degenerate,
                 across_warps: candidate.across_warps,
             };
@@ -177,7 +178,8 @@ impl<'a> Findings<'a> {
                 }
                 Some(pair) => {
                     let across_warps = pair.across_warps || candidate.across_warps;
-                    if (spoilt, degenerate) < (pair.after_earlier, pair.degenerate) {
+                    let known = (pair.after_earlier, pair.misaligned, pair.degenerate);
+                    if (spoilt, misaligned, degenerate) < known {
                         *pair = found();
                     }
                     pair.across_warps = across_warps;
@@ -299,6 +301,7 @@ impl<'a> Findings<'a> {
             level: reported_level(key.2, || warp_synchronous),
             witness,
             after_earlier: pair.after_earlier,
+            misaligned: pair.misaligned,
             same_value: self.stores_same_value(&pair.best),
             across_warps: pair.across_warps,
             warp_synchronous,
