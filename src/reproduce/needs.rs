@@ -6,7 +6,7 @@
 use crate::calculus::eval::{self, Blocks, Contents, Event, Program, Run, Setup, Sink, Value};
 use crate::calculus::{Array, ArrayId, Geometry, Kernel, Space};
 
-/// Bytes of dynamic shared memory that a block is given if nobody knows what it needs.
+/// Bytes of dynamic shared memory that a block is given at least if nobody knows what it needs.
 const UNKNOWN_SHARED: u64 = 16 * 1024;
 
 /// How far one launch reaches.
@@ -61,10 +61,8 @@ impl Needs {
 
     /// Bytes of an array in shared memory.
     pub(super) fn shared(&self, array: ArrayId) -> u64 {
-        if self.is_open(array) {
-            return UNKNOWN_SHARED;
-        }
-        self.reach(array).map_or(0, |(_, high)| high.max(0).unsigned_abs())
+        let known = self.reach(array).map_or(0, |(_, high)| high.max(0).unsigned_abs());
+        if self.is_open(array) { known.max(UNKNOWN_SHARED) } else { known }
     }
 }
 
@@ -108,4 +106,30 @@ pub(super) fn of_launch(
     }
     needs.open.fill(true);
     needs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calculus::text;
+
+    #[test]
+    fn shared_memory_reaches_as_far_as_is_known_and_some_further_where_memory_decides() {
+        let source = |end: &str| {
+            format!(
+                "kernel k() {{ shared s: element 4  global p: element 8  var v: i64
+                 write s[40000; 4] @0  let v = read p[0; 8] @1  {end} }}"
+            )
+        };
+        let needed = |source: &str| {
+            let kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));
+            let geometry = Geometry { block: [1; 3], grid: [1; 3] };
+            let (needs, _) = measure(&kernel, &Program::new(&kernel), geometry, &[], (Blocks::All, 1000));
+            needs.dynamic_shared(&kernel)
+        };
+        assert_eq!(needed(&source("")), 40004);
+        assert_eq!(needed(&source("write s[v; 4] @2")), 40004);
+        let near = source("write s[v; 4] @2").replace("40000", "4");
+        assert_eq!(needed(&near), UNKNOWN_SHARED);
+    }
 }

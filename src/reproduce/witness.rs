@@ -7,7 +7,7 @@ use crate::calculus::eval::Program;
 use crate::diagnostic::report::{Certainty, Finding, WitnessReport};
 
 /// Instructions of the run that finds what a launch needs.
-const BUDGET: u64 = 2_000_000;
+const BUDGET: u64 = 10_000_000;
 
 /// The witness of a race that is proved; nothing for other findings.
 pub fn proved_race(finding: &Finding) -> Option<&WitnessReport> {
