@@ -213,7 +213,7 @@ impl Exprs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{BinaryOp, GeometryVar, ScalarType};
+    use crate::calculus::{BinaryOp, GeometryVar, ScalarType};
     use super::*;
 
     fn chain(exprs: &mut Exprs, length: usize) -> ExprId {
