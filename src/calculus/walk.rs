@@ -213,8 +213,8 @@ impl Exprs {
 
 #[cfg(test)]
 mod tests {
-    use crate::calculus::{BinaryOp, GeometryVar, ScalarType};
     use super::*;
+    use crate::calculus::{BinaryOp, GeometryVar, ScalarType};
 
     fn chain(exprs: &mut Exprs, length: usize) -> ExprId {
         let ty = ScalarType::I32;
