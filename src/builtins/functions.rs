@@ -1,7 +1,7 @@
 //! Functions that CUDA and OpenCL define, by name: what they mean and what type their result has.
 
 use super::types::{NamedType, Scalar, named_type};
-use super::{Builtin, WorkItem, annotations, atomics};
+use super::{Builtin, WorkItem, annotations, atomics, families};
 use crate::calculus::{SyncMemory, SyncScope};
 use crate::source::Language;
 
@@ -72,7 +72,7 @@ pub(super) fn unmodelled(reason: &str, touches_memory: bool, result: ResultType)
     meaning(Builtin::Unmodelled { reason: reason.to_owned(), touches_memory }, result)
 }
 
-fn pure(result: ResultType) -> Meaning {
+pub(super) fn pure(result: ResultType) -> Meaning {
     meaning(Builtin::Pure, result)
 }
 
@@ -155,11 +155,9 @@ fn cuda(name: &str) -> Option<Meaning> {
         | "__funnelshift_r" | "__funnelshift_lc" | "__funnelshift_rc" | "__float_as_uint" | "__float2uint_rn"
         | "__float2uint_rz" | "__float2uint_ru" | "__float2uint_rd" | "__double2uint_rn" | "__double2uint_rz"
         | "__dp4a" | "__fns" => pure(fixed(UINT)),
-        "__mulhi" | "__hadd" | "__rhadd" | "__float_as_int" | "__float2int_rn" | "__float2int_rz"
-        | "__float2int_ru" | "__float2int_rd" | "__double2int_rn" | "__double2int_rz" | "__double2int_ru"
-        | "__double2int_rd" | "__double2hiint" | "__double2loint" | "__half2int_rn" | "__half2int_rz" => {
-            pure(fixed(INT))
-        }
+        "__mulhi" | "__rhadd" | "__float_as_int" | "__float2int_rn" | "__float2int_rz" | "__float2int_ru"
+        | "__float2int_rd" | "__double2int_rn" | "__double2int_rz" | "__double2int_ru" | "__double2int_rd"
+        | "__double2hiint" | "__double2loint" | "__half2int_rn" | "__half2int_rz" => pure(fixed(INT)),
         "__brevll" | "__umul64hi" | "__double2ull_rn" | "__double2ull_rz" | "__float2ull_rn" | "__float2ull_rz" => {
             pure(fixed(ULONG))
         }
@@ -180,12 +178,12 @@ fn cuda(name: &str) -> Option<Meaning> {
         | "__uint2double_rn"
         | "__ll2double_rn"
         | "__ull2double_rn" => pure(fixed(DOUBLE)),
-        "__float2half" | "__float2half_rn" | "__float2bfloat16" | "__hadd_rn" | "__hmul" | "__hsub" | "__hdiv"
-        | "__hfma" | "__hneg" | "hexp" | "hlog" | "hsqrt" | "hrsqrt" | "hrcp" | "__int2half_rn"
-        | "__ushort_as_half" | "__low2half" | "__high2half" => pure(fixed(HALF)),
-        "__float2half2_rn" | "__floats2half2_rn" | "__halves2half2" | "__half2half2" | "__hadd2" | "__hmul2"
-        | "__hfma2" | "__hsub2" => pure(ResultType::Fixed(NamedType::Vector(HALF, 2))),
-        "__half22float2" => pure(ResultType::Fixed(NamedType::Vector(FLOAT, 2))),
+        "__halves2half2" | "__half2half2" | "__floats2half2_rn" | "__float2half2_rn" => {
+            pure(ResultType::Fixed(NamedType::Vector(HALF, 2)))
+        }
+        "__low2half" | "__high2half" => pure(fixed(HALF)),
+        "nan" | "__builtin_inf" | "__builtin_huge_val" | "__builtin_nan" => pure(fixed(DOUBLE)),
+        "nanf" | "__builtin_inff" | "__builtin_huge_valf" | "__builtin_nanf" => pure(fixed(FLOAT)),
         "tex1Dfetch" | "tex1D" | "tex2D" | "tex3D" | "tex1DLod" | "tex2DLod" | "tex3DLod" | "tex2DLayered"
         | "texCubemap" | "tex2DGrad" | "tex1DLayered" | "tex2Dgather" => pure(ResultType::Unknown),
         "surf2Dwrite" | "surf1Dwrite" | "surf3Dwrite" | "surf2DLayeredwrite" | "surfCubemapwrite" => {
@@ -212,27 +210,8 @@ fn cuda(name: &str) -> Option<Meaning> {
 
 /// CUDA's families of names.
 fn cuda_by_form(name: &str) -> Option<Meaning> {
-    if let Some(vector) = name.strip_prefix("make_")
-        && let Some(made @ NamedType::Vector(..)) = named_type(Language::Cuda, vector)
-    {
-        return Some(meaning(Builtin::MakeVector(vector.to_owned()), ResultType::Fixed(made)));
-    }
-    // `make_cuComplex(a, b)` and its kin.
-    if matches!(name, "make_cuComplex" | "make_cuFloatComplex" | "make_cuDoubleComplex") {
-        let made = named_type(Language::Cuda, &name["make_".len()..])?;
-        return Some(meaning(Builtin::MakeVector(name["make_".len()..].to_owned()), ResultType::Fixed(made)));
-    }
-    // `__fadd_rn`, `__dmul_rz`, `__frcp_ru` …
-    let stem = name.strip_suffix("_rn").or_else(|| name.strip_suffix("_rz")).or_else(|| name.strip_suffix("_ru"));
-    if let Some(stem) = stem.or_else(|| name.strip_suffix("_rd")) {
-        let operation =
-            |rest: &str| matches!(rest, "add" | "sub" | "mul" | "div" | "ma" | "maf" | "rcp" | "sqrt" | "rsqrt");
-        if stem.strip_prefix("__f").is_some_and(operation) {
-            return Some(pure(fixed(FLOAT)));
-        }
-        if stem.strip_prefix("__d").is_some_and(operation) || stem == "__fma" {
-            return Some(pure(fixed(DOUBLE)));
-        }
+    if let Some(known) = families::of_form(name) {
+        return Some(known);
     }
     // `sqrtf`, `__sinf`, `__fdividef`: the function of `double` with `f` after it.
     let plain = name.strip_suffix('f')?;

@@ -7,6 +7,7 @@
 
 mod annotations;
 pub mod atomics;
+mod families;
 pub mod functions;
 mod libraries;
 pub mod types;

@@ -122,6 +122,8 @@ impl Pass<'_> {
         for arg in args {
             match self.value(arg) {
                 Value::Scalar(expr) => scalars.push(expr),
+                // Nothing is written through the argument of `nan("")`.
+                Value::Pointer(pointer) if pointer.is_string() => {}
                 Value::Pointer(pointer) => pointers.push((pointer, arg.ty)),
                 Value::Aggregate(parts) => scalars.extend(parts.into_iter().filter_map(|part| match part {
                     Value::Scalar(expr) => Some(expr),

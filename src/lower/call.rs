@@ -3,7 +3,7 @@
 use super::facts::Target;
 use super::pass::{Frame, Pass};
 use super::scan;
-use super::value::{Base, Place, Value};
+use super::value::{Base, Place, STRING, Value};
 use crate::calculus::{ArrayId, HavocReason, ScalarType};
 use crate::resolve::program::{Expr, FunctionId, Storage, Type};
 use crate::source::Span;
@@ -141,7 +141,7 @@ impl Pass<'_> {
                     arrays.extend(targets.iter().filter_map(|&target| self.array_of(target)));
                     false
                 }
-                Base::Unknown(reason) => reason != "a string literal",
+                Base::Unknown(reason) => reason != STRING,
             },
             Value::Aggregate(parts) => {
                 let mut anywhere = false;

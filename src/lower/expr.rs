@@ -3,7 +3,7 @@
 use super::builtin::Use;
 use super::pass::Pass;
 use super::place::is_object;
-use super::value::{Object, Place, Pointer, Value};
+use super::value::{Object, Place, Pointer, STRING, Value};
 use crate::calculus::{self, BinaryOp, ExprId, HavocReason, ScalarType, Stmt};
 use crate::resolve::program::{Expr, ExprKind, Type, TypeId};
 use crate::source::Span;
@@ -97,7 +97,7 @@ impl Pass<'_> {
             ExprKind::String(_) if !self.layout.is_pointer(ty) => {
                 self.unknown_value(ty, &HavocReason::Other("the characters of a string".to_owned()), span)
             }
-            ExprKind::String(_) => Value::Pointer(self.unknown_pointer("a string literal")),
+            ExprKind::String(_) => Value::Pointer(self.unknown_pointer(STRING)),
             ExprKind::Null => Value::Pointer(self.null()),
             ExprKind::Geometry(var) => {
                 let value = self.exprs().geometry(*var);

@@ -9,7 +9,7 @@
 
 use super::facts::{Target, TargetId};
 use super::pass::Pass;
-use super::value::{Base, Place, Pointer, Value};
+use super::value::{Base, Place, Pointer, STRING, Value};
 use crate::calculus::{ArrayId, HavocReason, ScalarType, Space};
 use crate::resolve::program::{Storage, TypeId};
 use crate::source::Span;
@@ -75,7 +75,7 @@ impl Pass<'_> {
             Value::Pointer(pointer) => match &pointer.base {
                 Base::Target(target) => self.escape_target(*target),
                 Base::OneOf { targets, .. } => targets.iter().for_each(|&target| self.escape_target(target)),
-                Base::Unknown(reason) if reason == "a string literal" => {}
+                Base::Unknown(reason) if reason == STRING => {}
                 Base::Unknown(_) => self.facts.note_unknown_escaped(),
             },
             Value::Aggregate(parts) => parts.iter().for_each(|part| self.escape(part)),

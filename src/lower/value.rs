@@ -25,6 +25,16 @@ pub(super) struct Pointer {
     pub(super) offset: ExprId,
 }
 
+/// Why nothing is known of the target of a pointer that is a string.
+pub(super) const STRING: &str = "a string literal";
+
+impl Pointer {
+    /// Whether it is a string literal.
+    pub(super) fn is_string(&self) -> bool {
+        matches!(&self.base, Base::Unknown(reason) if reason == STRING)
+    }
+}
+
 /// What a pointer points into.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Base {

@@ -93,6 +93,14 @@ macro_rules! cplusplus {
 #define INT32_MAX 2147483647
 #define INT32_MIN (-2147483647-1)
 #define UINT32_MAX 0xffffffffu
+#define INT8_C(c) c
+#define INT16_C(c) c
+#define INT32_C(c) c
+#define INT64_C(c) c##L
+#define UINT8_C(c) c
+#define UINT16_C(c) c
+#define UINT32_C(c) c##U
+#define UINT64_C(c) c##UL
 #define INT64_MAX 9223372036854775807L
 #define INT64_MIN (-9223372036854775807L-1)
 #define UINT64_MAX 0xffffffffffffffffUL

@@ -27,18 +27,21 @@ impl<'u> Resolver<'u> {
 
     /// Arguments as objects or values.
     fn arguments(&mut self, args: &'u [syntax::Expr]) -> Vec<Expr> {
-        args.iter()
-            .map(|argument| match &argument.kind {
-                // The parameter's type decides what a list means; it is looked at again there.
-                syntax::ExprKind::Conditional(..) => self.object_or_value(argument),
-                _ => self.expr(argument),
-            })
-            .collect()
+        args.iter().map(|argument| self.expr(argument)).collect()
     }
 
-    /// A conditional argument stays an object only if it is a record or an array, which are passed by address.
-    fn object_or_value(&mut self, argument: &'u syntax::Expr) -> Expr {
-        self.expr(argument)
+    /// Arguments of one of these functions; the type of the parameter says what an initialiser list is.
+    fn arguments_of(&mut self, functions: &[FunctionDecl<'u>], args: &'u [syntax::Expr]) -> Vec<Expr> {
+        let mut resolved = Vec::with_capacity(args.len());
+        for (position, argument) in args.iter().enumerate() {
+            let is_list = matches!(argument.kind, syntax::ExprKind::InitList(_));
+            let listed = if is_list { self.common_param_type(functions, args.len(), position) } else { None };
+            resolved.push(match listed {
+                Some(ty) => self.initial(argument, ty),
+                None => self.expr(argument),
+            });
+        }
+        resolved
     }
 
     /// A call through a name.
@@ -55,7 +58,7 @@ impl<'u> Resolver<'u> {
         };
         let functions = functions_of(&entities);
         if !functions.is_empty() {
-            let args = self.arguments(args);
+            let args = self.arguments_of(&functions, args);
             return self.function_call(&functions, template_args, None, args, span);
         }
         let last = path.segments.last();

@@ -63,6 +63,28 @@ impl<'u> Resolver<'u> {
         Some(self.specialized(functions, chosen))
     }
 
+    /// The type of a parameter that all functions have there which take `count` arguments; `None` for templates, whose
+    /// parameters take no list without a type.
+    pub(super) fn common_param_type(
+        &mut self,
+        functions: &[FunctionDecl<'u>],
+        count: usize,
+        position: usize,
+    ) -> Option<TypeId> {
+        let mut common = None;
+        for &decl in functions.iter().filter(|decl| accepts(functions, **decl, count)) {
+            let param = decl.syntax.params.get(position)?;
+            if !self.own_template(decl).is_empty() {
+                return None;
+            }
+            let ty = self.within(decl.scope, |this| this.param_type(param).ty);
+            if common.replace(ty).is_some_and(|other| other != ty) {
+                return None;
+            }
+        }
+        common
+    }
+
     /// The explicit specialisation of a function template for its arguments, if there is one.
     fn specialized(&mut self, functions: &[FunctionDecl<'u>], chosen: Chosen<'u>) -> Chosen<'u> {
         if chosen.values.is_empty() {

@@ -142,14 +142,27 @@ __half &operator*=(__half &, __half);
 __half2 operator+(__half2, __half2);
 __half2 operator*(__half2, __half2);
 #define RP_HALF(F) __half F(...);
-RP_HALF(__float2half) RP_HALF(__float2half_rn) RP_HALF(__float2bfloat16) RP_HALF(__hadd) RP_HALF(__hmul)
-RP_HALF(__hsub) RP_HALF(__hdiv) RP_HALF(__hfma) RP_HALF(__hneg) RP_HALF(hexp) RP_HALF(hlog) RP_HALF(hsqrt)
-RP_HALF(hrsqrt) RP_HALF(hrcp) RP_HALF(__int2half_rn) RP_HALF(__ushort_as_half) RP_HALF(__low2half) RP_HALF(__high2half)
+RP_HALF(__float2half) RP_HALF(__float2bfloat16) RP_HALF(__float2bfloat16_rn) RP_HALF(__hmul) RP_HALF(__hsub)
+RP_HALF(__hdiv) RP_HALF(__hfma) RP_HALF(__hneg) RP_HALF(__habs) RP_HALF(__hmax) RP_HALF(__hmin) RP_HALF(__hadd_rn)
+RP_HALF(hexp) RP_HALF(hexp2) RP_HALF(hexp10) RP_HALF(hlog) RP_HALF(hlog2) RP_HALF(hlog10) RP_HALF(hsqrt) RP_HALF(hrsqrt)
+RP_HALF(hrcp) RP_HALF(hsin) RP_HALF(hcos) RP_HALF(htanh) RP_HALF(hfloor) RP_HALF(hceil) RP_HALF(htrunc) RP_HALF(hrint)
+RP_HALF(__ushort_as_half) RP_HALF(__short_as_half) RP_HALF(__ushort_as_bfloat16) RP_HALF(__short_as_bfloat16)
+RP_HALF(__low2half) RP_HALF(__high2half) RP_HALF(__low2bfloat16) RP_HALF(__high2bfloat16)
+template <class T> T __hadd(T, T);
 #undef RP_HALF
 #define RP_HALF2(F) __half2 F(...);
 RP_HALF2(__float2half2_rn) RP_HALF2(__floats2half2_rn) RP_HALF2(__halves2half2) RP_HALF2(__half2half2)
-RP_HALF2(__hadd2) RP_HALF2(__hmul2) RP_HALF2(__hfma2) RP_HALF2(__hsub2)
+RP_HALF2(__hadd2) RP_HALF2(__hmul2) RP_HALF2(__hfma2) RP_HALF2(__hsub2) RP_HALF2(__hneg2) RP_HALF2(__habs2)
+RP_HALF2(__hmax2) RP_HALF2(__hmin2) RP_HALF2(__h2div) RP_HALF2(h2exp) RP_HALF2(h2exp2) RP_HALF2(h2log) RP_HALF2(h2sqrt)
+RP_HALF2(h2rsqrt) RP_HALF2(h2rcp) RP_HALF2(__heq2) RP_HALF2(__hgt2) RP_HALF2(__hge2) RP_HALF2(__hlt2) RP_HALF2(__hle2)
+RP_HALF2(__float22half2_rn) RP_HALF2(__float22bfloat162_rn) RP_HALF2(__float2bfloat162_rn) RP_HALF2(__floats2bfloat162_rn)
+RP_HALF2(__halves2bfloat162) RP_HALF2(__bfloat162bfloat162) RP_HALF2(__lows2half2) RP_HALF2(__highs2half2)
+RP_HALF2(__lowhigh2highlow)
 #undef RP_HALF2
+unsigned short __half_as_ushort(__half);
+short __half_as_short(__half);
+unsigned short __bfloat16_as_ushort(__half);
+float2 __bfloat1622float2(__half2);
 float __half2float(__half);
 float __bfloat162float(__half);
 float __low2float(__half2);
@@ -221,23 +234,31 @@ size_t __cvta_generic_to_global(const void *);
 
 #define RP_INT(F) int F(...);
 RP_INT(__popc) RP_INT(__popcll) RP_INT(__clz) RP_INT(__clzll) RP_INT(__ffs) RP_INT(__ffsll) RP_INT(__mul24)
-RP_INT(__mulhi) RP_INT(__rhadd) RP_INT(__float_as_int) RP_INT(__float2int_rn) RP_INT(__float2int_rz)
-RP_INT(__float2int_ru) RP_INT(__float2int_rd) RP_INT(__double2int_rn) RP_INT(__double2int_rz) RP_INT(__double2int_ru)
-RP_INT(__double2int_rd) RP_INT(__double2hiint) RP_INT(__double2loint) RP_INT(__half2int_rn) RP_INT(__half2int_rz)
+RP_INT(__mulhi) RP_INT(__rhadd) RP_INT(__float_as_int) RP_INT(__double2hiint) RP_INT(__double2loint)
+RP_INT(__hisnan) RP_INT(__hisinf) RP_INT(__heq) RP_INT(__hne) RP_INT(__hgt) RP_INT(__hge) RP_INT(__hlt) RP_INT(__hle)
+RP_INT(__hbeq2) RP_INT(__hbne2) RP_INT(__hbgt2) RP_INT(__hbge2) RP_INT(__hblt2) RP_INT(__hble2)
 #undef RP_INT
 #define RP_UINT(F) unsigned F(...);
 RP_UINT(__umul24) RP_UINT(__brev) RP_UINT(__byte_perm) RP_UINT(__umulhi) RP_UINT(__usad) RP_UINT(__sad) RP_UINT(__uhadd)
 RP_UINT(__urhadd) RP_UINT(__funnelshift_l) RP_UINT(__funnelshift_r) RP_UINT(__funnelshift_lc) RP_UINT(__funnelshift_rc)
-RP_UINT(__float_as_uint) RP_UINT(__float2uint_rn) RP_UINT(__float2uint_rz) RP_UINT(__float2uint_ru)
-RP_UINT(__float2uint_rd) RP_UINT(__double2uint_rn) RP_UINT(__double2uint_rz) RP_UINT(__dp4a) RP_UINT(umin) RP_UINT(umax)
+RP_UINT(__float_as_uint) RP_UINT(__dp4a) RP_UINT(umin) RP_UINT(umax)
+#define RP_SIGNS(F) unsigned F##s2(...); unsigned F##u2(...); unsigned F##s4(...); unsigned F##u4(...);
+#define RP_WORD(F) unsigned F##2(...); unsigned F##4(...);
+RP_WORD(__vabs) RP_WORD(__vabsss) RP_WORD(__vadd) RP_WORD(__vaddss) RP_WORD(__vaddus) RP_WORD(__vsub) RP_WORD(__vsubss)
+RP_WORD(__vsubus) RP_WORD(__vneg) RP_WORD(__vnegss) RP_WORD(__vhaddu) RP_WORD(__vcmpeq) RP_WORD(__vcmpne)
+RP_WORD(__vseteq) RP_WORD(__vsetne)
+RP_SIGNS(__vabsdiff) RP_SIGNS(__vavg) RP_SIGNS(__vmax) RP_SIGNS(__vmin)
+RP_SIGNS(__vsad) RP_SIGNS(__vcmpge) RP_SIGNS(__vcmpgt) RP_SIGNS(__vcmple)
+RP_SIGNS(__vcmplt) RP_SIGNS(__vsetge) RP_SIGNS(__vsetgt) RP_SIGNS(__vsetle)
+RP_SIGNS(__vsetlt)
+#undef RP_WORD
+#undef RP_SIGNS
 #undef RP_UINT
 #define RP_LONG(F) long long F(...);
-RP_LONG(__mul64hi) RP_LONG(__double_as_longlong) RP_LONG(__double2ll_rn) RP_LONG(__double2ll_rz) RP_LONG(__float2ll_rn)
-RP_LONG(__float2ll_rz) RP_LONG(llmin) RP_LONG(llmax)
+RP_LONG(__mul64hi) RP_LONG(__double_as_longlong) RP_LONG(llmin) RP_LONG(llmax)
 #undef RP_LONG
 #define RP_ULONG(F) unsigned long long F(...);
-RP_ULONG(__brevll) RP_ULONG(__umul64hi) RP_ULONG(__double2ull_rn) RP_ULONG(__double2ull_rz) RP_ULONG(__float2ull_rn)
-RP_ULONG(__float2ull_rz) RP_ULONG(ullmin) RP_ULONG(ullmax)
+RP_ULONG(__brevll) RP_ULONG(__umul64hi) RP_ULONG(ullmin) RP_ULONG(ullmax)
 #undef RP_ULONG
 #define RP_ROUND(F) F(rn) F(rz) F(ru) F(rd)
 #define RP_FLOATS(R) \
@@ -247,7 +268,12 @@ RP_ULONG(__float2ull_rz) RP_ULONG(ullmin) RP_ULONG(ullmax)
   double __dmul_##R(double, double); double __ddiv_##R(double, double); double __fma_##R(double, double, double); \
   double __drcp_##R(double); double __dsqrt_##R(double); float __int2float_##R(int); float __uint2float_##R(unsigned); \
   float __ull2float_##R(unsigned long long); float __ll2float_##R(long long); float __double2float_##R(double); \
-  double __ll2double_##R(long long); double __ull2double_##R(unsigned long long);
+  double __ll2double_##R(long long); double __ull2double_##R(unsigned long long); \
+  int __float2int_##R(float); int __double2int_##R(double); int __half2int_##R(__half); \
+  unsigned __float2uint_##R(float); unsigned __double2uint_##R(double); unsigned __half2uint_##R(__half); \
+  long long __float2ll_##R(float); long long __double2ll_##R(double); \
+  unsigned long long __float2ull_##R(float); unsigned long long __double2ull_##R(double); \
+  __half __float2half_##R(float); __half __int2half_##R(int); __half __uint2half_##R(unsigned);
 RP_ROUND(RP_FLOATS)
 #undef RP_FLOATS
 #undef RP_ROUND
@@ -296,6 +322,24 @@ float __log2f(float);
 float __log10f(float);
 float __powf(float, float);
 float __fdividef(float, float);
+double nan(const char *);
+float nanf(const char *);
+cuComplex cuCaddf(cuComplex, cuComplex);
+cuComplex cuCsubf(cuComplex, cuComplex);
+cuComplex cuCmulf(cuComplex, cuComplex);
+cuComplex cuCdivf(cuComplex, cuComplex);
+cuComplex cuConjf(cuComplex);
+float cuCrealf(cuComplex);
+float cuCimagf(cuComplex);
+float cuCabsf(cuComplex);
+cuDoubleComplex cuCadd(cuDoubleComplex, cuDoubleComplex);
+cuDoubleComplex cuCsub(cuDoubleComplex, cuDoubleComplex);
+cuDoubleComplex cuCmul(cuDoubleComplex, cuDoubleComplex);
+cuDoubleComplex cuCdiv(cuDoubleComplex, cuDoubleComplex);
+cuDoubleComplex cuConj(cuDoubleComplex);
+double cuCreal(cuDoubleComplex);
+double cuCimag(cuDoubleComplex);
+double cuCabs(cuDoubleComplex);
 void sincos(double, double *, double *);
 void sincosf(float, float *, float *);
 void __sincosf(float, float *, float *);
