@@ -199,13 +199,15 @@ fn a_program_is_built_for_two_architectures_with_the_runtime_in_it() {
 }
 
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
-const NOT_FOR_NVCC: [(&str, &str); 13] = [
+const NOT_FOR_NVCC: [(&str, &str); 15] = [
     ("fixtures/annotations/accesses.cu", "\"__no_write\" is undefined"),
     ("fixtures/annotations/two_threads.cu", "\"__exclusive\" is undefined"),
     ("fixtures/annotations/two_threads_claims.cu", "\"__distinct_int\" is undefined"),
     ("fixtures/annotations/assumed.cu", "\"__distinct_int\" is undefined"),
     ("fixtures/annotations/formulas.cu", "\"__implies\" is undefined"),
     ("fixtures/assertion/claims.cu", "\"assert\" is undefined"),
+    ("fixtures/contents/guards.cu", "\"__exclusive\" is undefined"),
+    ("fixtures/contents/scatter.cu", "\"__distinct_int\" is undefined"),
     ("fixtures/invariants/relations.cu", "\"__candidate_invariant\" is undefined"),
     ("fixtures/traps/undefined_calls.cu", "Unresolved extern function"),
     ("fixtures/libraries/curand.cu", "\"curandState\" is undefined"),

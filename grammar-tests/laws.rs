@@ -4,10 +4,11 @@
 //! - [`calculus`]: text round trips, validity, evaluation.
 //! - [`claims`]: what is proved of claims holds in runs; [`invariants`]: what is kept of candidates does.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
-//! - [`refute`]: concrete searches; [`trace`]: runs written as logs and checked.
+//! - [`refute`]: concrete searches; [`contents`]: contents of memory that they choose; [`trace`]: runs written as logs and checked.
 
 mod calculus;
 mod claims;
+mod contents;
 pub(crate) mod generate;
 mod invariants;
 mod proofs;

@@ -104,6 +104,7 @@ fn race(sources: &SourceMap, id: FileId) -> Finding {
         primary: place(span(sources, id, "y[i]", 0), PlaceAccess::Write),
         secondary: Some(place(span(sources, id, "y[i + 1]", 0), PlaceAccess::Read)),
         reasons: Vec::new(),
+        contents: Vec::new(),
         witness: Some(WitnessReport {
             block_dim: [64, 1, 1],
             grid_dim: [1, 1, 1],
@@ -223,6 +224,7 @@ __kernel void odd(__global float *y) {
             span: Some(span(&sources, id, "index[get_global_id(0)]", 0)),
         }],
         witness: None,
+        contents: Vec::new(),
         notes: vec!["if values of index never repeat, this is no race; otherwise use an atomic".into()],
         reproduction: None,
     }];
@@ -265,6 +267,7 @@ fn a_macro_from_a_header_is_shown_where_it_is_called() {
         array: Some("s".into()),
         message: "data race on s: two threads of one block write s[0]".into(),
         witness: None,
+        contents: Vec::new(),
         notes: Vec::new(),
         ..race(&one_file("a.cu", SHIFT).0, id)
     }];

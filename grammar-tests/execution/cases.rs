@@ -3,7 +3,7 @@
 //! What a launch needs is found by running the kernel in raceproof's own semantics first: a launch that breaks an
 //! assumption, leaves an array or does not end is none that a verdict speaks of.
 
-use raceproof::calculus::eval::{Blocks, Program};
+use raceproof::calculus::eval::{Blocks, Chosen, Contents, Program};
 use raceproof::calculus::{Geometry, Kernel, ScalarType};
 use raceproof::diagnostic::report::{Assumption, AssumptionKind, Divergence, Finding, KernelReport, Race, ScopeKind};
 use raceproof::driver::options::Levels;
@@ -58,7 +58,7 @@ fn trial(
     geometry: Geometry,
     params: &[Option<i128>],
 ) -> Result<Needs, String> {
-    let (needs, run) = measure(subject.kernel, program, geometry, params, (Blocks::All, BUDGET));
+    let (needs, run) = measure(subject.kernel, program, geometry, params, Contents::Unknown, (Blocks::All, BUDGET));
     let wraps = !run.wrapped.is_empty() || !run.wrapped_loops.is_empty();
     let is_wrap = |each: &Assumption| each.kind == AssumptionKind::NoUnsignedWrap;
     let may_not_wrap = subject.report.assumptions.iter().any(is_wrap);
@@ -90,7 +90,7 @@ fn racy(subject: &Subject<'_>) -> Result<Vec<Case>, String> {
     let mut cases: Vec<Case> = Vec::new();
     for finding in &subject.report.findings {
         let Some(witness) = proved_race(finding) else { continue };
-        let plan = launch_of(&subject.callee(), witness).map_err(|error| error.to_string())?;
+        let plan = launch_of(&subject.callee(), witness, &Chosen::default()).map_err(|error| error.to_string())?;
         cases.push(case(subject, plan, Expected::Conflict((subject.line)(finding))));
     }
     if cases.is_empty() { Err("no race of it has a witness".to_owned()) } else { Ok(cases) }
@@ -135,8 +135,8 @@ fn free(subject: &Subject<'_>) -> Result<Vec<Case>, String> {
         }
         if let Some((params, trial)) = best {
             let seed = cases.len() as u64;
-            let plan =
-                plan(&subject.callee(), geometry, &params, &trial, (0, seed)).map_err(|error| error.to_string())?;
+            let plan = plan(&subject.callee(), (geometry, &params), &Chosen::default(), &trial, (0, seed))
+                .map_err(|error| error.to_string())?;
             cases.push(case(subject, plan, Expected::Nothing));
         }
     }

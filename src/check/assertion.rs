@@ -37,6 +37,7 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         secondary: failed.with.as_ref().map(|_| place(context, failed.site)),
         reasons: Vec::new(),
         witness: Some(witness::incident(&failed.incident, failed.with.as_ref())),
+        contents: Vec::new(),
         notes,
         reproduction: None,
     }
@@ -61,6 +62,7 @@ fn possible_finding(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         secondary: None,
         reasons: reasons(&claim.reasons),
         witness: None,
+        contents: Vec::new(),
         notes: vec![advice(context)],
         reproduction: None,
     }

@@ -33,6 +33,7 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         secondary: divergence.other.map(|other| barrier(context, other)),
         reasons: Vec::new(),
         witness: Some(witness::report(context, &divergence.witness, None)),
+        contents: Vec::new(),
         notes: vec![advice(context)],
         reproduction: None,
     }
@@ -61,6 +62,7 @@ fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> F
         secondary: None,
         reasons: reasons(&divergence.reasons),
         witness: None,
+        contents: Vec::new(),
         notes: vec![advice(context)],
         reproduction: None,
     }

@@ -54,6 +54,7 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         secondary: Some(secondary),
         reasons: Vec::new(),
         witness: Some(witness),
+        contents: Vec::new(),
         notes,
         reproduction: None,
     }

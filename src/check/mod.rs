@@ -10,6 +10,7 @@
 
 mod assertion;
 mod barrier_divergence;
+mod contents;
 mod data_race;
 mod determinism;
 mod element;

@@ -1,9 +1,10 @@
 //! `data-dependent-index` and `data-dependent-control`: pairs that nothing excludes because an index or a
-//! condition depends on what memory holds or on what is not modelled.
+//! condition depends on what memory holds or on what is not modelled. Where contents of memory were found with which they
+//! conflict, these are told, too.
 
 use super::places::{SamePlaces, grouped};
 use super::verdict::PossibleRace;
-use super::{Context, place_access, report_level};
+use super::{Context, contents, place_access, report_level, witness};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place};
 use crate::protocol::{AccessId, Reason, ReasonKind};
@@ -12,37 +13,54 @@ use rustc_hash::FxHashSet;
 /// Findings of one kernel, at most one for each pair of places; it has the reasons of all ways in which they are reached.
 pub(super) fn findings(context: &Context<'_>, possible: &[PossibleRace]) -> Vec<Finding> {
     let site = |access| context.protocol.accesses[access].site;
-    let groups = grouped(possible, |race| SamePlaces::new(context, race.level, [race.first, race.second].map(site)));
-    groups.iter().map(|group| finding(context, &together(group))).collect()
+    let groups = grouped(possible, |race| {
+        SamePlaces::new(context, race.pair.level, [race.pair.first, race.pair.second].map(site))
+    });
+    groups.iter().map(|group| finding(context, &together(group), group)).collect()
 }
 
 fn together(group: &[&PossibleRace]) -> PossibleRace {
     let mut seen = FxHashSet::default();
     let all = group.iter().flat_map(|race| &race.reasons);
     let reasons = all.filter(|reason| seen.insert(*reason)).cloned().collect();
-    PossibleRace { reasons, ..group[0].clone() }
+    // The one with contents speaks for all.
+    let first = group.iter().find(|race| race.contents.is_some()).unwrap_or(&group[0]);
+    PossibleRace { reasons, ..(*first).clone() }
 }
 
-fn finding(context: &Context<'_>, race: &PossibleRace) -> Finding {
-    let array = context.protocol.accesses[race.first].array;
+/// `group` is all that the finding stands for.
+fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) -> Finding {
+    let array = context.protocol.accesses[race.pair.first].array;
     let name = context.kernel.arrays[array].name.clone();
     let rule = rule(&race.reasons);
-    let message = format!(
+    let mut message = format!(
         "possible data race on {name} between {}: {}",
-        context.parties(race.level),
+        context.parties(race.pair.level),
         race.reasons.first().map_or_else(String::new, |reason| because(context, reason))
     );
+    let shown = race.contents.as_ref();
+    let contents = shown.map_or_else(Vec::new, |shown| contents::report(context, &shown.contents));
+    let mut notes = Vec::new();
+    if let Some(shown) = shown {
+        message.push_str(&format!("; racy for these contents: {}", contents::in_words(&contents)));
+        if shown.same_value {
+            notes.push("with these contents, both write the same value".to_owned());
+        }
+        notes.push(contents::contract(context, rule, race, group));
+    }
+    notes.push(advice(context, rule));
     Finding {
         rule,
         certainty: Certainty::Possible,
-        level: report_level(race.level),
+        level: report_level(race.pair.level),
         array: Some(name),
         message,
-        primary: place(context, race.first),
-        secondary: Some(place(context, race.second)),
+        primary: place(context, race.pair.first),
+        secondary: Some(place(context, race.pair.second)),
         reasons: reasons(&race.reasons),
-        witness: None,
-        notes: vec![advice(context, rule)],
+        witness: shown.map(|shown| witness::report(context, &shown.witness, Some(array))),
+        contents,
+        notes,
         reproduction: None,
     }
 }

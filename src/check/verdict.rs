@@ -5,7 +5,7 @@ use crate::diagnostic::report::{Divergence, Race, Scope};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, Reason, SyncId};
 use crate::prove::refute::FailedAssertion;
-use crate::prove::{self, Assumption, Conflict, Open};
+use crate::prove::{self, Assumption, Conflict, DataConflict, Open, Pair};
 use std::collections::BTreeSet;
 
 /// What the passes concluded about one kernel.
@@ -57,14 +57,12 @@ impl Verdict {
 /// A pair of accesses that may conflict, depending on what memory holds.
 #[derive(Clone, Debug)]
 pub struct PossibleRace {
-    /// The first access.
-    pub first: AccessId,
-    /// The second access.
-    pub second: AccessId,
-    /// Where the two threads stand to each other.
-    pub level: Level,
+    /// The two accesses, and where the two threads stand to each other.
+    pub pair: Pair,
     /// What it depends on; not empty.
     pub reasons: Vec<Reason>,
+    /// Contents of memory with which the accesses conflict, if some were found.
+    pub contents: Option<DataConflict>,
 }
 
 /// A sync that some threads may miss, depending on what memory holds.

@@ -202,10 +202,35 @@ pub struct Finding {
     pub reasons: Vec<FindingReason>,
     /// Two threads and values that make it happen.
     pub witness: Option<WitnessReport>,
+    /// What memory must hold for the witness, if that matters: the race is shown for these contents only. Sorted by
+    /// array; empty if the witness needs none.
+    pub contents: Vec<ArrayContents>,
     /// Further notes in order; the last one says what can be done about it.
     pub notes: Vec<String>,
     /// The program that shows it, if programs were asked for and it is a race that is proved.
     pub reproduction: Option<Reproduction>,
+}
+
+/// What an array holds at the start of a run, as far as that matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayContents {
+    /// The array.
+    pub array: String,
+    /// Elements, sorted by place.
+    pub elements: Vec<ElementContents>,
+}
+
+/// An element of an array, or a part of one, and the number that it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementContents {
+    /// In the user's words: `idx[0]`.
+    pub name: String,
+    /// The number of the element.
+    pub index: i128,
+    /// The first byte within the element and the number of bytes, if it is a part of one.
+    pub part: Option<[u32; 2]>,
+    /// The number.
+    pub value: i128,
 }
 
 /// A program that shows a race.

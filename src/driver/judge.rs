@@ -10,7 +10,7 @@
 
 use super::attempt::{Case, Persistence, Rest};
 use super::scopes::Attempt;
-use super::{Options, asking, claims, scopes};
+use super::{Options, asking, claims, contents, scopes};
 use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, Unsupported, eval};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
@@ -60,6 +60,7 @@ pub(super) fn judge(
         }
         _ => verdict,
     };
+    contents::find(&case, &candidates, &program, &mut verdict);
     claims::settle(&case, &candidates, &program, &mut verdict);
     verdict
 }
@@ -180,7 +181,7 @@ impl<'a> Case<'a> {
         conflict.level != Level::Grid && at_two_times && self.passes_unseen_barriers()
     }
 
-    fn passes_unseen_barriers(&self) -> bool {
+    pub(super) fn passes_unseen_barriers(&self) -> bool {
         self.kernel.unsupported.iter().any(|unsupported| unsupported.barriers)
     }
 
@@ -213,8 +214,7 @@ impl<'a> Case<'a> {
             }
             let reasons = self.reasons(pair);
             if reasons.iter().any(|reason| reason.kind != ReasonKind::TooComplex) {
-                let (first, second, level) = (pair.first, pair.second, pair.level);
-                verdict.possible.push(PossibleRace { first, second, level, reasons });
+                verdict.possible.push(PossibleRace { pair: pair.clone(), reasons, contents: None });
             } else {
                 let (first, second, level) = (pair.first, pair.second, pair.level);
                 verdict.undecided.push(Undecided::Pair { first, second, level, why: why.clone() });
@@ -275,7 +275,7 @@ impl<'a> Case<'a> {
     }
 
     /// Arrays that something unknown may touch.
-    fn opaque_arrays(&self) -> BTreeSet<ArrayId> {
+    pub(super) fn opaque_arrays(&self) -> BTreeSet<ArrayId> {
         self.kernel
             .unsupported
             .iter()

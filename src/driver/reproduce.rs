@@ -7,6 +7,7 @@ use super::Options;
 use super::described::{Head, heads, kind_of};
 use super::front::preprocessing;
 use super::options::ProjectHeaders;
+use crate::calculus::eval::{Chosen, Rest};
 use crate::calculus::{Kernel, Space};
 use crate::diagnostic::report::{Finding, KernelReport, Reproduction, WitnessReport};
 use crate::diagnostic::vocabulary::{Vocabulary, triple};
@@ -14,8 +15,9 @@ use crate::execute::launch::host::ParameterKind;
 use crate::front::tree_sitter;
 use crate::instrument::numbered;
 use crate::preprocess::{self, Output};
+use crate::prove::refute::free_arrays;
 use crate::reproduce::{
-    Draft, DraftError, Origin, Plan, RaceText, Slice, Subject, Unit, draft, launch_of, proved_race, slice,
+    Draft, DraftError, Origin, Plan, RaceText, Slice, Subject, Unit, draft, launch_of, shown_race, slice,
 };
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, FileId, SourceMap, Span};
@@ -88,7 +90,7 @@ pub(super) fn drafts(
     judged: &[(FunctionId, Kernel)],
     reports: &mut [KernelReport],
 ) -> Vec<Drafted> {
-    if !reports.iter().flat_map(|report| &report.findings).any(|finding| proved_race(finding).is_some()) {
+    if !reports.iter().flat_map(|report| &report.findings).any(|finding| shown_race(finding).is_some()) {
         return Vec::new();
     }
     let text = Text::read(path, text, options, headers);
@@ -144,8 +146,8 @@ impl Job<'_> {
         let mut groups: Vec<Group> = Vec::new();
         let mut refused = Vec::new();
         for (number, finding) in report.findings.iter().enumerate() {
-            let Some(witness) = proved_race(finding) else { continue };
-            match self.plan(report, witness) {
+            let Some(witness) = shown_race(finding) else { continue };
+            match self.plan(report, witness, &self.contents(finding)) {
                 Ok(plan) => match groups.iter_mut().find(|group| group.plan == plan) {
                     Some(group) => group.findings.push(number),
                     None => groups.push(Group { plan, findings: vec![number] }),
@@ -156,13 +158,31 @@ impl Job<'_> {
         (groups, refused)
     }
 
-    fn plan(&self, report: &KernelReport, witness: &WitnessReport) -> Result<Plan, String> {
+    /// What memory must hold: what the finding says, and zeros in all else that the kernel never writes.
+    fn contents(&self, finding: &Finding) -> Chosen {
+        if finding.contents.is_empty() {
+            return Chosen::default();
+        }
+        let mut chosen = Chosen::pattern(&free_arrays(self.kernel), Rest::Constant(0));
+        for contents in &finding.contents {
+            let found = self.kernel.arrays.iter().find(|(_, array)| array.is_param && array.name == contents.array);
+            let Some((id, array)) = found else { continue };
+            for element in &contents.elements {
+                let [first, bytes] = element.part.unwrap_or([0, array.element_bytes]);
+                let offset = element.index as i64 * i64::from(array.element_bytes) + i64::from(first);
+                chosen.set(id, offset, bytes, element.value as i64);
+            }
+        }
+        chosen
+    }
+
+    fn plan(&self, report: &KernelReport, witness: &WitnessReport, contents: &Chosen) -> Result<Plan, String> {
         if self.text.is_hip {
             return Err(DraftError::Hip.to_string());
         }
         let Some(head) = self.head() else { return Err("how the kernel is called is not understood".to_owned()) };
         let subject = Subject { report, kernel: self.kernel, head: &head, same: &self.same_pointers() };
-        launch_of(&subject, witness).map_err(|error| error.to_string())
+        launch_of(&subject, witness, contents).map_err(|error| error.to_string())
     }
 
     /// How the kernel is called, with the types of its instance.

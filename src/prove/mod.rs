@@ -14,7 +14,7 @@ pub mod refute;
 pub mod rules;
 
 use crate::calculus::intervals::Meeting;
-use crate::calculus::{Geometry, GeometryVar, SiteId};
+use crate::calculus::{ArrayId, Geometry, GeometryVar, SiteId};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, SyncId};
 use crate::source::Span;
@@ -177,6 +177,30 @@ pub struct Conflict {
     /// Whether lock-step execution of warps would hide it: every conflict between the two sites that there can
     /// be is between threads of one warp at different points of the program.
     pub warp_synchronous: bool,
+}
+
+/// A number that an array holds at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The array.
+    pub array: ArrayId,
+    /// Where, in bytes.
+    pub offset: i64,
+    /// Its size.
+    pub bytes: u32,
+    /// What it is.
+    pub value: i128,
+}
+
+/// A conflict that happens if memory holds certain numbers, whatever else it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataConflict {
+    /// The launch and the threads, of the first and the second access of the pair.
+    pub witness: Witness,
+    /// What memory must hold, sorted by array and place.
+    pub contents: Vec<Held>,
+    /// Whether both accesses write the same number there.
+    pub same_value: bool,
 }
 
 /// A barrier that one thread reaches and another does not, found by running the kernel.

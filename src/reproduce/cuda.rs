@@ -54,6 +54,14 @@ template <class Element> static Memory numbers(size_t count, Element first, Elem
   free(host);
   return {(char *)start + before * sizeof(Element)};
 }
+
+// The same, one by one.
+template <class Element, size_t count> static Memory listed(const Element (&host)[count], size_t before = 0) {
+  void *start = 0;
+  check(cudaMalloc(&start, sizeof(host)));
+  check(cudaMemcpy(start, host, sizeof(host), cudaMemcpyHostToDevice));
+  return {(char *)start + before * sizeof(Element)};
+}
 ";
 
 const VALUE: &str = "
@@ -207,6 +215,11 @@ fn members(body: &mut String, outer: &str, fields: &[(String, Given)], made: (&[
 /// How memory is made, and whether it holds numbers.
 fn made(memory: &Memory) -> Result<(String, bool), PlanError> {
     let before = |bytes: u64| if bytes == 0 { String::new() } else { format!(", {bytes}") };
+    let ty = ["char", "short", "int", "long long"][memory.element.trailing_zeros().min(3) as usize];
+    if let Values::List(numbers) = &memory.values {
+        let listed: Vec<String> = numbers.iter().map(|&number| literal(number)).collect();
+        return Ok((format!("listed<{ty}>({{{}}}{})", listed.join(", "), before(memory.before)), true));
+    }
     let (first, step) = match memory.values {
         Values::Zero => {
             let before = before(memory.before * memory.element);
@@ -219,7 +232,6 @@ fn made(memory: &Memory) -> Result<(String, bool), PlanError> {
             return Err(PlanError::Ungivable { name: memory.name.clone(), what });
         }
     };
-    let ty = ["char", "short", "int", "long long"][memory.element.trailing_zeros().min(3) as usize];
     Ok((format!("numbers<{ty}>({}, {first}, {step}{})", memory.count, before(memory.before)), true))
 }
 

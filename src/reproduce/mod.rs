@@ -28,4 +28,4 @@ pub use needs::{Needs, measure};
 pub use plan::{Given, Memory, Plan, PlanError, Subject, default, plan};
 pub use slice::{ParameterText, Slice, SliceError, Unit, slice};
 pub use store::{Store, StoreError};
-pub use witness::{launch_of, proved_race};
+pub use witness::{launch_of, proved_race, shown_race};

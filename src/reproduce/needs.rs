@@ -1,6 +1,6 @@
 //! What a launch needs: how far it reaches into each array.
 //!
-//! Found by running the kernel in raceproof's own semantics, with unknown memory. Addresses that memory decides are not
+//! Found by running the kernel in raceproof's own semantics, with memory unknown but for what is chosen. Addresses that memory decides are not
 //! known; an array that is accessed through them is `open`, and whoever makes room for it must guess.
 
 use crate::calculus::eval::{self, Blocks, Contents, Event, Program, Run, Setup, Sink, Value};
@@ -72,11 +72,12 @@ pub fn measure(
     program: &Program,
     geometry: Geometry,
     params: &[Option<i128>],
+    contents: Contents<'_>,
     (blocks, budget): (Blocks<'_>, u64),
 ) -> (Needs, Run) {
     let mut needs = Needs::unknown(kernel);
     needs.open.fill(false);
-    let setup = Setup { geometry, params, blocks, contents: Contents::Unknown, budget };
+    let setup = Setup { geometry, params, blocks, contents, budget };
     let run = eval::run(program, &setup, &mut needs);
     (needs, run)
 }
@@ -88,16 +89,17 @@ pub(super) fn of_launch(
     program: &Program,
     geometry: Geometry,
     params: &[Option<i128>],
+    contents: Contents<'_>,
     budget: u64,
 ) -> Needs {
-    let (mut needs, run) = measure(kernel, program, geometry, params, (Blocks::All, budget));
+    let (mut needs, run) = measure(kernel, program, geometry, params, contents, (Blocks::All, budget));
     if run.finished {
         return needs;
     }
     let last = geometry.grid.map(|extent| extent - 1);
     let ends = [[0; 3], last];
     let ends = if last == [0; 3] { &ends[..1] } else { &ends[..] };
-    let (far, _) = measure(kernel, program, geometry, params, (Blocks::These(ends), budget));
+    let (far, _) = measure(kernel, program, geometry, params, contents, (Blocks::These(ends), budget));
     for (here, there) in needs.reach.iter_mut().zip(far.reach) {
         *here = match (*here, there) {
             (Some((low, high)), Some((lower, higher))) => Some((low.min(lower), high.max(higher))),
@@ -124,7 +126,8 @@ mod tests {
         let needed = |source: &str| {
             let kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));
             let geometry = Geometry { block: [1; 3], grid: [1; 3] };
-            let (needs, _) = measure(&kernel, &Program::new(&kernel), geometry, &[], (Blocks::All, 1000));
+            let (needs, _) =
+                measure(&kernel, &Program::new(&kernel), geometry, &[], Contents::Unknown, (Blocks::All, 1000));
             needs.dynamic_shared(&kernel)
         };
         assert_eq!(needed(&source("")), 40004);

@@ -1,11 +1,12 @@
 //! From a geometry and values of scalars to everything that a launch is given: memory, sizes, the instance of a
 //! template.
 //!
-//! Every pointer gets memory of its own, as large as [`Needs`] says, zero unless what is assumed of its contents says
-//! otherwise; pointers that the launches in the file take to be one get one. A struct that is passed by value gets its
+//! Every pointer gets memory of its own, as large as [`Needs`] says, zero unless contents are given or what is assumed of
+//! them says otherwise; pointers that the launches in the file take to be one get one. A struct that is passed by value gets its
 //! fields one by one.
 
 use super::needs::Needs;
+use crate::calculus::eval::Chosen;
 use crate::calculus::{ArrayId, Geometry, Kernel, ScalarType, Space, Stmt, SyncScope};
 use crate::diagnostic::report::KernelReport;
 use crate::execute::launch::host::{Head, ParameterKind};
@@ -18,6 +19,8 @@ use thiserror::Error;
 
 /// Bytes on both sides of what an access with an address from memory may reach.
 const ROOM: u64 = 64 * 1024;
+/// Elements of a buffer that a program lists one by one.
+const MOST_LISTED: u64 = 4096;
 /// Bytes of a buffer above which a launch is not made.
 const MAX_BYTES: u64 = 64 << 20;
 
@@ -123,6 +126,8 @@ pub fn default(ty: ScalarType) -> Option<i128> {
 struct Maker<'a> {
     subject: &'a Subject<'a>,
     params: &'a [Option<i128>],
+    /// What memory must hold.
+    contents: &'a Chosen,
     needs: &'a Needs,
     /// A byte that is certainly accessed, whatever the needs say.
     far: u64,
@@ -131,16 +136,16 @@ struct Maker<'a> {
     memory: Vec<Memory>,
 }
 
-/// The launch of a kernel with these values. `far` is an offset that memory must hold; `seed` decides what it holds.
+/// The launch of a kernel with these values, and with `contents` in its memory. `far` is an offset that memory must hold; `seed` decides what it holds.
 pub fn plan(
     subject: &Subject<'_>,
-    geometry: Geometry,
-    params: &[Option<i128>],
+    (geometry, params): (Geometry, &[Option<i128>]),
+    contents: &Chosen,
     needs: &Needs,
     (far, seed): (i128, u64),
 ) -> Result<Plan, PlanError> {
     let far = u64::try_from(far.unsigned_abs()).unwrap_or(0);
-    let mut maker = Maker { subject, params, needs, far, seed, memory: Vec::new() };
+    let mut maker = Maker { subject, params, contents, needs, far, seed, memory: Vec::new() };
     let mut arguments = Vec::new();
     for parameter in &subject.head.parameters {
         arguments.push((parameter.name.clone(), maker.argument(&parameter.name, &parameter.kind)?));
@@ -206,8 +211,38 @@ impl Maker<'_> {
             return Err(PlanError::TooLarge { name: name.to_owned(), bytes });
         }
         let count = bytes.div_ceil(element);
-        let values = contents(self.subject.report, self.seed, count);
+        let listed = array.and_then(|array| self.listed(array, (before, count), element));
+        let values = match listed {
+            Some(values) => values?,
+            None => contents(self.subject.report, self.seed, count),
+        };
         Ok(Memory { name: name.to_owned(), element, count, before: before / element, values })
+    }
+
+    /// The contents that an array must have, all else zero; nothing if it is not said.
+    fn listed(&self, array: ArrayId, (before, count): (u64, u64), element: u64) -> Option<Result<Values, PlanError>> {
+        let mut listed = self.contents.listed(array).peekable();
+        listed.peek()?;
+        if count > MOST_LISTED {
+            let name = self.subject.kernel.arrays[array].name.clone();
+            return Some(Err(PlanError::Ungivable {
+                name,
+                what: "an array with too many elements to list".to_owned(),
+            }));
+        }
+        let mut bytes = vec![0u8; (count * element) as usize];
+        for (offset, byte) in listed {
+            let at = offset.checked_add_unsigned(before).and_then(|at| usize::try_from(at).ok());
+            if let Some(place) = at.and_then(|at| bytes.get_mut(at)) {
+                *place = byte;
+            }
+        }
+        let number = |bytes: &[u8]| {
+            let bits = bytes.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+            let free = 64 - 8 * bytes.len() as u32;
+            Number::Integer(i128::from((bits << free) as i64 >> free))
+        };
+        Some(Ok(Values::List(bytes.chunks(element as usize).map(number).collect())))
     }
 
     /// Bytes before the pointer, bytes in all, and the size of an element.

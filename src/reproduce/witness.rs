@@ -3,7 +3,7 @@
 use super::needs::of_launch;
 use super::plan::{Plan, PlanError, Subject, default, plan};
 use crate::calculus::Geometry;
-use crate::calculus::eval::Program;
+use crate::calculus::eval::{Chosen, Contents, Program};
 use crate::diagnostic::report::{Certainty, Finding, WitnessReport};
 
 /// Instructions of the run that finds what a launch needs.
@@ -15,14 +15,21 @@ pub fn proved_race(finding: &Finding) -> Option<&WitnessReport> {
     finding.witness.as_ref().filter(|_| finding.certainty == Certainty::Proved && is_race)
 }
 
-/// The launch of a witness.
-pub fn launch_of(subject: &Subject<'_>, witness: &WitnessReport) -> Result<Plan, PlanError> {
+/// The witness of a race that is proved, or that happens with contents of memory that were found.
+pub fn shown_race(finding: &Finding) -> Option<&WitnessReport> {
+    let with_contents = || finding.witness.as_ref().filter(|_| !finding.contents.is_empty());
+    proved_race(finding).or_else(with_contents)
+}
+
+/// The launch of a witness, where memory holds `contents`.
+pub fn launch_of(subject: &Subject<'_>, witness: &WitnessReport, contents: &Chosen) -> Result<Plan, PlanError> {
     let kernel = subject.kernel;
     let geometry = Geometry { block: witness.block_dim, grid: witness.grid_dim };
     let value = |name: &str| witness.params.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
     let params: Vec<Option<i128>> =
         kernel.params.iter().map(|(_, param)| value(&param.name).or(default(param.ty))).collect();
     // What the race itself breaks does not count here; it was replayed.
-    let needs = of_launch(kernel, &Program::new(kernel), geometry, &params, BUDGET);
-    plan(subject, geometry, &params, &needs, (witness.byte_offset.unwrap_or(0), 0))
+    let needs = of_launch(kernel, &Program::new(kernel), geometry, &params, Contents::Chosen(contents), BUDGET);
+    let far = witness.byte_offset.unwrap_or(0);
+    plan(subject, (geometry, &params), contents, &needs, (far, 0))
 }

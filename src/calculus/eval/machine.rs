@@ -430,7 +430,8 @@ impl<S: Sink> Machine<'_, S> {
             return Value::UNKNOWN;
         };
         match self.setup.contents {
-            Contents::Unknown if self.is_kept(access) => self.memory.private_value(at, ty),
+            contents if contents.is_unknown() && self.is_kept(access) => self.memory.private_value(at, ty),
+            Contents::Chosen(chosen) => chosen.value(at, ty),
             contents => self.memory.seeded_value(contents, at, ty),
         }
     }
@@ -439,8 +440,10 @@ impl<S: Sink> Machine<'_, S> {
         let at = self.touch(access, offset, Kind::Write, value, thread, place);
         let array = self.program.accesses[access as usize].array;
         match (self.setup.contents, at) {
-            (Contents::Unknown, None) if self.is_kept(access) => self.memory.forget_private(place.thread, array),
-            (Contents::Unknown, Some(at)) if self.is_kept(access) => {
+            (contents, None) if contents.is_unknown() && self.is_kept(access) => {
+                self.memory.forget_private(place.thread, array)
+            }
+            (contents, Some(at)) if contents.is_unknown() && self.is_kept(access) => {
                 let value = if is_certain(thread) { value } else { Value::UNKNOWN };
                 self.memory.set_private_value(at, value);
             }
@@ -471,11 +474,11 @@ impl<S: Sink> Machine<'_, S> {
         let at = self.touch(access, offset, kind, operands[0], thread, place);
         let bytes = self.program.accesses[access as usize].bytes.min(8);
         let ty = var.map_or(ScalarType::Int { width: 8 * bytes as u8, signed: false }, |(_, ty)| ty);
-        if self.setup.contents == Contents::Unknown && self.is_kept(access) {
+        if self.setup.contents.is_unknown() && self.is_kept(access) {
             self.memory.forget_private(place.thread, self.program.accesses[access as usize].array);
         }
         let contents = self.setup.contents;
-        let Some(at) = at.filter(|_| contents != Contents::Unknown) else { return Value::UNKNOWN };
+        let Some(at) = at.filter(|_| !contents.is_unknown()) else { return Value::UNKNOWN };
         let old = self.memory.seeded_value(contents, at, ty);
         let new = updated(shape.op, old, operands, ty);
         self.memory.write_through(at, new);

@@ -65,7 +65,7 @@ impl Memory {
     }
 
     /// The value that a read finds under seeded contents.
-    pub(super) fn seeded_value(&self, contents: Contents, at: At, ty: ScalarType) -> Value {
+    pub(super) fn seeded_value(&self, contents: Contents<'_>, at: At, ty: ScalarType) -> Value {
         let Some(seed) = contents.seed_of(at.array) else { return Value::UNKNOWN };
         let mut bits = 0u64;
         for index in 0..at.bytes {

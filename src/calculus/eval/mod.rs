@@ -14,6 +14,8 @@
 //! the kernel under this geometry and these parameters that gets that far without a race, whatever the
 //! arrays hold. Under [`Contents::Seeded`] memory starts with arbitrary contents that the seed fixes,
 //! floating point is an arbitrary function, and (traps aside) everything is exact for these contents.
+//! Under [`Contents::Chosen`] what was chosen is known and all else is as unknown as before: an exact access happens in
+//! every such run in which memory holds what was chosen.
 //!
 //! # Conditions about two threads
 //! A claim or an assumption that mentions [`OTHER`](super::OTHER) is looked at for every two threads that get there in
@@ -30,6 +32,7 @@
 //! Deliberately absent: interleavings within a phase (a read sees its own thread's writes and those of
 //! earlier phases; atomics act at once, in the order of threads), lock-step execution, time.
 
+mod chosen;
 mod history;
 mod machine;
 mod memory;
@@ -41,6 +44,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use chosen::{Chosen, Rest};
 pub use history::{History, Phase, Recorded};
 pub use program::Program;
 pub(super) use program::assigned;
@@ -55,7 +59,7 @@ pub const WARP: u32 = 32;
 
 /// What memory holds at the start, and whether reads are modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Contents {
+pub enum Contents<'a> {
     /// Nothing is known; private arrays alone remember what was written.
     Unknown,
     /// Arbitrary contents fixed by the seed; writes are remembered.
@@ -70,13 +74,20 @@ pub enum Contents {
         /// The arrays, as bits by position; arrays from position 64 on are never among them.
         arrays: u64,
     },
+    /// As [`Contents::Unknown`], but for what was chosen of arrays that the kernel never writes.
+    Chosen(&'a Chosen),
 }
 
-impl Contents {
+impl Contents<'_> {
+    /// Whether reads of shared memory give what nobody knows, but for what was chosen.
+    fn is_unknown(self) -> bool {
+        matches!(self, Contents::Unknown | Contents::Chosen(_))
+    }
+
     /// What fixes all that is arbitrary; `None` if it is unknown.
     fn seed(self) -> Option<u64> {
         match self {
-            Contents::Unknown => None,
+            Contents::Unknown | Contents::Chosen(_) => None,
             Contents::Seeded(seed) | Contents::Varied { seed, .. } => Some(seed),
         }
     }
@@ -111,7 +122,7 @@ pub struct Setup<'a> {
     /// The blocks that are run.
     pub blocks: Blocks<'a>,
     /// What memory holds.
-    pub contents: Contents,
+    pub contents: Contents<'a>,
     /// How many instructions may be executed in all.
     pub budget: u64,
 }

@@ -60,9 +60,30 @@ struct FindingJson<'a> {
     secondary: Option<Secondary>,
     reasons: Vec<Reason<'a>>,
     witness: Option<Witness<'a>>,
+    /// Only there if the witness needs them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    contents: Vec<ContentsJson<'a>>,
     /// Only there if reproductions were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     reproduction: Option<ReproductionJson<'a>>,
+}
+
+/// What an array holds.
+#[derive(Serialize)]
+struct ContentsJson<'a> {
+    array: &'a str,
+    elements: Vec<ElementJson>,
+}
+
+/// An element, or some bytes of one from the byte `byte` on.
+#[derive(Serialize)]
+struct ElementJson {
+    index: i128,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u32>,
+    value: i128,
 }
 
 /// Either the file with its lines, or why there is none.
@@ -217,9 +238,28 @@ impl<'a> FindingJson<'a> {
             secondary: finding.secondary.map(|place| Secondary::of(place, sources)),
             reasons: finding.reasons.iter().map(|reason| Reason::of(reason, kernel, sources)).collect(),
             witness: finding.witness.as_ref().map(Witness::of),
+            contents: finding.contents.iter().map(ContentsJson::of).collect(),
             reproduction: finding.reproduction.as_ref().map(ReproductionJson::of),
         }
     }
+}
+
+impl<'a> ContentsJson<'a> {
+    fn of(contents: &'a report::ArrayContents) -> Self {
+        let element = |element: &report::ElementContents| ElementJson {
+            index: element.index,
+            byte: element.part.map(|[first, _]| first),
+            bytes: element.part.map(|[_, bytes]| bytes),
+            value: element.value,
+        };
+        ContentsJson { array: &contents.array, elements: contents.elements.iter().map(element).collect() }
+    }
+}
+
+/// Contents alone, for other formats that hold JSON.
+pub(super) fn contents(contents: &[report::ArrayContents]) -> Option<serde_json::Value> {
+    let each: Vec<ContentsJson<'_>> = contents.iter().map(ContentsJson::of).collect();
+    if each.is_empty() { None } else { serde_json::to_value(each).ok() }
 }
 
 impl<'a> ReproductionJson<'a> {

@@ -8,18 +8,26 @@
 //!
 //! Natural values come first: parameters of at least 1, then any; ids, turns and sizes as small as they can be.
 //!
-//! Deliberately absent: accesses that depend on what memory holds; they have no certain witness.
+//! Where arrays are named whose contents may be chosen ([`conflict_with_contents`]), a read of one is a free value, too,
+//! the same for all reads of one place; conditions that depend on anything else are left to the run.
+//!
+//! Deliberately absent: all else that depends on what memory holds; it has no certain witness.
+
+mod contents;
+
+pub(super) use contents::{Placed, conflict_with_contents};
 
 use super::space::Space;
 use super::witness::Launch;
 use crate::calculus::intervals::Relation;
-use crate::calculus::{Axis, BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType, VarId, operands};
+use crate::calculus::{ArrayId, Axis, BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType, VarId, operands};
 use crate::memory_model::Level;
 use crate::protocol::{Claim, Guard, LoopId, Protocol, Role, SyncId};
 use crate::prove::Pair;
 use crate::prove::condition::Returned;
 use crate::prove::domains::{Effort, NodeId, Op, Problem, Range};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Nodes of a problem that is worth solving.
 const MOST_NODES: usize = 3_000;
@@ -74,14 +82,9 @@ pub(super) fn conflict(
             sketch.hold(env, &access.loops, &access.guards)?;
         }
         let offsets = [sketch.expr(accesses[0].offset, 0)?, sketch.expr(accesses[1].offset, 1)?];
-        let distance = sketch.problem.difference(offsets[0], offsets[1]);
-        let bytes = accesses.map(|access| i64::from(access.bytes));
-        let overlap = Range { low: 1 - bytes[0], high: bytes[1] - 1 };
-        sketch.problem.require(distance, if bytes[0] == bytes[1] { Range::exactly(0) } else { overlap });
+        sketch.meet(offsets, accesses.map(|access| i64::from(access.bytes)));
         for (offset, align) in offsets.into_iter().zip(aligns).filter(|(_, align)| *align > 1) {
-            let align = sketch.problem.constant(align.into());
-            let rest = sketch.problem.wide(BinaryOp::Rem, offset, align);
-            sketch.problem.require(rest, Range::exactly(0));
+            sketch.align(offset, align.into());
         }
         Some(())
     })
@@ -129,17 +132,29 @@ type Ask<'q> = &'q dyn Fn(&mut Sketch<'_>) -> Option<()>;
 
 /// Solves what is asked, natural values first, for each way in which the threads may differ.
 fn sketch(protocol: &Protocol, choices: &Space, level: Level, apart: Apart, ask: Ask<'_>) -> Option<Launch> {
-    let mut first = Sketch::new(protocol, choices, level, Taste::Natural)?;
+    sketch_with(protocol, choices, level, apart, &BTreeSet::new(), ask).map(|(launch, _)| launch)
+}
+
+/// The same, where reads of the arrays `free` may give anything.
+fn sketch_with(
+    protocol: &Protocol,
+    choices: &Space,
+    level: Level,
+    apart: Apart,
+    free: &BTreeSet<ArrayId>,
+    ask: Ask<'_>,
+) -> Option<(Launch, Vec<Placed>)> {
+    let mut first = Sketch::new(protocol, choices, level, Taste::Natural, free)?;
     ask(&mut first)?;
     if first.problem.len() > MOST_NODES {
         return None;
     }
     let most = VISITS / first.problem.len().max(1) as u32;
     first.solve_somehow(apart, EFFORTS, most).or_else(|| {
-        if choices.free_params() == 0 {
+        if choices.free_params() == 0 && first.reads.is_empty() {
             return None;
         }
-        let mut second = Sketch::new(protocol, choices, level, Taste::Any)?;
+        let mut second = Sketch::new(protocol, choices, level, Taste::Any, free)?;
         ask(&mut second)?;
         second.solve_somehow(apart, LAST_EFFORTS, most)
     })
@@ -160,6 +175,15 @@ enum Class {
     Turns,
     Sizes,
     Params,
+    Contents,
+}
+
+/// A read of memory whose contents may be chosen.
+struct Reading {
+    array: ArrayId,
+    bytes: u32,
+    offset: NodeId,
+    value: NodeId,
 }
 
 struct Sketch<'a> {
@@ -177,10 +201,21 @@ struct Sketch<'a> {
     grid: [NodeId; 3],
     params: Vec<Option<NodeId>>,
     taste: Taste,
+    /// Arrays whose contents may be chosen.
+    contents: &'a BTreeSet<ArrayId>,
+    reads: Vec<Reading>,
+    /// Reads of such arrays within whose offset the current one stands.
+    depth: u32,
 }
 
 impl<'a> Sketch<'a> {
-    fn new(protocol: &'a Protocol, choices: &'a Space, level: Level, taste: Taste) -> Option<Self> {
+    fn new(
+        protocol: &'a Protocol,
+        choices: &'a Space,
+        level: Level,
+        taste: Taste,
+        contents: &'a BTreeSet<ArrayId>,
+    ) -> Option<Self> {
         let mut sketch = Sketch {
             protocol,
             choices,
@@ -195,6 +230,9 @@ impl<'a> Sketch<'a> {
             grid: [0; 3],
             params: vec![None; protocol.params.len()],
             taste,
+            contents,
+            reads: Vec::new(),
+            depth: 0,
         };
         sketch.make_geometry();
         for fact in &protocol.facts {
@@ -346,6 +384,20 @@ impl<'a> Sketch<'a> {
         Some(())
     }
 
+    /// Accesses of so many bytes at these offsets touch a common byte.
+    fn meet(&mut self, offsets: [NodeId; 2], bytes: [i64; 2]) {
+        let distance = self.problem.difference(offsets[0], offsets[1]);
+        let overlap = Range { low: 1 - bytes[0], high: bytes[1] - 1 };
+        self.problem.require(distance, if bytes[0] == bytes[1] { Range::exactly(0) } else { overlap });
+    }
+
+    /// The offset is a multiple of `align`.
+    fn align(&mut self, offset: NodeId, align: i64) {
+        let align = self.problem.constant(align);
+        let rest = self.problem.wide(BinaryOp::Rem, offset, align);
+        self.problem.require(rest, Range::exactly(0));
+    }
+
     // ---- expressions
 
     /// The node of an expression at a place; without recursion.
@@ -374,7 +426,7 @@ impl<'a> Sketch<'a> {
         let exprs = &self.protocol.exprs;
         let op = match node {
             Expr::Int(value, _) => Op::Constant(i64::try_from(*value).ok()?),
-            Expr::Var(var) => return self.envs[env].vars.get(var).copied(),
+            Expr::Var(var) => return self.envs[env].vars.get(var).copied().or_else(|| self.reading(*var, env)),
             Expr::Param(param) => return self.param(param.index(), exprs.ty(id)),
             Expr::Geometry(var) => return Some(self.geometry(*var, self.envs[env].side)),
             Expr::Unary(op, a) => Op::Unary(*op, of(self, a)?, exprs.ty(*a)),
@@ -422,7 +474,7 @@ impl<'a> Sketch<'a> {
     // ---- solutions
 
     /// A solution for some way in which the threads may differ, with no more than `most` narrowings for each.
-    fn solve_somehow(&self, apart: Apart, efforts: [Effort; 2], most: u32) -> Option<Launch> {
+    fn solve_somehow(&self, apart: Apart, efforts: [Effort; 2], most: u32) -> Option<(Launch, Vec<Placed>)> {
         let ways = Axis::ALL.into_iter().flat_map(|axis| [BinaryOp::Lt, BinaryOp::Gt].map(|order| (axis, order)));
         let ways = ways.take(if apart == Apart::Alone { 1 } else { 6 });
         let limited = efforts.map(|effort| Effort { left: effort.left.min(most), ..effort });
@@ -431,7 +483,12 @@ impl<'a> Sketch<'a> {
 
     /// A solution in which the first thread (or its block) comes before or after the second along an axis, as
     /// a launch.
-    fn solve(&self, (axis, order): (Axis, BinaryOp), apart: Apart, mut effort: Effort) -> Option<Launch> {
+    fn solve(
+        &self,
+        (axis, order): (Axis, BinaryOp),
+        apart: Apart,
+        mut effort: Effort,
+    ) -> Option<(Launch, Vec<Placed>)> {
         let mut problem = self.problem.clone();
         let ids = if self.level == Level::Grid { &self.blocks } else { &self.threads };
         if apart != Apart::Alone {
@@ -445,7 +502,7 @@ impl<'a> Sketch<'a> {
         }
         problem.order_choices(|node| self.classes.get(&node).map_or(0, |&class| class as u32));
         let values = problem.solve(&mut effort)?;
-        Some(self.launch(&values))
+        Some((self.launch(&values), self.placed(&values)))
     }
 
     fn warp(&self, problem: &mut Problem, side: usize) -> NodeId {

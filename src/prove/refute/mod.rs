@@ -18,8 +18,12 @@
 //!
 //! Budgets count instructions, so equal inputs give equal outcomes.
 //!
-//! Deliberately absent: inexact accesses (they may not happen), contents of arrays, interleavings.
+//! Accesses that depend on what memory holds are not among these conflicts; [`with_contents`] looks for contents with
+//! which they conflict.
+//!
+//! Deliberately absent: interleavings.
 
+mod contents;
 mod guide;
 mod report;
 mod space;
@@ -28,6 +32,7 @@ mod sweep;
 mod tests;
 mod witness;
 
+pub use contents::{free_arrays, replay_with_contents, with_contents};
 pub use sweep::Levels;
 pub use witness::replay;
 

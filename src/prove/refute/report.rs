@@ -339,7 +339,7 @@ impl<'a> Findings<'a> {
 }
 
 /// Whether an earlier event of the run makes what happens in `phase` depend on its being mended.
-fn is_spoilt(run: &Run, phase: u32) -> bool {
+pub(super) fn is_spoilt(run: &Run, phase: u32) -> bool {
     let stopped = |since: Option<u32>| since.is_some_and(|since| since <= phase);
     run.diverged_since.is_some_and(|since| since < phase) || stopped(run.undefined_since) || stopped(run.failed_since)
 }

@@ -19,11 +19,15 @@ pub(super) struct Launch {
 
 impl Launch {
     pub(super) fn setup(&self, budget: u64) -> Setup<'_> {
+        self.setup_with(Contents::Unknown, budget)
+    }
+
+    pub(super) fn setup_with<'a>(&'a self, contents: Contents<'a>, budget: u64) -> Setup<'a> {
         Setup {
             geometry: self.geometry,
             params: &self.params,
             blocks: self.blocks.as_deref().map_or(Blocks::All, Blocks::These),
-            contents: Contents::Unknown,
+            contents,
             budget,
         }
     }
@@ -104,11 +108,22 @@ impl Named<'_> {
 /// The witnesses of conflicts of one launch. Runs it once more for the values of variables, as far as they are met;
 /// evaluation is deterministic, so positions agree.
 pub(super) fn of_candidates(kernel: &Kernel, program: &Program, launch: &Launch, all: &[Named<'_>]) -> Vec<Witness> {
+    of_candidates_with(kernel, program, launch, Contents::Unknown, all)
+}
+
+/// The same, where memory holds `contents`.
+pub(super) fn of_candidates_with(
+    kernel: &Kernel,
+    program: &Program,
+    launch: &Launch,
+    contents: Contents<'_>,
+    all: &[Named<'_>],
+) -> Vec<Witness> {
     let mut wanted: Vec<u64> = all.iter().flat_map(|named| named.accesses()).map(|(_, ordinal)| ordinal).collect();
     wanted.sort_unstable();
     wanted.dedup();
     let mut sink = Snapshots { wanted, ordinal: 0, taken: Vec::new() };
-    let outcome = run(program, &launch.setup(REPLAY_BUDGET), &mut sink);
+    let outcome = run(program, &launch.setup_with(contents, REPLAY_BUDGET), &mut sink);
     let at = |ordinal| sink.wanted.binary_search(&ordinal).ok().and_then(|index| sink.taken.get(index));
     let told = |(event, ordinal): (Event, u64)| {
         thread(kernel, launch, &outcome, event.thread, at(ordinal).map_or(&[], Vec::as_slice))
@@ -133,6 +148,26 @@ impl Sink for OfSites {
 /// Runs the kernel from its entry under the witness's launch, afresh, and looks whether its two threads have
 /// conflicting accesses at these sites that touch its byte.
 pub fn replay(kernel: &Kernel, witness: &Witness, sites: [SiteId; 2]) -> bool {
+    replay_with(kernel, &Program::new(kernel), Contents::Unknown, witness, sites).conflicts
+}
+
+/// What a replay showed.
+pub(super) struct Replayed {
+    pub(super) conflicts: bool,
+    /// Whether an assumption fails.
+    pub(super) vacuous: bool,
+    /// Instructions executed.
+    pub(super) steps: u64,
+}
+
+/// The same, where memory holds `contents`; `program` is `kernel`, compiled.
+pub(super) fn replay_with(
+    kernel: &Kernel,
+    program: &Program,
+    contents: Contents<'_>,
+    witness: &Witness,
+    sites: [SiteId; 2],
+) -> Replayed {
     let mut values = witness.params.iter().peekable();
     let params =
         kernel.params.iter().map(|(_, param)| values.next_if(|(name, _)| *name == param.name).map(|&(_, value)| value));
@@ -140,7 +175,7 @@ pub fn replay(kernel: &Kernel, witness: &Witness, sites: [SiteId; 2]) -> bool {
     blocks.dedup();
     let launch = Launch { geometry: witness.geometry, params: params.collect(), blocks: Some(blocks.clone()) };
     let mut sink = OfSites { sites, events: Vec::new() };
-    let outcome = run(&Program::new(kernel), &launch.setup(REPLAY_BUDGET), &mut sink);
+    let outcome = run(program, &launch.setup_with(contents, REPLAY_BUDGET), &mut sink);
     let is_defined = |event: &Event| outcome.misaligned_since.is_none_or(|since| event.phase < since);
     sink.events.retain(is_defined);
     let [width, height, _] = witness.geometry.block;
@@ -157,5 +192,6 @@ pub fn replay(kernel: &Kernel, witness: &Witness, sites: [SiteId; 2]) -> bool {
                 && (start..start + i128::from(event.bytes)).contains(&witness.byte_offset)
         })
     };
-    of(0).any(|one| of(1).any(|other| one.array == other.array && do_conflict(one, other)))
+    let conflicts = of(0).any(|one| of(1).any(|other| one.array == other.array && do_conflict(one, other)));
+    Replayed { conflicts, vacuous: outcome.vacuous, steps: outcome.steps }
 }

@@ -98,6 +98,7 @@ fn located(conflict: &Conflict, log: &Log, sources: &mut Sources) -> Located {
         secondary: Some(place(1, &second)),
         reasons: Vec::new(),
         witness: Some(witness(conflict, launch)),
+        contents: Vec::new(),
         notes: notes(conflict, log, words),
         reproduction: None,
     };

@@ -99,6 +99,8 @@ pub(super) struct Properties {
     array: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     witness: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contents: Option<serde_json::Value>,
 }
 
 /// 3.11
@@ -195,6 +197,7 @@ impl Properties {
             level: Some(finding.level.name()),
             array: finding.array.clone(),
             witness: finding.witness.as_ref().and_then(json::witness),
+            contents: json::contents(&finding.contents),
         }
     }
 

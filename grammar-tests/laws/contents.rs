@@ -1,0 +1,86 @@
+//! Contents with which pairs conflict: each replays with exactly what it lists, needs all of it, and is of arrays that the
+//! kernel never writes.
+
+use raceproof::calculus::eval::Program;
+use raceproof::calculus::{Kernel, intervals, text, validate};
+use raceproof::memory_model::Level;
+use raceproof::protocol;
+use raceproof::prove::refute::{Levels, free_arrays, replay_with_contents, with_contents};
+use raceproof::prove::{DataConflict, Scope, condition};
+
+/// What is found for the pairs of a kernel within blocks, by the sites of each pair.
+fn found(source: &str) -> Vec<(Kernel, [raceproof::calculus::SiteId; 2], DataConflict)> {
+    let kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(validate::validate(&kernel), []);
+    let protocol = protocol::infer::infer(&kernel);
+    let pairs = condition::pairs(&protocol, &intervals::analyze(&kernel, &|_| true), Level::Block);
+    let levels = Levels { block: true, grid: false };
+    let program = Program::new(&kernel);
+    let search = || with_contents(&kernel, &program, &protocol, &pairs, &Scope::default(), levels);
+    assert_eq!(search(), search(), "equal inputs, equal outcomes");
+    let sites = |pair: &raceproof::prove::Pair| [pair.first, pair.second].map(|id| protocol.accesses[id].site);
+    let each = pairs.iter().zip(search()).filter_map(|(pair, found)| Some((kernel.clone(), sites(pair), found?)));
+    each.collect()
+}
+
+/// Each replays, and does not once any number is struck off or a listed one is another where that matters.
+fn check(source: &str) -> Vec<Vec<i128>> {
+    let all = found(source);
+    for (kernel, sites, conflict) in &all {
+        assert!(replay_with_contents(kernel, conflict, *sites), "{conflict:?}");
+        let free = free_arrays(kernel);
+        assert!(conflict.contents.iter().all(|held| free.contains(&held.array)), "{conflict:?}");
+        for index in 0..conflict.contents.len() {
+            let mut fewer = conflict.clone();
+            fewer.contents.remove(index);
+            assert!(!replay_with_contents(kernel, &fewer, *sites), "{index} is not needed in {conflict:?}");
+        }
+    }
+    all.iter().map(|(_, _, conflict)| conflict.contents.iter().map(|held| held.value).collect()).collect()
+}
+
+#[test]
+fn an_index_that_was_read_meets_itself() {
+    let source = "kernel k() { global param key: element 4 global param bins: element 4 var j: i32 var unread: i32
+      let j = read key[convert<i64>(tid.x) * 4; 4] @0
+      let unread = read key[convert<i64>(tid.x) * 4 + 400; 4] @1
+      write bins[convert<i64>(j) * 4; 4] @2 }";
+    assert_eq!(check(source), [vec![0, 0]]);
+    let (kernel, sites, conflict) = found(source).remove(0);
+    let mut apart = conflict.clone();
+    apart.contents[1].value = 1;
+    assert!(!replay_with_contents(&kernel, &apart, sites), "two places do not conflict");
+    apart.contents[0].value = 1;
+    apart.witness.byte_offset = 4;
+    assert!(replay_with_contents(&kernel, &apart, sites), "one place does, whichever it is");
+}
+
+#[test]
+fn a_number_that_no_pattern_has_is_solved_for() {
+    let guarded = "kernel k() { global param code: element 4 global param out: element 4 var c: i32
+      let c = read code[convert<i64>(tid.x) * 4; 4] @0
+      if c == convert<i32>(tid.x) + 1234 { write out[0; 4] @1 } }";
+    assert_eq!(check(guarded), [vec![1234, 1235]]);
+}
+
+#[test]
+fn nothing_is_chosen_of_what_the_kernel_writes() {
+    let written = "kernel k() { global param key: element 4 global param bins: element 4 var j: i32
+      let j = read key[convert<i64>(tid.x) * 4; 4] @0
+      write bins[convert<i64>(j) * 4; 4] @1
+      write key[convert<i64>(tid.x) * 4 + 4096; 4] @2 }";
+    assert!(check(written).is_empty());
+    let not_given = "kernel k() { global key: element 4 global param bins: element 4 var j: i32
+      let j = read key[convert<i64>(tid.x) * 4; 4] @0
+      write bins[convert<i64>(j) * 4; 4] @1 }";
+    assert!(check(not_given).is_empty(), "a variable of the device may have an initialiser");
+}
+
+#[test]
+fn one_place_holds_one_number() {
+    let both = "kernel k() { global param flag: element 4 global param out: element 4 var c: i32
+      let c = read flag[0; 4] @0
+      if c > 5 && tid.x == 0 { write out[0; 4] @1 }
+      if c < 5 && tid.x == 1 { write out[0; 4] @2 } }";
+    assert!(check(both).is_empty());
+}

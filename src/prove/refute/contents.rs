@@ -1,0 +1,339 @@
+//! Contents of arrays that make pairs conflict which depend on what memory holds.
+//!
+//! Contents may be chosen of arrays that are parameters, that the kernel never writes and that nothing unmodelled touches
+//! ([`free_arrays`]). A launch and contents are proposed (a few patterns for small launches; what [`guide`] solves for a
+//! pair) and run like any other. Of a conflict that this shows, the numbers are listed that its two threads have read,
+//! one after the other is struck off, and what remains is replayed from the entry with **nothing else** known of memory:
+//! so the conflict happens whatever all other elements hold.
+//!
+//! Guarantees: every [`DataConflict`] was replayed with exactly the contents that it lists, in a run with nothing wrong
+//! before it. The search counts instructions, so equal inputs give equal outcomes.
+//!
+//! Deliberately absent: contents of arrays that the kernel writes, results of atomics, floating point; and completeness:
+//! that no contents were found says nothing.
+
+use super::sweep::{Candidate, Key, Levels, Sweep};
+use super::witness::{self, Launch, Named};
+use super::{Mentions, RUN_COST, Space, chosen_blocks, guide, is_useful, key_of, report};
+use crate::calculus::eval::{Chosen, Contents, Event, Kind, Program, Rest, Run, Sink, ThreadId, Value, run};
+use crate::calculus::{ArrayId, Kernel, ScalarType, SiteId, Space as Memory, Stmt};
+use crate::protocol::Protocol;
+use crate::prove::{DataConflict, Held, Pair, Scope, Witness};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Instructions of a search in all.
+const STEPS: u64 = 300_000;
+/// What is left of them for patterns in larger launches, and then for replays.
+const FOR_LARGER: u64 = 200_000;
+const FOR_REPLAYS: u64 = 100_000;
+/// No run takes more than this part of what is left.
+const RUN_SHARE: u64 = 8;
+/// Launches whose patterns come first, and how many values of parameters are tried for each.
+const FIRST_GEOMETRIES: usize = 6;
+const FIRST_VALUATIONS: usize = 3;
+const LATER_VALUATIONS: usize = 6;
+/// Pairs that are solved for.
+const MOST_SOLVED: usize = 12;
+/// Elements that a witness may list before some are struck off.
+const MOST_LISTED: usize = 48;
+/// What elements that are not placed hold, in the order in which it is tried; the last number is a multiple of nothing that
+/// kernels divide by, and more than most of it.
+const PATTERNS: [Rest; 5] = [Rest::Constant(0), Rest::Constant(1), Rest::Index(2), Rest::Index(1), Rest::Constant(97)];
+
+/// Arrays whose contents may be chosen: parameters that nothing in the kernel may write.
+pub fn free_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
+    let mut free: BTreeSet<ArrayId> = kernel
+        .arrays
+        .iter()
+        .filter(|(_, array)| array.is_param && matches!(array.space, Memory::Global | Memory::Constant))
+        .map(|(id, _)| id)
+        .collect();
+    for unsupported in &kernel.unsupported {
+        match &unsupported.arrays {
+            // What is said here of no array may be an assumption about contents that is not understood.
+            Some(arrays) if !arrays.is_empty() => free.retain(|array| !arrays.contains(array)),
+            _ => return BTreeSet::new(),
+        }
+    }
+    let mut bodies: Vec<&[Stmt]> = vec![&kernel.body];
+    while let Some(body) = bodies.pop() {
+        for stmt in body {
+            match stmt {
+                Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => {
+                    let array = &kernel.arrays[access.array];
+                    if array.space == Memory::Global && !array.is_param && array.span.is_none() {
+                        // Through a pointer that was loaded from memory, which may lead anywhere.
+                        return BTreeSet::new();
+                    }
+                    free.remove(&access.array);
+                }
+                Stmt::If { then, otherwise, .. } => bodies.extend([then.as_slice(), otherwise]),
+                Stmt::For(counted) => bodies.push(&counted.body),
+                Stmt::Loop { body, .. } => bodies.push(body),
+                _ => {}
+            }
+        }
+    }
+    free
+}
+
+/// Contents that make each of `pairs` conflict in some launch of `scope`, as far as they are found; in the order of
+/// `pairs`. `program` is `kernel`, compiled.
+pub fn with_contents(
+    kernel: &Kernel,
+    program: &Program,
+    protocol: &Protocol,
+    pairs: &[Pair],
+    scope: &Scope,
+    levels: Levels,
+) -> Vec<Option<DataConflict>> {
+    let free = free_arrays(kernel);
+    if free.is_empty() {
+        return vec![None; pairs.len()];
+    }
+    let mentions = Mentions::of(kernel);
+    let space = Space::new(kernel, &mentions, scope);
+    let mut search = Search {
+        kernel,
+        program,
+        levels,
+        space,
+        statements: mentions.statements,
+        sweep: Sweep::new(kernel, program, levels),
+        types: types_of_reads(kernel, &free),
+        free,
+        wanted: pairs.iter().map(|pair| key_of(protocol, pair)).collect(),
+        found: BTreeMap::new(),
+        left: STEPS,
+    };
+    search.look(protocol, pairs);
+    pairs.iter().map(|pair| search.shown(protocol, pair)).collect()
+}
+
+/// The types of what is read of arrays whose contents may be chosen, where the calculus computes with them.
+fn types_of_reads(kernel: &Kernel, free: &BTreeSet<ArrayId>) -> BTreeMap<SiteId, ScalarType> {
+    let mut types = BTreeMap::new();
+    let mut bodies: Vec<&[Stmt]> = vec![&kernel.body];
+    while let Some(body) = bodies.pop() {
+        for stmt in body {
+            match stmt {
+                Stmt::Read { var, access } if free.contains(&access.array) => {
+                    let ty = kernel.vars[*var].ty;
+                    types.extend(ty.range().map(|_| (access.site, ty)));
+                }
+                Stmt::If { then, otherwise, .. } => bodies.extend([then.as_slice(), otherwise]),
+                Stmt::For(counted) => bodies.push(&counted.body),
+                Stmt::Loop { body, .. } => bodies.push(body),
+                _ => {}
+            }
+        }
+    }
+    types
+}
+
+/// A conflict under contents of which most do not matter.
+struct Found {
+    launch: Launch,
+    contents: Chosen,
+    best: Candidate,
+}
+
+struct Search<'a> {
+    kernel: &'a Kernel,
+    program: &'a Program,
+    levels: Levels,
+    space: Space,
+    statements: u64,
+    sweep: Sweep,
+    free: BTreeSet<ArrayId>,
+    types: BTreeMap<SiteId, ScalarType>,
+    wanted: BTreeSet<Key>,
+    found: BTreeMap<Key, Found>,
+    left: u64,
+}
+
+impl Search<'_> {
+    fn look(&mut self, protocol: &Protocol, pairs: &[Pair]) {
+        let mut geometries = self.space.geometries();
+        geometries.retain(|geometry| is_useful(geometry, self.levels));
+        let first = geometries.len().min(FIRST_GEOMETRIES);
+        self.try_patterns(&geometries[..first], FIRST_VALUATIONS, FOR_LARGER);
+        let mut solved = 0;
+        for pair in pairs {
+            if solved == MOST_SOLVED || self.left <= FOR_REPLAYS {
+                break;
+            }
+            if self.found.contains_key(&key_of(protocol, pair)) {
+                continue;
+            }
+            solved += 1;
+            if let Some((launch, placed)) = guide::conflict_with_contents(protocol, pair, &self.space, &self.free) {
+                let mut contents = Chosen::pattern(&self.free, Rest::Constant(0));
+                for place in placed {
+                    contents.set(place.array, place.offset, place.bytes, place.number);
+                }
+                self.propose(launch, contents);
+            }
+        }
+        self.try_patterns(&geometries[first..], LATER_VALUATIONS, FOR_REPLAYS);
+    }
+
+    /// Runs launches of these sizes with each pattern until no more than `floor` instructions are left.
+    fn try_patterns(&mut self, geometries: &[crate::calculus::Geometry], valuations: usize, floor: u64) {
+        for geometry in geometries {
+            let mut all = self.space.valuations(geometry);
+            all.retain(|params| !self.space.is_degenerate(params));
+            for params in all.iter().take(valuations) {
+                for rest in PATTERNS {
+                    if self.left <= floor || self.found.len() == self.wanted.len() {
+                        return;
+                    }
+                    let blocks = chosen_blocks(geometry, self.left / RUN_SHARE, self.statements);
+                    let launch = Launch { geometry: *geometry, params: params.clone(), blocks };
+                    self.propose(launch, Chosen::pattern(&self.free, rest));
+                }
+            }
+        }
+    }
+
+    /// Runs a launch with these contents and keeps what it shows of what is wanted.
+    fn propose(&mut self, mut launch: Launch, contents: Chosen) {
+        if self.program.waits_for_the_grid() {
+            launch.blocks = None;
+        }
+        self.sweep.clear();
+        let setup = launch.setup_with(Contents::Chosen(&contents), self.left / RUN_SHARE);
+        let outcome = run(self.program, &setup, &mut self.sweep);
+        self.left = self.left.saturating_sub(outcome.steps + RUN_COST);
+        if outcome.vacuous {
+            return;
+        }
+        let first_phase = self.sweep.found.values().map(|candidate| candidate.phase).min();
+        for (&key, &best) in &self.sweep.found {
+            let is_aligned = outcome.misaligned_since.is_none_or(|since| since > best.phase);
+            let is_clean = is_aligned && first_phase == Some(best.phase) && !report::is_spoilt(&outcome, best.phase);
+            if is_clean && best.byte >= 0 && self.wanted.contains(&key) {
+                let found = || Found { launch: launch.clone(), contents: contents.clone(), best };
+                self.found.entry(key).or_insert_with(found);
+            }
+        }
+    }
+
+    /// What was found of a pair, with as few contents as the budget allows to find out, replayed.
+    fn shown(&mut self, protocol: &Protocol, pair: &Pair) -> Option<DataConflict> {
+        let found = self.found.get(&key_of(protocol, pair))?;
+        let Found { launch, contents, best } =
+            Found { launch: found.launch.clone(), contents: found.contents.clone(), best: found.best };
+        let sites = [pair.first, pair.second].map(|access| protocol.accesses[access].site);
+        let order = if best.accesses[0].0.site == sites[0] { [0, 1] } else { [1, 0] };
+        let threads = BTreeSet::from(best.accesses.map(|(event, _)| event.thread));
+        let named = Named { best: &best, order };
+        let witnesses = witness::of_candidates_with(
+            self.kernel,
+            self.program,
+            &launch,
+            Contents::Chosen(&contents),
+            std::slice::from_ref(&named),
+        );
+        let witness = witnesses.into_iter().next()?;
+        let mut reads = Reads {
+            types: &self.types,
+            contents: &contents,
+            before: best.accesses.map(|(_, ordinal)| ordinal),
+            ordinal: 0,
+            all: BTreeMap::new(),
+        };
+        let setup = launch.setup_with(Contents::Chosen(&contents), self.left);
+        let Run { steps, .. } = run(self.program, &setup, &mut reads);
+        self.left = self.left.saturating_sub(2 * (steps + RUN_COST));
+        let all = reads.all;
+        let of_both = || all.iter().filter(|(_, read)| read.threads.iter().any(|thread| threads.contains(thread)));
+        let listed: Vec<Held> = of_both().map(|(_, read)| read.held).collect();
+        let everyone: Vec<Held> = all.values().map(|read| read.held).collect();
+        let listed = [listed, everyone].into_iter().find(|listed| self.conflicts(&witness, sites, listed))?;
+        let contents = self.minimal(&witness, sites, listed);
+        let [one, other] = best.accesses.map(|(event, _)| event);
+        let same_value = one.kind == Kind::Write
+            && other.kind == Kind::Write
+            && one.value.is_some()
+            && (one.value, one.offset, one.bytes) == (other.value, other.offset, other.bytes);
+        Some(DataConflict { witness, contents, same_value })
+    }
+
+    /// Whether a replay conflicts of which nothing is known but these contents.
+    fn conflicts(&mut self, witness: &Witness, sites: [SiteId; 2], listed: &[Held]) -> bool {
+        let is_sound = !listed.is_empty() && listed.len() <= MOST_LISTED && listed.iter().all(|held| held.offset >= 0);
+        if !is_sound || self.left == 0 {
+            return false;
+        }
+        let replayed = replay_contents(self.kernel, self.program, witness, sites, listed);
+        self.left = self.left.saturating_sub(replayed.steps + RUN_COST);
+        replayed.conflicts && !replayed.vacuous
+    }
+
+    /// Strikes off what the conflict does not need.
+    fn minimal(&mut self, witness: &Witness, sites: [SiteId; 2], listed: Vec<Held>) -> Vec<Held> {
+        let mut needed = listed;
+        let mut index = needed.len();
+        while index > 0 {
+            index -= 1;
+            let mut fewer = needed.clone();
+            fewer.remove(index);
+            if self.conflicts(witness, sites, &fewer) {
+                needed = fewer;
+            }
+        }
+        needed
+    }
+}
+
+/// Replays a witness where memory holds these contents, and nothing is known of what else it holds.
+pub(super) fn replay_contents(
+    kernel: &Kernel,
+    program: &Program,
+    witness: &Witness,
+    sites: [SiteId; 2],
+    listed: &[Held],
+) -> witness::Replayed {
+    let mut contents = Chosen::default();
+    for held in listed {
+        contents.set(held.array, held.offset, held.bytes, held.value as i64);
+    }
+    witness::replay_with(kernel, program, Contents::Chosen(&contents), witness, sites)
+}
+
+/// Replays a witness afresh with the contents that it needs.
+pub fn replay_with_contents(kernel: &Kernel, conflict: &DataConflict, sites: [SiteId; 2]) -> bool {
+    replay_contents(kernel, &Program::new(kernel), &conflict.witness, sites, &conflict.contents).conflicts
+}
+
+/// Keeps what is read of chosen contents up to the later of two accesses.
+struct Reads<'a> {
+    types: &'a BTreeMap<SiteId, ScalarType>,
+    contents: &'a Chosen,
+    before: [u64; 2],
+    ordinal: u64,
+    all: BTreeMap<(ArrayId, i64, u32), ReadPlace>,
+}
+
+struct ReadPlace {
+    held: Held,
+    threads: BTreeSet<ThreadId>,
+}
+
+impl Sink for Reads<'_> {
+    fn access(&mut self, event: &Event, _locals: &[Value]) {
+        let is_before = self.before.iter().any(|&ordinal| self.ordinal <= ordinal);
+        self.ordinal += 1;
+        let (Some(&ty), Some(offset)) = (self.types.get(&event.site), event.offset) else { return };
+        if !is_before || event.kind != Kind::Read {
+            return;
+        }
+        let Some(number) = self.contents.read(event.array, offset, event.bytes, ty) else { return };
+        let Some(value) = Value::known(number).number(ty) else { return };
+        let held = Held { array: event.array, offset, bytes: event.bytes, value };
+        let place = (event.array, offset, event.bytes);
+        let read = self.all.entry(place).or_insert_with(|| ReadPlace { held, threads: BTreeSet::new() });
+        read.threads.insert(event.thread);
+    }
+}
