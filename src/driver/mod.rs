@@ -28,6 +28,7 @@ pub mod reproduce;
 pub mod run;
 mod scopes;
 pub mod show;
+pub mod subjects;
 pub mod trace;
 mod units;
 
@@ -216,11 +217,21 @@ struct Model<'m> {
 /// Lowers one kernel, looks for invariants of its loops, and infers its protocol. What the run knows of the kernel is
 /// in `memo`.
 fn model<'m>(program: &Program, function: FunctionId, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
+    strengthened(lowered(program, function, options), memo)
+}
+
+/// One kernel, with what the launches in its file say.
+fn lowered(program: &Program, function: FunctionId, options: &Options) -> Kernel {
     let mut kernel = lower::lower(program, function);
     // What the command line says of the launch comes instead of what the file says.
     if options.block == [None; 3] && options.grid == [None; 3] && options.params.is_empty() {
         launch::assume(&mut kernel, program, function);
     }
+    kernel
+}
+
+/// A kernel with the invariants of its loops, and its protocol.
+fn strengthened(mut kernel: Kernel, memo: Option<&Memo>) -> Model<'_> {
     let mut protocol = infer::infer(&kernel);
     let mut assumptions = BTreeSet::new();
     let entry = memo.map(|memo| memo.entry(&kernel));
@@ -245,7 +256,16 @@ fn check_kernel(
     memo: Option<&Memo>,
 ) -> (KernelReport, Kernel) {
     let start = Instant::now();
-    let Model { kernel, protocol, assumptions, entry } = model(program, function, options, memo);
+    let (mut report, kernel) = report_on(program, function, model(program, function, options, memo), options);
+    if options.timings == Timings::Measure {
+        report.time_ms = start.elapsed().as_millis() as u64;
+    }
+    (report, kernel)
+}
+
+/// The report on a model of a kernel, and the kernel as it was judged.
+fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options: &Options) -> (KernelReport, Kernel) {
+    let Model { kernel, protocol, assumptions, entry } = model;
     let (launches, _) = launch::facts(program, function);
     let language = program.language;
     let mut verdict = match &entry {
@@ -266,8 +286,5 @@ fn check_kernel(
     let mut report = check::report(&context, &verdict);
     let assumed = program.functions[function].assumed.iter();
     report.assumptions.extend(assumed.map(|text| Assumption { kind: AssumptionKind::Other, text: text.clone() }));
-    if options.timings == Timings::Measure {
-        report.time_ms = start.elapsed().as_millis() as u64;
-    }
     (report, kernel)
 }

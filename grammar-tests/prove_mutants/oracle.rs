@@ -1,0 +1,285 @@
+//! Whether a kernel that is called free of races is, in small launches: all its accesses are listed by the executable
+//! semantics, and every two of them are compared by definition.
+//!
+//! The launches are those that the verdict is about: extents and parameters that it does not fix are small and vary,
+//! memory is unknown or holds arbitrary contents. A launch counts if the run ends, does something, and nothing in it
+//! is undefined or assumed away. The search for conflicts shares no code with the prover's.
+//!
+//! Deliberately absent: interleavings, and launches larger than a few hundred threads (of a stated one that is larger,
+//! some blocks are run).
+
+use super::mutation::Dice;
+use raceproof::calculus::eval::{Blocks, Contents, Event, Kind, Program, Run, Setup, Sink, Value, WARP, run};
+use raceproof::calculus::{Expr, Geometry, Kernel, Space};
+use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
+use raceproof::prove::Scope;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Geometries that are looked for.
+const GEOMETRIES: usize = 5;
+/// Runs of one geometry that count; then another one is looked for.
+const RUNS: usize = 3;
+/// Launches that are tried.
+const TRIES: usize = 120;
+/// Instructions of one run.
+const STEPS: u64 = 150_000;
+/// Instructions for one kernel.
+const ALL_STEPS: u64 = 4_000_000;
+/// Accesses of one run that are kept.
+const EVENTS: usize = 400_000;
+/// Comparisons for one run.
+const COMPARISONS: usize = 20_000_000;
+/// Threads of a block whose size is free.
+const THREADS: u64 = 256;
+
+/// Extents that are tried where they are free. Each is paired with many others.
+const BLOCK: [[u32; 3]; 12] = [
+    [33, 1, 1],
+    [4, 4, 1],
+    [64, 2, 2],
+    [7, 3, 1],
+    [32, 8, 1],
+    [16, 16, 1],
+    [2, 5, 2],
+    [1, 4, 1],
+    [48, 1, 3],
+    [8, 8, 4],
+    [3, 2, 1],
+    [40, 2, 1],
+];
+const GRID: [[u32; 3]; 7] = [[2, 1, 1], [3, 2, 1], [1, 3, 2], [3, 1, 1], [2, 2, 2], [1, 1, 1], [3, 3, 1]];
+
+/// What is claimed of a kernel.
+pub(crate) struct Claim<'a> {
+    /// The launches that it is about.
+    pub(crate) scopes: &'a [Scope],
+    /// Whether it takes for granted that unsigned arithmetic does not wrap.
+    pub(crate) no_wrap: bool,
+    /// Whether a thread that has returned counts at barriers.
+    pub(crate) returned_counts: bool,
+}
+
+/// What the launches show.
+#[derive(Clone, Debug)]
+pub(crate) enum Shown {
+    /// Nothing against it, in so many geometries.
+    Nothing { geometries: usize, runs: usize, accesses: usize, why_fewer: Option<String> },
+    /// The claim is wrong.
+    Refutation(String),
+}
+
+/// Runs the kernel in small launches of the claim.
+pub(crate) fn enumerate(kernel: &Kernel, claim: &Claim<'_>, dice: &mut Dice) -> Shown {
+    let program = Program::new(kernel);
+    let constants = constants(kernel);
+    let mut good: BTreeMap<Geometry, usize> = BTreeMap::new();
+    let mut failures: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let (mut accesses, mut steps) = (0, 0);
+    let is_fixed = claim.scopes.iter().all(|scope| scope.block.iter().chain(&scope.grid).all(Option::is_some));
+    for number in 0..TRIES {
+        let enough = good.values().filter(|&&runs| runs >= RUNS).count();
+        if enough >= GEOMETRIES || (is_fixed && enough >= claim.scopes.len()) || steps > ALL_STEPS {
+            break;
+        }
+        let Some(scope) = claim.scopes.get(number % claim.scopes.len().max(1)) else { break };
+        let geometry = geometry(scope, &constants, number / claim.scopes.len(), dice);
+        let Some(geometry) = geometry.filter(|geometry| is_possible(kernel, geometry)) else { continue };
+        if good.get(&geometry).is_some_and(|&runs| runs >= RUNS) {
+            continue;
+        }
+        let params = params(kernel, scope, &geometry, &constants, dice);
+        let contents = match number % 3 {
+            0 => Contents::Unknown,
+            _ => Contents::Seeded(dice.below(1 << 30) as u64),
+        };
+        match one_run(kernel, &program, claim, &(geometry, params, contents), &mut steps) {
+            Ok(events) => {
+                accesses += events;
+                *good.entry(geometry).or_default() += 1;
+            }
+            Err(Failure::Unusable(why)) => *failures.entry(why).or_default() += 1,
+            Err(Failure::Refuted(how)) => return Shown::Refutation(how),
+        }
+    }
+    let why = || failures.iter().map(|(why, count)| format!("{why}: {count}")).collect::<Vec<_>>().join(", ");
+    let why_fewer = (good.len() < GEOMETRIES).then(|| if is_fixed { "the launch is fixed".to_owned() } else { why() });
+    Shown::Nothing { geometries: good.len(), runs: good.values().sum(), accesses, why_fewer }
+}
+
+/// Why a run does not count.
+enum Failure {
+    Unusable(&'static str),
+    Refuted(String),
+}
+
+fn one_run(
+    kernel: &Kernel,
+    program: &Program,
+    claim: &Claim<'_>,
+    (geometry, params, contents): &(Geometry, Vec<Option<i128>>, Contents),
+    steps: &mut u64,
+) -> Result<usize, Failure> {
+    let few = few_blocks(geometry);
+    let blocks = match &few {
+        Some(few) if !program.waits_for_the_grid() => Blocks::These(few),
+        _ => Blocks::All,
+    };
+    let setup = Setup { geometry: *geometry, params, blocks, contents: *contents, budget: STEPS };
+    let mut kept = Kept(Vec::new());
+    let outcome = run(program, &setup, &mut kept);
+    *steps += outcome.steps;
+    if outcome.vacuous {
+        return Err(Failure::Unusable("an assumption does not hold"));
+    }
+    if claim.no_wrap && !(outcome.wrapped.is_empty() && outcome.wrapped_loops.is_empty()) {
+        return Err(Failure::Unusable("unsigned arithmetic wraps"));
+    }
+    let launch = || format!("{geometry:?} {params:?} {contents:?}");
+    let counts = |returned: bool| !returned || claim.returned_counts;
+    let is_spoilt = |phase| outcome.undefined_since.is_some_and(|since| since <= phase);
+    let diverges = outcome.divergences.iter().find(|seen| counts(seen.returned) && !is_spoilt(seen.phase));
+    if let Some(seen) = diverges {
+        return Err(Failure::Refuted(format!("{}: divergence {seen:?}", launch())));
+    }
+    if let Some([one, other]) = conflict_in(kernel, &kept.0, &outcome) {
+        return Err(Failure::Refuted(format!("{}: {one:?} and {other:?}", launch())));
+    }
+    match () {
+        () if outcome.undefined_since.is_some() => Err(Failure::Unusable("something undefined happens")),
+        () if !outcome.finished || kept.0.len() >= EVENTS => Err(Failure::Unusable("the run is too long")),
+        () if kept.0.iter().all(|event| !event.exact) => Err(Failure::Unusable("nothing certain is accessed")),
+        () => Ok(kept.0.len()),
+    }
+}
+
+/// Keeps the accesses of a run.
+struct Kept(Vec<Event>);
+
+impl Sink for Kept {
+    fn access(&mut self, event: &Event, _locals: &[Value]) {
+        if self.0.len() < EVENTS {
+            self.0.push(*event);
+        }
+    }
+}
+
+/// Two accesses that certainly happen, conflict, and come before anything undefined.
+fn conflict_in<'e>(kernel: &Kernel, events: &'e [Event], run: &Run) -> Option<[&'e Event; 2]> {
+    let has_meaning = |event: &&Event| {
+        let stops = [run.undefined_since, run.failed_since].into_iter().flatten().any(|since| since <= event.phase);
+        event.exact && !stops && run.diverged_since.is_none_or(|since| event.phase <= since)
+    };
+    let mut by_start: Vec<&Event> = events.iter().filter(has_meaning).collect();
+    by_start.sort_by_key(|event| (event.array, event.offset));
+    let longest = by_start.iter().map(|event| i64::from(event.bytes)).max()?;
+    let mut comparisons = 0;
+    for write in by_start.iter().filter(|event| event.kind != Kind::Read) {
+        let start = write.offset?;
+        let first = by_start
+            .partition_point(|event| (event.array, event.offset) <= (write.array, Some(start.saturating_sub(longest))));
+        let end = start + i64::from(write.bytes);
+        for other in &by_start[first..] {
+            comparisons += 1;
+            if (other.array, other.offset) >= (write.array, Some(end)) || comparisons > COMPARISONS {
+                break;
+            }
+            if do_conflict(kernel, write, other) {
+                return Some([write, other]);
+            }
+        }
+    }
+    None
+}
+
+fn do_conflict(kernel: &Kernel, one: &Event, other: &Event) -> bool {
+    let (this, that) = (one.thread, other.thread);
+    let (level, unordered) = if this.block != that.block {
+        (Level::Grid, one.stamp.grid == other.stamp.grid)
+    } else if this.thread / WARP == that.thread / WARP {
+        (Level::Warp, one.stamp.warp == other.stamp.warp)
+    } else {
+        (Level::Block, one.stamp.block == other.stamp.block)
+    };
+    let touched = |event: &Event| {
+        let kind = match event.kind {
+            Kind::Read => AccessKind::Read,
+            Kind::Write => AccessKind::Write,
+            Kind::Atomic { order, scope } => AccessKind::Atomic { order, scope },
+        };
+        (kind, ByteRange { start: i128::from(event.offset.unwrap_or_default()), bytes: event.bytes })
+    };
+    let space: Space = kernel.arrays[one.array].space;
+    this != that && unordered && may_meet(space, level) && conflict(touched(one), touched(other), level)
+}
+
+/// Numbers that the kernel mentions and that may be extents or bounds.
+fn constants(kernel: &Kernel) -> Vec<u32> {
+    let numbers: BTreeSet<u32> = kernel
+        .exprs
+        .iter()
+        .filter_map(|(_, expr)| match expr {
+            Expr::Int(value, _) => u32::try_from(*value).ok().filter(|value| (2..=512).contains(value)),
+            _ => None,
+        })
+        .collect();
+    numbers.into_iter().collect()
+}
+
+/// A launch of the scope; extents that are free come from the lists, every third time from the kernel.
+fn geometry(scope: &Scope, constants: &[u32], number: usize, dice: &mut Dice) -> Option<Geometry> {
+    let mut block = BLOCK[number % BLOCK.len()];
+    let grid = GRID[number % GRID.len()];
+    if number % 3 == 2 && !constants.is_empty() {
+        let axis = dice.below(3);
+        block = [1; 3];
+        block[0] = constants[dice.below(constants.len())];
+        block[axis] = constants[dice.below(constants.len())];
+    }
+    let fixed = |extents: [u32; 3], fixed: [Option<u32>; 3]| [0, 1, 2].map(|axis| fixed[axis].unwrap_or(extents[axis]));
+    let geometry = Geometry { block: fixed(block, scope.block), grid: fixed(grid, scope.grid) };
+    let is_stated = scope.block.iter().all(Option::is_some);
+    (geometry.block_threads() <= if is_stated { 1024 } else { THREADS }).then_some(geometry)
+}
+
+fn is_possible(kernel: &Kernel, geometry: &Geometry) -> bool {
+    kernel.geometry.max_threads.is_none_or(|most| geometry.block_threads() <= u64::from(most))
+}
+
+/// Values of the parameters: what the scope fixes, else small numbers and those that bounds often are.
+fn params(
+    kernel: &Kernel,
+    scope: &Scope,
+    geometry: &Geometry,
+    constants: &[u32],
+    dice: &mut Dice,
+) -> Vec<Option<i128>> {
+    let sizes = [0, 1, 2].map(|axis| u64::from(geometry.block[axis]) * u64::from(geometry.grid[axis]));
+    let total: u64 = geometry.block_threads().saturating_mul(geometry.blocks());
+    let free = |dice: &mut Dice| -> i128 {
+        match dice.below(8) {
+            0 => i128::from(sizes[dice.below(2)]),
+            1 => i128::from(sizes[dice.below(2)]) + 1 - dice.below(3) as i128,
+            2 => i128::from(geometry.block[dice.below(2)]),
+            3 if !constants.is_empty() => i128::from(constants[dice.below(constants.len())]),
+            4 => i128::from(total) * [1, 2][dice.below(2)],
+            5 => [16, 32, 64, 128][dice.below(4)],
+            6 => dice.below(9) as i128 - 1,
+            _ => 1 + dice.below(40) as i128,
+        }
+    };
+    let fixed = |at: usize| scope.params.get(at).copied().flatten();
+    kernel.params.handles().map(|param| Some(fixed(param.index()).unwrap_or_else(|| free(dice)))).collect()
+}
+
+/// Some blocks of a grid that is too large to be run whole.
+fn few_blocks(geometry: &Geometry) -> Option<Vec<[u32; 3]>> {
+    if geometry.blocks().saturating_mul(geometry.block_threads()) <= 8 * THREADS {
+        return None;
+    }
+    let [width, height, depth] = geometry.grid;
+    let last = [width - 1, height - 1, depth - 1];
+    let chosen = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], last];
+    let inside: BTreeSet<[u32; 3]> =
+        chosen.into_iter().filter(|id| (0..3).all(|axis| id[axis] < geometry.grid[axis])).collect();
+    Some(inside.into_iter().collect())
+}

@@ -1,0 +1,87 @@
+//! Kernels between lowering and judgement, for whoever changes one and asks for its verdict again.
+//!
+//! [`Subjects::read`] reads a file as a check does; [`Subject::judge`] judges a kernel that was lowered from it, or
+//! what somebody made of it, on the very path of a check: invariants, claims, proofs, runs. So whoever breaks a
+//! kernel on purpose can see whether the proofs notice.
+//!
+//! Deliberately absent: what to change, and what a verdict ought to be.
+
+use super::isolate::isolated;
+use super::{Options, lowered, report_on, scopes, selected, strengthened};
+use crate::calculus::Kernel;
+use crate::diagnostic::report::KernelReport;
+use crate::launch;
+use crate::prove::Scope;
+use crate::resolve::program::{FunctionId, Program};
+use crate::source::{Language, SourceMap};
+use std::path::Path;
+
+/// The kernels of one file.
+pub struct Subjects {
+    program: Program,
+}
+
+/// One of them.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    program: &'a Program,
+    function: FunctionId,
+}
+
+/// A verdict and what it is about.
+#[derive(Debug)]
+pub struct Judged {
+    /// The verdict.
+    pub report: KernelReport,
+    /// The sets of launches that it is about; empty if it is about none.
+    pub scopes: Vec<Scope>,
+}
+
+impl Subjects {
+    /// Reads the text of a file. A panic becomes its message.
+    pub fn read(path: &Path, text: &str, options: &Options) -> Result<Subjects, String> {
+        isolated(|| Subjects { program: super::read(path, text, options).program })
+    }
+
+    /// The kernels that the options ask for, in source order.
+    pub fn iter<'a>(&'a self, options: &'a Options) -> impl Iterator<Item = Subject<'a>> {
+        selected(&self.program, options).map(|function| Subject { program: &self.program, function })
+    }
+
+    /// Where their spans point.
+    pub fn sources(&self) -> &SourceMap {
+        &self.program.sources
+    }
+
+    /// The language of the file.
+    pub fn language(&self) -> Language {
+        self.program.language
+    }
+}
+
+impl Subject<'_> {
+    /// The kernel as it is lowered, with what its launches in the file say. A panic becomes its message.
+    pub fn lower(&self, options: &Options) -> Result<Kernel, String> {
+        isolated(|| lowered(self.program, self.function, options))
+    }
+
+    /// The verdict on `kernel`, which was lowered from this subject and may have been changed since. A panic becomes
+    /// its message.
+    pub fn judge(&self, kernel: Kernel, options: &Options) -> Result<Judged, String> {
+        isolated(|| {
+            let (report, kernel) = report_on(self.program, self.function, strengthened(kernel, None), options);
+            let scopes = self.scopes(&report, &kernel, options);
+            Judged { report, scopes }
+        })
+    }
+
+    /// The sets of launches that a verdict holds for: the attempt that reached it.
+    fn scopes(&self, report: &KernelReport, kernel: &Kernel, options: &Options) -> Vec<Scope> {
+        let Some(reached) = &report.scope else { return Vec::new() };
+        let (launches, _) = launch::facts(self.program, self.function);
+        let attempts = scopes::candidates(kernel, &launches, options).proofs;
+        let is_it = |attempt: &&scopes::Attempt| scopes::describe(kernel, attempt) == *reached;
+        let attempt = attempts.iter().find(is_it);
+        attempt.into_iter().flat_map(|attempt| &attempt.parts).map(|part| part.scope.clone()).collect()
+    }
+}
