@@ -75,6 +75,10 @@ pub(crate) fn enumerate(kernel: &Kernel, claim: &Claim<'_>, dice: &mut Dice) -> 
     let mut good: BTreeMap<Geometry, usize> = BTreeMap::new();
     let mut failures: BTreeMap<&'static str, usize> = BTreeMap::new();
     let (mut accesses, mut steps) = (0, 0);
+    if claim.scopes.is_empty() {
+        let why_fewer = Some("its launches are not known".to_owned());
+        return Shown::Nothing { geometries: 0, runs: 0, accesses: 0, why_fewer };
+    }
     let is_fixed = claim.scopes.iter().all(|scope| scope.block.iter().chain(&scope.grid).all(Option::is_some));
     for number in 0..TRIES {
         let enough = good.values().filter(|&&runs| runs >= RUNS).count();

@@ -80,7 +80,7 @@ impl Subject<'_> {
         let Some(reached) = &report.scope else { return Vec::new() };
         let (launches, _) = launch::facts(self.program, self.function);
         let attempts = scopes::candidates(kernel, &launches, options).proofs;
-        let is_it = |attempt: &&scopes::Attempt| scopes::describe(kernel, attempt) == *reached;
+        let is_it = |attempt: &&scopes::Attempt| scopes::describe(kernel, attempt).kind == reached.kind;
         let attempt = attempts.iter().find(is_it);
         attempt.into_iter().flat_map(|attempt| &attempt.parts).map(|part| part.scope.clone()).collect()
     }
