@@ -28,7 +28,9 @@ mod tests {
     #[test]
     fn every_page_is_titled_by_its_rule_and_has_all_sections() {
         for rule in RuleId::ALL {
-            let headings: Vec<&str> = page(rule).lines().filter(|line| line.starts_with('#')).collect();
+            // Only rules about what memory holds have this one.
+            let is_common = |line: &&str| line.starts_with('#') && *line != "## Contents that race";
+            let headings: Vec<&str> = page(rule).lines().filter(is_common).collect();
             let title = format!("# {}", rule.name());
             let expected = [
                 title.as_str(),
