@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     let text = |path: &PathBuf| read(path).map(|bytes| decode(&bytes)).unwrap_or_default();
     let (candidates, seen) = scan(&files, &options, &arguments, &text);
     let work = draw(&candidates, &arguments);
-    let rows: Vec<Row> = on_workers(arguments.jobs, work.len(), || {
+    let rows: Vec<Row> = on_workers(arguments.jobs, || {
         let rows = work.par_iter().map(|(&file, kernels)| {
             let path = &files[file];
             let Ok(subjects) = Subjects::read(path, &text(path), &options) else { return Vec::new() };
@@ -99,9 +99,8 @@ fn scan(
     arguments: &Arguments,
     text: &(dyn Fn(&PathBuf) -> String + Sync),
 ) -> (Vec<Candidate>, [usize; 2]) {
-    let found: Vec<(Vec<Proved>, usize)> = on_workers(arguments.jobs, files.len(), || {
-        files.par_iter().map(|path| proved(path, &text(path), options)).collect()
-    });
+    let found: Vec<(Vec<Proved>, usize)> =
+        on_workers(arguments.jobs, || files.par_iter().map(|path| proved(path, &text(path), options)).collect());
     let seen = [found.iter().map(|(_, kernels)| kernels).sum(), found.iter().map(|(proved, _)| proved.len()).sum()];
     let mut hashes = BTreeSet::new();
     let all = found.iter().enumerate().flat_map(|(file, (proved, _))| proved.iter().map(move |&kernel| (file, kernel)));

@@ -60,7 +60,7 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
 
 /// The flows of a file, or the message of a panic.
 fn flows_of(path: &Path, text: &str, options: &Options) -> Result<FileFlows, String> {
-    on_workers(Some(1), 1, || isolated(|| flows(path, text, options)))
+    on_workers(Some(1), || isolated(|| flows(path, text, options)))
 }
 
 fn conclude(args: &AmplifyArgs, files: &[FileFlows], left_out: &[String], ran: &Ran, log: &Path) -> Result<Exit> {

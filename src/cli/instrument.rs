@@ -17,7 +17,7 @@ pub(super) fn run(args: &InstrumentArgs) -> Result<Exit> {
         InstrumentBackend::Cpu => Backend::Cpu,
         InstrumentBackend::Cuda => Backend::Cuda,
     };
-    match on_workers(Some(1), 1, || isolated(|| instrument_for(backend, &args.file, &text, &options))) {
+    match on_workers(Some(1), || isolated(|| instrument_for(backend, &args.file, &text, &options))) {
         Ok(Ok(file)) => {
             name_left_out(&file);
             write(args, &file.unit.text)?;

@@ -14,7 +14,7 @@ pub(super) fn run(args: &ShowArgs) -> Result<Exit> {
     let options = super::options::for_show(args)?;
     let text = decode(&bytes(&args.file)?);
     let stage = stage(args.stage);
-    let shown = on_workers(Some(1), 1, || isolated(|| show(stage, &args.file, &text, &options)));
+    let shown = on_workers(Some(1), || isolated(|| show(stage, &args.file, &text, &options)));
     match shown {
         Ok(Ok(shown)) => {
             to_stdout(|out| out.write_all(shown.as_bytes())).context("cannot write to standard output")?;

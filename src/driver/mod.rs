@@ -101,16 +101,19 @@ fn check_source_of_many(
     inside: Option<&Path>,
 ) -> Checked {
     let ReadFile { program, diagnostics, parse, front, exceptions, incomplete, sought, .. } = read(path, text, options);
+    let wanted: Vec<FunctionId> =
+        selected(&program, options).filter(|&kernel| stands_in(&program, kernel, inside)).collect();
+    let check = |&kernel: &FunctionId| isolate::isolated(|| check_kernel(&program, kernel, options, memo));
+    let outcomes = parallel::each(&wanted, check);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
-    for function in selected(&program, options).filter(|&kernel| stands_in(&program, kernel, inside)) {
-        let (mut report, kernel) = isolate::isolated(|| check_kernel(&program, function, options, memo))
-            .unwrap_or_else(|message| {
-                let report = unjudged(&program, function, &message);
-                bugs.push(message);
-                (report, Kernel::default())
-            });
+    for (function, outcome) in wanted.into_iter().zip(outcomes) {
+        let (mut report, kernel) = outcome.unwrap_or_else(|message| {
+            let report = unjudged(&program, function, &message);
+            bugs.push(message);
+            (report, Kernel::default())
+        });
         let is_exception = exceptions.contains(&program.functions[function].span);
         report.assumptions.extend(sought.iter().map(assumed_header));
         report.front = if is_exception { Front::TreeSitter } else { front };

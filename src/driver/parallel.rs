@@ -95,7 +95,7 @@ struct Several {
 pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -> Run {
     let files: Vec<&Path> = inputs.iter().filter_map(Input::file).collect();
     let several = (inputs.len() > 1).then(|| Several { memo: Memo::default(), units: Units::of(&files, options) });
-    let outcomes = on_workers(options.jobs, inputs.len(), || {
+    let outcomes = on_workers(options.jobs, || {
         let check = |input| check_one(input, options, several.as_ref(), progress);
         inputs.par_iter().map(check).collect::<Vec<_>>()
     });
@@ -112,11 +112,20 @@ pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -
     run
 }
 
+/// What `work` makes of each item, in their order: on the workers of the run, or on this thread if it is none of them
+/// and its stack may be small. Files differ much in what they cost; their parts keep all workers busy to the end.
+pub(super) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    match rayon::current_thread_index() {
+        Some(_) => items.par_iter().map(work).collect(),
+        None => items.iter().map(work).collect(),
+    }
+}
+
 /// Runs `work` on workers with a large stack.
-pub fn on_workers<T: Send>(jobs: Option<usize>, tasks: usize, work: impl FnOnce() -> T + Send) -> T {
+pub fn on_workers<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
     let available = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(available.min(tasks).max(1))
+        .num_threads(available.max(1))
         .stack_size(STACK_BYTES)
         .build()
         .expect("the system can start worker threads");

@@ -262,7 +262,7 @@ pub fn is_host_code(path: &Path) -> bool {
 }
 
 fn instrumented(backend: Backend, path: &Path, text: &str, options: &Options) -> Result<InstrumentedFile, RunError> {
-    match on_workers(Some(1), 1, || isolated(|| instrument_for(backend, path, text, options))) {
+    match on_workers(Some(1), || isolated(|| instrument_for(backend, path, text, options))) {
         Ok(Ok(file)) => Ok(file),
         Ok(Err(cause)) => Err(RunError::Instrument { path: path.to_path_buf(), cause }),
         Err(message) => Err(RunError::Bug { path: path.to_path_buf(), message }),
