@@ -39,6 +39,7 @@ mod laws;
 mod lowering;
 mod opencl;
 mod pages;
+mod prove_mutants;
 mod render;
 mod reproduce;
 mod resolution;

@@ -10,6 +10,7 @@ use raceproof::calculus::text::{parse, print};
 use raceproof::calculus::{Basis, Kernel, Site, Stmt};
 use raceproof::invariant::strengthen;
 use raceproof::protocol::infer::infer;
+use raceproof::prove::rules::Proofs;
 use std::fmt::Write;
 
 /// Kernels that are tried.
@@ -157,9 +158,10 @@ fn kept_invariants_hold_in_every_run() {
         } else {
             Loops { dice: &mut Dice::new(seed), text: String::new(), sites: 0 }.kernel()
         };
-        let Some(strengthened) = strengthen(&kernel, &infer(&kernel)) else { continue };
+        let Some(strengthened) = strengthen(&kernel, &infer(&kernel), Proofs::Recheck) else { continue };
         let violations = raceproof::calculus::validate::validate(&strengthened.kernel);
         assert!(violations.is_empty(), "seed {seed}: {violations:?}");
+        assert!(strengthened.rejected.is_empty(), "seed {seed}: {:?}", strengthened.rejected);
         let (kernel, count) = asserted(strengthened.kernel);
         kept += count;
         for (launch, outcome) in runs(&kernel, seed) {

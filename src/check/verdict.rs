@@ -52,6 +52,20 @@ impl Verdict {
             undecided: Vec::new(),
         }
     }
+
+    /// Takes back what was proved from facts whose derivations the checker did not accept.
+    pub fn reject(&mut self, derivations: Vec<String>) {
+        if derivations.is_empty() {
+            return;
+        }
+        if self.race == Race::RaceFree {
+            self.race = Race::Unknown;
+        }
+        if self.divergence == Divergence::Uniform {
+            self.divergence = Divergence::Unknown;
+        }
+        self.undecided.extend(derivations.into_iter().map(Undecided::RejectedProof));
+    }
 }
 
 /// A pair of accesses that may conflict, depending on what memory holds.

@@ -12,7 +12,7 @@ use crate::check::verdict::{PossibleClaim, Undecided, Verdict};
 use crate::protocol::{Claim, Fact, Protocol};
 use crate::prove::ask::{Asker, Budget as AskBudget, Reply};
 use crate::prove::refute::{self, Hunt};
-use crate::prove::rules::{self, Budget, Premises};
+use crate::prove::rules::{self, Budget, Premises, Proofs};
 use crate::prove::{Assumption, Open, Scope};
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -20,21 +20,26 @@ use std::time::Instant;
 /// Kernels with more claims than this get no facts from them.
 const MOST: usize = 64;
 
-/// Makes facts of the claims that rules prove for every launch. One whose proof takes for granted that something
+/// Makes facts of the claims that rules prove for every launch; the derivations that the checker did not accept. One whose proof takes for granted that something
 /// does not wrap stays a claim: whoever used it would have to say so.
-pub(super) fn adopt(protocol: &mut Protocol) {
+pub(super) fn adopt(protocol: &mut Protocol, proofs: Proofs) -> Vec<String> {
     if protocol.claims.len() > MOST {
-        return;
+        return Vec::new();
     }
+    let mut rejected = Vec::new();
     for index in 0..protocol.claims.len() {
         let claim = protocol.claims[index].clone();
         let scope = Scope::default();
         let proved = Premises::new(protocol, &scope).prove_claim(&claim, &Budget::SMALL);
         let plain = |assumption: &Assumption| matches!(assumption, Assumption::Stated(_));
-        if proved.is_ok_and(|proof| proof.assumptions.iter().all(plain)) {
+        if let Ok(proof) = proved
+            && proof.assumptions.iter().all(plain)
+        {
+            rejected.extend(rules::rejection(protocol, &claim, &proof, proofs));
             insert(protocol, index, claim);
         }
     }
+    rejected
 }
 
 /// Puts the fact that a claim holds where the claim stands.

@@ -21,6 +21,7 @@ use crate::invariant::{Strengthened, strengthen};
 use crate::launch::Facts;
 use crate::protocol::Protocol;
 use crate::prove::Assumption;
+use crate::prove::rules::Proofs;
 use crate::source::{Language, Span};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -76,14 +77,14 @@ impl Memo {
 
 impl Entry<'_> {
     /// The kernel of the entry with its invariants, from memory where they are known.
-    pub(super) fn strengthened(&self, kernel: &Kernel, protocol: &Protocol) -> Option<Strengthened> {
+    pub(super) fn strengthened(&self, kernel: &Kernel, protocol: &Protocol, proofs: Proofs) -> Option<Strengthened> {
         let Entry { memo, key, spans } = self;
         let known = memo.invariants.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
         if let Some(mut strengthened) = known {
             change_spans_of_invariants(&mut strengthened, |number| spans.seen.get(number.start as usize).copied());
             return strengthened;
         }
-        let strengthened = strengthen(kernel, protocol);
+        let strengthened = strengthen(kernel, protocol, proofs);
         let mut kept = strengthened.clone();
         if change_spans_of_invariants(&mut kept, |span| spans.numbers.get(&span).map(|&number| as_span(number))) {
             memo.invariants.lock().unwrap_or_else(PoisonError::into_inner).insert(*key, kept);
@@ -228,7 +229,7 @@ fn change_spans_of_invariants(
     strengthened: &mut Option<Strengthened>,
     replacement: impl Fn(Span) -> Option<Span>,
 ) -> bool {
-    let Some(Strengthened { kernel, assumptions }) = strengthened else { return true };
+    let Some(Strengthened { kernel, assumptions, rejected: _ }) = strengthened else { return true };
     let mut all_known = true;
     let mut replaced = |span: Span| {
         let new = replacement(span);
@@ -324,15 +325,15 @@ __global__ void uneven(int *y, const int *flag, unsigned n) {
         };
         let memo = Memo::default();
         let shown = |strengthened: Option<Strengthened>| {
-            let Strengthened { kernel, assumptions } = strengthened.expect("it has invariants");
+            let Strengthened { kernel, assumptions, rejected: _ } = strengthened.expect("it has invariants");
             format!("{kernel:?} {assumptions:?}")
         };
         let mut all = Vec::new();
         for copy in copies() {
             let kernel = kernel(&copy);
             let protocol = crate::protocol::infer::infer(&kernel);
-            let shared = shown(memo.entry(&kernel).strengthened(&kernel, &protocol));
-            assert_eq!(shared, shown(strengthen(&kernel, &protocol)));
+            let shared = shown(memo.entry(&kernel).strengthened(&kernel, &protocol, Proofs::Trust));
+            assert_eq!(shared, shown(strengthen(&kernel, &protocol, Proofs::Trust)));
             assert_eq!(memo.invariants.lock().unwrap().len(), 1);
             all.push(shared);
         }

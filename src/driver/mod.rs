@@ -213,6 +213,8 @@ struct Model<'m> {
     protocol: Protocol,
     /// What its invariants rely on.
     assumptions: BTreeSet<prove::Assumption>,
+    /// Derivations of facts that the checker did not accept.
+    rejected: Vec<String>,
     /// Its place in what a run over several files knows.
     entry: Option<Entry<'m>>,
 }
@@ -220,7 +222,7 @@ struct Model<'m> {
 /// Lowers one kernel, looks for invariants of its loops, and infers its protocol. What the run knows of the kernel is
 /// in `memo`.
 fn model<'m>(program: &Program, function: FunctionId, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
-    strengthened(lowered(program, function, options), memo)
+    strengthened(lowered(program, function, options), options, memo)
 }
 
 /// One kernel, with what the launches in its file say.
@@ -234,21 +236,21 @@ fn lowered(program: &Program, function: FunctionId, options: &Options) -> Kernel
 }
 
 /// A kernel with the invariants of its loops, and its protocol.
-fn strengthened(mut kernel: Kernel, memo: Option<&Memo>) -> Model<'_> {
+fn strengthened<'m>(mut kernel: Kernel, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
     let mut protocol = infer::infer(&kernel);
-    let mut assumptions = BTreeSet::new();
+    let (mut assumptions, mut rejected) = (BTreeSet::new(), Vec::new());
     let entry = memo.map(|memo| memo.entry(&kernel));
     let strengthened = match &entry {
-        Some(entry) => entry.strengthened(&kernel, &protocol),
-        None => invariant::strengthen(&kernel, &protocol),
+        Some(entry) => entry.strengthened(&kernel, &protocol, options.proofs),
+        None => invariant::strengthen(&kernel, &protocol, options.proofs),
     };
     if let Some(strengthened) = strengthened {
         kernel = strengthened.kernel;
-        assumptions = strengthened.assumptions;
+        (assumptions, rejected) = (strengthened.assumptions, strengthened.rejected);
         protocol = infer::infer(&kernel);
     }
-    claims::adopt(&mut protocol);
-    Model { kernel, protocol, assumptions, entry }
+    rejected.extend(claims::adopt(&mut protocol, options.proofs));
+    Model { kernel, protocol, assumptions, rejected, entry }
 }
 
 /// The report on a kernel, and the kernel as it was judged.
@@ -268,7 +270,7 @@ fn check_kernel(
 
 /// The report on a model of a kernel, and the kernel as it was judged.
 fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options: &Options) -> (KernelReport, Kernel) {
-    let Model { kernel, protocol, assumptions, entry } = model;
+    let Model { kernel, protocol, assumptions, rejected, entry } = model;
     let (launches, _) = launch::facts(program, function);
     let language = program.language;
     let mut verdict = match &entry {
@@ -279,6 +281,7 @@ fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options:
         None => judge::judge(&kernel, &protocol, &launches, language, options),
     };
     verdict.assumptions.extend(assumptions);
+    verdict.reject(rejected);
     let context = check::Context {
         kernel: &kernel,
         protocol: &protocol,

@@ -6,6 +6,7 @@ use super::front::FrontEnd;
 use crate::preprocess::commands::CompileCommands;
 use crate::source::Dialect;
 
+pub use crate::prove::rules::Proofs;
 pub use crate::smt::{Solver, SolverKind, find as find_solver};
 pub use crate::source::headers::ProjectHeaders;
 
@@ -82,16 +83,6 @@ pub enum Reproductions {
     Omit,
     /// They are, and wait to be written.
     Draft,
-}
-
-/// Whether derivations are replayed by the checker.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Proofs {
-    /// The prover is trusted.
-    #[default]
-    Trust,
-    /// Each derivation is replayed; one that fails makes its kernel `unknown` and is a bug.
-    Recheck,
 }
 
 impl Default for Options {

@@ -69,7 +69,7 @@ impl Subject<'_> {
     /// its message.
     pub fn judge(&self, kernel: Kernel, options: &Options) -> Result<Judged, String> {
         isolated(|| {
-            let (report, kernel) = report_on(self.program, self.function, strengthened(kernel, None), options);
+            let (report, kernel) = report_on(self.program, self.function, strengthened(kernel, options, None), options);
             let scopes = self.scopes(&report, &kernel, options);
             Judged { report, scopes }
         })

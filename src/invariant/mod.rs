@@ -19,7 +19,7 @@ mod relevant;
 
 use crate::calculus::{ExprId, Kernel, SiteId};
 use crate::protocol::{Protocol, infer};
-use crate::prove::rules::{Budget, Premises};
+use crate::prove::rules::{Budget, Premises, Proofs, rejection};
 use crate::prove::{Assumption, Scope};
 use plant::{Part, Stage};
 use std::collections::BTreeSet;
@@ -47,51 +47,62 @@ pub struct Strengthened {
     pub kernel: Kernel,
     /// What the proofs rely on, besides what is stated where the invariants are.
     pub assumptions: BTreeSet<Assumption>,
+    /// Derivations that the checker did not accept: a bug in raceproof.
+    pub rejected: Vec<String>,
+}
+
+/// What the proofs of candidates come to.
+#[derive(Default)]
+struct Support {
+    assumptions: BTreeSet<Assumption>,
+    rejected: Vec<String>,
 }
 
 /// `kernel`, from which `protocol` was inferred, with the invariants that were proved of it; `None` if there are none.
 ///
 /// Nests of loops are settled one after the other: what is kept of one is known in those behind it.
-pub fn strengthen(kernel: &Kernel, protocol: &Protocol) -> Option<Strengthened> {
+pub fn strengthen(kernel: &Kernel, protocol: &Protocol, proofs: Proofs) -> Option<Strengthened> {
     let mut kernel = kernel.clone();
     let plans = candidates::plans(&mut kernel, protocol);
-    let (mut kept, mut assumptions) = (Vec::new(), BTreeSet::new());
+    let (mut kept, mut support) = (Vec::new(), Support::default());
     for nest in plans.chunk_by(|one, other| one.nest == other.nest) {
-        if let Some((plans, more)) = settled(&kernel, &kept, nest.to_vec()) {
+        if let Some((plans, more)) = settled(&kernel, &kept, nest.to_vec(), proofs) {
             kept.extend(plans);
-            assumptions.extend(more);
+            support.assumptions.extend(more.assumptions);
+            support.rejected.extend(more.rejected);
         }
     }
-    (!kept.is_empty()).then(|| Strengthened { kernel: plant::invariants(kernel, &kept), assumptions })
+    let Support { assumptions, rejected } = support;
+    (!kept.is_empty()).then(|| Strengthened { kernel: plant::invariants(kernel, &kept), assumptions, rejected })
 }
 
 /// The candidates of one nest that are invariants, and what their proofs rely on; `kept` are those of nests before it.
-fn settled(kernel: &Kernel, kept: &[Plan], mut plans: Vec<Plan>) -> Option<(Vec<Plan>, BTreeSet<Assumption>)> {
+fn settled(kernel: &Kernel, kept: &[Plan], mut plans: Vec<Plan>, proofs: Proofs) -> Option<(Vec<Plan>, Support)> {
     // Most candidates fail here, where there is little to be looked at; supposed all at once, they contradict each other.
     if plans.first().is_some_and(|plan| plan.site == plan.nest) {
-        let _ = proved(kernel, kept, &mut plans, Stage::Entry);
+        let _ = proved(kernel, kept, &mut plans, Stage::Entry, Proofs::Trust);
     }
     for _ in 0..MOST_ROUNDS {
         plans.retain(|plan| !plan.candidates.is_empty());
         if plans.is_empty() {
             return None;
         }
-        if let Some(assumptions) = proved(kernel, kept, &mut plans, Stage::Turns) {
+        if let Some(support) = proved(kernel, kept, &mut plans, Stage::Turns, proofs) {
             candidates::drop_implied(kernel, &mut plans);
-            return Some((plans, assumptions));
+            return Some((plans, support));
         }
     }
     None
 }
 
-/// What the proofs of all candidates rely on; if some are not proved, these are dropped instead.
-fn proved(kernel: &Kernel, kept: &[Plan], plans: &mut [Plan], stage: Stage) -> Option<BTreeSet<Assumption>> {
+/// What the proofs of all candidates come to; if some are not proved, these are dropped instead.
+fn proved(kernel: &Kernel, kept: &[Plan], plans: &mut [Plan], stage: Stage, proofs: Proofs) -> Option<Support> {
     let (trial, parts) = plant::obligations(kernel, kept, plans, stage);
     let protocol = infer::infer(&trial);
     let scope = Scope::default();
     let premises = Premises::new(&protocol, &scope);
     let mut failed: Vec<Part> = Vec::new();
-    let mut assumptions = BTreeSet::new();
+    let mut support = Support::default();
     for claim in &protocol.claims {
         let Some(&part) = parts.get(&claim.site) else { continue };
         if failed.contains(&part) {
@@ -100,7 +111,9 @@ fn proved(kernel: &Kernel, kept: &[Plan], plans: &mut [Plan], stage: Stage) -> O
         match premises.prove_claim(claim, &Budget::SMALL) {
             // Where an invariant may be used, what is stated before it holds and is named anyway.
             Ok(proof) => {
-                assumptions.extend(proof.assumptions.into_iter().filter(|each| !matches!(each, Assumption::Stated(_))))
+                support.rejected.extend(rejection(&protocol, claim, &proof, proofs));
+                let relied_on = proof.assumptions.into_iter().filter(|each| !matches!(each, Assumption::Stated(_)));
+                support.assumptions.extend(relied_on);
             }
             Err(_) => failed.push(part),
         }
@@ -110,7 +123,7 @@ fn proved(kernel: &Kernel, kept: &[Plan], plans: &mut [Plan], stage: Stage) -> O
     for part in &failed {
         plans[part.plan].candidates.remove(part.candidate);
     }
-    failed.is_empty().then_some(assumptions)
+    failed.is_empty().then_some(support)
 }
 
 #[cfg(test)]
@@ -172,7 +185,7 @@ mod tests {
         }
         let inner: Vec<Vec<String>> = plans[1..].iter().map(|plan| texts(&kernel, plan)).collect();
         assert!(!inner.is_empty());
-        let _ = proved(&kernel, &[], &mut plans, Stage::Entry);
+        let _ = proved(&kernel, &[], &mut plans, Stage::Entry, Proofs::Trust);
         let after = texts(&kernel, &plans[0]);
         assert!(after.iter().all(|text| before.contains(text)));
         // It holds at first and fails when a turn has made `a` of it: that is for the other stage to find.
@@ -184,12 +197,12 @@ mod tests {
     #[test]
     fn what_is_left_is_what_all_stages_leave_without_the_first() {
         let (kernel, plans) = planned();
-        let (with, _) = settled(&kernel, &[], plans.clone()).expect("some candidates are invariants");
+        let (with, _) = settled(&kernel, &[], plans.clone(), Proofs::Recheck).expect("some candidates are invariants");
         let mut plans = plans;
         let without = loop {
             plans.retain(|plan| !plan.candidates.is_empty());
             assert!(!plans.is_empty());
-            if proved(&kernel, &[], &mut plans, Stage::Turns).is_some() {
+            if proved(&kernel, &[], &mut plans, Stage::Turns, Proofs::Trust).is_some() {
                 candidates::drop_implied(&kernel, &mut plans);
                 break plans;
             }

@@ -36,6 +36,16 @@ use derivation::Refutation;
 use search::Outcome;
 use std::cell::{OnceCell, RefCell};
 
+/// Whether derivations are replayed by the checker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Proofs {
+    /// The prover is trusted.
+    #[default]
+    Trust,
+    /// Each derivation is replayed; one that fails makes its kernel `unknown` and is a bug.
+    Recheck,
+}
+
 /// A protocol and a scope for which proofs are sought. That their assumptions hold somewhere at all is looked at
 /// once, when a first proof relies on it.
 pub struct Premises<'a> {
@@ -104,6 +114,12 @@ pub fn check_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, derivation: &
     let [refutation] = derivation.refutations.as_slice() else { return Err(CheckError::Coverage) };
     let state = condition::rebuild(protocol, pair, scope, &refutation.rulings).map_err(CheckError::Condition)?;
     check::check(&refutation.root, &state)
+}
+
+/// What the checker has against the proof of a claim, if it is asked.
+pub fn rejection(protocol: &Protocol, claim: &Claim, proof: &Proof, proofs: Proofs) -> Option<String> {
+    let checked = || check_claim(protocol, claim, &proof.scope, &proof.derivation);
+    (proofs == Proofs::Recheck).then(checked).and_then(Result::err).map(|error| error.to_string())
 }
 
 /// Checks the proof of a claim.
