@@ -94,7 +94,8 @@ proptest! {
         }
     }
 
-    /// Equal inputs, equal outcomes; and asking for some pairs gives nothing of others.
+    /// Equal inputs, equal outcomes; and asking for some pairs gives what the search for all gives of them,
+    /// unless it gave them up.
     #[test]
     fn searches_are_deterministic_and_open_pairs_restrict(kernel in kernels()) {
         let budget = Budget { steps: 60_000 };
@@ -106,8 +107,12 @@ proptest! {
         let some = search(&kernel, &open, &Scope::default(), ALL, &budget);
         let asked = |sites: [SiteId; 2]| sites == first.sites || sites == [first.sites[1], first.sites[0]];
         prop_assert!(some.conflicts.iter().all(|conflict| asked(conflict.sites)));
-        // It may miss the conflict: it tries other launches than the search for all.
-        let found = some.conflicts.iter().find(|conflict| conflict.level == first.level);
-        prop_assert!(found.is_none_or(|found| found.witness == first.witness || found.sites != first.sites));
+        // After so many runs a search gives up pairs of which an access was never exact, unless something else is asked
+        // for, too: then it goes on and may find more.
+        let gave_up = (32..all.runs).contains(&some.runs);
+        let is_grid = |level| level == Level::Grid;
+        let found = some.conflicts.iter().find(|conflict| is_grid(conflict.level) == is_grid(first.level));
+        let is_same = found.is_some_and(|found| found.witness == first.witness);
+        prop_assert!(gave_up || is_same, "{first:?}\n{found:?}\n{}", text::print(&kernel));
     }
 }

@@ -5,19 +5,8 @@
 
 use super::Builtin;
 use super::functions::{Meaning, ResultType, fixed, meaning, pure};
-use super::types::{NamedType, Scalar, named_type};
+use super::types::{DOUBLE, FLOAT, HALF, INT, LONG, NamedType, SHORT, Scalar, UCHAR, UINT, ULONG, USHORT, named_type};
 use crate::source::Language;
-
-const SHORT: Scalar = Scalar::Int { width: 16, signed: true };
-const USHORT: Scalar = Scalar::Int { width: 16, signed: false };
-const UCHAR: Scalar = Scalar::Int { width: 8, signed: false };
-const INT: Scalar = Scalar::Int { width: 32, signed: true };
-const UINT: Scalar = Scalar::Int { width: 32, signed: false };
-const LONG: Scalar = Scalar::Int { width: 64, signed: true };
-const ULONG: Scalar = Scalar::Int { width: 64, signed: false };
-const FLOAT: Scalar = Scalar::Float { width: 32 };
-const DOUBLE: Scalar = Scalar::Float { width: 64 };
-const HALF: Scalar = Scalar::Float { width: 16 };
 
 /// What the function of that name means, if it is one of a family.
 pub(super) fn of_form(name: &str) -> Option<Meaning> {

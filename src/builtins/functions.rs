@@ -1,6 +1,6 @@
 //! Functions that CUDA and OpenCL define, by name: what they mean and what type their result has.
 
-use super::types::{NamedType, Scalar, named_type};
+use super::types::{DOUBLE, FLOAT, HALF, INT, LONG, NamedType, Scalar, UINT, ULONG, named_type};
 use super::{Builtin, WorkItem, annotations, atomics, families};
 use crate::calculus::{SyncMemory, SyncScope};
 use crate::source::Language;
@@ -38,14 +38,6 @@ pub enum ResultType {
     /// Not known.
     Unknown,
 }
-
-const INT: Scalar = Scalar::Int { width: 32, signed: true };
-const UINT: Scalar = Scalar::Int { width: 32, signed: false };
-const LONG: Scalar = Scalar::Int { width: 64, signed: true };
-const ULONG: Scalar = Scalar::Int { width: 64, signed: false };
-const FLOAT: Scalar = Scalar::Float { width: 32 };
-const DOUBLE: Scalar = Scalar::Float { width: 64 };
-const HALF: Scalar = Scalar::Float { width: 16 };
 
 /// What the function of that name means, if it is a builtin. Names of the standard library come without `std::`.
 pub fn function(language: Language, name: &str) -> Option<Meaning> {

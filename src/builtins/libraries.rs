@@ -4,13 +4,8 @@
 //! Deliberately absent: CUB and Thrust, whose functions take part in barriers.
 
 use super::functions::{Meaning, ResultType, fixed, meaning};
-use super::types::{NamedType, Scalar};
+use super::types::{DOUBLE, FLOAT, NamedType, Scalar, UINT, ULONG};
 use super::{Builtin, Fragment, Random};
-
-const UINT: Scalar = Scalar::Int { width: 32, signed: false };
-const ULONG: Scalar = Scalar::Int { width: 64, signed: false };
-const FLOAT: Scalar = Scalar::Float { width: 32 };
-const DOUBLE: Scalar = Scalar::Float { width: 64 };
 
 /// What the function of that name means. Names come without namespaces.
 pub(super) fn library(name: &str) -> Option<Meaning> {

@@ -21,6 +21,27 @@ pub enum Scalar {
     },
 }
 
+/// `unsigned char`
+pub(super) const UCHAR: Scalar = int(8, false);
+/// `short`
+pub(super) const SHORT: Scalar = int(16, true);
+/// `unsigned short`
+pub(super) const USHORT: Scalar = int(16, false);
+/// `int`
+pub(super) const INT: Scalar = int(32, true);
+/// `unsigned int`
+pub(super) const UINT: Scalar = int(32, false);
+/// `long long`
+pub(super) const LONG: Scalar = int(64, true);
+/// `unsigned long long`
+pub(super) const ULONG: Scalar = int(64, false);
+/// `half`
+pub(super) const HALF: Scalar = Scalar::Float { width: 16 };
+/// `float`
+pub(super) const FLOAT: Scalar = Scalar::Float { width: 32 };
+/// `double`
+pub(super) const DOUBLE: Scalar = Scalar::Float { width: 64 };
+
 /// What a name of a type stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NamedType {
@@ -56,50 +77,48 @@ fn common_scalar(name: &str) -> Option<Scalar> {
     Some(match name {
         "bool" | "_Bool" => Scalar::Bool,
         "char" | "signed char" | "int8_t" => int(8, true),
-        "unsigned char" | "uint8_t" | "char8_t" => int(8, false),
-        "short" | "int16_t" => int(16, true),
-        "unsigned short" | "uint16_t" | "char16_t" => int(16, false),
-        "int" | "int32_t" | "wchar_t" | "signed" => int(32, true),
-        "unsigned int" | "unsigned" | "uint32_t" | "char32_t" => int(32, false),
-        "long" | "long long" | "int64_t" | "intptr_t" | "ptrdiff_t" | "ssize_t" | "intmax_t" => int(64, true),
-        "unsigned long" | "unsigned long long" | "uint64_t" | "uintptr_t" | "size_t" | "uintmax_t" => int(64, false),
-        "float" => Scalar::Float { width: 32 },
-        "double" => Scalar::Float { width: 64 },
+        "unsigned char" | "uint8_t" | "char8_t" => UCHAR,
+        "short" | "int16_t" => SHORT,
+        "unsigned short" | "uint16_t" | "char16_t" => USHORT,
+        "int" | "int32_t" | "wchar_t" | "signed" => INT,
+        "unsigned int" | "unsigned" | "uint32_t" | "char32_t" => UINT,
+        "long" | "long long" | "int64_t" | "intptr_t" | "ptrdiff_t" | "ssize_t" | "intmax_t" => LONG,
+        "unsigned long" | "unsigned long long" | "uint64_t" | "uintptr_t" | "size_t" | "uintmax_t" => ULONG,
+        "float" => FLOAT,
+        "double" => DOUBLE,
         "long double" => Scalar::Float { width: 128 },
-        "half" => Scalar::Float { width: 16 },
+        "half" => HALF,
         // Short forms: of OpenCL itself, and of the C library's headers that CUDA programs see.
-        "uchar" => int(8, false),
-        "ushort" => int(16, false),
-        "uint" => int(32, false),
-        "ulong" => int(64, false),
+        "uchar" => UCHAR,
+        "ushort" => USHORT,
+        "uint" => UINT,
+        "ulong" => ULONG,
         _ => return None,
     })
 }
 
 /// Names of CUDA's headers.
 fn cuda_type(name: &str) -> Option<NamedType> {
-    let half = Scalar::Float { width: 16 };
+    let half = HALF;
     Some(match name {
-        "dim3" => NamedType::Vector(int(32, false), 3),
+        "dim3" => NamedType::Vector(UINT, 3),
         "__half" | "__nv_bfloat16" | "nv_bfloat16" | "hip_bfloat16" | "__hip_bfloat16" => NamedType::Scalar(half),
         "__half2" | "half2" | "__nv_bfloat162" | "nv_bfloat162" | "__hip_bfloat162" => NamedType::Vector(half, 2),
-        "cuComplex" | "cuFloatComplex" | "hipComplex" | "hipFloatComplex" => {
-            NamedType::Vector(Scalar::Float { width: 32 }, 2)
-        }
-        "cuDoubleComplex" | "hipDoubleComplex" => NamedType::Vector(Scalar::Float { width: 64 }, 2),
-        "clock_t" | "time_t" => NamedType::Scalar(int(64, true)),
-        "int_fast32_t" | "int_least32_t" => NamedType::Scalar(int(32, true)),
-        "uint_fast32_t" | "uint_least32_t" => NamedType::Scalar(int(32, false)),
-        "u_int32_t" => NamedType::Scalar(int(32, false)),
-        "longlong" => NamedType::Scalar(int(64, true)),
+        "cuComplex" | "cuFloatComplex" | "hipComplex" | "hipFloatComplex" => NamedType::Vector(FLOAT, 2),
+        "cuDoubleComplex" | "hipDoubleComplex" => NamedType::Vector(DOUBLE, 2),
+        "clock_t" | "time_t" => NamedType::Scalar(LONG),
+        "int_fast32_t" | "int_least32_t" => NamedType::Scalar(INT),
+        "uint_fast32_t" | "uint_least32_t" => NamedType::Scalar(UINT),
+        "u_int32_t" => NamedType::Scalar(UINT),
+        "longlong" => NamedType::Scalar(LONG),
         _ => {
             let (stem, lanes) = split_lanes(name)?;
             if !(1..=4).contains(&lanes) {
                 return None;
             }
             let lane = match stem {
-                "longlong" => int(64, true),
-                "ulonglong" => int(64, false),
+                "longlong" => LONG,
+                "ulonglong" => ULONG,
                 stem => vector_lane(stem)?,
             };
             NamedType::Vector(lane, lanes)
@@ -110,21 +129,21 @@ fn cuda_type(name: &str) -> Option<NamedType> {
 /// Names of OpenCL C.
 fn opencl_type(name: &str) -> Option<NamedType> {
     Some(match name {
-        "atomic_int" => NamedType::Scalar(int(32, true)),
+        "atomic_int" => NamedType::Scalar(INT),
         "atomic_uint" | "atomic_flag" | "cl_mem_fence_flags" | "memory_order" | "memory_scope" => {
-            NamedType::Scalar(int(32, false))
+            NamedType::Scalar(UINT)
         }
-        "atomic_long" | "atomic_intptr_t" | "atomic_ptrdiff_t" => NamedType::Scalar(int(64, true)),
-        "atomic_ulong" | "atomic_uintptr_t" | "atomic_size_t" => NamedType::Scalar(int(64, false)),
-        "atomic_float" => NamedType::Scalar(Scalar::Float { width: 32 }),
-        "atomic_double" => NamedType::Scalar(Scalar::Float { width: 64 }),
+        "atomic_long" | "atomic_intptr_t" | "atomic_ptrdiff_t" => NamedType::Scalar(LONG),
+        "atomic_ulong" | "atomic_uintptr_t" | "atomic_size_t" => NamedType::Scalar(ULONG),
+        "atomic_float" => NamedType::Scalar(FLOAT),
+        "atomic_double" => NamedType::Scalar(DOUBLE),
         _ => {
             let (stem, lanes) = split_lanes(name)?;
             if !matches!(lanes, 2 | 3 | 4 | 8 | 16) {
                 return None;
             }
             let lane = match stem {
-                "half" => Scalar::Float { width: 16 },
+                "half" => HALF,
                 stem => vector_lane(stem)?,
             };
             NamedType::Vector(lane, lanes)
@@ -142,15 +161,15 @@ fn split_lanes(name: &str) -> Option<(&str, u8)> {
 fn vector_lane(stem: &str) -> Option<Scalar> {
     Some(match stem {
         "char" => int(8, true),
-        "uchar" => int(8, false),
-        "short" => int(16, true),
-        "ushort" => int(16, false),
-        "int" => int(32, true),
-        "uint" => int(32, false),
-        "long" => int(64, true),
-        "ulong" => int(64, false),
-        "float" => Scalar::Float { width: 32 },
-        "double" => Scalar::Float { width: 64 },
+        "uchar" => UCHAR,
+        "short" => SHORT,
+        "ushort" => USHORT,
+        "int" => INT,
+        "uint" => UINT,
+        "long" => LONG,
+        "ulong" => ULONG,
+        "float" => FLOAT,
+        "double" => DOUBLE,
         _ => return None,
     })
 }

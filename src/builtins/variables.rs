@@ -1,6 +1,6 @@
 //! Variables and constants that CUDA and OpenCL predefine.
 
-use super::types::Scalar;
+use super::types::{DOUBLE, FLOAT, INT, LONG, Scalar, UINT, ULONG};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::Language;
 
@@ -25,13 +25,6 @@ pub fn variable(language: Language, name: &str) -> Option<Variable> {
         Language::OpenCl => opencl(name),
     }
 }
-
-const INT: Scalar = Scalar::Int { width: 32, signed: true };
-const UINT: Scalar = Scalar::Int { width: 32, signed: false };
-const LONG: Scalar = Scalar::Int { width: 64, signed: true };
-const ULONG: Scalar = Scalar::Int { width: 64, signed: false };
-const FLOAT: Scalar = Scalar::Float { width: 32 };
-const DOUBLE: Scalar = Scalar::Float { width: 64 };
 
 /// Names of CUDA.
 fn cuda(name: &str) -> Option<Variable> {

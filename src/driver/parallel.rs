@@ -91,13 +91,14 @@ struct Several {
     units: Units,
 }
 
-/// Checks all inputs; results stand in the order of the inputs.
+/// Checks all inputs; results stand in the order of the inputs. Any worker may take any one of them (`with_max_len`):
+/// in longer pieces, a few costly files leave the other workers idle at the end.
 pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -> Run {
     let files: Vec<&Path> = inputs.iter().filter_map(Input::file).collect();
     let several = (inputs.len() > 1).then(|| Several { memo: Memo::default(), units: Units::of(&files, options) });
     let outcomes = on_workers(options.jobs, || {
         let check = |input| check_one(input, options, several.as_ref(), progress);
-        inputs.par_iter().map(check).collect::<Vec<_>>()
+        inputs.par_iter().with_max_len(1).map(check).collect::<Vec<_>>()
     });
     let mut run = Run::default();
     for outcome in outcomes {
@@ -116,7 +117,7 @@ pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -
 /// and its stack may be small. Files differ much in what they cost; their parts keep all workers busy to the end.
 pub(super) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     match rayon::current_thread_index() {
-        Some(_) => items.par_iter().map(work).collect(),
+        Some(_) => items.par_iter().with_max_len(1).map(work).collect(),
         None => items.iter().map(work).collect(),
     }
 }

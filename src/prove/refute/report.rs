@@ -249,7 +249,7 @@ impl<'a> Findings<'a> {
             self.outcome.runs >= RUNS_BEFORE_GIVING_UP && (sweep.is_never_exact(key.0) || sweep.is_never_exact(key.1))
         };
         // What replaces a witness in `take` must be looked for, or a search that is restricted would answer otherwise.
-        let is_best = |pair: &Pair| !pair.after_earlier && !pair.degenerate;
+        let is_best = |pair: &Pair| !pair.after_earlier && !pair.misaligned && !pair.degenerate;
         self.restricted
             && self.claims.iter().all(|claim| self.knows_failure(*claim))
             && self.open.iter().all(|key| hopeless(key) || self.pairs.get(key).is_some_and(is_best))
