@@ -4,7 +4,7 @@
 //! Deliberately absent: CUB and Thrust, whose functions take part in barriers.
 
 use super::functions::{Meaning, ResultType, fixed, meaning};
-use super::types::{DOUBLE, FLOAT, NamedType, Scalar, UINT, ULONG};
+use super::types::{DOUBLE, FLOAT, NamedType, UINT, ULONG};
 use super::{Builtin, Fragment, Random};
 
 /// What the function of that name means. Names come without namespaces.

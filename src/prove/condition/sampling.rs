@@ -58,8 +58,10 @@ impl Sequence {
 }
 
 struct Drawing<'a> {
-    sources: FxHashMap<Atom, &'a Source>,
-    columns: FxHashMap<Atom, Column>,
+    sources: &'a FxHashMap<Atom, &'a Source>,
+    columns: Vec<(Atom, Column)>,
+    /// Where the column of an atom is.
+    places: FxHashMap<Atom, usize>,
     sequence: Sequence,
     /// Constants of the condition, as values for parameters.
     constants: &'a [i64],
@@ -83,8 +85,8 @@ impl Drawing<'_> {
     }
 
     fn atom(&mut self, atom: Atom) -> Column {
-        if let Some(column) = self.columns.get(&atom) {
-            return *column;
+        if let Some(&place) = self.places.get(&atom) {
+            return self.columns[place].1;
         }
         self.depth += 1;
         let column = match self.sources.get(&atom).copied() {
@@ -92,7 +94,8 @@ impl Drawing<'_> {
             _ => [0; POINTS],
         };
         self.depth -= 1;
-        self.columns.insert(atom, column);
+        self.places.insert(atom, self.columns.len());
+        self.columns.push((atom, column));
         column
     }
 
@@ -124,7 +127,8 @@ impl Drawing<'_> {
 
     /// Values of a private atom: often those of the other thread, so that points survive substitutions.
     fn private(&mut self, atom: Atom, column: &mut Column, draw: impl Fn(&mut Sequence, usize) -> i64) {
-        let twin = if atom.side() == Some(Side::Second) { self.columns.get(&atom.twin()).copied() } else { None };
+        let twin = if atom.side() == Some(Side::Second) { self.places.get(&atom.twin()) } else { None };
+        let twin = twin.map(|&place| self.columns[place].1);
         for (point, value) in column.iter_mut().enumerate() {
             let drawn = draw(&mut self.sequence, point);
             *value = match twin {
@@ -202,8 +206,9 @@ fn draw_where(builder: &Builder, constants: &[i64], rounds: u64, also: impl Fn(&
     let sources: FxHashMap<Atom, &Source> = builder.sources.iter().map(|(atom, source)| (*atom, source)).collect();
     for round in 0..rounds {
         let mut drawing = Drawing {
-            sources: sources.clone(),
-            columns: FxHashMap::default(),
+            sources: &sources,
+            columns: Vec::with_capacity(sources.len()),
+            places: FxHashMap::default(),
             sequence: Sequence(round),
             constants,
             spacious: round >= 2 && round % 2 == 0,
@@ -212,7 +217,7 @@ fn draw_where(builder: &Builder, constants: &[i64], rounds: u64, also: impl Fn(&
         for (atom, _) in &builder.sources {
             drawing.atom(*atom);
         }
-        let mut samples = Samples::new(drawing.columns.into_iter().collect(), u32::MAX);
+        let mut samples = Samples::new(drawing.columns, u32::MAX);
         keep(&mut samples, &builder.state);
         also(&mut samples);
         if samples.count() > 0 {
