@@ -121,7 +121,7 @@ impl AtomSet {
     /// Its atoms, in order.
     pub fn iter(&self) -> impl Iterator<Item = Atom> + '_ {
         (0..64u16).zip(self.0).flat_map(|(word, bits)| {
-            let lowest_off = |bits: &u64| Some(bits & (bits - 1));
+            let lowest_off = |bits: &u64| Some(bits & bits.wrapping_sub(1));
             let rest = std::iter::successors(Some(bits), lowest_off).take_while(|&bits| bits != 0);
             rest.map(move |bits| Atom(word << 6 | bits.trailing_zeros() as u16))
         })
