@@ -12,6 +12,7 @@ use super::scopes::Candidates;
 use crate::calculus::{SiteId, eval};
 use crate::check::verdict::Verdict;
 use crate::diagnostic::report::{Divergence, Race};
+use crate::memory_model::AccessKind;
 use crate::prove::ask::{Asker, Budget, Reply, Suspects};
 use crate::prove::condition::Returned;
 use crate::prove::rules::Derivation;
@@ -41,7 +42,8 @@ pub(super) fn with_session<T>(solver: &Solver, work: impl FnOnce(&mut Session) -
 /// A solver and what it is asked for.
 pub(super) struct Helper<'s> {
     asker: Asker<'s>,
-    answers: FxHashMap<(Question, Scope), Result<Proof, Open>>,
+    /// What was answered. Other than for the rules, it matters here whether both accesses are atomic.
+    answers: FxHashMap<(Question, Scope, [AccessKind; 2]), Result<Proof, Open>>,
     /// Sites between which a conflict is known.
     known: BTreeSet<(SiteId, SiteId)>,
     suspects: Suspects,
@@ -60,7 +62,8 @@ impl Helper<'_> {
         if self.lost || self.known.contains(&(first, second)) || self.known.contains(&(second, first)) {
             return Err(why);
         }
-        let question = (Question::of(case.protocol, pair), scope.clone());
+        let kinds = [pair.first, pair.second].map(|id| case.protocol.accesses[id].kind);
+        let question = (Question::of(case.protocol, pair), scope.clone(), kinds);
         if let Some(answer) = self.answers.get(&question) {
             return answer.clone();
         }
