@@ -110,6 +110,23 @@ fn fail_on_chooses_what_fails() {
 }
 
 #[test]
+fn hints_are_told_and_fail_nothing() {
+    let idle = "__global__ void k(int *x) {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    x[i] = 1;\n    __syncthreads();\n    x[i] += 1;\n}\n";
+    let place = Place::with(&[("idle.cu", idle)]);
+    let asked = ["check", "idle.cu", "--hints", "--fail-on", "racy,divergent,possible,unknown", "--format"];
+    let run = |format: &'static str| place.run(&[&asked[..], &[format]].concat()).expect(0).out;
+    assert!(run("gcc").starts_with("idle.cu:4:5: note: redundant barrier: "), "{}", run("gcc"));
+    assert!(run("text").starts_with("help[redundant-barrier]"), "{}", run("text"));
+    let json: serde_json::Value = serde_json::from_str(&run("json")).unwrap();
+    let kernel = &json["files"][0]["kernels"][0];
+    assert_eq!((&kernel["race"], &kernel["findings"][0]["rule"]), (&"race-free".into(), &"redundant-barrier".into()));
+    let sarif: serde_json::Value = serde_json::from_str(&run("sarif")).unwrap();
+    assert_eq!(sarif["runs"][0]["results"][0]["level"], "note");
+    assert!(run("github").starts_with("::notice file=idle.cu,line=4"), "{}", run("github"));
+    assert!(!place.run(&["check", "idle.cu"]).expect(0).out.contains("redundant"));
+}
+
+#[test]
 fn text_ends_with_counts() {
     let place = Place::with(&[("free.cu", FREE), ("racy.cu", RACY), ("odd.cu", UNKNOWN)]);
     let seen = place.run(&["check", "."]).expect(1);

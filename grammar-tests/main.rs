@@ -8,6 +8,7 @@
 //! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
 //! - [`flow`]: which inputs reach an access: the law behind amplification, and what files expect.
 //! - [`grammar`]: syntax and preprocessor: small texts and what they are read as.
+//! - [`hints`]: barriers that are named as redundant.
 //! - [`hook`]: the pre-commit hook, run by the real pre-commit.
 //! - [`instrument`]: source text to instrumented text: one test for each construct, and laws on all fixtures.
 //! - [`lowering`]: source text to calculus, one test for each trap.
@@ -33,6 +34,7 @@ mod execution;
 mod fixtures;
 mod flow;
 mod grammar;
+mod hints;
 mod hook;
 mod instrument;
 mod laws;

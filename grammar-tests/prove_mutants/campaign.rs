@@ -4,8 +4,9 @@
 //! its derivations are replayed by their checker on the way, and [`oracle`] looks for a conflict. Nothing here
 //! decides what a mutant ought to give; only a proof that is refuted is wrong.
 
-use super::mutation::{self, Class, Dice, barriers, index_mutant};
+use super::mutation::{Class, Dice, index_mutant};
 use super::oracle::{self, Claim, Shown};
+use raceproof::calculus::barriers::{barriers, without};
 use raceproof::calculus::{Kernel, text};
 use raceproof::diagnostic::report::{AssumptionKind, Determinism, Divergence, KernelReport, Race};
 use raceproof::driver::Options;
@@ -156,7 +157,7 @@ impl<'a> Trial<'a> {
             .iter()
             .map(|barrier| {
                 let place = barrier.span.or(barrier.inlined.last().copied());
-                self.row(What::Barrier, place, &mutation::without(&self.kernel, barrier))
+                self.row(What::Barrier, place, &without(&self.kernel, [barrier]))
             })
             .collect()
     }

@@ -1,8 +1,6 @@
-//! Small damage to a kernel of the calculus: a barrier taken out, one index changed.
+//! Small damage to a kernel of the calculus: one index changed. (Barriers are taken out by [`raceproof::calculus::barriers`].)
 //!
-//! Guarantees: what is changed is one thing; the result is well-formed; equal seeds give equal mutants. A barrier of
-//! the source may stand for several statements of the calculus (a loop whose first turn is taken out, a macro): they
-//! go together, where they were inlined from one call.
+//! Guarantees: what is changed is one thing; the result is well-formed; equal seeds give equal mutants.
 //!
 //! Deliberately absent: changes of guards and of what is stored, and whether a change matters.
 
@@ -23,51 +21,6 @@ impl Dice {
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((word ^ (word >> 31)) % limit.max(1) as u64) as usize
-    }
-}
-
-/// A barrier as the source has it.
-pub(crate) struct Barrier {
-    sites: BTreeSet<SiteId>,
-    /// Where it stands.
-    pub(crate) span: Option<Span>,
-    /// Calls that it is inlined from, outermost first.
-    pub(crate) inlined: Vec<Span>,
-}
-
-/// The barriers of a kernel, in program order.
-pub(crate) fn barriers(kernel: &Kernel) -> Vec<Barrier> {
-    let mut found: Vec<Barrier> = Vec::new();
-    each_stmt(&kernel.body, &mut |stmt| {
-        let Stmt::Sync { site, .. } = stmt else { return };
-        let (span, inlined) = (kernel.sites[*site].span, kernel.sites[*site].inlined.clone());
-        match found.iter_mut().find(|known| span.is_some() && known.span == span && known.inlined == inlined) {
-            Some(known) => _ = known.sites.insert(*site),
-            None => found.push(Barrier { sites: BTreeSet::from([*site]), span, inlined }),
-        }
-    });
-    found
-}
-
-/// The kernel without one of its barriers.
-pub(crate) fn without(kernel: &Kernel, barrier: &Barrier) -> Kernel {
-    let mut mutant = kernel.clone();
-    remove(&mut mutant.body, &barrier.sites);
-    mutant
-}
-
-fn remove(body: &mut Vec<Stmt>, sites: &BTreeSet<SiteId>) {
-    body.retain(|stmt| !matches!(stmt, Stmt::Sync { site, .. } if sites.contains(site)));
-    for stmt in body {
-        match stmt {
-            Stmt::If { then, otherwise, .. } => {
-                remove(then, sites);
-                remove(otherwise, sites);
-            }
-            Stmt::For(each) => remove(&mut each.body, sites),
-            Stmt::Loop { body, .. } => remove(body, sites),
-            _ => {}
-        }
     }
 }
 

@@ -26,6 +26,7 @@
 //! Deliberately absent: pointers, functions, types with fields, names of CUDA or OpenCL.
 
 pub mod arithmetic;
+pub mod barriers;
 pub mod eval;
 pub mod intervals;
 pub mod text;

@@ -17,6 +17,7 @@ mod element;
 pub mod pages;
 mod places;
 mod possible_race;
+pub mod redundant_barrier;
 mod undecided;
 pub mod verdict;
 mod witness;

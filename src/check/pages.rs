@@ -14,6 +14,7 @@ pub fn page(rule: RuleId) -> &'static str {
         RuleId::BarrierDivergence => include_str!("pages/barrier-divergence.md"),
         RuleId::DataDependentIndex => include_str!("pages/data-dependent-index.md"),
         RuleId::DataDependentControl => include_str!("pages/data-dependent-control.md"),
+        RuleId::RedundantBarrier => include_str!("pages/redundant-barrier.md"),
         RuleId::ArrayBounds => include_str!("pages/array-bounds.md"),
         RuleId::Assertion => include_str!("pages/assertion.md"),
         RuleId::Unsupported => include_str!("pages/unsupported.md"),

@@ -72,6 +72,9 @@ pub(super) struct CheckArgs {
     /// Replay the derivation of every proof with the independent checker
     #[arg(long, help_heading = "Proof")]
     pub(super) check_proofs: bool,
+    /// Name barriers that kernels are proved to do without; hints never change the exit code
+    #[arg(long, help_heading = "Proof")]
+    pub(super) hints: bool,
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(super) format: Format,

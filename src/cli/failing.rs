@@ -1,7 +1,8 @@
 //! Which reports make the exit code 1.
 
 use super::args::FailOn;
-use crate::diagnostic::report::{Certainty, Divergence, KernelReport, Parse, Race, Report};
+use crate::diagnostic::Severity;
+use crate::diagnostic::report::{Certainty, Divergence, Finding, KernelReport, Parse, Race, Report};
 
 /// Whether `report` holds anything that the user wants to fail on.
 pub(super) fn fails(report: &Report, wanted: &[FailOn]) -> bool {
@@ -28,7 +29,8 @@ fn is_divergent(kernel: &KernelReport) -> bool {
     kernel.divergence == Divergence::Divergent
 }
 
-/// Findings of rules without a verdict of their own (`array-bounds`, `assertion`) count, too.
+/// Findings of rules without a verdict of their own (`array-bounds`, `assertion`) count, too; hints do not.
 fn has(kernel: &KernelReport, certainty: Certainty) -> bool {
-    kernel.findings.iter().any(|finding| finding.certainty == certainty)
+    let counts = |finding: &Finding| finding.certainty == certainty && finding.severity() > Severity::Hint;
+    kernel.findings.iter().any(counts)
 }

@@ -66,6 +66,8 @@ pub enum RuleId {
     DataDependentIndex,
     /// A possible race under a condition that depends on what memory holds.
     DataDependentControl,
+    /// A barrier that the kernel is proved to do without.
+    RedundantBarrier,
     /// An access outside its array.
     ArrayBounds,
     /// A condition that the user claims and that does not hold.
@@ -78,13 +80,14 @@ pub enum RuleId {
 
 impl RuleId {
     /// All rules, in the order in which they are listed.
-    pub const ALL: [RuleId; 10] = [
+    pub const ALL: [RuleId; 11] = [
         RuleId::DataRace,
         RuleId::WarpSynchronous,
         RuleId::SameValueWrite,
         RuleId::BarrierDivergence,
         RuleId::DataDependentIndex,
         RuleId::DataDependentControl,
+        RuleId::RedundantBarrier,
         RuleId::ArrayBounds,
         RuleId::Assertion,
         RuleId::Unsupported,
@@ -100,6 +103,7 @@ impl RuleId {
             RuleId::BarrierDivergence => "barrier-divergence",
             RuleId::DataDependentIndex => "data-dependent-index",
             RuleId::DataDependentControl => "data-dependent-control",
+            RuleId::RedundantBarrier => "redundant-barrier",
             RuleId::ArrayBounds => "array-bounds",
             RuleId::Assertion => "assertion",
             RuleId::Unsupported => "unsupported",

@@ -7,7 +7,7 @@
 //! Deliberately absent: how verdicts are reached, how they look, and any iteration order that is not the
 //! order of files, of kernels in a file, and of findings as `check` sorted them.
 
-use super::{Diagnostic, RuleId};
+use super::{Diagnostic, RuleId, Severity};
 use crate::source::{Language, SourceMap, Span};
 use std::path::PathBuf;
 
@@ -209,6 +209,17 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// The program that shows it, if programs were asked for and it is a race that is proved.
     pub reproduction: Option<Reproduction>,
+}
+
+impl Finding {
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        match (self.rule, self.certainty) {
+            (RuleId::RedundantBarrier, _) => Severity::Hint,
+            (_, Certainty::Proved) => Severity::Error,
+            (_, Certainty::Possible) => Severity::Warning,
+        }
+    }
 }
 
 /// What an array holds at the start of a run, as far as that matters.

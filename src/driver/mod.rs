@@ -17,6 +17,7 @@ mod described;
 mod dialect;
 pub mod flows;
 mod front;
+mod hints;
 pub mod instrument;
 pub mod isolate;
 mod judge;
@@ -108,7 +109,7 @@ fn check_source_of_many(
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
-    for (function, outcome) in wanted.into_iter().zip(outcomes) {
+    for (&function, outcome) in wanted.iter().zip(outcomes) {
         let (mut report, kernel) = outcome.unwrap_or_else(|message| {
             let report = unjudged(&program, function, &message);
             bugs.push(message);
@@ -119,6 +120,10 @@ fn check_source_of_many(
         report.front = if is_exception { Front::TreeSitter } else { front };
         kernels.push(report);
         judged.push((function, kernel));
+    }
+    if options.hints == options::Hints::Give {
+        let hints = hints::redundant_barriers(&program, &wanted, &kernels, options);
+        kernels.iter_mut().zip(hints).for_each(|(kernel, hints)| kernel.findings.extend(hints));
     }
     let drafts = match options.reproductions {
         Reproductions::Omit => Vec::new(),

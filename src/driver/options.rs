@@ -49,6 +49,8 @@ pub struct Options {
     pub solver: Option<Solver>,
     /// Whether programs are drawn up that show the races which are proved.
     pub reproductions: Reproductions,
+    /// Whether barriers that are not needed are named.
+    pub hints: Hints,
     /// Worker threads over files; `None` means one for each core.
     pub jobs: Option<usize>,
 }
@@ -85,6 +87,16 @@ pub enum Reproductions {
     Draft,
 }
 
+/// Whether barriers that are not needed are named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hints {
+    /// They are not.
+    #[default]
+    Omit,
+    /// They are.
+    Give,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {
@@ -104,6 +116,7 @@ impl Default for Options {
             proofs: Proofs::Trust,
             solver: None,
             reproductions: Reproductions::Omit,
+            hints: Hints::Omit,
             jobs: None,
         }
     }

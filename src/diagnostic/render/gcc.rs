@@ -5,7 +5,7 @@
 
 use super::places::{location, primary_label, secondary_label};
 use super::{one_line, printable};
-use crate::diagnostic::report::{Certainty, FileReport, Finding, KernelReport, Report, Unknown};
+use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::SourceMap;
@@ -39,12 +39,16 @@ fn line(out: &mut dyn Write, place: &str, word: &str, text: &str, rule: &str) ->
     writeln!(out, "{}: {word}: {} [{rule}]", printable(place), one_line(text))
 }
 
-fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut dyn Write) -> io::Result<()> {
-    let word = match diagnostic.severity {
+fn word(severity: Severity) -> &'static str {
+    match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Note | Severity::Hint => "note",
-    };
+    }
+}
+
+fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut dyn Write) -> io::Result<()> {
+    let word = word(diagnostic.severity);
     let rule = diagnostic.rule.name();
     line(out, &location(sources, diagnostic.primary.span), word, &diagnostic.message, rule)?;
     diagnostic
@@ -54,10 +58,7 @@ fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut dyn
 }
 
 fn render_finding(finding: &Finding, sources: &SourceMap, words: &Vocabulary, out: &mut dyn Write) -> io::Result<()> {
-    let word = match finding.certainty {
-        Certainty::Proved => "error",
-        Certainty::Possible => "warning",
-    };
+    let word = word(finding.severity());
     let rule = finding.rule.name();
     let place = location(sources, finding.primary.span);
     line(out, &place, word, &finding.message, rule)?;

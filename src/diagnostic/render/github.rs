@@ -8,7 +8,7 @@
 
 use super::places::{location, primary_label, secondary_label};
 use super::{one_line, printable};
-use crate::diagnostic::report::{Certainty, FileReport, Finding, KernelReport, Report, Unknown};
+use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
@@ -50,22 +50,23 @@ impl Annotation {
     }
 }
 
-fn of_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> Annotation {
-    let command = match diagnostic.severity {
+fn command(severity: Severity) -> &'static str {
+    match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Note | Severity::Hint => "notice",
-    };
+    }
+}
+
+fn of_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> Annotation {
+    let command = command(diagnostic.severity);
     let mut lines = vec![diagnostic.message.clone()];
     lines.extend(diagnostic.notes.iter().cloned());
     Annotation { command, place: place(sources, diagnostic.primary.span), title: diagnostic.rule.name(), lines }
 }
 
 fn of_finding(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> Annotation {
-    let command = match finding.certainty {
-        Certainty::Proved => "error",
-        Certainty::Possible => "warning",
-    };
+    let command = command(finding.severity());
     let mut lines = vec![finding.message.clone()];
     if let Some(second) = finding.secondary {
         let at = location(sources, second.span);

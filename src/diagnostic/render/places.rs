@@ -1,11 +1,15 @@
 //! What is said about the two places of a finding, alike in every format for people.
 
+use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Finding, Place, PlaceAccess, WitnessThread};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::source::{SourceMap, Span};
 
 /// What happens at the primary place: "write by thread (0,0,0) of block (0,0,0)".
 pub(super) fn primary_label(finding: &Finding, words: &Vocabulary) -> String {
+    if finding.rule == RuleId::RedundantBarrier {
+        return format!("nothing that two {}s do is ordered only by this", words.thread);
+    }
     let thread = finding.witness.as_ref().and_then(|witness| witness.threads.first());
     place_label(finding.primary.access, thread, Order::First, words)
 }

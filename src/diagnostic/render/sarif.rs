@@ -13,7 +13,7 @@ mod uri;
 
 use super::one_line;
 use super::places::{primary_label, secondary_label};
-use crate::diagnostic::report::{Certainty, FileReport, Finding, KernelReport, Report, Unknown};
+use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, RuleId, Severity};
 use crate::source::{SourceMap, Span};
@@ -63,7 +63,7 @@ fn rules(pages: Pages<'_>) -> Vec<Rule> {
 fn default_level(rule: RuleId) -> &'static str {
     match rule {
         RuleId::DataDependentIndex | RuleId::DataDependentControl | RuleId::Parse => "warning",
-        RuleId::Unsupported => "note",
+        RuleId::Unsupported | RuleId::RedundantBarrier => "note",
         _ => "error",
     }
 }
@@ -109,9 +109,10 @@ fn of_finding(
     fingerprints: &mut Fingerprints,
 ) -> ResultJson {
     let words = Vocabulary::of(file.language);
-    let level = match finding.certainty {
-        Certainty::Proved => "error",
-        Certainty::Possible => "warning",
+    let level = match finding.severity() {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note | Severity::Hint => "note",
     };
     let rule = finding.rule.name();
     let places: Vec<Span> = std::iter::once(finding.primary.span).chain(finding.secondary.map(|it| it.span)).collect();

@@ -9,7 +9,7 @@ mod witness;
 use super::places::{expansion_note, primary_label, secondary_label};
 use super::printable;
 use super::snippet::Snippets;
-use crate::diagnostic::report::{Certainty, FileReport, Finding, KernelReport, Report, Reproduction, Unknown};
+use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Reproduction, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceMap, Span};
@@ -80,17 +80,20 @@ fn render_file(file: &FileReport, detail: Detail, out: &mut dyn WriteColor) -> i
     if detail == Detail::Full && !file.kernels.is_empty() { writeln!(out) } else { Ok(()) }
 }
 
-fn show_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut dyn WriteColor) -> io::Result<()> {
-    let severity = match diagnostic.severity {
+fn shown(severity: Severity) -> ShownSeverity {
+    match severity {
         Severity::Error => ShownSeverity::Error,
         Severity::Warning => ShownSeverity::Warning,
         Severity::Note => ShownSeverity::Note,
         Severity::Hint => ShownSeverity::Help,
-    };
+    }
+}
+
+fn show_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap, out: &mut dyn WriteColor) -> io::Result<()> {
     let mut labels = vec![(diagnostic.primary.span, LabelStyle::Primary, diagnostic.primary.text.clone())];
     labels.extend(diagnostic.secondary.iter().map(|label| (label.span, LabelStyle::Secondary, label.text.clone())));
     let notes = diagnostic.notes.iter().map(|note| printable(note).into_owned()).collect();
-    show(severity, diagnostic.rule.name(), &diagnostic.message, &labels, notes, sources, out)
+    show(shown(diagnostic.severity), diagnostic.rule.name(), &diagnostic.message, &labels, notes, sources, out)
 }
 
 fn show_finding(
@@ -99,13 +102,9 @@ fn show_finding(
     words: &Vocabulary,
     out: &mut dyn WriteColor,
 ) -> io::Result<()> {
-    let severity = match finding.certainty {
-        Certainty::Proved => ShownSeverity::Error,
-        Certainty::Possible => ShownSeverity::Warning,
-    };
     let labels = finding_labels(finding, sources, words);
     let notes = finding_notes(finding, sources, words);
-    show(severity, finding.rule.name(), &finding.message, &labels, notes, sources, out)
+    show(shown(finding.severity()), finding.rule.name(), &finding.message, &labels, notes, sources, out)
 }
 
 /// Both accesses and every reason; two accesses over the same text share a label.

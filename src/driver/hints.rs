@@ -1,0 +1,113 @@
+//! Barriers that are not needed: what `check --hints` adds to the verdicts of a file.
+//!
+//! A barrier is redundant if the kernel without it is proved free of races, uniform and deterministic, for the same
+//! launches and without assuming more. *Proof.* Every run of the kernel is one of the kernel without the barrier, which
+//! has one result for all its runs. Barriers are taken out one after the other, and stay out where that is proved: so
+//! all that are named can go together.
+//!
+//! A barrier in a function that several kernels call is named where all kernels of the file that pass it can do
+//! without it.
+//!
+//! Deliberately absent: barriers of warps, which cost next to nothing; barriers that give a value
+//! (`__syncthreads_or`); kernels with atomics, whose results a barrier may order though nothing races.
+
+use super::{Options, check, lowered, options, parallel, report_on, selected, strengthened};
+use crate::calculus::barriers::{Barrier, barriers, without};
+use crate::calculus::{Kernel, SyncScope};
+use crate::diagnostic::report::{Determinism, Divergence, Finding, KernelReport, Race};
+use crate::resolve::program::{FunctionId, Program};
+use crate::source::{SourceMap, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A barrier of the source: every call that it is inlined from.
+type Places = BTreeMap<Span, Vec<Barrier>>;
+
+/// The findings that each kernel gets in addition; `reports` are those of `kernels`.
+pub(super) fn redundant_barriers(
+    program: &Program,
+    kernels: &[FunctionId],
+    reports: &[KernelReport],
+    options: &Options,
+) -> Vec<Vec<Finding>> {
+    let options = &Options { levels: options::Levels::All, ..options.clone() };
+    let subjects: Vec<_> = kernels.iter().copied().zip(reports).collect();
+    let found = parallel::each(&subjects, |&(function, report)| {
+        super::isolate::isolated(|| of_kernel(program, function, report, options)).unwrap_or_default()
+    });
+    let is_whole = selected(program, &Options::default()).all(|kernel| kernels.contains(&kernel));
+    let needed: BTreeSet<Span> = found.iter().flat_map(|of| of.needed.iter().copied()).collect();
+    let named = |of: Of| {
+        let is_named = |barrier: &&Unneeded| !needed.contains(&barrier.span) && (is_whole || !barrier.is_inlined);
+        let words = check::redundant_barrier::Setting { sources: &program.sources, language: program.language };
+        of.unneeded.iter().filter(is_named).map(|it| words.finding(it.span, it.scope, it.is_inlined)).collect()
+    };
+    found.into_iter().map(named).collect()
+}
+
+/// What was found of the barriers of one kernel.
+#[derive(Default)]
+struct Of {
+    unneeded: Vec<Unneeded>,
+    /// Barriers that it cannot be shown to do without.
+    needed: BTreeSet<Span>,
+}
+
+struct Unneeded {
+    span: Span,
+    scope: SyncScope,
+    is_inlined: bool,
+}
+
+fn of_kernel(program: &Program, function: FunctionId, report: &KernelReport, options: &Options) -> Of {
+    let mut of = Of::default();
+    let mut kernel = lowered(program, function, options);
+    let is_proved = report.race == Race::RaceFree && report.divergence == Divergence::Uniform;
+    for (span, places) in places(&kernel) {
+        let can_go =
+            is_proved && is_plain(&program.sources, span) && places.iter().all(|it| it.scope > SyncScope::Warp);
+        let less = can_go.then(|| without(&kernel, &places));
+        match less.filter(|less| is_as_good(program, function, less.clone(), report, options)) {
+            None => _ = of.needed.insert(span),
+            Some(less) => {
+                let is_inlined = places.iter().any(|it| !it.inlined.is_empty());
+                of.unneeded.push(Unneeded { span, scope: places[0].scope, is_inlined });
+                kernel = less;
+            }
+        }
+    }
+    of
+}
+
+fn places(kernel: &Kernel) -> Places {
+    let mut places = Places::new();
+    for barrier in barriers(kernel) {
+        if let Some(span) = barrier.span {
+            places.entry(span).or_default().push(barrier);
+        }
+    }
+    places
+}
+
+/// Whether the kernel is proved to have one result, with no more said of its launches than `before`.
+fn is_as_good(
+    program: &Program,
+    function: FunctionId,
+    kernel: Kernel,
+    before: &KernelReport,
+    options: &Options,
+) -> bool {
+    let (after, _) = report_on(program, function, strengthened(kernel, options, None), options);
+    after.race == Race::RaceFree
+        && after.divergence == Divergence::Uniform
+        && after.determinism == Determinism::Deterministic
+        && after.scope == before.scope
+        && after.assumptions.iter().all(|assumed| before.assumptions.contains(assumed))
+}
+
+/// Whether the text at a barrier is a call that only waits. Others give a value, or do more.
+fn is_plain(sources: &SourceMap, span: Span) -> bool {
+    let text = sources.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or("");
+    let callee = text.split('(').next().unwrap_or("").trim();
+    let name = callee.rsplit(['.', ':', '>']).next().unwrap_or("");
+    matches!(name, "__syncthreads" | "barrier" | "work_group_barrier" | "sync")
+}
