@@ -127,6 +127,27 @@ fn hints_are_told_and_fail_nothing() {
 }
 
 #[test]
+fn fixes_are_told_and_written_when_asked() {
+    let racy = "__global__ void k(int *x) {\n    __shared__ int s[64];\n    if (blockDim.x != 64) return;\n    s[threadIdx.x] = 1;\n    x[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];\n}\n";
+    let place = Place::with(&[("racy.cu", racy), ("free.cu", FREE)]);
+    let told = place.run(&["check", "racy.cu"]).expect(1);
+    assert!(told.out.contains("fix: insert `__syncthreads();` before line 5"), "{}", told.out);
+    let json: serde_json::Value =
+        serde_json::from_str(&place.run(&["check", "racy.cu", "--format", "json"]).expect(1).out).unwrap();
+    let edit = &json["files"][0]["kernels"][0]["findings"][0]["fix"]["edits"][0];
+    assert_eq!((&edit["line"], &edit["column"], &edit["end_column"]), (&5.into(), &5.into(), &5.into()));
+    assert_eq!(edit["text"], "__syncthreads();\n    ");
+    let written = place.run(&["check", ".", "--fix"]).expect(0).complains("fixed racy.cu: k: insert");
+    assert!(written.out.contains("2 race-free"), "{}", written.out);
+    let text = || std::fs::read_to_string(place.0.path().join("racy.cu")).unwrap();
+    let once = text();
+    assert_eq!(once, racy.replace("    x[", "    __syncthreads();\n    x["));
+    place.run(&["check", ".", "--fix"]).expect(0);
+    assert_eq!(text(), once);
+    place.run(&["check", "-", "--fix"]).expect(2).complains("--fix");
+}
+
+#[test]
 fn text_ends_with_counts() {
     let place = Place::with(&[("free.cu", FREE), ("racy.cu", RACY), ("odd.cu", UNKNOWN)]);
     let seen = place.run(&["check", "."]).expect(1);

@@ -5,6 +5,7 @@
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`cuda`]: the records of the cuda back end, and what nvcc says of instrumented text.
 //! - [`execution`]: what `check` says of every CUDA fixture, against runs of its kernels.
+//! - [`fix`]: barriers that end races.
 //! - [`fixtures`]: every file below `fixtures/` against the expectations that it states.
 //! - [`flow`]: which inputs reach an access: the law behind amplification, and what files expect.
 //! - [`grammar`]: syntax and preprocessor: small texts and what they are read as.
@@ -31,6 +32,7 @@ mod clang;
 mod cli;
 mod cuda;
 mod execution;
+mod fix;
 mod fixtures;
 mod flow;
 mod grammar;

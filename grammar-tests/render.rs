@@ -115,6 +115,7 @@ fn race(sources: &SourceMap, id: FileId) -> Finding {
         }),
         notes: vec!["read into a variable and put a barrier between the read and the write".into()],
         reproduction: None,
+        fix: None,
     }
 }
 
@@ -227,6 +228,7 @@ __kernel void odd(__global float *y) {
         contents: Vec::new(),
         notes: vec!["if values of index never repeat, this is no race; otherwise use an atomic".into()],
         reproduction: None,
+        fix: None,
     }];
     let mut unknown = clean("odd", 5);
     unknown.race = Race::Unknown;

@@ -22,6 +22,7 @@ pub mod diagnostic;
 pub mod driver;
 pub mod edit;
 pub mod execute;
+pub mod fix;
 pub mod flow;
 pub mod front;
 pub mod instrument;

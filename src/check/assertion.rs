@@ -40,6 +40,7 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
         contents: Vec::new(),
         notes,
         reproduction: None,
+        fix: None,
     }
 }
 
@@ -65,6 +66,7 @@ fn possible_finding(context: &Context<'_>, claim: &PossibleClaim) -> Finding {
         contents: Vec::new(),
         notes: vec![advice(context)],
         reproduction: None,
+        fix: None,
     }
 }
 

@@ -36,6 +36,7 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         contents: Vec::new(),
         notes: vec![advice(context)],
         reproduction: None,
+        fix: None,
     }
 }
 
@@ -65,6 +66,7 @@ fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> F
         contents: Vec::new(),
         notes: vec![advice(context)],
         reproduction: None,
+        fix: None,
     }
 }
 

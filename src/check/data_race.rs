@@ -57,6 +57,7 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         contents: Vec::new(),
         notes,
         reproduction: None,
+        fix: None,
     }
 }
 

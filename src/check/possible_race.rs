@@ -62,6 +62,7 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
         contents,
         notes,
         reproduction: None,
+        fix: None,
     }
 }
 

@@ -40,6 +40,7 @@ impl Setting<'_> {
             contents: Vec::new(),
             notes: vec![advice],
             reproduction: None,
+            fix: None,
         }
     }
 }

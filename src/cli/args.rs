@@ -75,6 +75,9 @@ pub(super) struct CheckArgs {
     /// Name barriers that kernels are proved to do without; hints never change the exit code
     #[arg(long, help_heading = "Proof")]
     pub(super) hints: bool,
+    /// Insert barriers into the files where they are certain to end races; what is reported is then about the new text
+    #[arg(long, help_heading = "Output")]
+    pub(super) fix: bool,
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(super) format: Format,

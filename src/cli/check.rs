@@ -3,6 +3,7 @@
 use super::Exit;
 use super::args::{CheckArgs, Format};
 use super::failing::fails;
+use super::fix;
 use super::interrupt::Interrupt;
 use super::output::{color, complain, remark, to_stdout};
 use super::progress::Bar;
@@ -24,6 +25,13 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     // A directory that cannot be written is told before the work.
     let store = args.reproduce.as_deref().map(Store::open).transpose().context("--reproduce")?;
     let mut run = checked(args, &inputs, &options);
+    if args.fix {
+        let (changed, outcome) = fix::write(&run.report);
+        exit = exit.max(outcome);
+        if changed > 0 {
+            run = checked(args, &inputs, &options);
+        }
+    }
     for error in store.map_or_else(Vec::new, |mut store| write_all(&mut run, &mut store)) {
         complain(&format!("--reproduce: {error}"));
         exit = Exit::Usage;
@@ -54,6 +62,7 @@ fn inputs(args: &CheckArgs) -> Result<(Vec<Input>, Exit)> {
     for error in &errors {
         complain(&error.to_string());
     }
+    ensure!(!args.fix || !args.paths.iter().any(|path| is_stdin(&path)), "--fix: standard input is no file");
     let mut inputs: Vec<Input> = files.into_iter().map(Input::File).collect();
     if args.paths.iter().any(|path| is_stdin(&path)) {
         let name = args.stdin_filename.clone().unwrap_or_else(|| PathBuf::from("<stdin>"));

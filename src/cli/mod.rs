@@ -12,6 +12,7 @@ mod args;
 mod check;
 mod explain;
 mod failing;
+mod fix;
 mod front;
 mod geometry;
 mod instrument;

@@ -8,7 +8,7 @@ use super::args::{
 use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::options::{
-    self, Hints, Levels, Options, ProjectHeaders, Proofs, Reproductions, SolverKind, Timings,
+    self, Fixes, Hints, Levels, Options, ProjectHeaders, Proofs, Reproductions, SolverKind, Timings,
 };
 use crate::source::discover::language_of;
 use crate::source::{Dialect, Language, OpenClVersion};
@@ -36,6 +36,7 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     options.jobs = args.jobs.map(usize::from);
     options.solver = solver(args.solver)?;
     options.headers = headers(args.source.headers, &args.paths);
+    options.fixes = Fixes::Suggest;
     options.hints = if args.hints { Hints::Give } else { Hints::Omit };
     options.reproductions = if args.reproduce.is_some() { Reproductions::Draft } else { Reproductions::Omit };
     Ok(options)

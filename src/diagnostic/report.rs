@@ -209,6 +209,26 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// The program that shows it, if programs were asked for and it is a race that is proved.
     pub reproduction: Option<Reproduction>,
+    /// What ends it, if that is known for certain.
+    pub fix: Option<Fix>,
+}
+
+/// Edits of the main file with which the kernel is proved. They insert only, and belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What is to be done: "insert `__syncthreads();` before line 6".
+    pub message: String,
+    /// The edits, in the order of their places.
+    pub edits: Vec<FixEdit>,
+}
+
+/// One edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixEdit {
+    /// The text that goes; empty where text is only inserted.
+    pub span: Span,
+    /// The text that comes.
+    pub text: String,
 }
 
 impl Finding {

@@ -22,6 +22,7 @@ pub mod instrument;
 pub mod isolate;
 mod judge;
 mod memo;
+pub mod mend;
 pub mod options;
 pub mod parallel;
 mod prepared;
@@ -124,6 +125,9 @@ fn check_source_of_many(
     if options.hints == options::Hints::Give {
         let hints = hints::redundant_barriers(&program, &wanted, &kernels, options);
         kernels.iter_mut().zip(hints).for_each(|(kernel, hints)| kernel.findings.extend(hints));
+    }
+    if options.fixes == options::Fixes::Suggest && kernels.iter().any(|kernel| kernel.race == Race::Racy) {
+        mend::suggest((path, text), options, &program, &wanted, &mut kernels);
     }
     let drafts = match options.reproductions {
         Reproductions::Omit => Vec::new(),

@@ -51,6 +51,8 @@ pub struct Options {
     pub reproductions: Reproductions,
     /// Whether barriers that are not needed are named.
     pub hints: Hints,
+    /// Whether barriers are sought that end races.
+    pub fixes: Fixes,
     /// Worker threads over files; `None` means one for each core.
     pub jobs: Option<usize>,
 }
@@ -97,6 +99,16 @@ pub enum Hints {
     Give,
 }
 
+/// Whether barriers are sought that end races.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fixes {
+    /// They are not.
+    #[default]
+    Omit,
+    /// They are.
+    Suggest,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {
@@ -117,6 +129,7 @@ impl Default for Options {
             solver: None,
             reproductions: Reproductions::Omit,
             hints: Hints::Omit,
+            fixes: Fixes::Omit,
             jobs: None,
         }
     }

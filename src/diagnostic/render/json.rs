@@ -66,6 +66,27 @@ struct FindingJson<'a> {
     /// Only there if reproductions were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     reproduction: Option<ReproductionJson<'a>>,
+    /// Only there if one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<FixJson<'a>>,
+}
+
+/// Edits that end the finding.
+#[derive(Serialize)]
+struct FixJson<'a> {
+    message: &'a str,
+    edits: Vec<EditJson<'a>>,
+}
+
+/// The text between two places is replaced by another.
+#[derive(Serialize)]
+struct EditJson<'a> {
+    path: String,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+    text: &'a str,
 }
 
 /// What an array holds.
@@ -240,7 +261,25 @@ impl<'a> FindingJson<'a> {
             witness: finding.witness.as_ref().map(Witness::of),
             contents: finding.contents.iter().map(ContentsJson::of).collect(),
             reproduction: finding.reproduction.as_ref().map(ReproductionJson::of),
+            fix: finding.fix.as_ref().map(|fix| FixJson::of(fix, sources)),
         }
+    }
+}
+
+impl<'a> FixJson<'a> {
+    fn of(fix: &'a report::Fix, sources: &SourceMap) -> Self {
+        let edit = |edit: &'a report::FixEdit| {
+            let (start, end) = (sources.start_position(edit.span), sources.end_position(edit.span));
+            EditJson {
+                path: path_of(sources, edit.span),
+                line: start.line,
+                column: start.column,
+                end_line: end.line,
+                end_column: end.column,
+                text: &edit.text,
+            }
+        };
+        FixJson { message: &fix.message, edits: fix.edits.iter().map(edit).collect() }
     }
 }
 

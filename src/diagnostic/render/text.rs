@@ -139,6 +139,9 @@ fn finding_notes(finding: &Finding, sources: &SourceMap, words: &Vocabulary) -> 
         None => format!("reason: {}", reason.kind),
     }));
     notes.extend(finding.notes.iter().cloned());
+    notes.extend(
+        finding.fix.as_ref().map(|fix| format!("fix: {}; so the kernel is proved (--fix does it)", fix.message)),
+    );
     notes.extend(finding.reproduction.as_ref().map(reproduction_note));
     notes.iter().map(|note| printable(note).into_owned()).collect()
 }

@@ -101,6 +101,7 @@ fn located(conflict: &Conflict, log: &Log, sources: &mut Sources) -> Located {
         contents: Vec::new(),
         notes: notes(conflict, log, words),
         reproduction: None,
+        fix: None,
     };
     let has_source = spans.iter().all(Option::is_some);
     Located { finding, has_source, sites, kernel: launch.kernel.clone(), language }

@@ -1,0 +1,256 @@
+//! Barriers that take the races of a kernel away: tried on the text, told only if the kernel is proved with them.
+//!
+//! For a kernel all of whose findings are proved races between threads of one block, places between the two accesses
+//! ([`slots`]) are tried one after the other: the text with the barrier is checked as a file is checked. A place after
+//! which the kernel is proved race-free and uniform is the fix; otherwise the one that leaves the fewest findings is
+//! taken, and a further barrier is looked for. In the end the whole text is checked once more as the user asked.
+//!
+//! Guarantees: with all edits of a fix, all instances of the kernel are proved race-free and uniform; edits insert, and
+//! keep every byte. The number of checks is bounded, so equal input gives equal output.
+//!
+//! Deliberately absent: races between blocks, which no barrier of a block ends; possible races; edits of macros, of
+//! headers and of functions that kernels call.
+
+use super::front::{FrontEnd, preprocessing};
+use super::{Checked, Options, check_source, options};
+use crate::diagnostic::RuleId;
+use crate::diagnostic::report::{Certainty, Divergence, FileReport, Fix, FixEdit, KernelReport, Level, Place, Race};
+use crate::edit::Edits;
+use crate::fix::{Slot, slots};
+use crate::front::tree_sitter;
+use crate::preprocess;
+use crate::resolve::program::{FunctionId, Program};
+use crate::source::{FileId, Language, SourceMap, Span};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Checks that may be spent on a kernel.
+const MOST_CHECKS: usize = 12;
+
+/// Barriers that one fix inserts at most.
+const MOST_BARRIERS: usize = 3;
+
+/// Adds their fixes to the findings of the reports, which are those of `kernels`.
+pub(super) fn suggest(
+    (path, text): (&Path, &str),
+    options: &Options,
+    program: &Program,
+    kernels: &[FunctionId],
+    reports: &mut [KernelReport],
+) {
+    let mut instances: BTreeMap<Span, Vec<usize>> = BTreeMap::new();
+    for (index, &kernel) in kernels.iter().enumerate() {
+        instances.entry(program.functions[kernel].span).or_default().push(index);
+    }
+    let main = program.sources.files().next().map(|(main, _)| main);
+    for (name, indices) in instances {
+        let is_one_of = |index: &usize| reports[*index].name == reports[indices[0]].name;
+        let namesakes = (0..reports.len()).filter(is_one_of).count();
+        let plain = name.expansion.is_none() && Some(name.file) == main;
+        if !plain || namesakes != indices.len() || !indices.iter().all(|&index| is_mendable(&reports[index])) {
+            continue;
+        }
+        let mut search = Search::new((path, text), options, &reports[indices[0]].name, name, program.language);
+        let Some(fix) = search.find() else { continue };
+        for index in indices {
+            reports[index].findings.iter_mut().for_each(|finding| finding.fix = Some(fix.clone()));
+        }
+    }
+}
+
+/// Whether barriers of the block might end all that is found.
+fn is_mendable(report: &KernelReport) -> bool {
+    let ends = |rule| matches!(rule, RuleId::DataRace | RuleId::WarpSynchronous | RuleId::RedundantBarrier);
+    let within = |level| matches!(level, Level::Warp | Level::Block);
+    matches!(report.race, Race::Racy | Race::RaceFree)
+        && report.divergence == Divergence::Uniform
+        && report.findings.iter().all(|it| it.certainty == Certainty::Proved && ends(it.rule) && within(it.level))
+        && report.findings.iter().any(|it| it.rule != RuleId::RedundantBarrier)
+        && report.unknowns.is_empty()
+}
+
+/// Barriers for one kernel.
+struct Search<'a> {
+    path: &'a Path,
+    original: &'a str,
+    /// As the user asked.
+    options: Options,
+    /// The same without what costs most.
+    quick: Options,
+    name: Span,
+    language: Language,
+    checks: usize,
+}
+
+/// The text with some barriers, and where they are in the text without.
+#[derive(Clone)]
+struct Mended {
+    text: String,
+    inserted: Vec<(usize, String)>,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        (path, original): (&'a Path, &'a str),
+        options: &Options,
+        kernel: &str,
+        name: Span,
+        language: Language,
+    ) -> Self {
+        let options = Options {
+            kernels: vec![kernel.to_owned()],
+            hints: options::Hints::Omit,
+            fixes: options::Fixes::Omit,
+            reproductions: options::Reproductions::Omit,
+            ..options.clone()
+        };
+        let quick = Options { front: FrontEnd::TreeSitter, solver: None, ..options.clone() };
+        Search { path, original, options, quick, name, language, checks: 0 }
+    }
+
+    fn find(&mut self) -> Option<Fix> {
+        let mut mended = Mended { text: self.original.to_owned(), inserted: Vec::new() };
+        let mut report = self.check(&mended.text)?;
+        for _ in 0..MOST_BARRIERS {
+            let mut best = None;
+            // Two places may race within a turn of a loop and between two: a first barrier need not lessen the findings.
+            let mut bound = open(&report)?;
+            for candidate in self.candidates(&mended, &report) {
+                let next = self.check(&candidate.text)?;
+                if is_proved(&next) {
+                    let needed = self.needed(candidate);
+                    return self.confirmed(&needed);
+                }
+                let left = open(&next)?;
+                if left < bound || (left == bound && best.is_none()) {
+                    (bound, best) = (left, Some((candidate, next)));
+                }
+            }
+            (mended, report) = best?;
+        }
+        None
+    }
+
+    /// What a quick check says; `None` if nothing may be spent any more.
+    fn check(&mut self, text: &str) -> Option<FileReport> {
+        self.checks += 1;
+        (self.checks <= MOST_CHECKS).then(|| check_source(self.path, text, &self.quick).report)
+    }
+
+    /// The text without the barriers that turned out not to be needed.
+    fn needed(&mut self, mended: Mended) -> Mended {
+        let mut needed = mended;
+        for index in (0..needed.inserted.len()).rev().filter(|_| needed.inserted.len() > 1).collect::<Vec<_>>() {
+            let less = needed.without(index, self.original);
+            if check_source(self.path, &less.text, &self.quick).report.kernels.iter().all(is_free) {
+                needed = less;
+            }
+        }
+        needed
+    }
+
+    /// The text with one more barrier, for the first race of a report, the likeliest place first.
+    fn candidates(&self, mended: &Mended, report: &FileReport) -> Vec<Mended> {
+        let mut findings = report.kernels.iter().flat_map(|kernel| &kernel.findings);
+        let Some(finding) = findings.find(|finding| finding.level <= Level::Block) else { return Vec::new() };
+        let (unit, main) = self.parsed(&mended.text);
+        let offset = |place: Place| {
+            let visible = report.sources.visible(place.span);
+            (visible.file.index() == main.index()).then_some(visible.start as usize)
+        };
+        let Some(first) = offset(finding.primary) else { return Vec::new() };
+        let Some(second) = finding.secondary.map_or(Some(first), offset) else { return Vec::new() };
+        let statements = statements(self.language, finding.rule);
+        let slots = slots(&unit, main, self.name, [first, second]);
+        let with = |(slot, &statement): (Slot, &&'static str)| mended.with(slot, statement);
+        statements.iter().flat_map(|statement| slots.iter().map(move |slot| (*slot, statement))).map(with).collect()
+    }
+
+    fn parsed(&self, text: &str) -> (crate::syntax::Unit, FileId) {
+        let mut sources = SourceMap::new();
+        let main = sources.add_file(self.path, text);
+        let told = preprocessing(self.path, text, &self.quick);
+        let output = preprocess::preprocess(sources, main, &told);
+        (tree_sitter::read(output, main, &told).unit, main)
+    }
+
+    /// The fix, if the check that the user asked for proves the kernel with it.
+    fn confirmed(&self, mended: &Mended) -> Option<Fix> {
+        let Checked { report, bugs, .. } = check_source(self.path, &mended.text, &self.options);
+        (bugs.is_empty() && is_proved(&report)).then(|| mended.fix(self.original, self.name.file))
+    }
+}
+
+impl Mended {
+    fn with(&self, slot: Slot, statement: &'static str) -> Mended {
+        let mut mended = self.clone();
+        let insertion = slot.insertion(&self.text, statement);
+        mended.text.insert_str(slot.at, &insertion);
+        mended.inserted.push((self.original(slot.at), insertion));
+        mended.inserted.sort_by_key(|(at, _)| *at);
+        mended
+    }
+
+    fn without(&self, index: usize, original: &str) -> Mended {
+        let mut inserted = self.inserted.clone();
+        inserted.remove(index);
+        let mut text = original.to_owned();
+        inserted.iter().rev().for_each(|(at, insertion)| text.insert_str(*at, insertion));
+        Mended { text, inserted }
+    }
+
+    /// The byte of the original text that a byte of this one is.
+    fn original(&self, at: usize) -> usize {
+        self.inserted.iter().fold(at, |at, (place, text)| if at > *place { at - text.len() } else { at })
+    }
+
+    fn fix(&self, original: &str, main: FileId) -> Fix {
+        let line = |at: usize| original[..at].matches('\n').count() + 1;
+        let places = self.inserted.iter().map(|(at, text)| {
+            let side = if text.starts_with('\n') { "after" } else { "before" };
+            let statement = text.trim();
+            format!("`{statement}` {side} line {}", line(*at))
+        });
+        let message = format!("insert {}", places.collect::<Vec<_>>().join(", "));
+        let edit = |(at, text): &(usize, String)| FixEdit { span: Span::new(main, *at, *at), text: text.clone() };
+        Fix { message, edits: self.inserted.iter().map(edit).collect() }
+    }
+}
+
+/// Barriers that may end a race, the cheapest first.
+fn statements(language: Language, rule: RuleId) -> &'static [&'static str] {
+    match (language, rule) {
+        (Language::Cuda, RuleId::WarpSynchronous) => &["__syncwarp();", "__syncthreads();"],
+        (Language::Cuda, _) => &["__syncthreads();"],
+        (Language::OpenCl, _) => &["barrier(CLK_LOCAL_MEM_FENCE);", "barrier(CLK_GLOBAL_MEM_FENCE);"],
+    }
+}
+
+fn is_proved(report: &FileReport) -> bool {
+    !report.kernels.is_empty() && report.kernels.iter().all(is_free)
+}
+
+fn is_free(kernel: &KernelReport) -> bool {
+    kernel.race == Race::RaceFree && kernel.divergence == Divergence::Uniform
+}
+
+/// How many findings are left, if every barrier is still met by all threads.
+fn open(report: &FileReport) -> Option<usize> {
+    let uniform = report.kernels.iter().all(|kernel| kernel.divergence == Divergence::Uniform);
+    Some(if uniform { report.kernels.iter().map(|kernel| kernel.findings.len()).sum() } else { usize::MAX })
+}
+
+/// The text with all fixes of its report, if there are any.
+pub fn fixed(text: &str, report: &FileReport) -> Option<String> {
+    let fixes = report.kernels.iter().flat_map(|kernel| &kernel.findings).filter_map(|finding| finding.fix.as_ref());
+    let mut insertions: Vec<(usize, &str)> = Vec::new();
+    for edit in fixes.flat_map(|fix| &fix.edits) {
+        let insertion = (edit.span.start as usize, edit.text.as_str());
+        if !insertions.contains(&insertion) {
+            insertions.push(insertion);
+        }
+    }
+    let mut edits = Edits::new();
+    insertions.iter().for_each(|&(at, insertion)| edits.insert(at, insertion));
+    if edits.is_empty() { None } else { edits.apply(text).ok().map(|edited| edited.text) }
+}

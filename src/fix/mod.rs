@@ -1,0 +1,152 @@
+//! Fixes: barriers that may be missing, as insertions into the user's text.
+//!
+//! [`slots`] names the places of a kernel where a barrier could stand so that it comes between two places, the likeliest
+//! first: in the outermost block that has a statement boundary between them, as late as possible; then, for what
+//! happens in different turns of a loop, at the end and at the start of its body.
+//!
+//! Guarantees: a slot lies in the main file, outside every macro, at the boundary of a statement of a block in braces;
+//! an insertion keeps every byte that was there and the indentation of the place.
+//!
+//! Deliberately absent: whether a fix helps. Whoever asks tries it, and tells only what was proved.
+
+use crate::source::{FileId, Span};
+use crate::syntax::{Function, Item, ItemKind, Stmt, StmtKind, Unit};
+
+/// A place where a statement can be inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The byte of the file before which it goes.
+    pub at: usize,
+    /// On which side of a statement the place is.
+    pub side: Side,
+}
+
+/// A side of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It follows.
+    Before,
+    /// It precedes; it is the last one of its block.
+    After,
+}
+
+impl Slot {
+    /// What to insert so that `statement` stands there: on a line of its own, unless others share the line.
+    pub fn insertion(&self, text: &str, statement: &str) -> String {
+        let line = &text[text[..self.at].rfind('\n').map_or(0, |end| end + 1)..self.at];
+        let indent: String = line.chars().take_while(|each| each.is_whitespace()).collect();
+        match self.side {
+            Side::Before if indent.len() == line.len() => format!("{statement}\n{indent}"),
+            Side::Before => format!("{statement} "),
+            Side::After if text[self.at..].trim_start_matches([' ', '\t']).starts_with('\n') => {
+                format!("\n{indent}{statement}")
+            }
+            Side::After => format!(" {statement}"),
+        }
+    }
+}
+
+/// Slots of the kernel with that name's range, for a barrier between two bytes of the main file.
+pub fn slots(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec<Slot> {
+    let Some(body) = function(&unit.items, kernel).and_then(|function| function.body.as_ref()) else {
+        return Vec::new();
+    };
+    let (first, last) = (places[0].min(places[1]), places[0].max(places[1]));
+    let mut search = Search { main, first, last, between: Vec::new(), turns: Vec::new() };
+    search.block(body, 0);
+    let Search { mut between, mut turns, .. } = search;
+    // The outermost first; there, the latest first.
+    between.sort_by_key(|&(depth, slot)| (depth, std::cmp::Reverse(slot.at)));
+    // The innermost loop first.
+    turns.sort_by_key(|&(depth, _)| std::cmp::Reverse(depth));
+    between.into_iter().chain(turns).map(|(_, slot)| slot).collect()
+}
+
+/// The definition whose name stands at `name`.
+fn function(items: &[Item], name: Span) -> Option<&Function> {
+    items.iter().find_map(|item| match &item.kind {
+        ItemKind::Function(function) => {
+            let own = function.path.segments.last()?.name.span;
+            let is_it = (own.file, own.start, own.expansion) == (name.file, name.start, name.expansion);
+            (is_it && function.body.is_some()).then_some(&**function)
+        }
+        ItemKind::Namespace { items, .. } => self::function(items, name),
+        _ => None,
+    })
+}
+
+struct Search {
+    main: FileId,
+    first: usize,
+    last: usize,
+    /// Slots between the places, with the number of blocks around them.
+    between: Vec<(usize, Slot)>,
+    /// Slots at the ends of loops around both places.
+    turns: Vec<(usize, Slot)>,
+}
+
+impl Search {
+    /// The range of a statement in the main file, if no macro has a part in its ends.
+    fn range(&self, stmt: &Stmt) -> Option<(usize, usize)> {
+        let plain = stmt.span.expansion.is_none() && stmt.span.file == self.main;
+        plain.then_some((stmt.span.start as usize, stmt.span.end as usize))
+    }
+
+    fn block(&mut self, stmts: &[Stmt], depth: usize) {
+        for stmt in stmts {
+            if let Some((start, _)) = self.range(stmt)
+                && self.first < start
+                && start <= self.last
+                && !matches!(stmt.kind, StmtKind::Case(_))
+            {
+                self.between.push((depth, Slot { at: start, side: Side::Before }));
+            }
+            self.within(stmt, depth);
+        }
+    }
+
+    fn within(&mut self, stmt: &Stmt, depth: usize) {
+        match &stmt.kind {
+            StmtKind::Block(stmts) => self.block(stmts, depth + 1),
+            StmtKind::If { then, otherwise, .. } => {
+                self.within(then, depth);
+                otherwise.iter().for_each(|otherwise| self.within(otherwise, depth));
+            }
+            StmtKind::For { body, .. } | StmtKind::While { body, .. } | StmtKind::Do { body, .. } => {
+                self.turn(stmt, body, depth);
+                self.within(body, depth);
+            }
+            StmtKind::Switch { body, .. } => self.within(body, depth),
+            _ => {}
+        }
+    }
+
+    /// The ends of a loop around both places.
+    fn turn(&mut self, whole: &Stmt, body: &Stmt, depth: usize) {
+        let (Some((start, end)), StmtKind::Block(stmts)) = (self.range(whole), &body.kind) else { return };
+        if !(start..end).contains(&self.first) || !(start..end).contains(&self.last) {
+            return;
+        }
+        if let Some((_, at)) = stmts.last().and_then(|last| self.range(last)) {
+            self.turns.push((depth, Slot { at, side: Side::After }));
+        }
+        if let Some((at, _)) = stmts.first().and_then(|first| self.range(first)) {
+            self.turns.push((depth, Slot { at, side: Side::Before }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_insertion_keeps_the_indentation_of_its_place() {
+        let text = "{\n    a;\n    b; c;\n}\n";
+        let slot = |at, side| Slot { at, side };
+        assert_eq!(slot(6, Side::Before).insertion(text, "s;"), "s;\n    ");
+        assert_eq!(slot(16, Side::Before).insertion(text, "s;"), "s; ");
+        assert_eq!(slot(18, Side::After).insertion(text, "s;"), "\n    s;");
+        assert_eq!(slot(15, Side::After).insertion(text, "s;"), " s;");
+    }
+}
