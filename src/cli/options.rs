@@ -36,7 +36,9 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     options.jobs = args.jobs.map(usize::from);
     options.solver = solver(args.solver)?;
     options.headers = headers(args.source.headers, &args.paths);
-    options.fixes = Fixes::Suggest;
+    // Trying fixes costs several checks of a kernel: for a whole tree only where they are asked for.
+    let is_one_file = matches!(args.paths.as_slice(), [path] if !path.is_dir());
+    options.fixes = if args.fix || is_one_file { Fixes::Suggest } else { Fixes::Omit };
     options.hints = if args.hints { Hints::Give } else { Hints::Omit };
     options.reproductions = if args.reproduce.is_some() { Reproductions::Draft } else { Reproductions::Omit };
     Ok(options)
