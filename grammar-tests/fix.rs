@@ -47,6 +47,16 @@ fn a_barrier_goes_before_a_condition_that_threads_decide() {
 }
 
 #[test]
+fn a_pragma_stays_with_its_loop() {
+    let text = |barrier: &str| {
+        format!(
+            "  s[t] = t;\n{barrier}  #pragma unroll\n  for (int i = 0; i < 256; i++) n += s[i];\n  x[blockIdx.x * 256 + t] = n;\n"
+        )
+    };
+    assert_eq!(mended(&text("")), Some(text("  __syncthreads();\n")));
+}
+
+#[test]
 fn a_race_between_turns_gets_its_barrier_at_an_end_of_the_loop() {
     let turns = |end: &str| {
         format!(

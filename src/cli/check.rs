@@ -25,7 +25,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     // A directory that cannot be written is told before the work.
     let store = args.reproduce.as_deref().map(Store::open).transpose().context("--reproduce")?;
     let mut run = checked(args, &inputs, &options);
-    if args.fix {
+    if args.fix && run.unfinished == 0 {
         let (changed, outcome) = fix::write(&run.report);
         exit = exit.max(outcome);
         if changed > 0 {

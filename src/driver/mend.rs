@@ -162,6 +162,7 @@ impl<'a> Search<'a> {
         let Some(second) = finding.secondary.map_or(Some(first), offset) else { return Vec::new() };
         let statements = statements(self.language, finding.rule);
         let slots = slots(&unit, main, self.name, [first, second]);
+        let slots: Vec<Slot> = slots.iter().filter_map(|slot| slot.before_what_belongs_to_it(&mended.text)).collect();
         let with = |(slot, &statement): (Slot, &&'static str)| mended.with(slot, statement);
         statements.iter().flat_map(|statement| slots.iter().map(move |slot| (*slot, statement))).map(with).collect()
     }
@@ -207,7 +208,7 @@ impl Mended {
     fn fix(&self, original: &str, main: FileId) -> Fix {
         let line = |at: usize| original[..at].matches('\n').count() + 1;
         let places = self.inserted.iter().map(|(at, text)| {
-            let side = if text.starts_with('\n') { "after" } else { "before" };
+            let side = if text.starts_with(char::is_whitespace) { "after" } else { "before" };
             let statement = text.trim();
             format!("`{statement}` {side} line {}", line(*at))
         });

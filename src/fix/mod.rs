@@ -31,15 +31,36 @@ pub enum Side {
 }
 
 impl Slot {
+    /// The slot, above the pragmas that belong to the statement behind it; `None` if an attribute or a `_Pragma` stands before that.
+    #[must_use]
+    pub fn before_what_belongs_to_it(self, text: &str) -> Option<Slot> {
+        if self.side == Side::After {
+            return Some(self);
+        }
+        let mut at = self.at;
+        loop {
+            let before = text[..at].trim_end();
+            let line = before.rfind('\n').map_or(0, |end| end + 1);
+            let last = &before[line..];
+            let is_pragma = last.trim_start().strip_prefix('#').is_some_and(|it| it.trim_start().starts_with("pragma"));
+            if !is_pragma {
+                let is_attribute = ["))", "]]", "\")"].iter().any(|end| before.ends_with(end));
+                return (!is_attribute).then_some(Slot { at, ..self });
+            }
+            at = line + last.len() - last.trim_start().len();
+        }
+    }
+
     /// What to insert so that `statement` stands there: on a line of its own, unless others share the line.
     pub fn insertion(&self, text: &str, statement: &str) -> String {
+        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let line = &text[text[..self.at].rfind('\n').map_or(0, |end| end + 1)..self.at];
         let indent: String = line.chars().take_while(|each| each.is_whitespace()).collect();
         match self.side {
-            Side::Before if indent.len() == line.len() => format!("{statement}\n{indent}"),
+            Side::Before if indent.len() == line.len() => format!("{statement}{newline}{indent}"),
             Side::Before => format!("{statement} "),
-            Side::After if text[self.at..].trim_start_matches([' ', '\t']).starts_with('\n') => {
-                format!("\n{indent}{statement}")
+            Side::After if text[self.at..].trim_start_matches([' ', '\t']).starts_with(newline) => {
+                format!("{newline}{indent}{statement}")
             }
             Side::After => format!(" {statement}"),
         }
@@ -148,5 +169,20 @@ mod tests {
         assert_eq!(slot(16, Side::Before).insertion(text, "s;"), "s; ");
         assert_eq!(slot(18, Side::After).insertion(text, "s;"), "\n    s;");
         assert_eq!(slot(15, Side::After).insertion(text, "s;"), " s;");
+        let text = "{\r\n  a;\r\n}\r\n";
+        assert_eq!(slot(5, Side::Before).insertion(text, "s;"), "s;\r\n  ");
+        assert_eq!(slot(7, Side::After).insertion(text, "s;"), "\r\n  s;");
+    }
+
+    #[test]
+    fn what_belongs_to_a_statement_stays_with_it() {
+        let placed = |text: &str| {
+            let at = text.find("for").expect("there is a loop");
+            Slot { at, side: Side::Before }.before_what_belongs_to_it(text).map(|slot| slot.at)
+        };
+        assert_eq!(placed("a;\n  #pragma unroll\n  # pragma nounroll\n  for (;;) b;"), Some(5));
+        assert_eq!(placed("a;\n  // #pragma unroll\n  for (;;) b;"), Some(25));
+        assert_eq!(placed("a; __attribute__((opencl_unroll_hint(2))) for (;;) b;"), None);
+        assert_eq!(placed("a; _Pragma(\"unroll\") for (;;) b;"), None);
     }
 }
