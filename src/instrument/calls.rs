@@ -345,6 +345,7 @@ fn is_provided(name: &str) -> bool {
 fn can_repeat(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Call(..) | ExprKind::Assign(..) | ExprKind::Postfix(..) | ExprKind::Unsupported(_) => false,
+        ExprKind::Lambda(_) | ExprKind::Statements(_) => false,
         ExprKind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement, _) | ExprKind::Launch { .. } => false,
         ExprKind::Unary(_, inner) => can_repeat(inner),
         ExprKind::Cast(_, ty, inner) => !matches!(ty.kind, TypeKind::Unsupported(_)) && can_repeat(inner),

@@ -90,6 +90,9 @@ impl<'a> Walker<'a> {
             ExprKind::Construct(ty, values) => self.constructed(ty, values),
             ExprKind::InitList(entries) => entries.iter().for_each(|(_, value)| self.expr(value, Use::Read)),
             ExprKind::Launch { kernel, config, args } => self.launch(expr, kernel, config, args),
+            // Their parts are walked where they are kept beside the tree.
+            ExprKind::Lambda(_) => self.unsupported(expr.span, "lambda expression"),
+            ExprKind::Statements(_) => self.unsupported(expr.span, "statement expression"),
             ExprKind::Unsupported(reason) => self.unsupported(expr.span, reason),
             ExprKind::Int { .. }
             | ExprKind::Float(_)
@@ -207,7 +210,7 @@ impl<'a> Walker<'a> {
             ExprKind::Comma(_, last) => self.stays_own(last),
             ExprKind::Cast(_, ty, value) if self.facts.is_reference(ty) => self.stays_own(value),
             ExprKind::Call(callee, arguments) => !self.gives_reference(callee, arguments.len()),
-            ExprKind::Unsupported(_) => false,
+            ExprKind::Unsupported(_) | ExprKind::Statements(_) | ExprKind::Lambda(_) => false,
             _ => true,
         }
     }

@@ -28,6 +28,7 @@ mod asm;
 mod builtin;
 mod call;
 mod claims;
+mod closure;
 mod convert;
 mod expr;
 mod facts;

@@ -2,7 +2,7 @@
 //! function returns.
 
 use crate::builtins::{Builtin, Claim};
-use crate::resolve::program::{Expr, ExprKind, FunctionId, Program, Stmt, StmtKind, VariableId};
+use crate::resolve::program::{Expr, ExprKind, FunctionId, Program, Stmt, StmtKind, Type, VariableId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -27,20 +27,34 @@ impl Scans {
     /// Variables that any function of the program changes.
     pub(super) fn assigned_anywhere(&mut self, program: &Program) -> Assigned {
         let bodies = || program.functions.iter().filter_map(|(_, function)| function.body.as_deref());
-        Rc::clone(self.anywhere.get_or_insert_with(|| Rc::new(bodies().flat_map(assigned_in).collect())))
+        Rc::clone(
+            self.anywhere
+                .get_or_insert_with(|| Rc::new(bodies().flat_map(|body| assigned_in(program, body)).collect())),
+        )
     }
 
     /// Variables that `function` assigns, steps, or takes the address of (a reference counts as that).
     pub(super) fn assigned(&mut self, program: &Program, function: FunctionId) -> Assigned {
         let body = program.functions[function].body.as_deref().unwrap_or_default();
-        Rc::clone(self.assigned.entry(function).or_insert_with(|| Rc::new(assigned_in(body))))
+        Rc::clone(self.assigned.entry(function).or_insert_with(|| Rc::new(assigned_in(program, body))))
     }
 }
 
-fn assigned_in(body: &[Stmt]) -> FxHashSet<VariableId> {
+fn assigned_in(program: &Program, body: &[Stmt]) -> FxHashSet<VariableId> {
     let mut assigned = FxHashSet::default();
+    let mut only_read: FxHashSet<*const Expr> = FxHashSet::default();
     each_expr(body, |expr| {
+        if let (ExprKind::Construct(parts), Type::Record(record)) = (&expr.kind, &program.types[expr.ty])
+            && program.records[*record].is_fixed
+        {
+            let read = parts.iter().enumerate().filter(|(at, _)| super::closure::only_reads(program, *record, *at));
+            only_read.extend(read.map(|(_, part)| std::ptr::from_ref(part)));
+        }
+        if only_read.contains(&std::ptr::from_ref(expr)) {
+            return;
+        }
         let root = match &expr.kind {
+            ExprKind::AddressOf(target) if is_fixed(program, target) => return,
             ExprKind::Assign(target, _)
             | ExprKind::CompoundAssign { target, .. }
             | ExprKind::Step { target, .. }
@@ -55,6 +69,11 @@ fn assigned_in(body: &[Stmt]) -> FxHashSet<VariableId> {
         }
     });
     assigned
+}
+
+/// Whether nothing changes an object once it is made.
+fn is_fixed(program: &Program, object: &Expr) -> bool {
+    matches!(program.types[object.ty], Type::Record(record) if program.records[record].is_fixed)
 }
 
 /// Claims that a function makes at the heads of all its loops: the calls.
@@ -162,7 +181,7 @@ fn each_stmt<'s>(body: &'s [Stmt], mut visit: impl FnMut(&'s Stmt)) {
 }
 
 /// Calls `visit` for every expression, nested ones included. No recursion.
-fn each_expr<'s>(body: &'s [Stmt], mut visit: impl FnMut(&'s Expr)) {
+pub(super) fn each_expr<'s>(body: &'s [Stmt], mut visit: impl FnMut(&'s Expr)) {
     let mut stack: Vec<&Expr> = Vec::new();
     each_stmt(body, |stmt| match &stmt.kind {
         StmtKind::Expr(expr)

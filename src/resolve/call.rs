@@ -101,7 +101,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// A call of an object: `operator()` of a record, otherwise a function pointer, which is not followed.
-    fn object_call(&mut self, callee: Expr, args: Vec<Expr>, span: Span) -> Expr {
+    pub(super) fn object_call(&mut self, callee: Expr, args: Vec<Expr>, span: Span) -> Expr {
         if let Type::Record(record) = self.types[callee.ty] {
             let methods = self.methods(record, "operator()");
             if !methods.is_empty() {
@@ -111,7 +111,11 @@ impl<'u> Resolver<'u> {
         if matches!(callee.kind, ExprKind::Unsupported(_)) {
             return self.unsupported_with(span, "call of what is not understood".to_owned(), once(callee, args));
         }
-        self.unknown_call("function pointer", once(callee, args), span)
+        let name = match &self.types[callee.ty] {
+            Type::Unknown(name) if !name.is_empty() => name.clone(),
+            _ => "function pointer".to_owned(),
+        };
+        self.unknown_call(&name, once(callee, args), span)
     }
 
     /// A call of a method.
@@ -239,6 +243,11 @@ impl<'u> Resolver<'u> {
             return self.address_of(value);
         }
         let (ty, span) = (value.ty, value.span);
+        // What nothing changes needs no variable.
+        if matches!(self.types[ty], Type::Record(record) if self.records[record].is_fixed) {
+            let pointer = self.pointer(ty, None);
+            return expr(ExprKind::AddressOf(Box::new(value)), pointer, span);
+        }
         let temporary = self.temporary(ty, span);
         let object = expr(ExprKind::Variable(temporary), ty, span);
         let store = expr(ExprKind::Assign(Box::new(object.clone()), Box::new(value)), ty, span);

@@ -1,5 +1,6 @@
 //! The state of a resolution: what has been declared, what has been built, and where it stands.
 
+use super::lambda::References;
 use super::layout::Layout;
 use super::names::type_name;
 use super::program::{
@@ -82,6 +83,8 @@ pub(super) struct Resolver<'u> {
     pub(super) record_decls: Vec<RecordDecl<'u>>,
     /// Records and enums defined inside other declarations, by address of their syntax and scope.
     pub(super) inline_types: FxHashMap<(usize, ScopeId), Written>,
+    /// The records that lambdas have become.
+    pub(super) closures: FxHashMap<RecordId, References>,
     /// The values that enumerations can have, by the scope of their constants, where the language limits them.
     pub(super) enum_ranges: FxHashMap<ScopeId, (i128, i128)>,
     /// Where names are looked up now.
@@ -163,6 +166,7 @@ impl<'u> Resolver<'u> {
             global_instances: FxHashMap::default(),
             record_decls: Vec::new(),
             inline_types: FxHashMap::default(),
+            closures: FxHashMap::default(),
             enum_ranges: FxHashMap::default(),
             scope: ScopeId::default(),
             frame: Frame::none(),

@@ -151,6 +151,8 @@ impl<'u> Resolver<'u> {
             Kind::InitList(entries) if entries.len() == 1 && entries[0].0.is_none() => self.expr(&entries[0].1),
             Kind::InitList(_) => self.unsupported(span, "initialiser list without a type"),
             Kind::Launch { .. } => self.unsupported(span, "kernel launch"),
+            Kind::Lambda(lambda) => self.lambda(lambda, span),
+            Kind::Statements(lambda) => self.statement_expression(lambda, span),
             Kind::Unsupported(reason) => self.unsupported(span, reason.clone()),
         }
     }
@@ -184,6 +186,9 @@ impl<'u> Resolver<'u> {
 
     /// `this`
     pub(super) fn this(&mut self, span: Span) -> Expr {
+        if let Some(captured) = self.captured_this(span) {
+            return captured;
+        }
         match self.frame.this {
             Some(this) => {
                 let ty = self.variables[this].ty;
@@ -214,6 +219,9 @@ impl<'u> Resolver<'u> {
                 None => self.unsupported(span, format!("`{}` depends on itself", path_text(path))),
             },
             Entity::Constant(value, ty) => expr(ExprKind::Int(*value), *ty, span),
+            Entity::Field(record, field) if self.closures.contains_key(record) => {
+                self.captured_field(*record, *field, span)
+            }
             Entity::Field(record, field) => {
                 let this = self.this(span);
                 if matches!(this.kind, ExprKind::Unsupported(_)) {
@@ -224,6 +232,9 @@ impl<'u> Resolver<'u> {
             }
             Entity::Function(_) => self.unsupported(span, format!("function `{}` used as a value", path_text(path))),
             Entity::Pack => self.unsupported(span, "parameter pack"),
+            Entity::Uncaptured => {
+                self.unsupported(span, format!("`{}`, which the lambda does not capture", path_text(path)))
+            }
             _ => self.unsupported(span, format!("`{}` is no value", path_text(path))),
         }
     }

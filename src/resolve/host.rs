@@ -300,6 +300,10 @@ impl<'u> Resolver<'u> {
         if let syntax::ExprKind::Call(callee, args) = &value.kind {
             self.host_call(callee, args, walk);
         }
+        // Names in a lambda may be its own: what it launches is not looked at.
+        if let syntax::ExprKind::Lambda(_) | syntax::ExprKind::Statements(_) = &value.kind {
+            return;
+        }
         for part in parts_of(value) {
             self.host_expr(part, walk);
         }

@@ -171,6 +171,12 @@ pub(super) fn uses<'u>(
                     called.extend(path.segments.last().map(|last| last.name.text.as_str()));
                 }
             }
+            // The calls in a lambda are not looked at.
+            syntax::ExprKind::Lambda(_) | syntax::ExprKind::Statements(_) => visit(part, |inner| {
+                if let syntax::ExprKind::Path(path) = &inner.kind {
+                    open.extend(path.segments.last().map(|last| last.name.text.as_str()));
+                }
+            }),
             syntax::ExprKind::Path(path) if !callees.contains(&std::ptr::from_ref(part)) => {
                 open.extend(path.segments.last().map(|last| last.name.text.as_str()));
             }

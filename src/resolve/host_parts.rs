@@ -28,8 +28,20 @@ pub(super) fn parts_of(value: &syntax::Expr) -> Vec<&syntax::Expr> {
         Kind::Construct(_, args) => args.iter().collect(),
         Kind::InitList(entries) => entries.iter().map(|(_, value)| value).collect(),
         Kind::Launch { kernel, config, args } => std::iter::once(&**kernel).chain(config).chain(args).collect(),
+        Kind::Lambda(lambda) | Kind::Statements(lambda) => parts_of_lambda(lambda),
         _ => Vec::new(),
     }
+}
+
+/// The values of captures and the expressions of the body.
+fn parts_of_lambda(lambda: &syntax::Lambda) -> Vec<&syntax::Expr> {
+    let mut parts: Vec<&syntax::Expr> = lambda.captures.iter().filter_map(|capture| capture.init.as_ref()).collect();
+    for item in lambda.closure.members.iter().flatten() {
+        if let ItemKind::Function(function) = &item.kind {
+            parts.extend(function.body.iter().flatten().flat_map(exprs_of_stmt));
+        }
+    }
+    parts
 }
 
 /// Visits an expression and all its parts, without recurring on them.
@@ -59,6 +71,7 @@ fn parts_of_stmt(stmt: &syntax::Stmt) -> (Vec<&syntax::Expr>, Vec<&syntax::Stmt>
             _ => (Vec::new(), Vec::new()),
         },
         StmtKind::Expr(value) | StmtKind::Return(Some(value)) => (vec![value], Vec::new()),
+        StmtKind::Asm { outputs, inputs, .. } => (outputs.iter().chain(inputs).collect(), Vec::new()),
         StmtKind::If { init, cond, then, otherwise, .. } => {
             let stmts = init.as_deref().into_iter().chain(Some(&**then)).chain(otherwise.as_deref()).collect();
             (vec![cond], stmts)
@@ -222,7 +235,9 @@ fn changed_by<'u>(value: &'u syntax::Expr, changed: &mut Changes<'u>) {
         Kind::Unary(UnaryOp::AddressOf, target) => {
             root_name(target).into_iter().for_each(|name| changed.expose(name));
         }
-        // A lambda may change what it captures; `new` changes nothing.
+        // Whenever it is called.
+        Kind::Lambda(_) | Kind::Statements(_) => changed.add(ANYTHING, value.span),
+        // `new` changes nothing.
         Kind::Unsupported(reason) if !reason.contains("new") && !reason.contains("delete") => {
             changed.add(ANYTHING, value.span);
         }

@@ -59,7 +59,12 @@ impl Resolver<'_> {
     /// A field by index; one that is a reference stands for what it refers to.
     pub(super) fn field(&mut self, object: Expr, record: RecordId, index: usize, span: Span) -> Expr {
         let ty = self.records[record].fields[index].ty;
-        expr(ExprKind::Field(Box::new(object), index), ty, span)
+        let field = expr(ExprKind::Field(Box::new(object), index), ty, span);
+        if self.closures.get(&record).is_some_and(|references| references.contains(&index)) {
+            let pointer = self.load(field);
+            return self.deref(pointer);
+        }
+        field
     }
 
     /// Lanes of a vector; of one that has just been built, the parts themselves.

@@ -28,6 +28,7 @@ mod host_parts;
 mod host_relations;
 mod initial;
 mod kernel;
+mod lambda;
 mod launch_site;
 mod layout;
 mod members;

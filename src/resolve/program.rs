@@ -108,6 +108,8 @@ pub struct Record {
     pub bytes: Option<u64>,
     /// Alignment in bytes.
     pub align: u64,
+    /// Whether nothing changes it once it is made: what a lambda that is not `mutable` has become.
+    pub is_fixed: bool,
 }
 
 /// A field of a record.

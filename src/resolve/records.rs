@@ -57,6 +57,7 @@ impl<'u> Resolver<'u> {
             fields: Vec::new(),
             bytes: None,
             align: 1,
+            is_fixed: false,
         });
         let scope = self.add_scope(Scope { record: Some(record), prefix: format!("{name}::"), ..Scope::inside(bound) });
         self.record_scopes.push(scope);
@@ -172,6 +173,22 @@ impl<'u> Resolver<'u> {
             ItemKind::Unsupported(_) => builder.known = false,
             _ => self.declare_item(member),
         }
+    }
+
+    /// Gives a closure its fields.
+    pub(super) fn lay_out_closure(&mut self, record: RecordId, fields: Vec<(String, TypeId)>) {
+        let index = self.record_origins[record.index()].0;
+        let mut builder = Builder::new(self.record_decls[index].primary);
+        for (name, ty) in fields {
+            let (size, align) = (self.layout().size_of(ty), self.layout().align_of(ty));
+            let offset = builder.place(size, align).unwrap_or(0);
+            builder.fields.push(Field { name, ty, offset, bit_group_bytes: None });
+        }
+        let Builder { fields, align, end, known, .. } = builder;
+        let made = &mut self.records[record];
+        made.bytes = known.then(|| end.max(1).next_multiple_of(align));
+        made.align = align;
+        made.fields = fields;
     }
 
     /// Adds the fields of an anonymous member as the record's own.

@@ -61,6 +61,8 @@ pub(super) enum Entity<'u> {
     Field(RecordId, usize),
     /// A parameter pack, which nothing expands.
     Pack,
+    /// A variable outside of a lambda that does not capture it.
+    Uncaptured,
 }
 
 /// A declared function.
@@ -177,12 +179,22 @@ impl<'u> Resolver<'u> {
     /// The entities of an unqualified name, from the current scope outwards.
     pub(super) fn lookup(&mut self, name: &str) -> Vec<Entity<'u>> {
         let mut scope = Some(self.scope);
+        let mut has_left_lambda = false;
         while let Some(current) = scope {
-            let found = self.lookup_in(current, name);
+            let mut found = self.lookup_in(current, name);
+            if has_left_lambda {
+                for entity in &mut found {
+                    if self.needs_capture(entity) {
+                        *entity = Entity::Uncaptured;
+                    }
+                }
+            }
             if !found.is_empty() {
                 return found;
             }
-            scope = self.scopes[current.0].parent;
+            let Scope { parent, record, .. } = &self.scopes[current.0];
+            has_left_lambda |= record.is_some_and(|record| self.closures.contains_key(&record));
+            scope = *parent;
         }
         Vec::new()
     }

@@ -175,6 +175,9 @@ impl<'u> Resolver<'u> {
         let Some(result) = self.frame.result else {
             let value = self.value(value);
             self.frame.result = Some(value.ty);
+            if value.ty == self.common.void {
+                return returned_void(value, span);
+            }
             return StmtKind::Return(Some(value));
         };
         if self.frame.returns_reference {
@@ -188,11 +191,7 @@ impl<'u> Resolver<'u> {
         if result == self.common.void {
             let value = self.expr(value);
             return match self.types[value.ty] {
-                // The call is made for its effect, and then the function returns.
-                Type::Void => StmtKind::Block(vec![
-                    Stmt { kind: StmtKind::Expr(value), span },
-                    Stmt { kind: StmtKind::Return(None), span },
-                ]),
+                Type::Void => returned_void(value, span),
                 _ => StmtKind::Unsupported("value returned from a function without result".to_owned()),
             };
         }
@@ -388,6 +387,11 @@ impl<'u> Resolver<'u> {
         let call = self.function_call(&constructors, None, Some(object), args, span);
         out.push(Stmt { kind: StmtKind::Expr(call), span });
     }
+}
+
+/// `return f();` without a value: the call is made for its effect, and then the function returns.
+fn returned_void(value: Expr, span: Span) -> StmtKind {
+    StmtKind::Block(vec![Stmt { kind: StmtKind::Expr(value), span }, Stmt { kind: StmtKind::Return(None), span }])
 }
 
 /// Whether a type is `auto`, perhaps behind pointers or a reference.

@@ -13,6 +13,11 @@ impl<'u> Resolver<'u> {
     /// A call of what is not known, its arguments evaluated. In C++ it may take an object by reference: its address
     /// is handed over, too.
     pub(super) fn unknown_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
+        if args.iter().any(|argument| self.holds_code(argument.ty, 0)) {
+            // What that code does, the call may do.
+            let reason = format!("call of '{name}', which is not defined, with code to be called");
+            return self.unsupported_with(span, reason, args);
+        }
         let mut handed = Vec::new();
         for argument in args {
             if self.language != Language::Cuda || !self.may_be_changed(&argument) {
@@ -30,6 +35,25 @@ impl<'u> Resolver<'u> {
             handed.push(self.address_of(argument));
         }
         self.unknown_call_of_values(name, handed, span)
+    }
+
+    /// Whether a value of that type can bring code with it: a lambda, or a pointer to a function.
+    fn holds_code(&self, ty: TypeId, depth: usize) -> bool {
+        if depth > 8 {
+            return true;
+        }
+        match self.types[ty] {
+            Type::Record(record) => {
+                self.closures.contains_key(&record)
+                    || self.records[record].fields.iter().any(|field| self.holds_code(field.ty, depth + 1))
+            }
+            Type::Array { of, .. } => self.holds_code(of, depth + 1),
+            Type::Pointer { to, .. } => match self.types[to] {
+                Type::Record(record) => self.closures.contains_key(&record),
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     /// Whether an argument is an object that a function could write.

@@ -14,6 +14,7 @@
 //! `__kernel` are [`Qualifier`]s.
 
 mod aside;
+mod lambda;
 pub mod literals;
 mod lost;
 mod print;
@@ -22,6 +23,7 @@ mod variable_template;
 pub mod words;
 
 pub use aside::{Aside, AsideKind};
+pub use lambda::{CallOperator, Capture, CaptureList, CaptureMode, Lambda, Mutability, lambda, statement_expression};
 pub use lost::{lost_kernel, lost_name};
 pub use print::print;
 pub use variable_template::of_variable_template;
@@ -505,6 +507,10 @@ pub enum ExprKind {
         /// The arguments.
         args: Vec<Expr>,
     },
+    /// `[captures](params) { body }`
+    Lambda(Box<Lambda>),
+    /// `({ … })`: a lambda that captures everything by reference and is called here.
+    Statements(Box<Lambda>),
     /// What is not understood: the reason.
     Unsupported(String),
 }

@@ -170,6 +170,13 @@ fn record(record: &Record, out: &mut Out) {
     }
 }
 
+/// The members of a record as text.
+fn members(record: &Record) -> String {
+    let mut out = Out::default();
+    items(record.members.as_deref().unwrap_or_default(), &mut out);
+    out.text
+}
+
 fn stmts(stmts: &[Stmt], out: &mut Out) {
     for each in stmts {
         stmt(each, out);

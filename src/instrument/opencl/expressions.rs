@@ -65,6 +65,8 @@ impl<'a> Walker<'a> {
             ExprKind::Construct(_, values) => values.iter().for_each(|value| self.expr(value, Use::Read)),
             ExprKind::InitList(entries) => entries.iter().for_each(|(_, value)| self.expr(value, Use::Read)),
             ExprKind::Launch { .. } => self.leave_out(expr.span, "launch in CUDA's syntax"),
+            ExprKind::Lambda(_) => self.unsupported(expr.span, "lambda expression"),
+            ExprKind::Statements(_) => self.unsupported(expr.span, "statement expression"),
             ExprKind::Unsupported(reason) => self.unsupported(expr.span, reason),
             ExprKind::Int { .. }
             | ExprKind::Float(_)
@@ -125,7 +127,10 @@ impl<'a> Walker<'a> {
                 matches!(self.shape(base), Shape::Array(_) | Shape::Vector(_)) && self.stays_own(base)
             }
             ExprKind::Member { object, arrow, .. } => !arrow && self.stays_own(object),
-            ExprKind::Unary(UnaryOp::Deref, _) | ExprKind::Unsupported(_) => false,
+            ExprKind::Unary(UnaryOp::Deref, _)
+            | ExprKind::Unsupported(_)
+            | ExprKind::Lambda(_)
+            | ExprKind::Statements(_) => false,
             _ => true,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::ty::{member, path, ty};
 use super::unsupported;
-use crate::syntax::{BinaryOp, CastKind, Designator, Expr, ExprKind, PostfixOp, UnaryOp};
+use crate::syntax::{BinaryOp, CaptureMode, CastKind, Designator, Expr, ExprKind, Lambda, PostfixOp, UnaryOp};
 
 /// `a, b, c`
 pub(super) fn list(values: &[Expr]) -> String {
@@ -66,9 +66,30 @@ fn primary(value: &Expr) -> String {
         ExprKind::Launch { kernel, config, args } => {
             format!("{}<<<{}>>>({})", operand(kernel), list(config), list(args))
         }
+        ExprKind::Lambda(written) => lambda(written),
+        ExprKind::Statements(written) => format!("({{{}}})", body(written)),
         ExprKind::Unsupported(reason) => unsupported(reason),
         _ => unreachable!("compound expressions are printed by `expr`"),
     }
+}
+
+/// `[=, &x](int i) { return i; }`, on one line.
+fn lambda(written: &Lambda) -> String {
+    let mode = |mode| if mode == CaptureMode::Reference { "&" } else { "" };
+    let default = written.default.map(|default| if default == CaptureMode::Copy { "=" } else { "&" });
+    let captures = written.captures.iter().map(|capture| {
+        let init = capture.init.as_ref().map(|value| format!(" = {}", expr(value))).unwrap_or_default();
+        format!("{}{}{init}", mode(capture.mode), capture.name.text)
+    });
+    let captures: Vec<String> = default.map(str::to_owned).into_iter().chain(captures).collect();
+    format!("[{}]{}", captures.join(", "), body(written))
+}
+
+/// The call operator of a closure on one line.
+fn body(written: &Lambda) -> String {
+    let lines = super::members(&written.closure);
+    let words: Vec<&str> = lines.split_whitespace().collect();
+    words.join(" ")
 }
 
 fn designator(named: Option<&Designator>) -> String {

@@ -267,6 +267,23 @@ impl Reader<'_> {
         Ok(found)
     }
 
+    /// The parameters and the result type of a lambda, as far as they are written.
+    pub(super) fn lambda_head(&mut self) -> Reading<(Vec<Param>, Option<Type>)> {
+        let mut head = (Vec::new(), None);
+        if self.next() == "(" {
+            let close = self.close(self.at);
+            let found = self.params()?;
+            if found.variadic {
+                return Err(MISFIT);
+            }
+            head.0 = found.params;
+            self.at = close + 1;
+        }
+        self.specifiers_of_lambda();
+        (_, head.1) = self.tail(false)?;
+        Ok(head)
+    }
+
     fn param(&mut self, close: usize) -> Reading<Param> {
         let start = self.at;
         let Specifiers { ty, mut qualifiers, .. } = self.specifiers()?;

@@ -51,9 +51,12 @@ impl Reader<'_> {
             return Ok(ExprKind::InitList(self.init_list(start + 1..end - 1)?));
         }
         let foreign = |reason: &str| Ok(ExprKind::Unsupported(reason.to_owned()));
+        let text = self.text(start);
         match self.map.exact(start, end).ok_or(MISFIT)? {
-            Kind::Lambda => return foreign("lambda expression"),
-            Kind::StatementExpression => return foreign("statement expression"),
+            // What ends with a lambda may be an assignment of it.
+            Kind::Lambda if text == "[" => return self.lambda(start, end),
+            Kind::StatementExpression if text == "(" => return self.statement_expression(start, end),
+            Kind::Lambda | Kind::StatementExpression => return Err(MISFIT),
             Kind::Heap if matches!(self.text(start), "delete" | "::delete") => return foreign("delete expression"),
             Kind::Heap => return foreign("new expression"),
             Kind::Pack => return foreign("pack expansion"),

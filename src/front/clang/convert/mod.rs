@@ -6,12 +6,13 @@
 //! can go unnoticed: tokens without a cursor are [`Confusion`], which ends as `Unsupported` over its range.
 //!
 //! One module for each sort of thing: [`items`] ([`records`], [`templates`]), [`declarations`], [`types`],
-//! [`paths`], [`statements`], [`expressions`], [`attributes`]. They share [`Reader`].
+//! [`paths`], [`statements`], [`expressions`] ([`lambdas`]), [`attributes`]. They share [`Reader`].
 
 mod attributes;
 mod declarations;
 mod expressions;
 mod items;
+mod lambdas;
 mod paths;
 mod records;
 mod statements;

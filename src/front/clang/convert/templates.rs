@@ -36,7 +36,7 @@ impl Reader<'_> {
     }
 
     /// `<typename T, int N = 4>`
-    fn template_params(&mut self) -> Reading<Vec<TemplateParam>> {
+    pub(super) fn template_params(&mut self) -> Reading<Vec<TemplateParam>> {
         self.deeper(|this| {
             this.expect("<")?;
             let mut params = Vec::new();

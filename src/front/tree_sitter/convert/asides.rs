@@ -1,6 +1,6 @@
 //! What syntax has no node for: the expressions and statements inside are converted and kept beside the tree.
 //!
-//! The node itself stays `Unsupported`; nothing here makes a kernel look understood.
+//! The node itself says what was understood; nothing here makes a kernel look better than it does.
 
 use super::{Converter, child_of, children};
 use crate::syntax::{Aside, AsideKind, Name, Stmt, Variable};
@@ -10,7 +10,6 @@ impl Converter<'_> {
     /// Keeps the parts of an expression that is not understood.
     pub(super) fn keep(&mut self, node: Node<'_>) {
         match node.kind() {
-            "lambda_expression" => self.keep_lambda(node),
             "new_expression" | "delete_expression" | "fold_expression" | "parameter_pack_expansion" => {
                 self.keep_values(node);
             }
@@ -19,20 +18,9 @@ impl Converter<'_> {
         }
     }
 
-    fn aside(&mut self, node: Node<'_>, kind: AsideKind) {
+    pub(super) fn aside(&mut self, node: Node<'_>, kind: AsideKind) {
         let span = self.span(node);
         self.result.asides.push(Aside { span, kind });
-    }
-
-    fn keep_lambda(&mut self, node: Node<'_>) {
-        let list = node.child_by_field_name("captures").map(|list| children(list)).unwrap_or_default();
-        let stated = list.into_iter().filter_map(|capture| capture.child_by_field_name("right"));
-        let captures = stated.collect::<Vec<_>>().into_iter().map(|value| self.expr(value)).collect();
-        let declarator = node.child_by_field_name("declarator");
-        let params = declarator.and_then(|declarator| declarator.child_by_field_name("parameters"));
-        let params = params.map(|list| self.params(list)).unwrap_or_default();
-        let body = node.child_by_field_name("body").map(|body| self.block(body)).unwrap_or_default();
-        self.aside(node, AsideKind::Lambda { captures, params, body });
     }
 
     pub(super) fn keep_range_loop(&mut self, node: Node<'_>) {

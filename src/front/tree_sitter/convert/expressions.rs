@@ -1,11 +1,11 @@
-//! Expressions.
+//! Expressions. Lambdas have a file of their own.
 
 use super::{Converter, child_of, children};
 use crate::preprocess::TokenKind;
 use crate::source::Language;
 use crate::syntax::{
-    BinaryOp, CastKind, Designator, Expr, ExprKind, Path, PathSegment, PostfixOp, TemplateArg, Type, TypeKind, UnaryOp,
-    literals, words,
+    self, AsideKind, BinaryOp, CastKind, Designator, Expr, ExprKind, Path, PathSegment, PostfixOp, TemplateArg, Type,
+    TypeKind, UnaryOp, literals, words,
 };
 use tree_sitter::Node;
 
@@ -65,6 +65,7 @@ impl Converter<'_> {
             "compound_literal_expression" => self.compound_literal(node),
             "sizeof_expression" => self.sizeof(node),
             "initializer_list" => ExprKind::InitList(self.init_list(node)),
+            "lambda_expression" => self.lambda(node),
             "extension_expression" => match children(node).first() {
                 Some(&inner) => return self.expr(inner),
                 None => ExprKind::Unsupported(super::SYNTAX_ERROR.into()),
@@ -104,6 +105,12 @@ impl Converter<'_> {
                 let mut inner = self.expr(*inner);
                 inner.span = self.span(node);
                 inner
+            }
+            [only] => {
+                let span = self.span(node);
+                let body = self.block(*only);
+                self.aside(node, AsideKind::Statements(body.clone()));
+                Expr { kind: syntax::statement_expression(body, span), span }
             }
             _ => {
                 self.keep_statements(node);
@@ -530,7 +537,6 @@ fn postfix_inside(operand: Expr, op: PostfixOp, span: crate::source::Span) -> Ex
 /// What users call a construct that syntax has no node for.
 fn reason(kind: &str) -> &'static str {
     match kind {
-        "lambda_expression" => "lambda expression",
         "new_expression" => "new expression",
         "delete_expression" => "delete expression",
         "fold_expression" => "fold expression",

@@ -2,13 +2,14 @@
 //!
 //! One module for each sort of thing: [`items`] ([`functions`], [`records`], [`templates`]), [`types`] with
 //! declarators, [`statements`],
-//! [`expressions`], and [`asides`] for what syntax has no node for. They share [`Converter`]: the tokens, the buffer that was parsed, and a
+//! [`expressions`] ([`lambdas`]), and [`asides`] for what syntax has no node for. They share [`Converter`]: the tokens, the buffer that was parsed, and a
 //! budget of depth, beyond which anything is `Unsupported("nested too deeply")`.
 
 mod asides;
 mod expressions;
 mod functions;
 mod items;
+mod lambdas;
 mod records;
 mod statements;
 mod templates;

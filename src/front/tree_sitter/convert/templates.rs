@@ -51,7 +51,7 @@ impl Converter<'_> {
         items
     }
 
-    fn template_params(&mut self, list: Node<'_>) -> Vec<TemplateParam> {
+    pub(super) fn template_params(&mut self, list: Node<'_>) -> Vec<TemplateParam> {
         let params = children(list);
         params.into_iter().map(|param| self.template_param(param)).collect()
     }
