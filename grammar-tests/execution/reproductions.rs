@@ -29,8 +29,11 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// Fixtures whose programs do not compile for a CPU: they use what they leave undefined on purpose, and assembly.
 const UNDEFINED: &[&str] = &[
+    "fixtures/libraries/block_collectives.cu",
+    "fixtures/libraries/block_items.cu",
     "fixtures/libraries/curand.cu",
     "fixtures/libraries/matrix_fragments.cu",
+    "fixtures/libraries/thread_copies.cu",
     "fixtures/traps/assembly.cu",
     "fixtures/traps/undefined_calls.cu",
     "fixtures/traps/unsupported.cu",

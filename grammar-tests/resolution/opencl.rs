@@ -133,7 +133,8 @@ fn barriers_order_the_memory_that_their_flags_name() {
          work_group_barrier(CLK_LOCAL_MEM_FENCE, memory_scope_device); barrier(f); sub_group_barrier(CLK_LOCAL_MEM_FENCE); mem_fence(CLK_LOCAL_MEM_FENCE); }",
     );
     let found: Vec<Builtin> = statements(&program).into_iter().map(|(builtin, _)| builtin).collect();
-    let barrier = |scope, shared, global| Builtin::Barrier { scope, memory: Some(SyncMemory { shared, global }) };
+    let barrier =
+        |scope, shared, global| Builtin::Barrier { scope, memory: Some(SyncMemory { shared, global, array: None }) };
     assert_eq!(
         found,
         [

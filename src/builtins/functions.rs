@@ -1,7 +1,7 @@
 //! Functions that CUDA and OpenCL define, by name: what they mean and what type their result has.
 
 use super::types::{DOUBLE, FLOAT, HALF, INT, LONG, NamedType, Scalar, UINT, ULONG, named_type};
-use super::{Builtin, WorkItem, annotations, atomics, families};
+use super::{Builtin, Copying, WorkItem, annotations, atomics, families};
 use crate::calculus::{SyncMemory, SyncScope};
 use crate::source::Language;
 
@@ -98,7 +98,7 @@ fn common(name: &str) -> Option<Meaning> {
 
 /// CUDA.
 fn cuda(name: &str) -> Option<Meaning> {
-    let both = SyncMemory { shared: true, global: true };
+    let both = SyncMemory { shared: true, global: true, array: None };
     let barrier = |scope| Builtin::Barrier { scope, memory: Some(both) };
     Some(match name {
         "__syncthreads" => meaning(barrier(SyncScope::Block), ResultType::Void),
@@ -192,9 +192,10 @@ fn cuda(name: &str) -> Option<Meaning> {
         "sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif" => pure(ResultType::Void),
         "modf" | "frexp" => pure(fixed(DOUBLE)),
         "modff" | "frexpf" => pure(fixed(FLOAT)),
-        "__pipeline_memcpy_async" | "memcpy_async" | "__pipeline_commit" | "__pipeline_wait_prior" => {
-            unmodelled("asynchronous copy", true, ResultType::Void)
-        }
+        "__pipeline_memcpy_async" => meaning(Builtin::Copying(Copying::Copy), ResultType::Void),
+        "__pipeline_commit" => meaning(Builtin::Copying(Copying::Commit), ResultType::Void),
+        "__pipeline_wait_prior" => meaning(Builtin::Copying(Copying::WaitPrior), ResultType::Void),
+        "memcpy_async" => unmodelled("asynchronous copy", true, ResultType::Void),
         "malloc" | "free" | "alloca" | "__builtin_alloca" => unmodelled("dynamic memory", true, ResultType::Unknown),
         _ => return super::libraries::library(name).or_else(|| cuda_by_form(name)),
     })
@@ -242,9 +243,9 @@ fn opencl(name: &str) -> Option<Meaning> {
         "mul24" => meaning(Builtin::Mul, ResultType::Common),
         "mad24" => meaning(Builtin::MulAdd, ResultType::Common),
         "async_work_group_copy" | "async_work_group_strided_copy" => {
-            unmodelled("asynchronous copy of a work-group", true, ResultType::Unknown)
+            meaning(Builtin::Copying(Copying::WorkGroupCopy), ResultType::Unknown)
         }
-        "wait_group_events" => unmodelled("wait for asynchronous copies", true, ResultType::Void),
+        "wait_group_events" => meaning(Builtin::Copying(Copying::WaitEvents), ResultType::Void),
         "prefetch" => meaning(Builtin::Fence, ResultType::Void),
         "mad" | "native_sin" | "native_cos" | "native_tan" | "native_exp" | "native_exp2" | "native_exp10"
         | "native_log" | "native_log2" | "native_log10" | "native_sqrt" | "native_rsqrt" | "native_recip"

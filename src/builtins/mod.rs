@@ -7,6 +7,7 @@
 
 mod annotations;
 pub mod atomics;
+pub mod collectives;
 mod families;
 pub mod functions;
 mod libraries;
@@ -104,6 +105,10 @@ pub enum Builtin {
     CachedStore,
     /// A function on the registers that hold a part of a matrix (`wmma`).
     Fragment(Fragment),
+    /// An asynchronous copy.
+    Copying(Copying),
+    /// The meeting of a group of threads in a collective of CUB; the only argument points to its temporary storage.
+    Collective(collectives::Group),
     /// Known, and not modelled.
     Unmodelled {
         /// What it is, in the user's words ("warp shuffle").
@@ -123,6 +128,27 @@ pub enum Random {
     Draw,
     /// Reads and writes it, its last argument: `skipahead(n, state)`.
     Skip,
+}
+
+/// Calls that begin asynchronous copies, and waits for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Copying {
+    /// A thread begins a copy: `__pipeline_memcpy_async(to, from, bytes, zeros)`.
+    Copy,
+    /// It makes a batch of those that it has begun.
+    Commit,
+    /// It waits for all batches but its newest ones, as many as the argument says.
+    WaitPrior,
+    /// It waits for its oldest batch.
+    WaitOldest,
+    /// A group of threads begins a copy: `memcpy_async(group, to, from, bytes)`, without the group.
+    GroupCopy(collectives::Group),
+    /// It waits for all that it has begun.
+    GroupWait(collectives::Group),
+    /// `async_work_group_copy` and its kin.
+    WorkGroupCopy,
+    /// `wait_group_events(number, events)`
+    WaitEvents,
 }
 
 /// What a function of `nvcuda::wmma` does. The lanes of a warp share the elements of a matrix in a way that is not

@@ -515,6 +515,18 @@ pub struct SyncMemory {
     pub shared: bool,
     /// Global memory.
     pub global: bool,
+    /// This one array, whatever is said of the memory that it lies in: a library's own barriers order its own storage.
+    pub array: Option<ArrayId>,
+}
+
+impl SyncMemory {
+    /// A barrier that threads meet at and that orders nothing.
+    pub const NONE: SyncMemory = SyncMemory { shared: false, global: false, array: None };
+
+    /// A barrier that orders one array.
+    pub fn only(array: ArrayId) -> SyncMemory {
+        SyncMemory { array: Some(array), ..SyncMemory::NONE }
+    }
 }
 
 /// Operations of atomics.

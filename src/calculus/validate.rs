@@ -259,7 +259,13 @@ impl Checker<'_> {
                 self.site(*site);
                 self.block(body);
             }
-            Stmt::Sync { site, .. } => self.site(*site),
+            Stmt::Sync { memory, site, .. } => {
+                if let Some(array) = memory.array {
+                    let known = self.kernel.arrays.get(array).is_some();
+                    self.require(known, Invariant::Handles, || format!("array {array:?} does not exist"));
+                }
+                self.site(*site);
+            }
             Stmt::Havoc { var, .. } => {
                 self.var(*var);
             }
@@ -340,7 +346,7 @@ mod tests {
         let mut kernel = text::parse("kernel k() { var i: i32 let i = i }").unwrap();
         kernel.body.push(Stmt::Let { var: VarId::from_index(7), value: ExprId::from_index(0) });
         kernel.body.push(Stmt::Assume { cond: ExprId::from_index(9), basis: Basis::Stated, span: None });
-        let sync = crate::calculus::SyncMemory { shared: true, global: true };
+        let sync = crate::calculus::SyncMemory { shared: true, global: true, array: None };
         let scope = crate::calculus::SyncScope::Block;
         kernel.body.push(Stmt::Sync { scope, memory: sync, site: SiteId::from_index(3) });
         assert_eq!(validate(&kernel).iter().map(|found| found.invariant).collect::<Vec<_>>(), [Invariant::Handles; 3]);

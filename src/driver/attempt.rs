@@ -8,7 +8,7 @@ use super::asking::Helper;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, options};
 use crate::calculus::intervals::{self, Intervals};
-use crate::calculus::{Kernel, SiteId, Space, SyncScope, eval};
+use crate::calculus::{ArrayId, Kernel, SiteId, Space, SyncScope, eval};
 use crate::memory_model::{self, Level};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, Protocol, SyncId};
@@ -16,7 +16,7 @@ use crate::prove::condition::{self, Returned};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Open, Pair, Proof, Scope, SyncQuestion, Warps, rules};
 use crate::source::Language;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// A kernel on its way to a verdict.
@@ -166,18 +166,50 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Which accesses meet, given the syncs that order threads at this level for this memory. A sync in a
+    /// Which accesses to this memory meet, given the syncs that order threads at this level for it. A sync in a
     /// loop counts only if all threads that reach the loop run it equally often.
-    pub(super) fn intervals(&self, level: Level, space: Space, proved: &BTreeSet<SyncId>) -> Intervals {
+    pub(super) fn intervals(&self, level: Level, memory: Memory, proved: &BTreeSet<SyncId>) -> Intervals {
         let uniformity = Uniformity::of(self.protocol, level);
         let orders = |site: SiteId| {
-            self.protocol.syncs.iter().any(|(id, sync)| {
-                let among_equals = proved.contains(&id) && memory_model::orders(sync.scope, sync.memory, space, level);
-                sync.site == site && (among_equals || uniformity.orders(self.protocol, id, space))
+            self.protocol.syncs.iter().filter(|(_, sync)| sync.site == site).any(|(id, sync)| {
+                let (among_equals, uniformly) = match memory {
+                    Memory::Space(space) => (
+                        memory_model::orders(sync.scope, sync.memory, space, level),
+                        uniformity.orders(self.protocol, id, space),
+                    ),
+                    Memory::Array(array) => {
+                        let place = (array, self.kernel.arrays[array].space);
+                        (
+                            memory_model::orders_array(sync.scope, sync.memory, place, level),
+                            uniformity.orders_array(self.protocol, id, array),
+                        )
+                    }
+                };
+                uniformly || among_equals && proved.contains(&id)
             })
         };
         intervals::analyze(self.kernel, &orders)
     }
+
+    /// The memories of that space which are ordered apart, with the arrays in each.
+    fn memories(&self, space: Space) -> BTreeMap<Memory, BTreeSet<ArrayId>> {
+        let own: BTreeSet<ArrayId> = self.protocol.syncs.iter().filter_map(|(_, sync)| sync.memory.array).collect();
+        let mut memories: BTreeMap<Memory, BTreeSet<ArrayId>> = BTreeMap::new();
+        for (id, _) in self.kernel.arrays.iter().filter(|(_, array)| array.space == space) {
+            let memory = if own.contains(&id) { Memory::Array(id) } else { Memory::Space(space) };
+            memories.entry(memory).or_default().insert(id);
+        }
+        memories
+    }
+}
+
+/// Memory whose accesses are ordered by the same syncs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Memory {
+    /// All arrays of a space that have no syncs of their own.
+    Space(Space),
+    /// An array with syncs of its own.
+    Array(ArrayId),
 }
 
 /// The proof of one part of an attempt under way.
@@ -267,12 +299,26 @@ impl Proving<'_, '_, '_, '_> {
             self.rest.too_large = Some(accesses);
             return;
         }
-        let intervals = case.intervals(level, space, proved);
+        for (memory, arrays) in case.memories(space) {
+            self.pairs_of(level, (memory, &arrays), accesses, proved);
+        }
+    }
+
+    /// The pairs of accesses to one memory; there are so many accesses in its space.
+    fn pairs_of(
+        &mut self,
+        level: Level,
+        (memory, arrays): (Memory, &BTreeSet<ArrayId>),
+        accesses: usize,
+        proved: &BTreeSet<SyncId>,
+    ) {
+        let (case, protocol) = (self.case, self.case.protocol);
+        let intervals = case.intervals(level, memory, proved);
         let within_warps = (level == Level::Block && case.has_warp_syncs())
-            .then(|| case.intervals(Level::Warp, space, proved))
+            .then(|| case.intervals(Level::Warp, memory, proved))
             .map(|intervals| condition::pairs(protocol, &intervals, Level::Warp));
-        let in_space = |pair: &Pair| array_space(&protocol.accesses[pair.first]) == space;
-        for pair in condition::pairs(protocol, &intervals, level).into_iter().filter(in_space) {
+        let in_memory = |pair: &Pair| arrays.contains(&protocol.accesses[pair.first].array);
+        for pair in condition::pairs(protocol, &intervals, level).into_iter().filter(in_memory) {
             if self.is_over() {
                 return;
             }

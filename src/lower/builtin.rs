@@ -95,6 +95,8 @@ impl Pass<'_> {
             }
             Builtin::Random(random) => self.random(*random, name, args, call),
             Builtin::Fragment(fragment) => self.fragment(*fragment, name, args, call),
+            Builtin::Copying(copying) => self.copying(*copying, args, call),
+            Builtin::Collective(group) => self.collective(*group, name, args, call),
             Builtin::Unmodelled { reason, touches_memory: true } => {
                 self.give_up_call(format!("{reason} ('{name}')"), args, call)
             }
@@ -204,7 +206,7 @@ impl Pass<'_> {
         }
         let memory = match (memory, flags) {
             (Some(memory), _) => memory,
-            (None, Some(flags)) => SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0 },
+            (None, Some(flags)) => SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0, array: None },
             (None, None) => {
                 self.unsupported(span, "barrier whose flags are not a constant".to_owned());
                 return Value::Void;

@@ -217,8 +217,11 @@ impl Pass<'_> {
             Some(_) => return a(self),
             None => {}
         }
+        let before = self.copies_now();
         let (mut first, a) = self.captured(a);
+        let other = self.other_way(&before);
         let (mut second, b) = self.captured(b);
+        self.join_copies(other);
         self.branch(cond, (&mut first, a), (&mut second, b))
     }
 
@@ -244,7 +247,9 @@ impl Pass<'_> {
             (Some(_), _) => return Value::Scalar(self.condition(b)),
             (None, _) => {}
         }
+        let before = self.copies_now();
         let (mut block, right) = self.captured(|pass| pass.condition(b));
+        self.join_copies(before);
         if block.is_empty() && !self.may_trap(right) {
             return Value::Scalar(match kind {
                 ShortCircuit::And => self.exprs().and(left, right),

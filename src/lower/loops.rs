@@ -115,10 +115,12 @@ impl Pass<'_> {
 
     fn loop_body(&mut self, body: &Stmt, claims: &[HeadClaim<'_>]) -> Body {
         self.frame().jumps.push(Jump { is_loop: true, broken: None, continued: None });
+        let copies = self.copies_now();
         let (mut block, exits) = self.captured(|pass| {
             pass.claim_all(claims);
             pass.stmt(body)
         });
+        self.copies_of_turns(copies, &block);
         let (broken, continued) = self.frame().jumps.pop().map_or((None, None), |jump| (jump.broken, jump.continued));
         if let Some(flag) = continued {
             let no = self.exprs().bool(false);
@@ -418,6 +420,7 @@ fn each_expr(stmts: &[Calculus], visit: &mut impl FnMut(ExprId)) {
 impl Pass<'_> {
     /// `break;`
     pub(super) fn break_out(&mut self, span: Span) -> Exits {
+        self.no_copies_here(span);
         let Some(last) = self.frame().jumps.len().checked_sub(1) else {
             self.unsupported(span, "break outside a loop".to_owned());
             return Exits::default();
@@ -433,6 +436,7 @@ impl Pass<'_> {
 
     /// `continue;`, which passes through switches to the loop.
     pub(super) fn continue_loop(&mut self, span: Span) -> Exits {
+        self.no_copies_here(span);
         let Some(at) = self.frame().jumps.iter().rposition(|jump| jump.is_loop) else {
             self.unsupported(span, "continue outside a loop".to_owned());
             return Exits::default();

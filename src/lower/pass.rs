@@ -1,5 +1,6 @@
 //! One walk over a kernel: the kernel under construction, the open blocks, and the inlining stack.
 
+use super::copies::Copies;
 use super::facts::{Chain, ChainId, Facts, Target, TargetId};
 use super::home::Home;
 use super::layout::Layout;
@@ -57,6 +58,8 @@ pub(super) struct Pass<'p> {
     /// How often each place has called in this pass.
     pub(super) ordinals: FxHashMap<(ChainId, Span), u32>,
     pub(super) temporaries: u32,
+    /// Asynchronous copies that are under way.
+    pub(super) copies: Copies,
     /// Logs of accesses that claims are about.
     pub(super) logs: Vec<Log>,
     /// Whether what is lowered stands in an annotation.
@@ -94,6 +97,7 @@ impl<'p> Pass<'p> {
             units: FxHashMap::default(),
             ordinals: FxHashMap::default(),
             temporaries: 0,
+            copies: Copies::default(),
             logs: Vec::new(),
             in_annotation: false,
             annotation_problem: None,
@@ -123,6 +127,7 @@ impl<'p> Pass<'p> {
             self.kernel.returned = Some(flag);
         }
         self.stmts(body);
+        self.no_copies_here(function.span);
     }
 
     /// The finished kernel.
@@ -156,6 +161,7 @@ impl<'p> Pass<'p> {
 
     /// Adds a statement to the open block.
     pub(super) fn emit(&mut self, stmt: Stmt) {
+        self.watch_copies(&stmt);
         self.statements += 1;
         self.blocks.last_mut().expect("the body's block is open").push(stmt);
     }

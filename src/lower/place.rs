@@ -110,6 +110,9 @@ impl Pass<'_> {
             self.unsupported(span, format!("unknown field of '{}'", record.name));
             return self.lost(ty, "an unknown field");
         };
+        if record.bytes.is_none() && record.is_union && self.is_whole_variable(&base) {
+            return Place { pointer: base.pointer, ty, bits: None };
+        }
         if record.bytes.is_none() {
             return self.lost(ty, &format!("a field of '{}', whose layout is not known", record.name));
         }

@@ -136,8 +136,11 @@ impl Pass<'_> {
             Some(_) => return self.stmt(then),
             None => {}
         }
+        let before = self.copies_now();
         let (then, mut exits) = self.captured(|pass| pass.stmt(then));
+        let other = self.other_way(&before);
         let (otherwise, other_exits) = self.captured(|pass| otherwise.map_or_else(Exits::none, |stmt| pass.stmt(stmt)));
+        self.join_copies(other);
         self.emit_if(cond, then, otherwise);
         exits.add(&other_exits.flags);
         exits.always &= other_exits.always;
@@ -145,6 +148,7 @@ impl Pass<'_> {
     }
 
     fn return_from(&mut self, value: Option<&Expr>, span: Span) -> Exits {
+        self.no_copies_here(span);
         if let Some(expr) = value {
             match self.frame().result {
                 Some(target) => {

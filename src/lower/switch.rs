@@ -33,6 +33,7 @@ impl Pass<'_> {
             self.unsupported(span, "case label inside a nested statement".to_owned());
         }
         self.frame().jumps.push(Jump { is_loop: false, broken: None, continued: None });
+        self.no_copies_here(span);
         let (block, mut exits) = self.captured(|pass| {
             let falls_through = segments.iter().rev().skip(1).any(|segment| !ends_in_jump(segment.body));
             if falls_through { pass.with_fall_through(value, &segments) } else { pass.exclusive(value, &segments) }

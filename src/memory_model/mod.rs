@@ -5,6 +5,7 @@
 
 pub mod passed;
 
+use crate::calculus::ArrayId;
 pub use crate::calculus::{MemoryOrder, Space, SyncMemory, SyncScope};
 
 /// Where two distinct threads stand to each other.
@@ -78,6 +79,12 @@ pub fn orders(scope: SyncScope, memory: SyncMemory, space: Space, level: Level) 
     reaches_memory && scope >= least_scope(level)
 }
 
+/// Whether a barrier of this scope that both threads take part in orders their accesses to one array of that space.
+pub fn orders_array(scope: SyncScope, memory: SyncMemory, (array, space): (ArrayId, Space), level: Level) -> bool {
+    let is_own = memory.array == Some(array) && scope >= least_scope(level);
+    is_own || orders(scope, memory, space, level)
+}
+
 /// Whether two threads at `level` can race on memory of this space at all.
 pub fn may_meet(space: Space, level: Level) -> bool {
     match space {
@@ -113,9 +120,9 @@ pub fn conflict(first: (AccessKind, ByteRange), second: (AccessKind, ByteRange),
 mod tests {
     use super::*;
 
-    const BOTH: SyncMemory = SyncMemory { shared: true, global: true };
-    const LOCAL: SyncMemory = SyncMemory { shared: true, global: false };
-    const GLOBAL: SyncMemory = SyncMemory { shared: false, global: true };
+    const BOTH: SyncMemory = SyncMemory { shared: true, global: true, array: None };
+    const LOCAL: SyncMemory = SyncMemory { shared: true, global: false, array: None };
+    const GLOBAL: SyncMemory = SyncMemory { shared: false, global: true, array: None };
     const LEVELS: [Level; 3] = [Level::Warp, Level::Block, Level::Grid];
 
     fn row(scope: SyncScope, memory: SyncMemory, space: Space) -> [bool; 3] {
@@ -139,6 +146,21 @@ mod tests {
         assert_eq!(row(SyncScope::Block, LOCAL, Space::Global), [false, false, false]);
         assert_eq!(row(SyncScope::Block, GLOBAL, Space::Shared), [false, false, false]);
         assert_eq!(row(SyncScope::Block, GLOBAL, Space::Global), [true, true, false]);
+    }
+
+    #[test]
+    fn a_sync_of_one_array_orders_no_other() {
+        let (own, other) = (ArrayId::from_index(0), ArrayId::from_index(1));
+        let row = |array| {
+            LEVELS.map(|level| orders_array(SyncScope::Block, SyncMemory::only(own), (array, Space::Shared), level))
+        };
+        assert_eq!(row(own), [true, true, false]);
+        assert_eq!(row(other), [false; 3]);
+        assert_eq!(
+            LEVELS.map(|level| orders(SyncScope::Block, SyncMemory::only(own), Space::Shared, level)),
+            [false; 3]
+        );
+        assert!(orders_array(SyncScope::Block, LOCAL, (other, Space::Shared), Level::Block));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! Deliberately absent: values that are equal for reasons of arithmetic (`threadIdx.x / blockDim.x`).
 
 use super::{LoopId, OpaqueId, Origin, Protocol, SyncId, sources};
-use crate::calculus::{Expr, ExprId, GeometryVar, SiteId, Space, VarId};
+use crate::calculus::{ArrayId, Expr, ExprId, GeometryVar, SiteId, Space, VarId};
 use crate::memory_model::{self, Level};
 
 /// What varies between the threads at one level.
@@ -69,6 +69,14 @@ impl Uniformity {
     pub fn orders(&self, protocol: &Protocol, id: SyncId, space: Space) -> bool {
         let sync = &protocol.syncs[id];
         memory_model::orders(sync.scope, sync.memory, space, self.level)
+            && sync.loops.iter().all(|&each| self.holds_for_loop(each))
+    }
+
+    /// Whether a sync orders accesses to one array: as [`Self::orders`], or because it is the array's own.
+    pub fn orders_array(&self, protocol: &Protocol, id: SyncId, array: ArrayId) -> bool {
+        let sync = &protocol.syncs[id];
+        let place = (array, protocol.arrays[array].space);
+        memory_model::orders_array(sync.scope, sync.memory, place, self.level)
             && sync.loops.iter().all(|&each| self.holds_for_loop(each))
     }
 

@@ -161,10 +161,11 @@ impl<'u> Resolver<'u> {
         let Builtin::Barrier { scope, memory: None } = builtin else {
             return builtin;
         };
-        let memory = args
-            .first()
-            .and_then(|flags| self.constant(flags))
-            .map(|flags| SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0 });
+        let memory = args.first().and_then(|flags| self.constant(flags)).map(|flags| SyncMemory {
+            shared: flags & 1 != 0,
+            global: flags & 2 != 0,
+            array: None,
+        });
         // A scope beyond the work-group makes writes visible to more; the same threads wait.
         Builtin::Barrier { scope, memory }
     }

@@ -53,6 +53,11 @@ impl<'u> Resolver<'u> {
                 if let Some(limit) = self.numeric_limit(path, &name, span) {
                     return limit;
                 }
+                let last = path.segments.last();
+                if let Some(ty) = self.collective_type(&name, last).or_else(|| self.copying_type(&name, last)) {
+                    let args = self.arguments(args);
+                    return self.construct_from(ty, args, span);
+                }
                 return self.external_call(&name, template_args, args, span);
             }
         };
@@ -97,6 +102,12 @@ impl<'u> Resolver<'u> {
             let ty = self.named(named);
             return self.construct_from(ty, args, span);
         }
+        if let Some(object) = self.library_function_object(name, &args, span) {
+            return object;
+        }
+        if let Some(copying) = self.copying_function(name, template_args, &args, span) {
+            return copying;
+        }
         self.builtin_call(name, template_args, args, span)
     }
 
@@ -107,6 +118,9 @@ impl<'u> Resolver<'u> {
             if !methods.is_empty() {
                 return self.function_call(&methods, None, Some(callee), args, span);
             }
+        }
+        if let Some(value) = self.called_function_object(&callee, &args, span) {
+            return value;
         }
         if matches!(callee.kind, ExprKind::Unsupported(_)) {
             return self.unsupported_with(span, "call of what is not understood".to_owned(), once(callee, args));
@@ -131,6 +145,12 @@ impl<'u> Resolver<'u> {
                 let callee = self.member(object, name, span);
                 return self.object_call(callee, args, span);
             }
+        }
+        if let Some(collective) = self.collective_of(object.ty) {
+            return self.collective_call(&collective, object, name, args, span);
+        }
+        if let Some(result) = self.pipeline_method(&object, name, &args, span) {
+            return result;
         }
         if let Some(result) = self.group_method(&object, name, &args, span) {
             return result;

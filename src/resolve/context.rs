@@ -87,6 +87,10 @@ pub(super) struct Resolver<'u> {
     pub(super) closures: FxHashMap<RecordId, References>,
     /// The values that enumerations can have, by the scope of their constants, where the language limits them.
     pub(super) enum_ranges: FxHashMap<ScopeId, (i128, i128)>,
+    /// The collectives of CUB that are named, by the type of their temporary storage.
+    pub(super) collectives: FxHashMap<TypeId, super::collectives::Collective>,
+    /// Whether some scope uses the namespace of CUB, which the unit does not declare.
+    pub(super) uses_collectives: bool,
     /// Where names are looked up now.
     pub(super) scope: ScopeId,
     pub(super) frame: Frame,
@@ -167,6 +171,8 @@ impl<'u> Resolver<'u> {
             record_decls: Vec::new(),
             inline_types: FxHashMap::default(),
             closures: FxHashMap::default(),
+            collectives: FxHashMap::default(),
+            uses_collectives: false,
             enum_ranges: FxHashMap::default(),
             scope: ScopeId::default(),
             frame: Frame::none(),

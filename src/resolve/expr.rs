@@ -350,7 +350,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// `a[i]`
-    fn index(&mut self, array: Expr, index: Expr, span: Span) -> Expr {
+    pub(super) fn index(&mut self, array: Expr, index: Expr, span: Span) -> Expr {
         let (array, index) = match (&self.types[array.ty], &self.types[index.ty]) {
             // C allows `3[a]`.
             (Type::Int { .. }, Type::Pointer { .. } | Type::Array { .. }) => (index, array),

@@ -374,6 +374,10 @@ impl<'u> Resolver<'u> {
         match init {
             syntax::Init::Value(value) => self.initial(value, ty),
             syntax::Init::Call(args) | syntax::Init::List(args) => {
+                if self.collective_of(ty).is_some() {
+                    let args = args.iter().map(|argument| self.expr(argument)).collect();
+                    return self.construct_from(ty, args, span);
+                }
                 let is_list = matches!(init, syntax::Init::List(_));
                 let aggregate = matches!(self.types[ty], Type::Array { .. } | Type::Record(_) | Type::Vector { .. });
                 if is_list && aggregate && !self.has_constructor(ty) {

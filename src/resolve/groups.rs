@@ -6,7 +6,7 @@
 use super::context::{Resolver, expr};
 use super::operators::binary_op;
 use super::program::{BinaryOp, Expr, ExprKind, Type};
-use crate::builtins::Builtin;
+use crate::builtins::{Builtin, collectives};
 use crate::calculus::{Axis, GeometryVar, SyncMemory, SyncScope};
 use crate::source::Span;
 use crate::syntax::TemplateArg;
@@ -126,15 +126,28 @@ impl<'u> Resolver<'u> {
             }
             "reduce" | "inclusive_scan" | "exclusive_scan" => {
                 let [group, value, ..] = args else { return None };
-                self.group(group)?;
+                let kind = self.group(group)?;
                 let ty = value.ty;
-                return Some(self.unmodelled_call("reduction over a group", false, name, args, ty, span));
+                let value = self.unmodelled_call("reduction over a group", false, name, args, ty, span);
+                if kind != Group::Tile(32) {
+                    return Some(value);
+                }
+                // The threads of the tile meet. That this orders memory is not promised.
+                let meeting = Builtin::Barrier { scope: SyncScope::Warp, memory: Some(SyncMemory::NONE) };
+                let meeting = expr(ExprKind::Builtin(meeting, name.to_owned(), Vec::new()), self.common.void, span);
+                return Some(expr(ExprKind::Comma(Box::new(meeting), Box::new(value)), ty, span));
             }
             // Function objects for `reduce`: what they compute is never an address.
             "plus" | "less" | "greater" | "bit_and" | "bit_or" | "bit_xor" if args.is_empty() => self.unknown(name),
             "memcpy_async" | "wait" | "wait_prior" => {
                 let [group, ..] = args else { return None };
-                self.group(group)?;
+                let copied = match self.group(group)? {
+                    Group::Block => self.group_copy(collectives::Group::Block, name, args, span),
+                    _ => None,
+                };
+                if copied.is_some() {
+                    return copied;
+                }
                 return Some(self.unmodelled_call("asynchronous copy", true, name, args, self.common.void, span));
             }
             _ => return None,
@@ -157,7 +170,7 @@ impl<'u> Resolver<'u> {
 
     /// The barrier of a group.
     fn group_barrier(&mut self, group: Group, name: &str, span: Span) -> Expr {
-        let memory = Some(SyncMemory { shared: true, global: true });
+        let memory = Some(SyncMemory { shared: true, global: true, array: None });
         let scope = match group {
             Group::Block if name == "sync" => SyncScope::Block,
             Group::Grid if name == "sync" => SyncScope::Grid,

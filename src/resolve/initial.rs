@@ -194,6 +194,9 @@ impl<'u> Resolver<'u> {
 
     /// A value of a type from parts: a vector, a record, or one scalar.
     pub(super) fn construct_from(&mut self, ty: TypeId, parts: Vec<Expr>, span: Span) -> Expr {
+        if self.collective_of(ty).is_some() {
+            return self.collective_object(ty, parts, span);
+        }
         match self.types[ty].clone() {
             Type::Vector { of, lanes } => self.construct_vector(ty, of, lanes, parts, span),
             Type::Record(_) => self.construct_record(ty, parts, span),

@@ -15,9 +15,11 @@
 
 mod builtin_call;
 mod call;
+mod collectives;
 mod constant;
 mod context;
 mod conversion;
+mod copies;
 mod declare;
 mod expr;
 mod function;

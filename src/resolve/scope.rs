@@ -157,10 +157,13 @@ impl<'u> Resolver<'u> {
     /// Looks up the namespaces of `using namespace` directives that had not been declared before.
     fn settle_using(&mut self, scope: ScopeId) {
         for path in std::mem::take(&mut self.scopes[scope.0].pending_using) {
-            if let Some(namespace) = self.namespace_of(path, scope)
-                && namespace != scope
-            {
-                self.scopes[scope.0].using.push(namespace);
+            match self.namespace_of(path, scope) {
+                Some(namespace) if namespace != scope => self.scopes[scope.0].using.push(namespace),
+                Some(_) => {}
+                None => {
+                    let first = path.segments.first().map(|segment| segment.name.text.as_str());
+                    self.uses_collectives |= matches!(first, Some("cub" | "hipcub"));
+                }
             }
         }
     }
@@ -201,10 +204,15 @@ impl<'u> Resolver<'u> {
 
     /// What a path stands for, all but the last segment's template arguments applied.
     pub(super) fn find(&mut self, path: &'u syntax::Path) -> Found<'u> {
-        let Some((last, outer)) = path.segments.split_last() else {
+        self.find_segments(&path.segments, path.global)
+    }
+
+    /// What the first segments of a path stand for.
+    pub(super) fn find_segments(&mut self, segments: &'u [syntax::PathSegment], global: bool) -> Found<'u> {
+        let Some((last, outer)) = segments.split_last() else {
             return Found::External(String::new());
         };
-        let mut scope: Option<ScopeId> = path.global.then_some(ScopeId(0));
+        let mut scope: Option<ScopeId> = global.then_some(ScopeId(0));
         let mut external = String::new();
         for segment in outer {
             let entities = match scope {

@@ -104,7 +104,10 @@ impl<'u> Resolver<'u> {
                 }
                 Written::plain(self.unknown(path_text(path)))
             }
-            Found::External(name) => Written::plain(self.external_type(&name, last)),
+            Found::External(name) => match self.collective_storage(path) {
+                Some(storage) => Written::plain(storage),
+                None => Written::plain(self.external_type(&name, last)),
+            },
         }
     }
 
@@ -113,6 +116,9 @@ impl<'u> Resolver<'u> {
         let short = name.rsplit("::").next().unwrap_or(name);
         if let Some(named) = named_type(self.language, short) {
             return self.named(named);
+        }
+        if let Some(known) = self.collective_type(name, last).or_else(|| self.copying_type(name, last)) {
+            return known;
         }
         // The size of a tile of threads is part of what its methods mean.
         let size = last.and_then(|segment| segment.args.as_ref()).and_then(|args| args.first()).and_then(|argument| {

@@ -2,7 +2,7 @@
 
 use super::history::is_reported;
 use super::memory::{At, Memory};
-use super::program::{AtomicShape, Instruction, Program, Register, Target};
+use super::program::{AtomicShape, Instruction, MEMORIES, Program, Register, Target};
 use super::relate;
 use super::value::{self, Value, mix, reduce};
 use super::{Contents, Event, FailedAssertion, Kind, OutOfBounds, Run, Setup, Sink, Stamp, ThreadId, TrapEvent};
@@ -49,7 +49,7 @@ pub(super) struct ThreadState {
 pub(super) struct Place {
     pub(super) thread: ThreadId,
     /// Stamps for shared and for global memory.
-    pub(super) stamps: [Stamp; 2],
+    pub(super) stamps: [Stamp; MEMORIES],
     pub(super) phase: u32,
 }
 
@@ -396,7 +396,7 @@ impl<S: Sink> Machine<'_, S> {
                 kind,
                 exact,
                 value: value.bits(),
-                stamp: place.stamps[usize::from(shape.space != Space::Shared)],
+                stamp: place.stamps[shape.memory],
                 phase: place.phase,
             };
             self.sink.access(&event, &self.registers[..self.program.variables.len()]);

@@ -147,9 +147,15 @@ pub(super) struct LoopShape {
     pub(super) moves: Option<BinaryOp>,
 }
 
+/// Memories whose syncs are counted apart: shared, global, and so many arrays with syncs of their own. Of further ones
+/// those are not counted, so that runs take accesses for unordered that are ordered.
+pub(super) const MEMORIES: usize = 8;
+
 #[derive(Clone, Debug)]
 pub(super) struct ArrayShape {
     pub(super) space: Space,
+    /// Which of the memories it counts as.
+    pub(super) memory: usize,
     pub(super) bytes: Option<u64>,
     pub(super) is_param: bool,
     /// The size of all accesses, if it is one.
@@ -185,6 +191,8 @@ pub struct Program {
     /// Turns of loops that are counted.
     pub(super) slots: u32,
     pub(super) arrays: Vec<ArrayShape>,
+    /// Arrays with syncs of their own.
+    pub(super) own_syncs: Vec<ArrayId>,
     pub(super) returned: Option<Register>,
     pub(super) exprs: usize,
     pub(super) sites: usize,
@@ -297,8 +305,17 @@ impl<'a> Compiler<'a> {
     fn finish(self) -> Program {
         let kernel = self.kernel;
         let first_temporary = kernel.vars.len() + self.constants.len() + kernel.params.len() + 12;
+        let mut own_syncs: Vec<ArrayId> = self.syncs.iter().filter_map(|sync| sync.memory.array).collect();
+        own_syncs.sort_unstable();
+        own_syncs.dedup();
+        own_syncs.truncate(MEMORIES - 2);
+        let memory = |id: ArrayId, space: Space| match own_syncs.iter().position(|&own| own == id) {
+            Some(own) => 2 + own,
+            None => usize::from(space != Space::Shared),
+        };
         let shape = |(id, array): (ArrayId, &crate::calculus::Array)| ArrayShape {
             space: array.space,
+            memory: memory(id, array.space),
             bytes: array.bytes,
             is_param: array.is_param,
             uniform_access: self.access_sizes.get(id).copied().flatten(),
@@ -308,6 +325,7 @@ impl<'a> Compiler<'a> {
             params: kernel.params.iter().map(|(_, param)| param.ty).collect(),
             registers: first_temporary + self.most_temporaries as usize,
             arrays: kernel.arrays.iter().map(shape).collect(),
+            own_syncs,
             returned: kernel.returned.map(register),
             exprs: kernel.exprs.len(),
             sites: kernel.sites.len(),

@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, Place, Reported, Stop, ThreadState, note_phase};
 use super::memory::Memory;
-use super::program::{Program, SyncShape};
+use super::program::{MEMORIES, Program, SyncShape};
 use super::value::Value;
 use super::{Blocks, Divergence, Run, Setup, Sink, Stamp, ThreadId, WARP, value};
 use crate::calculus::{Geometry, Space, SyncMemory, SyncScope, arithmetic};
@@ -131,12 +131,15 @@ fn run_together<S: Sink>(machine: &mut Machine<'_, S>, ids: &[[u32; 3]]) -> bool
         }
         for block in &mut blocks {
             block.doubt |= doubt;
-            block.release_from_grid(shape.memory);
+            block.release_from_grid(program, shape.memory);
         }
     }
 }
 
 fn is_ordered(program: &Program, memory: SyncMemory, array: crate::calculus::ArrayId) -> bool {
+    if memory.array == Some(array) {
+        return true;
+    }
     match program.arrays[array.index()].space {
         Space::Shared => memory.shared,
         Space::Global | Space::Constant => memory.global,
@@ -161,12 +164,15 @@ enum Status {
     Ended,
 }
 
-/// Syncs passed, by the memory that they order: shared, global.
-type Passed = [u32; 2];
+/// Syncs passed, by the memory that they order: shared, global, and each array that has syncs of its own.
+type Passed = [u32; MEMORIES];
 
-fn count(passed: &mut Passed, memory: SyncMemory) {
+fn count(program: &Program, passed: &mut Passed, memory: SyncMemory) {
     passed[0] += u32::from(memory.shared);
     passed[1] += u32::from(memory.global);
+    for (own, &array) in passed[2..].iter_mut().zip(&program.own_syncs) {
+        *own += u32::from(is_ordered(program, memory, array));
+    }
 }
 
 struct Block {
@@ -206,9 +212,9 @@ impl Block {
             status: vec![Status::Ready; count],
             variables,
             width,
-            warps: vec![[0; 2]; count.div_ceil(WARP as usize)],
-            passed: [0; 2],
-            grid: [0; 2],
+            warps: vec![[0; MEMORIES]; count.div_ceil(WARP as usize)],
+            passed: [0; MEMORIES],
+            grid: [0; MEMORIES],
             phase: 0,
             doubt: false,
         }
@@ -238,7 +244,7 @@ impl Block {
             match apart {
                 Some(_) => {
                     self.doubt = true;
-                    self.release_block(machine, SyncMemory { shared: true, global: true });
+                    self.release_block(machine, SyncMemory { shared: true, global: true, array: None });
                 }
                 None if shape.scope >= SyncScope::Grid => return Outcome::AtGrid(sync),
                 None => self.release_block(machine, shape.memory),
@@ -254,8 +260,8 @@ impl Block {
         }
     }
 
-    fn stamps(&self, warp: usize) -> [Stamp; 2] {
-        [0, 1].map(|memory| Stamp {
+    fn stamps(&self, warp: usize) -> [Stamp; MEMORIES] {
+        std::array::from_fn(|memory| Stamp {
             warp: self.warps[warp][memory],
             block: self.passed[memory],
             grid: self.grid[memory],
@@ -339,7 +345,7 @@ impl Block {
             |thread| thread.block == index && members.contains(&(thread.thread as usize)),
             |array| is_ordered(program, shape.memory, array),
         );
-        count(&mut self.warps[warp], shape.memory);
+        count(program, &mut self.warps[warp], shape.memory);
         for thread in members {
             // Threads of the warp that wait for the block go on waiting.
             if let Status::Waiting(sync) = self.status[thread]
@@ -354,19 +360,19 @@ impl Block {
         let program = machine.program;
         let index = self.index;
         machine.memory.publish(|thread| thread.block == index, |array| is_ordered(program, memory, array));
-        self.pass(memory);
+        self.pass(program, memory);
     }
 
-    fn release_from_grid(&mut self, memory: SyncMemory) {
-        count(&mut self.grid, memory);
-        self.pass(memory);
+    fn release_from_grid(&mut self, program: &Program, memory: SyncMemory) {
+        count(program, &mut self.grid, memory);
+        self.pass(program, memory);
     }
 
     /// All threads that wait go on, one block sync later.
-    fn pass(&mut self, memory: SyncMemory) {
-        count(&mut self.passed, memory);
+    fn pass(&mut self, program: &Program, memory: SyncMemory) {
+        count(program, &mut self.passed, memory);
         for warp in &mut self.warps {
-            count(warp, memory);
+            count(program, warp, memory);
         }
         self.phase += 1;
         for status in &mut self.status {

@@ -224,10 +224,11 @@ impl<'a> KernelPrinter<'a> {
             Stmt::For(counted) => return self.counted(counted, depth),
             Stmt::Loop { test, body, site } => return self.looped(*test, body, *site, depth),
             Stmt::Sync { scope, memory, site } => {
-                let SyncMemory { shared, global } = *memory;
+                let SyncMemory { shared, global, array } = *memory;
                 let site = self.site(*site);
                 let memory = [if shared { "shared " } else { "" }, if global { "global " } else { "" }].concat();
-                format!("sync {} {memory}{site}", word(SCOPES, scope))
+                let array = array.map_or(String::new(), |array| format!("only {} ", self.array(array)));
+                format!("sync {} {memory}{array}{site}", word(SCOPES, scope))
             }
             Stmt::Havoc { var, reason, .. } => format!("havoc {} {}", self.var(*var), reason_text(reason)),
             Stmt::Assume { cond, basis, .. } => {

@@ -3,7 +3,7 @@
 use super::guards::{Polarity, implied};
 use super::{ParseError, REASONS};
 use crate::calculus::text::{BASES, MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
-use crate::calculus::{Basis, ExprId, HavocReason, ScalarType, SiteId, SyncMemory, VarId};
+use crate::calculus::{Basis, ExprId, HavocReason, ScalarType, SiteId, VarId};
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{
     Access, Before, Carried, Claim, Fact, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol, Reason, Role,
@@ -218,7 +218,7 @@ impl Reader<'_> {
 
     fn sync(&mut self) -> Parsed<Node> {
         let scope = self.parser.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
-        let memory = SyncMemory { shared: self.parser.take_word("shared"), global: self.parser.take_word("global") };
+        let memory = self.parser.sync_memory()?;
         let site = self.parser.site()?;
         let guards = self.when_other()?;
         let reasons = self.exactness()?;

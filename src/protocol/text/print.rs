@@ -160,8 +160,9 @@ impl Printer<'_> {
 
     fn sync(&mut self, id: SyncId) -> String {
         let sync = &self.protocol.syncs[id];
-        let SyncMemory { shared, global } = sync.memory;
-        let memory = [if shared { " shared" } else { "" }, if global { " global" } else { "" }].concat();
+        let SyncMemory { shared, global, array } = sync.memory;
+        let array = array.map_or(String::new(), |array| format!(" only {}", self.text.array(array)));
+        let memory = [if shared { " shared" } else { "" }, if global { " global" } else { "" }, &array].concat();
         let site = self.text.site(sync.site);
         let marks = [self.when_other(&sync.guards), self.exactness(&sync.reasons)].concat();
         format!("sync {}{memory} {site}{marks}", word(SCOPES, &sync.scope))

@@ -43,8 +43,7 @@ impl Parser<'_> {
             "loop" => self.looped(),
             "sync" => {
                 let scope = self.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
-                let memory = SyncMemory { shared: self.take_word("shared"), global: self.take_word("global") };
-                Ok(Stmt::Sync { scope, memory, site: self.site()? })
+                Ok(Stmt::Sync { scope, memory: self.sync_memory()?, site: self.site()? })
             }
             "havoc" => self.havoc(),
             "assert" => Ok(Stmt::Assert { cond: self.expr(ScalarType::Bool)?, site: self.site()? }),
@@ -53,6 +52,13 @@ impl Parser<'_> {
                 None => self.error_before(format!("`{word}` does not start a statement")),
             },
         }
+    }
+
+    /// The memory that a barrier orders: `shared global only a`.
+    pub(crate) fn sync_memory(&mut self) -> Parsed<SyncMemory> {
+        let (shared, global) = (self.take_word("shared"), self.take_word("global"));
+        let array = if self.take_word("only") { Some(self.array_ref()?) } else { None };
+        Ok(SyncMemory { shared, global, array })
     }
 
     fn assignment(&mut self) -> Parsed<Stmt> {

@@ -1,0 +1,359 @@
+//! Asynchronous copies: the bytes are read and written at some moment between the call and the wait that covers it.
+//!
+//! A copy is lowered to its accesses where it is called. That is right as long as no barrier stands between the call and
+//! its wait, since it does not matter for races where in an interval an access is. What else could tell the moment, or
+//! could come between, is not modelled and said to be so: a barrier while a copy is under way, an access of the program
+//! to memory that is being copied, a copy that is under way from one turn of a loop to the next.
+//!
+//! A copy that a group makes together reads and writes each byte by some thread of the group. So every thread may write
+//! all of them, and these writes do not conflict with each other.
+//!
+//! Deliberately absent: whether two copies of one thread overlap.
+
+use super::access::Touch;
+use super::pass::Pass;
+use super::value::{Base, Pointer, Value};
+use crate::builtins::Copying;
+use crate::builtins::collectives::Group;
+use crate::calculus::{
+    Access, ArrayId, AtomicOp, BinaryOp, ExprId, HavocReason, MemoryOrder, ScalarType, SiteId, Space, Stmt, SyncMemory,
+    SyncScope,
+};
+use crate::resolve::program::Expr;
+use crate::source::Span;
+use std::collections::BTreeSet;
+
+/// Copies that are under way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Copies {
+    pending: Vec<Copy>,
+    /// Whether what is emitted is part of a copy.
+    is_copying: bool,
+    /// The accesses that are.
+    sites: BTreeSet<SiteId>,
+}
+
+/// A copy that is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Copy {
+    reads: Vec<ArrayId>,
+    writes: Vec<ArrayId>,
+    /// Batches that were committed after its own one; `None` before its own one is.
+    newer: Option<u32>,
+    /// The group that makes it together.
+    group: Option<Group>,
+    /// Whether an event of its own tells of it.
+    has_event: bool,
+    /// Whether it was begun in a loop, so that it stands for several.
+    is_repeated: bool,
+}
+
+impl Pass<'_> {
+    /// A call that begins copies, or waits for them.
+    pub(super) fn copying(&mut self, copying: Copying, args: &[Expr], call: &Expr) -> Value {
+        let span = call.span;
+        match copying {
+            Copying::Copy => self.copy_of_thread(args, call),
+            Copying::Commit => {
+                self.evaluate(args);
+                for copy in self.copies.pending.iter_mut().filter(|copy| copy.group.is_none()) {
+                    copy.newer = Some(copy.newer.map_or(0, |newer| newer + 1));
+                }
+                Value::Void
+            }
+            Copying::WaitPrior => {
+                let newest = args.first().map(|arg| self.scalar(arg));
+                let newest = newest.and_then(|newest| self.kernel.exprs.as_int(newest));
+                match newest.map(u32::try_from) {
+                    Some(Ok(newest)) => {
+                        self.copies.pending.retain(|copy| copy.newer.is_none_or(|newer| newer < newest))
+                    }
+                    _ => self.unsupported(span, "wait for a number of copies that is not a constant".to_owned()),
+                }
+                Value::Void
+            }
+            Copying::WaitOldest => {
+                self.evaluate(args);
+                let oldest = self.copies.pending.iter().filter_map(|copy| copy.newer).max();
+                self.copies.pending.retain(|copy| copy.is_repeated || copy.newer.is_none() || copy.newer != oldest);
+                Value::Void
+            }
+            Copying::GroupCopy(group) => self.copy_of_group(group, args, call),
+            Copying::GroupWait(group) => {
+                self.evaluate(args);
+                self.wait_for_group(group, span);
+                Value::Void
+            }
+            Copying::WorkGroupCopy => self.work_group_copy(args, call),
+            Copying::WaitEvents => self.wait_for_events(args, span),
+        }
+    }
+
+    fn evaluate(&mut self, args: &[Expr]) {
+        for arg in args {
+            self.value(arg);
+        }
+    }
+
+    /// `__pipeline_memcpy_async(to, from, bytes, zeros)`: the last bytes written are zeros that nothing is read for.
+    fn copy_of_thread(&mut self, args: &[Expr], call: &Expr) -> Value {
+        let [to, from, bytes, rest @ ..] = args else { return self.missing(call) };
+        let (to, from, bytes) = (self.pointer(to), self.pointer(from), self.scalar(bytes));
+        let bytes = self.exprs().convert(ScalarType::I64, bytes);
+        let read = match rest.first() {
+            Some(zeros) => {
+                let zeros = self.scalar(zeros);
+                let zeros = self.exprs().convert(ScalarType::I64, zeros);
+                self.exprs().binary(BinaryOp::Sub, bytes, zeros)
+            }
+            None => bytes,
+        };
+        self.while_copying(|pass| {
+            pass.move_bytes(&from, Touch::Read, read, call.span);
+            pass.move_bytes(&to, Touch::Write, bytes, call.span);
+        });
+        self.begin(&from, &to, None, false);
+        Value::Void
+    }
+
+    /// `memcpy_async(group, to, from, bytes)`, without the group.
+    fn copy_of_group(&mut self, group: Group, args: &[Expr], call: &Expr) -> Value {
+        let [to, from, bytes] = args else { return self.missing(call) };
+        let (to, from, bytes) = (self.pointer(to), self.pointer(from), self.scalar(bytes));
+        self.copy_together(group, (&to, bytes), (&from, bytes), call.span);
+        self.begin(&from, &to, Some(group), false);
+        Value::Void
+    }
+
+    /// `async_work_group_copy(to, from, number, event)`, and with a stride before the event.
+    fn work_group_copy(&mut self, args: &[Expr], call: &Expr) -> Value {
+        let (to, from, number, stride, event) = match args {
+            [to, from, number, event] => (to, from, number, None, event),
+            [to, from, number, stride, event] => (to, from, number, Some(stride), event),
+            _ => return self.missing(call),
+        };
+        let size = self.layout.pointee(to.ty).map_or(1, |ty| self.layout.size(ty));
+        let (to, from, number) = (self.pointer(to), self.pointer(from), self.scalar(number));
+        let number = self.exprs().convert(ScalarType::I64, number);
+        let size = self.offset(size);
+        let bytes = self.exprs().binary(BinaryOp::Mul, number, size);
+        // The elements in global memory lie so far apart; what is between them is taken for copied, too.
+        let spread = match stride {
+            Some(stride) => {
+                let stride = self.scalar(stride);
+                let stride = self.exprs().convert(ScalarType::I64, stride);
+                self.exprs().binary(BinaryOp::Mul, bytes, stride)
+            }
+            None => bytes,
+        };
+        let of_space = |pass: &Self, pointer: &Pointer| if pass.is_shared(pointer) { bytes } else { spread };
+        let (written, read) = (of_space(self, &to), of_space(self, &from));
+        let event = self.value(event);
+        let is_new = matches!(event, Value::Scalar(event) if self.kernel.exprs.as_int(event) == Some(0))
+            || matches!(event, Value::Pointer(ref event) if self.is_null(event));
+        self.copy_together(Group::Block, (&to, written), (&from, read), call.span);
+        self.begin(&from, &to, Some(Group::Block), is_new);
+        self.unknown_value(call.ty, &HavocReason::Other("an event".to_owned()), call.span)
+    }
+
+    fn is_null(&self, pointer: &Pointer) -> bool {
+        matches!(pointer.base, Base::Target(target) if matches!(self.homes.get(target), Some(super::home::Home::Null)))
+    }
+
+    fn is_shared(&self, pointer: &Pointer) -> bool {
+        self.arrays_behind(pointer).iter().all(|&array| self.kernel.arrays[array].space == Space::Shared)
+    }
+
+    /// All threads of the group meet, and each may touch every byte.
+    fn copy_together(&mut self, group: Group, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
+        let site = self.site(span);
+        self.emit(Stmt::Sync { scope: scope_of(group), memory: SyncMemory::NONE, site });
+        let reason = HavocReason::Other("which thread copies which byte".to_owned());
+        let does = self.havoc(ScalarType::Bool, reason, span);
+        let (block, ()) = self.captured(|pass| {
+            pass.while_copying(|pass| {
+                pass.move_bytes(from.0, Touch::Read, from.1, span);
+                pass.write_together(to, span);
+            });
+        });
+        self.emit_if(does, block, Vec::new());
+    }
+
+    /// Writes that do not conflict with each other, as if they were atomic.
+    fn write_together(&mut self, (to, bytes): (&Pointer, ExprId), span: Span) {
+        let (writes, ()) = self.captured(|pass| pass.move_bytes(to, Touch::Write, bytes, span));
+        let together = writes.into_iter().map(as_one).collect();
+        self.emit_all(together);
+    }
+
+    /// Whatever a group has begun is done, and all its threads know.
+    fn wait_for_group(&mut self, group: Group, span: Span) {
+        let (done, pending): (Vec<Copy>, Vec<Copy>) =
+            std::mem::take(&mut self.copies.pending).into_iter().partition(|copy| copy.group == Some(group));
+        let mut written: Vec<ArrayId> = done.into_iter().flat_map(|copy| copy.writes).collect();
+        written.sort_unstable();
+        written.dedup();
+        for array in written {
+            let site = self.site(span);
+            self.emit(Stmt::Sync { scope: scope_of(group), memory: SyncMemory::only(array), site });
+        }
+        self.copies.pending = pending;
+    }
+
+    /// `wait_group_events(number, events)`
+    fn wait_for_events(&mut self, args: &[Expr], span: Span) -> Value {
+        let [number, events, ..] = args else { return Value::Void };
+        let number = self.scalar(number);
+        let number = self.kernel.exprs.as_int(number);
+        self.effect(events);
+        let begun = self.copies.pending.iter().filter(|copy| copy.has_event).count();
+        let is_repeated = self.copies.pending.iter().any(|copy| copy.is_repeated);
+        if is_repeated || number.is_none_or(|number| usize::try_from(number).is_ok_and(|number| number < begun)) {
+            self.unsupported(span, "wait for some of the copies that are under way".to_owned());
+        }
+        self.wait_for_group(Group::Block, span);
+        Value::Void
+    }
+
+    fn while_copying(&mut self, action: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.copies.is_copying, true);
+        action(self);
+        self.copies.is_copying = before;
+    }
+
+    /// A copy has begun.
+    fn begin(&mut self, from: &Pointer, to: &Pointer, group: Option<Group>, has_event: bool) {
+        let (reads, writes) = (self.arrays_behind(from), self.arrays_behind(to));
+        self.copies.pending.push(Copy { reads, writes, newer: None, group, has_event, is_repeated: false });
+    }
+
+    fn arrays_behind(&self, pointer: &Pointer) -> Vec<ArrayId> {
+        match &pointer.base {
+            Base::Target(target) => self.array_of(*target).into_iter().collect(),
+            Base::OneOf { targets, .. } => targets.iter().filter_map(|&target| self.array_of(target)).collect(),
+            Base::Unknown(_) => Vec::new(),
+        }
+    }
+
+    /// A statement is about to be emitted: what it does while a copy is under way may not be modelled.
+    pub(super) fn watch_copies(&mut self, stmt: &Stmt) {
+        if self.copies.is_copying {
+            if let Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } = stmt {
+                self.copies.sites.insert(access.site);
+            }
+            return;
+        }
+        if self.copies.pending.is_empty() {
+            return;
+        }
+        match stmt {
+            Stmt::Sync { site, memory, .. } if *memory != SyncMemory::NONE => {
+                let span = self.kernel.sites[*site].span;
+                self.give_up_copies(span, "barrier while an asynchronous copy is under way");
+            }
+            Stmt::Read { access, .. } => self.watch_access(access, Touch::Read),
+            Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => self.watch_access(access, Touch::Write),
+            _ => {}
+        }
+    }
+
+    /// A loop has been lowered whose body is `block`: what is under way at its end is so at the start of its next turn, and
+    /// what was under way before it may still be.
+    pub(super) fn copies_of_turns(&mut self, before: Copies, block: &[Stmt]) {
+        self.join_copies(before);
+        for copy in &mut self.copies.pending {
+            copy.is_repeated = true;
+        }
+        self.watch_again(block);
+    }
+
+    fn watch_again(&mut self, block: &[Stmt]) {
+        for stmt in block {
+            match stmt {
+                Stmt::If { then, otherwise, .. } => {
+                    self.watch_again(then);
+                    self.watch_again(otherwise);
+                }
+                Stmt::For(counted) => self.watch_again(&counted.body),
+                Stmt::Loop { body, .. } => self.watch_again(body),
+                Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. }
+                    if self.copies.sites.contains(&access.site) => {}
+                stmt => self.watch_copies(stmt),
+            }
+        }
+    }
+
+    fn watch_access(&mut self, access: &Access, touch: Touch) {
+        let meets = |copy: &Copy| {
+            copy.writes.contains(&access.array) || touch == Touch::Write && copy.reads.contains(&access.array)
+        };
+        if !self.copies.pending.iter().any(meets) {
+            return;
+        }
+        let name = self.kernel.arrays[access.array].name.clone();
+        if let Some(span) = self.kernel.sites[access.site].span {
+            let reason = format!("access to '{name}' while an asynchronous copy of it may be under way");
+            self.unsupported_on(span, reason, vec![access.array]);
+        }
+    }
+
+    /// Copies must not be under way here: their moment would not be known.
+    pub(super) fn no_copies_here(&mut self, span: Span) {
+        if !self.copies.pending.is_empty() {
+            self.give_up_copies(Some(span), "asynchronous copy that is under way into or out of a loop or function");
+        }
+    }
+
+    fn give_up_copies(&mut self, span: Option<Span>, reason: &str) {
+        self.copies.pending.clear();
+        let function = self.program.functions[self.frames[0].function].span;
+        self.unsupported(span.unwrap_or(function), reason.to_owned());
+    }
+
+    /// What is under way, to come back to.
+    pub(super) fn copies_now(&self) -> Copies {
+        self.copies.clone()
+    }
+
+    /// Goes back to what was under way before, and returns what is now.
+    pub(super) fn other_way(&mut self, before: &Copies) -> Copies {
+        std::mem::replace(&mut self.copies, before.clone())
+    }
+
+    /// Two ways meet: what is under way at the end of either is.
+    pub(super) fn join_copies(&mut self, other: Copies) {
+        for copy in other.pending {
+            if !self.copies.pending.contains(&copy) {
+                self.copies.pending.push(copy);
+            }
+        }
+    }
+}
+
+fn scope_of(group: Group) -> SyncScope {
+    match group {
+        Group::Block => SyncScope::Block,
+        Group::Warp => SyncScope::Warp,
+    }
+}
+
+/// A write, also inside loops and conditions, as one that does not conflict with itself in other threads.
+fn as_one(stmt: Stmt) -> Stmt {
+    let all = |body: Vec<Stmt>| body.into_iter().map(as_one).collect();
+    match stmt {
+        Stmt::Write { access, .. } => Stmt::Atomic {
+            var: None,
+            access,
+            op: AtomicOp::Or,
+            operands: Vec::new(),
+            order: MemoryOrder::Relaxed,
+            scope: SyncScope::Block,
+        },
+        Stmt::If { cond, then, otherwise } => Stmt::If { cond, then: all(then), otherwise: all(otherwise) },
+        Stmt::For(mut counted) => {
+            counted.body = all(counted.body);
+            Stmt::For(counted)
+        }
+        other => other,
+    }
+}

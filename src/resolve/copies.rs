@@ -1,0 +1,103 @@
+//! Asynchronous copies of CUDA's C++ library (`cuda::memcpy_async` with a pipeline of one thread) and of cooperative
+//! groups.
+//!
+//! Deliberately absent: pipelines that threads share, barriers that copies arrive at; they stay calls that are not
+//! modelled.
+
+use super::context::{Resolver, expr};
+use super::program::{Expr, ExprKind, Type, TypeId};
+use crate::builtins::collectives::Group;
+use crate::builtins::{Builtin, Copying};
+use crate::source::Span;
+use crate::syntax::{self, PathSegment, TemplateArg};
+
+/// The type of a pipeline of one thread.
+const PIPELINE: &str = "cuda::pipeline<thread_scope_thread>";
+
+impl<'u> Resolver<'u> {
+    /// A type of the library that means more than its name: a pipeline of one thread, an aligned size.
+    pub(super) fn copying_type(&mut self, name: &str, segment: Option<&'u PathSegment>) -> Option<TypeId> {
+        match name {
+            "cuda::aligned_size_t" => Some(self.common.ulong),
+            "cuda::pipeline" => {
+                let first = segment?.args.as_deref()?.first()?;
+                (last_name(first)? == "thread_scope_thread").then(|| self.unknown(PIPELINE))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_pipeline(&self, value: &Expr) -> bool {
+        matches!(&self.types[value.ty], Type::Unknown(name) if name == PIPELINE)
+    }
+
+    /// A free function of the library; `None` if it is none that is modelled.
+    pub(super) fn copying_function(
+        &mut self,
+        name: &str,
+        template_args: Option<&'u [TemplateArg]>,
+        args: &[Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        match (name, args) {
+            ("cuda::make_pipeline", []) => {
+                let ty = self.unknown(PIPELINE);
+                Some(expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), Vec::new()), ty, span))
+            }
+            ("cuda::memcpy_async", [to, from, bytes, pipeline]) if self.is_pipeline(pipeline) => {
+                Some(self.copying(Copying::Copy, name, &[to, from, bytes], span))
+            }
+            ("cuda::pipeline_consumer_wait_prior", [pipeline]) if self.is_pipeline(pipeline) => {
+                let newest = match template_args? {
+                    [TemplateArg::Value(newest)] => self.constant_of(newest)?,
+                    _ => return None,
+                };
+                let newest = expr(ExprKind::Int(newest), self.common.ulong, span);
+                Some(self.copying(Copying::WaitPrior, name, &[&newest], span))
+            }
+            _ => None,
+        }
+    }
+
+    /// A method of a pipeline of one thread; `None` if the object is none.
+    pub(super) fn pipeline_method(&mut self, object: &Expr, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
+        if !self.is_pipeline(object) || !args.is_empty() {
+            return None;
+        }
+        match name {
+            "producer_commit" => Some(self.copying(Copying::Commit, name, &[], span)),
+            "consumer_wait" => Some(self.copying(Copying::WaitOldest, name, &[], span)),
+            // A pipeline of one thread has room for what the thread begins.
+            "producer_acquire" | "consumer_release" => {
+                Some(expr(ExprKind::Builtin(Builtin::Nothing, name.to_owned(), Vec::new()), self.common.void, span))
+            }
+            _ => None,
+        }
+    }
+
+    /// `memcpy_async(block, to, from, bytes)` and `wait(block)` of cooperative groups.
+    pub(super) fn group_copy(&mut self, group: Group, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
+        match (name, args) {
+            ("memcpy_async", [_, to, from, bytes]) => {
+                Some(self.copying(Copying::GroupCopy(group), name, &[to, from, bytes], span))
+            }
+            ("wait", [_]) => Some(self.copying(Copying::GroupWait(group), name, &[], span)),
+            _ => None,
+        }
+    }
+
+    fn copying(&mut self, copying: Copying, name: &str, args: &[&Expr], span: Span) -> Expr {
+        let args = args.iter().map(|&argument| self.load(argument.clone())).collect();
+        expr(ExprKind::Builtin(Builtin::Copying(copying), name.to_owned(), args), self.common.void, span)
+    }
+}
+
+/// The last name of an argument that is a path.
+fn last_name(argument: &TemplateArg) -> Option<&str> {
+    let path = match argument {
+        TemplateArg::Value(syntax::Expr { kind: syntax::ExprKind::Path(path), .. }) => path,
+        TemplateArg::Type(syntax::Type { kind: syntax::TypeKind::Named(path), .. }) => path,
+        _ => return None,
+    };
+    Some(&path.segments.last()?.name.text)
+}
