@@ -339,6 +339,8 @@ pub enum Origin {
         array: ArrayId,
         /// Site of the atomic.
         site: SiteId,
+        /// What tells it from what other atomics return, if it was drawn from a counter.
+        ticket: Option<Ticket>,
     },
     /// A havoc of the calculus.
     Havoc(HavocReason),
@@ -367,6 +369,20 @@ pub enum Origin {
         /// Its arguments.
         args: Vec<ExprId>,
     },
+}
+
+/// A number that was drawn from a counter: what an atomic returned that added a constant to a cell of memory.
+///
+/// There is one only if every atomic that touches the array adds a constant of the same sign to as many bytes. So of
+/// two numbers that are drawn from one cell, between which nothing else writes there, the later one is the earlier one
+/// and what that one added, at least, unless the counter wraps. Whether nothing else writes is for the user of the
+/// ticket to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// Offset of the cell.
+    pub offset: ExprId,
+    /// What was added; not zero.
+    pub step: i64,
 }
 
 /// A condition that holds under guards.

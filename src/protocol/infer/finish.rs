@@ -79,7 +79,8 @@ pub(in crate::protocol) fn described_by(origin: &Origin) -> Vec<ExprId> {
         Origin::Function { args, .. } => args.clone(),
         Origin::Loop { from, .. } => from.clone(),
         Origin::Complex { value } => vec![*value],
-        Origin::Atomic { .. } | Origin::Havoc(_) => Vec::new(),
+        Origin::Atomic { ticket, .. } => ticket.iter().map(|ticket| ticket.offset).collect(),
+        Origin::Havoc(_) => Vec::new(),
     }
 }
 
@@ -212,7 +213,10 @@ impl<'p> Mover<'p> {
                     }
                 }
                 Origin::Complex { value } => *value = self.expr(*value),
-                Origin::Atomic { .. } | Origin::Havoc(_) => {}
+                Origin::Atomic { ticket, .. } => {
+                    ticket.iter_mut().for_each(|ticket| ticket.offset = self.expr(ticket.offset));
+                }
+                Origin::Havoc(_) => {}
             }
             self.to.opaques.push(opaque);
         }

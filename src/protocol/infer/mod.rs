@@ -21,8 +21,9 @@ mod reasons;
 mod state;
 #[cfg(test)]
 mod tests;
+mod tickets;
 
-use super::{Access, Before, Claim, Fact, Node, Protocol, Sync};
+use super::{Access, Before, Claim, Fact, Node, Protocol, Sync, Ticket};
 use crate::calculus::{self, Basis, ExprId, Kernel, Space, Stmt, Unsupported};
 use crate::memory_model::AccessKind;
 use state::{Mode, State};
@@ -40,6 +41,7 @@ pub fn infer(kernel: &Kernel) -> Protocol {
         state.note_assignments();
         state.out.body = statements(&mut state, &kernel.body);
     }
+    tickets::keep(&mut state);
     let mut protocol = finish::compact(&state.out);
     super::stability::mark(&mut protocol, kernel);
     super::uniform::mark(&mut protocol);
@@ -70,10 +72,12 @@ fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
         Stmt::Write { access, value } => {
             touch(state, access, AccessKind::Write, *value, nodes);
         }
-        Stmt::Atomic { var, access, order, scope, .. } => {
-            touch(state, access, AccessKind::Atomic { order: *order, scope: *scope }, None, nodes);
+        Stmt::Atomic { var, access, op, operands, order, scope } => {
+            let offset = touch(state, access, AccessKind::Atomic { order: *order, scope: *scope }, None, nodes);
+            let step = tickets::note(state, access.site, *op, operands);
             if let Some(var) = *var {
-                let value = state.atomic_value(var, access);
+                let ticket = step.map(|step| Ticket { offset, step });
+                let value = state.atomic_value(var, access, ticket);
                 state.assign(var, value);
             }
         }

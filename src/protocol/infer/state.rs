@@ -5,7 +5,7 @@ use crate::arena::Handle;
 use crate::calculus::{
     self, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ScalarType, SiteId, Space, UnaryOp, VarId, Variable,
 };
-use crate::protocol::{Guard, LoopId, Opaque, OpaqueId, Origin, Protocol, Role};
+use crate::protocol::{Guard, LoopId, Opaque, OpaqueId, Origin, Protocol, Role, Ticket};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 
@@ -58,6 +58,8 @@ pub(super) struct State<'k> {
     trail: Vec<ExprId>,
     /// Results of [`State::simplify`] under the current `known`.
     simplified: FxHashMap<ExprId, ExprId>,
+    /// What each atomic adds, of those that were emitted; see [`super::tickets`].
+    pub(super) additions: FxHashMap<SiteId, Option<i64>>,
     functions: FxHashMap<(String, Vec<ExprId>, ScalarType), VarId>,
     complex: FxHashMap<ExprId, VarId>,
     /// For each expression, a bound from above on its distinct subexpressions.
@@ -86,6 +88,7 @@ impl<'k> State<'k> {
             known: FxHashMap::default(),
             trail: Vec::new(),
             simplified: FxHashMap::default(),
+            additions: FxHashMap::default(),
             functions: FxHashMap::default(),
             complex: FxHashMap::default(),
             sizes: Vec::new(),
@@ -134,12 +137,12 @@ impl<'k> State<'k> {
     }
 
     /// What an atomic binds to `var`.
-    pub(super) fn atomic_value(&mut self, var: VarId, access: &calculus::Access) -> ExprId {
+    pub(super) fn atomic_value(&mut self, var: VarId, access: &calculus::Access, ticket: Option<Ticket>) -> ExprId {
         let &calculus::Access { array, site, .. } = access;
         let origin = if self.kernel.arrays[array].space == Space::Private {
             Origin::Havoc(HavocReason::Other("an atomic on private memory".to_owned()))
         } else {
-            Origin::Atomic { array, site }
+            Origin::Atomic { array, site, ticket }
         };
         self.unknown_for(var, origin, self.kernel.sites[site].span).1
     }

@@ -7,7 +7,7 @@ use crate::calculus::{Basis, ExprId, HavocReason, ScalarType, SiteId, VarId};
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{
     Access, Before, Carried, Claim, Fact, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol, Reason, Role,
-    Sync,
+    Sync, Ticket,
 };
 use rustc_hash::FxHashMap;
 
@@ -127,7 +127,8 @@ impl Reader<'_> {
             return Ok(Origin::Read { array, site, offset, bytes, stable, constant });
         }
         if self.parser.take_word("atomic") {
-            return Ok(Origin::Atomic { array: self.parser.array_ref()?, site: self.parser.site()? });
+            let (array, site) = (self.parser.array_ref()?, self.parser.site()?);
+            return Ok(Origin::Atomic { array, site, ticket: self.ticket()? });
         }
         if self.parser.take_word("havoc") {
             let reason: HavocReason = self.parser.havoc_reason()?;
@@ -143,6 +144,16 @@ impl Reader<'_> {
         }
         self.parser.word("complex")?;
         Ok(Origin::Complex { value: self.value()? })
+    }
+
+    fn ticket(&mut self) -> Parsed<Option<Ticket>> {
+        let adds = self.parser.take_word("adds");
+        if !adds && !self.parser.take_word("subtracts") {
+            return Ok(None);
+        }
+        let amount = i64::try_from(self.parser.number()?).or_else(|_| self.parser.error("the number is too large"))?;
+        self.parser.word("at")?;
+        Ok(Some(Ticket { offset: self.value()?, step: if adds { amount } else { -amount } }))
     }
 
     // ---- the tree ----

@@ -8,7 +8,7 @@ use crate::memory_model::{AccessKind, Level};
 use crate::protocol::infer::finish;
 use crate::protocol::{
     AccessId, Before, Carried, Claim, Fact, Guard, LoopId, Node, Opaque, Origin, Protocol, Reason, ReasonKind, Role,
-    SyncId,
+    SyncId, Ticket,
 };
 
 /// The protocol as text.
@@ -104,9 +104,13 @@ impl Printer<'_> {
                 let marks = [if *stable { " stable" } else { "" }, if *constant { " constant" } else { "" }].concat();
                 format!("read {} {site}{marks}", self.text.place(*array, *offset, *bytes))
             }
-            Origin::Atomic { array, site } => {
-                let site = self.text.site(*site);
-                format!("atomic {} {site}", self.text.array(*array))
+            Origin::Atomic { array, site, ticket } => {
+                let (array, site) = (self.text.array(*array).to_string(), self.text.site(*site));
+                let drawn = ticket.map(|Ticket { offset, step }| {
+                    let verb = if step < 0 { "subtracts" } else { "adds" };
+                    format!(" {verb} {} at {}", step.unsigned_abs(), self.value(offset))
+                });
+                format!("atomic {array} {site}{}", drawn.unwrap_or_default())
             }
             Origin::Havoc(reason) => format!("havoc {}", havoc_text(reason)),
             Origin::Loop { site, name, from } => {

@@ -59,6 +59,7 @@ pub(super) fn build<'a>(
     for fact in relations(protocol, pair) {
         builder.relate(fact);
     }
+    builder.relate_tickets(pair);
     builder.promote_signs();
     builder.assume_warps(pair.warps).ok_or_else(out_of_range)?;
     meeting::assume(&mut builder, pair);

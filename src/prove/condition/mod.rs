@@ -26,6 +26,7 @@ mod pairs;
 mod points;
 mod sampling;
 mod spot;
+mod tickets;
 mod truth;
 mod uniform;
 mod variables;
