@@ -58,6 +58,7 @@ fn clean(name: &str, line: u32) -> KernelReport {
         access_invariant: Some(true),
         integrity_inputs: Vec::new(),
         assumptions: Vec::new(),
+        free_if: None,
         time_ms: 0,
         findings: Vec::new(),
         unknowns: Vec::new(),

@@ -73,6 +73,10 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
         integrity_inputs: flow.input_names(context.kernel),
         assumptions: verdict.assumptions.iter().map(|each| assumption(context, each)).collect(),
         time_ms: 0,
+        free_if: verdict.free_if.as_ref().map(|free_if| report::FreeIf {
+            condition: context.words().in_source(&free_if.condition),
+            assumptions: free_if.assumptions.iter().map(|each| assumption(context, each)).collect(),
+        }),
         findings,
         unknowns: undecided::unknowns(context, verdict),
     }

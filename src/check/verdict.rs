@@ -33,6 +33,17 @@ pub struct Verdict {
     pub possible_claims: Vec<PossibleClaim>,
     /// What neither proof nor search decided.
     pub undecided: Vec<Undecided>,
+    /// Of a kernel that races: a condition on the launch under which it does not, if one was found.
+    pub free_if: Option<FreeIf>,
+}
+
+/// A condition on the launches of a verdict under which no threads race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreeIf {
+    /// The condition, with ids and sizes as in CUDA.
+    pub condition: String,
+    /// What the proof relies on besides.
+    pub assumptions: BTreeSet<Assumption>,
 }
 
 impl Verdict {
@@ -50,6 +61,7 @@ impl Verdict {
             failed_claims: Vec::new(),
             possible_claims: Vec::new(),
             undecided: Vec::new(),
+            free_if: None,
         }
     }
 

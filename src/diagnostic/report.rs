@@ -86,6 +86,8 @@ pub struct KernelReport {
     pub assumptions: Vec<Assumption>,
     /// Wall time spent on the kernel; 0 unless timings were asked for.
     pub time_ms: u64,
+    /// Of a kernel that races: under which condition on the launches of its scope it does not, if one was found.
+    pub free_if: Option<FreeIf>,
     /// What was found.
     pub findings: Vec<Finding>,
     /// What was not decided or not understood.
@@ -99,6 +101,15 @@ pub struct Assumption {
     pub kind: AssumptionKind,
     /// The assumption as one line.
     pub text: String,
+}
+
+/// A condition under which a kernel that races is free of races.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreeIf {
+    /// The condition, in the language of the source: `gridDim.x = 1`.
+    pub condition: String,
+    /// What its proof relies on besides.
+    pub assumptions: Vec<Assumption>,
 }
 
 /// What assumptions are about.

@@ -10,7 +10,7 @@
 
 use super::attempt::{Case, Persistence, Rest};
 use super::scopes::Attempt;
-use super::{Options, asking, claims, contents, scopes};
+use super::{Options, asking, claims, contents, scopes, weakest};
 use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, Unsupported, eval};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
@@ -53,6 +53,7 @@ pub(super) fn judge(
         }
     }
     let Some((attempt, rest, hunts)) = narrowest else { unreachable!("there is always an attempt for all geometries") };
+    let left = weakest::Left::of(&case, &rest);
     let verdict = case.conclude(attempt, rest, hunts, &[]);
     let mut verdict = match &options.solver {
         Some(solver) if case.is_open(&verdict) => {
@@ -62,6 +63,7 @@ pub(super) fn judge(
     };
     contents::find(&case, &candidates, &program, &mut verdict);
     claims::settle(&case, &candidates, &program, &mut verdict);
+    verdict.free_if = left.and_then(|left| weakest::find(&case, attempt, &left, &verdict));
     verdict
 }
 
@@ -270,7 +272,7 @@ impl<'a> Case<'a> {
     }
 
     /// Whether a name that nothing declares was taken to be a value: a macro may be more than that.
-    fn reads_undeclared_names(&self) -> bool {
+    pub(super) fn reads_undeclared_names(&self) -> bool {
         reads_undeclared_names(&self.kernel.body)
     }
 

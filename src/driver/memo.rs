@@ -204,8 +204,12 @@ fn change_spans(verdict: &mut Verdict, replacement: impl Fn(Span) -> Option<Span
         possible_divergences,
         possible_claims,
         undecided: _,
+        free_if,
     } = verdict;
     change_spans_of_assumptions(assumptions, &mut change);
+    if let Some(free_if) = free_if {
+        change_spans_of_assumptions(&mut free_if.assumptions, &mut change);
+    }
     let of_races = possible.iter_mut().map(|race| &mut race.reasons);
     let of_syncs = possible_divergences.iter_mut().map(|divergence| &mut divergence.reasons);
     let of_claims = possible_claims.iter_mut().map(|claim| &mut claim.reasons);

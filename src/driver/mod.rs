@@ -33,6 +33,7 @@ pub mod show;
 pub mod subjects;
 pub mod trace;
 mod units;
+mod weakest;
 
 pub use crate::check::pages::page as rule_page;
 pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
@@ -177,6 +178,7 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
         integrity_inputs: Vec::new(),
         assumptions: Vec::new(),
         time_ms: 0,
+        free_if: None,
         findings: Vec::new(),
         unknowns: vec![Unknown { line, span: Some(span), reason: format!("bug in raceproof: {message}") }],
     }

@@ -45,8 +45,18 @@ struct Kernel<'a> {
     integrity_inputs: &'a [String],
     assumptions: Vec<&'a str>,
     time_ms: u64,
+    /// Only there if one was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free_if: Option<FreeIfJson<'a>>,
     findings: Vec<FindingJson<'a>>,
     unknowns: Vec<UnknownJson<'a>>,
+}
+
+/// The condition under which a kernel that races does not.
+#[derive(Serialize)]
+struct FreeIfJson<'a> {
+    condition: &'a str,
+    assumptions: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -234,6 +244,10 @@ impl<'a> Kernel<'a> {
             integrity_inputs: &kernel.integrity_inputs,
             assumptions: assumptions(kernel),
             time_ms: kernel.time_ms,
+            free_if: kernel.free_if.as_ref().map(|free_if| FreeIfJson {
+                condition: &free_if.condition,
+                assumptions: free_if.assumptions.iter().map(|assumption| assumption.text.as_str()).collect(),
+            }),
             findings: kernel.findings.iter().map(|finding| FindingJson::of(finding, kernel, sources)).collect(),
             unknowns: kernel.unknowns.iter().map(|u| UnknownJson { line: u.line, reason: &u.reason }).collect(),
         }

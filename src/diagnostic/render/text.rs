@@ -75,6 +75,9 @@ fn render_file(file: &FileReport, detail: Detail, out: &mut dyn WriteColor) -> i
             show_unknown(unknown, kernel, file, out)?;
         }
         writeln!(out, "{}", printable(&verdict::verdict_line(kernel, file)))?;
+        if let Some(help) = verdict::help_line(kernel) {
+            writeln!(out, "{}", printable(&help))?;
+        }
     }
     // A blank line keeps the verdicts of one file together.
     if detail == Detail::Full && !file.kernels.is_empty() { writeln!(out) } else { Ok(()) }

@@ -256,7 +256,7 @@ impl Builder<'_> {
             return;
         }
         if fact.basis == Basis::Stated {
-            self.assumptions.insert(Assumption::Stated(words(self.protocol, fact.cond)));
+            self.assumptions.insert(super::stated(self.protocol, fact.cond));
         }
         self.assume(fact.cond, env);
     }

@@ -38,6 +38,7 @@ use super::rules::poly::{Atom, Poly};
 use super::rules::sign::Certificate;
 use super::rules::state::{Alternative, Literal, State};
 use super::{Assumption, Open, Pair, Scope};
+use crate::calculus::ExprId;
 use crate::protocol::Protocol;
 use oracle::Oracle;
 use std::collections::BTreeMap;
@@ -50,6 +51,11 @@ pub(in crate::prove) use spot::Spot;
 pub(in crate::prove) use uniform::{Question, questions};
 pub use uniform::{Returned, guard_conditions, replay_guards};
 pub(in crate::prove) use words::words;
+
+/// The assumption that a condition which is stated holds.
+pub fn stated(protocol: &Protocol, cond: ExprId) -> Assumption {
+    Assumption::Stated(words(protocol, cond))
+}
 
 /// A condition that has no solution if the rules refute its state.
 pub struct Condition {

@@ -52,6 +52,7 @@ fn kernel_report(name: String, finding: Finding) -> KernelReport {
         access_invariant: None,
         integrity_inputs: Vec::new(),
         assumptions: Vec::new(),
+        free_if: None,
         time_ms: 0,
         findings: vec![finding],
         unknowns: Vec::new(),

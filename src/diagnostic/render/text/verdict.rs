@@ -25,6 +25,13 @@ pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
     format!("{} ({}:{}): {}", instance_name(kernel), file.path.display(), kernel.line, parts.join("; "))
 }
 
+/// `help: race-free if gridDim.x = 1, assuming …`
+pub(super) fn help_line(kernel: &KernelReport) -> Option<String> {
+    let free_if = kernel.free_if.as_ref()?;
+    let assuming = assumption_words(&free_if.assumptions).map(|words| format!(", {words}"));
+    Some(format!("  help: race-free if {}{}", free_if.condition, assuming.unwrap_or_default()))
+}
+
 /// Each assumption but those that the scope names already; many of one kind are counted (JSON lists them all).
 fn assumption_words(assumptions: &[Assumption]) -> Option<String> {
     let of_kind = |kind| assumptions.iter().filter(move |assumption| assumption.kind == kind);
