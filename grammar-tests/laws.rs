@@ -4,6 +4,7 @@
 //! - [`calculus`]: text round trips, validity, evaluation.
 //! - [`claims`]: what is proved of claims holds in runs; [`invariants`]: what is kept of candidates does.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
+//! - [`tickets`]: numbers drawn from counters, in runs that know what memory holds.
 //! - [`refute`]: concrete searches; [`contents`]: contents of memory that they choose; [`trace`]: runs written as logs and checked.
 
 mod calculus;
@@ -14,6 +15,7 @@ mod invariants;
 mod proofs;
 mod refute;
 mod source;
+mod tickets;
 mod trace;
 
 use proptest::prelude::ProptestConfig;

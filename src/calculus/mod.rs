@@ -30,6 +30,7 @@ pub mod barriers;
 pub mod eval;
 pub mod intervals;
 pub mod text;
+pub mod unroll;
 pub mod validate;
 
 mod build;

@@ -65,6 +65,17 @@ impl Verdict {
         }
     }
 
+    /// Whether the kernel is proved free of races and uniform, and nothing else is to be said of it.
+    pub fn is_proved(&self) -> bool {
+        let Verdict { conflicts, divergences, possible, possible_divergences, .. } = self;
+        let Verdict { failed_claims, possible_claims, undecided, .. } = self;
+        let is_clean = conflicts.is_empty() && divergences.is_empty() && possible.is_empty();
+        let are_claims_clean = failed_claims.is_empty() && possible_claims.is_empty();
+        let is_settled = possible_divergences.is_empty() && undecided.is_empty();
+        let is_proved = self.race == Race::RaceFree && self.divergence == Divergence::Uniform;
+        is_proved && is_clean && are_claims_clean && is_settled
+    }
+
     /// Takes back what was proved from facts whose derivations the checker did not accept.
     pub fn reject(&mut self, derivations: Vec<String>) {
         if derivations.is_empty() {

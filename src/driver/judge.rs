@@ -11,12 +11,12 @@
 use super::attempt::{Case, Persistence, Rest};
 use super::scopes::Attempt;
 use super::{Options, asking, claims, contents, scopes, weakest};
-use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, Unsupported, eval};
+use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, Unsupported, eval, unroll};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
 use crate::memory_model::Level;
-use crate::protocol::{Protocol, Reason, ReasonKind};
+use crate::protocol::{Protocol, Reason, ReasonKind, infer};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Conflict, Pair, Scope};
 use crate::source::Language;
@@ -25,8 +25,32 @@ use std::collections::BTreeSet;
 /// A kernel with more accesses is not judged: what it takes grows with their square.
 const MAX_ACCESSES: usize = 3_000;
 
-/// Judges one kernel, given its protocol and the launches of it in its file.
+/// Judges one kernel, given its protocol and the launches of it in its file. If that decides nothing, it is judged once
+/// more with the loops around barriers unrolled that constants decide; findings about that would name places that
+/// the kernel does not have, so only a proof counts.
 pub(super) fn judge(
+    kernel: &Kernel,
+    protocol: &Protocol,
+    launches: &[Facts],
+    language: Language,
+    options: &Options,
+) -> Verdict {
+    let mut verdict = judge_as_it_stands(kernel, protocol, launches, language, options);
+    if matches!(verdict.race, Race::PossiblyRacy | Race::Unknown)
+        && verdict.scope.is_some()
+        && let Some(unrolled) = unroll::unrolled(kernel)
+    {
+        let other = judge_as_it_stands(&unrolled, &infer::infer(&unrolled), launches, language, options);
+        if other.is_proved() {
+            return other;
+        }
+        let is_rejection = |open: &Undecided| matches!(open, Undecided::RejectedProof(_));
+        verdict.undecided.extend(other.undecided.into_iter().filter(is_rejection));
+    }
+    verdict
+}
+
+fn judge_as_it_stands(
     kernel: &Kernel,
     protocol: &Protocol,
     launches: &[Facts],
