@@ -35,8 +35,11 @@ impl<'u> Resolver<'u> {
     ) -> Option<Chosen<'u>> {
         let mut best: Option<(Key, Chosen<'u>)> = None;
         let mut rivals: Vec<(Key, Vec<TypeId>)> = Vec::new();
+        // A specialisation is chosen with its template, never by itself.
+        let has_template = functions.iter().any(|decl| !self.own_template(*decl).is_empty());
         for &decl in functions {
-            if !accepts(functions, decl, args.len()) || specialized_args(decl).is_some() {
+            let is_special = is_specialization(decl) && (has_template || written_args(decl).is_some());
+            if !accepts(functions, decl, args.len()) || is_special {
                 continue;
             }
             let Some((ranks, values, types)) = self.candidate(decl, template_args, args) else {
@@ -92,17 +95,40 @@ impl<'u> Resolver<'u> {
         }
         let own = self.own_template(chosen.decl);
         for &decl in functions {
-            let Some(args) = specialized_args(decl) else { continue };
-            if decl.syntax.params.len() != chosen.decl.syntax.params.len() {
+            if !is_specialization(decl) || decl.syntax.params.len() != chosen.decl.syntax.params.len() {
                 continue;
             }
-            let written =
-                self.within(decl.scope, |this| args.iter().map(|argument| this.template_value(argument)).collect());
-            if self.complete_values(own, written, chosen.decl.scope) == chosen.values {
+            let values = self.specialized_values(decl, chosen.decl, own);
+            if self.complete_values(own, values, chosen.decl.scope) == chosen.values {
                 return Chosen { decl, values: Vec::new() };
             }
         }
         chosen
+    }
+
+    /// The template arguments of an explicit specialisation: those that are written, then what its types say.
+    fn specialized_values(
+        &mut self,
+        decl: FunctionDecl<'u>,
+        primary: FunctionDecl<'u>,
+        own: &'u [syntax::TemplateParam],
+    ) -> Vec<TemplateValue> {
+        let written = written_args(decl).unwrap_or(&[]);
+        let (mut values, types, result) = self.within(decl.scope, |this| {
+            let values: Vec<TemplateValue> = written.iter().map(|argument| this.template_value(argument)).collect();
+            let types: Vec<TypeId> = decl.syntax.params.iter().map(|param| this.param_type(param).ty).collect();
+            (values, types, decl.syntax.result.as_ref().map(|result| this.resolve_type(result).ty))
+        });
+        values.resize(own.len().max(values.len()), TemplateValue::Unknown);
+        self.within(primary.scope, |this| {
+            for (pattern, actual) in primary.syntax.params.iter().zip(types) {
+                this.deduce(own, &mut values, &pattern.ty, actual);
+            }
+            if let (Some(pattern), Some(actual)) = (&primary.syntax.result, result) {
+                this.deduce(own, &mut values, pattern, actual);
+            }
+        });
+        values
     }
 
     /// The ranks of the arguments' conversions, the template arguments and the types of the parameters; `None` if
@@ -278,12 +304,15 @@ impl<'u> Resolver<'u> {
     }
 }
 
-/// The arguments of an explicit specialisation (`template <> int f<0>(int)`).
-fn specialized_args<'u>(decl: FunctionDecl<'u>) -> Option<&'u [TemplateArg]> {
-    match &decl.syntax.template {
-        Some(params) if params.is_empty() => decl.syntax.path.segments.last()?.args.as_deref(),
-        _ => None,
-    }
+/// Whether a function is an explicit specialisation (`template <> int f<0>(int)`, `template <> int f(float)`).
+fn is_specialization(decl: FunctionDecl<'_>) -> bool {
+    let is_free = decl.syntax.path.segments.len() == 1;
+    decl.syntax.template.as_ref().is_some_and(Vec::is_empty) && (is_free || written_args(decl).is_some())
+}
+
+/// The template arguments that a function's name is written with.
+fn written_args<'u>(decl: FunctionDecl<'u>) -> Option<&'u [TemplateArg]> {
+    decl.syntax.path.segments.last()?.args.as_deref()
 }
 
 /// Whether no argument has a type, as in a kernel template that nothing instantiates.
