@@ -1,7 +1,8 @@
 //! Calls: functions of the program are inlined, unknown ones change what their pointer arguments reach.
 
-use super::facts::Target;
+use super::facts::{Target, TargetId};
 use super::pass::{Frame, Pass};
+use super::place::is_object;
 use super::scan;
 use super::value::{Base, Place, STRING, Value};
 use crate::calculus::{ArrayId, HavocReason, ScalarType};
@@ -15,13 +16,68 @@ impl Pass<'_> {
     /// A call of a function of the program.
     pub(super) fn call(&mut self, function: FunctionId, args: &[Expr], call: &Expr) -> Value {
         let callee = &self.program.functions[function];
-        let Some(body) = &callee.body else { return self.unknown_call(&callee.name, args, call) };
+        if callee.body.is_none() {
+            return self.unknown_call(&callee.name, args, call);
+        }
         let recursive = self.frames.iter().any(|frame| frame.function == function);
         if recursive || self.frames.len() > MAX_INLINE_DEPTH {
             let what = if recursive { "recursive call of" } else { "call nested too deeply, of" };
             return self.give_up_call(format!("{what} '{}'", callee.name), args, call);
         }
         let values: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
+        self.inlined(function, values, call)
+    }
+
+    /// A call through a pointer: of the functions that it may point to, the one that it does.
+    pub(super) fn call_through(&mut self, pointer: &Expr, args: &[Expr], call: &Expr) -> Value {
+        let pointer = self.pointer(pointer);
+        let targets = match &pointer.base {
+            Base::Target(target) => vec![*target],
+            Base::OneOf { targets, .. } => targets.clone(),
+            Base::Unknown(_) => Vec::new(),
+        };
+        // Nothing is called through the null pointer.
+        let targets: Vec<TargetId> =
+            targets.into_iter().filter(|&target| !matches!(self.facts.key(target), Target::Null)).collect();
+        let is_function = |target: &TargetId| matches!(self.facts.key(*target), Target::Function(_));
+        if targets.is_empty() || !targets.iter().all(is_function) {
+            return self.give_up_call("call of a function that is not known where it is called".to_owned(), args, call);
+        }
+        match pointer.base {
+            Base::OneOf { tag, .. } => {
+                let arms = self.arms(tag, &targets, |pass, target| pass.call_target(target, args, call));
+                self.choose(arms)
+            }
+            _ => self.call_target(targets[0], args, call),
+        }
+    }
+
+    fn call_target(&mut self, target: TargetId, args: &[Expr], call: &Expr) -> Value {
+        let &Target::Function(function) = self.facts.key(target) else { return Value::Void };
+        let callee = &self.program.functions[function];
+        let is_recursive = self.frames.iter().any(|frame| frame.function == function);
+        if callee.body.is_none() || is_recursive || self.frames.len() > MAX_INLINE_DEPTH {
+            return self.give_up_call(format!("call of '{}' through a pointer", callee.name), args, call);
+        }
+        let values = callee.params.iter().zip(args).map(|(&param, arg)| {
+            let declared = &self.program.variables[param];
+            if declared.is_reference && is_object(arg) {
+                return Value::Pointer(self.place(arg).pointer);
+            }
+            let value = self.value(arg);
+            if declared.is_reference {
+                return Value::Pointer(self.temporary_object(value, arg.ty, arg.span));
+            }
+            self.convert(value, arg.ty, declared.ty, arg.span)
+        });
+        let values = values.collect();
+        self.inlined(function, values, call)
+    }
+
+    /// The body of a function, with values for its parameters.
+    fn inlined(&mut self, function: FunctionId, values: Vec<Value>, call: &Expr) -> Value {
+        let callee = &self.program.functions[function];
+        let body = callee.body.as_deref().unwrap_or_default();
         for (span, reason) in &callee.unsupported {
             self.unsupported(*span, reason.clone());
         }

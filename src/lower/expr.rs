@@ -1,6 +1,7 @@
 //! Values of expressions, with their effects in the order in which C++17 has them.
 
 use super::builtin::Use;
+use super::facts::Target;
 use super::pass::Pass;
 use super::place::is_object;
 use super::value::{Object, Place, Pointer, STRING, Value};
@@ -140,6 +141,11 @@ impl Pass<'_> {
                 if *postfix { updated.old } else { updated.new }
             }
             ExprKind::Call(function, args) => self.call(*function, args, expr),
+            ExprKind::CallThrough(pointer, args) => self.call_through(pointer, args, expr),
+            ExprKind::Function(function) => {
+                let target = self.facts.target(Target::Function(*function));
+                Value::Pointer(self.start_of(target))
+            }
             ExprKind::Builtin(builtin, name, args) => self.builtin(builtin, name, args, expr, Use::Needed),
             ExprKind::UnknownCall(name, args) => self.unknown_call(name, args, expr),
             ExprKind::Construct(parts) => self.construct(parts, ty),

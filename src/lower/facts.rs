@@ -3,7 +3,7 @@
 //! Everything here only grows, and handles stay valid from pass to pass.
 
 use crate::arena::{Arena, Handle};
-use crate::resolve::program::VariableId;
+use crate::resolve::program::{FunctionId, VariableId};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,8 @@ pub(super) enum Target {
     Pointee(VariableId, u64),
     /// All `extern __shared__` variables.
     ExternShared,
+    /// A function.
+    Function(FunctionId),
     /// The result of an inlined call.
     Result(Handle<Chain>),
     /// A value that had to be given an address.

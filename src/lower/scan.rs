@@ -59,6 +59,8 @@ fn assigned_in(program: &Program, body: &[Stmt]) -> FxHashSet<VariableId> {
             | ExprKind::CompoundAssign { target, .. }
             | ExprKind::Step { target, .. }
             | ExprKind::AddressOf(target) => root_variables(target),
+            // A parameter of the function may be a reference.
+            ExprKind::CallThrough(_, args) => args.iter().flat_map(root_variables).collect(),
             _ => return,
         };
         assigned.extend(root);
@@ -221,6 +223,10 @@ fn push_operands<'s>(expr: &'s Expr, stack: &mut Vec<&'s Expr>) {
         | ExprKind::Assign(a, b)
         | ExprKind::CompoundAssign { target: a, value: b, .. } => stack.extend([&**a, &**b]),
         ExprKind::Conditional(a, b, c) => stack.extend([&**a, &**b, &**c]),
+        ExprKind::CallThrough(pointer, args) => {
+            stack.push(pointer);
+            stack.extend(args);
+        }
         ExprKind::Call(_, args)
         | ExprKind::Builtin(_, _, args)
         | ExprKind::UnknownCall(_, args)
@@ -229,6 +235,7 @@ fn push_operands<'s>(expr: &'s Expr, stack: &mut Vec<&'s Expr>) {
         | ExprKind::Float(_)
         | ExprKind::String(_)
         | ExprKind::Null
+        | ExprKind::Function(_)
         | ExprKind::Geometry(_)
         | ExprKind::Variable(_)
         | ExprKind::Unsupported(_) => {}

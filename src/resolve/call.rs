@@ -76,7 +76,7 @@ impl<'u> Resolver<'u> {
             return self.construct_from(ty, args, span);
         }
         let callee = match entities.first().cloned() {
-            Some(entity @ (Entity::Variable(_) | Entity::Global(_) | Entity::Field(..))) => {
+            Some(entity @ (Entity::Variable(_) | Entity::Global(_) | Entity::Field(..) | Entity::FunctionValue(_))) => {
                 self.entity(&entity, path, span)
             }
             _ => {
@@ -121,6 +121,9 @@ impl<'u> Resolver<'u> {
         }
         if let Some(value) = self.called_function_object(&callee, &args, span) {
             return value;
+        }
+        if let Some(call) = self.call_through(&callee, &args, span) {
+            return call;
         }
         if matches!(callee.kind, ExprKind::Unsupported(_)) {
             return self.unsupported_with(span, "call of what is not understood".to_owned(), once(callee, args));
@@ -277,7 +280,13 @@ impl<'u> Resolver<'u> {
     }
 
     /// The call itself, with arguments converted, defaults added and a reference result behind its pointer.
-    fn finish_call(&mut self, function: FunctionId, this: Option<Expr>, args: Vec<Expr>, span: Span) -> Expr {
+    pub(super) fn finish_call(
+        &mut self,
+        function: FunctionId,
+        this: Option<Expr>,
+        args: Vec<Expr>,
+        span: Span,
+    ) -> Expr {
         let info = self.infos[function.index()].clone();
         if info.result_is_auto {
             self.ensure_body(function);

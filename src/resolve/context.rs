@@ -1,5 +1,6 @@
 //! The state of a resolution: what has been declared, what has been built, and where it stands.
 
+use super::function_value::Signature;
 use super::lambda::References;
 use super::layout::Layout;
 use super::names::type_name;
@@ -83,6 +84,9 @@ pub(super) struct Resolver<'u> {
     pub(super) record_decls: Vec<RecordDecl<'u>>,
     /// Records and enums defined inside other declarations, by address of their syntax and scope.
     pub(super) inline_types: FxHashMap<(usize, ScopeId), Written>,
+    /// Types of functions, by result and parameters, and the results by type.
+    pub(super) function_types: FxHashMap<Signature, TypeId>,
+    pub(super) signatures: FxHashMap<TypeId, Signature>,
     /// The records that lambdas have become.
     pub(super) closures: FxHashMap<RecordId, References>,
     /// The values that enumerations can have, by the scope of their constants, where the language limits them.
@@ -170,6 +174,8 @@ impl<'u> Resolver<'u> {
             global_instances: FxHashMap::default(),
             record_decls: Vec::new(),
             inline_types: FxHashMap::default(),
+            function_types: FxHashMap::default(),
+            signatures: FxHashMap::default(),
             closures: FxHashMap::default(),
             collectives: FxHashMap::default(),
             uses_collectives: false,

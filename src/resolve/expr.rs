@@ -230,7 +230,8 @@ impl<'u> Resolver<'u> {
                 let object = self.deref(this);
                 self.field(object, *record, *field, span)
             }
-            Entity::Function(_) => self.unsupported(span, format!("function `{}` used as a value", path_text(path))),
+            Entity::Function(_) => self.named_function(path, span),
+            Entity::FunctionValue(function) => self.function_value(*function, span),
             Entity::Pack => self.unsupported(span, "parameter pack"),
             Entity::Uncaptured => {
                 self.unsupported(span, format!("`{}`, which the lambda does not capture", path_text(path)))

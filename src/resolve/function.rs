@@ -189,6 +189,10 @@ impl<'u> Resolver<'u> {
                 let ty = self.pointer(of, written.space);
                 Written { ty, space: None, ..written }
             }
+            Type::Unknown(_) if !written.is_reference && self.signatures.contains_key(&written.ty) => {
+                let ty = self.pointer(written.ty, None);
+                Written { ty, space: None, ..written }
+            }
             _ => written,
         }
     }

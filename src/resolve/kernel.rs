@@ -213,6 +213,6 @@ fn is_complete(values: &[TemplateValue]) -> bool {
     values.iter().all(|value| match value {
         TemplateValue::Unknown | TemplateValue::Symbol(_) => false,
         TemplateValue::Pack(values) => is_complete(values),
-        TemplateValue::Type(_) | TemplateValue::Value(..) => true,
+        TemplateValue::Type(_) | TemplateValue::Value(..) | TemplateValue::Function(_) => true,
     })
 }

@@ -23,6 +23,7 @@ mod copies;
 mod declare;
 mod expr;
 mod function;
+mod function_value;
 mod groups;
 mod host;
 mod host_calls;

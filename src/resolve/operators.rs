@@ -48,6 +48,10 @@ impl<'u> Resolver<'u> {
             }
             Op::AddressOf => {
                 let object = self.object(operand);
+                // A function's name stands for its address anyway.
+                if let ExprKind::Function(_) = object.kind {
+                    return object;
+                }
                 if self.is_object(&object) {
                     let mut address = self.address_of(object);
                     address.span = span;

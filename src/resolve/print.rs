@@ -109,6 +109,8 @@ impl Program {
             ExprKind::Int(constant) => format!("{constant}"),
             ExprKind::Float(text) | ExprKind::String(text) => text.clone(),
             ExprKind::Null => "null".to_owned(),
+            ExprKind::Function(function) => format!("&{}", self.functions[*function].name),
+            ExprKind::CallThrough(pointer, args) => format!("(*{})({})", self.print_expr(pointer), list(args)),
             ExprKind::Geometry(id) => geometry(*id),
             ExprKind::Variable(variable) => self.variables[*variable].name.clone(),
             ExprKind::Deref(pointer) => format!("[{}]", print(pointer)),

@@ -342,6 +342,11 @@ pub enum ExprKind {
     /// A call of a function of the program; an argument for a reference parameter is an address. The result
     /// of a function that returns a reference is wrapped in `Deref`.
     Call(FunctionId, Vec<Expr>),
+    /// A function, as a pointer to it.
+    Function(FunctionId),
+    /// A call through a pointer; arguments are objects where they denote one, and not converted yet: a parameter may
+    /// be a reference.
+    CallThrough(Box<Expr>, Vec<Expr>),
     /// A call of a builtin.
     Builtin(Builtin, String, Vec<Expr>),
     /// A call of something that is not known: its name and its arguments.

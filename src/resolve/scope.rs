@@ -61,6 +61,8 @@ pub(super) enum Entity<'u> {
     Field(RecordId, usize),
     /// A parameter pack, which nothing expands.
     Pack,
+    /// A function that is the argument of a template.
+    FunctionValue(super::program::FunctionId),
     /// A variable outside of a lambda that does not capture it.
     Uncaptured,
 }

@@ -4,7 +4,7 @@
 //! parameters name their arguments.
 
 use super::context::Resolver;
-use super::program::{Expr, Type, TypeId, VariableId};
+use super::program::{Expr, ExprKind, FunctionId, Type, TypeId, VariableId};
 use super::scope::{Entity, Found, ScopeId};
 use crate::syntax::{self, TemplateArg, TemplateParam, TemplateParamKind, TypeKind};
 
@@ -17,6 +17,8 @@ pub(super) enum TemplateValue {
     Value(i128, TypeId),
     /// A uniform parameter of the kernel that stands for a value that nothing gives.
     Symbol(VariableId),
+    /// A function.
+    Function(FunctionId),
     /// An argument that is not understood, or none.
     Unknown,
     /// The arguments of a pack.
@@ -116,7 +118,14 @@ impl<'u> Resolver<'u> {
         match self.find(path) {
             Found::Entities(entities) => matches!(
                 entities.first(),
-                Some(Entity::Constant(..) | Entity::Variable(_) | Entity::Global(_) | Entity::Field(..))
+                Some(
+                    Entity::Constant(..)
+                        | Entity::Variable(_)
+                        | Entity::Global(_)
+                        | Entity::Field(..)
+                        | Entity::Function(_)
+                        | Entity::FunctionValue(_)
+                )
             ),
             Found::External(_) => false,
         }
@@ -135,6 +144,9 @@ impl<'u> Resolver<'u> {
 
     /// A resolved value as an argument.
     fn constant_argument(&mut self, value: &Expr) -> TemplateValue {
+        if let ExprKind::Function(function) = value.kind {
+            return TemplateValue::Function(function);
+        }
         if let Some(constant) = self.constant(value) {
             return TemplateValue::Value(constant, value.ty);
         }
@@ -167,6 +179,7 @@ impl<'u> Resolver<'u> {
                 TemplateValue::Type(ty) => Entity::Type(*ty),
                 TemplateValue::Value(value, ty) => Entity::Constant(*value, *ty),
                 TemplateValue::Symbol(variable) => Entity::Variable(*variable),
+                TemplateValue::Function(function) => Entity::FunctionValue(*function),
                 TemplateValue::Pack(_) => Entity::Pack,
                 TemplateValue::Unknown => match param.kind {
                     TemplateParamKind::Type(_) | TemplateParamKind::Template => {
@@ -197,6 +210,14 @@ impl<'u> Resolver<'u> {
                 }
             }
             TypeKind::Reference(inner) => self.deduce(params, values, inner, actual),
+            TypeKind::Function(result, patterns) => {
+                if let Some(signature) = self.signatures.get(&actual).cloned() {
+                    self.deduce(params, values, result, signature.result);
+                    for (pattern, actual) in patterns.iter().zip(signature.params) {
+                        self.deduce(params, values, &pattern.ty, actual);
+                    }
+                }
+            }
             TypeKind::Array(inner, len) => match self.types[actual] {
                 Type::Array { of, len: actual_len } => {
                     self.deduce(params, values, inner, of);
@@ -291,6 +312,7 @@ impl<'u> Resolver<'u> {
                 TemplateValue::Value(value, ty) if *ty == self.common.bool => vec![(*value != 0).to_string()],
                 TemplateValue::Value(value, _) => vec![value.to_string()],
                 TemplateValue::Symbol(variable) => vec![self.variables[*variable].name.clone()],
+                TemplateValue::Function(function) => vec![self.functions[*function].name.clone()],
                 TemplateValue::Unknown => vec!["?".to_owned()],
                 TemplateValue::Pack(values) => self.value_texts(values),
             })

@@ -87,7 +87,7 @@ impl<'u> Resolver<'u> {
                 let ty = self.intern(Type::Array { of: inner.ty, len });
                 Written { ty, range: None, ..inner }
             }
-            TypeKind::Function(..) => Written::plain(self.unknown("function")),
+            TypeKind::Function(result, params) => Written::plain(self.written_function_type(result, params)),
             TypeKind::Unsupported(reason) => Written::plain(self.unknown(reason.clone())),
         }
     }
