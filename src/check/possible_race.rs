@@ -74,6 +74,8 @@ fn place(context: &Context<'_>, access: AccessId) -> Place {
 pub(super) fn rule(reasons: &[Reason]) -> RuleId {
     if reasons.iter().any(|reason| reason.kind == ReasonKind::DataDependentIndex) {
         RuleId::DataDependentIndex
+    } else if reasons.iter().all(|reason| reason.kind == ReasonKind::UnpromisedOrder) {
+        RuleId::DataRace
     } else {
         RuleId::DataDependentControl
     }
@@ -89,6 +91,7 @@ fn kind(kind: ReasonKind) -> &'static str {
         ReasonKind::DataDependentGuard => "data-dependent guard",
         ReasonKind::UnknownLoopCount => "unknown loop count",
         ReasonKind::UnsupportedCall => "unsupported call",
+        ReasonKind::UnpromisedOrder => "unpromised order",
         ReasonKind::TooComplex => "expression too complex",
     }
 }
@@ -104,6 +107,9 @@ pub(super) fn because(context: &Context<'_>, reason: &Reason) -> String {
         (ReasonKind::DataDependentGuard, None) => format!("a condition depends on a value that is not known{at}"),
         (ReasonKind::UnknownLoopCount, _) => format!("the number of turns of the loop{at} is not known"),
         (ReasonKind::UnsupportedCall, _) => format!("a value that is computed{at} is not modelled"),
+        (ReasonKind::UnpromisedOrder, _) => {
+            format!("only the collective{at} stands between, whose documentation promises no order of other memory")
+        }
         (ReasonKind::TooComplex, _) => format!("the expression{at} is too complex"),
     }
 }
@@ -115,6 +121,7 @@ fn advice(context: &Context<'_>, rule: RuleId) -> String {
             "if the values differ between {}s, the accesses are disjoint; if not, use an atomic or a barrier",
             words.thread
         ),
+        RuleId::DataRace => format!("put a {} between them, which promises it", words.barrier),
         _ => format!("if no two {}s can get here together, there is no race; otherwise synchronise", words.thread),
     }
 }

@@ -4,6 +4,7 @@
 //! The verdict on the kernel stays what it is: a program may well keep such contents out.
 
 use super::attempt::Case;
+use super::collectives::Ordered;
 use super::scopes::Candidates;
 use crate::calculus::eval::Program;
 use crate::check::verdict::{PossibleRace, Verdict};
@@ -20,7 +21,7 @@ pub(super) fn find(case: &Case<'_>, candidates: &Candidates, program: &Program, 
         race.contents.is_none() && depends && !opaque.contains(&array)
     };
     // A barrier that nobody sees may stand between the two accesses.
-    if case.passes_unseen_barriers() {
+    if case.passes_unseen_barriers() || Ordered::of(case.kernel).is_some() {
         return;
     }
     for part in &last.parts {

@@ -9,6 +9,7 @@
 //! otherwise. A kernel with a construct that is not modelled is never `race-free`.
 
 use super::attempt::{Case, Persistence, Rest};
+use super::collectives::Ordered;
 use super::scopes::Attempt;
 use super::{Options, asking, claims, contents, scopes, weakest};
 use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, Unsupported, eval, unroll};
@@ -157,6 +158,7 @@ impl<'a> Case<'a> {
         let opaque = self.opaque_arrays();
         let is_opaque = |site| self.array_at(site).is_some_and(|array| opaque.contains(&array));
         verdict.conflicts.retain(|conflict| !is_opaque(conflict.sites[0]) && !self.may_be_ordered_unseen(conflict));
+        decided &= !self.set_aside_what_collectives_may_order(rest, verdict);
         for conflict in &mut verdict.conflicts {
             self.name_warp(attempt, rest, conflict);
         }
@@ -169,6 +171,28 @@ impl<'a> Case<'a> {
             verdict.undecided.push(Undecided::TimeLimit);
         }
         verdict.undecided.extend(rest.too_large.map(Undecided::TooLarge));
+    }
+
+    /// Makes conflicts that collectives of a library may well end possible ones; whether there were any.
+    fn set_aside_what_collectives_may_order(&self, rest: &Rest, verdict: &mut Verdict) -> bool {
+        let Some(ordered) = Ordered::of(self.kernel).filter(|_| !verdict.conflicts.is_empty()) else { return false };
+        let (ended, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut verdict.conflicts).into_iter().partition(|conflict| ordered.may_order(conflict));
+        verdict.conflicts = kept;
+        let reason = Reason { kind: ReasonKind::UnpromisedOrder, span: ordered.span(), array: None };
+        for conflict in &ended {
+            let [one, other] = conflict.sites;
+            let is_it = |pair: &&Pair| {
+                let sites = self.sites(pair);
+                (sites == (one, other) || sites == (other, one))
+                    && (pair.level == Level::Grid) == (conflict.level == Level::Grid)
+            };
+            let pair = rest.pairs.iter().map(|(pair, _)| pair).find(is_it);
+            let possible =
+                |pair: &Pair| PossibleRace { pair: pair.clone(), reasons: vec![reason.clone()], contents: None };
+            verdict.possible.extend(pair.map(possible));
+        }
+        !ended.is_empty()
     }
 
     /// Calls a conflict warp-synchronous if its threads stand at two places and can only be of one warp.
@@ -231,7 +255,8 @@ impl<'a> Case<'a> {
     /// for need no further word.
     fn sort_pairs(&self, rest: &Rest, verdict: &mut Verdict) {
         let mut seen = BTreeSet::new();
-        let found: BTreeSet<[SiteId; 2]> = verdict.conflicts.iter().map(|conflict| conflict.sites).collect();
+        let mut found: BTreeSet<[SiteId; 2]> = verdict.conflicts.iter().map(|conflict| conflict.sites).collect();
+        found.extend(verdict.possible.iter().map(|race| <[SiteId; 2]>::from(self.sites(&race.pair))));
         for (pair, why) in &rest.pairs {
             let (first, second) = self.sites(pair);
             let is_found = found.contains(&[first, second]) || found.contains(&[second, first]);

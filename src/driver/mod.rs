@@ -12,6 +12,7 @@ mod asked;
 mod asking;
 mod attempt;
 mod claims;
+mod collectives;
 mod contents;
 mod described;
 mod dialect;

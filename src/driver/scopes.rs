@@ -5,7 +5,7 @@
 //! says otherwise; that is part of the scope and printed.
 
 use super::Options;
-use crate::calculus::{Expr, GeometryVar, Kernel};
+use crate::calculus::{Expr, GeometryVar, Kernel, Stmt};
 use crate::diagnostic::report::{self, ScopeKind};
 use crate::launch::Facts;
 use crate::prove::{Assumption, Scope};
@@ -52,7 +52,8 @@ pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], options: &Options)
     Candidates { proofs: vec![Attempt { parts: vec![all] }, Attempt { parts: stated }] }
 }
 
-/// Which of the six dimensions the kernel reads, as an id or as a size: block axes, then grid axes.
+/// Which of the six dimensions the kernel reads, as an id or as a size: block axes, then grid axes. A kernel that reads
+/// none, but what atomics return, tells its threads apart by that.
 fn dimensions_read(kernel: &Kernel) -> [[bool; 3]; 2] {
     let mut read = [[false; 3]; 2];
     for (_, expr) in kernel.exprs.iter() {
@@ -63,7 +64,21 @@ fn dimensions_read(kernel: &Kernel) -> [[bool; 3]; 2] {
             }
         }
     }
+    if read == [[false; 3]; 2] && draws_numbers(&kernel.body) {
+        (read[0][0], read[1][0]) = (true, true);
+    }
     read
+}
+
+/// Whether some atomic gives a value.
+fn draws_numbers(block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Atomic { var, .. } => var.is_some(),
+        Stmt::If { then, otherwise, .. } => draws_numbers(then) || draws_numbers(otherwise),
+        Stmt::For(counted) => draws_numbers(&counted.body),
+        Stmt::Loop { body, .. } => draws_numbers(body),
+        _ => false,
+    })
 }
 
 fn fixed_params(kernel: &Kernel, options: &Options) -> Vec<Option<i128>> {

@@ -471,6 +471,8 @@ pub enum ReasonKind {
     UnknownLoopCount,
     /// A call, clock or other value that is not modelled.
     UnsupportedCall,
+    /// Only what promises no order stands between: a collective of a library.
+    UnpromisedOrder,
     /// The expression grew past the budget.
     TooComplex,
 }

@@ -47,5 +47,6 @@ const REASONS: &[(&[&str], ReasonKind)] = &[
     (&["data", "-", "dependent", "guard"], ReasonKind::DataDependentGuard),
     (&["unknown", "loop", "count"], ReasonKind::UnknownLoopCount),
     (&["unsupported", "call"], ReasonKind::UnsupportedCall),
+    (&["unpromised", "order"], ReasonKind::UnpromisedOrder),
     (&["too", "complex"], ReasonKind::TooComplex),
 ];
