@@ -7,7 +7,7 @@
 use super::oracle::Oracle;
 use super::sampling::Source;
 use super::words::words;
-use crate::calculus::{Axis, ExprId, GeometryVar, ScalarType, VarId};
+use crate::calculus::{Axis, BinaryOp, ExprId, GeometryVar, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{LoopId, OpaqueId, Protocol};
 use crate::prove::rules::poly::{Atom, IDS, Poly, Side};
@@ -109,6 +109,10 @@ pub(super) struct Builder<'a> {
     numbers: FxHashMap<(u8, Key), u16>,
     used: [u16; 16],
     taken: BTreeSet<Atom>,
+    /// Atoms that are the smaller, or the greater, of two values.
+    pub(super) extrema: Vec<(Atom, BinaryOp, [Poly; 2])>,
+    /// Whether some value was read as one that may have wrapped.
+    pub(super) has_wrapped: bool,
     pub(super) depth: u32,
 }
 
@@ -140,6 +144,8 @@ impl<'a> Builder<'a> {
             numbers: FxHashMap::default(),
             used: [0; 16],
             taken: BTreeSet::new(),
+            extrema: Vec::new(),
+            has_wrapped: false,
             depth: 0,
         }
     }

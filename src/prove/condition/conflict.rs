@@ -56,6 +56,15 @@ pub(super) fn build<'a>(
     for (env, access) in accesses.iter().enumerate() {
         builder.assume_guards(env, &access.loops, &access.guards);
     }
+    if builder.has_wrapped {
+        // What a later guard or the test of a loop says may show that it did not wrap: `i < n` that `n - i` did not.
+        builder.values.clear();
+        builder.residues.clear();
+        for (env, access) in accesses.iter().enumerate() {
+            builder.assume_guards(env, &access.loops, &access.guards);
+        }
+    }
+    builder.look_beyond_extrema().ok_or_else(out_of_range)?;
     for fact in relations(protocol, pair) {
         builder.relate(fact);
     }

@@ -1,15 +1,17 @@
 //! DIV and CHAIN (RULES, sections 2.3 and 2.4): quotients and remainders as digits.
 //!
-//! *Premises.* `m >= 1` and, where C truncates, `x >= 0`, both by SIGN. *Gives.* `x = m*q + r`, `0 <= r < m`,
+//! *Premises.* `m >= 1` (by SIGN, or since a thread that divides does not divide by zero and `m` is unsigned or a
+//! square) and, where C truncates, `x >= 0` by SIGN. *Gives.* `x = m*q + r`, `0 <= r < m`,
 //! and `q >= 0` if `x >= 0`. *Proof.* Euclid. Shifts and masks round down whatever the sign of `x`, so that
 //! they need `m >= 1` only.
 //! *CHAIN.* If `x = m*q + r` is known and `m*k` divides: `q = k*q' + r'`, `x / (m*k) = q'`, `x % (m*k) = m*r' + r`.
+//! *LOOSE*, *NESTED.* Divisors and values of either sign: see [`Builder::divide_by_unknown_sign`], [`Builder::nested`].
 //! *CARRY.* Digits of a neighbour of a value that was divided: see [`Builder::carry`].
 //! *Trap.* `(t - 1)/2` is 0 for t = 0, 1 and 2: without `x >= 0` the remainder has either sign.
 
 use super::builder::{Builder, Digits, EnvId, Key, Named, Record};
 use super::sampling::Source;
-use crate::calculus::{BinaryOp, ExprId, ScalarType};
+use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType};
 use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly};
 use crate::prove::rules::split;
 use crate::prove::rules::state::Literal;
@@ -34,18 +36,59 @@ impl Builder<'_> {
         operands: (ExprId, ExprId),
         env: EnvId,
     ) -> Option<Poly> {
+        if op == BinaryOp::Div
+            && let Some(quotient) = self.nested(expr, operands, env)
+        {
+            return Some(quotient);
+        }
+        let (quotient, remainder) = self.quotient_and_remainder(expr, operands, env)?;
+        Some(if op == BinaryOp::Div { quotient } else { remainder })
+    }
+
+    /// What `/` and `%` make of two operands, for an expression that is known by `of`.
+    fn quotient_and_remainder(&mut self, of: ExprId, operands: (ExprId, ExprId), env: EnvId) -> Option<(Poly, Poly)> {
         let (x, m) = self.both(operands.0, operands.1, env, Self::value)?;
-        let unsigned = self.ty(operands.1).range().is_some_and(|range| range.0 >= 0);
-        if self.environments[env].certain && unsigned {
-            // A division by zero has no value, so that a thread that went on did not divide by zero.
+        self.is_divisor(operands.1, &m, env)?;
+        self.divide_somehow(of, env, &x, &m)
+    }
+
+    /// A division by zero has no value, so that a thread that went on did not divide by zero.
+    fn is_divisor(&mut self, expr: ExprId, m: &Poly, env: EnvId) -> Option<()> {
+        let unsigned = self.ty(expr).range().is_some_and(|range| range.0 >= 0);
+        if self.environments[env].certain && (unsigned || is_square(m)) {
             let least = m.plus_constant(-1)?;
             self.fact(least);
         }
-        let (quotient, remainder) = match self.divide(expr.into(), env, &x, &m, Rounding::TowardsZero, 0) {
-            Some(digits) => digits,
-            None => self.divide_by_unknown_sign(expr.into(), env, &x, &m)?,
+        Some(())
+    }
+
+    fn divide_somehow(&mut self, of: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        match self.divide(of.into(), env, x, m, Rounding::TowardsZero, 0) {
+            Some(digits) => Some(digits),
+            None => self.divide_by_unknown_sign(of.into(), env, x, m),
+        }
+    }
+
+    /// NESTED: `(x / a) / b = (x / b) / a`, whatever the signs.
+    ///
+    /// *Proof.* Both are `x / (a*b)`: for numbers that are not negative the floor of the floor is the floor, and
+    /// C's quotient is that of the absolute values with the sign of the product. *Use.* `x / a / b`, `x / b % a`,
+    /// `x % b`: only if `x` is divided by `b` first are its digits those of a chain.
+    /// *Trap.* `x / a % b` is not `x % b / a`: of remainders nothing of the kind holds.
+    fn nested(&mut self, expr: ExprId, (inner, b): (ExprId, ExprId), env: EnvId) -> Option<Poly> {
+        let protocol = self.protocol;
+        let Expr::Binary(BinaryOp::Div, x, a) = protocol.exprs[inner] else { return None };
+        let remainder_by = |divisor: ExprId| {
+            let is_it =
+                |node: &Expr| matches!(node, Expr::Binary(BinaryOp::Rem, one, other) if (*one, *other) == (x, divisor));
+            protocol.exprs.iter().find(|(_, node)| is_it(node)).map(|(id, _)| id)
         };
-        Some(if op == BinaryOp::Div { quotient } else { remainder })
+        let of = remainder_by(b).filter(|_| remainder_by(a).is_none())?;
+        let (high, _) = self.quotient_and_remainder(of, (x, b), env)?;
+        let m = self.value(a, env)?;
+        self.is_divisor(a, &m, env)?;
+        let high = self.settled(&high)?;
+        Some(self.divide_somehow(expr, env, &high, &m)?.0)
     }
 
     /// Quotient and remainder of `x` by `m`.
@@ -175,12 +218,17 @@ impl Builder<'_> {
         Some((quotient, remainder))
     }
 
-    /// Digits of these values that were made before, in this way.
+    /// Digits of these values that were made before, in this way. Where nothing bounds them, a value that has been
+    /// read in its digits since would get others.
     fn known_digits(&self, x: &Poly, m: &Poly, rounding: Rounding) -> Option<(Poly, Poly)> {
-        let same = |(key, _): &&Digits| {
+        let is_made_of = |digits: &(Poly, Poly)| {
+            let (quotient, remainder) = self.normal_pair(digits)?;
+            Some(rounding == Rounding::TowardsZero && m.times(&quotient)?.plus(&remainder)? == *x)
+        };
+        let same = |(key, digits): &&Digits| {
             key.2 == (rounding == Rounding::Down)
-                && self.normal(&key.0).as_ref() == Some(x)
                 && self.normal(&key.1).as_ref() == Some(m)
+                && (self.normal(&key.0).as_ref() == Some(x) || is_made_of(digits) == Some(true))
         };
         self.digits.iter().find(same).map(|(_, digits)| digits.clone())
     }
@@ -354,14 +402,30 @@ impl Builder<'_> {
         Some(digits)
     }
 
-    /// `x >= 0` divided by a uniform `m` that is not zero and may be negative.
+    /// LOOSE: `x` divided by a uniform `m` that is not zero, where either may be negative.
+    ///
+    /// *Premises.* The thread divides, so that `m != 0`. *Gives.* `x = m*q + r`; if `x = m*u` identically, `q = u` and
+    /// `r = 0`; if `x >= 0`, also `0 <= r < |m|` and the sign of `q`, which is that of `m`.
+    /// *Proof.* C defines `r` by the equation, and a multiple of `m` leaves none. *Use.* `(x - x % m) / m` and a
+    /// value that is put together again as it was taken apart need no sign at all.
+    /// *Trap.* Digits that are put together in another order, or by another pitch: without `|r| < |m|` and equal
+    /// signs nothing says that they are equal in both threads.
     fn divide_by_unknown_sign(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
-        if m.is_private() || m.as_constant().is_some() || !self.environments[env].certain || !self.shows(x) {
+        if !self.environments[env].certain {
+            return None;
+        }
+        let (x, m) = (&self.normal(x)?, &self.normal(m)?);
+        if !m.is_zero()
+            && let Some(multiple) = x.divide_exactly(m)
+        {
+            return Some((multiple, Poly::ZERO));
+        }
+        if m.is_private() || m.as_constant().is_some() {
             return None;
         }
         let known = self.digits.len();
         let (q, r) = self.loose_digits(of, env, x, m)?;
-        if self.digits.len() > known {
+        if self.digits.len() > known && self.shows(x) {
             self.set_non_negative(r.as_atom()?);
             let at_least = |poly: Option<Poly>| poly.map(Literal::NonNegative);
             let positive = vec![
@@ -374,7 +438,10 @@ impl Builder<'_> {
             self.disjunction(vec![positive, negative]);
         }
         let value = m.times(&q)?.plus(&r)?;
-        if x.as_atom().is_none() && !self.canonical.iter().any(|entry| entry.0 == *x) {
+        if let Some(atom) = x.as_atom().filter(|&atom| self.state.named.contains(atom) && atom.is_private()) {
+            // A digit that is divided again is read in its own digits.
+            self.replace(atom, value)?;
+        } else if x.as_atom().is_none() && *x != value && !self.canonical.iter().any(|entry| entry.0 == *x) {
             self.canonical.push((x.clone(), value));
         }
         Some((q, r))
@@ -421,6 +488,13 @@ impl Builder<'_> {
         let power = self.power(b, env)?;
         Some(self.divide(expr.into(), env, &value, &power, Rounding::Down, 0)?.0)
     }
+}
+
+/// Whether the value is a product of squares, times a positive constant, and so not negative.
+fn is_square(poly: &Poly) -> bool {
+    let [(monomial, 1..)] = poly.terms() else { return false };
+    *monomial != Monomial::ONE
+        && monomial.atoms().all(|atom| monomial.atoms().filter(|&other| other == atom).count() % 2 == 0)
 }
 
 /// `x = m*multiple + rest`, coefficient by coefficient of the private monomials.

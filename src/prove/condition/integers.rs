@@ -9,7 +9,7 @@ use super::builder::{Builder, EnvId, Key};
 use super::sampling::Source;
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, UnaryOp};
 use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side, UNKNOWN};
-use crate::prove::rules::state::Literal;
+use crate::prove::rules::state::{Alternative, Literal};
 
 /// Nesting at which an expression is given up.
 const DEPTH: u32 = 150;
@@ -345,13 +345,45 @@ impl Builder<'_> {
         }
         let source = if least { Source::Least(a.clone(), b.clone()) } else { Source::Greatest(a.clone(), b.clone()) };
         let piece = self.piece(expr, env, &[&a, &b], source)?;
-        let sign = if least { 1 } else { -1 };
-        for bound in [&a, &b] {
-            self.fact(bound.minus(&piece)?.scaled(sign)?);
-        }
+        self.is_extremum(&piece, op, [a.clone(), b.clone()])?;
         let alternatives = [&a, &b].map(|value| piece.minus(value).map(|zero| vec![Literal::Zero(zero)]));
         self.disjunction(alternatives.into_iter().collect::<Option<Vec<_>>>()?);
         Some(piece)
+    }
+
+    /// Says that `piece` is the smaller, or the greater, of two values.
+    fn is_extremum(&mut self, piece: &Poly, op: BinaryOp, values: [Poly; 2]) -> Option<()> {
+        let sign = if op == BinaryOp::Min { 1 } else { -1 };
+        for value in &values {
+            self.fact(value.minus(piece)?.scaled(sign)?);
+        }
+        self.extrema.push((piece.as_atom()?, op, values));
+        Some(())
+    }
+
+    /// BEYOND: what is below the smaller of two values is below both.
+    ///
+    /// *Premises.* A fact `c*z + g >= 0` with a constant `c >= 1`, where `z` is the smaller of `a` and `b` and does
+    /// not occur in `g` (or `c <= -1`, and `z` the greater). *Conclusion.* `c*a + g >= 0` and `c*b + g >= 0`.
+    /// *Proof.* `z <= a`, `z <= b`. *Use.* The turns of `for (k = 0; k < min(n - first, 2); k++)`: `k < 2`.
+    /// *Trap.* What is below the greater of two values is below one of them only.
+    pub(super) fn look_beyond_extrema(&mut self) -> Option<()> {
+        for (piece, op, values) in self.extrema.clone() {
+            let wanted = if op == BinaryOp::Min { 1 } else { -1 };
+            let bounded = |fact: &&Poly| {
+                let mut terms = fact.terms().iter().filter(|term| term.0.contains(piece));
+                let only = terms.next().filter(|term| term.0.degree() == 1 && term.1.signum() == wanted);
+                only.is_some() && terms.next().is_none()
+            };
+            let facts: Vec<Poly> = self.state.facts.iter().filter(bounded).cloned().collect();
+            for fact in facts {
+                for value in &values {
+                    let value = self.normal(value)?;
+                    self.fact(fact.substitute(piece, &value)?);
+                }
+            }
+        }
+        Some(())
     }
 
     /// An atom for a value that is one of `values`.
@@ -404,6 +436,9 @@ impl Builder<'_> {
         }
         let values: Vec<Poly> = choices.iter().map(|choice| choice.1.clone()).collect();
         let piece = self.piece(expr, env, &values.iter().collect::<Vec<_>>(), Source::Choice(choices.clone()))?;
+        if let (Some(op), [a, b]) = (extremum_of(&choices), values.as_slice()) {
+            self.is_extremum(&piece, op, [a.clone(), b.clone()])?;
+        }
         let mut alternatives = Vec::new();
         for (mut guard, value) in choices {
             guard.push(Literal::Zero(piece.minus(&value)?));
@@ -411,6 +446,29 @@ impl Builder<'_> {
         }
         self.disjunction(alternatives);
         Some(piece)
+    }
+}
+
+/// Which of two values is chosen, if it is always the smaller, or always the greater: `n > 8 ? 8 : n`.
+///
+/// *Premises.* `a` is chosen where `p >= 0` and `b` where `p' >= 0`, with `b - a = p + c` and `a - b = p' + c'` for
+/// constants that are not negative. *Conclusion.* What is chosen is the smaller. *Proof.* `p >= 0` gives `a <= b`.
+/// *Trap.* `n > 8 ? n : 8` is the greater, and `n > 8 ? 4 : n` is neither.
+fn extremum_of(choices: &[(Alternative, Poly)]) -> Option<BinaryOp> {
+    let [(one, a), (other, b)] = choices else { return None };
+    let ([Literal::NonNegative(p)], [Literal::NonNegative(q)]) = (one.as_slice(), other.as_slice()) else {
+        return None;
+    };
+    let covers = |difference: Poly, fact: &Poly| {
+        difference.minus(fact).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap >= 0)
+    };
+    let is = |low: &Poly, high: &Poly| Some(covers(high.minus(low)?, p) && covers(low.minus(high)?, q));
+    if is(a, b)? {
+        Some(BinaryOp::Min)
+    } else if is(b, a)? {
+        Some(BinaryOp::Max)
+    } else {
+        None
     }
 }
 

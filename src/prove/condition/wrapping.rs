@@ -54,6 +54,7 @@ impl Builder<'_> {
     fn wrapped(&mut self, expr: ExprId, env: EnvId, residue: &Poly, ty: ScalarType) -> Option<Poly> {
         let (least, greatest) = ty.range()?;
         let (width, _) = integer(ty)?;
+        self.has_wrapped = true;
         if width > 32 {
             // Two to the 64 is no coefficient.
             return self.unknown(expr, env);

@@ -84,6 +84,17 @@ pub enum Step {
         /// Zero from now on.
         zero: Poly,
     },
+    /// An equation without the terms of another one, which it holds.
+    Sum {
+        /// The equation.
+        whole: Poly,
+        /// The other one.
+        part: Poly,
+        /// Whether it holds them with negated coefficients.
+        negated: bool,
+        /// Zero from now on.
+        left: Poly,
+    },
     /// Two xors with one mask.
     Xor {
         /// Position of the first.
@@ -199,6 +210,9 @@ impl Refutation {
                 )?,
                 Step::Pinch { fact, zero } => {
                     writeln!(f, "{pad}PINCH  {} >= 0: {} = 0", self.show(fact), self.show(zero))?;
+                }
+                Step::Sum { whole, left, .. } => {
+                    writeln!(f, "{pad}SUM  {} = 0: {} = 0", self.show(whole), self.show(left))?;
                 }
                 Step::Xor { conclusion, .. } => writeln!(f, "{pad}XOR  {} = 0", self.show(conclusion))?,
             }

@@ -1,7 +1,7 @@
 //! Symbolic proofs of race-freedom for every launch geometry, without a solver (RULES).
 //!
 //! A [`State`](state::State) holds what is known about two threads that are supposed to conflict; [`search`]
-//! looks for a contradiction with the rules of one file each ([`sign`], [`split`], [`subst`], [`never`],
+//! looks for a contradiction with the rules of one file each ([`sign`], [`split`], [`subst`], [`sum`], [`never`],
 //! [`xor`], [`round`], [`pinch`], [`order`], [`cases`]) and returns a [`Derivation`], which [`check`] replays without searching.
 //!
 //! Guarantees: arithmetic is exact or gives up; budgets are counts; a derivation that [`check`] accepts is a
@@ -23,6 +23,7 @@ pub mod sign;
 pub mod split;
 pub mod state;
 pub mod subst;
+pub mod sum;
 pub mod xor;
 
 pub use check::CheckError;

@@ -1,6 +1,6 @@
 //! The search for a derivation (RULES, section 4).
 //!
-//! Rules that need no choice run to a fixed point: contradiction, SUBST of twins and zeros, SPLIT, NEVER on
+//! Rules that need no choice run to a fixed point: contradiction, SUBST of twins and zeros, SUM, SPLIT, NEVER on
 //! equations, XOR, SUBST of linear equations; then NEVER on facts; then cases. Passes differ in what they
 //! may spend. Every budget is a count, so that the same condition always gets the same answer.
 //!
@@ -18,6 +18,7 @@ use super::sign::Effort;
 use super::split;
 use super::state::State;
 use super::subst::{self, Form};
+use super::sum;
 use super::xor;
 use rustc_hash::FxHashSet;
 
@@ -216,6 +217,11 @@ impl Prover {
             return round;
         }
         if let Some(step) = pinch::apply(state) {
+            return Round::Step(step);
+        }
+        let relations: Vec<usize> =
+            (0..state.equations.len()).filter(|&position| sides(&state.equations[position]) == 2).collect();
+        if let Some(step) = sum::apply(state, &relations) {
             return Round::Step(step);
         }
         if let Some(step) = self.split(state, tried) {

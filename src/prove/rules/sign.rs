@@ -108,7 +108,7 @@ struct Search<'a> {
 
 /// A way to cancel the greatest bad monomial.
 struct Step {
-    order: (usize, usize, u32, usize, usize),
+    order: (bool, usize, usize, u32, usize, usize),
     scale: i64,
     part: Part,
     rest: Poly,
@@ -131,6 +131,9 @@ impl Search<'_> {
         steps.sort_by_key(|step| step.order);
         for step in steps {
             self.left = self.left.checked_sub(1)?;
+            if self.state.samples.refute(&step.rest) {
+                continue;
+            }
             if let Some(mut found) = self.cancel(&step.rest, &step.bad, uniform_steps) {
                 let factor = step.part.factor.checked_mul(found.scale)?;
                 found.parts.push(Part { factor, ..step.part });
@@ -185,7 +188,12 @@ impl Search<'_> {
         let now = bad_monomials(&rest, self.state);
         let covered = |mono: &Monomial| rest.terms().iter().any(|term| term.1 > 0 && term.0.divide(*mono).is_some());
         let uncovered = now.iter().filter(|mono| !bad.contains(mono) && !covered(mono)).count();
-        let order = (uncovered, now.len(), part.monomial.degree(), fact.size(), part.fact);
+        // What is plainly not positive follows from contradictory facts only.
+        let is_lost = |&(monomial, coefficient): &(Monomial, i64)| {
+            coefficient < 0 && self.state.non_negative.contains_all(monomial)
+        };
+        let lost = !now.is_empty() && rest.terms().iter().all(is_lost);
+        let order = (lost, uncovered, now.len(), part.monomial.degree(), fact.size(), part.fact);
         Some(Step { order, scale, part: Part { factor, ..part }, rest, bad: now })
     }
 }

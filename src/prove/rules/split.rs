@@ -7,6 +7,8 @@
 //! *Traps.* A guard `col <= width`; a pitch `dx - 1`; a zero radix (`width = 0` makes all rows one): `c >= 1`
 //! must be proved, never assumed.
 //!
+//! A radix that a case says to be negative is negated, and the quotient with it.
+//!
 //! The radix comes from a pool: uniform coefficients of private monomials, uniform factors of products in
 //! the source, right-hand sides of guards, divisors, uniform atoms. The uniform part of the equation may
 //! stand on either side. Least significant digits first, since their bounds are single facts.
@@ -32,14 +34,34 @@ pub struct Candidate {
 /// Tries to split the equation at `position`.
 pub fn apply(state: &mut State, position: usize, effort: &mut Effort) -> Option<Step> {
     let equation = state.equations[position].clone();
+    let negative = negative_values(state);
     let step = candidates(&equation, &state.pool)
         .into_iter()
+        .flat_map(|candidate| {
+            let opposite = negative.iter().any(|&atom| candidate.radix.mentions(atom)).then(|| opposite(&candidate));
+            [Some(candidate), opposite.flatten()].into_iter().flatten()
+        })
         .find_map(|candidate| verify(&equation, candidate, state, effort))?;
     if let Step::Split { quotient, rest, .. } = &step {
         let _split = state.equations.remove(position);
         state.equations.extend([quotient.clone(), rest.clone()]);
     }
     Some(step)
+}
+
+/// Uniform values that a case says to be negative: their negation may be a radix.
+fn negative_values(state: &State) -> Vec<Atom> {
+    let bounded = state.facts.iter().filter_map(|fact| match fact.terms() {
+        [(monomial, ..0), (Monomial::ONE, ..0)] if monomial.degree() == 1 => monomial.atoms().next(),
+        _ => None,
+    });
+    bounded.filter(|atom| !atom.is_private()).collect()
+}
+
+/// The same way to read the equation, with the negated radix.
+fn opposite(candidate: &Candidate) -> Option<Candidate> {
+    let (radix, quotient) = (candidate.radix.negated()?, candidate.quotient.negated()?);
+    Some(Candidate { radix, quotient, ..candidate.clone() })
 }
 
 fn verify(equation: &Poly, candidate: Candidate, state: &State, effort: &mut Effort) -> Option<Step> {

@@ -129,6 +129,13 @@ fn replay(step: &Step, known: &mut Known) -> Result<(), CheckError> {
             known.equations.push(zero);
             Ok(())
         }
+        Step::Sum { whole, part, negated, left } => {
+            let (whole, part, left) = (equation(known, whole)?, equation(known, part)?, Sum::of(left));
+            let sum = if *negated { whole.plus(&part, 1) } else { whole.minus(&part) };
+            require(exact(sum)? == left, CheckError::Identity("sum of equations"))?;
+            known.equations.push(left);
+            Ok(())
+        }
         Step::Xor { first, second, conclusion } => {
             let conclusion = Sum::of(conclusion);
             replay_xor(known, *first, *second, &conclusion)?;
