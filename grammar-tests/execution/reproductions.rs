@@ -33,6 +33,7 @@ const UNDEFINED: &[&str] = &[
     "fixtures/libraries/block_items.cu",
     "fixtures/libraries/curand.cu",
     "fixtures/libraries/matrix_fragments.cu",
+    "fixtures/libraries/structures.cu",
     "fixtures/libraries/thread_copies.cu",
     "fixtures/traps/assembly.cu",
     "fixtures/traps/undefined_calls.cu",

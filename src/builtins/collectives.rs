@@ -185,6 +185,26 @@ pub fn is_function_object(name: &str) -> bool {
     matches!(name, "Sum" | "Max" | "Min" | "Equality" | "Inequality" | "ArgMax" | "ArgMin" | "Difference" | "Division")
 }
 
+/// What a function object gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionObject {
+    /// A value of the type of its arguments.
+    Value,
+    /// A truth value.
+    Test,
+}
+
+/// What a function object of the standard library or Thrust gives, by its name without the namespace.
+pub fn function_object(name: &str) -> Option<FunctionObject> {
+    Some(match name {
+        "plus" | "minus" | "multiplies" | "divides" | "modulus" | "negate" | "maximum" | "minimum" | "bit_and"
+        | "bit_or" | "bit_xor" | "identity" => FunctionObject::Value,
+        "equal_to" | "not_equal_to" | "less" | "less_equal" | "greater" | "greater_equal" | "logical_and"
+        | "logical_or" | "logical_not" => FunctionObject::Test,
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

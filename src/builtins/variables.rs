@@ -34,6 +34,10 @@ fn cuda(name: &str) -> Option<Variable> {
         "blockDim" => Variable::Ids(GeometryVar::BlockDim),
         "gridDim" => Variable::Ids(GeometryVar::GridDim),
         "warpSize" => Variable::Constant(32, INT),
+        "__NV_NOSAT" | "__NV_E4M3" | "cudaRoundNearest" | "cudaBoundaryModeZero" => Variable::Constant(0, UINT),
+        "__NV_SATFINITE" | "__NV_E5M2" | "cudaRoundZero" | "cudaBoundaryModeClamp" => Variable::Constant(1, UINT),
+        "cudaRoundPosInf" | "cudaBoundaryModeTrap" => Variable::Constant(2, UINT),
+        "cudaRoundMinInf" => Variable::Constant(3, UINT),
         _ => return None,
     })
 }

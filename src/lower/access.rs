@@ -3,10 +3,12 @@
 use super::pass::Pass;
 use super::value::{Place, Pointer, Value};
 use crate::calculus::{
-    Access, ArrayId, AtomicOp, BinaryOp, ExprId, MemoryOrder, ScalarType, Space, Stmt, SyncScope, VarId,
+    Access, ArrayId, AtomicOp, BinaryOp, Expr, ExprId, HavocReason, MemoryOrder, ScalarType, Space, Stmt, SyncScope,
+    VarId,
 };
 use crate::resolve::program::TypeId;
 use crate::source::Span;
+use rustc_hash::FxHashSet;
 
 /// An atomic operation, apart from what it works on.
 pub(super) struct Atomic {
@@ -22,8 +24,35 @@ impl Pass<'_> {
             Some((bytes, _)) => (*bytes, 1),
             None => (self.access_bytes(place.ty), self.needed_alignment(place)),
         };
-        self.note_unit(array, place.ty);
+        if self.unlaid(place.pointer.offset).is_none() {
+            self.note_unit(array, place.ty);
+        }
         Access { array, offset: place.pointer.offset, bytes, align, site: self.site(span) }
+    }
+
+    /// The type of unknown layout in which an offset lies, if it does.
+    fn unlaid(&self, offset: ExprId) -> Option<&str> {
+        let mut found = None;
+        if !self.anywhere.is_empty() {
+            self.kernel.exprs.visit(offset, |_, expr| {
+                if let Expr::Var(var) = expr {
+                    found = found.or(self.anywhere.get(var));
+                }
+            });
+        }
+        found.map(String::as_str)
+    }
+
+    /// Whether a part of an object of unknown layout is written that other threads see: then no more is known than the
+    /// array, and that is said.
+    fn writes_unlaid(&mut self, array: ArrayId, place: &Place, span: Span) -> bool {
+        if self.kernel.arrays[array].space == Space::Private {
+            return false;
+        }
+        let Some(record) = self.unlaid(place.pointer.offset) else { return false };
+        let reason = format!("write to a field of '{record}', whose layout is not known");
+        self.unsupported_on(span, reason, vec![array]);
+        true
     }
 
     /// The alignment that a place must have and, by its form, may lack: `*(float4 *)&p[i]` is defined for every fourth
@@ -90,6 +119,9 @@ impl Pass<'_> {
             return;
         }
         self.note_stored(array, Some(place.ty), value);
+        if self.writes_unlaid(array, place, span) {
+            return;
+        }
         let access = self.access(array, place, span);
         let value = match value {
             Some(Value::Scalar(expr)) if place.bits.is_none() => match self.layout.scalar(place.ty) {
@@ -135,6 +167,13 @@ impl Pass<'_> {
     /// An atomic on `place`, which lies in `array`; `var` takes the old value.
     pub(super) fn atomic(&mut self, array: ArrayId, place: &Place, var: Option<VarId>, atomic: &Atomic, span: Span) {
         self.note_stored(array, None, None);
+        if self.writes_unlaid(array, place, span) {
+            let reason = HavocReason::Other("an atomic on memory that is not known".to_owned());
+            if let Some(var) = var {
+                self.emit(Stmt::Havoc { var, reason, span: Some(span) });
+            }
+            return;
+        }
         let access = self.access(array, place, span);
         let Atomic { op, ref operands, order, scope } = *atomic;
         self.emit(Stmt::Atomic { var, access, op, operands: operands.clone(), order, scope });
@@ -146,10 +185,20 @@ impl Pass<'_> {
         self.units.entry(array).or_default().insert(unit);
     }
 
-    /// An array that is addressed in units of unknown size and in others, too, has no common unit.
+    /// An array that is addressed in units of unknown size and in others, too, has no common unit. Where it is only
+    /// read, or the thread's own, no more follows than that nothing is known of what is read.
     pub(super) fn report_mixed_units(&mut self) {
+        let mut body = std::mem::take(&mut self.kernel.body);
+        let mut written = FxHashSet::default();
+        collect_written(&body, &mut written);
+        written.extend(self.kernel.unsupported.iter().filter_map(|entry| entry.arrays.as_ref()).flatten());
+        let mut unwritten = std::mem::take(&mut self.forgotten);
         for array in self.kernel.arrays.handles() {
             if self.units.get(&array).is_none_or(|units| units.len() < 2) {
+                continue;
+            }
+            if self.kernel.arrays[array].space == Space::Private || !written.contains(&array) {
+                unwritten.insert(array);
                 continue;
             }
             let Some(span) = self.kernel.arrays[array].span else { continue };
@@ -159,7 +208,55 @@ impl Pass<'_> {
             );
             self.unsupported_on(span, reason, vec![array]);
         }
+        if !unwritten.is_empty() {
+            forget_reads(&mut body, &unwritten);
+        }
+        self.kernel.body = body;
     }
+}
+
+/// The arrays that statements write.
+fn collect_written(body: &[Stmt], written: &mut FxHashSet<ArrayId>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => {
+                written.insert(access.array);
+            }
+            Stmt::If { then, otherwise, .. } => {
+                collect_written(then, written);
+                collect_written(otherwise, written);
+            }
+            Stmt::For(each) => collect_written(&each.body, written),
+            Stmt::Loop { body, .. } => collect_written(body, written),
+            _ => {}
+        }
+    }
+}
+
+/// Makes what is read from the arrays arbitrary.
+fn forget_reads(body: &mut Vec<Stmt>, arrays: &FxHashSet<ArrayId>) {
+    let mut out = Vec::with_capacity(body.len());
+    for mut stmt in body.drain(..) {
+        match &mut stmt {
+            Stmt::If { then, otherwise, .. } => {
+                forget_reads(then, arrays);
+                forget_reads(otherwise, arrays);
+            }
+            Stmt::For(each) => forget_reads(&mut each.body, arrays),
+            Stmt::Loop { body, .. } => forget_reads(body, arrays),
+            _ => {}
+        }
+        let forgotten = match &stmt {
+            Stmt::Read { var, access } if arrays.contains(&access.array) => Some(*var),
+            _ => None,
+        };
+        out.push(stmt);
+        out.extend(forgotten.map(|var| {
+            let reason = HavocReason::Other("elements of a type of unknown size".to_owned());
+            Stmt::Havoc { var, reason, span: None }
+        }));
+    }
+    *body = out;
 }
 
 /// The direction of an access.

@@ -93,13 +93,16 @@ impl Pass<'_> {
         match steps(asm.text) {
             Some(steps) if !steps.is_empty() => {
                 let inputs: Vec<Value> = asm.inputs.iter().map(|input| self.value(input)).collect();
+                inputs.iter().for_each(|input| self.escape(input));
                 for step in steps {
                     self.step(&step, &inputs, asm.outputs.len(), span);
                 }
             }
             _ => {
                 for input in asm.inputs {
-                    self.effect(input);
+                    // An address may come back as a number.
+                    let input = self.value(input);
+                    self.escape(&input);
                 }
                 if !is_harmless(asm.text) || (asm.clobbers_memory && !is_only_fence(asm.text)) {
                     self.unsupported(span, WHOLLY_UNKNOWN.to_owned());

@@ -97,6 +97,8 @@ impl Pass<'_> {
             Builtin::Fragment(fragment) => self.fragment(*fragment, name, args, call),
             Builtin::Copying(copying) => self.copying(*copying, args, call),
             Builtin::Collective(group) => self.collective(*group, name, args, call),
+            Builtin::Unmodelled { .. } if name == "malloc" && matches!(args, [_]) => self.allocate(args, call),
+            Builtin::Unmodelled { .. } if name == "free" && matches!(args, [_]) => self.release(args, call),
             Builtin::Unmodelled { reason, touches_memory: true } => {
                 self.give_up_call(format!("{reason} ('{name}')"), args, call)
             }

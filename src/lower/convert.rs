@@ -1,5 +1,6 @@
 //! Conversions between scalar types, and from and to pointers.
 
+use super::facts::TargetId;
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
 use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, ScalarType, Space};
@@ -48,25 +49,28 @@ impl Pass<'_> {
         if from == to {
             return value;
         }
-        let converted = self.convert_kinds(value, from, to);
+        let converted = self.convert_kinds(value, from, to, span);
         if let Value::Scalar(expr) = converted {
             self.note_span(expr, span);
         }
         converted
     }
 
-    fn convert_kinds(&mut self, value: Value, from: TypeId, to: TypeId) -> Value {
+    fn convert_kinds(&mut self, value: Value, from: TypeId, to: TypeId, span: Span) -> Value {
         let scalar = self.layout.scalar(to);
         match (value, &self.program.types[to]) {
             (_, Type::Void) => Value::Void,
-            (Value::Scalar(expr), Type::Pointer { .. }) => Value::Pointer(self.pointer_from(expr)),
+            (Value::Scalar(expr), Type::Pointer { .. }) => Value::Pointer(self.pointer_from(expr, span)),
             (Value::Pointer(pointer), Type::Bool) => Value::Scalar(self.is_not_null(&pointer)),
             (Value::Pointer(pointer), Type::Unknown(_)) => {
                 self.escape(&Value::Pointer(pointer.clone()));
                 Value::Scalar(self.address(&pointer, ScalarType::Opaque { bytes: 1 }))
             }
             (Value::Pointer(pointer), _) => match scalar {
-                Some(scalar) => Value::Scalar(self.address(&pointer, scalar)),
+                Some(scalar) => {
+                    self.escape(&Value::Pointer(pointer.clone()));
+                    Value::Scalar(self.address(&pointer, scalar))
+                }
                 None => Value::Pointer(pointer),
             },
             (Value::Scalar(expr), Type::Vector { of, lanes }) if self.layout.scalar(from).is_some() => {
@@ -90,11 +94,56 @@ impl Pass<'_> {
         }
     }
 
-    fn pointer_from(&mut self, integer: ExprId) -> Pointer {
+    /// The pointer that an integer is. One that was computed from an address points into the object that had it, as
+    /// compilers rely on; any other may be the address of whatever addresses were taken of.
+    fn pointer_from(&mut self, integer: ExprId, span: Span) -> Pointer {
         if self.kernel.exprs.as_int(integer) == Some(0) {
             return self.null();
         }
-        self.unknown_pointer("a pointer that was made from an integer")
+        match self.derived(integer) {
+            Some(Derived { target, offset, .. }) => Pointer { base: Base::Target(target), offset },
+            None => self.loaded_pointer("a pointer that was made from an integer", span),
+        }
+    }
+
+    /// How an integer was computed from the address of one object.
+    fn derived(&mut self, integer: ExprId) -> Option<Derived> {
+        if let Some(&target) = self.addresses.get(&integer) {
+            return Some(Derived { target, root: integer, offset: self.offset(0) });
+        }
+        let is_wide = |ty| matches!(ty, ScalarType::Int { width: 64, .. });
+        let node = self.kernel.exprs[integer].clone();
+        match node {
+            Expr::Convert(to, inner) if is_wide(to) && is_wide(self.kernel.exprs.ty(inner)) => self.derived(inner),
+            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::BitAnd | BinaryOp::BitOr), a, b) => {
+                let (whole, by) = if self.holds_address(a) { (a, b) } else { (b, a) };
+                self.moved(integer, op, whole, by)
+            }
+            Expr::Binary(BinaryOp::Sub, a, b) => self.moved(integer, BinaryOp::Sub, a, b),
+            _ => None,
+        }
+    }
+
+    fn moved(&mut self, integer: ExprId, op: BinaryOp, whole: ExprId, by: ExprId) -> Option<Derived> {
+        if self.holds_address(by) {
+            return None;
+        }
+        let from = self.derived(whole)?;
+        let offset = if matches!(op, BinaryOp::Add | BinaryOp::Sub) {
+            let by = self.exprs().convert(ScalarType::I64, by);
+            self.exprs().binary(op, from.offset, by)
+        } else {
+            let to = self.exprs().convert(ScalarType::I64, integer);
+            let root = self.exprs().convert(ScalarType::I64, from.root);
+            self.exprs().binary(BinaryOp::Sub, to, root)
+        };
+        Some(Derived { offset, ..from })
+    }
+
+    fn holds_address(&self, integer: ExprId) -> bool {
+        let mut found = false;
+        self.kernel.exprs.visit(integer, |part, _| found |= self.addresses.contains_key(&part));
+        found
     }
 
     /// `pointer != 0`
@@ -136,8 +185,7 @@ impl Pass<'_> {
         };
         let wide = match base {
             Some(array) if self.kernel.arrays[array].space != Space::Private => {
-                let text = format!("address of {}", self.kernel.arrays[array].name);
-                let base = self.exprs().opaque(text, ScalarType::U64);
+                let base = self.base_address(&pointer.base, array);
                 let offset = self.exprs().convert(ScalarType::U64, pointer.offset);
                 self.exprs().binary(BinaryOp::Add, base, offset)
             }
@@ -149,6 +197,24 @@ impl Pass<'_> {
             }
         };
         self.coerce(wide, ty)
+    }
+
+    /// The address of the first byte of an array, which differs from that of any other.
+    fn base_address(&mut self, base: &Base, array: ArrayId) -> ExprId {
+        let text = format!("address of {}", self.kernel.arrays[array].name);
+        let address = self.exprs().opaque(text.clone(), ScalarType::U64);
+        let Base::Target(target) = *base else { return address };
+        match self.addresses.get(&address) {
+            Some(&other) if other != target => {
+                let address = self.exprs().opaque(format!("{text} ({})", target.index()), ScalarType::U64);
+                self.addresses.insert(address, target);
+                address
+            }
+            _ => {
+                self.addresses.insert(address, target);
+                address
+            }
+        }
     }
 
     /// A comparison of pointers; `None` if it cannot be told.
@@ -172,4 +238,14 @@ impl Pass<'_> {
         let equal = self.exprs().and(same_target, same_offset);
         Some(if op == BinaryOp::Eq { equal } else { self.exprs().not(equal) })
     }
+}
+
+/// An integer that was computed from an address.
+struct Derived {
+    /// The object that has the address.
+    target: TargetId,
+    /// The address.
+    root: ExprId,
+    /// How far from it the integer is, of type `I64`.
+    offset: ExprId,
 }

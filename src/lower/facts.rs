@@ -2,6 +2,7 @@
 //!
 //! Everything here only grows, and handles stay valid from pass to pass.
 
+use super::value::STRING;
 use crate::arena::{Arena, Handle};
 use crate::resolve::program::{FunctionId, VariableId};
 use crate::source::Span;
@@ -122,7 +123,8 @@ impl Facts {
     /// Records that the pointer at `offset` of `holder` may point to `targets`.
     pub(super) fn add_targets(&mut self, holder: TargetId, offset: u64, targets: &[TargetId]) {
         let entry = self.points_to.entry((holder, offset)).or_default();
-        if entry.unknown.is_some() {
+        // What is told of a string does not hold for other targets.
+        if entry.unknown.as_deref().is_some_and(|reason| reason != STRING) {
             return;
         }
         let before = entry.targets.len();
@@ -136,7 +138,8 @@ impl Facts {
     /// Records that the pointer at `offset` of `holder` may point anywhere.
     pub(super) fn add_unknown(&mut self, holder: TargetId, offset: u64, reason: &str) {
         let entry = self.points_to.entry((holder, offset)).or_default();
-        if entry.unknown.is_none() {
+        let is_weaker = |known: &str| known == STRING && reason != STRING;
+        if entry.unknown.as_deref().is_none_or(is_weaker) {
             entry.unknown = Some(reason.to_owned());
             self.changed = true;
         }
@@ -157,6 +160,13 @@ impl Facts {
     /// Records that a pointer to a target is stored in memory, or handed to code that may do so.
     pub(super) fn note_escaped(&mut self, target: TargetId) {
         self.changed |= self.stored.escaped.insert(target) && self.stored.is_used;
+    }
+
+    /// Whether a pointer to a target is stored in memory, or handed to code that may do so.
+    pub(super) fn is_escaped(&mut self, target: TargetId) -> bool {
+        self.changed |= !self.stored.is_used;
+        self.stored.is_used = true;
+        self.stored.escaped.contains(&target)
     }
 
     /// Records that a pointer of which nothing is known is stored in memory.

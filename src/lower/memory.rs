@@ -4,7 +4,7 @@ use super::facts::TargetId;
 use super::home::{Holder, Home, Slot};
 use super::layout::Leaf;
 use super::pass::Pass;
-use super::value::{Base, Place, Pointer, Value};
+use super::value::{Base, PERHAPS_STRING, Place, Pointer, STRING, Value};
 use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, HavocReason, ScalarType, Stmt};
 use crate::resolve::program::TypeId;
 use crate::source::Span;
@@ -16,6 +16,10 @@ impl Pass<'_> {
     pub(super) fn load(&mut self, place: &Place, span: Span) -> Value {
         match &place.pointer.base {
             Base::Target(target) => self.load_from(*target, place, span),
+            // Nobody may write a string.
+            Base::Unknown(reason) if reason == STRING => {
+                self.unknown_value(place.ty, &HavocReason::Other(STRING.to_owned()), span)
+            }
             Base::Unknown(reason) => {
                 self.unsupported(span, format!("read through {reason}"));
                 self.unknown_value(place.ty, &HavocReason::Other(reason.clone()), span)
@@ -180,6 +184,7 @@ impl Pass<'_> {
                 let known = self.facts.points_to(target, slot.leaf.offset);
                 let targets: Vec<TargetId> = known.targets.into_iter().collect();
                 let base = match (known.unknown, &*targets, tag) {
+                    (Some(reason), [_, ..], _) if reason == STRING => Base::Unknown(PERHAPS_STRING.to_owned()),
                     (Some(reason), ..) => Base::Unknown(reason),
                     (None, [], _) => Base::Unknown("a pointer without a value".to_owned()),
                     (None, [one], _) => Base::Target(*one),
@@ -386,6 +391,10 @@ impl Pass<'_> {
             return Common::One(a);
         }
         match (self.tagged(a), self.tagged(b)) {
+            (Err(reason), other) | (other, Err(reason)) if reason == STRING => {
+                let reason = other.err().filter(|reason| reason != STRING);
+                Common::One(Base::Unknown(reason.unwrap_or_else(|| PERHAPS_STRING.to_owned())))
+            }
             (Err(reason), _) | (_, Err(reason)) => Common::One(Base::Unknown(reason)),
             (Ok((a, mut targets)), Ok((b, more))) => {
                 targets.extend(more);

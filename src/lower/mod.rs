@@ -24,6 +24,7 @@
 //! defined are taken to change only what their pointer arguments reach and the unit's global variables.
 
 mod access;
+mod allocate;
 mod asm;
 mod builtin;
 mod call;

@@ -13,7 +13,7 @@ use crate::calculus::{
 };
 use crate::resolve::program::{FunctionId, Program, TypeId};
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// Nesting of expressions, statements and calls beyond which lowering gives up on the inner part.
@@ -70,6 +70,14 @@ pub(super) struct Pass<'p> {
     pub(super) global_targets: FxHashMap<ArrayId, TargetId>,
     /// Parameters that live in memory, by array.
     pub(super) passed: FxHashMap<ArrayId, TargetId>,
+    /// Offsets of parts of objects whose layout is not known, with the names of their types.
+    pub(super) anywhere: FxHashMap<VarId, String>,
+    /// The targets of addresses that were made numbers.
+    pub(super) addresses: FxHashMap<ExprId, TargetId>,
+    /// Memory that the thread has allocated.
+    pub(super) allocated: FxHashSet<TargetId>,
+    /// Arrays of which nothing is known that they hold.
+    pub(super) forgotten: FxHashSet<ArrayId>,
     blocks: Vec<Vec<Stmt>>,
     statements: usize,
     depth: usize,
@@ -103,6 +111,10 @@ impl<'p> Pass<'p> {
             annotation_problem: None,
             global_targets: FxHashMap::default(),
             passed: FxHashMap::default(),
+            anywhere: FxHashMap::default(),
+            addresses: FxHashMap::default(),
+            allocated: FxHashSet::default(),
+            forgotten: FxHashSet::default(),
             blocks: vec![Vec::new()],
             statements: 0,
             depth: 0,
@@ -132,8 +144,8 @@ impl<'p> Pass<'p> {
 
     /// The finished kernel.
     pub(super) fn finish(mut self) -> Kernel {
-        self.report_mixed_units();
         self.kernel.body = self.blocks.pop().unwrap_or_default();
+        self.report_mixed_units();
         logs::keep(&mut self.kernel, &self.logs);
         self.kernel
     }

@@ -6,7 +6,7 @@ use super::home::{Holder, Home, Slot};
 use super::layout::Leaf;
 use super::pass::Pass;
 use super::value::{Base, Object, Place, Pointer, Value};
-use crate::calculus::HavocReason;
+use crate::calculus::{HavocReason, ScalarType};
 use crate::resolve::program::{Expr, ExprKind, Type, TypeId};
 use crate::source::Span;
 
@@ -114,12 +114,25 @@ impl Pass<'_> {
             return Place { pointer: base.pointer, ty, bits: None };
         }
         if record.bytes.is_none() {
-            return self.lost(ty, &format!("a field of '{}', whose layout is not known", record.name));
+            return self.somewhere(base, ty, &record.name, span);
         }
         let delta = self.offset(field.offset);
         let offset = self.exprs().binary(crate::calculus::BinaryOp::Add, base.pointer.offset, delta);
         let bits = field.bit_group_bytes.map(|bytes| (bytes, field.name.clone()));
         Place { pointer: Pointer { base: base.pointer.base, offset }, ty, bits }
+    }
+
+    /// A part of an object whose layout is not known: it lies anywhere in what the object is part of.
+    fn somewhere(&mut self, whole: Place, ty: TypeId, record: &str, span: Span) -> Place {
+        if let Base::Unknown(_) = whole.pointer.base {
+            return Place { ty, bits: None, ..whole };
+        }
+        let reason = HavocReason::Other(format!("the layout of '{record}', which is not known"));
+        let offset = self.temporary("anywhere", ScalarType::I64);
+        self.anywhere.insert(offset, record.to_owned());
+        self.emit(crate::calculus::Stmt::Havoc { var: offset, reason, span: Some(span) });
+        let offset = self.var(offset);
+        Place { pointer: Pointer { base: whole.pointer.base, offset }, ty, bits: None }
     }
 
     pub(super) fn lanes(&mut self, base: &Expr, lanes: &[u8], expr: &Expr) -> Object {

@@ -46,7 +46,7 @@ impl Pass<'_> {
     }
 
     /// A pointer to any of the arrays that pointers in memory lead to.
-    fn loaded_pointer(&mut self, reason: &str, span: Span) -> Pointer {
+    pub(super) fn loaded_pointer(&mut self, reason: &str, span: Span) -> Pointer {
         let Some(targets) = self.facts.stored_targets() else { return self.unknown_pointer(reason) };
         let why = || HavocReason::Other(reason.to_owned());
         let tag = self.havoc(ScalarType::I32, why(), span);

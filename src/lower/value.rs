@@ -28,6 +28,9 @@ pub(super) struct Pointer {
 /// Why nothing is known of the target of a pointer that is a string.
 pub(super) const STRING: &str = "a string literal";
 
+/// Why nothing is known of the target of a pointer that may be a string, or something else.
+pub(super) const PERHAPS_STRING: &str = "a pointer that may be a string literal or something else";
+
 impl Pointer {
     /// Whether it is a string literal.
     pub(super) fn is_string(&self) -> bool {

@@ -27,7 +27,14 @@ impl<'u> Resolver<'u> {
 
     /// Arguments as objects or values.
     fn arguments(&mut self, args: &'u [syntax::Expr]) -> Vec<Expr> {
-        args.iter().map(|argument| self.expr(argument)).collect()
+        let mut resolved = Vec::with_capacity(args.len());
+        for argument in args {
+            resolved.push(match self.library_function_value(argument) {
+                Some(function) => function,
+                None => self.expr(argument),
+            });
+        }
+        resolved
     }
 
     /// Arguments of one of these functions; the type of the parameter says what an initialiser list is.
@@ -38,7 +45,10 @@ impl<'u> Resolver<'u> {
             let listed = if is_list { self.common_param_type(functions, args.len(), position) } else { None };
             resolved.push(match listed {
                 Some(ty) => self.initial(argument, ty),
-                None => self.expr(argument),
+                None => match self.library_function_value(argument) {
+                    Some(function) => function,
+                    None => self.expr(argument),
+                },
             });
         }
         resolved
@@ -54,7 +64,7 @@ impl<'u> Resolver<'u> {
                     return limit;
                 }
                 let last = path.segments.last();
-                if let Some(ty) = self.collective_type(&name, last).or_else(|| self.copying_type(&name, last)) {
+                if let Some(ty) = self.library_type(&name, last) {
                     let args = self.arguments(args);
                     return self.construct_from(ty, args, span);
                 }
@@ -105,6 +115,16 @@ impl<'u> Resolver<'u> {
         if let Some(object) = self.library_function_object(name, &args, span) {
             return object;
         }
+        if matches!(
+            name,
+            "std::forward" | "std::move" | "cuda::std::forward" | "cuda::std::move" | "thrust::raw_pointer_cast"
+        ) && let [only] = args.as_slice()
+        {
+            return only.clone();
+        }
+        if let Some(value) = self.complex_function(name, &args, span) {
+            return value;
+        }
         if let Some(copying) = self.copying_function(name, template_args, &args, span) {
             return copying;
         }
@@ -122,6 +142,9 @@ impl<'u> Resolver<'u> {
         if let Some(value) = self.called_function_object(&callee, &args, span) {
             return value;
         }
+        if let Some(name) = self.library_function_of(&callee) {
+            return self.builtin_call(&name, None, args, span);
+        }
         if let Some(call) = self.call_through(&callee, &args, span) {
             return call;
         }
@@ -137,10 +160,13 @@ impl<'u> Resolver<'u> {
 
     /// A call of a method.
     fn method_call(&mut self, object: Expr, member: &'u PathSegment, args: &'u [syntax::Expr], span: Span) -> Expr {
-        let args = self.arguments(args);
         let name = &member.name.text;
+        let methods = match self.types[object.ty] {
+            Type::Record(record) => self.methods(record, name),
+            _ => Vec::new(),
+        };
+        let args = if methods.is_empty() { self.arguments(args) } else { self.arguments_of(&methods, args) };
         if let Type::Record(record) = self.types[object.ty] {
-            let methods = self.methods(record, name);
             if !methods.is_empty() {
                 return self.function_call(&methods, member.args.as_deref(), Some(object), args, span);
             }
@@ -151,6 +177,9 @@ impl<'u> Resolver<'u> {
         }
         if let Some(collective) = self.collective_of(object.ty) {
             return self.collective_call(&collective, object, name, args, span);
+        }
+        if let Some(part) = self.complex_part(&object, name, &args, span) {
+            return part;
         }
         if let Some(result) = self.pipeline_method(&object, name, &args, span) {
             return result;
@@ -395,7 +424,9 @@ impl<'u> Resolver<'u> {
         }
         let functions: Vec<FunctionDecl<'u>> =
             functions_of(&entities).into_iter().filter(|decl| decl.record.is_none()).collect();
-        self.choose(&functions, None, &args)?;
+        if self.choose(&functions, None, &args).is_none() {
+            return self.complex_operator(name, &args, span);
+        }
         Some(self.function_call(&functions, None, None, args, span))
     }
 

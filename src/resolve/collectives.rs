@@ -11,9 +11,9 @@ use super::program::{BinaryOp, Expr, ExprKind, Storage, Type, TypeId};
 use super::scope::Found;
 use super::template::TemplateValue;
 use crate::builtins::Builtin;
-use crate::builtins::collectives::{self, Arrangement, Class, Group, Rest, Role};
+use crate::builtins::collectives::{self, Arrangement, Class, FunctionObject, Group, Rest, Role};
 use crate::calculus::{Axis, GeometryVar};
-use crate::source::Span;
+use crate::source::{Dialect, Span};
 use crate::syntax::{self, PathSegment, TemplateArg};
 
 /// Items of a thread beyond which they are not looked at one by one.
@@ -128,19 +128,39 @@ impl<'u> Resolver<'u> {
 
     /// A function object of the library: an object of it, or nothing if the name is another one.
     pub(super) fn library_function_object(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
-        let is_known = args.is_empty() && self.name_in_library(name).is_some_and(collectives::is_function_object);
+        let is_known = args.is_empty() && self.function_object(name).is_some();
         let ty = is_known.then(|| self.unknown(name))?;
         Some(expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), Vec::new()), ty, span))
+    }
+
+    /// What a class of CUB, Thrust or the standard library computes, if it is a function object.
+    fn function_object(&self, name: &str) -> Option<FunctionObject> {
+        if self.in_collectives(name) {
+            return Some(FunctionObject::Value);
+        }
+        let short = ["thrust::", "cuda::std::", "std::"].iter().find_map(|space| name.strip_prefix(space))?;
+        collectives::function_object(short)
+    }
+
+    fn in_collectives(&self, name: &str) -> bool {
+        self.name_in_library(name).is_some_and(collectives::is_function_object)
     }
 
     /// A call of such an object: a value of its arguments.
     pub(super) fn called_function_object(&mut self, callee: &Expr, args: &[Expr], span: Span) -> Option<Expr> {
         let Type::Unknown(name) = self.types[callee.ty].clone() else { return None };
-        if !self.name_in_library(&name).is_some_and(collectives::is_function_object) {
-            return None;
-        }
+        let stem = name.split('<').next().unwrap_or(&name);
+        let result = self.function_object(stem)?;
         let args: Vec<Expr> = args.iter().map(|argument| self.load(argument.clone())).collect();
         let ty = args.first()?.ty;
+        let is_number = |ty| self.is_arithmetic(ty) || self.part_of_complex(ty).is_some();
+        if !args.iter().all(|argument| is_number(argument.ty)) && !self.in_collectives(stem) {
+            // Operators of the program, which may do anything, or of a type that is not known.
+            return None;
+        }
+        if result == FunctionObject::Test {
+            return Some(expr(ExprKind::Builtin(Builtin::Pure, name, args), self.common.bool, span));
+        }
         let ty = args.iter().skip(1).fold(ty, |ty, argument| self.common_type(ty, argument.ty).unwrap_or(ty));
         Some(expr(ExprKind::Builtin(Builtin::Pure, name, args), ty, span))
     }
@@ -159,8 +179,8 @@ impl<'u> Resolver<'u> {
         let Some(known) = collective.class.method(method) else {
             return self.unknown_call(&name, [vec![object], args].concat(), span);
         };
-        if collective.class.group() == Group::Warp {
-            // Which threads are of one group, and how many warps may use one storage, is not followed.
+        if collective.class.group() == Group::Warp && !self.is_of_whole_warps(collective) {
+            // Barriers here know whole warps only.
             let args = [vec![object], args].concat().into_iter().map(|part| self.load(part)).collect();
             let builtin = Builtin::Unmodelled { reason: "collective of a warp".to_owned(), touches_memory: true };
             return expr(ExprKind::Builtin(builtin, name, args), collective.item, span);
@@ -202,6 +222,12 @@ impl<'u> Resolver<'u> {
             let ty = rest.ty;
             expr(ExprKind::Comma(Box::new(step), Box::new(rest)), ty, span)
         })
+    }
+
+    /// Whether all threads of a warp take part, whose number is known.
+    fn is_of_whole_warps(&self, collective: &Collective) -> bool {
+        let threads = collective.numbers.get(1).copied().unwrap_or(Some(WARP));
+        self.dialect == Dialect::Cuda && threads == Some(WARP)
     }
 
     /// A value that nothing is known about.

@@ -16,6 +16,7 @@
 mod builtin_call;
 mod call;
 mod collectives;
+mod complex;
 mod constant;
 mod context;
 mod conversion;
@@ -34,6 +35,7 @@ mod kernel;
 mod lambda;
 mod launch_site;
 mod layout;
+mod library_types;
 mod members;
 mod names;
 mod operators;

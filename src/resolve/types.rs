@@ -117,7 +117,7 @@ impl<'u> Resolver<'u> {
         if let Some(named) = named_type(self.language, short) {
             return self.named(named);
         }
-        if let Some(known) = self.collective_type(name, last).or_else(|| self.copying_type(name, last)) {
+        if let Some(known) = self.library_type(name, last) {
             return known;
         }
         // The size of a tile of threads is part of what its methods mean.

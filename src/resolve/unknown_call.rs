@@ -20,6 +20,10 @@ impl<'u> Resolver<'u> {
         }
         let mut handed = Vec::new();
         for argument in args {
+            // Whoever calls a function that only computes learns nothing of memory.
+            if self.library_function_of(&argument).is_some() {
+                continue;
+            }
             if self.language != Language::Cuda || !self.may_be_changed(&argument) {
                 handed.push(self.load(argument));
                 continue;
@@ -112,7 +116,7 @@ impl<'u> Resolver<'u> {
 }
 
 /// Whether evaluating an object's address twice does the same twice and changes nothing.
-fn is_repeatable(value: &Expr) -> bool {
+pub(super) fn is_repeatable(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Int(_) | ExprKind::Null | ExprKind::Geometry(_) | ExprKind::Variable(_) => true,
         ExprKind::Load(inner)

@@ -257,6 +257,9 @@ pub(super) fn is_builtin_type(text: &str, language: Language) -> bool {
     if words::is_arithmetic_word(text) || matches!(text, "size_t" | "ptrdiff_t" | "intptr_t" | "uintptr_t") {
         return true;
     }
+    if matches!(text, "int8_t" | "int16_t" | "int32_t" | "int64_t" | "uint8_t" | "uint16_t" | "uint32_t" | "uint64_t") {
+        return true;
+    }
     match language {
         Language::OpenCl => {
             matches!(text, "half" | "event_t" | "sampler_t" | "image1d_t" | "image2d_t" | "image3d_t")

@@ -8,8 +8,13 @@ use crate::source::Dialect;
 /// The declarations that precede the user's text.
 pub(super) fn text(dialect: Dialect) -> String {
     match dialect {
-        Dialect::Cuda => concat!(include_str!("cuda.h"), include_str!("cub.h")).to_owned(),
-        Dialect::Hip => concat!(include_str!("cuda.h"), include_str!("hip.h"), include_str!("cub.h")).to_owned(),
+        Dialect::Cuda => {
+            concat!(include_str!("cuda.h"), include_str!("cub.h"), include_str!("structures.h")).to_owned()
+        }
+        Dialect::Hip => {
+            concat!(include_str!("cuda.h"), include_str!("hip.h"), include_str!("cub.h"), include_str!("structures.h"))
+                .to_owned()
+        }
         Dialect::OpenCl(_) => include_str!("opencl.h").to_owned(),
     }
 }

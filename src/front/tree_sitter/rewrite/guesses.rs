@@ -9,7 +9,9 @@ impl Rewriter<'_> {
     /// Decides about `( … )` at `at`, where an operand is expected.
     pub(super) fn look_for_cast(&mut self, at: usize) {
         if self.text(at + 2) != ")" || !self.is_identifier(at + 1) {
-            self.look_for_long_cast(at);
+            if !self.look_for_element(at) {
+                self.look_for_long_cast(at);
+            }
             return;
         }
         let (name, close, next) = (at + 1, at + 2, at + 3);
@@ -34,6 +36,32 @@ impl Rewriter<'_> {
             self.set_role(at, Role::Skip);
             self.set_role(close, Role::Skip);
         }
+    }
+
+    /// `(a[i][j])`, which the grammar takes for an array type where `-`, `*` or `(` follows, though nothing can be cast
+    /// to one. In parentheses of its own it is a value.
+    fn look_for_element(&mut self, at: usize) -> bool {
+        let is_element = self.is_identifier(at + 1) && self.text(at + 2) == "[" && !self.is_type_at(at + 1);
+        if !is_element || self.before(at) == "new" {
+            return false;
+        }
+        let mut depth = 0_usize;
+        for position in at + 2..self.end {
+            match self.text(position) {
+                "[" | "(" => depth += 1,
+                "]" => depth = depth.saturating_sub(1),
+                ")" if depth > 0 => depth -= 1,
+                ")" => {
+                    self.set_role(at, Role::Wrapped);
+                    self.set_role(position, Role::Wrapped);
+                    return true;
+                }
+                ";" | "{" | "}" => return false,
+                _ if depth == 0 => return false,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// `(const float *)`, `(struct S)`, `(unsigned int)`: what stands behind is an operand.
@@ -157,7 +185,7 @@ impl Rewriter<'_> {
                 && !matches!(before, "asm" | "__asm__" | "__asm" | "volatile" | "__volatile__")
                 && !is_storage(before)
         } else {
-            before == ">" && self.role(at - 1) == Role::AngleClose
+            before == ">" && self.role(at - 1) == Role::AngleClose || before == "," && self.follows_constructor(at - 1)
         };
         let first = at + 2;
         let params = self.text(first) == ")"
@@ -167,6 +195,21 @@ impl Rewriter<'_> {
         {
             self.set_role(at + 1, Role::Construct);
         }
+    }
+
+    /// Whether the comma at `comma` stands behind a declarator that is built from arguments: `float a(x), b(y);`.
+    fn follows_constructor(&self, comma: usize) -> bool {
+        let mut depth = 0_usize;
+        for position in (self.start..comma).rev() {
+            match self.text(position) {
+                ")" => depth += 1,
+                "(" if depth == 1 => return self.role(position) == Role::Construct,
+                "(" if depth > 1 => depth -= 1,
+                _ if depth > 0 => {}
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// `a * b;` at the start of a statement multiplies if `a` is a value.

@@ -12,6 +12,9 @@ impl Rewriter<'_> {
             self.emit(if is_arithmetic_word(text) { text } else { "size_t" }, at);
             return at + 1;
         }
+        if self.is_specifier_of_friend(at, text) {
+            return at + 1;
+        }
         if let Some(next) = self.attribute(at, text) {
             return next;
         }
@@ -39,6 +42,19 @@ impl Rewriter<'_> {
             self.emit("name_", at);
         }
         at + 1
+    }
+
+    /// Whether a specifier stands before `friend`, where the grammar wants none and where it means nothing to those
+    /// who call the function.
+    fn is_specifier_of_friend(&self, at: usize, text: &str) -> bool {
+        let is_specifier = |text: &str| {
+            matches!(
+                text,
+                "inline" | "constexpr" | "__inline" | "__inline__" | "__forceinline__" | "__host__" | "__device__"
+            )
+        };
+        let behind = || (at + 1..self.end).find(|&next| !is_specifier(self.text(next)));
+        is_specifier(text) && behind().is_some_and(|next| self.text(next) == "friend")
     }
 
     /// What stands for a word that the grammar does not know, or knows as something else; empty leaves it out.

@@ -1,0 +1,236 @@
+//! Types of CUDA's, CUB's and the standard library's headers that are plain structures, questions about types that the
+//! compiler answers (`std::is_same_v`), and functions of the C library that are handed on as values.
+//!
+//! A structure gets the members that programs use, laid out as its header does. A question is answered only where types
+//! here tell apart what C++ does; otherwise the answer is a value that nothing is known about.
+//!
+//! Deliberately absent: methods, comparisons; `std::tuple` and `std::array`, whose parts have no names.
+
+use super::complex::COMPLEX;
+use super::context::{Resolver, expr};
+use super::program::{Expr, ExprKind, Record, Type, TypeId};
+use super::scope::{Entity, Found, RecordDecl, Scope, ScopeId};
+use super::template::TemplateValue;
+use super::types::Written;
+use crate::builtins::Builtin;
+use crate::builtins::functions::function;
+use crate::source::{FileId, Language, Span};
+use crate::syntax::{self, Name, PathSegment, TemplateArg};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
+/// What stands before the name of a function in that of its type.
+const FUNCTION: &str = "function ";
+
+/// What a structure that the unit does not declare is declared as.
+static NO_SOURCE: LazyLock<syntax::Record> = LazyLock::new(|| syntax::Record {
+    name: Name { text: String::new(), span: Span::new(FileId::from_index(0), 0, 0) },
+    is_union: false,
+    template: None,
+    specialization: None,
+    qualifiers: Vec::new(),
+    bases: Vec::new(),
+    members: Some(Vec::new()),
+});
+
+/// The members of a structure, with the position of their type among its arguments or a type of the language.
+enum Member {
+    Argument(&'static str, usize),
+    Size(&'static str),
+    Address(&'static str),
+}
+
+/// The structure of that name: the name under which it is kept, and its members.
+fn structure(name: &str) -> Option<(&'static str, &'static [Member])> {
+    use Member::{Address, Argument, Size};
+    Some(match name {
+        "std::pair" | "thrust::pair" | "cuda::std::pair" => {
+            ("std::pair", &[Argument("first", 0), Argument("second", 1)])
+        }
+        "cub::KeyValuePair" | "hipcub::KeyValuePair" => {
+            ("cub::KeyValuePair", &[Argument("key", 0), Argument("value", 1)])
+        }
+        COMPLEX | "cuda::std::complex" => (COMPLEX, &[Argument("real part", 0), Argument("imaginary part", 0)]),
+        "cudaPitchedPtr" => ("cudaPitchedPtr", &[Address("ptr"), Size("pitch"), Size("xsize"), Size("ysize")]),
+        "cudaExtent" => ("cudaExtent", &[Size("width"), Size("height"), Size("depth")]),
+        _ => return None,
+    })
+}
+
+impl<'u> Resolver<'u> {
+    /// The type that a name of a library stands for.
+    pub(super) fn library_type(&mut self, name: &str, last: Option<&'u PathSegment>) -> Option<TypeId> {
+        let known = self.collective_type(name, last).or_else(|| self.copying_type(name, last));
+        known.or_else(|| self.device_pointer(name, last)).or_else(|| self.library_record(name, last))
+    }
+
+    /// `thrust::device_ptr<T>`, which is a pointer to every kernel.
+    fn device_pointer(&mut self, name: &str, last: Option<&'u PathSegment>) -> Option<TypeId> {
+        let args = last.filter(|_| name == "thrust::device_ptr")?.args.as_deref()?;
+        let [TemplateArg::Type(ty)] = args else { return None };
+        let to = self.resolve_type(ty).ty;
+        Some(self.pointer(to, None))
+    }
+
+    /// The structure that a name of a library stands for.
+    pub(super) fn library_record(&mut self, name: &str, segment: Option<&'u PathSegment>) -> Option<TypeId> {
+        let (name, members) = structure(name).filter(|_| self.language == Language::Cuda)?;
+        let args = segment.and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
+        let values: Vec<TemplateValue> = args.iter().map(|argument| self.template_value(argument)).collect();
+        let mut fields = Vec::new();
+        for member in members {
+            fields.push(match *member {
+                Member::Argument(name, at) => match values.get(at)? {
+                    TemplateValue::Type(ty) => (name.to_owned(), *ty),
+                    _ => return None,
+                },
+                Member::Size(name) => (name.to_owned(), self.common.ulong),
+                Member::Address(name) => (name.to_owned(), self.pointer(self.common.void, None)),
+            });
+        }
+        let index = self.library_decl(name);
+        if let Some(&known) = self.record_decls[index].instances.get(&values) {
+            return Some(self.intern(Type::Record(known)));
+        }
+        let types: Vec<String> = fields.iter().map(|(_, ty)| self.type_name(*ty)).collect();
+        let name = if values.is_empty() { name.to_owned() } else { format!("{name}<{}>", types.join(", ")) };
+        let prefix = format!("{name}::");
+        let record = self.records.push(Record {
+            name,
+            is_union: false,
+            fields: Vec::new(),
+            bytes: None,
+            align: 1,
+            is_fixed: false,
+        });
+        let scope = self.add_scope(Scope { record: Some(record), prefix, ..Scope::inside(ScopeId::default()) });
+        self.record_scopes.push(scope);
+        self.record_bases.push(Vec::new());
+        self.record_origins.push((index, values.clone()));
+        self.record_decls[index].instances.insert(values, record);
+        self.lay_out_closure(record, fields);
+        if let (COMPLEX, Some(bytes)) = (self.record_decls[index].name, self.records[record].bytes) {
+            self.records[record].align = bytes;
+        }
+        Some(self.intern(Type::Record(record)))
+    }
+
+    fn library_decl(&mut self, name: &'static str) -> usize {
+        let same = |decl: &RecordDecl<'u>| std::ptr::eq(decl.primary, &raw const *NO_SOURCE) && decl.name == name;
+        if let Some(index) = self.record_decls.iter().position(same) {
+            return index;
+        }
+        self.record_decls.push(RecordDecl {
+            name,
+            scope: ScopeId::default(),
+            primary: &NO_SOURCE,
+            specializations: Vec::new(),
+            outside: Vec::new(),
+            instances: FxHashMap::default(),
+        });
+        self.record_decls.len() - 1
+    }
+
+    /// `std::is_same_v<T, U>`, `std::is_integral<T>::value` and their kin.
+    pub(super) fn type_trait(&mut self, path: &'u syntax::Path, name: &str, span: Span) -> Option<Expr> {
+        let name = name.strip_prefix("cuda::").unwrap_or(name).strip_prefix("std::")?;
+        let (last, outer) = path.segments.split_last()?;
+        let (name, args) = match (name.strip_suffix("_v"), name.strip_suffix("::value")) {
+            (Some(name), _) => (name, last.args.as_deref()?),
+            (_, Some(name)) => (name, outer.last()?.args.as_deref()?),
+            _ => return None,
+        };
+        let mut types = Vec::new();
+        for argument in args {
+            types.push(self.written_argument(argument)?);
+        }
+        let answer = match (name, types.as_slice()) {
+            ("is_same", [a, b]) => self.are_same(a, b),
+            ("is_floating_point", [ty]) => self.type_is(ty, |ty| matches!(ty, Type::Float { width: 32 | 64 | 128 })),
+            ("is_integral", [ty]) => self.type_is(ty, |ty| matches!(ty, Type::Int { .. } | Type::Bool)),
+            ("is_pointer", [ty]) => self.type_is(ty, |ty| matches!(ty, Type::Pointer { .. })),
+            ("is_void", [ty]) => self.type_is(ty, |ty| matches!(ty, Type::Void)),
+            _ if name.starts_with("is_") => None,
+            _ => return None,
+        };
+        let kind = match answer {
+            Some(answer) => ExprKind::Int(i128::from(answer)),
+            None => ExprKind::Builtin(Builtin::Pure, format!("std::{name}"), Vec::new()),
+        };
+        Some(expr(kind, self.common.bool, span))
+    }
+
+    fn written_argument(&mut self, argument: &'u TemplateArg) -> Option<Written> {
+        match argument {
+            TemplateArg::Type(ty) => Some(self.resolve_type(ty)),
+            TemplateArg::Value(_) => match self.template_value(argument) {
+                TemplateValue::Type(ty) => Some(Written::plain(ty)),
+                _ => None,
+            },
+        }
+    }
+
+    /// Whether a type is of a kind, where that is known; an enumeration is kept as the integer that it is not.
+    fn type_is(&self, written: &Written, is_of_kind: impl Fn(&Type) -> bool) -> Option<bool> {
+        let ty = &self.types[written.ty];
+        let may_be_enumeration = matches!(ty, Type::Int { .. }) && self.has_enumerations();
+        let is_told = !matches!(ty, Type::Unknown(_) | Type::Float { width: 16 }) && !may_be_enumeration;
+        (is_told && !written.is_reference).then(|| is_of_kind(ty))
+    }
+
+    fn are_same(&self, a: &Written, b: &Written) -> Option<bool> {
+        let is_known = |ty| !self.mentions_unknown(ty, 0);
+        let differs = a.ty != b.ty || a.is_reference != b.is_reference || a.is_volatile != b.is_volatile;
+        if !is_known(a.ty) || !is_known(b.ty) {
+            return None;
+        }
+        if differs {
+            return Some(false);
+        }
+        // Types here know one of `long` and `long long`, one of `half` and `bfloat16`, and no `const`.
+        let is_told = match &self.types[a.ty] {
+            Type::Bool | Type::Float { width: 32 | 64 } | Type::Record(_) => true,
+            Type::Int { width: 16 | 32, .. } | Type::Int { width: 8, signed: false } => !self.has_enumerations(),
+            _ => false,
+        };
+        (is_told && a.is_const == b.is_const).then_some(true)
+    }
+
+    /// Whether the unit has enumerations, which are integers here.
+    fn has_enumerations(&self) -> bool {
+        let holds = |scope: &Scope<'u>| scope.names.values().flatten().any(|entity| matches!(entity, Entity::Enum(..)));
+        self.scopes.iter().any(holds)
+    }
+
+    fn mentions_unknown(&self, ty: TypeId, depth: usize) -> bool {
+        match self.types[ty] {
+            _ if depth > 8 => true,
+            Type::Unknown(_) => true,
+            Type::Pointer { to, .. } => self.mentions_unknown(to, depth + 1),
+            Type::Array { of, .. } | Type::Vector { of, .. } => self.mentions_unknown(of, depth + 1),
+            _ => false,
+        }
+    }
+
+    /// The name of the function of the C library that a value is.
+    pub(super) fn library_function_of(&self, value: &Expr) -> Option<String> {
+        match (&value.kind, &self.types[value.ty]) {
+            (ExprKind::Builtin(Builtin::Pure, name, args), Type::Unknown(text)) => {
+                (args.is_empty() && text.starts_with(FUNCTION)).then(|| name.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// A function of the C library as an argument of a call.
+    pub(super) fn library_function_value(&mut self, argument: &'u syntax::Expr) -> Option<Expr> {
+        let syntax::ExprKind::Path(path) = &argument.kind else { return None };
+        let Found::External(name) = self.find(path) else { return None };
+        let short = name.rsplit("::").next().unwrap_or(&name);
+        let is_pure = function(self.language, short).is_some_and(|known| known.builtin == Builtin::Pure);
+        let is_variable = crate::builtins::variables::variable(self.language, short).is_some();
+        let is_meant = self.language == Language::Cuda && is_pure && !is_variable && !self.in_host;
+        let ty = is_meant.then(|| self.unknown(format!("{FUNCTION}{short}")))?;
+        Some(expr(ExprKind::Builtin(Builtin::Pure, name, Vec::new()), ty, argument.span))
+    }
+}
