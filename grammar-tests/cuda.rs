@@ -266,6 +266,28 @@ fn every_fixture_is_accepted_by_nvcc_for_two_architectures() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// One architecture does: what `--fix` inserts is the same for all.
+#[test]
+fn fixed_fixtures_are_accepted_by_nvcc() {
+    if std::env::var_os("RACEPROOF_NEED_NVCC").is_none() {
+        eprintln!("skipped: RACEPROOF_NEED_NVCC is not set");
+        return;
+    }
+    let nvcc = compiler().expect("it is needed");
+    let directory = tempfile::tempdir().expect("a directory");
+    let known = |path: &Path| NOT_FOR_NVCC.iter().any(|(known, _)| path.ends_with(known));
+    let mut fixed = 0;
+    for path in fixtures().iter().filter(|path| !known(path)) {
+        let Some(text) = crate::fix::fixed_text(path) else { continue };
+        fixed += 1;
+        let unit = directory.path().join(format!("{fixed}.cu"));
+        fs::write(&unit, text).expect("written");
+        let said = refused(&nvcc, directory.path(), &unit, path.parent().expect("it is in a directory"));
+        assert_eq!(said, None, "{}", path.display());
+    }
+    assert!(fixed >= 5, "only {fixed} fixtures are fixed");
+}
+
 fn fixtures() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut waiting = vec![PathBuf::from("fixtures")];

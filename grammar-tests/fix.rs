@@ -108,6 +108,34 @@ fn opencl_gets_its_own_barrier() {
     assert_eq!(message.as_deref(), Some("insert `barrier(CLK_LOCAL_MEM_FENCE);` before line 6"));
 }
 
+#[test]
+fn a_barrier_is_made_to_name_the_memory_that_it_leaves_out() {
+    let text = |flags: &str| {
+        format!(
+            "__kernel void k(__global int *x, __local int *s) {{\n  int t = get_local_id(0);\n  s[t] = t;\n  barrier({flags});\n  x[get_global_id(0)] = s[get_local_size(0) - 1 - t];\n}}\n"
+        )
+    };
+    let fix = |flags: &str| {
+        let before = text(flags);
+        let report = checked("k.cl", &before);
+        let fixed = fixed(&before, &report)?;
+        Some((fix_of(&report)?.message.clone(), fixed))
+    };
+    let both = "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE";
+    let told = |old: &str, new: &str| Some((format!("replace `{old}` by `{new}` in line 4"), text(new)));
+    assert_eq!(fix("CLK_GLOBAL_MEM_FENCE"), told("CLK_GLOBAL_MEM_FENCE", both));
+    assert_eq!(fix("0"), told("0", "CLK_LOCAL_MEM_FENCE"));
+    assert_eq!(fix("CLK_LOCAL_MEM_FENCE"), None);
+}
+
+/// The text of a fixture after `--fix`, if that changes it.
+pub(crate) fn fixed_text(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).expect("the fixture can be read");
+    let fixture = Fixture::parse(&text).ok()?;
+    let options = Options { fixes: Fixes::Suggest, ..fixture.options };
+    fixed(&text, &check_source(path, &text, &options).report)
+}
+
 /// The number of kernels of a fixture that are fixed, and what is wrong with the text after it.
 fn fixed_fixture(path: &Path) -> (usize, Vec<String>) {
     let text = std::fs::read_to_string(path).expect("the fixture can be read");

@@ -49,21 +49,41 @@ fn every_fixture_in_opencl_agrees_with_its_run() {
         .collect();
     // Drivers have threads of their own; two at once keep two cores busy while texts are compiled.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    let found: Vec<(usize, Vec<String>)> = pool.install(|| files.par_iter().map(|path| compare(path)).collect());
+    let found: Vec<(usize, Vec<String>)> =
+        pool.install(|| files.par_iter().map(|path| compare(path, &read(path))).collect());
     let runs: usize = found.iter().map(|(runs, _)| runs).sum();
     let complaints: Vec<String> = found.into_iter().flat_map(|(_, complaints)| complaints).collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     assert!(!wanted.is_empty() || runs > 60, "only {runs} kernels were run");
 }
 
-/// How many kernels of a file were run, and which of them say something else than their verdict.
-fn compare(path: &Path) -> (usize, Vec<String>) {
-    let text = std::fs::read_to_string(path).unwrap();
-    let fixture = Fixture::parse(&text).unwrap_or_else(|complaints| panic!("{}: {complaints:?}", path.display()));
+/// The driver builds what `--fix` leaves, and the kernels that are then proved run without a conflict.
+#[test]
+fn fixed_fixtures_in_opencl_agree_with_their_runs() {
+    if !has_driver() {
+        return;
+    }
+    let files: Vec<PathBuf> = crate::fixtures::files();
+    let texts = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "cl"));
+    let texts: Vec<(&Path, String)> =
+        texts.filter_map(|path| Some((path.as_path(), crate::fix::fixed_text(path)?))).collect();
+    let found: Vec<(usize, Vec<String>)> = texts.iter().map(|(path, text)| compare(path, text)).collect();
+    let complaints: Vec<&String> = found.iter().flat_map(|(_, complaints)| complaints).collect();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    assert!(found.iter().filter(|(runs, _)| *runs > 0).count() >= 3, "{found:?}");
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// How many kernels of a file with that text were run, and which of them say something else than their verdict.
+fn compare(path: &Path, text: &str) -> (usize, Vec<String>) {
+    let fixture = Fixture::parse(text).unwrap_or_else(|complaints| panic!("{}: {complaints:?}", path.display()));
     let input = Input::Text(path.to_path_buf(), text.as_bytes().to_vec());
     let report = check_all(&[input], &fixture.options, &Unwatched).report.files.remove(0);
     let of_driver = Options { defines: defines(&fixture), ..Options::default() };
-    let file = instrument(path, &text, &of_driver).unwrap();
+    let file = instrument(path, text, &of_driver).unwrap();
     let chosen: Vec<(&KernelReport, &Kernel)> = report
         .kernels
         .iter()
@@ -73,8 +93,8 @@ fn compare(path: &Path) -> (usize, Vec<String>) {
     if chosen.is_empty() {
         return (0, Vec::new());
     }
-    let launches: String = chosen.iter().map(|(report, kernel)| launch(report, kernel, &fixture, &text)).collect();
-    let place = Place::with(&[("k.cl", &text), ("launch.toml", &format!("{}{launches}", buffers(&chosen)))]);
+    let launches: String = chosen.iter().map(|(report, kernel)| launch(report, kernel, &fixture, text)).collect();
+    let place = Place::with(&[("k.cl", text), ("launch.toml", &format!("{}{launches}", buffers(&chosen)))]);
     let mut arguments = vec!["k.cl".to_owned(), "--launch=launch.toml".to_owned(), "--log=k.trace".to_owned()];
     arguments.extend(defines(&fixture).iter().map(|(name, value)| format!("-D{name}={value}")));
     let seen = run_in(&place, &arguments.iter().map(String::as_str).collect::<Vec<_>>());

@@ -2,7 +2,7 @@
 
 use super::{clean, file, one_file, place, race, scatter, shift, span};
 use raceproof::diagnostic::render::{github, sarif};
-use raceproof::diagnostic::report::{Finding, PlaceAccess, Report};
+use raceproof::diagnostic::report::{Finding, Fix, FixEdit, PlaceAccess, Report};
 use raceproof::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use raceproof::driver::rule_page;
 use raceproof::source::{Language, Span};
@@ -78,6 +78,7 @@ fn is_valid_result(result: &Value, rules: &[Value]) {
         "locations",
         "relatedLocations",
         "partialFingerprints",
+        "fixes",
         "properties",
     ];
     only(result, &fields, &["message"]);
@@ -97,11 +98,28 @@ fn is_valid_result(result: &Value, rules: &[Value]) {
         let physical = &location["physicalLocation"];
         let uri = physical["artifactLocation"]["uri"].as_str().unwrap();
         assert!(uri.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'<' && byte != b'\\'), "{uri}");
-        let region = &physical["region"];
-        only(region, &["startLine", "startColumn", "endLine", "endColumn"], &["startLine"]);
-        for number in region.as_object().unwrap().values() {
-            assert!(number.as_u64().is_some_and(|number| number >= 1), "{region}");
+        is_valid_region(&physical["region"]);
+    }
+    for fix in result["fixes"].as_array().unwrap_or(&Vec::new()) {
+        only(fix, &["description", "artifactChanges"], &["artifactChanges"]);
+        assert!(fix["description"]["text"].is_string());
+        let [change] = fix["artifactChanges"].as_array().unwrap().as_slice() else { panic!("one file: {fix}") };
+        only(change, &["artifactLocation", "replacements"], &["artifactLocation", "replacements"]);
+        let replacements = change["replacements"].as_array().unwrap();
+        assert!(!replacements.is_empty(), "3.56.3: at least one");
+        for replacement in replacements {
+            only(replacement, &["deletedRegion", "insertedContent"], &["deletedRegion"]);
+            assert!(replacement["insertedContent"]["text"].is_string());
+            is_valid_region(&replacement["deletedRegion"]);
         }
+    }
+}
+
+#[track_caller]
+fn is_valid_region(region: &Value) {
+    only(region, &["startLine", "startColumn", "endLine", "endColumn"], &["startLine"]);
+    for number in region.as_object().unwrap().values() {
+        assert!(number.as_u64().is_some_and(|number| number >= 1), "{region}");
     }
 }
 
@@ -127,6 +145,29 @@ fn a_race_with_its_witness() {
 fn possible_and_unknown_in_the_words_of_opencl() {
     insta::assert_snapshot!("possible.sarif", results(&scatter()));
     insta::assert_snapshot!("possible.github", github_of(&scatter()));
+}
+
+#[test]
+fn a_fix_is_told_edit_by_edit() {
+    let mut report = shift();
+    let file = &mut report.files[0];
+    let main = file.kernels[0].findings[0].primary.span.file;
+    let at = file.sources.file(main).text.find("y[").unwrap();
+    let edit = |start, end, text: &str| FixEdit { span: Span::new(main, start, end), text: text.to_owned() };
+    let edits = vec![edit(at, at, "__syncthreads(); "), edit(at, at + 1, "z")];
+    file.kernels[0].findings[0].fix = Some(Fix { message: "insert it".to_owned(), edits });
+    let log = sarif_of(&report);
+    let fix = &log["runs"][0]["results"][0]["fixes"][0];
+    assert_eq!(fix["description"]["text"], "insert it");
+    let change = &fix["artifactChanges"][0];
+    let location = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"];
+    assert_eq!(&change["artifactLocation"], location);
+    let [insertion, replacement] = change["replacements"].as_array().unwrap().as_slice() else { panic!("two: {fix}") };
+    let columns = |of: &Value| ["startColumn", "endColumn"].map(|name| of["deletedRegion"][name].as_u64().unwrap());
+    assert_eq!(insertion["insertedContent"]["text"], "__syncthreads(); ");
+    let [start, end] = columns(insertion);
+    assert_eq!(start, end);
+    assert_eq!(columns(replacement), [start, start + 1]);
 }
 
 #[test]

@@ -224,7 +224,8 @@ pub struct Finding {
     pub fix: Option<Fix>,
 }
 
-/// Edits of the main file with which the kernel is proved. They insert only, and belong together.
+/// Edits of the main file with which the kernel is proved. They insert, or write the flags of a barrier anew, and belong
+/// together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
     /// What is to be done: "insert `__syncthreads();` before line 6".

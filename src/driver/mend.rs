@@ -3,10 +3,11 @@
 //! For a kernel all of whose findings are proved races between threads of one block, places between the two accesses
 //! ([`slots`]) are tried one after the other: the text with the barrier is checked as a file is checked. A place after
 //! which the kernel is proved race-free and uniform is the fix; otherwise the one that leaves the fewest findings is
-//! taken, and a further barrier is looked for. In the end the whole text is checked once more as the user asked.
+//! taken, and a further barrier is looked for. Or the flags of a barrier of OpenCL are made to name more memory. In the end the whole text is checked once more as the user asked.
 //!
-//! Guarantees: with all edits of a fix, all instances of the kernel are proved race-free and uniform; edits insert, and
-//! keep every byte. The number of checks is bounded, so equal input gives equal output.
+//! Guarantees: with all edits of a fix, all instances of the kernel are proved race-free and uniform; edits insert, or
+//! write the flags of a barrier anew, and keep every other byte. The number of checks is bounded, so equal input gives
+//! equal output.
 //!
 //! Deliberately absent: races between blocks, which no barrier of a block ends; possible races; edits of macros, of
 //! headers and of functions that kernels call.
@@ -16,12 +17,13 @@ use super::{Checked, Options, check_source, options};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Divergence, FileReport, Fix, FixEdit, KernelReport, Level, Place, Race};
 use crate::edit::Edits;
-use crate::fix::{Slot, slots};
+use crate::fix::{Slot, flags, slots};
 use crate::front::tree_sitter;
 use crate::preprocess;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{FileId, Language, SourceMap, Span};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 /// Checks that may be spent on a kernel.
@@ -82,11 +84,12 @@ struct Search<'a> {
     checks: usize,
 }
 
-/// The text with some barriers, and where they are in the text without.
+/// The text with some barriers, and the edits of the text without that make it.
 #[derive(Clone)]
 struct Mended {
     text: String,
-    inserted: Vec<(usize, String)>,
+    /// In the order of their places.
+    edits: Vec<(Range<usize>, String)>,
 }
 
 impl<'a> Search<'a> {
@@ -109,7 +112,7 @@ impl<'a> Search<'a> {
     }
 
     fn find(&mut self) -> Option<Fix> {
-        let mut mended = Mended { text: self.original.to_owned(), inserted: Vec::new() };
+        let mut mended = Mended { text: self.original.to_owned(), edits: Vec::new() };
         let mut report = self.check(&mended.text)?;
         for _ in 0..MOST_BARRIERS {
             let mut best = None;
@@ -140,7 +143,7 @@ impl<'a> Search<'a> {
     /// The text without the barriers that turned out not to be needed.
     fn needed(&mut self, mended: Mended) -> Mended {
         let mut needed = mended;
-        for index in (0..needed.inserted.len()).rev().filter(|_| needed.inserted.len() > 1).collect::<Vec<_>>() {
+        for index in (0..needed.edits.len()).rev().filter(|_| needed.edits.len() > 1).collect::<Vec<_>>() {
             let less = needed.without(index, self.original);
             if check_source(self.path, &less.text, &self.quick).report.kernels.iter().all(is_free) {
                 needed = less;
@@ -163,8 +166,14 @@ impl<'a> Search<'a> {
         let statements = statements(self.language, finding.rule);
         let slots = slots(&unit, main, self.name, [first, second]);
         let slots: Vec<Slot> = slots.iter().filter_map(|slot| slot.before_what_belongs_to_it(&mended.text)).collect();
+        let widened = match self.language {
+            Language::OpenCl => flags(&unit, main, self.name, [first, second]),
+            Language::Cuda => Vec::new(),
+        };
+        let widened = widened.iter().flat_map(|flags| mended.with_fences(flags));
         let with = |(slot, &statement): (Slot, &&'static str)| mended.with(slot, statement);
-        statements.iter().flat_map(|statement| slots.iter().map(move |slot| (*slot, statement))).map(with).collect()
+        let inserted = statements.iter().flat_map(|statement| slots.iter().map(move |slot| (*slot, statement)));
+        widened.chain(inserted.map(with)).collect()
     }
 
     fn parsed(&self, text: &str) -> (crate::syntax::Unit, FileId) {
@@ -184,39 +193,69 @@ impl<'a> Search<'a> {
 
 impl Mended {
     fn with(&self, slot: Slot, statement: &'static str) -> Mended {
+        self.edited(slot.at..slot.at, slot.insertion(&self.text, statement))
+    }
+
+    /// With more memory named in a barrier's flags: what is named nowhere yet, one after the other.
+    fn with_fences(&self, flags: &Range<usize>) -> Vec<Mended> {
+        let named = self.text.get(flags.clone()).map_or("", str::trim);
+        let more = match named {
+            "0" => FENCES.map(str::to_owned).to_vec(),
+            one if FENCES.contains(&one) => vec![FENCES.join(" | ")],
+            _ => Vec::new(),
+        };
+        more.into_iter().map(|more| self.edited(flags.clone(), more)).collect()
+    }
+
+    fn edited(&self, range: Range<usize>, text: String) -> Mended {
         let mut mended = self.clone();
-        let insertion = slot.insertion(&self.text, statement);
-        mended.text.insert_str(slot.at, &insertion);
-        mended.inserted.push((self.original(slot.at), insertion));
-        mended.inserted.sort_by_key(|(at, _)| *at);
+        let place = self.original(range.start)..self.original(range.end);
+        mended.text.replace_range(range, &text);
+        mended.edits.push((place, text));
+        mended.edits.sort_by_key(|(place, _)| (place.start, place.end));
         mended
     }
 
     fn without(&self, index: usize, original: &str) -> Mended {
-        let mut inserted = self.inserted.clone();
-        inserted.remove(index);
+        let mut edits = self.edits.clone();
+        edits.remove(index);
         let mut text = original.to_owned();
-        inserted.iter().rev().for_each(|(at, insertion)| text.insert_str(*at, insertion));
-        Mended { text, inserted }
+        edits.iter().rev().for_each(|(place, new)| text.replace_range(place.clone(), new));
+        Mended { text, edits }
     }
 
-    /// The byte of the original text that a byte of this one is.
+    /// The byte of the original text that a byte of this one is, which lies in nothing that was edited.
     fn original(&self, at: usize) -> usize {
-        self.inserted.iter().fold(at, |at, (place, text)| if at > *place { at - text.len() } else { at })
+        let back = |at: usize, (place, text): &(Range<usize>, String)| {
+            if at > place.start { at + place.len() - text.len() } else { at }
+        };
+        self.edits.iter().fold(at, back)
     }
 
     fn fix(&self, original: &str, main: FileId) -> Fix {
         let line = |at: usize| original[..at].matches('\n').count() + 1;
-        let places = self.inserted.iter().map(|(at, text)| {
-            let side = if text.starts_with(char::is_whitespace) { "after" } else { "before" };
-            let statement = text.trim();
-            format!("`{statement}` {side} line {}", line(*at))
+        let mut verb = "";
+        let steps = self.edits.iter().map(|(place, text)| {
+            let known = std::mem::replace(&mut verb, if place.is_empty() { "insert " } else { "replace " });
+            let verb = if known == verb { "" } else { verb };
+            let (new, line) = (text.trim(), line(place.start));
+            match original.get(place.clone()) {
+                Some(old) if !old.is_empty() => format!("{verb}`{old}` by `{new}` in line {line}"),
+                _ if text.starts_with(char::is_whitespace) => format!("{verb}`{new}` after line {line}"),
+                _ => format!("{verb}`{new}` before line {line}"),
+            }
         });
-        let message = format!("insert {}", places.collect::<Vec<_>>().join(", "));
-        let edit = |(at, text): &(usize, String)| FixEdit { span: Span::new(main, *at, *at), text: text.clone() };
-        Fix { message, edits: self.inserted.iter().map(edit).collect() }
+        let message = steps.collect::<Vec<_>>().join(", ");
+        let edit = |(place, text): &(Range<usize>, String)| FixEdit {
+            span: Span::new(main, place.start, place.end),
+            text: text.clone(),
+        };
+        Fix { message, edits: self.edits.iter().map(edit).collect() }
     }
 }
+
+/// The memory that barriers of OpenCL name.
+const FENCES: [&str; 2] = ["CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"];
 
 /// Barriers that may end a race, the cheapest first.
 fn statements(language: Language, rule: RuleId) -> &'static [&'static str] {
@@ -244,14 +283,16 @@ fn open(report: &FileReport) -> Option<usize> {
 /// The text with all fixes of its report, if there are any.
 pub fn fixed(text: &str, report: &FileReport) -> Option<String> {
     let fixes = report.kernels.iter().flat_map(|kernel| &kernel.findings).filter_map(|finding| finding.fix.as_ref());
-    let mut insertions: Vec<(usize, &str)> = Vec::new();
+    let mut replacements: Vec<(Range<usize>, &str)> = Vec::new();
     for edit in fixes.flat_map(|fix| &fix.edits) {
-        let insertion = (edit.span.start as usize, edit.text.as_str());
-        if !insertions.contains(&insertion) {
-            insertions.push(insertion);
+        let replacement = (edit.span.start as usize..edit.span.end as usize, edit.text.as_str());
+        if !replacements.contains(&replacement) {
+            replacements.push(replacement);
         }
     }
     let mut edits = Edits::new();
-    insertions.iter().for_each(|&(at, insertion)| edits.insert(at, insertion));
+    for (place, new) in replacements {
+        if place.is_empty() { edits.insert(place.start, new) } else { edits.replace(place, new) }
+    }
     if edits.is_empty() { None } else { edits.apply(text).ok().map(|edited| edited.text) }
 }

@@ -1,8 +1,9 @@
-//! Fixes: barriers that may be missing, as insertions into the user's text.
+//! Fixes: barriers that may be missing and memory that barriers may leave out, as places in the user's text.
 //!
 //! [`slots`] names the places of a kernel where a barrier could stand so that it comes between two places, the likeliest
 //! first: in the outermost block that has a statement boundary between them, as late as possible; then, for what
-//! happens in different turns of a loop, at the end and at the start of its body.
+//! happens in different turns of a loop, at the end and at the start of its body. [`flags`] names the arguments by which
+//! the barriers of a kernel say which memory they order.
 //!
 //! Guarantees: a slot lies in the main file, outside every macro, at the boundary of a statement of a block in braces;
 //! an insertion keeps every byte that was there and the indentation of the place.
@@ -10,7 +11,8 @@
 //! Deliberately absent: whether a fix helps. Whoever asks tries it, and tells only what was proved.
 
 use crate::source::{FileId, Span};
-use crate::syntax::{Function, Item, ItemKind, Stmt, StmtKind, Unit};
+use crate::syntax::{Expr, ExprKind, Function, Item, ItemKind, Stmt, StmtKind, Unit};
+use std::ops::Range;
 
 /// A place where a statement can be inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +83,40 @@ pub fn slots(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec
     // The innermost loop first.
     turns.sort_by_key(|&(depth, _)| std::cmp::Reverse(depth));
     between.into_iter().chain(turns).map(|(_, slot)| slot).collect()
+}
+
+/// Where the barriers of that kernel say which memory they order, those between the two bytes first.
+pub fn flags(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec<Range<usize>> {
+    let Some(body) = function(&unit.items, kernel).and_then(|function| function.body.as_ref()) else {
+        return Vec::new();
+    };
+    let between = places[0].min(places[1])..=places[0].max(places[1]);
+    let mut found = Vec::new();
+    let mut open: Vec<&Stmt> = body.iter().rev().collect();
+    while let Some(stmt) = open.pop() {
+        match &stmt.kind {
+            StmtKind::Expr(expr) => found.extend(flags_of(expr, main)),
+            StmtKind::Block(stmts) => open.extend(stmts.iter().rev()),
+            StmtKind::If { then, otherwise, .. } => open.extend(otherwise.iter().chain([then]).map(|stmt| &**stmt)),
+            StmtKind::For { body, .. }
+            | StmtKind::While { body, .. }
+            | StmtKind::Do { body, .. }
+            | StmtKind::Switch { body, .. } => open.push(body),
+            _ => {}
+        }
+    }
+    found.sort_by_key(|range: &Range<usize>| !between.contains(&range.start));
+    found
+}
+
+/// The flags of a barrier of a work-group.
+fn flags_of(expr: &Expr, main: FileId) -> Option<Range<usize>> {
+    let ExprKind::Call(callee, args) = &expr.kind else { return None };
+    let ExprKind::Path(path) = &callee.kind else { return None };
+    let is_barrier = matches!(path.segments.last()?.name.text.as_str(), "barrier" | "work_group_barrier");
+    let span = args.first().filter(|_| is_barrier)?.span;
+    let is_plain = span.expansion.is_none() && span.file == main;
+    is_plain.then_some(span.start as usize..span.end as usize)
 }
 
 /// The definition whose name stands at `name`.

@@ -3,7 +3,7 @@
 //! Proved findings have level `error`, possible ones `warning`. What is unknown is no defect: its results are of
 //! kind `open`, level `none`, under the rule `unknown`. The second access is a related location. Fingerprints
 //! survive edits elsewhere in the file: they depend on the rule, the file, the kernel and the text of both
-//! places, and on how many equal results come before.
+//! places, and on how many equal results come before. A finding that a fix ends carries it, edit by edit.
 //!
 //! Deliberately absent: what the pages of the rules say; they are handed in ([`Pages`]).
 
@@ -13,12 +13,15 @@ mod uri;
 
 use super::one_line;
 use super::places::{primary_label, secondary_label};
-use crate::diagnostic::report::{FileReport, Finding, KernelReport, Report, Unknown};
+use crate::diagnostic::report::{FileReport, Finding, Fix, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, RuleId, Severity};
 use crate::source::{SourceMap, Span};
 use fingerprint::Fingerprints;
-use log::{Location, Log, LogicalLocation, Message, PhysicalLocation, Properties, Region, ResultJson, Rule};
+use log::{
+    ArtifactChange, FixJson, Location, Log, LogicalLocation, Message, PhysicalLocation, Properties, Region,
+    Replacement, ResultJson, Rule,
+};
 use std::io::{self, Write};
 
 /// The page of a rule, in Markdown, with a section `## What it does`.
@@ -98,6 +101,7 @@ fn of_diagnostic(diagnostic: &Diagnostic, file: &FileReport, fingerprints: &mut 
         locations: vec![Location::at(physical(span, &file.sources), None)],
         related_locations: related,
         partial_fingerprints: fingerprints.of(rule, file, "", &[span], &diagnostic.message),
+        fixes: Vec::new(),
         properties: Properties::default(),
     }
 }
@@ -131,7 +135,20 @@ fn of_finding(
         locations: vec![location],
         related_locations: related,
         partial_fingerprints: fingerprints.of(rule, file, &kernel.name, &places, finding.level.name()),
+        fixes: finding.fix.iter().map(|fix| fix_of(fix, file)).collect(),
         properties: Properties::of(finding),
+    }
+}
+
+/// All edits of a fix, which lie in the checked file.
+fn fix_of(fix: &Fix, file: &FileReport) -> FixJson {
+    let replacements = fix.edits.iter().map(|edit| Replacement {
+        deleted_region: Region::between(file.sources.start_position(edit.span), file.sources.end_position(edit.span)),
+        inserted_content: Message { text: edit.text.clone() },
+    });
+    FixJson {
+        description: Message { text: fix.message.clone() },
+        artifact_changes: [ArtifactChange::new(&file.path, replacements.collect())],
     }
 }
 
@@ -161,6 +178,7 @@ fn of_unknown(
         locations: vec![Location::at(physical, Some(logical(kernel)))],
         related_locations: Vec::new(),
         partial_fingerprints: fingerprints.of(UNKNOWN, file, &kernel.name, &spans, &unknown.reason),
+        fixes: Vec::new(),
         properties: Properties::default(),
     }
 }

@@ -84,6 +84,8 @@ pub(super) struct ResultJson {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) related_locations: Vec<Location>,
     pub(super) partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) fixes: Vec<FixJson>,
     #[serde(skip_serializing_if = "Properties::is_empty")]
     pub(super) properties: Properties,
 }
@@ -103,7 +105,31 @@ pub(super) struct Properties {
     contents: Option<serde_json::Value>,
 }
 
-/// 3.11
+/// 3.55
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FixJson {
+    pub(super) description: Message,
+    pub(super) artifact_changes: [ArtifactChange; 1],
+}
+
+/// 3.56
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ArtifactChange {
+    artifact_location: ArtifactLocation,
+    replacements: Vec<Replacement>,
+}
+
+/// 3.57: an insertion deletes a region without length.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Replacement {
+    pub(super) deleted_region: Region,
+    pub(super) inserted_content: Message,
+}
+
+/// 3.11; with the text alone also 3.3, content.
 #[derive(Serialize)]
 pub(super) struct Message {
     pub(super) text: String,
@@ -209,6 +235,12 @@ impl Properties {
 impl Location {
     pub(super) fn at(physical_location: PhysicalLocation, logical: Option<LogicalLocation>) -> Location {
         Location { id: None, physical_location, logical_locations: logical.into_iter().collect(), message: None }
+    }
+}
+
+impl ArtifactChange {
+    pub(super) fn new(path: &Path, replacements: Vec<Replacement>) -> ArtifactChange {
+        ArtifactChange { artifact_location: ArtifactLocation { uri: uri::of_path(path) }, replacements }
     }
 }
 
