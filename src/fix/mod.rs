@@ -95,7 +95,7 @@ pub fn flags(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec
     let mut open: Vec<&Stmt> = body.iter().rev().collect();
     while let Some(stmt) = open.pop() {
         match &stmt.kind {
-            StmtKind::Expr(expr) => found.extend(flags_of(expr, main)),
+            StmtKind::Expr(expr) => found.extend(flags_of(unit, expr, main)),
             StmtKind::Block(stmts) => open.extend(stmts.iter().rev()),
             StmtKind::If { then, otherwise, .. } => open.extend(otherwise.iter().chain([then]).map(|stmt| &**stmt)),
             StmtKind::For { body, .. }
@@ -109,14 +109,14 @@ pub fn flags(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec
     found
 }
 
-/// The flags of a barrier of a work-group.
-fn flags_of(expr: &Expr, main: FileId) -> Option<Range<usize>> {
+/// The flags of a barrier of a work-group, as the user wrote them: they are macros.
+fn flags_of(unit: &Unit, expr: &Expr, main: FileId) -> Option<Range<usize>> {
     let ExprKind::Call(callee, args) = &expr.kind else { return None };
     let ExprKind::Path(path) = &callee.kind else { return None };
     let is_barrier = matches!(path.segments.last()?.name.text.as_str(), "barrier" | "work_group_barrier");
-    let span = args.first().filter(|_| is_barrier)?.span;
-    let is_plain = span.expansion.is_none() && span.file == main;
-    is_plain.then_some(span.start as usize..span.end as usize)
+    let flags = args.first().filter(|_| is_barrier && expr.span.expansion.is_none())?;
+    let span = unit.sources.visible(flags.span);
+    (span.file == main).then_some(span.start as usize..span.end as usize)
 }
 
 /// The definition whose name stands at `name`.
