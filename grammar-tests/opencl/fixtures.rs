@@ -70,7 +70,8 @@ fn fixed_fixtures_in_opencl_agree_with_their_runs() {
     let found: Vec<(usize, Vec<String>)> = texts.iter().map(|(path, text)| compare(path, text)).collect();
     let complaints: Vec<&String> = found.iter().flat_map(|(_, complaints)| complaints).collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
-    assert!(found.iter().filter(|(runs, _)| *runs > 0).count() >= 3, "{found:?}");
+    let is_whole = std::env::var_os("RACEPROOF_FIXTURE").is_none();
+    assert!(!is_whole || found.iter().filter(|(runs, _)| *runs > 0).count() >= 3, "{found:?}");
 }
 
 fn read(path: &Path) -> String {
