@@ -115,7 +115,7 @@ fn launches(subject: &Subject, seed: u64) -> Vec<Launch> {
                 .protocol
                 .params
                 .iter()
-                .map(|_| i128::from(random.below(9)) - i128::from(random.below(8) == 0))
+                .map(|_| i128::from(random.below(9)) * if random.below(6) == 0 { -1 } else { 1 })
                 .collect(),
         })
         .collect()
