@@ -180,10 +180,9 @@ impl<'a> Case<'a> {
             std::mem::take(&mut verdict.conflicts).into_iter().partition(|conflict| ordered.may_order(conflict));
         verdict.conflicts = kept;
         let reason = Reason { kind: ReasonKind::UnpromisedOrder, span: ordered.span(), array: None };
-        let places = |conflict: &Conflict| BTreeSet::from(conflict.sites.map(|site| self.kernel.sites[site].span));
-        let proved: Vec<_> = verdict.conflicts.iter().map(places).collect();
-        // Of what races for certain at the same places, no more needs to be said.
-        for conflict in ended.iter().filter(|conflict| !proved.contains(&places(conflict))) {
+        let proved: BTreeSet<SiteId> = verdict.conflicts.iter().flat_map(|conflict| conflict.sites).collect();
+        // Of what races for certain no more needs to be said.
+        for conflict in ended.iter().filter(|conflict| !conflict.sites.iter().any(|site| proved.contains(site))) {
             let [one, other] = conflict.sites;
             let is_it = |pair: &&Pair| {
                 let sites = self.sites(pair);

@@ -51,6 +51,9 @@ fn distinct(itself: bool, meetings: Vec<Meeting>, first: AccessId, second: Acces
 /// Whether the offset is a multiple of `size`, by its form.
 fn is_multiple(protocol: &Protocol, expr: ExprId, size: i128, depth: u32) -> bool {
     use crate::calculus::BinaryOp::{Add, Mul, Shl, Sub};
+    if size == 1 {
+        return true;
+    }
     let Some(depth) = depth.checked_sub(1) else { return false };
     let of = |id: ExprId| is_multiple(protocol, id, size, depth);
     match protocol.exprs[expr] {
