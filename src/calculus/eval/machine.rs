@@ -9,6 +9,9 @@ use super::{Contents, Event, FailedAssertion, Kind, OutOfBounds, Run, Setup, Sin
 use crate::calculus::arithmetic::Trap;
 use crate::calculus::{AtomicOp, ExprId, ScalarType, SiteId, Space};
 
+/// Bytes of an access that cost one step of the budget, where each is looked up.
+const BYTES_OF_A_STEP: u32 = 64;
+
 /// Why a thread stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -370,6 +373,10 @@ impl<S: Sink> Machine<'_, S> {
         let access = &self.program.accesses[access as usize];
         let shape = &self.program.arrays[access.array.index()];
         let exact = offset.bits().is_some() && is_certain(thread);
+        if self.setup.contents.seed().is_some() {
+            // Every byte is looked up: what is as wide as a library's storage costs more of the budget.
+            self.fuel = self.fuel.saturating_sub(u64::from(access.bytes / BYTES_OF_A_STEP));
+        }
         if exact {
             let offset = offset.bits().unwrap_or(0);
             let end = i128::from(offset) + i128::from(access.bytes);
