@@ -1,8 +1,8 @@
 //! What memory holds during a run, as far as the contents model says.
 //!
 //! Under seeded contents memory is bytes in three layers: what a thread wrote in this phase (its own reads
-//! see it), what the block wrote in earlier phases, and what all blocks wrote before the last grid sync;
-//! below lies a hash of seed, array and offset. Under unknown contents only private arrays are kept, as
+//! see it), what the block wrote in earlier phases, and what all blocks wrote before the last grid sync or by an
+//! atomic since; below lies a hash of seed, array and offset. Under unknown contents only private arrays are kept, as
 //! whole values, where all accesses to the array have one size.
 
 use super::value::{Value, mix, reduce};
@@ -112,12 +112,18 @@ impl Memory {
         }
     }
 
-    /// The write of an atomic: others of the block see it at once.
+    /// The write of an atomic: others see it at once, in global memory those of other blocks, too.
     pub(super) fn write_through(&mut self, at: At, bits: i64) {
         for index in 0..at.bytes {
             let place = (at.array, at.offset.wrapping_add(i64::from(index)));
             self.pending.remove(&(at.thread, place));
-            self.blocks.insert((at.thread.block, place), byte_of(bits, index));
+            let byte = byte_of(bits, index);
+            if at.space == Space::Global {
+                self.blocks.remove(&(at.thread.block, place));
+                self.grid.insert(place, byte);
+            } else {
+                self.blocks.insert((at.thread.block, place), byte);
+            }
         }
     }
 
