@@ -105,13 +105,14 @@ fn meet(kernel: &Kernel, one: &Event, other: &Event) -> bool {
     one.thread != other.thread && writes && together && !(is_atomic(one) && is_atomic(other))
 }
 
-/// A run of the kernel that has a conflict, of one block or of two.
+/// A run of the kernel that has a conflict. These kernels read no dimension of the grid, so what is proved of them is of
+/// one block.
 fn refutation(kernel: &Kernel) -> Option<String> {
     let program = Program::new(kernel);
     [4, 7, 33].into_iter().find_map(|threads| {
         (0..4).find_map(|seed| {
             let params = [Some(2 + i128::from(seed & 1))];
-            let geometry = Geometry { block: [threads, 1, 1], grid: [1 + u32::from(seed > 1), 1, 1] };
+            let geometry = Geometry { block: [threads, 1, 1], grid: [1, 1, 1] };
             let contents = Contents::Seeded(seed);
             let setup = Setup { geometry, params: &params, blocks: Blocks::All, contents, budget: 200_000 };
             let mut history = History::default();
