@@ -25,7 +25,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("calculus", &[]),
     ("memory_model", &["calculus"]),
     ("launch", &["resolve", "calculus"]),
-    ("lower", &["resolve", "builtins", "calculus", "diagnostic"]),
+    ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),
     ("protocol", &["calculus", "flow", "memory_model"]),

@@ -222,7 +222,7 @@ impl Maker {
     }
 
     fn sync(&mut self) -> Stmt {
-        let memory = SyncMemory { shared: true, global: true, array: None };
+        let memory = SyncMemory::BOTH;
         Stmt::Sync { scope: SyncScope::Block, memory, site: self.site() }
     }
 

@@ -9,7 +9,7 @@ use crate::theorem::random_kernel;
 use raceproof::calculus::eval::{Blocks, Contents, Event, Program, Run, Setup, Sink, Value, run};
 use raceproof::calculus::text::print;
 use raceproof::calculus::{
-    Axis, BinaryOp, ExprId, Geometry, GeometryVar, Kernel, ScalarType, Site, SiteId, Stmt, VarId,
+    Axis, BinaryOp, Claimed, ExprId, Geometry, GeometryVar, Kernel, ScalarType, Site, SiteId, Stmt, VarId,
 };
 use raceproof::protocol::infer::infer;
 use raceproof::prove::ask::{Asker, Budget as AskBudget};
@@ -127,7 +127,7 @@ impl Claimer<'_> {
 
 fn claim(kernel: &mut Kernel, cond: ExprId) -> Stmt {
     let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
-    Stmt::Assert { cond, site }
+    Stmt::Assert { cond, claimed: Claimed::Asserted, site }
 }
 
 /// `kernel` with random claims.

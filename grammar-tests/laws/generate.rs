@@ -127,8 +127,8 @@ impl<'a> Generator<'a> {
     fn sync(&mut self) -> Stmt {
         let scope = if self.choose(8) == 7 { SyncScope::Warp } else { SyncScope::Block };
         let memory = match self.choose(8) {
-            7 => SyncMemory { shared: true, global: false, array: None },
-            _ => SyncMemory { shared: true, global: true, array: None },
+            7 => SyncMemory { shared: true, ..SyncMemory::NONE },
+            _ => SyncMemory::BOTH,
         };
         Stmt::Sync { scope, memory, site: self.site() }
     }

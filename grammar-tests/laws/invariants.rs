@@ -7,7 +7,7 @@ use super::claims::runs;
 use crate::theorem::kernels::Dice;
 use crate::theorem::random_kernel;
 use raceproof::calculus::text::{parse, print};
-use raceproof::calculus::{Basis, Kernel, Site, Stmt};
+use raceproof::calculus::{Basis, Claimed, Kernel, Site, Stmt};
 use raceproof::invariant::strengthen;
 use raceproof::protocol::infer::infer;
 use raceproof::prove::rules::Proofs;
@@ -135,7 +135,7 @@ fn assert_all(kernel: &mut Kernel, body: &mut [Stmt]) -> usize {
         match stmt {
             Stmt::Assume { cond, basis: Basis::Proved, .. } => {
                 let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
-                *stmt = Stmt::Assert { cond: *cond, site };
+                *stmt = Stmt::Assert { cond: *cond, claimed: Claimed::Asserted, site };
                 count += 1;
             }
             Stmt::If { then, otherwise, .. } => {

@@ -135,7 +135,8 @@ fn one_run(
     if outcome.vacuous {
         return Err(Failure::Unusable("an assumption does not hold"));
     }
-    if claim.no_wrap && !(outcome.wrapped.is_empty() && outcome.wrapped_loops.is_empty()) {
+    let wraps = outcome.lost_sign || !outcome.wrapped.is_empty() || !outcome.wrapped_loops.is_empty();
+    if claim.no_wrap && wraps {
         return Err(Failure::Unusable("unsigned arithmetic wraps"));
     }
     let launch = || format!("{geometry:?} {params:?} {contents:?}");

@@ -133,8 +133,10 @@ fn barriers_order_the_memory_that_their_flags_name() {
          work_group_barrier(CLK_LOCAL_MEM_FENCE, memory_scope_device); barrier(f); sub_group_barrier(CLK_LOCAL_MEM_FENCE); mem_fence(CLK_LOCAL_MEM_FENCE); }",
     );
     let found: Vec<Builtin> = statements(&program).into_iter().map(|(builtin, _)| builtin).collect();
-    let barrier =
-        |scope, shared, global| Builtin::Barrier { scope, memory: Some(SyncMemory { shared, global, array: None }) };
+    let barrier = |scope, shared, global| Builtin::Barrier {
+        scope,
+        memory: Some(SyncMemory { shared, global, ..SyncMemory::NONE }),
+    };
     assert_eq!(
         found,
         [

@@ -328,7 +328,7 @@ impl Maker {
     }
 
     fn sync(&mut self) -> Stmt {
-        let memory = SyncMemory { shared: true, global: self.dice.chance(70), array: None };
+        let memory = SyncMemory { shared: true, global: self.dice.chance(70), ..SyncMemory::NONE };
         Stmt::Sync { scope: SyncScope::Block, memory, site: self.site() }
     }
 

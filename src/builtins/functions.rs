@@ -98,7 +98,7 @@ fn common(name: &str) -> Option<Meaning> {
 
 /// CUDA.
 fn cuda(name: &str) -> Option<Meaning> {
-    let both = SyncMemory { shared: true, global: true, array: None };
+    let both = SyncMemory::BOTH;
     let barrier = |scope| Builtin::Barrier { scope, memory: Some(both) };
     Some(match name {
         "__syncthreads" => meaning(barrier(SyncScope::Block), ResultType::Void),
@@ -243,7 +243,7 @@ fn opencl(name: &str) -> Option<Meaning> {
         "mul24" => meaning(Builtin::Mul, ResultType::Common),
         "mad24" => meaning(Builtin::MulAdd, ResultType::Common),
         "async_work_group_copy" | "async_work_group_strided_copy" => {
-            meaning(Builtin::Copying(Copying::WorkGroupCopy), ResultType::Unknown)
+            meaning(Builtin::Copying(Copying::WorkGroupCopy), fixed(ULONG))
         }
         "wait_group_events" => meaning(Builtin::Copying(Copying::WaitEvents), ResultType::Void),
         "prefetch" => meaning(Builtin::Fence, ResultType::Void),

@@ -81,7 +81,7 @@ fn what_is_not_in_the_tables_is_unknown() {
 
 #[test]
 fn barriers_state_what_they_order() {
-    let both = Some(SyncMemory { shared: true, global: true, array: None });
+    let both = Some(SyncMemory::BOTH);
     let builtin = |language, name| function(language, name).unwrap_or_else(|| panic!("{name}")).builtin;
     assert_eq!(builtin(Cuda, "__syncthreads"), Builtin::Barrier { scope: SyncScope::Block, memory: both });
     assert_eq!(builtin(Cuda, "__syncthreads_or"), Builtin::Barrier { scope: SyncScope::Block, memory: both });

@@ -133,6 +133,8 @@ fn opencl_type(name: &str) -> Option<NamedType> {
         "atomic_uint" | "atomic_flag" | "cl_mem_fence_flags" | "memory_order" | "memory_scope" => {
             NamedType::Scalar(UINT)
         }
+        // A handle; the null event is 0.
+        "event_t" => NamedType::Scalar(ULONG),
         "atomic_long" | "atomic_intptr_t" | "atomic_ptrdiff_t" => NamedType::Scalar(LONG),
         "atomic_ulong" | "atomic_uintptr_t" | "atomic_size_t" => NamedType::Scalar(ULONG),
         "atomic_float" => NamedType::Scalar(FLOAT),

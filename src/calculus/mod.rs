@@ -403,13 +403,24 @@ pub enum Stmt {
         /// Where.
         span: Option<Span>,
     },
-    /// The user claims that the condition holds here. Nothing may rely on it before it is proved.
+    /// It is claimed that the condition holds here. Nothing may rely on it before it is proved.
     Assert {
         /// The condition.
         cond: ExprId,
+        /// Who claims it.
+        claimed: Claimed,
         /// Its identity.
         site: SiteId,
     },
+}
+
+/// Who claims a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Claimed {
+    /// The source asserts it.
+    Asserted,
+    /// Threads that call a collective together have to agree about its arguments.
+    Agreement,
 }
 
 /// Why a condition may be relied on.
@@ -518,15 +529,21 @@ pub struct SyncMemory {
     pub global: bool,
     /// This one array, whatever is said of the memory that it lies in: a library's own barriers order its own storage.
     pub array: Option<ArrayId>,
+    /// Whether it is a call of a library, which may order more than it promises.
+    pub library: bool,
 }
 
 impl SyncMemory {
     /// A barrier that threads meet at and that orders nothing.
-    pub const NONE: SyncMemory = SyncMemory { shared: false, global: false, array: None };
+    pub const NONE: SyncMemory = SyncMemory { shared: false, global: false, array: None, library: false };
+    /// A barrier that orders shared and global memory.
+    pub const BOTH: SyncMemory = SyncMemory { shared: true, global: true, ..SyncMemory::NONE };
+    /// A call of a library that threads make together and that promises no order.
+    pub const LIBRARY: SyncMemory = SyncMemory { library: true, ..SyncMemory::NONE };
 
-    /// A barrier that orders one array.
+    /// A library's own barrier, which orders one array.
     pub fn only(array: ArrayId) -> SyncMemory {
-        SyncMemory { array: Some(array), ..SyncMemory::NONE }
+        SyncMemory { array: Some(array), ..SyncMemory::LIBRARY }
     }
 }
 

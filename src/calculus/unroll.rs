@@ -121,7 +121,9 @@ impl Unroller {
                 out.push(Stmt::Sync { scope: *scope, memory: *memory, site: self.site(*site)? });
             }
             Stmt::Assume { .. } => out.push(statement.clone()),
-            Stmt::Assert { cond, site } => out.push(Stmt::Assert { cond: *cond, site: self.site(*site)? }),
+            Stmt::Assert { cond, claimed, site } => {
+                out.push(Stmt::Assert { cond: *cond, claimed: *claimed, site: self.site(*site)? })
+            }
         }
         Some(())
     }

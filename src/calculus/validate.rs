@@ -270,7 +270,7 @@ impl Checker<'_> {
                 self.var(*var);
             }
             Stmt::Assume { cond, .. } => self.condition(*cond),
-            Stmt::Assert { cond, site } => {
+            Stmt::Assert { cond, site, .. } => {
                 self.condition(*cond);
                 self.site(*site);
             }
@@ -346,7 +346,7 @@ mod tests {
         let mut kernel = text::parse("kernel k() { var i: i32 let i = i }").unwrap();
         kernel.body.push(Stmt::Let { var: VarId::from_index(7), value: ExprId::from_index(0) });
         kernel.body.push(Stmt::Assume { cond: ExprId::from_index(9), basis: Basis::Stated, span: None });
-        let sync = crate::calculus::SyncMemory { shared: true, global: true, array: None };
+        let sync = crate::calculus::SyncMemory::BOTH;
         let scope = crate::calculus::SyncScope::Block;
         kernel.body.push(Stmt::Sync { scope, memory: sync, site: SiteId::from_index(3) });
         assert_eq!(validate(&kernel).iter().map(|found| found.invariant).collect::<Vec<_>>(), [Invariant::Handles; 3]);

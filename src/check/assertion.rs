@@ -3,7 +3,7 @@
 use super::possible_race::{because, reasons};
 use super::verdict::PossibleClaim;
 use super::{Context, witness};
-use crate::calculus::SiteId;
+use crate::calculus::{Claimed, SiteId};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
 use crate::prove::refute::FailedAssertion;
@@ -12,7 +12,8 @@ use crate::source::Span;
 /// Claims that fail in a run.
 pub(super) fn failed(context: &Context<'_>, failed: &[FailedAssertion]) -> Vec<Finding> {
     let mut places = Vec::new();
-    let news = failed.iter().filter(|failed| is_new(context, failed.site, &mut places));
+    let asserted = failed.iter().filter(|failed| context.claimed(failed.site) == Claimed::Asserted);
+    let news = asserted.filter(|failed| is_new(context, failed.site, &mut places));
     news.map(|failed| failed_finding(context, failed)).collect()
 }
 
@@ -47,7 +48,8 @@ fn failed_finding(context: &Context<'_>, failed: &FailedAssertion) -> Finding {
 /// Claims about what memory holds.
 pub(super) fn possible(context: &Context<'_>, claims: &[PossibleClaim]) -> Vec<Finding> {
     let mut places = Vec::new();
-    let news = claims.iter().filter(|claim| is_new(context, claim.site, &mut places));
+    let asserted = claims.iter().filter(|claim| context.claimed(claim.site) == Claimed::Asserted);
+    let news = asserted.filter(|claim| is_new(context, claim.site, &mut places));
     news.map(|claim| possible_finding(context, claim)).collect()
 }
 

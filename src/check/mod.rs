@@ -8,6 +8,7 @@
 //!
 //! Deliberately absent: how verdicts are reached (`prove`, `driver`), how findings look (`diagnostic::render`).
 
+mod agreement;
 mod assertion;
 mod barrier_divergence;
 mod contents;
@@ -22,7 +23,7 @@ mod undecided;
 pub mod verdict;
 mod witness;
 
-use crate::calculus::{Kernel, SiteId};
+use crate::calculus::{Claimed, Kernel, SiteId};
 use crate::diagnostic::report::{self, AssumptionKind, Certainty, Finding, Front, KernelReport, Place, PlaceAccess};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::memory_model::{AccessKind, Level};
@@ -50,9 +51,11 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(data_race::findings(context, &verdict.conflicts));
     findings.extend(barrier_divergence::proved(context, &verdict.divergences));
+    findings.extend(agreement::failed(context, &verdict.failed_claims));
     findings.extend(assertion::failed(context, &verdict.failed_claims));
     findings.extend(possible_race::findings(context, &verdict.possible));
     findings.extend(barrier_divergence::possible(context, &verdict.possible_divergences));
+    findings.extend(agreement::possible(context, &verdict.possible_claims));
     findings.extend(assertion::possible(context, &verdict.possible_claims));
     findings.sort_by_key(|finding| {
         let place = context.sources.visible(finding.primary.span);
@@ -101,6 +104,12 @@ impl Context<'_> {
     /// The place of an access, sync or loop.
     fn span_of(&self, site: SiteId) -> Span {
         self.kernel.sites[site].span.unwrap_or(self.span)
+    }
+
+    /// Who makes the claim with that site.
+    fn claimed(&self, site: SiteId) -> Claimed {
+        let claim = self.protocol.claims.iter().find(|claim| claim.site == site);
+        claim.map_or(Claimed::Asserted, |claim| claim.claimed)
     }
 
     /// The access of the protocol with that site.

@@ -3,6 +3,7 @@
 use super::Context;
 use super::possible_race::because;
 use super::verdict::{Undecided, Verdict};
+use crate::calculus::Claimed;
 use crate::diagnostic::report::Unknown;
 use crate::protocol::AccessId;
 use crate::prove::Open;
@@ -49,7 +50,11 @@ fn describe(context: &Context<'_>, undecided: &Undecided) -> Unknown {
         }
         Undecided::Claim { site, why } => {
             let span = context.span_of(*site);
-            unknown(context, Some(span), format!("not decided whether this assertion holds: {}", explain(why)))
+            let question = match context.claimed(*site) {
+                Claimed::Asserted => "this assertion holds".to_owned(),
+                Claimed::Agreement => format!("all {}s give this call the same arguments", context.words().thread),
+            };
+            unknown(context, Some(span), format!("not decided whether {question}: {}", explain(why)))
         }
         Undecided::RejectedProof(what) => unknown(
             context,

@@ -7,8 +7,9 @@
 use super::attempt::Case;
 use super::scopes::{Attempt, Candidates};
 use super::{asking, options};
-use crate::calculus::{Basis, eval};
+use crate::calculus::{Basis, Claimed, SiteId, eval};
 use crate::check::verdict::{PossibleClaim, Undecided, Verdict};
+use crate::diagnostic::report::Divergence;
 use crate::protocol::{Claim, Fact, Protocol};
 use crate::prove::ask::{Asker, Budget as AskBudget, Reply};
 use crate::prove::refute::{self, Hunt};
@@ -76,6 +77,7 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
     }
     refute(case, last, program, &mut open, verdict);
     ask(case, last, &mut open, verdict);
+    agree(case, &open, verdict);
     for (claim, why) in open {
         let site = claim.site;
         if claim.reasons.is_empty() || case.protocol.is_about_accesses(claim.cond) {
@@ -83,6 +85,20 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
         } else {
             verdict.possible_claims.push(PossibleClaim { site, reasons: claim.reasons.clone() });
         }
+    }
+}
+
+/// What claims say of divergence: threads that give a call different arguments are apart like those that miss a barrier.
+fn agree(case: &Case<'_>, open: &[(&Claim, Open)], verdict: &mut Verdict) {
+    let is_agreement = |site: SiteId| {
+        case.protocol.claims.iter().any(|claim| claim.site == site && claim.claimed == Claimed::Agreement)
+    };
+    let mut left = open.iter().filter(|(claim, _)| claim.claimed == Claimed::Agreement).peekable();
+    if verdict.failed_claims.iter().any(|failed| is_agreement(failed.site)) {
+        verdict.divergence = Divergence::Divergent;
+    } else if verdict.divergence == Divergence::Uniform && left.peek().is_some() {
+        let is_possible = left.all(|(claim, _)| !claim.reasons.is_empty());
+        verdict.divergence = if is_possible { Divergence::PossiblyDivergent } else { Divergence::Unknown };
     }
 }
 

@@ -36,9 +36,9 @@ impl Ordered {
     }
 }
 
-/// Whether it is a collective: it orders the storage of one, and nothing else.
+/// Whether it is a collective: what it promises to order is the storage of one at most.
 fn is_collective(memory: SyncMemory) -> bool {
-    memory.array.is_some()
+    memory.library
 }
 
 fn first(body: &[Stmt]) -> Option<SiteId> {
@@ -55,7 +55,7 @@ fn order(body: &mut [Stmt]) {
     for stmt in body {
         match stmt {
             Stmt::Sync { memory, .. } if is_collective(*memory) => {
-                *memory = SyncMemory { shared: true, global: true, array: None };
+                *memory = SyncMemory::BOTH;
             }
             Stmt::If { then, otherwise, .. } => {
                 order(then);

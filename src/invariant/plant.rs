@@ -1,7 +1,7 @@
 //! Where the candidates of a loop stand in a kernel: as obligations while they are tried, as facts afterwards.
 
 use super::Plan;
-use crate::calculus::{Basis, Expr, ExprId, For, Kernel, Site, SiteId, Stmt, Test, VarId};
+use crate::calculus::{Basis, Claimed, Expr, ExprId, For, Kernel, Site, SiteId, Stmt, Test, VarId};
 use rustc_hash::FxHashMap;
 
 /// Loops nested deeper than this are left alone.
@@ -202,7 +202,7 @@ impl Planter<'_> {
             };
             let site = self.kernel.sites.push(Site { span: None, inlined: Vec::new() });
             trial.parts.insert(site, Part { plan: number, candidate });
-            planted.push(Stmt::Assert { cond, site });
+            planted.push(Stmt::Assert { cond, claimed: Claimed::Asserted, site });
         }
     }
 }

@@ -128,7 +128,7 @@ impl Pass<'_> {
     fn step(&mut self, step: &Step, inputs: &[Value], outputs: usize, span: Span) {
         match *step {
             Step::Barrier => {
-                let memory = SyncMemory { shared: true, global: true, array: None };
+                let memory = SyncMemory::BOTH;
                 let site = self.site(span);
                 self.emit(Stmt::Sync { scope: SyncScope::Block, memory, site });
             }

@@ -7,8 +7,8 @@ use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::{Builtin, Claim, Formula, WorkItem};
 use crate::calculus::{
-    AtomicOp, Axis, BinaryOp, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncMemory, SyncScope,
-    UnaryOp,
+    AtomicOp, Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncMemory,
+    SyncScope, UnaryOp,
 };
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::{Language, Span};
@@ -208,7 +208,7 @@ impl Pass<'_> {
         }
         let memory = match (memory, flags) {
             (Some(memory), _) => memory,
-            (None, Some(flags)) => SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0, array: None },
+            (None, Some(flags)) => SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0, ..SyncMemory::NONE },
             (None, None) => {
                 self.unsupported(span, "barrier whose flags are not a constant".to_owned());
                 return Value::Void;
@@ -228,7 +228,7 @@ impl Pass<'_> {
         let Some(arg) = args.first() else { return Value::Void };
         let cond = self.condition(arg);
         let site = self.site(span);
-        self.emit(Stmt::Assert { cond, site });
+        self.emit(Stmt::Assert { cond, claimed: Claimed::Asserted, site });
         Value::Void
     }
 

@@ -7,7 +7,7 @@
 use super::facts::Target;
 use super::pass::Pass;
 use crate::builtins::{Builtin, Claim};
-use crate::calculus::{Basis, Stmt};
+use crate::calculus::{Basis, Claimed, Stmt};
 use crate::resolve::program::{Expr, ExprKind, Storage, VariableId};
 use crate::source::Span;
 
@@ -39,7 +39,7 @@ impl<'p> Pass<'p> {
             self.emit(Stmt::Assume { cond, basis: Basis::Candidate, span: Some(span) });
         } else {
             let site = self.site(span);
-            self.emit(Stmt::Assert { cond, site });
+            self.emit(Stmt::Assert { cond, claimed: Claimed::Asserted, site });
         }
     }
 

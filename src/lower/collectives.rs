@@ -82,12 +82,10 @@ impl Pass<'_> {
         let reason = HavocReason::Other(format!("what `{name}` does with its temporary storage"));
         let does = self.havoc(ScalarType::Bool, reason, span);
         self.units.entry(storage.array).or_default().insert(storage.unit);
-        let access = |pass: &mut Self| Access {
-            array: storage.array,
-            offset: storage.pointer.offset,
-            bytes: storage.bytes,
-            align: 1,
-            site: pass.site(span),
+        let access = |pass: &mut Self| {
+            let site = pass.site(span);
+            pass.begun.sites.insert(site);
+            Access { array: storage.array, offset: storage.pointer.offset, bytes: storage.bytes, align: 1, site }
         };
         self.note_stored(storage.array, None, None);
         let (writes, ()) = self.captured(|pass| {

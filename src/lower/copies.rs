@@ -6,47 +6,80 @@
 //! to memory that is being copied, a copy that is under way from one turn of a loop to the next.
 //!
 //! A copy that a group makes together reads and writes each byte by some thread of the group. So every thread may write
-//! all of them, and these writes do not conflict with each other.
+//! all of them, and these writes do not conflict with each other. Whoever has waited for it knows that all of it is done:
+//! the wait orders the arrays of the copy (limited by [`super::own_order`]). In OpenCL all work-items of the group have to
+//! give a copy the same arguments, and a wait the same events.
 //!
 //! Deliberately absent: whether two copies of one thread overlap.
 
 use super::access::Touch;
+use super::events::{Events, Held};
+use super::home::{Holder, Home};
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
 use crate::builtins::Copying;
 use crate::builtins::collectives::Group;
 use crate::calculus::{
-    Access, ArrayId, AtomicOp, BinaryOp, ExprId, HavocReason, MemoryOrder, ScalarType, SiteId, Space, Stmt, SyncMemory,
-    SyncScope,
+    Access, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, GeometryVar, HavocReason, MemoryOrder,
+    SAME_BLOCK, ScalarType, SiteId, Space, Stmt, SyncMemory, SyncScope, VarId,
 };
 use crate::resolve::program::Expr;
 use crate::source::Span;
 use std::collections::BTreeSet;
 
+/// The identity of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CopyId(u32);
+
 /// Copies that are under way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Copies {
     pending: Vec<Copy>,
+    /// The events that variables hold.
+    held: Held,
     /// Whether what is emitted is part of a copy.
     is_copying: bool,
-    /// The accesses that are.
-    sites: BTreeSet<SiteId>,
+}
+
+impl Copies {
+    fn under_way(&self) -> BTreeSet<CopyId> {
+        self.pending.iter().map(|copy| copy.id).collect()
+    }
+}
+
+/// What stays known of copies wherever the walk goes back to an earlier place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Begun {
+    count: u32,
+    events: Events,
+    /// The accesses that libraries make.
+    pub(super) sites: BTreeSet<SiteId>,
 }
 
 /// A copy that is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Copy {
+    id: CopyId,
     reads: Vec<ArrayId>,
     writes: Vec<ArrayId>,
     /// Batches that were committed after its own one; `None` before its own one is.
     newer: Option<u32>,
     /// The group that makes it together.
     group: Option<Group>,
-    /// Whether an event of its own tells of it.
-    has_event: bool,
     /// Whether it was begun in a loop, so that it stands for several.
     is_repeated: bool,
 }
+
+impl Copy {
+    /// What it touches.
+    fn arrays(&self) -> impl Iterator<Item = ArrayId> + '_ {
+        self.reads.iter().chain(&self.writes).copied()
+    }
+}
+
+/// How an event is held.
+const EVENT: ScalarType = ScalarType::U64;
+const EVENT_BYTES: u64 = 8;
 
 impl Pass<'_> {
     /// A call that begins copies, or waits for them.
@@ -112,7 +145,7 @@ impl Pass<'_> {
             pass.move_bytes(&from, Touch::Read, read, call.span);
             pass.move_bytes(&to, Touch::Write, bytes, call.span);
         });
-        self.begin(&from, &to, None, false);
+        self.begin(&from, &to, None);
         Value::Void
     }
 
@@ -121,7 +154,7 @@ impl Pass<'_> {
         let [to, from, bytes] = args else { return self.missing(call) };
         let (to, from, bytes) = (self.pointer(to), self.pointer(from), self.scalar(bytes));
         self.copy_together(group, (&to, bytes), (&from, bytes), call.span);
-        self.begin(&from, &to, Some(group), false);
+        self.begin(&from, &to, Some(group));
         Value::Void
     }
 
@@ -148,16 +181,52 @@ impl Pass<'_> {
         };
         let of_space = |pass: &Self, pointer: &Pointer| if pass.is_shared(pointer) { bytes } else { spread };
         let (written, read) = (of_space(self, &to), of_space(self, &from));
-        let event = self.value(event);
-        let is_new = matches!(event, Value::Scalar(event) if self.kernel.exprs.as_int(event) == Some(0))
-            || matches!(event, Value::Pointer(ref event) if self.is_null(event));
+        let given = match self.value(event) {
+            Value::Scalar(event) => event,
+            _ => return self.missing(call),
+        };
+        let is_null = self.kernel.exprs.as_int(given) == Some(0);
+        let given = self.copies.held.get(&given).copied();
+        self.agree(&[to.offset, from.offset, number], call.span);
         self.copy_together(Group::Block, (&to, written), (&from, read), call.span);
-        self.begin(&from, &to, Some(Group::Block), is_new);
-        self.unknown_value(call.ty, &HavocReason::Other("an event".to_owned()), call.span)
+        let copy = self.begin(&from, &to, Some(Group::Block));
+        let event = self.unknown_value(call.ty, &HavocReason::Other("an event".to_owned()), call.span);
+        if let Value::Scalar(variable) = event
+            && (is_null || given.is_some())
+        {
+            let made = self.begun.events.begin(copy, given);
+            self.copies.held.insert(variable, made);
+        }
+        event
     }
 
-    fn is_null(&self, pointer: &Pointer) -> bool {
-        matches!(pointer.base, Base::Target(target) if matches!(self.homes.get(target), Some(super::home::Home::Null)))
+    /// All work-items of a group give a call that they make together the same values.
+    fn agree(&mut self, values: &[ExprId], span: Span) {
+        let mut same = self.exprs().bool(true);
+        for &value in values {
+            if !self.is_same_in_group(value) {
+                let other = self.exprs().other(value);
+                let equal = self.exprs().binary(BinaryOp::Eq, other, value);
+                same = self.exprs().and(same, equal);
+            }
+        }
+        if self.kernel.exprs.as_int(same).is_some() {
+            return;
+        }
+        let of_one_group = self.exprs().call(SAME_BLOCK, Vec::new(), ScalarType::Bool);
+        let apart = self.exprs().not(of_one_group);
+        let cond = self.exprs().or(apart, same);
+        let site = self.site(span);
+        self.emit(Stmt::Assert { cond, claimed: Claimed::Agreement, site });
+    }
+
+    /// Whether the form of a value shows that it is the same in all threads of a group.
+    fn is_same_in_group(&self, value: ExprId) -> bool {
+        let mut same = true;
+        self.kernel.exprs.visit(value, |_, node| {
+            same &= !matches!(node, Node::Var(_) | Node::Geometry(GeometryVar::ThreadIdx(_)) | Node::Call(..));
+        });
+        same
     }
 
     fn is_shared(&self, pointer: &Pointer) -> bool {
@@ -167,7 +236,7 @@ impl Pass<'_> {
     /// All threads of the group meet, and each may touch every byte.
     fn copy_together(&mut self, group: Group, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
         let site = self.site(span);
-        self.emit(Stmt::Sync { scope: scope_of(group), memory: SyncMemory::NONE, site });
+        self.emit(Stmt::Sync { scope: scope_of(group), memory: SyncMemory::LIBRARY, site });
         let reason = HavocReason::Other("which thread copies which byte".to_owned());
         let does = self.havoc(ScalarType::Bool, reason, span);
         let (block, ()) = self.captured(|pass| {
@@ -188,14 +257,25 @@ impl Pass<'_> {
 
     /// Whatever a group has begun is done, and all its threads know.
     fn wait_for_group(&mut self, group: Group, span: Span) {
+        let begun = self.copies.pending.iter().filter(|copy| copy.group == Some(group));
+        let begun = begun.map(|copy| copy.id).collect();
+        self.are_done(group, &begun, span);
+    }
+
+    /// These copies of a group are done, and all its threads know: what they touched is ordered, unless another copy is
+    /// still at it.
+    fn are_done(&mut self, group: Group, done: &BTreeSet<CopyId>, span: Span) {
         let (done, pending): (Vec<Copy>, Vec<Copy>) =
-            std::mem::take(&mut self.copies.pending).into_iter().partition(|copy| copy.group == Some(group));
-        let mut written: Vec<ArrayId> = done.into_iter().flat_map(|copy| copy.writes).collect();
-        written.sort_unstable();
-        written.dedup();
-        for array in written {
+            std::mem::take(&mut self.copies.pending).into_iter().partition(|copy| done.contains(&copy.id));
+        let arrays = |copies: &[Copy]| -> BTreeSet<ArrayId> { copies.iter().flat_map(Copy::arrays).collect() };
+        let (touched, busy) = (arrays(&done), arrays(&pending));
+        let mut memories: Vec<SyncMemory> = touched.difference(&busy).map(|&array| SyncMemory::only(array)).collect();
+        if memories.is_empty() {
+            memories.push(SyncMemory::LIBRARY);
+        }
+        for memory in memories {
             let site = self.site(span);
-            self.emit(Stmt::Sync { scope: scope_of(group), memory: SyncMemory::only(array), site });
+            self.emit(Stmt::Sync { scope: scope_of(group), memory, site });
         }
         self.copies.pending = pending;
     }
@@ -203,16 +283,39 @@ impl Pass<'_> {
     /// `wait_group_events(number, events)`
     fn wait_for_events(&mut self, args: &[Expr], span: Span) -> Value {
         let [number, events, ..] = args else { return Value::Void };
-        let number = self.scalar(number);
-        let number = self.kernel.exprs.as_int(number);
-        self.effect(events);
-        let begun = self.copies.pending.iter().filter(|copy| copy.has_event).count();
-        let is_repeated = self.copies.pending.iter().any(|copy| copy.is_repeated);
-        if is_repeated || number.is_none_or(|number| usize::try_from(number).is_ok_and(|number| number < begun)) {
-            self.unsupported(span, "wait for some of the copies that are under way".to_owned());
+        let (number, events) = (self.scalar(number), self.pointer(events));
+        self.agree(&[number, events.offset], span);
+        match self.told_by(number, &events) {
+            Some(done) => self.are_done(Group::Block, &done, span),
+            None => {
+                let site = self.site(span);
+                self.emit(Stmt::Sync { scope: SyncScope::Block, memory: SyncMemory::LIBRARY, site });
+                let arrays: BTreeSet<ArrayId> = self.copies.pending.iter().flat_map(Copy::arrays).collect();
+                self.copies.pending.clear();
+                let reason = "wait for events of which is not known to which copies they belong".to_owned();
+                self.unsupported_on(span, reason, arrays.into_iter().collect());
+            }
         }
-        self.wait_for_group(Group::Block, span);
         Value::Void
+    }
+
+    /// The copies that so many events, which lie one after the other, tell of.
+    fn told_by(&mut self, number: ExprId, events: &Pointer) -> Option<BTreeSet<CopyId>> {
+        let number = u64::try_from(self.kernel.exprs.as_int(number)?).ok()?;
+        let start = u64::try_from(self.kernel.exprs.as_int(events.offset)?).ok()?;
+        let Base::Target(target) = events.base else { return None };
+        let Some(Home::Slots(slots)) = self.homes.get(target).cloned() else { return None };
+        let mut done = BTreeSet::new();
+        for position in 0..number {
+            let slot = slots.iter().find(|slot| slot.leaf.offset == start + position * EVENT_BYTES)?;
+            let holder = match slot.holder {
+                Holder::Var(variable) => self.var(variable),
+                Holder::Value(Value::Scalar(value)) => value,
+                _ => return None,
+            };
+            done.extend(self.begun.events.told(*self.copies.held.get(&holder)?));
+        }
+        Some(done)
     }
 
     fn while_copying(&mut self, action: impl FnOnce(&mut Self)) {
@@ -222,9 +325,12 @@ impl Pass<'_> {
     }
 
     /// A copy has begun.
-    fn begin(&mut self, from: &Pointer, to: &Pointer, group: Option<Group>, has_event: bool) {
+    fn begin(&mut self, from: &Pointer, to: &Pointer, group: Option<Group>) -> CopyId {
         let (reads, writes) = (self.arrays_behind(from), self.arrays_behind(to));
-        self.copies.pending.push(Copy { reads, writes, newer: None, group, has_event, is_repeated: false });
+        let id = CopyId(self.begun.count);
+        self.begun.count += 1;
+        self.copies.pending.push(Copy { id, reads, writes, newer: None, group, is_repeated: false });
+        id
     }
 
     fn arrays_behind(&self, pointer: &Pointer) -> Vec<ArrayId> {
@@ -239,15 +345,18 @@ impl Pass<'_> {
     pub(super) fn watch_copies(&mut self, stmt: &Stmt) {
         if self.copies.is_copying {
             if let Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } = stmt {
-                self.copies.sites.insert(access.site);
+                self.begun.sites.insert(access.site);
             }
             return;
+        }
+        if let Stmt::Let { var, value } = stmt {
+            self.hold_event(*var, *value);
         }
         if self.copies.pending.is_empty() {
             return;
         }
         match stmt {
-            Stmt::Sync { site, memory, .. } if *memory != SyncMemory::NONE => {
+            Stmt::Sync { site, memory, .. } if memory.shared || memory.global || memory.array.is_some() => {
                 let span = self.kernel.sites[*site].span;
                 self.give_up_copies(span, "barrier while an asynchronous copy is under way");
             }
@@ -260,6 +369,9 @@ impl Pass<'_> {
     /// A loop has been lowered whose body is `block`: what is under way at its end is so at the start of its next turn, and
     /// what was under way before it may still be.
     pub(super) fn copies_of_turns(&mut self, before: Copies, block: &[Stmt]) {
+        let earlier = before.under_way();
+        let begun = self.copies.under_way().difference(&earlier).copied().collect();
+        self.begun.events.turn(&before.held, &self.copies.held, &begun);
         self.join_copies(before);
         for copy in &mut self.copies.pending {
             copy.is_repeated = true;
@@ -276,10 +388,28 @@ impl Pass<'_> {
                 }
                 Stmt::For(counted) => self.watch_again(&counted.body),
                 Stmt::Loop { body, .. } => self.watch_again(body),
+                Stmt::Let { .. } => {}
                 Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. }
-                    if self.copies.sites.contains(&access.site) => {}
+                    if self.begun.sites.contains(&access.site) => {}
                 stmt => self.watch_copies(stmt),
             }
+        }
+    }
+
+    /// A variable is assigned, perhaps an event.
+    fn hold_event(&mut self, variable: VarId, value: ExprId) {
+        let ty = self.kernel.vars[variable].ty;
+        if ty != EVENT || self.copies.held.is_empty() && self.kernel.exprs.as_int(value) != Some(0) {
+            return;
+        }
+        let event = match self.kernel.exprs.as_int(value) {
+            Some(0) => Some(self.begun.events.null()),
+            _ => self.copies.held.get(&value).copied(),
+        };
+        let variable = self.var(variable);
+        match event {
+            Some(event) => _ = self.copies.held.insert(variable, event),
+            None => _ = self.copies.held.remove(&variable),
         }
     }
 
@@ -322,6 +452,8 @@ impl Pass<'_> {
 
     /// Two ways meet: what is under way at the end of either is.
     pub(super) fn join_copies(&mut self, other: Copies) {
+        let (here, there) = (self.copies.under_way(), other.under_way());
+        self.copies.held = self.begun.events.join((&self.copies.held, &here), (&other.held, &there));
         for copy in other.pending {
             if !self.copies.pending.contains(&copy) {
                 self.copies.pending.push(copy);

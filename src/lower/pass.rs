@@ -1,10 +1,11 @@
 //! One walk over a kernel: the kernel under construction, the open blocks, and the inlining stack.
 
-use super::copies::Copies;
+use super::copies::{Begun, Copies};
 use super::facts::{Chain, ChainId, Facts, Target, TargetId};
 use super::home::Home;
 use super::layout::Layout;
 use super::logs::{self, Log};
+use super::own_order;
 use super::scan::Scans;
 use super::value::{Base, Pointer};
 use crate::arena::{Handle, SideTable};
@@ -60,6 +61,8 @@ pub(super) struct Pass<'p> {
     pub(super) temporaries: u32,
     /// Asynchronous copies that are under way.
     pub(super) copies: Copies,
+    /// All asynchronous copies so far.
+    pub(super) begun: Begun,
     /// Logs of accesses that claims are about.
     pub(super) logs: Vec<Log>,
     /// Whether what is lowered stands in an annotation.
@@ -106,6 +109,7 @@ impl<'p> Pass<'p> {
             ordinals: FxHashMap::default(),
             temporaries: 0,
             copies: Copies::default(),
+            begun: Begun::default(),
             logs: Vec::new(),
             in_annotation: false,
             annotation_problem: None,
@@ -145,6 +149,7 @@ impl<'p> Pass<'p> {
     /// The finished kernel.
     pub(super) fn finish(mut self) -> Kernel {
         self.kernel.body = self.blocks.pop().unwrap_or_default();
+        own_order::limit(&mut self.kernel, &self.begun.sites);
         self.report_mixed_units();
         logs::keep(&mut self.kernel, &self.logs);
         self.kernel

@@ -120,9 +120,9 @@ pub fn conflict(first: (AccessKind, ByteRange), second: (AccessKind, ByteRange),
 mod tests {
     use super::*;
 
-    const BOTH: SyncMemory = SyncMemory { shared: true, global: true, array: None };
-    const LOCAL: SyncMemory = SyncMemory { shared: true, global: false, array: None };
-    const GLOBAL: SyncMemory = SyncMemory { shared: false, global: true, array: None };
+    const BOTH: SyncMemory = SyncMemory::BOTH;
+    const LOCAL: SyncMemory = SyncMemory { shared: true, ..SyncMemory::NONE };
+    const GLOBAL: SyncMemory = SyncMemory { global: true, ..SyncMemory::NONE };
     const LEVELS: [Level; 3] = [Level::Warp, Level::Block, Level::Grid];
 
     fn row(scope: SyncScope, memory: SyncMemory, space: Space) -> [bool; 3] {

@@ -28,8 +28,8 @@ mod tests;
 
 use crate::arena::{Arena, Handle, SideTable};
 use crate::calculus::{
-    Array, ArrayId, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryFacts, HavocReason, OTHER, Param, SAME_BLOCK, Site,
-    SiteId, SyncMemory, SyncScope, Unsupported, VarId, Variable,
+    Array, ArrayId, Basis, BinaryOp, Claimed, Expr, ExprId, Exprs, GeometryFacts, HavocReason, OTHER, Param,
+    SAME_BLOCK, Site, SiteId, SyncMemory, SyncScope, Unsupported, VarId, Variable,
 };
 use crate::memory_model::{AccessKind, Level};
 use crate::source::Span;
@@ -432,11 +432,13 @@ impl Fact {
     }
 }
 
-/// A condition that the user claims under guards.
+/// A condition that is claimed under guards.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// Its identity.
     pub site: SiteId,
+    /// Who claims it.
+    pub claimed: Claimed,
     /// The condition.
     pub cond: ExprId,
     /// Conditions on the way to it.

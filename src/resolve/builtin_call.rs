@@ -164,7 +164,7 @@ impl<'u> Resolver<'u> {
         let memory = args.first().and_then(|flags| self.constant(flags)).map(|flags| SyncMemory {
             shared: flags & 1 != 0,
             global: flags & 2 != 0,
-            array: None,
+            ..SyncMemory::NONE
         });
         // A scope beyond the work-group makes writes visible to more; the same threads wait.
         Builtin::Barrier { scope, memory }

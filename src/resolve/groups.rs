@@ -170,7 +170,7 @@ impl<'u> Resolver<'u> {
 
     /// The barrier of a group.
     fn group_barrier(&mut self, group: Group, name: &str, span: Span) -> Expr {
-        let memory = Some(SyncMemory { shared: true, global: true, array: None });
+        let memory = Some(SyncMemory::BOTH);
         let scope = match group {
             Group::Block if name == "sync" => SyncScope::Block,
             Group::Grid if name == "sync" => SyncScope::Grid,

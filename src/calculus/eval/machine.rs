@@ -126,8 +126,12 @@ impl<S: Sink> Machine<'_, S> {
                     let value = value::select(self.get(*c), self.get(*a), self.get(*b));
                     self.set(*to, value);
                 }
-                Instruction::Convert { to, a, ty } => {
-                    let value = value::convert(self.get(*a), *ty);
+                Instruction::Convert { to, a, ty, drops_sign } => {
+                    let before = self.get(*a);
+                    if *drops_sign && before.bits().is_some_and(|bits| bits < 0) && is_certain(thread) {
+                        self.run.lost_sign = true;
+                    }
+                    let value = value::convert(before, *ty);
                     self.set(*to, value);
                 }
                 Instruction::Opaque { to, key, args, ty } => {

@@ -279,6 +279,8 @@ pub struct Run {
     pub unsettled_claims: Vec<SiteId>,
     /// Expressions in which unsigned arithmetic wrapped, in order.
     pub wrapped: Vec<ExprId>,
+    /// Whether a conversion to an unsigned type changed a negative number.
+    pub lost_sign: bool,
     /// Counted loops whose unsigned variable wrapped, in order.
     pub wrapped_loops: Vec<SiteId>,
     /// The first phase of any block with an undefined operation or an access out of bounds.

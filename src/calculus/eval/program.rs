@@ -44,6 +44,8 @@ pub(super) enum Instruction {
         to: Register,
         a: Register,
         ty: ScalarType,
+        /// Whether it is from a type with a sign to one without.
+        drops_sign: bool,
     },
     /// Anything on values that are not computed with: equal inputs (and `key`) give equal results.
     Opaque {
@@ -426,7 +428,9 @@ impl<'a> Compiler<'a> {
                     return self.opaque(&("convert", from, *ty), &[*a], *ty);
                 }
                 let (a, to) = (self.known[a], self.temporary());
-                self.emit(Instruction::Convert { to, a, ty: *ty });
+                let is = |ty, wanted| matches!(ty, ScalarType::Int { signed, .. } if signed == wanted);
+                let drops_sign = is(from, true) && is(*ty, false);
+                self.emit(Instruction::Convert { to, a, ty: *ty, drops_sign });
                 to
             }
         }
@@ -502,7 +506,7 @@ impl<'a> Compiler<'a> {
             Stmt::Assume { cond, basis: Basis::Stated, .. } if self.kernel.exprs.relates_threads(*cond) => {
                 self.relate(*cond, None);
             }
-            Stmt::Assert { cond, site } if self.kernel.exprs.relates_threads(*cond) => {
+            Stmt::Assert { cond, site, .. } if self.kernel.exprs.relates_threads(*cond) => {
                 self.claims.push(*site);
                 let claim = self.claims.len() as u32 - 1;
                 self.relate(*cond, Some(claim));
@@ -513,7 +517,7 @@ impl<'a> Compiler<'a> {
             }
             // What was proved holds anyway, and what was not says nothing.
             Stmt::Assume { basis: Basis::Proved | Basis::Candidate, .. } => {}
-            Stmt::Assert { cond, site } => {
+            Stmt::Assert { cond, site, .. } => {
                 let cond = self.expr(*cond);
                 self.claims.push(*site);
                 let claim = self.claims.len() as u32 - 1;

@@ -244,7 +244,7 @@ impl Block {
             match apart {
                 Some(_) => {
                     self.doubt = true;
-                    self.release_block(machine, SyncMemory { shared: true, global: true, array: None });
+                    self.release_block(machine, SyncMemory::BOTH);
                 }
                 None if shape.scope >= SyncScope::Grid => return Outcome::AtGrid(sync),
                 None => self.release_block(machine, shape.memory),

@@ -49,7 +49,7 @@ impl Parser<'_> {
         self.named.push((letter, site));
         match letter {
             'S' | 'T' => {
-                let memory = SyncMemory { shared: true, global: true, array: None };
+                let memory = SyncMemory::BOTH;
                 Stmt::Sync { scope: SyncScope::Block, memory, site }
             }
             'L' | 'M' => {

@@ -20,7 +20,7 @@
 //!   for s = 8 while s > 0 step >> 1 @2 { sync block shared global @3 }
 //!   loop while i < n @4 { … }    loop @5 { … } while i < n
 //!   let v = atomic add y[0; 4](1) relaxed grid @6
-//!   havoc i call "clock"    assume n > 0    assert i < n @7
+//!   havoc i call "clock"    assume n > 0    assert i < n @7    agree __other(n) == n @8
 //! }
 //! ```
 //!
@@ -49,7 +49,7 @@ pub use same::same;
 pub(crate) use expressions::Names;
 pub(crate) use parse::{Parsed, Parser};
 pub(crate) use print::{KernelPrinter, reason_text};
-pub(crate) use words::{BASES, ORDERS, SCOPES, quoted, word};
+pub(crate) use words::{BASES, CLAIMED, ORDERS, SCOPES, quoted, word};
 
 /// How deep parentheses, calls and statements may nest in a text.
 pub const MAX_DEPTH: usize = 256;

@@ -1,7 +1,9 @@
 //! From a kernel to text.
 
 use super::expressions::{Names, Printer};
-use super::words::{ATOMICS, BASES, INFIX, ORDERS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word};
+use super::words::{
+    ATOMICS, BASES, CLAIMED, INFIX, ORDERS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word,
+};
 use crate::calculus::{
     Access, Array, ArrayId, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt, SyncMemory, Test,
 };
@@ -224,9 +226,10 @@ impl<'a> KernelPrinter<'a> {
             Stmt::For(counted) => return self.counted(counted, depth),
             Stmt::Loop { test, body, site } => return self.looped(*test, body, *site, depth),
             Stmt::Sync { scope, memory, site } => {
-                let SyncMemory { shared, global, array } = *memory;
+                let SyncMemory { shared, global, array, library } = *memory;
                 let site = self.site(*site);
-                let memory = [if shared { "shared " } else { "" }, if global { "global " } else { "" }].concat();
+                let words = [(shared, "shared "), (global, "global "), (library, "library ")];
+                let memory: String = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
                 let array = array.map_or(String::new(), |array| format!("only {} ", self.array(array)));
                 format!("sync {} {memory}{array}{site}", word(SCOPES, scope))
             }
@@ -234,9 +237,9 @@ impl<'a> KernelPrinter<'a> {
             Stmt::Assume { cond, basis, .. } => {
                 format!("{} {}", word(BASES, basis), self.own(*cond, ScalarType::Bool))
             }
-            Stmt::Assert { cond, site } => {
+            Stmt::Assert { cond, claimed, site } => {
                 let site = self.site(*site);
-                format!("assert {} {site}", self.own(*cond, ScalarType::Bool))
+                format!("{} {} {site}", word(CLAIMED, claimed), self.own(*cond, ScalarType::Bool))
             }
         };
         self.line(depth, &text);

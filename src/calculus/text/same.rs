@@ -97,7 +97,9 @@ impl Comparison<'_> {
             (Stmt::Assume { cond: a, basis: x, .. }, Stmt::Assume { cond: b, basis: y, .. }) => {
                 x == y && self.exprs(*a, *b)
             }
-            (Stmt::Assert { cond: a, site: x }, Stmt::Assert { cond: b, site: y }) => x == y && self.exprs(*a, *b),
+            (Stmt::Assert { cond: a, claimed: p, site: x }, Stmt::Assert { cond: b, claimed: q, site: y }) => {
+                x == y && p == q && self.exprs(*a, *b)
+            }
             (Stmt::Sync { .. }, Stmt::Sync { .. }) => a == b,
             _ => false,
         }

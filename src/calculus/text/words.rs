@@ -1,6 +1,8 @@
 //! The words of the text: one table for the printer and the parser.
 
-use crate::calculus::{AtomicOp, Axis, Basis, BinaryOp, GeometryVar, MemoryOrder, ScalarType, Space, SyncScope};
+use crate::calculus::{
+    AtomicOp, Axis, Basis, BinaryOp, Claimed, GeometryVar, MemoryOrder, ScalarType, Space, SyncScope,
+};
 
 /// Words that cannot stand for a name without backquotes: those that may stand where a name may.
 pub(super) const RESERVED: &[&str] = &["atomic", "convert", "false", "max", "min", "nothing", "param", "read", "true"];
@@ -10,6 +12,8 @@ pub(super) const SPACES: &[(&str, Space)] =
 
 pub(crate) const BASES: &[(&str, Basis)] =
     &[("assume", Basis::Stated), ("proved", Basis::Proved), ("candidate", Basis::Candidate)];
+
+pub(crate) const CLAIMED: &[(&str, Claimed)] = &[("assert", Claimed::Asserted), ("agree", Claimed::Agreement)];
 
 pub(crate) const SCOPES: &[(&str, SyncScope)] = &[
     ("warp", SyncScope::Warp),

@@ -102,10 +102,10 @@ fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
                 state.out.facts.push(Fact { cond, basis: *basis, guards, loops, before, span: *span });
             }
         }
-        Stmt::Assert { cond, site } => {
+        Stmt::Assert { cond, claimed, site } => {
             if let Some(cond) = condition(state, *cond) {
                 let (guards, loops, before) = (state.guards.clone(), state.loops.clone(), before(state));
-                let claim = Claim { site: *site, cond, guards, loops, before, reasons: Vec::new() };
+                let claim = Claim { site: *site, claimed: *claimed, cond, guards, loops, before, reasons: Vec::new() };
                 state.out.claims.push(claim);
             }
         }

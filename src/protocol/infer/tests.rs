@@ -74,7 +74,7 @@ impl Build {
     }
 
     fn sync(&mut self) -> Stmt {
-        let memory = SyncMemory { shared: true, global: true, array: None };
+        let memory = SyncMemory::BOTH;
         Stmt::Sync { scope: SyncScope::Block, memory, site: self.site() }
     }
 

@@ -2,8 +2,8 @@
 
 use super::guards::{Polarity, implied};
 use super::{ParseError, REASONS};
-use crate::calculus::text::{BASES, MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
-use crate::calculus::{Basis, ExprId, HavocReason, ScalarType, SiteId, VarId};
+use crate::calculus::text::{BASES, CLAIMED, MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
+use crate::calculus::{Basis, Claimed, ExprId, HavocReason, ScalarType, SiteId, VarId};
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{
     Access, Before, Carried, Claim, Fact, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol, Reason, Role,
@@ -200,10 +200,12 @@ impl Reader<'_> {
         if p.take_word("for") {
             return self.turns().map(Some);
         }
-        if p.take_word("assert") {
-            let claim = self.claim()?;
-            self.out.claims.push(claim);
-            return Ok(None);
+        for &(word, claimed) in CLAIMED {
+            if self.parser.take_word(word) {
+                let claim = self.claim(claimed)?;
+                self.out.claims.push(claim);
+                return Ok(None);
+            }
         }
         for &(word, basis) in BASES {
             if self.parser.take_word(word) {
@@ -378,12 +380,12 @@ impl Reader<'_> {
         Ok(Fact { cond, basis, guards, loops, before, span: None })
     }
 
-    fn claim(&mut self) -> Parsed<Claim> {
+    fn claim(&mut self, claimed: Claimed) -> Parsed<Claim> {
         let cond = self.condition()?;
         let site = self.parser.site()?;
         let (guards, loops, before) = self.place()?;
         let reasons = self.exactness()?;
-        Ok(Claim { site, cond, guards, loops, before, reasons })
+        Ok(Claim { site, claimed, cond, guards, loops, before, reasons })
     }
 
     fn place(&mut self) -> Parsed<(Vec<Guard>, Vec<LoopId>, Before)> {

@@ -2,7 +2,9 @@
 
 use super::REASONS;
 use super::guards::{Polarity, implied};
-use crate::calculus::text::{BASES, KernelPrinter, Names, ORDERS, SCOPES, quoted, reason_text as havoc_text, word};
+use crate::calculus::text::{
+    BASES, CLAIMED, KernelPrinter, Names, ORDERS, SCOPES, quoted, reason_text as havoc_text, word,
+};
 use crate::calculus::{ArrayId, ExprId, Exprs, Kernel, ScalarType, SyncMemory};
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::infer::finish;
@@ -164,12 +166,13 @@ impl Printer<'_> {
 
     fn sync(&mut self, id: SyncId) -> String {
         let sync = &self.protocol.syncs[id];
-        let SyncMemory { shared, global, array } = sync.memory;
+        let SyncMemory { shared, global, array, library } = sync.memory;
         let array = array.map_or(String::new(), |array| format!(" only {}", self.text.array(array)));
-        let memory = [if shared { " shared" } else { "" }, if global { " global" } else { "" }, &array].concat();
+        let words = [(shared, " shared"), (global, " global"), (library, " library")];
+        let memory: String = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
         let site = self.text.site(sync.site);
         let marks = [self.when_other(&sync.guards), self.exactness(&sync.reasons)].concat();
-        format!("sync {}{memory} {site}{marks}", word(SCOPES, &sync.scope))
+        format!("sync {}{memory}{array} {site}{marks}", word(SCOPES, &sync.scope))
     }
 
     /// The guards, if they are not those of the place.
@@ -308,7 +311,7 @@ impl Printer<'_> {
         let (cond, site) = (self.condition(claim.cond), self.text.site(claim.site));
         let guards = self.when_other(&claim.guards);
         let place = [self.sites_of(&claim.loops), before(claim.before), self.exactness(&claim.reasons)].concat();
-        format!("assert {cond} {site}{guards}{place}")
+        format!("{} {cond} {site}{guards}{place}", word(CLAIMED, &claim.claimed))
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Place<'a> {
 
 impl Place<'_> {
     fn is_of(&self, claim: &Claim) -> bool {
-        let Claim { site: _, cond: _, guards, loops, before, reasons: _ } = claim;
+        let Claim { site: _, claimed: _, cond: _, guards, loops, before, reasons: _ } = claim;
         self.before == *before && self.guards == *guards && self.loops == *loops
     }
 }

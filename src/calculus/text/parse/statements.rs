@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::calculus::text::lex::Token;
-use crate::calculus::text::words::{ATOMICS, BASES, INFIX, ORDERS, SCOPES};
+use crate::calculus::text::words::{ATOMICS, BASES, CLAIMED, INFIX, ORDERS, SCOPES};
 use crate::calculus::{
     Access, AtomicOp, BinaryOp, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory, Test, VarId,
 };
@@ -46,19 +46,27 @@ impl Parser<'_> {
                 Ok(Stmt::Sync { scope, memory: self.sync_memory()?, site: self.site()? })
             }
             "havoc" => self.havoc(),
-            "assert" => Ok(Stmt::Assert { cond: self.expr(ScalarType::Bool)?, site: self.site()? }),
-            _ => match BASES.iter().find(|(known, _)| *known == word) {
-                Some(&(_, basis)) => Ok(Stmt::Assume { cond: self.expr(ScalarType::Bool)?, basis, span: None }),
-                None => self.error_before(format!("`{word}` does not start a statement")),
-            },
+            _ => {
+                match (BASES.iter().find(|(known, _)| *known == word), CLAIMED.iter().find(|(known, _)| *known == word))
+                {
+                    (Some(&(_, basis)), _) => {
+                        Ok(Stmt::Assume { cond: self.expr(ScalarType::Bool)?, basis, span: None })
+                    }
+                    (None, Some(&(_, claimed))) => {
+                        Ok(Stmt::Assert { cond: self.expr(ScalarType::Bool)?, claimed, site: self.site()? })
+                    }
+                    (None, None) => self.error_before(format!("`{word}` does not start a statement")),
+                }
+            }
         }
     }
 
-    /// The memory that a barrier orders: `shared global only a`.
+    /// The memory that a barrier orders: `shared global library only a`.
     pub(crate) fn sync_memory(&mut self) -> Parsed<SyncMemory> {
         let (shared, global) = (self.take_word("shared"), self.take_word("global"));
+        let library = self.take_word("library");
         let array = if self.take_word("only") { Some(self.array_ref()?) } else { None };
-        Ok(SyncMemory { shared, global, array })
+        Ok(SyncMemory { shared, global, array, library })
     }
 
     fn assignment(&mut self) -> Parsed<Stmt> {
