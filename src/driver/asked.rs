@@ -12,7 +12,7 @@
 use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, ExprId};
 use crate::memory_model::Level;
-use crate::protocol::{Access, Guard, LoopId, Protocol};
+use crate::protocol::{Access, AccessId, Guard, LoopId, Protocol};
 use crate::prove::rules::{Budget, Premises};
 use crate::prove::{Open, Pair, Proof, Scope, Warps};
 use rustc_hash::FxHashMap;
@@ -54,6 +54,8 @@ struct Address {
     bytes: u32,
     guards: Vec<Guard>,
     loops: Vec<LoopId>,
+    /// How many facts hold where the access is made.
+    facts: usize,
 }
 
 impl Asked {
@@ -124,14 +126,39 @@ impl Question {
     pub(super) fn of(protocol: &Protocol, pair: &Pair) -> Question {
         // Whoever adds a field to a pair has to say here whether the condition depends on it.
         let Pair { first, second, level, warps, meeting } = pair;
-        let accesses = [first, second].map(|access| Address::of(&protocol.accesses[*access]));
+        let accesses = [first, second].map(|access| Address::of(protocol, *access));
         Question { accesses, level: *level, warps: *warps, meeting: meeting.clone() }
     }
 }
 
 impl Address {
-    fn of(access: &Access) -> Address {
-        let Access { site: _, array, offset, bytes, kind: _, value: _, guards, loops, reasons: _ } = access;
-        Address { array: *array, offset: *offset, bytes: *bytes, guards: guards.clone(), loops: loops.clone() }
+    fn of(protocol: &Protocol, id: AccessId) -> Address {
+        let Access { site: _, array, offset, bytes, kind: _, value: _, guards, loops, reasons: _ } =
+            &protocol.accesses[id];
+        // In program order, as facts are: what is proved holds from its place on.
+        let facts = protocol.facts.iter().filter(|fact| fact.holds_at_access(id)).count();
+        Address { array: *array, offset: *offset, bytes: *bytes, guards: guards.clone(), loops: loops.clone(), facts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::text::parse;
+
+    #[test]
+    fn what_is_proved_behind_an_access_does_not_answer_for_it() {
+        let between = |fact: &str| {
+            let text = format!(
+                "protocol k(n: i32) {{\n  global param a: element 4\n  wr a[0; 4] @0 exact\n  {fact}\n  wr a[0; 4] @1 exact\n}}\n"
+            );
+            let protocol = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let accesses: Vec<AccessId> = protocol.accesses.handles().collect();
+            Address::of(&protocol, accesses[0]) == Address::of(&protocol, accesses[1])
+        };
+        assert!(between(""));
+        assert!(!between("proved n == 4 after 1 0 0"));
+        // What is stated restricts whole runs.
+        assert!(between("assume n == 4 after 1 0 0"));
     }
 }

@@ -36,20 +36,25 @@ impl<'a> Oracle<'a> {
         match self {
             Oracle::Search { effort, rulings } => {
                 let ruling = sign::prove(goal, state, effort);
+                debug_assert!(
+                    ruling.as_ref().is_none_or(|found| sign::holds(found, goal, state)),
+                    "{goal:?} {ruling:?}"
+                );
                 let shown = ruling.is_some();
                 rulings.push(ruling);
                 shown
             }
             Oracle::Replay { rulings, next, fault } => {
                 let Some(ruling) = rulings.get(*next) else {
-                    *fault = Some("the derivation answers too few questions");
+                    fault.get_or_insert("the derivation answers too few questions");
                     return false;
                 };
                 *next += 1;
                 let Some(certificate) = ruling else { return false };
                 let holds = sign::holds(certificate, goal, state);
                 if !holds {
-                    *fault = Some("a certificate does not hold");
+                    // What is asked after a wrong answer is another question.
+                    fault.get_or_insert("a certificate does not hold");
                 }
                 holds
             }
