@@ -1,7 +1,7 @@
 //! Functions that CUDA and OpenCL define, by name: what they mean and what type their result has.
 
 use super::types::{DOUBLE, FLOAT, HALF, INT, LONG, NamedType, Scalar, UINT, ULONG, named_type};
-use super::{Builtin, Copying, WorkItem, annotations, atomics, families};
+use super::{Builtin, Copying, Direction, WorkItem, annotations, atomics, families};
 use crate::calculus::{SyncMemory, SyncScope};
 use crate::source::Language;
 
@@ -100,6 +100,10 @@ fn common(name: &str) -> Option<Meaning> {
 fn cuda(name: &str) -> Option<Meaning> {
     let both = SyncMemory::BOTH;
     let barrier = |scope| Builtin::Barrier { scope, memory: Some(both) };
+    let surface = |direction, coordinates| {
+        let result = if direction == Direction::Write { ResultType::Void } else { ResultType::Unknown };
+        meaning(Builtin::Surface(direction, coordinates), result)
+    };
     Some(match name {
         "__syncthreads" => meaning(barrier(SyncScope::Block), ResultType::Void),
         "__syncthreads_count" | "__syncthreads_and" | "__syncthreads_or" => {
@@ -107,6 +111,8 @@ fn cuda(name: &str) -> Option<Meaning> {
         }
         "__syncwarp" => meaning(barrier(SyncScope::Warp), ResultType::Void),
         "__threadfence" | "__threadfence_block" | "__threadfence_system" => meaning(Builtin::Fence, ResultType::Void),
+        // It tells the graph that runs the kernel what to run next.
+        "cudaGraphSetConditional" => meaning(Builtin::Fence, ResultType::Void),
         "umin" => meaning(Builtin::Min, fixed(UINT)),
         "umax" => meaning(Builtin::Max, fixed(UINT)),
         "llmin" => meaning(Builtin::Min, fixed(LONG)),
@@ -178,10 +184,16 @@ fn cuda(name: &str) -> Option<Meaning> {
         "nanf" | "__builtin_inff" | "__builtin_huge_valf" | "__builtin_nanf" => pure(fixed(FLOAT)),
         "tex1Dfetch" | "tex1D" | "tex2D" | "tex3D" | "tex1DLod" | "tex2DLod" | "tex3DLod" | "tex2DLayered"
         | "texCubemap" | "tex2DGrad" | "tex1DLayered" | "tex2Dgather" => pure(ResultType::Unknown),
-        "surf2Dwrite" | "surf1Dwrite" | "surf3Dwrite" | "surf2DLayeredwrite" | "surfCubemapwrite" => {
-            unmodelled("surface write", true, ResultType::Void)
+        "surf1Dwrite" => surface(Direction::Write, 1),
+        "surf2Dwrite" | "surf1DLayeredwrite" => surface(Direction::Write, 2),
+        "surf3Dwrite" | "surf2DLayeredwrite" | "surfCubemapwrite" | "surfCubemapLayeredwrite" => {
+            surface(Direction::Write, 3)
         }
-        "surf2Dread" | "surf1Dread" | "surf3Dread" => unmodelled("surface read", true, ResultType::Unknown),
+        "surf1Dread" => surface(Direction::Read, 1),
+        "surf2Dread" | "surf1DLayeredread" => surface(Direction::Read, 2),
+        "surf3Dread" | "surf2DLayeredread" | "surfCubemapread" | "surfCubemapLayeredread" => {
+            surface(Direction::Read, 3)
+        }
         "__trap" | "__brkpt" | "__nanosleep" => unmodelled("trap or pause", false, ResultType::Void),
         "__isGlobal" | "__isShared" | "__isConstant" | "__isLocal" => pure(fixed(UINT)),
         "__cvta_generic_to_shared" | "__cvta_generic_to_global" => {

@@ -21,6 +21,7 @@ pub(super) fn library(name: &str) -> Option<Meaning> {
         }
         "load_matrix_sync" => of_fragments(Fragment::Load, ResultType::Void),
         "store_matrix_sync" => of_fragments(Fragment::Store, ResultType::Void),
+        "__float_to_tf32" => Some(meaning(Builtin::Pure, fixed(FLOAT))),
         "fill_fragment" | "mma_sync" | "bmma_sync" => of_fragments(Fragment::Compute, ResultType::Void),
         _ => None,
     }

@@ -103,6 +103,8 @@ pub enum Builtin {
     Random(Random),
     /// `__stcs(p, v)` and its kin: a store with a cache hint.
     CachedStore,
+    /// An access to a surface at so many coordinates.
+    Surface(Direction, u8),
     /// A function on the registers that hold a part of a matrix (`wmma`).
     Fragment(Fragment),
     /// An asynchronous copy.

@@ -124,7 +124,7 @@ fn what_may_touch_memory_says_so() {
     for name in ["__shfl_sync", "__shfl_down_sync", "__ballot_sync", "__any_sync"] {
         assert!(!touches(Cuda, name), "{name}");
     }
-    for name in ["surf2Dwrite", "memcpy_async", "malloc"] {
+    for name in ["memcpy_async", "malloc"] {
         assert!(touches(Cuda, name), "{name}");
     }
     for name in ["write_imagef", "atomic_init"] {

@@ -104,8 +104,12 @@ fn cuda_type(name: &str) -> Option<NamedType> {
         "dim3" => NamedType::Vector(UINT, 3),
         "__half" | "__nv_bfloat16" | "nv_bfloat16" | "hip_bfloat16" | "__hip_bfloat16" => NamedType::Scalar(half),
         "__half2" | "half2" | "__nv_bfloat162" | "nv_bfloat162" | "__hip_bfloat162" => NamedType::Vector(half, 2),
-        "cuComplex" | "cuFloatComplex" | "hipComplex" | "hipFloatComplex" => NamedType::Vector(FLOAT, 2),
-        "cuDoubleComplex" | "hipDoubleComplex" => NamedType::Vector(DOUBLE, 2),
+        "cuComplex" | "cuFloatComplex" | "cufftComplex" | "hipComplex" | "hipFloatComplex" => {
+            NamedType::Vector(FLOAT, 2)
+        }
+        "cuDoubleComplex" | "cufftDoubleComplex" | "hipDoubleComplex" => NamedType::Vector(DOUBLE, 2),
+        "cufftReal" => NamedType::Scalar(FLOAT),
+        "cufftDoubleReal" => NamedType::Scalar(DOUBLE),
         "clock_t" | "time_t" => NamedType::Scalar(LONG),
         "int_fast32_t" | "int_least32_t" => NamedType::Scalar(INT),
         "uint_fast32_t" | "uint_least32_t" => NamedType::Scalar(UINT),

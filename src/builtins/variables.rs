@@ -36,7 +36,10 @@ fn cuda(name: &str) -> Option<Variable> {
         "warpSize" => Variable::Constant(32, INT),
         "__NV_NOSAT" | "__NV_E4M3" | "cudaRoundNearest" | "cudaBoundaryModeZero" => Variable::Constant(0, UINT),
         "__NV_SATFINITE" | "__NV_E5M2" | "cudaRoundZero" | "cudaBoundaryModeClamp" => Variable::Constant(1, UINT),
-        "cudaRoundPosInf" | "cudaBoundaryModeTrap" => Variable::Constant(2, UINT),
+        // How matrices of `nvcuda::wmma` lie, and flags of streams and events that kernels launch with.
+        "mem_row_major" | "cudaStreamDefault" | "cudaEventDefault" => Variable::Constant(0, UINT),
+        "mem_col_major" | "cudaStreamNonBlocking" => Variable::Constant(1, UINT),
+        "cudaRoundPosInf" | "cudaBoundaryModeTrap" | "cudaEventDisableTiming" => Variable::Constant(2, UINT),
         "cudaRoundMinInf" => Variable::Constant(3, UINT),
         _ => return None,
     })

@@ -95,6 +95,9 @@ impl Pass<'_> {
             }
             Builtin::Random(random) => self.random(*random, name, args, call),
             Builtin::Fragment(fragment) => self.fragment(*fragment, name, args, call),
+            Builtin::Surface(direction, coordinates) => {
+                self.surface(*direction, usize::from(*coordinates), (name, args), call)
+            }
             Builtin::Copying(copying) => self.copying(*copying, args, call),
             Builtin::Collective(group) => self.collective(*group, name, args, call),
             Builtin::Unmodelled { .. } if name == "malloc" && matches!(args, [_]) => self.allocate(args, call),

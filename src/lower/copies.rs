@@ -333,7 +333,8 @@ impl Pass<'_> {
         id
     }
 
-    fn arrays_behind(&self, pointer: &Pointer) -> Vec<ArrayId> {
+    /// The arrays that a pointer may lead to, as far as that is known.
+    pub(super) fn arrays_behind(&self, pointer: &Pointer) -> Vec<ArrayId> {
         match &pointer.base {
             Base::Target(target) => self.array_of(*target).into_iter().collect(),
             Base::OneOf { targets, .. } => targets.iter().filter_map(|&target| self.array_of(target)).collect(),

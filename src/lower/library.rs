@@ -4,7 +4,7 @@ use super::access::Touch;
 use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::{Fragment, Random};
-use crate::calculus::{Axis, BinaryOp, GeometryVar, HavocReason, ScalarType};
+use crate::calculus::{Axis, BinaryOp, GeometryVar, HavocReason, ScalarType, Space};
 use crate::resolve::program::Expr;
 use crate::source::Span;
 
@@ -64,11 +64,24 @@ impl Pass<'_> {
                 }
                 (Fragment::Load | Fragment::Compute, value) if position == 0 => {
                     self.clobber_value(&value, &reason, call.span);
+                    self.overwrite_private(arg, &value, call.span);
                 }
                 _ => {}
             }
         }
         Value::Void
+    }
+
+    /// A fragment whose elements an index chooses lives in memory of the thread's own.
+    fn overwrite_private(&mut self, arg: &Expr, value: &Value, span: Span) {
+        let Value::Pointer(pointer) = value else { return };
+        let size = self.layout.pointee(arg.ty).and_then(|ty| self.layout.known_size(ty));
+        let arrays = self.arrays_behind(pointer);
+        let is_private = !arrays.is_empty() && arrays.iter().all(|&it| self.kernel.arrays[it].space == Space::Private);
+        if let Some(size) = size.filter(|_| is_private) {
+            let size = self.offset(size);
+            self.move_bytes(pointer, Touch::Write, size, span);
+        }
     }
 
     /// Touches some byte of whatever a pointer leads to: any of them, since which one is arbitrary.

@@ -51,6 +51,7 @@ mod range;
 mod scan;
 mod stmt;
 mod stored;
+mod surface;
 mod switch;
 mod value;
 

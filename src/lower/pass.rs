@@ -77,6 +77,8 @@ pub(super) struct Pass<'p> {
     pub(super) anywhere: FxHashMap<VarId, String>,
     /// The targets of addresses that were made numbers.
     pub(super) addresses: FxHashMap<ExprId, TargetId>,
+    /// The memory behind handles of surfaces.
+    pub(super) surfaces: FxHashMap<ExprId, ArrayId>,
     /// Memory that the thread has allocated.
     pub(super) allocated: FxHashSet<TargetId>,
     /// Arrays of which nothing is known that they hold.
@@ -117,6 +119,7 @@ impl<'p> Pass<'p> {
             passed: FxHashMap::default(),
             anywhere: FxHashMap::default(),
             addresses: FxHashMap::default(),
+            surfaces: FxHashMap::default(),
             allocated: FxHashSet::default(),
             forgotten: FxHashSet::default(),
             blocks: vec![Vec::new()],

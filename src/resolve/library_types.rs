@@ -19,6 +19,11 @@ use crate::syntax::{self, Name, PathSegment, TemplateArg};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
+/// A part of a matrix that a warp holds.
+pub(super) const FRAGMENT: &str = "nvcuda::wmma::fragment";
+/// As many elements of a fragment as a thread may hold.
+const MOST_ELEMENTS: u64 = 64;
+
 /// What stands before the name of a function in that of its type.
 const FUNCTION: &str = "function ";
 
@@ -36,13 +41,15 @@ static NO_SOURCE: LazyLock<syntax::Record> = LazyLock::new(|| syntax::Record {
 /// The members of a structure, with the position of their type among its arguments or a type of the language.
 enum Member {
     Argument(&'static str, usize),
+    /// The elements of a fragment of a matrix that a thread holds.
+    Elements(&'static str, usize),
     Size(&'static str),
     Address(&'static str),
 }
 
 /// The structure of that name: the name under which it is kept, and its members.
 fn structure(name: &str) -> Option<(&'static str, &'static [Member])> {
-    use Member::{Address, Argument, Size};
+    use Member::{Address, Argument, Elements, Size};
     Some(match name {
         "std::pair" | "thrust::pair" | "cuda::std::pair" => {
             ("std::pair", &[Argument("first", 0), Argument("second", 1)])
@@ -51,6 +58,7 @@ fn structure(name: &str) -> Option<(&'static str, &'static [Member])> {
             ("cub::KeyValuePair", &[Argument("key", 0), Argument("value", 1)])
         }
         COMPLEX | "cuda::std::complex" => (COMPLEX, &[Argument("real part", 0), Argument("imaginary part", 0)]),
+        "wmma::fragment" | "nvcuda::wmma::fragment" => (FRAGMENT, &[Elements("x", 4)]),
         "cudaPitchedPtr" => ("cudaPitchedPtr", &[Address("ptr"), Size("pitch"), Size("xsize"), Size("ysize")]),
         "cudaExtent" => ("cudaExtent", &[Size("width"), Size("height"), Size("depth")]),
         _ => return None,
@@ -84,6 +92,14 @@ impl<'u> Resolver<'u> {
                     TemplateValue::Type(ty) => (name.to_owned(), *ty),
                     _ => return None,
                 },
+                Member::Elements(name, at) => {
+                    // Such as `precision::tf32`, of which the elements are numbers of type `float`.
+                    let of = match *values.get(at)? {
+                        TemplateValue::Type(of) if self.is_arithmetic(of) => of,
+                        _ => self.common.float,
+                    };
+                    (name.to_owned(), self.intern(Type::Array { of, len: Some(MOST_ELEMENTS) }))
+                }
                 Member::Size(name) => (name.to_owned(), self.common.ulong),
                 Member::Address(name) => (name.to_owned(), self.pointer(self.common.void, None)),
             });

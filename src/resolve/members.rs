@@ -1,8 +1,10 @@
 //! Members: fields of records and lanes of vectors.
 
 use super::context::{Resolver, expr};
+use super::library_types::FRAGMENT;
 use super::program::{Expr, ExprKind, RecordId, Type};
 use super::scope::Entity;
+use crate::builtins::Builtin;
 use crate::source::{Language, Span};
 
 impl Resolver<'_> {
@@ -39,6 +41,11 @@ impl Resolver<'_> {
     fn record_member(&mut self, object: Expr, record: RecordId, name: &str, span: Span) -> Expr {
         if let Some(index) = self.records[record].fields.iter().position(|field| field.name == name) {
             return self.field(object, record, index, span);
+        }
+        if name == "num_elements" && self.records[record].name.starts_with(FRAGMENT) {
+            let reason = "how many elements of a matrix a thread holds, which the device decides".to_owned();
+            let builtin = Builtin::Unmodelled { reason, touches_memory: false };
+            return expr(ExprKind::Builtin(builtin, name.to_owned(), Vec::new()), self.common.int, span);
         }
         let scope = self.record_scopes[record.index()];
         let entity = self.lookup_in(scope, name).into_iter().next();

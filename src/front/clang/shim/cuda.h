@@ -541,7 +541,7 @@ const char *cudaGetErrorString(cudaError_t);
 const char *cudaGetErrorName(cudaError_t);
 enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
 enum { cudaTextureType1D = 1, cudaTextureType2D, cudaTextureType3D };
-enum { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
+enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
 template <class T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType>
 struct __attribute__((device_builtin_texture_type)) texture {
   int normalized, filterMode, addressMode[3];
