@@ -1,8 +1,8 @@
 //! Functions that CUDA and OpenCL define, by name: what they mean and what type their result has.
 
 use super::types::{DOUBLE, FLOAT, HALF, INT, LONG, NamedType, Scalar, UINT, ULONG, named_type};
-use super::{Builtin, Copying, Direction, WorkItem, annotations, atomics, families};
-use crate::calculus::{SyncMemory, SyncScope};
+use super::{Builtin, Copying, Direction, FenceCall, WorkItem, annotations, atomics, families};
+use crate::calculus::{MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language;
 
 /// A builtin function with the rule for its result.
@@ -96,6 +96,16 @@ fn common(name: &str) -> Option<Meaning> {
     })
 }
 
+/// A fence of CUDA, which orders all memory.
+fn fence(scope: SyncScope) -> Meaning {
+    let order = MemoryOrder::SequentiallyConsistent;
+    meaning(Builtin::Fence(FenceCall::All { order, scope }), ResultType::Void)
+}
+
+fn group_fence(order: MemoryOrder) -> Meaning {
+    meaning(Builtin::Fence(FenceCall::OfGroup(order)), ResultType::Void)
+}
+
 /// CUDA.
 fn cuda(name: &str) -> Option<Meaning> {
     let both = SyncMemory::BOTH;
@@ -110,9 +120,11 @@ fn cuda(name: &str) -> Option<Meaning> {
             meaning(barrier(SyncScope::Block), fixed(INT))
         }
         "__syncwarp" => meaning(barrier(SyncScope::Warp), ResultType::Void),
-        "__threadfence" | "__threadfence_block" | "__threadfence_system" => meaning(Builtin::Fence, ResultType::Void),
+        "__threadfence" => fence(SyncScope::Grid),
+        "__threadfence_block" => fence(SyncScope::Block),
+        "__threadfence_system" => fence(SyncScope::System),
         // It tells the graph that runs the kernel what to run next.
-        "cudaGraphSetConditional" => meaning(Builtin::Fence, ResultType::Void),
+        "cudaGraphSetConditional" => meaning(Builtin::Hint, ResultType::Void),
         "umin" => meaning(Builtin::Min, fixed(UINT)),
         "umax" => meaning(Builtin::Max, fixed(UINT)),
         "llmin" => meaning(Builtin::Min, fixed(LONG)),
@@ -199,7 +211,7 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__cvta_generic_to_shared" | "__cvta_generic_to_global" => {
             unmodelled("address as a number", true, fixed(ULONG))
         }
-        "__prof_trigger" => meaning(Builtin::Fence, ResultType::Void),
+        "__prof_trigger" => meaning(Builtin::Hint, ResultType::Void),
         // Their pointers are all results.
         "sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif" => pure(ResultType::Void),
         "modf" | "frexp" => pure(fixed(DOUBLE)),
@@ -249,16 +261,18 @@ fn opencl(name: &str) -> Option<Meaning> {
         | "get_enqueued_num_sub_groups" => unmodelled("sub-group of unknown size", false, fixed(UINT)),
         "barrier" | "work_group_barrier" => barrier(SyncScope::Block),
         "sub_group_barrier" => barrier(SyncScope::Warp),
-        "mem_fence" | "read_mem_fence" | "write_mem_fence" | "atomic_work_item_fence" => {
-            meaning(Builtin::Fence, ResultType::Void)
-        }
+        // OpenCL 2 says that these reach the work-group only; OpenCL 1 promises other work-groups nothing.
+        "mem_fence" => group_fence(MemoryOrder::AcquireRelease),
+        "read_mem_fence" => group_fence(MemoryOrder::Acquire),
+        "write_mem_fence" => group_fence(MemoryOrder::Release),
+        "atomic_work_item_fence" => meaning(Builtin::Fence(FenceCall::Flagged), ResultType::Void),
         "mul24" => meaning(Builtin::Mul, ResultType::Common),
         "mad24" => meaning(Builtin::MulAdd, ResultType::Common),
         "async_work_group_copy" | "async_work_group_strided_copy" => {
             meaning(Builtin::Copying(Copying::WorkGroupCopy), fixed(ULONG))
         }
         "wait_group_events" => meaning(Builtin::Copying(Copying::WaitEvents), ResultType::Void),
-        "prefetch" => meaning(Builtin::Fence, ResultType::Void),
+        "prefetch" => meaning(Builtin::Hint, ResultType::Void),
         "mad" | "native_sin" | "native_cos" | "native_tan" | "native_exp" | "native_exp2" | "native_exp10"
         | "native_log" | "native_log2" | "native_log10" | "native_sqrt" | "native_rsqrt" | "native_recip"
         | "native_divide" | "native_powr" | "half_sin" | "half_cos" | "half_tan" | "half_exp" | "half_exp2"

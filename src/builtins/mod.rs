@@ -19,6 +19,22 @@ mod tests;
 
 use crate::calculus::{AtomicOp, MemoryOrder, SyncMemory, SyncScope};
 
+/// How a fence says what it orders, and for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FenceCall {
+    /// By its name: all memory (`__threadfence()`).
+    All {
+        /// In which directions.
+        order: MemoryOrder,
+        /// For whom.
+        scope: SyncScope,
+    },
+    /// By its name, for the work-group; the flags in the argument name the memory (`mem_fence(flags)`).
+    OfGroup(MemoryOrder),
+    /// By its arguments: flags, order and scope (`atomic_work_item_fence`).
+    Flagged,
+}
+
 /// What a builtin function means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Builtin {
@@ -43,8 +59,10 @@ pub enum Builtin {
         /// Memory that it orders; `None` if the argument says.
         memory: Option<SyncMemory>,
     },
-    /// A memory fence: orders nothing between threads.
-    Fence,
+    /// A memory fence, which waits for nobody.
+    Fence(FenceCall),
+    /// `prefetch`: a call that does nothing but evaluate its arguments.
+    Hint,
     /// An atomic on the object that the first argument points to.
     Atomic {
         /// The operation.

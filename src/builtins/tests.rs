@@ -3,7 +3,7 @@
 use super::functions::{ResultType, conversion_target, function, is_plain_conversion};
 use super::types::{NamedType, Scalar, named_type};
 use super::variables::{Variable, variable};
-use super::{Builtin, Claim, Direction, Formula, WorkItem};
+use super::{Builtin, Claim, Direction, FenceCall, Formula, WorkItem};
 use crate::calculus::{AtomicOp, Axis, GeometryVar, MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language::{Cuda, OpenCl};
 
@@ -88,8 +88,11 @@ fn barriers_state_what_they_order() {
     assert_eq!(builtin(Cuda, "__syncwarp"), Builtin::Barrier { scope: SyncScope::Warp, memory: both });
     assert_eq!(builtin(OpenCl, "barrier"), Builtin::Barrier { scope: SyncScope::Block, memory: None });
     for (language, name) in [(Cuda, "__threadfence"), (Cuda, "__threadfence_block"), (OpenCl, "mem_fence")] {
-        assert_eq!(builtin(language, name), Builtin::Fence, "{name} orders no threads");
+        assert!(matches!(builtin(language, name), Builtin::Fence(_)), "{name} waits for nobody");
     }
+    let device = FenceCall::All { order: MemoryOrder::SequentiallyConsistent, scope: SyncScope::Grid };
+    assert_eq!(builtin(Cuda, "__threadfence"), Builtin::Fence(device));
+    assert_eq!(builtin(OpenCl, "write_mem_fence"), Builtin::Fence(FenceCall::OfGroup(MemoryOrder::Release)));
 }
 
 #[test]

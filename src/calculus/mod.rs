@@ -385,6 +385,18 @@ pub enum Stmt {
         /// Its identity.
         site: SiteId,
     },
+    /// A fence: what its thread did before it is seen, by those whom the scope names, before what its thread does after
+    /// it. It waits for nobody.
+    Fence {
+        /// In which directions.
+        order: MemoryOrder,
+        /// By whom.
+        scope: SyncScope,
+        /// Which memory it orders.
+        memory: SyncMemory,
+        /// Its identity.
+        site: SiteId,
+    },
     /// The variable takes an unknown value.
     Havoc {
         /// The variable.

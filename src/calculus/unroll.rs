@@ -120,6 +120,10 @@ impl Unroller {
             Stmt::Sync { scope, memory, site } => {
                 out.push(Stmt::Sync { scope: *scope, memory: *memory, site: self.site(*site)? });
             }
+            Stmt::Fence { order, scope, memory, site } => {
+                let (order, scope, memory, site) = (*order, *scope, *memory, self.site(*site)?);
+                out.push(Stmt::Fence { order, scope, memory, site });
+            }
             Stmt::Assume { .. } => out.push(statement.clone()),
             Stmt::Assert { cond, claimed, site } => {
                 out.push(Stmt::Assert { cond: *cond, claimed: *claimed, site: self.site(*site)? })

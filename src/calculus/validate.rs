@@ -259,7 +259,7 @@ impl Checker<'_> {
                 self.site(*site);
                 self.block(body);
             }
-            Stmt::Sync { memory, site, .. } => {
+            Stmt::Sync { memory, site, .. } | Stmt::Fence { memory, site, .. } => {
                 if let Some(array) = memory.array {
                     let known = self.kernel.arrays.get(array).is_some();
                     self.require(known, Invariant::Handles, || format!("array {array:?} does not exist"));

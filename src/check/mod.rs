@@ -173,6 +173,14 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
             (AssumptionKind::DimensionIsOne, format!("{dimension} = 1 (the kernel never reads it)"))
         }
         Assumption::Stated(condition) => (AssumptionKind::Other, format!("{condition} (stated in the source)")),
+        Assumption::StartsAtZero(counter) => (AssumptionKind::Other, format!("{counter} is 0 when the kernel starts")),
+        Assumption::LastSees(counter) => (
+            AssumptionKind::Other,
+            format!(
+                "who draws the last number from {counter} sees what was written before the others were drawn, though \
+                     no fence stands after the draw"
+            ),
+        ),
         Assumption::ExitedThreadsReleaseBarriers => {
             (AssumptionKind::Other, "threads that have returned do not hold up a barrier (CUDA since Volta)".to_owned())
         }

@@ -8,6 +8,8 @@ use super::{Context, contents, place_access, report_level, witness};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place};
 use crate::protocol::{AccessId, Reason, ReasonKind};
+use crate::prove::last_block::MissingFence;
+use crate::source::Language;
 use rustc_hash::FxHashSet;
 
 /// Findings of one kernel, at most one for each pair of places; it has the reasons of all ways in which they are reached.
@@ -38,6 +40,10 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
         context.parties(race.pair.level),
         race.reasons.first().map_or_else(String::new, |reason| because(context, reason))
     );
+    if let Some(missing) = &race.fence {
+        let fence = fence_name(context);
+        message.push_str(&format!("; no `{fence}` stands before the draw at line {}", line_of(context, missing.draw)));
+    }
     let shown = race.contents.as_ref();
     let contents = shown.map_or_else(Vec::new, |shown| contents::report(context, &shown.contents));
     let mut notes = Vec::new();
@@ -48,7 +54,10 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
         }
         notes.push(contents::contract(context, rule, race, group));
     }
-    notes.push(advice(context, rule));
+    notes.push(match &race.fence {
+        Some(missing) => fence_advice(context, missing),
+        None => advice(context, rule),
+    });
     Finding {
         rule,
         certainty: Certainty::Possible,
@@ -111,6 +120,34 @@ pub(super) fn because(context: &Context<'_>, reason: &Reason) -> String {
             format!("only the collective{at} stands between, whose documentation promises no order of other memory")
         }
         (ReasonKind::TooComplex, _) => format!("the expression{at} is too complex"),
+    }
+}
+
+/// The fence of device scope, by the name that users know.
+fn fence_name(context: &Context<'_>) -> &'static str {
+    match context.language {
+        Language::Cuda => "__threadfence()",
+        Language::OpenCl => "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)",
+    }
+}
+
+fn line_of(context: &Context<'_>, access: AccessId) -> u32 {
+    context.line(Some(context.span_of(context.protocol.accesses[access].site)))
+}
+
+/// What is to be done about a fence that is missing.
+fn fence_advice(context: &Context<'_>, missing: &MissingFence) -> String {
+    let array = context.protocol.accesses[missing.draw].array;
+    let (counter, block, fence) = (&context.kernel.arrays[array].name, context.words().block, fence_name(context));
+    let (after, draw) = (line_of(context, missing.after), line_of(context, missing.draw));
+    let need =
+        format!("the {block} that draws the last number from {counter} need not see what was done at line {after}");
+    match missing.too_narrow {
+        Some(narrow) => {
+            let at = context.line(Some(context.span_of(narrow)));
+            format!("the fence at line {at} orders for its own {block} only, and {need}: `{fence}` orders for all")
+        }
+        None => format!("{need}: put `{fence}` between it and the draw at line {draw}"),
     }
 }
 

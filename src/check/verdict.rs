@@ -4,6 +4,7 @@ use crate::calculus::SiteId;
 use crate::diagnostic::report::{Divergence, Race, Scope};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, Reason, SyncId};
+use crate::prove::last_block::MissingFence;
 use crate::prove::refute::FailedAssertion;
 use crate::prove::{self, Assumption, Conflict, DataConflict, Open, Pair};
 use std::collections::BTreeSet;
@@ -100,6 +101,8 @@ pub struct PossibleRace {
     pub reasons: Vec<Reason>,
     /// Contents of memory with which the accesses conflict, if some were found.
     pub contents: Option<DataConflict>,
+    /// The fence that would order the two accesses, if nothing else is missing.
+    pub fence: Option<MissingFence>,
 }
 
 /// A sync that some threads may miss, depending on what memory holds.

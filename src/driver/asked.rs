@@ -13,6 +13,7 @@ use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, ExprId};
 use crate::memory_model::Level;
 use crate::protocol::{Access, AccessId, Guard, LoopId, Protocol};
+use crate::prove::last_block;
 use crate::prove::rules::{Budget, Premises};
 use crate::prove::{Open, Pair, Proof, Scope, Warps};
 use rustc_hash::FxHashMap;
@@ -56,6 +57,8 @@ struct Address {
     loops: Vec<LoopId>,
     /// How many facts hold where the access is made.
     facts: usize,
+    /// Where it is made, if fences and atomics between blocks count.
+    place: Option<AccessId>,
 }
 
 impl Asked {
@@ -126,18 +129,21 @@ impl Question {
     pub(super) fn of(protocol: &Protocol, pair: &Pair) -> Question {
         // Whoever adds a field to a pair has to say here whether the condition depends on it.
         let Pair { first, second, level, warps, meeting } = pair;
-        let accesses = [first, second].map(|access| Address::of(protocol, *access));
+        let counts = *level == Level::Grid && last_block::may_draw(protocol);
+        let accesses = [first, second].map(|id| Address::of(protocol, *id, counts.then_some(*id)));
         Question { accesses, level: *level, warps: *warps, meeting: meeting.clone() }
     }
 }
 
 impl Address {
-    fn of(protocol: &Protocol, id: AccessId) -> Address {
+    fn of(protocol: &Protocol, id: AccessId, place: Option<AccessId>) -> Address {
+        // An access that stands somewhere else, or that is not of the same kind, has another place.
         let Access { site: _, array, offset, bytes, kind: _, value: _, guards, loops, reasons: _ } =
             &protocol.accesses[id];
+        let (array, offset, bytes, guards, loops) = (*array, *offset, *bytes, guards.clone(), loops.clone());
         // In program order, as facts are: what is proved holds from its place on.
         let facts = protocol.facts.iter().filter(|fact| fact.holds_at_access(id)).count();
-        Address { array: *array, offset: *offset, bytes: *bytes, guards: guards.clone(), loops: loops.clone(), facts }
+        Address { array, offset, bytes, guards, loops, facts, place }
     }
 }
 
@@ -154,7 +160,7 @@ mod tests {
             );
             let protocol = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
             let accesses: Vec<AccessId> = protocol.accesses.handles().collect();
-            Address::of(&protocol, accesses[0]) == Address::of(&protocol, accesses[1])
+            Address::of(&protocol, accesses[0], None) == Address::of(&protocol, accesses[1], None)
         };
         assert!(between(""));
         assert!(!between("proved n == 4 after 1 0 0"));

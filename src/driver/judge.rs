@@ -10,7 +10,7 @@
 
 use super::attempt::{Case, Persistence, Rest};
 use super::collectives::Ordered;
-use super::scopes::Attempt;
+use super::scopes::{Attempt, Candidate};
 use super::{Options, asking, claims, contents, scopes, weakest};
 use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, Unsupported, eval, unroll};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
@@ -18,6 +18,7 @@ use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
 use crate::memory_model::Level;
 use crate::protocol::{Protocol, Reason, ReasonKind, infer};
+use crate::prove::last_block::missing_fence;
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Conflict, Pair, Scope};
 use crate::source::Language;
@@ -166,6 +167,7 @@ impl<'a> Case<'a> {
             verdict.divergences.retain(|divergence| !divergence.returned);
         }
         self.settle_races(rest, decided, verdict);
+        self.name_fences(attempt, verdict);
         self.settle_divergence(rest, decided, verdict);
         if rest.late {
             verdict.undecided.push(Undecided::TimeLimit);
@@ -190,8 +192,12 @@ impl<'a> Case<'a> {
                     && (pair.level == Level::Grid) == (conflict.level == Level::Grid)
             };
             let pair = rest.pairs.iter().map(|(pair, _)| pair).find(is_it);
-            let possible =
-                |pair: &Pair| PossibleRace { pair: pair.clone(), reasons: vec![reason.clone()], contents: None };
+            let possible = |pair: &Pair| PossibleRace {
+                pair: pair.clone(),
+                reasons: vec![reason.clone()],
+                contents: None,
+                fence: None,
+            };
             verdict.possible.extend(pair.map(possible));
         }
         !ended.is_empty()
@@ -267,11 +273,19 @@ impl<'a> Case<'a> {
             }
             let reasons = self.reasons(pair);
             if reasons.iter().any(|reason| reason.kind != ReasonKind::TooComplex) {
-                verdict.possible.push(PossibleRace { pair: pair.clone(), reasons, contents: None });
+                verdict.possible.push(PossibleRace { pair: pair.clone(), reasons, contents: None, fence: None });
             } else {
                 let (first, second, level) = (pair.first, pair.second, pair.level);
                 verdict.undecided.push(Undecided::Pair { first, second, level, why: why.clone() });
             }
+        }
+    }
+
+    /// Says of possible races which fence would order them.
+    fn name_fences(&self, attempt: &Attempt, verdict: &mut Verdict) {
+        for race in &mut verdict.possible {
+            let missing = |part: &Candidate| missing_fence(self.protocol, &race.pair, &part.scope);
+            race.fence = attempt.parts.iter().find_map(missing);
         }
     }
 

@@ -168,7 +168,7 @@ fn each_span_of(body: &mut [Stmt], change: &mut impl FnMut(&mut Span)) {
     for statement in body {
         match statement {
             Stmt::Let { .. } | Stmt::Read { .. } | Stmt::Write { .. } | Stmt::Atomic { .. } => {}
-            Stmt::Sync { .. } | Stmt::Assert { cond: _, claimed: _, site: _ } => {}
+            Stmt::Sync { .. } | Stmt::Fence { .. } | Stmt::Assert { cond: _, claimed: _, site: _ } => {}
             Stmt::If { cond: _, then, otherwise } => {
                 each_span_of(then, change);
                 each_span_of(otherwise, change);

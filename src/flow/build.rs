@@ -163,7 +163,7 @@ impl<'k> Walk<'k> {
                 self.traits.grow(self.graph.nodes.len());
                 self.define(*var, node);
             }
-            Stmt::Assume { .. } | Stmt::Assert { .. } => {}
+            Stmt::Fence { .. } | Stmt::Assume { .. } | Stmt::Assert { .. } => {}
         }
     }
 

@@ -74,7 +74,7 @@ impl Slice<'_> {
                 let stated = self.mentioned(*cond);
                 self.roots.extend(stated);
             }
-            Stmt::Havoc { .. } => {}
+            Stmt::Fence { .. } | Stmt::Havoc { .. } => {}
         }
     }
 

@@ -1,10 +1,12 @@
 //! Inline assembly: instructions that only compute leave unknown values in their outputs; plain loads and stores
-//! through pointer operands access memory; `bar.sync 0` is the barrier of the block. Any other may do anything.
+//! through pointer operands access memory; `bar.sync 0` is the barrier of the block, `membar` and `fence` are fences. Any
+//! other may do anything.
 
 use super::access::Touch;
+use super::fences::of_ptx;
 use super::pass::Pass;
 use super::value::Value;
-use crate::calculus::{BinaryOp, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
+use crate::calculus::{BinaryOp, HavocReason, MemoryOrder, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::Expr;
 use crate::source::Span;
 
@@ -46,8 +48,6 @@ const HARMLESS: &[&str] = &[
     "mad24",
     "madc",
     "max",
-    "membar",
-    "fence",
     "min",
     "mov",
     "mul",
@@ -112,7 +112,10 @@ impl Pass<'_> {
                 let inputs: Vec<Value> = asm.inputs.iter().map(|input| self.value(input)).collect();
                 inputs.iter().for_each(|input| self.escape(input));
                 for step in steps {
-                    self.step(&step, &inputs, asm.outputs.len(), span);
+                    // Without the clobber the compiler may move accesses over the fence.
+                    if asm.clobbers_memory || !matches!(step, Step::Fence(..)) {
+                        self.step(&step, &inputs, asm.outputs.len(), span);
+                    }
                 }
             }
             _ => {
@@ -149,6 +152,7 @@ impl Pass<'_> {
                 let site = self.site(span);
                 self.emit(Stmt::Sync { scope: SyncScope::Block, memory, site });
             }
+            Step::Fence(order, scope) => self.ptx_fence(order, scope, span),
             Step::Access { touch, operand, offset, bytes } => {
                 let address = operand.checked_sub(outputs).and_then(|at| inputs.get(at));
                 let Some(Value::Pointer(pointer)) = address else {
@@ -170,6 +174,8 @@ impl Pass<'_> {
 enum Step {
     /// All threads of the block wait.
     Barrier,
+    /// A fence.
+    Fence(MemoryOrder, SyncScope),
     /// An access at the address in an operand, so many bytes further on.
     Access { touch: Touch, operand: usize, offset: i32, bytes: u32 },
 }
@@ -189,6 +195,7 @@ fn steps(text: &str) -> Option<Vec<Step>> {
             "bar" | "barrier" if matches!(name, "bar.sync" | "barrier.sync" | "barrier.sync.aligned") => {
                 steps.push((operands.trim() == "0").then_some(Step::Barrier)?);
             }
+            "membar" | "fence" => steps.extend(of_ptx(name).map(|(order, scope)| Step::Fence(order, scope))),
             "ld" => steps.push(access(Touch::Read, parts, operands.rsplit_once('[')?.1)?),
             "st" => steps.push(access(Touch::Write, parts, operands.split_once('[')?.1)?),
             _ => return None,
@@ -236,14 +243,18 @@ fn instructions(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+fn is_fence(opcode: &str) -> bool {
+    matches!(opcode, "membar" | "fence")
+}
+
 /// Whether all instructions are known to compute only.
 fn is_harmless(text: &str) -> bool {
-    instructions(text).all(|opcode| HARMLESS.contains(&opcode))
+    instructions(text).all(|opcode| HARMLESS.contains(&opcode) || is_fence(opcode))
 }
 
 /// Whether a "memory" clobber is explained by there being nothing but fences.
 fn is_only_fence(text: &str) -> bool {
-    instructions(text).all(|opcode| matches!(opcode, "membar" | "fence" | "mov" | "nanosleep"))
+    instructions(text).all(|opcode| is_fence(opcode) || matches!(opcode, "mov" | "nanosleep"))
 }
 
 #[cfg(test)]

@@ -38,7 +38,8 @@ impl Pass<'_> {
             Builtin::MulAdd => self.arithmetic(&[BinaryOp::Mul, BinaryOp::Add], args, call),
             Builtin::WorkItem(item) => self.work_item(*item, args, call),
             Builtin::Barrier { scope, memory } => self.barrier(*scope, *memory, args, span),
-            Builtin::Fence => self.ignore(args),
+            Builtin::Fence(call) => self.fence(*call, args, span),
+            Builtin::Hint => self.ignore(args),
             Builtin::Atomic { op, order, scope } => {
                 let atomic = Atomic { op: *op, operands: Vec::new(), order: *order, scope: *scope };
                 self.atomic_call(atomic, args, call, used)

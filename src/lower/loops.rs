@@ -412,7 +412,7 @@ fn each_expr(stmts: &[Calculus], visit: &mut impl FnMut(ExprId)) {
                 stack.extend(body);
             }
             Calculus::Assume { cond, .. } | Calculus::Assert { cond, .. } => visit(*cond),
-            Calculus::Sync { .. } | Calculus::Havoc { .. } => {}
+            Calculus::Sync { .. } | Calculus::Fence { .. } | Calculus::Havoc { .. } => {}
         }
     }
 }

@@ -36,6 +36,7 @@ mod copies;
 mod events;
 mod expr;
 mod facts;
+mod fences;
 mod formulas;
 mod home;
 mod layout;

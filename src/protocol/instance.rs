@@ -206,7 +206,7 @@ impl Walk<'_> {
                         self.found.push(Instance { access: *id, offset, turns: self.turns.clone() });
                     }
                 }
-                Node::Sync(_) => {}
+                Node::Sync(_) | Node::Fence(_) => {}
                 Node::If { cond, then, otherwise } => match self.valuation.value(*cond) {
                     Value::Known(0) => self.nodes(otherwise)?,
                     Value::Known(_) => self.nodes(then)?,

@@ -28,8 +28,8 @@ mod tests;
 
 use crate::arena::{Arena, Handle, SideTable};
 use crate::calculus::{
-    Array, ArrayId, Basis, BinaryOp, Claimed, Expr, ExprId, Exprs, GeometryFacts, HavocReason, OTHER, Param,
-    SAME_BLOCK, Site, SiteId, SyncMemory, SyncScope, Unsupported, VarId, Variable,
+    Array, ArrayId, Basis, BinaryOp, Claimed, Expr, ExprId, Exprs, GeometryFacts, HavocReason, MemoryOrder, OTHER,
+    Param, SAME_BLOCK, Site, SiteId, SyncMemory, SyncScope, Unsupported, VarId, Variable,
 };
 use crate::memory_model::{AccessKind, Level};
 use crate::source::Span;
@@ -39,6 +39,8 @@ use rustc_hash::FxHashSet;
 pub type AccessId = Handle<Access>;
 /// Handle of a sync.
 pub type SyncId = Handle<Sync>;
+/// Handle of a fence.
+pub type FenceId = Handle<Fence>;
 /// Handle of a loop.
 pub type LoopId = Handle<Loop>;
 /// Handle of an unknown value.
@@ -65,6 +67,8 @@ pub struct Protocol {
     pub accesses: Arena<Access>,
     /// Syncs in program order.
     pub syncs: Arena<Sync>,
+    /// Fences in program order.
+    pub fences: Arena<Fence>,
     /// Loops, outer before inner.
     pub loops: Arena<Loop>,
     /// Unknown values.
@@ -160,6 +164,8 @@ pub enum Node {
     Access(AccessId),
     /// A barrier.
     Sync(SyncId),
+    /// A fence.
+    Fence(FenceId),
     /// `if cond { then } else { otherwise }`
     If {
         /// The condition.
@@ -236,6 +242,25 @@ pub struct Sync {
     pub loops: Vec<LoopId>,
     /// Why its guards are approximate; empty if they are exact.
     pub reasons: Vec<Reason>,
+}
+
+/// A fence.
+#[derive(Clone, Debug)]
+pub struct Fence {
+    /// Its identity.
+    pub site: SiteId,
+    /// In which directions it orders.
+    pub order: MemoryOrder,
+    /// For whom.
+    pub scope: SyncScope,
+    /// Memory that it orders.
+    pub memory: SyncMemory,
+    /// All conditions on the way from the entry, in order.
+    pub guards: Vec<Guard>,
+    /// The loops around it, outermost first.
+    pub loops: Vec<LoopId>,
+    /// How many accesses stand before it in program order: their handles are below this.
+    pub after: usize,
 }
 
 /// A loop.
@@ -341,6 +366,8 @@ pub enum Origin {
         site: SiteId,
         /// What tells it from what other atomics return, if it was drawn from a counter.
         ticket: Option<Ticket>,
+        /// What the atomic does to its cell, if it counts there, whatever others do.
+        count: Option<Count>,
     },
     /// A havoc of the calculus.
     Havoc(HavocReason),
@@ -383,6 +410,17 @@ pub struct Ticket {
     pub offset: ExprId,
     /// What was added; not zero.
     pub step: i64,
+}
+
+/// What an atomic that counts does to its cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// Offset of the cell.
+    pub offset: ExprId,
+    /// What it adds; not zero.
+    pub step: i64,
+    /// The value, of an unsigned type, from which on it starts at 0 again instead of adding (`atomicInc`).
+    pub limit: Option<ExprId>,
 }
 
 /// A condition that holds under guards.

@@ -10,6 +10,7 @@
 pub mod ask;
 pub mod condition;
 mod domains;
+pub mod last_block;
 pub mod refute;
 pub mod rules;
 
@@ -99,6 +100,11 @@ pub enum Assumption {
     DimensionIsOne(String),
     /// A condition that the source states, as text.
     Stated(String),
+    /// A counter is 0 when the kernel starts.
+    StartsAtZero(String),
+    /// The block that draws the last number from a counter sees what others did before they drew theirs, though no
+    /// acquiring fence stands after the draw.
+    LastSees(String),
     /// Threads that returned are released from barriers (CUDA since Volta).
     ExitedThreadsReleaseBarriers,
 }

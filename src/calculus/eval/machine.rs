@@ -198,6 +198,10 @@ impl<S: Sink> Machine<'_, S> {
                     // Nobody knows whether the thread waits here, so nothing after it is certain.
                     self.doubt(thread);
                 }
+                Instruction::Fence { fence } => {
+                    let certain = thread.speculation.is_empty() && !thread.inexact;
+                    self.sink.fence(place.thread, &self.program.fences[*fence as usize], certain);
+                }
                 Instruction::Havoc { var, ty } => {
                     let salt = mix(u64::from(place.thread.block), u64::from(place.thread.thread));
                     let value = self.arbitrary(mix(salt, self.fuel), *ty);

@@ -52,7 +52,7 @@ pub use schedule::run;
 pub use value::Value;
 
 use super::arithmetic::Trap;
-use super::{ArrayId, ExprId, Geometry, MemoryOrder, SiteId, SyncScope};
+use super::{ArrayId, ExprId, Geometry, MemoryOrder, SiteId, SyncMemory, SyncScope};
 
 /// Threads of a warp.
 pub const WARP: u32 = 32;
@@ -188,11 +188,30 @@ pub struct Event {
     pub phase: u32,
 }
 
+/// A fence of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fence {
+    /// Where in the program.
+    pub site: SiteId,
+    /// In which directions it orders.
+    pub order: MemoryOrder,
+    /// For whom.
+    pub scope: SyncScope,
+    /// Which memory.
+    pub memory: SyncMemory,
+}
+
 /// Takes the accesses of a run as they happen: thread by thread within a phase. Accesses to private arrays
 /// are not reported.
 pub trait Sink {
     /// An access, with the values of the kernel's variables just before it, by handle.
     fn access(&mut self, event: &Event, locals: &[Value]);
+
+    /// A fence, certainly run or not.
+    fn fence(&mut self, _thread: ThreadId, _fence: &Fence, _certain: bool) {}
+
+    /// A barrier of this scope and memory that all threads of a block that have not ended passed together.
+    fn sync(&mut self, _block: u32, _scope: SyncScope, _memory: SyncMemory) {}
 
     /// Whether more accesses are wanted; the run ends at the first answer that none is, as if its budget were spent.
     fn wants_more(&self) -> bool {

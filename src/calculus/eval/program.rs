@@ -4,6 +4,7 @@
 //! at last the temporaries of expressions, which live within one statement. Only variables survive a
 //! barrier, so a thread that waits is its program counter and its variables.
 
+use super::Fence;
 use crate::arena::SideTable;
 use crate::calculus::{
     Access, ArrayId, AtomicOp, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, HavocReason, Kernel, MemoryOrder,
@@ -101,6 +102,9 @@ pub(super) enum Instruction {
     Sync {
         sync: u32,
     },
+    Fence {
+        fence: u32,
+    },
     Havoc {
         var: Register,
         ty: ScalarType,
@@ -185,6 +189,7 @@ pub struct Program {
     pub(super) accesses: Vec<Access>,
     pub(super) atomics: Vec<AtomicShape>,
     pub(super) syncs: Vec<SyncShape>,
+    pub(super) fences: Vec<Fence>,
     pub(super) loops: Vec<LoopShape>,
     pub(super) claims: Vec<SiteId>,
     pub(super) relations: Vec<Relation>,
@@ -256,6 +261,7 @@ struct Compiler<'a> {
     accesses: Vec<Access>,
     atomics: Vec<AtomicShape>,
     syncs: Vec<SyncShape>,
+    fences: Vec<Fence>,
     loops: Vec<LoopShape>,
     claims: Vec<SiteId>,
     relations: Vec<Relation>,
@@ -291,6 +297,7 @@ impl<'a> Compiler<'a> {
             accesses: Vec::new(),
             atomics: Vec::new(),
             syncs: Vec::new(),
+            fences: Vec::new(),
             loops: Vec::new(),
             claims: Vec::new(),
             relations: Vec::new(),
@@ -336,6 +343,7 @@ impl<'a> Compiler<'a> {
             accesses: self.accesses,
             atomics: self.atomics,
             syncs: self.syncs,
+            fences: self.fences,
             loops: self.loops,
             claims: self.claims,
             conditions: if self.relations.is_empty() { Exprs::new() } else { kernel.exprs.clone() },
@@ -496,6 +504,11 @@ impl<'a> Compiler<'a> {
                 let sync = self.syncs.len() as u32 - 1;
                 self.emit(Instruction::Sync { sync });
             }
+            Stmt::Fence { order, scope, memory, site } => {
+                self.fences.push(Fence { site: *site, order: *order, scope: *scope, memory: *memory });
+                let fence = self.fences.len() as u32 - 1;
+                self.emit(Instruction::Fence { fence });
+            }
             Stmt::Havoc { var, reason: HavocReason::Choice, .. } => {
                 let from = (self.kernel.vars.len() as u32) + self.constant_of[&1];
                 self.emit(Instruction::Let { var: register(*var), from });
@@ -655,7 +668,11 @@ pub(in crate::calculus) fn assigned(body: &[Stmt]) -> Vec<VarId> {
                     stack.push(&counted.body);
                 }
                 Stmt::Loop { body, .. } => stack.push(body),
-                Stmt::Write { .. } | Stmt::Sync { .. } | Stmt::Assume { .. } | Stmt::Assert { .. } => {}
+                Stmt::Write { .. }
+                | Stmt::Sync { .. }
+                | Stmt::Fence { .. }
+                | Stmt::Assume { .. }
+                | Stmt::Assert { .. } => {}
             }
         }
     }

@@ -130,6 +130,7 @@ fn run_together<S: Sink>(machine: &mut Machine<'_, S>, ids: &[[u32; 3]]) -> bool
             machine.memory.publish_to_grid(|array| program.arrays[array.index()].space == Space::Global);
         }
         for block in &mut blocks {
+            machine.sink.sync(block.index, shape.scope, shape.memory);
             block.doubt |= doubt;
             block.release_from_grid(program, shape.memory);
         }
@@ -356,9 +357,10 @@ impl Block {
         }
     }
 
-    fn release_block<S>(&mut self, machine: &mut Machine<'_, S>, memory: SyncMemory) {
+    fn release_block<S: Sink>(&mut self, machine: &mut Machine<'_, S>, memory: SyncMemory) {
         let program = machine.program;
         let index = self.index;
+        machine.sink.sync(index, SyncScope::Block, memory);
         machine.memory.publish(|thread| thread.block == index, |array| is_ordered(program, memory, array));
         self.pass(program, memory);
     }

@@ -72,6 +72,8 @@ impl Places {
                     (access.site, false)
                 }
                 Stmt::Sync { site, .. } => (*site, true),
+                // A fence stands somewhere, as an access does.
+                Stmt::Fence { site, .. } => (*site, false),
                 Stmt::If { then, otherwise, .. } => {
                     arms += 2;
                     entered.push((otherwise, Around::Arm(arms - 1), pending.len()));

@@ -60,7 +60,7 @@ fn collect_roots(body: &[Stmt], roots: &mut Vec<ExprId>) {
                 collect_roots(body, roots);
             }
             Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => roots.push(*cond),
-            Stmt::Sync { .. } | Stmt::Havoc { .. } => {}
+            Stmt::Sync { .. } | Stmt::Fence { .. } | Stmt::Havoc { .. } => {}
         }
     }
 }
@@ -207,6 +207,13 @@ impl<'a> KernelPrinter<'a> {
         format!("{}[{}; {bytes}]", self.array(array), self.own(offset, ScalarType::I64))
     }
 
+    /// `shared global only a `
+    pub(crate) fn memory(&self, SyncMemory { shared, global, array, library }: SyncMemory) -> String {
+        let words = [(shared, "shared "), (global, "global "), (library, "library ")];
+        let words: String = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+        words + &array.map_or(String::new(), |array| format!("only {} ", self.array(array)))
+    }
+
     fn stmt(&mut self, stmt: &Stmt, depth: usize) {
         let text = match stmt {
             Stmt::Let { var, value } => {
@@ -226,12 +233,12 @@ impl<'a> KernelPrinter<'a> {
             Stmt::For(counted) => return self.counted(counted, depth),
             Stmt::Loop { test, body, site } => return self.looped(*test, body, *site, depth),
             Stmt::Sync { scope, memory, site } => {
-                let SyncMemory { shared, global, array, library } = *memory;
                 let site = self.site(*site);
-                let words = [(shared, "shared "), (global, "global "), (library, "library ")];
-                let memory: String = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
-                let array = array.map_or(String::new(), |array| format!("only {} ", self.array(array)));
-                format!("sync {} {memory}{array}{site}", word(SCOPES, scope))
+                format!("sync {} {}{site}", word(SCOPES, scope), self.memory(*memory))
+            }
+            Stmt::Fence { order, scope, memory, site } => {
+                let site = self.site(*site);
+                format!("fence {} {} {}{site}", word(ORDERS, order), word(SCOPES, scope), self.memory(*memory))
             }
             Stmt::Havoc { var, reason, .. } => format!("havoc {} {}", self.var(*var), reason_text(reason)),
             Stmt::Assume { cond, basis, .. } => {

@@ -100,7 +100,7 @@ impl Comparison<'_> {
             (Stmt::Assert { cond: a, claimed: p, site: x }, Stmt::Assert { cond: b, claimed: q, site: y }) => {
                 x == y && p == q && self.exprs(*a, *b)
             }
-            (Stmt::Sync { .. }, Stmt::Sync { .. }) => a == b,
+            (Stmt::Sync { .. }, Stmt::Sync { .. }) | (Stmt::Fence { .. }, Stmt::Fence { .. }) => a == b,
             _ => false,
         }
     }

@@ -36,7 +36,11 @@ impl Assignments {
                 }
                 Stmt::For(each) => self.scan_loop(each.site, &each.body, Some(each.var), assigned),
                 Stmt::Loop { body, site, .. } => self.scan_loop(*site, body, None, assigned),
-                Stmt::Sync { .. } | Stmt::Write { .. } | Stmt::Assume { .. } | Stmt::Assert { .. } => {}
+                Stmt::Sync { .. }
+                | Stmt::Fence { .. }
+                | Stmt::Write { .. }
+                | Stmt::Assume { .. }
+                | Stmt::Assert { .. } => {}
             }
         }
     }

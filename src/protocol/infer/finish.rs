@@ -46,6 +46,9 @@ pub(in crate::protocol) fn roots(protocol: &Protocol) -> Vec<ExprId> {
     for (_, sync) in protocol.syncs.iter() {
         guards(&sync.guards, &mut roots);
     }
+    for (_, fence) in protocol.fences.iter() {
+        guards(&fence.guards, &mut roots);
+    }
     for (_, each) in protocol.loops.iter() {
         roots.extend([each.guard, each.continues]);
         guards(&each.guards, &mut roots);
@@ -66,7 +69,7 @@ pub(in crate::protocol) fn roots(protocol: &Protocol) -> Vec<ExprId> {
                 pending.extend(then.iter().chain(otherwise));
             }
             Node::Loop(_, body) => pending.extend(body),
-            Node::Access(_) | Node::Sync(_) => {}
+            Node::Access(_) | Node::Sync(_) | Node::Fence(_) => {}
         }
     }
     roots
@@ -79,7 +82,10 @@ pub(in crate::protocol) fn described_by(origin: &Origin) -> Vec<ExprId> {
         Origin::Function { args, .. } => args.clone(),
         Origin::Loop { from, .. } => from.clone(),
         Origin::Complex { value } => vec![*value],
-        Origin::Atomic { ticket, .. } => ticket.iter().map(|ticket| ticket.offset).collect(),
+        Origin::Atomic { ticket, count, .. } => {
+            let counted = count.iter().flat_map(|count| [Some(count.offset), count.limit]).flatten();
+            ticket.iter().map(|ticket| ticket.offset).chain(counted).collect()
+        }
         Origin::Havoc(_) => Vec::new(),
     }
 }
@@ -179,6 +185,11 @@ impl<'p> Mover<'p> {
             sync.guards = self.guards(&sync.guards);
             self.to.syncs.push(sync);
         }
+        for (_, fence) in self.from.fences.iter() {
+            let mut fence = fence.clone();
+            fence.guards = self.guards(&fence.guards);
+            self.to.fences.push(fence);
+        }
     }
 
     fn loops(&mut self) {
@@ -213,8 +224,12 @@ impl<'p> Mover<'p> {
                     }
                 }
                 Origin::Complex { value } => *value = self.expr(*value),
-                Origin::Atomic { ticket, .. } => {
+                Origin::Atomic { ticket, count, .. } => {
                     ticket.iter_mut().for_each(|ticket| ticket.offset = self.expr(ticket.offset));
+                    if let Some(count) = count {
+                        count.offset = self.expr(count.offset);
+                        count.limit = count.limit.map(|limit| self.expr(limit));
+                    }
                 }
                 Origin::Havoc(_) => {}
             }
@@ -234,7 +249,7 @@ impl<'p> Mover<'p> {
         let mut copies = Vec::with_capacity(nodes.len());
         for node in nodes {
             copies.push(match node {
-                Node::Access(_) | Node::Sync(_) => node.clone(),
+                Node::Access(_) | Node::Sync(_) | Node::Fence(_) => node.clone(),
                 Node::If { cond, then, otherwise } => {
                     let cond = self.expr(*cond);
                     Node::If { cond, then: self.nodes(then), otherwise: self.nodes(otherwise) }

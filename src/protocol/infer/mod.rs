@@ -23,7 +23,7 @@ mod state;
 mod tests;
 mod tickets;
 
-use super::{Access, Before, Claim, Fact, Node, Protocol, Sync, Ticket};
+use super::{Access, Before, Claim, Fact, Fence, Node, Protocol, Sync, Ticket};
 use crate::calculus::{self, Basis, ExprId, Kernel, Space, Stmt, Unsupported};
 use crate::memory_model::AccessKind;
 use state::{Mode, State};
@@ -75,9 +75,10 @@ fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
         Stmt::Atomic { var, access, op, operands, order, scope } => {
             let offset = touch(state, access, AccessKind::Atomic { order: *order, scope: *scope }, None, nodes);
             let step = tickets::note(state, access.site, *op, operands);
+            let count = tickets::count(state, *op, operands, (offset, step));
             if let Some(var) = *var {
                 let ticket = step.map(|step| Ticket { offset, step });
-                let value = state.atomic_value(var, access, ticket);
+                let value = state.atomic_value(var, access, ticket, count);
                 state.assign(var, value);
             }
         }
@@ -89,6 +90,14 @@ fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
                 let (guards, loops) = (state.guards.clone(), state.loops.clone());
                 let sync = Sync { site: *site, scope: *scope, memory: *memory, guards, loops, reasons: Vec::new() };
                 nodes.push(Node::Sync(state.out.syncs.push(sync)));
+            }
+        }
+        Stmt::Fence { order, scope, memory, site } => {
+            if state.mode == Mode::Emit {
+                let (guards, loops, after) = (state.guards.clone(), state.loops.clone(), state.out.accesses.len());
+                let (site, order, scope, memory) = (*site, *order, *scope, *memory);
+                let fence = Fence { site, order, scope, memory, guards, loops, after };
+                nodes.push(Node::Fence(state.out.fences.push(fence)));
             }
         }
         Stmt::Havoc { var, reason, span } => {

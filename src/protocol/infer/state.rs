@@ -5,7 +5,7 @@ use crate::arena::Handle;
 use crate::calculus::{
     self, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ScalarType, SiteId, Space, UnaryOp, VarId, Variable,
 };
-use crate::protocol::{Guard, LoopId, Opaque, OpaqueId, Origin, Protocol, Role, Ticket};
+use crate::protocol::{Count, Guard, LoopId, Opaque, OpaqueId, Origin, Protocol, Role, Ticket};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 
@@ -137,12 +137,18 @@ impl<'k> State<'k> {
     }
 
     /// What an atomic binds to `var`.
-    pub(super) fn atomic_value(&mut self, var: VarId, access: &calculus::Access, ticket: Option<Ticket>) -> ExprId {
+    pub(super) fn atomic_value(
+        &mut self,
+        var: VarId,
+        access: &calculus::Access,
+        ticket: Option<Ticket>,
+        count: Option<Count>,
+    ) -> ExprId {
         let &calculus::Access { array, site, .. } = access;
         let origin = if self.kernel.arrays[array].space == Space::Private {
             Origin::Havoc(HavocReason::Other("an atomic on private memory".to_owned()))
         } else {
-            Origin::Atomic { array, site, ticket }
+            Origin::Atomic { array, site, ticket, count }
         };
         self.unknown_for(var, origin, self.kernel.sites[site].span).1
     }

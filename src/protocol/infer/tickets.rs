@@ -4,13 +4,14 @@
 //! everybody adds a constant of the same sign. One atomic of another kind on the array, or of another size, or code
 //! that is not modelled and may touch it, takes the tickets of all its atomics away.
 //!
-//! Deliberately absent: amounts that are no constants, `atomicInc` (it wraps at its operand), and resets of the
-//! counter by plain writes, which whoever compares two tickets has to look at.
+//! Deliberately absent: amounts that are no constants, `atomicInc` (it wraps at its operand: it is a [`Count`], as is every
+//! addition, whatever else is done to the array), and resets of the counter by plain writes, which whoever compares two
+//! tickets has to look at.
 
 use super::state::{Mode, State};
 use crate::calculus::{ArrayId, AtomicOp, ExprId, ScalarType, SiteId};
 use crate::memory_model::AccessKind;
-use crate::protocol::Origin;
+use crate::protocol::{Count, Origin};
 use rustc_hash::FxHashSet;
 
 /// What an atomic adds, if that is a constant and not zero; notes it.
@@ -37,6 +38,25 @@ fn addition(state: &mut State<'_>, op: AtomicOp, operands: &[ExprId]) -> Option<
         }
     };
     i64::try_from(if op == AtomicOp::Add { amount } else { -amount }).ok().filter(|step| *step != i64::MIN)
+}
+
+/// What the atomic does to its cell, if it counts.
+pub(super) fn count(
+    state: &mut State<'_>,
+    op: AtomicOp,
+    operands: &[ExprId],
+    (offset, step): (ExprId, Option<i64>),
+) -> Option<Count> {
+    if let Some(step) = step {
+        return Some(Count { offset, step, limit: None });
+    }
+    match operands {
+        [limit] if op == AtomicOp::Increment => {
+            let limit = state.evaluate(*limit);
+            Some(Count { offset, step: 1, limit: Some(limit) })
+        }
+        _ => None,
+    }
 }
 
 /// Takes the tickets of arrays away that are no counters.

@@ -6,8 +6,8 @@ use crate::calculus::text::{BASES, CLAIMED, MAX_DEPTH, ORDERS, Parsed, Parser, S
 use crate::calculus::{Basis, Claimed, ExprId, HavocReason, ScalarType, SiteId, VarId};
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{
-    Access, Before, Carried, Claim, Fact, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol, Reason, Role,
-    Sync, Ticket,
+    Access, Before, Carried, Claim, Count, Fact, Fence, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol,
+    Reason, Role, Sync, Ticket,
 };
 use rustc_hash::FxHashMap;
 
@@ -128,7 +128,12 @@ impl Reader<'_> {
         }
         if self.parser.take_word("atomic") {
             let (array, site) = (self.parser.array_ref()?, self.parser.site()?);
-            return Ok(Origin::Atomic { array, site, ticket: self.ticket()? });
+            let ticket = self.ticket()?;
+            let count = match ticket {
+                Some(Ticket { offset, step }) => Some(Count { offset, step, limit: None }),
+                None => self.count()?,
+            };
+            return Ok(Origin::Atomic { array, site, ticket, count });
         }
         if self.parser.take_word("havoc") {
             let reason: HavocReason = self.parser.havoc_reason()?;
@@ -154,6 +159,22 @@ impl Reader<'_> {
         let amount = i64::try_from(self.parser.number()?).or_else(|_| self.parser.error("the number is too large"))?;
         self.parser.word("at")?;
         Ok(Some(Ticket { offset: self.value()?, step: if adds { amount } else { -amount } }))
+    }
+
+    fn count(&mut self) -> Parsed<Option<Count>> {
+        if !self.parser.take_word("counts") {
+            return Ok(None);
+        }
+        let is_negative = self.parser.take_sign("-");
+        let amount = i64::try_from(self.parser.number()?).or_else(|_| self.parser.error("the number is too large"))?;
+        self.parser.word("at")?;
+        let offset = self.value()?;
+        let mut limit = None;
+        if self.parser.take_word("up") {
+            self.parser.word("to")?;
+            limit = Some(self.value()?);
+        }
+        Ok(Some(Count { offset, step: if is_negative { -amount } else { amount }, limit }))
     }
 
     // ---- the tree ----
@@ -194,6 +215,9 @@ impl Reader<'_> {
         if p.take_word("sync") {
             return self.sync().map(Some);
         }
+        if p.take_word("fence") {
+            return self.fence().map(Some);
+        }
         if p.take_word("if") {
             return self.branch().map(Some);
         }
@@ -214,7 +238,7 @@ impl Reader<'_> {
                 return Ok(None);
             }
         }
-        self.parser.error("expected `rd`, `wr`, `atomic`, `sync`, `if`, `for`, `assume`, `assert` or `}`")
+        self.parser.error("expected `rd`, `wr`, `atomic`, `sync`, `fence`, `if`, `for`, `assume`, `assert` or `}`")
     }
 
     fn access(&mut self, kind: AccessKind) -> Parsed<Node> {
@@ -237,6 +261,16 @@ impl Reader<'_> {
         let reasons = self.exactness()?;
         let loops = self.loops.clone();
         Ok(Node::Sync(self.out.syncs.push(Sync { site, scope, memory, guards, loops, reasons })))
+    }
+
+    fn fence(&mut self) -> Parsed<Node> {
+        let order = self.parser.entry(ORDERS, "a memory order")?;
+        let scope = self.parser.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
+        let memory = self.parser.sync_memory()?;
+        let site = self.parser.site()?;
+        let guards = self.when_other()?;
+        let (loops, after) = (self.loops.clone(), self.out.accesses.len());
+        Ok(Node::Fence(self.out.fences.push(Fence { site, order, scope, memory, guards, loops, after })))
     }
 
     fn when_other(&mut self) -> Parsed<Vec<Guard>> {

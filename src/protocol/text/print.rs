@@ -5,12 +5,12 @@ use super::guards::{Polarity, implied};
 use crate::calculus::text::{
     BASES, CLAIMED, KernelPrinter, Names, ORDERS, SCOPES, quoted, reason_text as havoc_text, word,
 };
-use crate::calculus::{ArrayId, ExprId, Exprs, Kernel, ScalarType, SyncMemory};
+use crate::calculus::{ArrayId, ExprId, Exprs, Kernel, ScalarType};
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::infer::finish;
 use crate::protocol::{
-    AccessId, Before, Carried, Claim, Fact, Guard, LoopId, Node, Opaque, Origin, Protocol, Reason, ReasonKind, Role,
-    SyncId, Ticket,
+    AccessId, Before, Carried, Claim, Count, Fact, FenceId, Guard, LoopId, Node, Opaque, Origin, Protocol, Reason,
+    ReasonKind, Role, SyncId, Ticket,
 };
 
 /// The protocol as text.
@@ -106,13 +106,18 @@ impl Printer<'_> {
                 let marks = [if *stable { " stable" } else { "" }, if *constant { " constant" } else { "" }].concat();
                 format!("read {} {site}{marks}", self.text.place(*array, *offset, *bytes))
             }
-            Origin::Atomic { array, site, ticket } => {
+            Origin::Atomic { array, site, ticket, count } => {
                 let (array, site) = (self.text.array(*array).to_string(), self.text.site(*site));
                 let drawn = ticket.map(|Ticket { offset, step }| {
                     let verb = if step < 0 { "subtracts" } else { "adds" };
                     format!(" {verb} {} at {}", step.unsigned_abs(), self.value(offset))
                 });
-                format!("atomic {array} {site}{}", drawn.unwrap_or_default())
+                // That a ticket was counted goes without saying.
+                let counted = count.filter(|_| ticket.is_none()).map(|Count { offset, step, limit }| {
+                    let limit = limit.map_or(String::new(), |limit| format!(" up to {}", self.value(limit)));
+                    format!(" counts {step} at {}{limit}", self.value(offset))
+                });
+                format!("atomic {array} {site}{}{}", drawn.unwrap_or_default(), counted.unwrap_or_default())
             }
             Origin::Havoc(reason) => format!("havoc {}", havoc_text(reason)),
             Origin::Loop { site, name, from } => {
@@ -143,6 +148,10 @@ impl Printer<'_> {
                     let line = self.sync(*id);
                     self.text.line(depth, &line);
                 }
+                Node::Fence(id) => {
+                    let line = self.fence(*id);
+                    self.text.line(depth, &line);
+                }
                 Node::If { cond, then, otherwise } => self.branch(*cond, then, otherwise, depth),
                 Node::Loop(id, body) => self.turns(*id, body, depth),
             }
@@ -166,13 +175,16 @@ impl Printer<'_> {
 
     fn sync(&mut self, id: SyncId) -> String {
         let sync = &self.protocol.syncs[id];
-        let SyncMemory { shared, global, array, library } = sync.memory;
-        let array = array.map_or(String::new(), |array| format!(" only {}", self.text.array(array)));
-        let words = [(shared, " shared"), (global, " global"), (library, " library")];
-        let memory: String = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
         let site = self.text.site(sync.site);
         let marks = [self.when_other(&sync.guards), self.exactness(&sync.reasons)].concat();
-        format!("sync {}{memory}{array} {site}{marks}", word(SCOPES, &sync.scope))
+        format!("sync {} {}{site}{marks}", word(SCOPES, &sync.scope), self.text.memory(sync.memory))
+    }
+
+    fn fence(&mut self, id: FenceId) -> String {
+        let fence = &self.protocol.fences[id];
+        let site = self.text.site(fence.site);
+        let (order, scope) = (word(ORDERS, &fence.order), word(SCOPES, &fence.scope));
+        format!("fence {order} {scope} {}{site}{}", self.text.memory(fence.memory), self.when_other(&fence.guards))
     }
 
     /// The guards, if they are not those of the place.
@@ -245,6 +257,7 @@ impl Printer<'_> {
             let guards = match node {
                 Node::Access(id) => own(&self.protocol.accesses[*id].guards),
                 Node::Sync(id) => own(&self.protocol.syncs[*id].guards),
+                Node::Fence(id) => own(&self.protocol.fences[*id].guards),
                 Node::Loop(id, _) => own(&self.protocol.loops[*id].guards),
                 Node::If { then, otherwise, .. } => {
                     pending.extend(then.iter().chain(otherwise).map(|node| (node, false)));

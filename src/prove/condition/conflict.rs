@@ -12,6 +12,7 @@ use super::words::words;
 use crate::calculus::{Basis, Expr, ExprId};
 use crate::memory_model::Level;
 use crate::protocol::{Fact, Guard, LoopId, Protocol, Relational};
+use crate::prove::last_block::LastBlock;
 use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side};
 use crate::prove::rules::state::{Alternative, Literal};
 use crate::prove::{Assumption, Open, Pair, Scope};
@@ -45,6 +46,12 @@ pub(super) fn build<'a>(
     let accesses = [&protocol.accesses[pair.first], &protocol.accesses[pair.second]];
     for side in Side::BOTH {
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
+    }
+    if let Some(assumptions) = LastBlock::of(protocol, scope).and_then(|draws| draws.orders(pair)) {
+        // They cannot conflict, whatever else holds.
+        builder.assumptions.extend(assumptions);
+        builder.disjunction(Vec::new());
+        return Ok(builder);
     }
     builder.assume_launch_facts();
     enter_loops(&mut builder, pair, [&accesses[0].loops, &accesses[1].loops]).ok_or_else(out_of_range)?;

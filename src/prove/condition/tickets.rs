@@ -57,7 +57,7 @@ impl Builder<'_> {
             let Expr::Var(var) = node else { return };
             let Some(&Role::Opaque(opaque)) = self.protocol.roles.get(*var) else { return };
             let opaque = &self.protocol.opaques[opaque];
-            let Origin::Atomic { array, site, ticket: Some(ticket) } = opaque.origin else { return };
+            let Origin::Atomic { array, site, ticket: Some(ticket), .. } = opaque.origin else { return };
             let atomic = self.protocol.accesses.iter().find(|(_, access)| access.site == site);
             let is_in_its_turn = opaque.loops.iter().all(|each| access.loops.contains(each));
             if let Some((atomic, _)) = atomic.filter(|_| is_in_its_turn) {

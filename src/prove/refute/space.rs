@@ -102,7 +102,7 @@ fn roots(stmt: &Stmt) -> Vec<ExprId> {
         Stmt::If { cond, .. } | Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => vec![*cond],
         Stmt::For(counted) => vec![counted.start, counted.bound, counted.step.by],
         Stmt::Loop { test: Test::Before(cond) | Test::After(cond), .. } => vec![*cond],
-        Stmt::Sync { .. } | Stmt::Havoc { .. } => Vec::new(),
+        Stmt::Sync { .. } | Stmt::Fence { .. } | Stmt::Havoc { .. } => Vec::new(),
     }
 }
 

@@ -45,6 +45,11 @@ impl Parser<'_> {
                 let scope = self.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
                 Ok(Stmt::Sync { scope, memory: self.sync_memory()?, site: self.site()? })
             }
+            "fence" => {
+                let order = self.entry(ORDERS, "a memory order")?;
+                let scope = self.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
+                Ok(Stmt::Fence { order, scope, memory: self.sync_memory()?, site: self.site()? })
+            }
             "havoc" => self.havoc(),
             _ => {
                 match (BASES.iter().find(|(known, _)| *known == word), CLAIMED.iter().find(|(known, _)| *known == word))

@@ -1,0 +1,455 @@
+//! The block that is last: blocks draw numbers from one counter, and whoever draws the last one reads what all wrote.
+//!
+//! ```text
+//! x;                                     every block does its part
+//! fence;                                 __threadfence()
+//! if (one thread of the block) {
+//!   n = atomicAdd(&count, 1);            the draw
+//!   last = (n == number of blocks - 1);
+//! }
+//! barrier;
+//! if (last) { y; count = 0; }
+//! ```
+//!
+//! # Why no two blocks conflict
+//! Let `G` be the number of blocks, and let the atomic at the *draw* add `k > 0` to one cell of global memory, at a device
+//! scope or a wider one, where
+//! 1. it stands outside of all loops and its guards leave one thread of a block ([`single`]), and its address is the same
+//!    for the whole grid: each block draws from that cell at most once;
+//! 2. everything else that may change the cell stands in a **last region**: under a guard that implies that the number
+//!    that its block drew is `k*(G-1)` at least;
+//! 3. the cell holds 0 at first, and the sum does not wrap before `k*(G-1)`: both are assumed and printed. `atomicInc`
+//!    starts at 0 again where it finds its operand: that is `G - 1` at least.
+//!
+//! Take the cell's modification order up to the first change that is no draw. The draws find `0, k, 2k, …`, so that the
+//! one that finds `k*(G-1)` is the `G`-th: every block has drawn before, none will again, and no other block finds as much.
+//! So (2) is no circle: the first other change comes after the `G`-th draw. It follows that
+//! - **no two blocks are ever in the last region**: two accesses there are of one block, and a pair of blocks has none;
+//! - the draw of every other block comes *before* that of the last one in modification order, all changes between are
+//!   read-modify-writes, so that the last draw reads from the release sequence of each;
+//! - so an access `x` of another block comes before `y` in the last region if `x` is **published by the draw**:
+//!   a. its thread draws and a releasing fence of device scope stands between the two (or the draw itself releases);
+//!   b. its thread makes such a fence afterwards, and a barrier of the block stands between that fence and the draw;
+//!   c. a barrier stands between `x` and such a fence (or a releasing draw) of the thread that draws: fences are cumulative.
+//!   The draw itself is ordered with `y` by coherence: it is an earlier change of the same cell.
+//!
+//! That the thread of the block which drew tells the others is a value carried over a barrier ([`carried`]).
+//!
+//! In (b) the fence and the draw are made by two threads. The programming guide promises that what stands before the fence
+//! is seen by the device before what stands after it, to which the barrier adds the draw.
+//!
+//! # The other side
+//! The formal model also asks for an acquiring fence between the last draw and `y`. NVIDIA's guide and samples do without.
+//! Where none stands there (nor does the draw acquire), the proof says so as an assumption of its own.
+//!
+//! # What is not proved
+//! A missing releasing fence, or one of block scope, leaves the pair open, and [`LastBlock::missing`] says what is missing.
+//! So does an access after the draw in a block that need not be the last; a bound that is not the number of blocks
+//! (`gridDim.x - 1` in a grid of two dimensions); a counter that something else changes; several threads that draw.
+//!
+//! Everything here is decided by form, without search: prover and checker come to the same answer.
+
+mod carried;
+mod single;
+mod sums;
+
+use super::{Assumption, Pair, Scope};
+use crate::calculus::intervals::{self, Intervals};
+use crate::calculus::{
+    Access as Touch, BinaryOp, Expr, ExprId, Kernel, ScalarType, SiteId, Space, Stmt, SyncScope, Test, VarId,
+};
+use crate::memory_model::{AccessKind, Level, both_atomic, fences};
+use crate::protocol::uniform::Uniformity;
+use crate::protocol::{Access, AccessId, Count, Fence, Guard, Node, Origin, Protocol};
+use single::Pins;
+use sums::{Factor, Sizes, Sum};
+
+/// Depth of expressions that are looked at.
+const DEPTH: u32 = 24;
+
+/// A place where every block draws a number.
+struct Draw {
+    /// The variable that the number is in.
+    var: VarId,
+    id: AccessId,
+    count: Count,
+    pins: Pins,
+}
+
+/// The draws of a protocol.
+pub(in crate::prove) struct LastBlock<'p> {
+    sizes: Sizes<'p>,
+    block: Uniformity,
+    draws: Vec<Draw>,
+    intervals: Intervals,
+}
+
+/// Why two accesses of different blocks are ordered, or what orders them but for a fence.
+struct Handing<'d> {
+    draw: &'d Draw,
+    /// The access before the draw and the one in the last region; `None` if both stand there.
+    over: Option<[AccessId; 2]>,
+    wraps: Vec<ExprId>,
+}
+
+/// A fence that would order a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingFence {
+    /// The access that it has to stand behind.
+    pub after: AccessId,
+    /// The draw that it has to stand before.
+    pub draw: AccessId,
+    /// The site of a fence that stands there and does not reach other blocks.
+    pub too_narrow: Option<SiteId>,
+}
+
+/// The fence without which the pair is not ordered, if nothing else is missing.
+pub fn missing_fence(protocol: &Protocol, pair: &Pair, scope: &Scope) -> Option<MissingFence> {
+    LastBlock::of(protocol, scope)?.missing(pair)
+}
+
+impl<'p> LastBlock<'p> {
+    /// The draws of a protocol in these launches, if there are any.
+    pub(in crate::prove) fn of(protocol: &'p Protocol, scope: &'p Scope) -> Option<LastBlock<'p>> {
+        if !may_draw(protocol) {
+            return None;
+        }
+        let sizes = Sizes { protocol, scope };
+        let block = carried::within_blocks(&sizes);
+        let grid = Uniformity::of(protocol, Level::Grid);
+        let ordering = block.ordering_syncs(protocol, Space::Global);
+        let intervals = intervals::analyze(&skeleton(protocol), &|site| ordering.contains(&site));
+        let mut found = LastBlock { sizes, block, draws: Vec::new(), intervals };
+        let draws: Vec<Draw> =
+            protocol.opaques.iter().filter_map(|(_, opaque)| found.draw(opaque.var, &opaque.origin, &grid)).collect();
+        for draw in draws {
+            if found.nothing_else_changes(&draw) {
+                found.draws.push(draw);
+            }
+        }
+        (!found.draws.is_empty()).then_some(found)
+    }
+
+    /// What a proof that the pair is ordered relies on; `None` if it is not ordered by a draw.
+    pub(in crate::prove) fn orders(&self, pair: &Pair) -> Option<Vec<Assumption>> {
+        let ordered = |handing: &Handing<'_>| {
+            handing.over.is_none_or(|[first, _]| self.publication(first, handing.draw, Level::Grid).is_some())
+        };
+        self.handings(pair).into_iter().find(ordered).map(|handing| self.assumptions(&handing))
+    }
+
+    fn missing(&self, pair: &Pair) -> Option<MissingFence> {
+        self.handings(pair).into_iter().find_map(|Handing { draw, over, .. }| {
+            let [after, _] = over.filter(|[first, _]| *first < draw.id)?;
+            let too_narrow = self.publication(after, draw, Level::Block);
+            Some(MissingFence { after, draw: draw.id, too_narrow: too_narrow.flatten() })
+        })
+    }
+
+    /// The draws after which one or both accesses of a pair stand, in the last region.
+    fn handings(&self, pair: &Pair) -> Vec<Handing<'_>> {
+        if pair.level != Level::Grid {
+            return Vec::new();
+        }
+        let mut handings = Vec::new();
+        for draw in &self.draws {
+            let mut wraps = Vec::new();
+            let mut is_last = |id: AccessId| self.is_last(draw, &self.sizes.protocol.accesses[id], &mut wraps);
+            let over = match [is_last(pair.first), is_last(pair.second)] {
+                [true, true] => None,
+                [true, false] => Some([pair.second, pair.first]),
+                [false, true] => Some([pair.first, pair.second]),
+                [false, false] => continue,
+            };
+            handings.push(Handing { draw, over, wraps });
+        }
+        handings
+    }
+
+    // ---- draws
+
+    fn draw(&self, var: VarId, origin: &Origin, grid: &Uniformity) -> Option<Draw> {
+        let &Origin::Atomic { array, site, count: Some(count), .. } = origin else { return None };
+        let protocol = self.sizes.protocol;
+        let (id, access) = protocol.accesses.iter().find(|(_, access)| access.site == site)?;
+        let pins = single::pins(&self.sizes, &access.guards);
+        let is_seen = |unsupported: &crate::calculus::Unsupported| {
+            unsupported.arrays.as_ref().is_some_and(|arrays| !arrays.contains(&array))
+        };
+        let is_drawn_once = protocol.arrays[array].space == Space::Global
+            && access.loops.is_empty()
+            && both_atomic(access.kind, access.kind, Level::Grid)
+            && grid.holds(protocol, count.offset)
+            && single::is_one_thread(&self.sizes, &pins)
+            && protocol.unsupported.iter().all(is_seen);
+        (is_drawn_once && count.step > 0 && self.reaches_the_last(&count)).then_some(Draw { var, id, count, pins })
+    }
+
+    /// Whether the counter does not start anew before every block has drawn.
+    fn reaches_the_last(&self, count: &Count) -> bool {
+        let Some(limit) = count.limit else { return true };
+        let limit = self.sizes.value(limit, &|_| None, &mut Vec::new(), DEPTH);
+        let room = limit.map(|limit| limit.minus(&self.greatest(count)));
+        room.and_then(|room| room.as_constant()).is_some_and(|room| room >= 0)
+    }
+
+    /// The number that the last block draws.
+    fn greatest(&self, count: &Count) -> Sum {
+        self.sizes.blocks().minus(&Sum::constant(1)).times(&Sum::constant(count.step.into()))
+    }
+
+    fn nothing_else_changes(&self, draw: &Draw) -> bool {
+        let protocol = self.sizes.protocol;
+        let counter = &protocol.accesses[draw.id];
+        protocol.accesses.iter().all(|(id, access)| {
+            id == draw.id
+                || access.array != counter.array
+                || !access.kind.writes()
+                || are_apart(protocol, access, counter)
+                || self.is_last(draw, access, &mut Vec::new())
+        })
+    }
+
+    // ---- the last region
+
+    /// Whether an access stands under a guard that says that its block drew the last number.
+    fn is_last(&self, draw: &Draw, access: &Access, wraps: &mut Vec<ExprId>) -> bool {
+        access.guards.iter().any(|guard| self.says_last(draw, guard.cond, true, wraps, DEPTH))
+    }
+
+    /// Whether a value being other than 0 (or 0, if not `holds`) implies that the block drew the last number.
+    fn says_last(&self, draw: &Draw, value: ExprId, holds: bool, wraps: &mut Vec<ExprId>, depth: u32) -> bool {
+        use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let exprs = &self.sizes.protocol.exprs;
+        let is = |expr: ExprId, value: i128| exprs.as_int(expr) == Some(value);
+        match exprs[value] {
+            Expr::Unary(crate::calculus::UnaryOp::Not, inner) => self.says_last(draw, inner, !holds, wraps, depth),
+            Expr::Binary(op @ (And | Or), a, b) if (op == And) == holds => {
+                self.says_last(draw, a, holds, wraps, depth) || self.says_last(draw, b, holds, wraps, depth)
+            }
+            // What is 0 or 1, and what was made wider, is 0 afterwards only if it was before.
+            Expr::Convert(ty, inner) if keeps_truth(exprs.ty(inner), ty) => {
+                self.says_last(draw, inner, holds, wraps, depth)
+            }
+            Expr::Select(cond, a, b) if is(a, 1) && is(b, 0) => self.says_last(draw, cond, holds, wraps, depth),
+            Expr::Select(cond, a, b) if is(a, 0) && is(b, 1) => self.says_last(draw, cond, !holds, wraps, depth),
+            Expr::Var(var) => {
+                let stored = carried::stored(&self.sizes, &self.block, var).filter(|(_, writer)| *writer > draw.id);
+                stored.is_some_and(|(stored, _)| self.says_last(draw, stored, holds, wraps, depth))
+            }
+            Expr::Binary(Ne, a, zero) if is(zero, 0) && self.says_last(draw, a, holds, wraps, depth) => true,
+            Expr::Binary(Eq, a, zero) if is(zero, 0) && self.says_last(draw, a, !holds, wraps, depth) => true,
+            Expr::Binary(op @ (Eq | Ne | Lt | Le | Gt | Ge), a, b) => {
+                self.compares_with_last(draw, if holds { op } else { opposite(op) }, (a, b), wraps).unwrap_or(false)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether `a op b` implies that the number drawn is the last one at least.
+    fn compares_with_last(
+        &self,
+        draw: &Draw,
+        op: BinaryOp,
+        (a, b): (ExprId, ExprId),
+        wraps: &mut Vec<ExprId>,
+    ) -> Option<bool> {
+        let read = |var: VarId| carried::stored(&self.sizes, &self.block, var).map(|(stored, _)| stored);
+        let mut noted = Vec::new();
+        let mut value = |expr| self.sizes.value(expr, &read, &mut noted, DEPTH);
+        let difference = value(a)?.minus(&value(b)?);
+        let (sign, rest) = difference.split(Factor::Var(draw.var))?;
+        // `sign * number + rest op 0`, so that the number is at least this:
+        let bound = match (op, sign) {
+            (BinaryOp::Eq, -1 | 1) => rest.times(&Sum::constant(-sign)),
+            (BinaryOp::Ge, 1) => rest.times(&Sum::constant(-1)),
+            (BinaryOp::Gt, 1) => rest.times(&Sum::constant(-1)).plus(&Sum::constant(1)),
+            (BinaryOp::Le, -1) => rest,
+            (BinaryOp::Lt, -1) => rest.plus(&Sum::constant(1)),
+            _ => return None,
+        };
+        let is_last = bound.minus(&self.greatest(&draw.count)).as_constant()? >= 0;
+        if is_last {
+            wraps.append(&mut noted);
+        }
+        Some(is_last)
+    }
+
+    // ---- what is published by a draw, and seen after it
+
+    /// Whether an access is published by the draw to threads at `level`: by which fence, or by the draw itself.
+    fn publication(&self, id: AccessId, draw: &Draw, level: Level) -> Option<Option<SiteId>> {
+        let protocol = self.sizes.protocol;
+        let (access, counter) = (&protocol.accesses[id], &protocol.accesses[draw.id]);
+        if id == draw.id {
+            return Some(None);
+        }
+        if id > draw.id {
+            return None;
+        }
+        let draws_itself = single::are_equal(&single::pins(&self.sizes, &access.guards), &draw.pins);
+        let by_draw = match counter.kind {
+            AccessKind::Atomic { order, scope } => fences::publishes(order, scope, level),
+            AccessKind::Read | AccessKind::Write => false,
+        };
+        if by_draw && (draws_itself || self.are_separated(access.site, counter.site)) {
+            return Some(None);
+        }
+        let publishes = |fence: &Fence| {
+            let uniform = self.uniform(&counter.guards);
+            let between = id.index() < fence.after && fence.after <= draw.id.index() && fence.loops.is_empty();
+            let by_itself = || draws_itself && are_among(&fence.guards, [&access.guards, &counter.guards]);
+            let then_barrier =
+                || are_among(&fence.guards, [&access.guards, &uniform]) && self.are_separated(fence.site, counter.site);
+            let after_barrier =
+                || are_among(&fence.guards, [&counter.guards, &[]]) && self.are_separated(access.site, fence.site);
+            fences::publishes(fence.order, fence.scope, level)
+                && fence.memory.global
+                && between
+                && (by_itself() || then_barrier() || after_barrier())
+        };
+        protocol.fences.iter().find(|(_, fence)| publishes(fence)).map(|(_, fence)| Some(fence.site))
+    }
+
+    /// Whether an access in the last region receives what was published to the draw.
+    fn is_received(&self, id: AccessId, draw: &Draw) -> bool {
+        let protocol = self.sizes.protocol;
+        let (access, counter) = (&protocol.accesses[id], &protocol.accesses[draw.id]);
+        if let AccessKind::Atomic { order, scope } = counter.kind
+            && fences::receives(order, scope, Level::Grid)
+        {
+            return true;
+        }
+        let draws_itself = single::are_equal(&single::pins(&self.sizes, &access.guards), &draw.pins);
+        protocol.fences.iter().any(|(_, fence)| {
+            let between = draw.id.index() < fence.after && fence.after <= id.index() && fence.loops.is_empty();
+            let by_drawer = || {
+                are_among(&fence.guards, [&counter.guards, &[]])
+                    && (draws_itself || self.are_separated(fence.site, access.site))
+            };
+            let by_itself = || {
+                are_among(&fence.guards, [&access.guards, &[]])
+                    && (draws_itself || self.are_separated(counter.site, fence.site))
+            };
+            fences::receives(fence.order, fence.scope, Level::Grid)
+                && fence.memory.global
+                && between
+                && (by_drawer() || by_itself())
+        })
+    }
+
+    /// Whether a barrier of the block stands between the two places, whichever threads get there.
+    fn are_separated(&self, first: SiteId, second: SiteId) -> bool {
+        !self.intervals.meet(first, second)
+    }
+
+    /// The guards that hold for all threads of a block or for none.
+    fn uniform(&self, guards: &[Guard]) -> Vec<Guard> {
+        guards.iter().filter(|guard| self.block.holds(self.sizes.protocol, guard.cond)).copied().collect()
+    }
+
+    // ---- words
+
+    fn assumptions(&self, handing: &Handing<'_>) -> Vec<Assumption> {
+        let protocol = self.sizes.protocol;
+        let counter = &protocol.accesses[handing.draw.id];
+        let name = protocol.arrays[counter.array].name.clone();
+        let span = protocol.sites[counter.site].span;
+        let mut assumptions = vec![Assumption::StartsAtZero(name.clone())];
+        if handing.draw.count.limit.is_none() {
+            let expression = format!("what is added to {name} atomically");
+            assumptions.push(Assumption::NoUnsignedWrap { expression, span });
+        }
+        assumptions.extend(handing.wraps.iter().map(|&expr| Assumption::NoUnsignedWrap {
+            expression: super::condition::words(protocol, expr),
+            span: protocol.spans.get(expr).copied(),
+        }));
+        if let Some([_, last]) = handing.over
+            && !self.is_received(last, handing.draw)
+        {
+            assumptions.push(Assumption::LastSees(name));
+        }
+        assumptions
+    }
+}
+
+/// Whether some atomic counts that every block may draw from: a quick look. Where there is one, what orders two accesses
+/// depends on where they are made.
+pub fn may_draw(protocol: &Protocol) -> bool {
+    let counts = |origin: &Origin| match origin {
+        Origin::Atomic { array, count: Some(_), .. } => protocol.arrays[*array].space == Space::Global,
+        _ => false,
+    };
+    protocol.opaques.iter().any(|(_, opaque)| counts(&opaque.origin))
+}
+
+/// Whether two accesses of one array touch no common byte, at constant offsets.
+fn are_apart(protocol: &Protocol, one: &Access, other: &Access) -> bool {
+    let range = |access: &Access| {
+        let start = protocol.exprs.as_int(access.offset)?;
+        Some((start, start + i128::from(access.bytes)))
+    };
+    matches!((range(one), range(other)), (Some(a), Some(b)) if a.1 <= b.0 || b.1 <= a.0)
+}
+
+/// Whether every guard is one of these.
+fn are_among(guards: &[Guard], known: [&[Guard]; 2]) -> bool {
+    guards.iter().all(|guard| known.iter().any(|known| known.iter().any(|other| other.cond == guard.cond)))
+}
+
+/// Whether a value of one type is 0 exactly if it is after a conversion.
+fn keeps_truth(from: ScalarType, to: ScalarType) -> bool {
+    match (from, to) {
+        (_, ScalarType::Bool) | (ScalarType::Bool, ScalarType::Int { .. }) => true,
+        (ScalarType::Int { width: from, .. }, ScalarType::Int { width: to, .. }) => to >= from,
+        _ => false,
+    }
+}
+
+fn opposite(op: BinaryOp) -> BinaryOp {
+    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+    match op {
+        Eq => Ne,
+        Ne => Eq,
+        Lt => Ge,
+        Le => Gt,
+        Gt => Le,
+        Ge => Lt,
+        other => other,
+    }
+}
+
+/// The tree of the protocol as a kernel, of which only places count.
+fn skeleton(protocol: &Protocol) -> Kernel {
+    let mut kernel = Kernel { sites: protocol.sites.clone(), ..Kernel::default() };
+    let cond = kernel.exprs.bool(true);
+    kernel.body = statements(protocol, &protocol.body, cond);
+    kernel
+}
+
+fn statements(protocol: &Protocol, nodes: &[Node], cond: ExprId) -> Vec<Stmt> {
+    let statement = |node: &Node| match node {
+        Node::Access(id) => {
+            let Access { site, array, bytes, .. } = protocol.accesses[*id];
+            Stmt::Write { access: Touch { array, offset: cond, bytes, align: 1, site }, value: None }
+        }
+        Node::Sync(id) => {
+            let sync = &protocol.syncs[*id];
+            Stmt::Sync { scope: sync.scope, memory: sync.memory, site: sync.site }
+        }
+        Node::Fence(id) => {
+            let Fence { site, order, memory, .. } = protocol.fences[*id];
+            Stmt::Fence { order, scope: SyncScope::Block, memory, site }
+        }
+        Node::If { then, otherwise, .. } => {
+            let arm = |nodes: &[Node]| statements(protocol, nodes, cond);
+            Stmt::If { cond, then: arm(then), otherwise: arm(otherwise) }
+        }
+        Node::Loop(id, body) => {
+            let site = protocol.loops[*id].site;
+            Stmt::Loop { test: Test::Before(cond), body: statements(protocol, body, cond), site }
+        }
+    };
+    nodes.iter().map(statement).collect()
+}
