@@ -177,8 +177,8 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
         Assumption::LastSees(counter) => (
             AssumptionKind::Other,
             format!(
-                "who draws the last number from {counter} sees what was written before the others were drawn, though \
-                     no fence stands after the draw"
+                "the last {} to draw from {counter} sees what the others wrote, without a fence after the draw",
+                context.words().block
             ),
         ),
         Assumption::ExitedThreadsReleaseBarriers => {

@@ -39,6 +39,17 @@ pub fn receives(order: MemoryOrder, scope: SyncScope, level: Level) -> bool {
     acquires(order) && reaches(scope, level)
 }
 
+/// Whether a fence publishes by an atomic that another thread of the block makes after a barrier: the common order of
+/// sequentially consistent fences says so, to receivers that fence likewise.
+pub fn publishes_over_a_barrier(order: MemoryOrder, scope: SyncScope, level: Level) -> bool {
+    is_sequentially_consistent(order) && reaches(scope, level)
+}
+
+/// Whether all operations of that order that reach each other have a common order.
+pub fn is_sequentially_consistent(order: MemoryOrder) -> bool {
+    order == MemoryOrder::SequentiallyConsistent
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@
 //! nothing of kernels, protocols or traces, all of which ask it. [`passed`] is the same order for observed runs.
 
 pub mod fences;
+pub mod litmus;
 pub mod passed;
 
 use crate::calculus::ArrayId;

@@ -412,7 +412,7 @@ pub enum StmtKind {
     Return(Option<Expr>),
     /// `;`
     Empty,
-    /// Inline assembly: the template text and whether it mentions memory (a clobber, `ld`, `st`, `atom`, `red`, `bar`, …).
+    /// Inline assembly: the template text and whether a clobber names memory.
     Asm {
         /// The template string.
         text: String,

@@ -135,16 +135,6 @@ pub fn binary_op(text: &str) -> Option<BinaryOp> {
     })
 }
 
-/// Whether PTX text names an instruction that touches memory or synchronises.
-pub fn mentions_memory(text: &str) -> bool {
-    const INSTRUCTIONS: [&str; 19] = [
-        "ld", "st", "atom", "red", "bar", "barrier", "membar", "fence", "cp", "prefetch", "tex", "suld", "sust",
-        "sured", "mbarrier", "ldu", "wmma", "ldmatrix", "call",
-    ];
-    text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
-        .any(|word| INSTRUCTIONS.contains(&word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::builtin_type;

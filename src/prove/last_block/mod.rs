@@ -29,18 +29,20 @@
 //!   read-modify-writes, so that the last draw reads from the release sequence of each;
 //! - so an access `x` of another block comes before `y` in the last region if `x` is **published by the draw**:
 //!   a. its thread draws and a releasing fence of device scope stands between the two (or the draw itself releases);
-//!   b. its thread makes such a fence afterwards, and a barrier of the block stands between that fence and the draw;
+//!   b. its thread makes a sequentially consistent fence afterwards, as `__threadfence()` is, and a barrier of the block
+//!      stands between that fence and the draw;
 //!   c. a barrier stands between `x` and such a fence (or a releasing draw) of the thread that draws: fences are cumulative.
 //!   The draw itself is ordered with `y` by coherence: it is an earlier change of the same cell.
 //!
 //! That the thread of the block which drew tells the others is a value carried over a barrier ([`carried`]).
 //!
-//! In (b) the fence and the draw are made by two threads. The programming guide promises that what stands before the fence
-//! is seen by the device before what stands after it, to which the barrier adds the draw.
+//! Each is an entry of the table in `memory_model::litmus`. In (b) the fence and the draw are made by two threads, which is
+//! no release pattern; but fences that are sequentially consistent have a common order, and the other one is later in it.
 //!
 //! # The other side
-//! The formal model also asks for an acquiring fence between the last draw and `y`. NVIDIA's guide and samples do without.
-//! Where none stands there (nor does the draw acquire), the proof says so as an assumption of its own.
+//! The model also asks for an acquiring fence between the last draw and `y` (a sequentially consistent one for (b)).
+//! NVIDIA's guide and samples do without. Where none stands there (nor does the draw acquire), the proof says so as an
+//! assumption of its own.
 //!
 //! # What is not proved
 //! A missing releasing fence, or one of block scope, leaves the pair open, and [`LastBlock::missing`] says what is missing.
@@ -90,6 +92,17 @@ struct Handing<'d> {
     /// The access before the draw and the one in the last region; `None` if both stand there.
     over: Option<[AccessId; 2]>,
     wraps: Vec<ExprId>,
+}
+
+/// What publishes an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Publication {
+    /// The draw itself.
+    Draw,
+    /// A fence of the thread that draws.
+    Fence(SiteId),
+    /// A fence of another thread, before a barrier.
+    EarlierFence(SiteId),
 }
 
 /// A fence that would order a pair.
@@ -142,7 +155,11 @@ impl<'p> LastBlock<'p> {
         self.handings(pair).into_iter().find_map(|Handing { draw, over, .. }| {
             let [after, _] = over.filter(|[first, _]| *first < draw.id)?;
             let too_narrow = self.publication(after, draw, Level::Block);
-            Some(MissingFence { after, draw: draw.id, too_narrow: too_narrow.flatten() })
+            let too_narrow = match too_narrow {
+                Some(Publication::Fence(site) | Publication::EarlierFence(site)) => Some(site),
+                Some(Publication::Draw) | None => None,
+            };
+            Some(MissingFence { after, draw: draw.id, too_narrow })
         })
     }
 
@@ -279,11 +296,11 @@ impl<'p> LastBlock<'p> {
     // ---- what is published by a draw, and seen after it
 
     /// Whether an access is published by the draw to threads at `level`: by which fence, or by the draw itself.
-    fn publication(&self, id: AccessId, draw: &Draw, level: Level) -> Option<Option<SiteId>> {
+    fn publication(&self, id: AccessId, draw: &Draw, level: Level) -> Option<Publication> {
         let protocol = self.sizes.protocol;
         let (access, counter) = (&protocol.accesses[id], &protocol.accesses[draw.id]);
         if id == draw.id {
-            return Some(None);
+            return Some(Publication::Draw);
         }
         if id > draw.id {
             return None;
@@ -294,30 +311,38 @@ impl<'p> LastBlock<'p> {
             AccessKind::Read | AccessKind::Write => false,
         };
         if by_draw && (draws_itself || self.are_separated(access.site, counter.site)) {
-            return Some(None);
+            return Some(Publication::Draw);
         }
-        let publishes = |fence: &Fence| {
-            let uniform = self.uniform(&counter.guards);
+        let uniform = self.uniform(&counter.guards);
+        let publication = |fence: &Fence| {
             let between = id.index() < fence.after && fence.after <= draw.id.index() && fence.loops.is_empty();
             let by_itself = || draws_itself && are_among(&fence.guards, [&access.guards, &counter.guards]);
             let then_barrier =
                 || are_among(&fence.guards, [&access.guards, &uniform]) && self.are_separated(fence.site, counter.site);
             let after_barrier =
                 || are_among(&fence.guards, [&counter.guards, &[]]) && self.are_separated(access.site, fence.site);
-            fences::publishes(fence.order, fence.scope, level)
-                && fence.memory.global
-                && between
-                && (by_itself() || then_barrier() || after_barrier())
+            if !between || !fence.memory.global {
+                None
+            } else if fences::publishes(fence.order, fence.scope, level) && (by_itself() || after_barrier()) {
+                Some(Publication::Fence(fence.site))
+            } else if fences::publishes_over_a_barrier(fence.order, fence.scope, level) && then_barrier() {
+                Some(Publication::EarlierFence(fence.site))
+            } else {
+                None
+            }
         };
-        protocol.fences.iter().find(|(_, fence)| publishes(fence)).map(|(_, fence)| Some(fence.site))
+        let all = protocol.fences.iter().filter_map(|(_, fence)| publication(fence));
+        all.min_by_key(|publication| matches!(publication, Publication::EarlierFence(_)))
     }
 
     /// Whether an access in the last region receives what was published to the draw.
-    fn is_received(&self, id: AccessId, draw: &Draw) -> bool {
+    fn is_received(&self, id: AccessId, draw: &Draw, publication: Publication) -> bool {
         let protocol = self.sizes.protocol;
         let (access, counter) = (&protocol.accesses[id], &protocol.accesses[draw.id]);
+        let needs_a_common_order = matches!(publication, Publication::EarlierFence(_));
         if let AccessKind::Atomic { order, scope } = counter.kind
             && fences::receives(order, scope, Level::Grid)
+            && !needs_a_common_order
         {
             return true;
         }
@@ -333,6 +358,7 @@ impl<'p> LastBlock<'p> {
                     && (draws_itself || self.are_separated(counter.site, fence.site))
             };
             fences::receives(fence.order, fence.scope, Level::Grid)
+                && (fences::is_sequentially_consistent(fence.order) || !needs_a_common_order)
                 && fence.memory.global
                 && between
                 && (by_drawer() || by_itself())
@@ -365,8 +391,9 @@ impl<'p> LastBlock<'p> {
             expression: super::condition::words(protocol, expr),
             span: protocol.spans.get(expr).copied(),
         }));
-        if let Some([_, last]) = handing.over
-            && !self.is_received(last, handing.draw)
+        if let Some([first, last]) = handing.over
+            && let Some(publication) = self.publication(first, handing.draw, Level::Grid)
+            && !self.is_received(last, handing.draw, publication)
         {
             assumptions.push(Assumption::LastSees(name));
         }

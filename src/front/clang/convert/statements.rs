@@ -2,7 +2,7 @@
 
 use super::{Confusion, MISFIT, Reader, Reading};
 use crate::front::clang::wire::Kind;
-use crate::syntax::{Expr, ExprKind, Item, ItemKind, Path, PathSegment, Stmt, StmtKind, words};
+use crate::syntax::{Expr, ExprKind, Item, ItemKind, Path, PathSegment, Stmt, StmtKind};
 use std::ops::Range;
 
 impl Reader<'_> {
@@ -315,7 +315,7 @@ impl Reader<'_> {
         if sections.len() > 4 {
             return Err(Confusion("inline assembly with labels"));
         }
-        let clobbers_memory = self.words(section(3)).contains("memory") || words::mentions_memory(&text);
+        let clobbers_memory = self.words(section(3)).contains("memory");
         self.at = after;
         self.expect(";")?;
         Ok(StmtKind::Asm { text, outputs, inputs, clobbers_memory })

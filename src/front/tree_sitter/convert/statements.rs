@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::{Converter, child_of, children};
-use crate::syntax::{Expr, ExprKind, Item, ItemKind, Stmt, StmtKind, words};
+use crate::syntax::{Expr, ExprKind, Item, ItemKind, Stmt, StmtKind};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -249,7 +249,7 @@ impl Converter<'_> {
         if node.child_by_field_name("goto_labels").is_some() {
             return StmtKind::Unsupported("inline assembly with labels".into());
         }
-        let clobbers_memory = clobbers.contains("memory") || words::mentions_memory(&text);
+        let clobbers_memory = clobbers.contains("memory");
         StmtKind::Asm { text, outputs, inputs, clobbers_memory }
     }
 }
