@@ -4,6 +4,7 @@
 //! - [`calculus`]: text round trips, validity, evaluation.
 //! - [`claims`]: what is proved of claims holds in runs; [`invariants`]: what is kept of candidates does.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
+//! - [`last_block`]: blocks that draw from a counter, in runs whose fences are watched.
 //! - [`tickets`]: numbers drawn from counters, in runs that know what memory holds.
 //! - [`refute`]: concrete searches; [`contents`]: contents of memory that they choose; [`trace`]: runs written as logs and checked.
 
@@ -12,6 +13,7 @@ mod claims;
 mod contents;
 pub(crate) mod generate;
 mod invariants;
+mod last_block;
 mod proofs;
 mod refute;
 mod source;

@@ -134,13 +134,18 @@ impl<'a> Generator<'a> {
     }
 
     fn rare(&mut self, depth: Depth) -> Stmt {
-        match self.choose(3) {
+        match self.choose(4) {
             0 => {
                 let var = Some(self.loaded[0]);
                 let operands = vec![self.int(1)];
                 let scope = if self.choose(2) == 0 { SyncScope::Grid } else { SyncScope::Block };
                 let access = self.access(depth);
                 Stmt::Atomic { var, access, op: AtomicOp::Add, operands, order: MemoryOrder::Relaxed, scope }
+            }
+            3 => {
+                let scope = if self.choose(2) == 0 { SyncScope::Grid } else { SyncScope::Block };
+                let memory = SyncMemory { shared: true, global: self.choose(2) == 0, array: None };
+                Stmt::Fence { order: MemoryOrder::AcquireRelease, scope, memory, site: self.site() }
             }
             1 => Stmt::Havoc { var: self.loaded[1], reason: HavocReason::Call("f".to_owned()), span: None },
             _ => {

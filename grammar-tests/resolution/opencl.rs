@@ -1,7 +1,7 @@
 //! OpenCL C: address spaces, vectors, work-item functions, barriers, atomics.
 
 use super::{body, function, program};
-use raceproof::builtins::{Builtin, WorkItem};
+use raceproof::builtins::{Builtin, FenceCall, WorkItem};
 use raceproof::calculus::{AtomicOp, MemoryOrder, SyncMemory, SyncScope};
 use raceproof::resolve::program::{AddressSpace, Expr, ExprKind, Program, StmtKind, Storage, Type};
 use raceproof::source::Language;
@@ -146,7 +146,7 @@ fn barriers_order_the_memory_that_their_flags_name() {
             barrier(SyncScope::Block, true, false),
             Builtin::Barrier { scope: SyncScope::Block, memory: None },
             barrier(SyncScope::Warp, true, false),
-            Builtin::Fence,
+            Builtin::Fence(FenceCall::OfGroup(MemoryOrder::AcquireRelease)),
         ]
     );
 }

@@ -3,6 +3,7 @@
 //! Pure: it knows memory spaces, barrier scopes, relations between two threads and kinds of accesses, and
 //! nothing of kernels, protocols or traces, all of which ask it. [`passed`] is the same order for observed runs.
 
+pub mod clocks;
 pub mod fences;
 pub mod litmus;
 pub mod passed;

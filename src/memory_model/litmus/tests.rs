@@ -237,4 +237,11 @@ fn fences_are_cumulative_over_barriers() {
     assert_eq!(with_a_barrier(&[device], &[], &[device]), FORBIDDEN);
     assert_eq!(with_a_barrier(&[plain], &[], &[plain]), ALLOWED);
     assert_eq!(with_a_barrier(&[device], &[], &[plain]), ALLOWED);
+    // Likewise for a fence of another thread than the last draw, after the barrier.
+    for (fence, answer) in [(device, FORBIDDEN), (plain, ALLOWED)] {
+        let draw = Add(Y, 1, Atomic(Relaxed, DEVICE));
+        let threads: [(u8, &[Op]); 3] =
+            [(0, &[Write(X, 1, Plain), fence, draw]), (1, &[draw, Barrier]), (1, &[Barrier, fence, Read(X, Plain)])];
+        assert_eq!(row(&threads, &[0, 1, 0]).0, answer, "{fence:?}");
+    }
 }

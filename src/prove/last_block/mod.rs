@@ -40,7 +40,8 @@
 //! no release pattern; but fences that are sequentially consistent have a common order, and the other one is later in it.
 //!
 //! # The other side
-//! The model also asks for an acquiring fence between the last draw and `y` (a sequentially consistent one for (b)).
+//! The model also asks for an acquiring fence between the last draw and `y`: of the thread that draws, or, if both fences are
+//! sequentially consistent, of the thread of `y` after the barrier. For (b) it is sequentially consistent in any case.
 //! NVIDIA's guide and samples do without. Where none stands there (nor does the draw acquire), the proof says so as an
 //! assumption of its own.
 //!
@@ -339,30 +340,42 @@ impl<'p> LastBlock<'p> {
     fn is_received(&self, id: AccessId, draw: &Draw, publication: Publication) -> bool {
         let protocol = self.sizes.protocol;
         let (access, counter) = (&protocol.accesses[id], &protocol.accesses[draw.id]);
-        let needs_a_common_order = matches!(publication, Publication::EarlierFence(_));
+        let is_one_order = matches!(publication, Publication::EarlierFence(_));
         if let AccessKind::Atomic { order, scope } = counter.kind
             && fences::receives(order, scope, Level::Grid)
-            && !needs_a_common_order
+            && !is_one_order
         {
             return true;
         }
         let draws_itself = single::are_equal(&single::pins(&self.sizes, &access.guards), &draw.pins);
         protocol.fences.iter().any(|(_, fence)| {
             let between = draw.id.index() < fence.after && fence.after <= id.index() && fence.loops.is_empty();
+            // The thread that draws fences, and so does a barrier or its own order to the access.
             let by_drawer = || {
                 are_among(&fence.guards, [&counter.guards, &[]])
                     && (draws_itself || self.are_separated(fence.site, access.site))
+                    || draws_itself && are_among(&fence.guards, [&access.guards, &counter.guards])
             };
-            let by_itself = || {
-                are_among(&fence.guards, [&access.guards, &[]])
-                    && (draws_itself || self.are_separated(counter.site, fence.site))
-            };
+            // The thread of the access fences after a barrier: as for (b), by the common order of such fences.
+            let after_barrier =
+                || are_among(&fence.guards, [&access.guards, &[]]) && self.are_separated(counter.site, fence.site);
+            let in_order = fences::is_sequentially_consistent(fence.order);
             fences::receives(fence.order, fence.scope, Level::Grid)
-                && (fences::is_sequentially_consistent(fence.order) || !needs_a_common_order)
                 && fence.memory.global
                 && between
-                && (by_drawer() || by_itself())
+                && (!is_one_order || in_order)
+                && (by_drawer() || in_order && self.is_in_order(publication) && after_barrier())
         })
+    }
+
+    /// Whether a sequentially consistent fence publishes.
+    fn is_in_order(&self, publication: Publication) -> bool {
+        let site = match publication {
+            Publication::Draw => return false,
+            Publication::Fence(site) | Publication::EarlierFence(site) => site,
+        };
+        let fences = &self.sizes.protocol.fences;
+        fences.iter().any(|(_, fence)| fence.site == site && fences::is_sequentially_consistent(fence.order))
     }
 
     /// Whether a barrier of the block stands between the two places, whichever threads get there.
@@ -391,7 +404,9 @@ impl<'p> LastBlock<'p> {
             expression: super::condition::words(protocol, expr),
             span: protocol.spans.get(expr).copied(),
         }));
+        // What orders the draw itself is coherence.
         if let Some([first, last]) = handing.over
+            && first != handing.draw.id
             && let Some(publication) = self.publication(first, handing.draw, Level::Grid)
             && !self.is_received(last, handing.draw, publication)
         {
