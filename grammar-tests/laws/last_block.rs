@@ -5,19 +5,17 @@
 //! a region for whoever draws some number. Runs start with a counter that is 0, which proofs assume, and know it.
 
 use super::source::Dice;
-use raceproof::calculus::eval::{Blocks, Contents, Event, Fence, Kind, Program, Setup, Sink, ThreadId, Value, run};
-use raceproof::calculus::{
-    Access, AtomicOp, Geometry, Kernel, MemoryOrder, ScalarType, Site, Space, Stmt, SyncMemory, SyncScope,
-};
+use crate::prove_mutants::handed::{Watch, from_zero};
+use raceproof::calculus::eval::{Blocks, Contents, Program, Setup, run};
+use raceproof::calculus::{Geometry, Kernel};
 use raceproof::diagnostic::report::Race;
 use raceproof::driver::options::Proofs;
 use raceproof::driver::{Options, check_source};
 use raceproof::front::tree_sitter;
-use raceproof::memory_model::clocks::{Clocks, Receiving, Step, Touch};
+use raceproof::memory_model::clocks::Receiving;
 use raceproof::source::{Language, SourceMap};
 use raceproof::{lower, preprocess, resolve};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
@@ -53,7 +51,8 @@ const DRAWS: [&str; 10] = [
     "atomicAdd_block(c, 1u)",
     "atomicSub(c, 1u)",
 ];
-const LAST: [&str; 7] = ["== g - 1", "== g - 1", "== g - 1", ">= g - 1", "== g - 2", "== 0", "+ 2 > 2 * (g - 1)"];
+const LAST: [&str; 8] =
+    ["- 1 >= g - 2", "== g - 1", "== g - 1", "== g - 1", ">= g - 1", "== g - 2", "== 0", "+ 2 > 2 * (g - 1)"];
 const DRAWERS: [&str; 4] = ["if (t == 0)", "if (t == 0)", "if (t == 0)", ""];
 const RESETS: [&str; 5] = ["", "", "if (t == 0) *c = 0;", "if (t == 0) atomicExch(c, 0u);", "*c = 0;"];
 
@@ -86,98 +85,6 @@ fn lowered(text: &str) -> Kernel {
     lower::kernels(&resolve::resolve(answer.unit).program).remove(0)
 }
 
-/// The kernel after a start in which the counter becomes 0.
-fn from_zero(mut kernel: Kernel) -> Kernel {
-    let mut site = || kernel.sites.push(Site { span: None, inlined: Vec::new() });
-    let (set, met) = (site(), site());
-    let array = kernel.arrays.iter().find(|(_, array)| array.name == "c").expect("the counter").0;
-    let (offset, zero) = (kernel.exprs.int(0, ScalarType::I64), kernel.exprs.int(0, ScalarType::U32));
-    let access = Access { array, offset, bytes: 4, align: 4, site: set };
-    let (op, order, scope) = (AtomicOp::Exchange, MemoryOrder::Relaxed, SyncScope::Grid);
-    let memory = SyncMemory { shared: true, global: true, array: None };
-    let start = [
-        Stmt::Atomic { var: None, access, op, operands: vec![zero], order, scope },
-        Stmt::Sync { scope: SyncScope::Grid, memory, site: met },
-    ];
-    kernel.body.splice(0..0, start);
-    kernel
-}
-
-/// Looks for accesses that nothing orders, as they happen.
-struct Watch<'k> {
-    kernel: &'k Kernel,
-    geometry: Geometry,
-    clocks: Clocks,
-    cells: BTreeMap<(usize, i64), Vec<(Event, Step)>>,
-    /// Whether the start is over, and how many blocks have passed its barrier.
-    passed: u32,
-    found: Option<(Event, Event)>,
-}
-
-impl Watch<'_> {
-    fn is_ordered(&self, earlier: &[(Event, Step)], at: usize, now: &Event) -> bool {
-        let (event, step) = &earlier[at];
-        let who = (now.thread.block, now.thread.thread);
-        if event.thread.block == now.thread.block || self.kernel.arrays[now.array].space != Space::Global {
-            return event.thread.block != now.thread.block || event.stamp.block != now.stamp.block;
-        }
-        // Coherence: an atomic before one that was seen is before what comes after that.
-        let is_overtaken = matches!(event.kind, Kind::Atomic { .. })
-            && earlier[at + 1..].iter().any(|(later, step)| {
-                matches!(later.kind, Kind::Atomic { .. })
-                    && (later.thread == now.thread || self.clocks.is_seen(*step, who))
-            });
-        self.clocks.is_seen(*step, who) || is_overtaken
-    }
-}
-
-/// Whether both are atomics that reach each other.
-fn are_exempt(one: &Event, other: &Event) -> bool {
-    let reaches = |event: &Event| match event.kind {
-        Kind::Atomic { scope, .. } => one.thread.block == other.thread.block || scope >= SyncScope::Grid,
-        _ => false,
-    };
-    reaches(one) && reaches(other)
-}
-
-impl Sink for Watch<'_> {
-    fn access(&mut self, event: &Event, _locals: &[Value]) {
-        let Some(offset) = event.offset.filter(|_| self.passed >= self.geometry.grid[0]) else { return };
-        let (who, cell) = ((event.thread.block, event.thread.thread), (event.array.index(), offset / 4));
-        let earlier = self.cells.remove(&cell).unwrap_or_default();
-        for at in 0..earlier.len() {
-            let other = &earlier[at].0;
-            let writes = event.kind != Kind::Read || other.kind != Kind::Read;
-            if other.thread != event.thread
-                && writes
-                && !are_exempt(event, other)
-                && !self.is_ordered(&earlier, at, event)
-            {
-                self.found.get_or_insert((*other, *event));
-            }
-        }
-        let step = self.clocks.step(who);
-        if let Kind::Atomic { order, scope } = event.kind {
-            self.clocks.atomic(who, cell, Touch::Update, order, scope);
-        }
-        let mut all = earlier;
-        all.push((*event, step));
-        self.cells.insert(cell, all);
-    }
-
-    fn fence(&mut self, thread: ThreadId, fence: &Fence, _certain: bool) {
-        self.clocks.fence((thread.block, thread.thread), fence.order, fence.scope);
-    }
-
-    fn sync(&mut self, block: u32, scope: SyncScope, _memory: SyncMemory) {
-        if scope >= SyncScope::Grid {
-            self.passed += 1;
-        } else {
-            self.clocks.barrier(block, self.geometry.block[0]);
-        }
-    }
-}
-
 /// A run of the kernel with two accesses that nothing orders.
 fn refutation(kernel: &Kernel, receiving: Receiving) -> Option<String> {
     let program = Program::new(kernel);
@@ -188,8 +95,7 @@ fn refutation(kernel: &Kernel, receiving: Receiving) -> Option<String> {
             let geometry = Geometry { block: [threads, 1, 1], grid: [blocks, 1, 1] };
             let contents = Contents::Seeded(seed);
             let setup = Setup { geometry, params: &params, blocks: Blocks::All, contents, budget: 200_000 };
-            let clocks = Clocks::new(receiving);
-            let mut watch = Watch { kernel, geometry, clocks, cells: BTreeMap::new(), passed: 0, found: None };
+            let mut watch = Watch::new(kernel, geometry, receiving);
             let outcome = run(&program, &setup, &mut watch);
             // Sums that wrap are assumed away: a counter that goes down.
             let usable = outcome.finished && outcome.wrapped.is_empty() && outcome.divergences.is_empty();
@@ -215,7 +121,7 @@ fn what_is_proved_of_last_blocks_holds_by_the_clocks_of_runs() {
             let says = |what: &str| report.assumptions.iter().any(|assumption| assumption.text.contains(what));
             let receiving = if says("without a fence after the draw") { Receiving::Always } else { Receiving::InOrder };
             let is_free = report.race == Race::RaceFree;
-            let refuted = refutation(&from_zero(lowered(&text)), receiving);
+            let refuted = refutation(&from_zero(lowered(&text), &["c".to_owned()]), receiving);
             if let Some(found) = refuted.as_ref().filter(|_| is_free) {
                 panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
             }

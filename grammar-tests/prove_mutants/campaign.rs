@@ -8,10 +8,11 @@ use super::mutation::{Class, Dice, index_mutant};
 use super::oracle::{self, Claim, Shown};
 use raceproof::calculus::barriers::{barriers, without};
 use raceproof::calculus::{Kernel, text};
-use raceproof::diagnostic::report::{AssumptionKind, Determinism, Divergence, KernelReport, Race};
+use raceproof::diagnostic::report::{Assumption, AssumptionKind, Determinism, Divergence, KernelReport, Race};
 use raceproof::driver::Options;
 use raceproof::driver::options::Proofs;
 use raceproof::driver::subjects::{Judged, Subject, Subjects};
+use raceproof::memory_model::clocks::Receiving;
 use raceproof::source::{Language, SourceMap, Span};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -200,6 +201,8 @@ impl<'a> Trial<'a> {
             scopes: &judged.scopes,
             no_wrap: assumes_no_wrap(&judged.report),
             returned_counts: self.language == Language::OpenCl,
+            counters: counters(&judged.report),
+            receiving: receiving(&judged.report),
         };
         let shown = oracle::enumerate(kernel, &claim, &mut Dice(self.seed));
         let scope = judged.report.scope.as_ref().map_or("nothing", |scope| scope.kind.name()).to_owned();
@@ -227,4 +230,16 @@ fn finding(report: &KernelReport) -> Option<&'static str> {
         (Race::Unknown, _) => "unknown",
         (_, Divergence::Unknown) => "divergence unknown",
     })
+}
+
+/// The counters that a proof takes to be 0 at the start.
+fn counters(report: &KernelReport) -> Vec<String> {
+    let name = |text: &str| text.strip_suffix(" is 0 when the kernel starts").map(str::to_owned);
+    report.assumptions.iter().filter_map(|assumption| name(&assumption.text)).collect()
+}
+
+/// Whether a proof takes what is handed over to be seen.
+fn receiving(report: &KernelReport) -> Receiving {
+    let assumes = |assumption: &Assumption| assumption.text.contains("without a fence after the draw");
+    if report.assumptions.iter().any(assumes) { Receiving::Always } else { Receiving::InOrder }
 }

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "this is an edge: its output is its answer")]
 
 mod campaign;
+mod handed;
 mod mutation;
 mod oracle;
 mod summary;

@@ -6,6 +6,7 @@
 
 #[allow(dead_code, reason = "the program over trees tells more of each mutant than the tests ask")]
 mod campaign;
+pub(crate) mod handed;
 #[allow(dead_code, reason = "the program over trees draws changes by the dice of a whole run")]
 mod mutation;
 #[allow(dead_code, reason = "the program over trees tells more of each enumeration than the tests ask")]

@@ -8,9 +8,11 @@
 //! Deliberately absent: interleavings, and launches larger than a few hundred threads (of a stated one that is larger,
 //! some blocks are run).
 
+use super::handed::{Watch, from_zero};
 use super::mutation::Dice;
 use raceproof::calculus::eval::{Blocks, Contents, Event, Kind, Program, Run, Setup, Sink, Value, WARP, run};
 use raceproof::calculus::{Expr, Geometry, Kernel, Space};
+use raceproof::memory_model::clocks::Receiving;
 use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
 use raceproof::prove::Scope;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +59,10 @@ pub(crate) struct Claim<'a> {
     pub(crate) no_wrap: bool,
     /// Whether a thread that has returned counts at barriers.
     pub(crate) returned_counts: bool,
+    /// Counters that are 0 at the start: blocks hand over by them, and runs are judged by clocks.
+    pub(crate) counters: Vec<String>,
+    /// Whether what is handed over is always seen.
+    pub(crate) receiving: Receiving,
 }
 
 /// What the launches show.
@@ -70,6 +76,8 @@ pub(crate) enum Shown {
 
 /// Runs the kernel in small launches of the claim.
 pub(crate) fn enumerate(kernel: &Kernel, claim: &Claim<'_>, dice: &mut Dice) -> Shown {
+    let started = (!claim.counters.is_empty()).then(|| from_zero(kernel.clone(), &claim.counters));
+    let kernel = started.as_ref().unwrap_or(kernel);
     let program = Program::new(kernel);
     let constants = constants(kernel);
     let mut good: BTreeMap<Geometry, usize> = BTreeMap::new();
@@ -93,7 +101,7 @@ pub(crate) fn enumerate(kernel: &Kernel, claim: &Claim<'_>, dice: &mut Dice) -> 
         }
         let params = params(kernel, scope, &geometry, &constants, dice);
         let contents = match number % 3 {
-            0 => Contents::Unknown,
+            0 if claim.counters.is_empty() => Contents::Unknown,
             _ => Contents::Seeded(dice.below(1 << 30) as u64),
         };
         match one_run(kernel, &program, claim, &(geometry, params, contents), &mut steps) {
@@ -129,6 +137,9 @@ fn one_run(
         _ => Blocks::All,
     };
     let setup = Setup { geometry: *geometry, params, blocks, contents: *contents, budget: STEPS };
+    if !claim.counters.is_empty() {
+        return one_watched_run(kernel, program, claim, &setup, steps);
+    }
     let mut kept = Kept(Vec::new());
     let outcome = run(program, &setup, &mut kept);
     *steps += outcome.steps;
@@ -154,6 +165,34 @@ fn one_run(
         () if !outcome.finished || kept.0.len() >= EVENTS => Err(Failure::Unusable("the run is too long")),
         () if kept.0.iter().all(|event| !event.exact) => Err(Failure::Unusable("nothing certain is accessed")),
         () => Ok(kept.0.len()),
+    }
+}
+
+/// A run of a kernel whose blocks hand over.
+fn one_watched_run(
+    kernel: &Kernel,
+    program: &Program,
+    claim: &Claim<'_>,
+    setup: &Setup<'_>,
+    steps: &mut u64,
+) -> Result<usize, Failure> {
+    let mut watch = Watch::new(kernel, setup.geometry, claim.receiving);
+    let outcome = run(program, setup, &mut watch);
+    *steps += outcome.steps;
+    let is_defined = outcome.undefined_since.is_none() && outcome.failed_since.is_none() && !outcome.vacuous;
+    let wraps = claim.no_wrap && !(outcome.wrapped.is_empty() && outcome.wrapped_loops.is_empty());
+    if !is_defined || wraps || !outcome.finished {
+        return Err(Failure::Unusable("something undefined or assumed away happens, or the run is too long"));
+    }
+    let launch = || format!("{:?} {:?} {:?}", setup.geometry, setup.params, setup.contents);
+    let counts = |returned: bool| !returned || claim.returned_counts;
+    if let Some(seen) = outcome.divergences.iter().find(|seen| counts(seen.returned)) {
+        return Err(Failure::Refuted(format!("{}: divergence {seen:?}", launch())));
+    }
+    match watch.found {
+        Some((one, other)) => Err(Failure::Refuted(format!("{}: {one:?} and {other:?}", launch()))),
+        None if watch.accesses == 0 => Err(Failure::Unusable("nothing certain is accessed")),
+        None => Ok(watch.accesses),
     }
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Pure: it knows memory spaces, barrier scopes, relations between two threads and kinds of accesses, and
 //! nothing of kernels, protocols or traces, all of which ask it. [`passed`] is the same order for observed runs.
+//!
+//! Barriers make threads wait; [`fences`] do not, and hand over between threads only together with atomics. [`litmus`] says
+//! what tiny programs with them may do, and [`clocks`] who has seen what in a run.
 
 pub mod clocks;
 pub mod fences;

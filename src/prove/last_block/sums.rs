@@ -1,6 +1,8 @@
 //! Sums of products of sizes, parameters, ids and numbers that were drawn: enough to say that two of them are equal.
 //!
-//! A sum is the value of an expression as a mathematical integer. Unsigned arithmetic that may wrap on the way is noted.
+//! A sum is the value of an expression as a mathematical integer. Unsigned products that may wrap on the way are noted;
+//! an unsigned difference that may be negative, or a conversion that may cut, is none (`ticket - 1 >= blocks - 2` holds for
+//! the first ticket, too).
 
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ParamId, ScalarType, UnaryOp, VarId};
 use crate::protocol::Protocol;
@@ -79,6 +81,18 @@ impl Sum {
         (!rest.0.keys().any(|product| product.contains(&factor))).then_some((coefficient, rest))
     }
 
+    /// Whether only extents stand in it.
+    fn is_of_sizes(&self) -> bool {
+        let is_size = |factor: &Factor| matches!(factor, Factor::BlockDim(_) | Factor::GridDim(_));
+        self.0.keys().all(|product| product.iter().all(is_size))
+    }
+
+    /// Whether it is at least 0 in every launch: extents are at least 1.
+    fn is_never_negative(&self) -> bool {
+        let grows = self.0.iter().all(|(product, &coefficient)| product.is_empty() || coefficient > 0);
+        self.is_of_sizes() && grows && self.0.values().sum::<i128>() >= 0
+    }
+
     /// The products with their coefficients.
     pub(super) fn terms(&self) -> impl Iterator<Item = (&[Factor], i128)> {
         self.0.iter().map(|(product, &coefficient)| (product.as_slice(), coefficient))
@@ -138,7 +152,10 @@ impl Sizes<'_> {
                 let (a, b) = (self.value(a, read, wraps, depth)?, self.value(b, read, wraps, depth)?);
                 Some(match op {
                     BinaryOp::Add => a.plus(&b),
-                    BinaryOp::Sub => a.minus(&b),
+                    BinaryOp::Sub => {
+                        let is_signed = matches!(exprs.ty(expr), ScalarType::Int { signed: true, .. });
+                        Some(a.minus(&b)).filter(|difference| is_signed || difference.is_never_negative())?
+                    }
                     _ => {
                         if a.as_constant().is_none() && b.as_constant().is_none() {
                             wraps.push(expr);
@@ -148,10 +165,18 @@ impl Sizes<'_> {
                 })
             }
             // Numbers of threads and blocks fit into 31 bits along each axis; products are noted.
-            Expr::Convert(ScalarType::Int { width: 32.., .. }, a)
-                if matches!(exprs.ty(a), ScalarType::Int { width: 32.., .. } | ScalarType::Bool) =>
-            {
-                self.value(a, read, wraps, depth)
+            Expr::Convert(ty @ ScalarType::Int { width: to @ 32.., .. }, a) => {
+                let from = match exprs.ty(a) {
+                    ScalarType::Bool => 1,
+                    ScalarType::Int { width: from @ 32.., .. } => from,
+                    _ => return None,
+                };
+                let sum = self.value(a, read, wraps, depth)?;
+                let fits = match (sum.as_constant(), ty.range()) {
+                    (Some(value), Some((least, greatest))) => (least..=greatest).contains(&value),
+                    _ => to >= from || sum.is_of_sizes(),
+                };
+                fits.then_some(sum)
             }
             _ => None,
         }

@@ -1,0 +1,133 @@
+//! Runs of kernels that hand over between blocks by fences and atomics: a start in which counters become 0, as proofs
+//! assume, and a search for accesses that the clocks of the memory model do not order.
+//!
+//! Deliberately absent: warps, and accesses that may not happen; runs know what memory holds.
+
+use raceproof::calculus::eval::{Event, Fence, Kind, Sink, ThreadId, Value};
+use raceproof::calculus::{
+    Access, AtomicOp, Geometry, Kernel, MemoryOrder, ScalarType, Site, Space, Stmt, SyncMemory, SyncScope,
+};
+use raceproof::memory_model::clocks::{Clocks, Receiving, Step, Touch, Who};
+use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
+use std::collections::BTreeMap;
+
+/// Cells of four bytes.
+const CELL: i64 = 4;
+
+/// The kernel after a start in which the first number of each of these arrays becomes 0.
+pub(crate) fn from_zero(mut kernel: Kernel, counters: &[String]) -> Kernel {
+    let mut start = Vec::new();
+    let arrays: Vec<_> =
+        kernel.arrays.iter().filter(|(_, array)| counters.contains(&array.name)).map(|(id, _)| id).collect();
+    for array in arrays {
+        let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
+        let bytes = kernel.arrays[array].element_bytes;
+        let ty = if bytes == 8 { ScalarType::U64 } else { ScalarType::U32 };
+        let (offset, zero) = (kernel.exprs.int(0, ScalarType::I64), kernel.exprs.int(0, ty));
+        let access = Access { array, offset, bytes, align: 1, site };
+        let (op, order, scope) = (AtomicOp::Exchange, MemoryOrder::Relaxed, SyncScope::Grid);
+        start.push(Stmt::Atomic { var: None, access, op, operands: vec![zero], order, scope });
+    }
+    let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
+    let memory = SyncMemory { shared: true, global: true, array: None };
+    start.push(Stmt::Sync { scope: SyncScope::Grid, memory, site });
+    kernel.body.splice(0..0, start);
+    kernel
+}
+
+/// Looks for accesses that nothing orders, as they happen, in a run of a kernel with such a start.
+pub(crate) struct Watch<'k> {
+    kernel: &'k Kernel,
+    geometry: Geometry,
+    clocks: Clocks,
+    cells: BTreeMap<(usize, u32, i64), Vec<(Event, Step)>>,
+    /// How many blocks have passed the barrier of the start.
+    passed: u32,
+    /// How many accesses there were since.
+    pub(crate) accesses: usize,
+    /// The first two that conflict.
+    pub(crate) found: Option<(Event, Event)>,
+}
+
+impl<'k> Watch<'k> {
+    /// Nothing has happened yet.
+    pub(crate) fn new(kernel: &'k Kernel, geometry: Geometry, receiving: Receiving) -> Self {
+        let clocks = Clocks::new(receiving);
+        Watch { kernel, geometry, clocks, cells: BTreeMap::new(), passed: 0, accesses: 0, found: None }
+    }
+
+    fn who(thread: ThreadId) -> Who {
+        (thread.block, thread.thread)
+    }
+
+    fn do_conflict(&self, one: &Event, other: &Event) -> bool {
+        let level = if one.thread.block == other.thread.block { Level::Block } else { Level::Grid };
+        let touched = |event: &Event| {
+            let kind = match event.kind {
+                Kind::Read => AccessKind::Read,
+                Kind::Write => AccessKind::Write,
+                Kind::Atomic { order, scope } => AccessKind::Atomic { order, scope },
+            };
+            (kind, ByteRange { start: i128::from(event.offset.unwrap_or_default()), bytes: event.bytes })
+        };
+        one.thread != other.thread
+            && may_meet(self.kernel.arrays[one.array].space, level)
+            && conflict(touched(one), touched(other), level)
+    }
+
+    fn is_ordered(&self, earlier: &[(Event, Step)], at: usize, now: &Event) -> bool {
+        let (event, step) = &earlier[at];
+        if event.thread.block == now.thread.block {
+            return event.stamp.block != now.stamp.block;
+        }
+        let who = Self::who(now.thread);
+        // Coherence: an atomic before one that was seen is before what comes after that.
+        let is_overtaken = matches!(event.kind, Kind::Atomic { .. })
+            && earlier[at + 1..].iter().any(|(later, step)| {
+                let is_seen = later.thread == now.thread || self.clocks.is_seen(*step, who);
+                matches!(later.kind, Kind::Atomic { .. }) && is_seen
+            });
+        self.clocks.is_seen(*step, who) || is_overtaken
+    }
+}
+
+impl Sink for Watch<'_> {
+    fn access(&mut self, event: &Event, _locals: &[Value]) {
+        let blocks: u32 = self.geometry.grid.iter().product();
+        let Some(offset) = event.offset.filter(|_| self.passed >= blocks) else { return };
+        self.accesses += 1;
+        let (who, array) = (Self::who(event.thread), event.array.index());
+        let home = if self.kernel.arrays[event.array].space == Space::Shared { event.thread.block } else { u32::MAX };
+        let cells = offset.div_euclid(CELL)..=(offset + i64::from(event.bytes) - 1).div_euclid(CELL);
+        for cell in cells.clone() {
+            let earlier = self.cells.get(&(array, home, cell)).map_or(&[][..], Vec::as_slice);
+            let open = (0..earlier.len())
+                .find(|&at| self.do_conflict(&earlier[at].0, event) && !self.is_ordered(earlier, at, event));
+            if let Some(at) = open {
+                let other = earlier[at].0;
+                self.found.get_or_insert((other, *event));
+            }
+        }
+        let step = self.clocks.step(who);
+        if let Kind::Atomic { order, scope } = event.kind {
+            self.clocks.atomic(who, (array, offset), Touch::Update, order, scope);
+        }
+        for cell in cells {
+            self.cells.entry((array, home, cell)).or_default().push((*event, step));
+        }
+    }
+
+    fn fence(&mut self, thread: ThreadId, fence: &Fence, _certain: bool) {
+        if fence.memory.global {
+            self.clocks.fence(Self::who(thread), fence.order, fence.scope);
+        }
+    }
+
+    fn sync(&mut self, block: u32, scope: SyncScope, memory: SyncMemory) {
+        if scope >= SyncScope::Grid {
+            self.passed += 1;
+        } else if memory.global {
+            self.clocks.barrier(block, self.geometry.block_threads() as u32);
+        }
+    }
+}
