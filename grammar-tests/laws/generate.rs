@@ -144,7 +144,7 @@ impl<'a> Generator<'a> {
             }
             3 => {
                 let scope = if self.choose(2) == 0 { SyncScope::Grid } else { SyncScope::Block };
-                let memory = SyncMemory { shared: true, global: self.choose(2) == 0, array: None };
+                let memory = SyncMemory { shared: true, global: self.choose(2) == 0, ..SyncMemory::NONE };
                 Stmt::Fence { order: MemoryOrder::AcquireRelease, scope, memory, site: self.site() }
             }
             1 => Stmt::Havoc { var: self.loaded[1], reason: HavocReason::Call("f".to_owned()), span: None },

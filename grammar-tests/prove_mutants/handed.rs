@@ -29,7 +29,7 @@ pub(crate) fn from_zero(mut kernel: Kernel, counters: &[String]) -> Kernel {
         start.push(Stmt::Atomic { var: None, access, op, operands: vec![zero], order, scope });
     }
     let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
-    let memory = SyncMemory { shared: true, global: true, array: None };
+    let memory = SyncMemory::BOTH;
     start.push(Stmt::Sync { scope: SyncScope::Grid, memory, site });
     kernel.body.splice(0..0, start);
     kernel
