@@ -26,11 +26,13 @@ pub fn page(rule: RuleId) -> &'static str {
 mod tests {
     use super::*;
 
+    /// Sections that some pages have besides.
+    const OWN: &[&str] = &["## Contents that race", "## The last block"];
+
     #[test]
     fn every_page_is_titled_by_its_rule_and_has_all_sections() {
         for rule in RuleId::ALL {
-            // Only rules about what memory holds have this one.
-            let is_common = |line: &&str| line.starts_with('#') && *line != "## Contents that race";
+            let is_common = |line: &&str| line.starts_with('#') && !OWN.contains(line);
             let headings: Vec<&str> = page(rule).lines().filter(is_common).collect();
             let title = format!("# {}", rule.name());
             let expected = [

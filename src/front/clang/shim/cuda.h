@@ -562,7 +562,8 @@ RP_TEXTURE(tex2Dgather)
   template <class T, class U, int N, class... A> T surf##D##read(surface<U, N>, A...); \
   template <class T, class U, int N, class... A> void surf##D##read(T *, surface<U, N>, A...); \
   template <class T, class U, int N, class... A> void surf##D##write(T, surface<U, N>, A...);
-RP_SURFACE(1D) RP_SURFACE(2D) RP_SURFACE(3D) RP_SURFACE(2DLayered) RP_SURFACE(Cubemap)
+RP_SURFACE(1D) RP_SURFACE(2D) RP_SURFACE(3D) RP_SURFACE(1DLayered) RP_SURFACE(2DLayered) RP_SURFACE(Cubemap)
+RP_SURFACE(CubemapLayered)
 #undef RP_SURFACE
 struct curandState { unsigned v[12]; };
 typedef curandState curandState_t;
