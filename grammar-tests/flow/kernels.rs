@@ -7,8 +7,8 @@
 
 use crate::theorem::kernels::Dice;
 use raceproof::calculus::{
-    Access, Array, ArrayId, Axis, BinaryOp, ExprId, For, GeometryVar, Kernel, MemoryOrder, Param, ScalarType, Site,
-    SiteId, Space, Step, Stmt, SyncMemory, SyncScope, Test, VarId, Variable,
+    Access, Among, Array, ArrayId, Axis, BinaryOp, ExprId, For, GeometryVar, Kernel, MemoryOrder, Param, ScalarType,
+    Site, SiteId, Space, Step, Stmt, SyncMemory, SyncScope, Test, VarId, Variable,
 };
 
 const INT: ScalarType = ScalarType::I32;
@@ -223,7 +223,7 @@ impl Maker {
 
     fn sync(&mut self) -> Stmt {
         let memory = SyncMemory::BOTH;
-        Stmt::Sync { scope: SyncScope::Block, memory, site: self.site() }
+        Stmt::Sync { scope: SyncScope::Block, memory, among: Among::All, site: self.site() }
     }
 
     /// `if (threadIdx.x == 0) box[1] = value; barrier; var = box[1]; barrier`, with a part left out at times.

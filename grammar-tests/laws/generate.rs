@@ -7,7 +7,7 @@
 
 use proptest::prelude::*;
 use raceproof::calculus::{
-    Access, Array, ArrayId, AtomicOp, Axis, Basis, BinaryOp, ExprId, For, GeometryVar, HavocReason, Kernel,
+    Access, Among, Array, ArrayId, AtomicOp, Axis, Basis, BinaryOp, ExprId, For, GeometryVar, HavocReason, Kernel,
     MemoryOrder, Param, ParamId, ScalarType, Site, SiteId, Space, Step, Stmt, SyncMemory, SyncScope, Test, VarId,
     Variable,
 };
@@ -130,7 +130,7 @@ impl<'a> Generator<'a> {
             7 => SyncMemory { shared: true, ..SyncMemory::NONE },
             _ => SyncMemory::BOTH,
         };
-        Stmt::Sync { scope, memory, site: self.site() }
+        Stmt::Sync { scope, memory, among: Among::All, site: self.site() }
     }
 
     fn rare(&mut self, depth: Depth) -> Stmt {

@@ -99,6 +99,28 @@ const GLOBAL_IN_LOOP: [&str; 7] = [
     "g + k",
     "(b * 8 + k) * d + t",
 ];
+/// Barriers of some threads, rightly used and wrongly.
+const OF_SOME: [&str; 9] = [
+    "if (t % 32 < 16) __syncwarp(0x0000ffff);\nelse __syncwarp(0xffff0000);\n",
+    "if (t % 32 < 16) __syncwarp(0x0000ffff);\n",
+    "__syncwarp(0x0000ffff);\n",
+    "if (t < n) __syncwarp(__ballot_sync(0xffffffff, t < n));\n",
+    "{ unsigned v = __ballot_sync(0xffffffff, t < n); if (t < n) { s[t] = x; __syncwarp(v); x += s[t ^ 1]; } }\n",
+    "{ unsigned v = __ballot_sync(0xffffffff, t % 4 < 2); s[t] = x; if (t % 4 < 2) __syncwarp(v); }\n",
+    "__syncwarp(__activemask());\n",
+    "__syncwarp();\n",
+    "if (t % 32 < 4) { s[t] = x; __syncwarp((1u << 4) - 1); x += s[t ^ 1]; }\n",
+];
+
+/// Which barriers kernels have, besides those of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Barriers {
+    /// Of whole warps.
+    OfAll,
+    /// Of some threads of a warp, too.
+    OfSome,
+}
+
 const CONDITIONS: [&str; 20] = [
     "t < n",
     "t == 0",
@@ -124,8 +146,8 @@ const CONDITIONS: [&str; 20] = [
 const UNIFORM: [&str; 6] = ["n > 2", "m > 0", "n > m", "b % 2 == 0", "d > 3", "n % 2 == 0"];
 
 /// The kernel of a seed.
-pub(super) fn kernel(seed: u64) -> String {
-    let mut maker = Maker { dice: Dice(seed), loops: Loops::default() };
+pub(super) fn kernel(seed: u64, barriers: Barriers) -> String {
+    let mut maker = Maker { dice: Dice(seed), loops: Loops::default(), barriers };
     let body = maker.block(2, 3);
     format!(
         "__global__ void k(int *a, int *o, int n, int m) {{
@@ -148,6 +170,7 @@ struct Loops {
 struct Maker {
     dice: Dice,
     loops: Loops,
+    barriers: Barriers,
 }
 
 impl Maker {
@@ -162,7 +185,9 @@ impl Maker {
             3..=5 => format!("x += s[{}];\n", self.shared()),
             6 => format!("o[{}] = x;\n", self.global()),
             7 => format!("x += a[{}];\n", self.global()),
+            9 if self.barriers == Barriers::OfSome => self.dice.pick(&OF_SOME).to_owned(),
             8 | 9 => "__syncthreads();\n".to_owned(),
+            10 if self.barriers == Barriers::OfSome => self.dice.pick(&OF_SOME).to_owned(),
             10 => self.dice.pick(&["__syncwarp();\n", "__syncthreads();\n", "x += 1;\n"]).to_owned(),
             11 | 12 => format!("if ({}) {{\n{}}}\n", self.dice.pick(&CONDITIONS), self.block(1, depth - 1)),
             13 => format!("if ({}) {{\n{}}}\n", self.dice.pick(&UNIFORM), self.block(1, depth - 1)),

@@ -13,6 +13,7 @@ use super::mutation::Dice;
 use raceproof::calculus::eval::{Blocks, Contents, Event, Kind, Program, Run, Setup, Sink, Value, WARP, run};
 use raceproof::calculus::{Expr, Geometry, Kernel, Space};
 use raceproof::memory_model::clocks::Receiving;
+use raceproof::memory_model::met::Met;
 use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
 use raceproof::prove::Scope;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,7 +141,7 @@ fn one_run(
     if !claim.counters.is_empty() {
         return one_watched_run(kernel, program, claim, &setup, steps);
     }
-    let mut kept = Kept(Vec::new());
+    let mut kept = Kept::default();
     let outcome = run(program, &setup, &mut kept);
     *steps += outcome.steps;
     if outcome.vacuous {
@@ -157,14 +158,14 @@ fn one_run(
     if let Some(seen) = diverges {
         return Err(Failure::Refuted(format!("{}: divergence {seen:?}", launch())));
     }
-    if let Some([one, other]) = conflict_in(kernel, &kept.0, &outcome) {
+    if let Some([one, other]) = conflict_in(kernel, &kept, &outcome) {
         return Err(Failure::Refuted(format!("{}: {one:?} and {other:?}", launch())));
     }
     match () {
         () if outcome.undefined_since.is_some() => Err(Failure::Unusable("something undefined happens")),
-        () if !outcome.finished || kept.0.len() >= EVENTS => Err(Failure::Unusable("the run is too long")),
-        () if kept.0.iter().all(|event| !event.exact) => Err(Failure::Unusable("nothing certain is accessed")),
-        () => Ok(kept.0.len()),
+        () if !outcome.finished || kept.events.len() >= EVENTS => Err(Failure::Unusable("the run is too long")),
+        () if kept.events.iter().all(|event| !event.exact) => Err(Failure::Unusable("nothing certain is accessed")),
+        () => Ok(kept.events.len()),
     }
 }
 
@@ -197,23 +198,32 @@ fn one_watched_run(
 }
 
 /// Keeps the accesses of a run.
-struct Kept(Vec<Event>);
+#[derive(Default)]
+struct Kept {
+    events: Vec<Event>,
+    /// Who met at barriers that are for some threads of a block.
+    met: Met,
+}
 
 impl Sink for Kept {
+    fn met(&mut self, block: u32, threads: &[u32]) {
+        self.met.note(block, threads);
+    }
+
     fn access(&mut self, event: &Event, _locals: &[Value]) {
-        if self.0.len() < EVENTS {
-            self.0.push(*event);
+        if self.events.len() < EVENTS {
+            self.events.push(*event);
         }
     }
 }
 
 /// Two accesses that certainly happen, conflict, and come before anything undefined.
-fn conflict_in<'e>(kernel: &Kernel, events: &'e [Event], run: &Run) -> Option<[&'e Event; 2]> {
+fn conflict_in<'e>(kernel: &Kernel, kept: &'e Kept, run: &Run) -> Option<[&'e Event; 2]> {
     let has_meaning = |event: &&Event| {
         let stops = [run.undefined_since, run.failed_since].into_iter().flatten().any(|since| since <= event.phase);
         event.exact && !stops && run.diverged_since.is_none_or(|since| event.phase <= since)
     };
-    let mut by_start: Vec<&Event> = events.iter().filter(has_meaning).collect();
+    let mut by_start: Vec<&Event> = kept.events.iter().filter(has_meaning).collect();
     by_start.sort_by_key(|event| (event.array, event.offset));
     let longest = by_start.iter().map(|event| i64::from(event.bytes)).max()?;
     let mut comparisons = 0;
@@ -227,7 +237,7 @@ fn conflict_in<'e>(kernel: &Kernel, events: &'e [Event], run: &Run) -> Option<[&
             if (other.array, other.offset) >= (write.array, Some(end)) || comparisons > COMPARISONS {
                 break;
             }
-            if do_conflict(kernel, write, other) {
+            if do_conflict(kernel, &kept.met, write, other) {
                 return Some([write, other]);
             }
         }
@@ -235,7 +245,7 @@ fn conflict_in<'e>(kernel: &Kernel, events: &'e [Event], run: &Run) -> Option<[&
     None
 }
 
-fn do_conflict(kernel: &Kernel, one: &Event, other: &Event) -> bool {
+fn do_conflict(kernel: &Kernel, met: &Met, one: &Event, other: &Event) -> bool {
     let (this, that) = (one.thread, other.thread);
     let (level, unordered) = if this.block != that.block {
         (Level::Grid, one.stamp.grid == other.stamp.grid)
@@ -253,6 +263,8 @@ fn do_conflict(kernel: &Kernel, one: &Event, other: &Event) -> bool {
         (kind, ByteRange { start: i128::from(event.offset.unwrap_or_default()), bytes: event.bytes })
     };
     let space: Space = kernel.arrays[one.array].space;
+    let passed = |event: &Event| (event.thread.thread, event.stamp.met);
+    let unordered = unordered && (level == Level::Grid || !met.orders(this.block, passed(one), passed(other)));
     this != that && unordered && may_meet(space, level) && conflict(touched(one), touched(other), level)
 }
 

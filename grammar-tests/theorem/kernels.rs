@@ -4,8 +4,8 @@
 //! only and syncs may stand, and private ones. Values stay small, so that most runs end without a trap.
 
 use raceproof::calculus::{
-    Access, Array, ArrayId, Axis, BinaryOp, ExprId, For, GeometryVar, Kernel, MemoryOrder, Param, ParamId, ScalarType,
-    Site, SiteId, Space, Step, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, Variable,
+    Access, Among, Array, ArrayId, Axis, BinaryOp, ExprId, For, GeometryVar, Kernel, MemoryOrder, Param, ParamId,
+    ScalarType, Site, SiteId, Space, Step, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, Variable,
 };
 
 const INT: ScalarType = ScalarType::I32;
@@ -329,7 +329,7 @@ impl Maker {
 
     fn sync(&mut self) -> Stmt {
         let memory = SyncMemory { shared: true, global: self.dice.chance(70), ..SyncMemory::NONE };
-        Stmt::Sync { scope: SyncScope::Block, memory, site: self.site() }
+        Stmt::Sync { scope: SyncScope::Block, memory, among: Among::All, site: self.site() }
     }
 
     fn inner(&mut self, context: Context) -> Context {

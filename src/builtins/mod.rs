@@ -59,6 +59,8 @@ pub enum Builtin {
         /// Memory that it orders; `None` if the argument says.
         memory: Option<SyncMemory>,
     },
+    /// A barrier of each aligned group of so many neighbouring threads of a block, a power of two.
+    TileBarrier(u32),
     /// A memory fence, which waits for nobody.
     Fence(FenceCall),
     /// `prefetch`: a call that does nothing but evaluate its arguments.

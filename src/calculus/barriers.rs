@@ -29,6 +29,7 @@ pub fn barriers(kernel: &Kernel) -> Vec<Barrier> {
 fn collect(kernel: &Kernel, body: &[Stmt], found: &mut Vec<Barrier>) {
     for stmt in body {
         match stmt {
+            Stmt::Sync { among, .. } if among.is_in_step() => {}
             Stmt::Sync { scope, site, .. } => {
                 let (span, inlined) = (kernel.sites[*site].span, kernel.sites[*site].inlined.clone());
                 match found.iter_mut().find(|known| span.is_some() && known.span == span && known.inlined == inlined) {

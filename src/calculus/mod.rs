@@ -73,6 +73,8 @@ pub struct Kernel {
     pub sites: Arena<Site>,
     /// What the source says about its geometry.
     pub geometry: GeometryFacts,
+    /// Axes of the block that nothing mentions but the numbers of threads within their warps, which masks name.
+    pub numbered: [bool; 3],
     /// The body.
     pub body: Vec<Stmt>,
     /// The variable that is true once the thread has returned, if the kernel has a `return` that matters.
@@ -382,6 +384,8 @@ pub enum Stmt {
         scope: SyncScope,
         /// Which memory it orders.
         memory: SyncMemory,
+        /// For which threads of its scope it is.
+        among: Among,
         /// Its identity.
         site: SiteId,
     },
@@ -556,6 +560,51 @@ impl SyncMemory {
     /// A library's own barrier, which orders one array.
     pub fn only(array: ArrayId) -> SyncMemory {
         SyncMemory { array: Some(array), ..SyncMemory::LIBRARY }
+    }
+}
+
+/// For which threads of its scope a barrier is: whom it waits for, and whom it orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Among {
+    /// For all of them.
+    All,
+    /// For those in which this condition holds, wherever they are: each of them has to arrive, and no other may.
+    Named(ExprId),
+    /// For aligned groups of so many threads, a power of two: each group by itself.
+    Tiles(u32),
+    /// For those of an aligned group of so many threads, a power of two, that are here in the same step: hardware that
+    /// runs a warp in lock-step. It waits for nobody, so that nobody can miss it.
+    InStep(u32),
+}
+
+impl Among {
+    /// The condition of the threads that it is for.
+    pub fn named(self) -> Option<ExprId> {
+        match self {
+            Among::Named(cond) => Some(cond),
+            _ => None,
+        }
+    }
+
+    /// The same with another condition.
+    pub fn with(self, change: impl FnOnce(ExprId) -> ExprId) -> Among {
+        match self {
+            Among::Named(cond) => Among::Named(change(cond)),
+            other => other,
+        }
+    }
+
+    /// The number of threads in a group, if the groups are smaller or larger than a warp is.
+    pub fn tile(self) -> Option<u32> {
+        match self {
+            Among::Tiles(threads) | Among::InStep(threads) if threads != eval::WARP => Some(threads),
+            _ => None,
+        }
+    }
+
+    /// Whether it stands for hardware that runs in lock-step, and for nothing in the source.
+    pub fn is_in_step(self) -> bool {
+        matches!(self, Among::InStep(_))
     }
 }
 

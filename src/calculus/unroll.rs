@@ -117,8 +117,8 @@ impl Unroller {
             }
             Stmt::For(each) => self.counted(each, out)?,
             Stmt::Loop { test, body, site } => self.tested(*test, body, *site, out)?,
-            Stmt::Sync { scope, memory, site } => {
-                out.push(Stmt::Sync { scope: *scope, memory: *memory, site: self.site(*site)? });
+            Stmt::Sync { scope, memory, among, site } => {
+                out.push(Stmt::Sync { scope: *scope, memory: *memory, among: *among, site: self.site(*site)? });
             }
             Stmt::Fence { order, scope, memory, site } => {
                 let (order, scope, memory, site) = (*order, *scope, *memory, self.site(*site)?);

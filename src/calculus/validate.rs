@@ -18,7 +18,9 @@
 //! Deliberately absent: whether a `let` happens before a use (an unassigned variable holds anything), and
 //! anything about meaning.
 
-use super::{Access, BinaryOp, Expr, ExprId, For, Kernel, ScalarType, SiteId, Space, Stmt, Test, UnaryOp, VarId};
+use super::{
+    Access, Among, BinaryOp, Expr, ExprId, For, Kernel, ScalarType, SiteId, Space, Stmt, Test, UnaryOp, VarId,
+};
 use super::{arithmetic, operands};
 
 /// The invariants, as [the module](self) lists them.
@@ -259,12 +261,14 @@ impl Checker<'_> {
                 self.site(*site);
                 self.block(body);
             }
-            Stmt::Sync { memory, site, .. } | Stmt::Fence { memory, site, .. } => {
-                if let Some(array) = memory.array {
-                    let known = self.kernel.arrays.get(array).is_some();
-                    self.require(known, Invariant::Handles, || format!("array {array:?} does not exist"));
+            Stmt::Fence { memory, site, .. } => self.meeting(*memory, *site),
+            Stmt::Sync { memory, among, site, .. } => {
+                among.named().into_iter().for_each(|cond| self.condition(cond));
+                if let Among::Tiles(threads) | Among::InStep(threads) = among {
+                    let whole = threads.is_power_of_two();
+                    self.require(whole, Invariant::Conditions, || format!("groups of {threads} threads"));
                 }
-                self.site(*site);
+                self.meeting(*memory, *site);
             }
             Stmt::Havoc { var, .. } => {
                 self.var(*var);
@@ -275,6 +279,15 @@ impl Checker<'_> {
                 self.site(*site);
             }
         }
+    }
+
+    /// What a barrier or a fence orders, and where it stands.
+    fn meeting(&mut self, memory: SyncMemory, site: SiteId) {
+        if let Some(array) = memory.array {
+            let known = self.kernel.arrays.get(array).is_some();
+            self.require(known, Invariant::Handles, || format!("array {array:?} does not exist"));
+        }
+        self.site(site);
     }
 
     fn counted(&mut self, counted: &For) {
@@ -348,7 +361,8 @@ mod tests {
         kernel.body.push(Stmt::Assume { cond: ExprId::from_index(9), basis: Basis::Stated, span: None });
         let sync = crate::calculus::SyncMemory::BOTH;
         let scope = crate::calculus::SyncScope::Block;
-        kernel.body.push(Stmt::Sync { scope, memory: sync, site: SiteId::from_index(3) });
+        let among = crate::calculus::Among::All;
+        kernel.body.push(Stmt::Sync { scope, memory: sync, among, site: SiteId::from_index(3) });
         assert_eq!(validate(&kernel).iter().map(|found| found.invariant).collect::<Vec<_>>(), [Invariant::Handles; 3]);
         let mut kernel = Kernel::default();
         kernel.exprs.intern(Expr::Unary(UnaryOp::Neg, ExprId::from_index(1)), ScalarType::I32);

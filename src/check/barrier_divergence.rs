@@ -19,10 +19,12 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         (None, true) => "has returned".to_owned(),
         (None, false) => "never reaches it".to_owned(),
     };
-    let message = format!(
-        "barrier divergence: one {} of a {} waits at this barrier while another {elsewhere}",
-        words.thread, words.block
-    );
+    let (thread, block) = (words.thread, words.block);
+    let message = if divergence.unnamed {
+        format!("barrier divergence: a {thread} executes this barrier that is not among those that it is for")
+    } else {
+        format!("barrier divergence: one {thread} of a {block} waits at this barrier while another {elsewhere}")
+    };
     Finding {
         rule: RuleId::BarrierDivergence,
         certainty: Certainty::Proved,
@@ -34,7 +36,7 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         reasons: Vec::new(),
         witness: Some(witness::report(context, &divergence.witness, None)),
         contents: Vec::new(),
-        notes: vec![advice(context)],
+        notes: vec![if divergence.unnamed { naming(context) } else { advice(context) }],
         reproduction: None,
         fix: None,
     }
@@ -72,6 +74,10 @@ fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> F
 
 fn barrier(context: &Context<'_>, site: crate::calculus::SiteId) -> Place {
     Place { span: context.span_of(site), access: PlaceAccess::Barrier }
+}
+
+fn naming(context: &Context<'_>) -> String {
+    format!("let the mask of the barrier name every {} that executes it, and no other", context.words().thread)
 }
 
 fn advice(context: &Context<'_>) -> String {

@@ -234,7 +234,9 @@ impl Proving<'_, '_, '_, '_> {
     fn syncs(&mut self) -> BTreeSet<SyncId> {
         let (protocol, returned) = (self.case.protocol, self.case.returned());
         let mut uniform = BTreeSet::new();
-        for sync in protocol.syncs.handles() {
+        // Lock-step waits for nobody.
+        let of_the_source = |sync: &SyncId| !protocol.syncs[*sync].among.is_in_step();
+        for sync in protocol.syncs.handles().filter(of_the_source) {
             if self.is_over() {
                 break;
             }

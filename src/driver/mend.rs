@@ -3,10 +3,11 @@
 //! For a kernel all of whose findings are proved races between threads of one block, places between the two accesses
 //! ([`slots`]) are tried one after the other: the text with the barrier is checked as a file is checked. A place after
 //! which the kernel is proved race-free and uniform is the fix; otherwise the one that leaves the fewest findings is
-//! taken, and a further barrier is looked for. Or the flags of a barrier of OpenCL are made to name more memory. In the end the whole text is checked once more as the user asked.
+//! taken, and a further barrier is looked for. Or the flags of a barrier of OpenCL are made to
+//! name more memory, or the mask of a barrier of a warp the whole warp. In the end the whole text is checked once more as the user asked.
 //!
 //! Guarantees: with all edits of a fix, all instances of the kernel are proved race-free and uniform; edits insert, or
-//! write the flags of a barrier anew, and keep every other byte. The number of checks is bounded, so equal input gives
+//! write the flags or the mask of a barrier anew, and keep every other byte. The number of checks is bounded, so equal input gives
 //! equal output.
 //!
 //! Deliberately absent: races between blocks, which no barrier of a block ends; possible races; edits of macros, of
@@ -17,7 +18,7 @@ use super::{Checked, Options, check_source, options};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Divergence, FileReport, Fix, FixEdit, KernelReport, Level, Place, Race};
 use crate::edit::Edits;
-use crate::fix::{Slot, flags, slots};
+use crate::fix::{Slot, flags, masks, slots};
 use crate::front::tree_sitter;
 use crate::preprocess;
 use crate::resolve::program::{FunctionId, Program};
@@ -166,14 +167,19 @@ impl<'a> Search<'a> {
         let statements = statements(self.language, finding.rule);
         let slots = slots(&unit, main, self.name, [first, second]);
         let slots: Vec<Slot> = slots.iter().filter_map(|slot| slot.before_what_belongs_to_it(&mended.text)).collect();
-        let widened = match self.language {
-            Language::OpenCl => flags(&unit, main, self.name, [first, second]),
-            Language::Cuda => Vec::new(),
+        let widened: Vec<Mended> = match self.language {
+            Language::OpenCl => {
+                let flags = flags(&unit, main, self.name, [first, second]);
+                flags.iter().flat_map(|flags| mended.with_fences(flags)).collect()
+            }
+            Language::Cuda => {
+                let masks = masks(&unit, main, self.name, [first, second]);
+                masks.iter().filter_map(|mask| mended.with_whole_mask(mask)).collect()
+            }
         };
-        let widened = widened.iter().flat_map(|flags| mended.with_fences(flags));
         let with = |(slot, &statement): (Slot, &&'static str)| mended.with(slot, statement);
         let inserted = statements.iter().flat_map(|statement| slots.iter().map(move |slot| (*slot, statement)));
-        widened.chain(inserted.map(with)).collect()
+        widened.into_iter().chain(inserted.map(with)).collect()
     }
 
     fn parsed(&self, text: &str) -> (crate::syntax::Unit, FileId) {
@@ -205,6 +211,12 @@ impl Mended {
             _ => Vec::new(),
         };
         more.into_iter().map(|more| self.edited(flags.clone(), more)).collect()
+    }
+
+    /// With a barrier's mask that names the whole warp, if it does not yet.
+    fn with_whole_mask(&self, mask: &Range<usize>) -> Option<Mended> {
+        let named = self.text.get(mask.clone())?.trim();
+        (named != WHOLE_MASK).then(|| self.edited(mask.clone(), WHOLE_MASK.to_owned()))
     }
 
     fn edited(&self, range: Range<usize>, text: String) -> Mended {
@@ -256,6 +268,9 @@ impl Mended {
 
 /// The memory that barriers of OpenCL name.
 const FENCES: [&str; 2] = ["CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"];
+
+/// The mask of `__syncwarp` that names every thread.
+const WHOLE_MASK: &str = "0xffffffff";
 
 /// Barriers that may end a race, the cheapest first.
 fn statements(language: Language, rule: RuleId) -> &'static [&'static str] {

@@ -64,6 +64,9 @@ fn dimensions_read(kernel: &Kernel) -> [[bool; 3]; 2] {
             }
         }
     }
+    for (read, numbered) in read[0].iter_mut().zip(kernel.numbered) {
+        *read &= !numbered;
+    }
     if read == [[false; 3]; 2] && draws_numbers(&kernel.body) {
         (read[0][0], read[1][0]) = (true, true);
     }

@@ -3,7 +3,7 @@
 //! [`slots`] names the places of a kernel where a barrier could stand so that it comes between two places, the likeliest
 //! first: in the outermost block that has a statement boundary between them, as late as possible; then, for what
 //! happens in different turns of a loop, at the end and at the start of its body. [`flags`] names the arguments by which
-//! the barriers of a kernel say which memory they order.
+//! the barriers of a kernel say which memory they order, [`masks`] those by which they say for whom they are.
 //!
 //! Guarantees: a slot lies in the main file, outside every macro, at the boundary of a statement of a block in braces;
 //! an insertion keeps every byte that was there and the indentation of the place.
@@ -87,6 +87,16 @@ pub fn slots(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec
 
 /// Where the barriers of that kernel say which memory they order, those between the two bytes first.
 pub fn flags(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec<Range<usize>> {
+    arguments(unit, main, kernel, places, &["barrier", "work_group_barrier"])
+}
+
+/// Where the barriers of that kernel say for which threads of a warp they are, those between the two bytes first.
+pub fn masks(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec<Range<usize>> {
+    arguments(unit, main, kernel, places, &["__syncwarp"])
+}
+
+/// The first arguments of calls of functions with one of these names.
+fn arguments(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2], barriers: &[&str]) -> Vec<Range<usize>> {
     let Some(body) = function(&unit.items, kernel).and_then(|function| function.body.as_ref()) else {
         return Vec::new();
     };
@@ -95,7 +105,7 @@ pub fn flags(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec
     let mut open: Vec<&Stmt> = body.iter().rev().collect();
     while let Some(stmt) = open.pop() {
         match &stmt.kind {
-            StmtKind::Expr(expr) => found.extend(flags_of(unit, expr, main)),
+            StmtKind::Expr(expr) => found.extend(argument_of(unit, expr, main, barriers)),
             StmtKind::Block(stmts) => open.extend(stmts.iter().rev()),
             StmtKind::If { then, otherwise, .. } => open.extend(otherwise.iter().chain([then]).map(|stmt| &**stmt)),
             StmtKind::For { body, .. }
@@ -109,11 +119,11 @@ pub fn flags(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec
     found
 }
 
-/// The flags of a barrier of a work-group, as the user wrote them: they are macros.
-fn flags_of(unit: &Unit, expr: &Expr, main: FileId) -> Option<Range<usize>> {
+/// The first argument of a barrier, as the user wrote it: flags are macros.
+fn argument_of(unit: &Unit, expr: &Expr, main: FileId, barriers: &[&str]) -> Option<Range<usize>> {
     let ExprKind::Call(callee, args) = &expr.kind else { return None };
     let ExprKind::Path(path) = &callee.kind else { return None };
-    let is_barrier = matches!(path.segments.last()?.name.text.as_str(), "barrier" | "work_group_barrier");
+    let is_barrier = barriers.contains(&path.segments.last()?.name.text.as_str());
     let flags = args.first().filter(|_| is_barrier && expr.span.expansion.is_none())?;
     let span = unit.sources.visible(flags.span);
     (span.file == main).then_some(span.start as usize..span.end as usize)

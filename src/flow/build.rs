@@ -10,7 +10,7 @@ use super::graph::{Graph, NodeId, NodeKind, SinkNode};
 use super::uniform::Traits;
 use super::uses::{content, uses};
 use super::{AccessKind, Decides, Sink, Source, spin};
-use crate::calculus::{Access, ArrayId, ExprId, For, HavocReason, Kernel, SiteId, Space, Stmt, Test, VarId};
+use crate::calculus::{Access, Among, ArrayId, ExprId, For, HavocReason, Kernel, SiteId, Space, Stmt, Test, VarId};
 use rustc_hash::FxHashSet;
 
 /// Statements nested deeper than this are not analysed; the walk recurses.
@@ -151,11 +151,14 @@ impl<'k> Walk<'k> {
             Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Stmt::For(counted) => self.counted(counted),
             Stmt::Loop { test, body, site } => self.tested(*test, body, *site),
-            Stmt::Sync { scope, memory, site } => {
+            Stmt::Sync { among, .. } if among.is_in_step() => {}
+            Stmt::Sync { scope, memory, among, site } => {
                 let sink = Sink::GuardOfSync(*site);
                 self.mark_around(sink, Decides::Conflicts);
                 self.branches.barrier();
-                self.covered.sync(*scope, *memory);
+                if *among == Among::All {
+                    self.covered.sync(*scope, *memory);
+                }
             }
             Stmt::Havoc { var, reason, span } => {
                 let source = havoc(&self.kernel.vars[*var].name, reason, *span);

@@ -65,7 +65,10 @@ impl Slice<'_> {
                 let turns = self.condition(&[*test], around);
                 self.block(body, Some(turns), depth + 1);
             }
-            Stmt::Sync { .. } => self.roots.extend(around),
+            Stmt::Sync { among, .. } => {
+                let named = among.named().map_or_else(Vec::new, |cond| self.mentioned(cond));
+                self.roots.extend(named.into_iter().chain(around));
+            }
             Stmt::Assert { cond, .. } => {
                 let claimed = self.mentioned(*cond);
                 self.roots.extend(claimed.into_iter().chain(around));

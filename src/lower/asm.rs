@@ -1,12 +1,13 @@
 //! Inline assembly: instructions that only compute leave unknown values in their outputs; plain loads and stores
-//! through pointer operands access memory; `bar.sync 0` is the barrier of the block, `membar` and `fence` are fences. Any
-//! other may do anything.
+//! through pointer operands access memory; `bar.sync` is a barrier of the block, or of so many of its threads
+//! ([`named`]); `membar` and `fence` are fences. Any other may do anything.
 
 use super::access::Touch;
 use super::fences::of_ptx;
+use super::named;
 use super::pass::Pass;
 use super::value::Value;
-use crate::calculus::{BinaryOp, HavocReason, MemoryOrder, ScalarType, Stmt, SyncMemory, SyncScope};
+use crate::calculus::{Among, BinaryOp, ExprId, HavocReason, MemoryOrder, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::Expr;
 use crate::source::Span;
 
@@ -150,7 +151,19 @@ impl Pass<'_> {
             Step::Barrier => {
                 let memory = SyncMemory::BOTH;
                 let site = self.site(span);
-                self.emit(Stmt::Sync { scope: SyncScope::Block, memory, site });
+                self.emit(Stmt::Sync { scope: SyncScope::Block, memory, among: Among::All, site });
+            }
+            Step::Named { id, count } => {
+                let id = self.number(id, inputs, outputs);
+                let count = self.number(count, inputs, outputs);
+                let memory = SyncMemory::BOTH;
+                let among = Among::Named(named::arriving(self.exprs(), id, count));
+                let site = self.site(span);
+                self.emit(Stmt::Sync { scope: SyncScope::Block, memory, among, site });
+            }
+            Step::Arrive => {
+                let reason = "`bar.arrive`, which waits for nobody, is not taken to order anything".to_owned();
+                self.unsupported_call(span, reason, Vec::new());
             }
             Step::Fence(order, scope) => self.ptx_fence(order, scope, span),
             Step::Access { touch, operand, offset, bytes } => {
@@ -169,6 +182,49 @@ impl Pass<'_> {
     }
 }
 
+impl Pass<'_> {
+    /// The value of an operand.
+    fn number(&mut self, operand: Operand, inputs: &[Value], outputs: usize) -> ExprId {
+        let given = match operand {
+            Operand::Number(number) => return self.exprs().int(i128::from(number), ScalarType::U32),
+            Operand::Input(operand) => operand.checked_sub(outputs).and_then(|at| inputs.get(at)),
+        };
+        match given {
+            Some(Value::Scalar(value)) => *value,
+            _ => self.exprs().opaque("operand of inline assembly", ScalarType::U32),
+        }
+    }
+}
+
+/// A number in the text, or an operand of the statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operand {
+    Number(u32),
+    Input(usize),
+}
+
+impl Operand {
+    fn of(text: &str) -> Option<Operand> {
+        let text = text.trim();
+        match text.strip_prefix('%') {
+            Some(operand) => operand.parse().ok().map(Operand::Input),
+            None => text.parse().ok().map(Operand::Number),
+        }
+    }
+}
+
+/// `bar.sync`, after the operands are known: of barrier 0 and the whole block, or of a number of threads.
+fn barrier(operands: &str) -> Option<Step> {
+    let mut operands = operands.split(',');
+    let id = Operand::of(operands.next()?)?;
+    match (operands.next().map(Operand::of), operands.next()) {
+        // Whichever barrier it is, all threads of the block meet there.
+        (None, _) => Some(Step::Barrier),
+        (Some(Some(count)), None) => Some(Step::Named { id, count }),
+        _ => None,
+    }
+}
+
 /// An instruction that does more than compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -176,6 +232,10 @@ enum Step {
     Barrier,
     /// A fence.
     Fence(MemoryOrder, SyncScope),
+    /// So many threads meet at a barrier.
+    Named { id: Operand, count: Operand },
+    /// A thread says that it has come to a barrier, and goes on.
+    Arrive,
     /// An access at the address in an operand, so many bytes further on.
     Access { touch: Touch, operand: usize, offset: i32, bytes: u32 },
 }
@@ -192,10 +252,22 @@ fn steps(text: &str) -> Option<Vec<Step>> {
         match parts.next().unwrap_or("") {
             "" if line.is_empty() || line.starts_with(".reg") => {}
             opcode if HARMLESS.contains(&opcode) => {}
-            "bar" | "barrier" if matches!(name, "bar.sync" | "barrier.sync" | "barrier.sync.aligned") => {
-                steps.push((operands.trim() == "0").then_some(Step::Barrier)?);
-            }
             "membar" | "fence" => steps.extend(of_ptx(name).map(|(order, scope)| Step::Fence(order, scope))),
+            "bar" | "barrier" => match name {
+                "bar.sync"
+                | "barrier.sync"
+                | "barrier.sync.aligned"
+                | "bar.cta.sync"
+                | "barrier.cta.sync"
+                | "barrier.cta.sync.aligned" => steps.push(barrier(operands)?),
+                "bar.arrive"
+                | "barrier.arrive"
+                | "barrier.arrive.aligned"
+                | "bar.cta.arrive"
+                | "barrier.cta.arrive"
+                | "barrier.cta.arrive.aligned" => steps.push(Step::Arrive),
+                _ => return None,
+            },
             "ld" => steps.push(access(Touch::Read, parts, operands.rsplit_once('[')?.1)?),
             "st" => steps.push(access(Touch::Write, parts, operands.split_once('[')?.1)?),
             _ => return None,
@@ -272,14 +344,17 @@ mod tests {
     fn plain_accesses_and_the_barrier_of_the_block_are_understood() {
         let access = |touch, operand, offset, bytes| Step::Access { touch, operand, offset, bytes };
         assert_eq!(steps("bar.sync 0;"), Some(vec![Step::Barrier]));
+        assert_eq!(steps("barrier.sync 1;"), Some(vec![Step::Barrier]));
+        let (id, count) = (Operand::Number(1), Operand::Input(0));
+        assert_eq!(steps("bar.sync 1, %0;"), Some(vec![Step::Named { id, count }]));
+        assert_eq!(steps("bar.arrive 1, 64;"), Some(vec![Step::Arrive]));
         assert_eq!(steps("ld.global.nc.f32 %0, [%1];"), Some(vec![access(Touch::Read, 1, 0, 4)]));
         let vector = "{ .reg .b32 a; ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4 + 16]; }";
         assert_eq!(steps(vector), Some(vec![access(Touch::Read, 4, 16, 16)]));
         assert_eq!(steps("mov.u32 %0, 1;\\n\\tst.global.u64 [%1], %0;"), Some(vec![access(Touch::Write, 1, 0, 8)]));
         for text in [
-            "bar.sync 1;",
-            "bar.sync 0, 64;",
-            "bar.arrive 0;",
+            "bar.red.popc.u32 %0, 0, p;",
+            "bar.sync name, 64;",
             "@p st.shared.u32 [%0], 1;",
             "ld.acquire.gpu.u32 %0, [%1];",
             "ld.global.u32 %0, [addr];",

@@ -7,14 +7,10 @@ use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::{Builtin, Claim, Formula, WorkItem};
 use crate::calculus::{
-    AtomicOp, Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncMemory,
-    SyncScope, UnaryOp,
+    AtomicOp, Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, UnaryOp,
 };
 use crate::resolve::program::{Expr, TypeId};
-use crate::source::{Language, Span};
-
-/// The mask of `__syncwarp` that names every thread.
-const WHOLE_WARP: i128 = 0xffff_ffff;
+use crate::source::Span;
 
 /// Whether anything looks at the value of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +34,7 @@ impl Pass<'_> {
             Builtin::MulAdd => self.arithmetic(&[BinaryOp::Mul, BinaryOp::Add], args, call),
             Builtin::WorkItem(item) => self.work_item(*item, args, call),
             Builtin::Barrier { scope, memory } => self.barrier(*scope, *memory, args, span),
+            Builtin::TileBarrier(threads) => self.tile_barrier(*threads, args, span),
             Builtin::Fence(call) => self.fence(*call, args, span),
             Builtin::Hint => self.ignore(args),
             Builtin::Atomic { op, order, scope } => {
@@ -73,6 +70,11 @@ impl Pass<'_> {
                 self.formula(Formula::Both, (name, args), call)
             }
             Builtin::Specified => self.specified(name, args, span),
+            Builtin::Schedule if name == "__activemask" => self.threads_together(name, args, call),
+            Builtin::Unmodelled { touches_memory: false, .. } if name == "coalesced_threads" => {
+                self.threads_together(name, args, call)
+            }
+            Builtin::Unmodelled { .. } if matches!(name, "__ballot_sync" | "__ballot") => self.votes(name, args, call),
             Builtin::Schedule => {
                 self.ignore(args);
                 self.unknown_value(call.ty, &HavocReason::Schedule(name.to_owned()), span)
@@ -110,7 +112,7 @@ impl Pass<'_> {
         }
     }
 
-    fn ignore(&mut self, args: &[Expr]) -> Value {
+    pub(super) fn ignore(&mut self, args: &[Expr]) -> Value {
         for arg in args {
             self.value(arg);
         }
@@ -200,32 +202,6 @@ impl Pass<'_> {
             _ => value,
         };
         self.fit_value(Value::Scalar(result), call.ty)
-    }
-
-    fn barrier(&mut self, scope: SyncScope, memory: Option<SyncMemory>, args: &[Expr], span: Span) -> Value {
-        let mut flags = None;
-        for (index, arg) in args.iter().enumerate() {
-            let value = self.value(arg);
-            if let (0, Value::Scalar(expr)) = (index, value) {
-                flags = self.kernel.exprs.as_int(expr);
-            }
-        }
-        let memory = match (memory, flags) {
-            (Some(memory), _) => memory,
-            (None, Some(flags)) => SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0, ..SyncMemory::NONE },
-            (None, None) => {
-                self.unsupported(span, "barrier whose flags are not a constant".to_owned());
-                return Value::Void;
-            }
-        };
-        let names_threads = scope == SyncScope::Warp && self.program.language == Language::Cuda && !args.is_empty();
-        if names_threads && flags.map(|mask| mask & WHOLE_WARP) != Some(WHOLE_WARP) {
-            self.unsupported(span, "barrier of some threads of a warp".to_owned());
-            return Value::Void;
-        }
-        let site = self.site(span);
-        self.emit(Stmt::Sync { scope, memory, site });
-        Value::Void
     }
 
     fn assertion(&mut self, args: &[Expr], span: Span) -> Value {

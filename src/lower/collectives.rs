@@ -11,7 +11,7 @@ use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::collectives::Group;
 use crate::calculus::{
-    Access, ArrayId, AtomicOp, HavocReason, MemoryOrder, ScalarType, Space, Stmt, SyncMemory, SyncScope,
+    Access, Among, ArrayId, AtomicOp, HavocReason, MemoryOrder, ScalarType, Space, Stmt, SyncMemory, SyncScope,
 };
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::Span;
@@ -96,7 +96,7 @@ impl Pass<'_> {
         });
         self.emit_if(does, writes, Vec::new());
         let site = self.site(span);
-        self.emit(Stmt::Sync { scope, memory: SyncMemory::only(storage.array), site });
+        self.emit(Stmt::Sync { scope, memory: SyncMemory::only(storage.array), among: Among::All, site });
         let (reads, ()) = self.captured(|pass| {
             let access = access(pass);
             let carrier = ScalarType::Opaque { bytes: u16::try_from(access.bytes).unwrap_or(u16::MAX) };

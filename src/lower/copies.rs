@@ -20,7 +20,7 @@ use super::value::{Base, Pointer, Value};
 use crate::builtins::Copying;
 use crate::builtins::collectives::Group;
 use crate::calculus::{
-    Access, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, GeometryVar, HavocReason, MemoryOrder,
+    Access, Among, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, GeometryVar, HavocReason, MemoryOrder,
     SAME_BLOCK, ScalarType, SiteId, Space, Stmt, SyncMemory, SyncScope, VarId,
 };
 use crate::resolve::program::Expr;
@@ -236,7 +236,7 @@ impl Pass<'_> {
     /// All threads of the group meet, and each may touch every byte.
     fn copy_together(&mut self, group: Group, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
         let site = self.site(span);
-        self.emit(Stmt::Sync { scope: scope_of(group), memory: SyncMemory::LIBRARY, site });
+        self.emit(Stmt::Sync { scope: scope_of(group), memory: SyncMemory::LIBRARY, among: Among::All, site });
         let reason = HavocReason::Other("which thread copies which byte".to_owned());
         let does = self.havoc(ScalarType::Bool, reason, span);
         let (block, ()) = self.captured(|pass| {
@@ -275,7 +275,7 @@ impl Pass<'_> {
         }
         for memory in memories {
             let site = self.site(span);
-            self.emit(Stmt::Sync { scope: scope_of(group), memory, site });
+            self.emit(Stmt::Sync { scope: scope_of(group), memory, among: Among::All, site });
         }
         self.copies.pending = pending;
     }

@@ -412,7 +412,8 @@ fn each_expr(stmts: &[Calculus], visit: &mut impl FnMut(ExprId)) {
                 stack.extend(body);
             }
             Calculus::Assume { cond, .. } | Calculus::Assert { cond, .. } => visit(*cond),
-            Calculus::Sync { .. } | Calculus::Fence { .. } | Calculus::Havoc { .. } => {}
+            Calculus::Sync { among, .. } => among.named().into_iter().for_each(&mut *visit),
+            Calculus::Fence { .. } | Calculus::Havoc { .. } => {}
         }
     }
 }

@@ -8,6 +8,7 @@ use super::logs::{self, Log};
 use super::own_order;
 use super::scan::Scans;
 use super::value::{Base, Pointer};
+use super::{masks, named};
 use crate::arena::{Handle, SideTable};
 use crate::calculus::{
     ArrayId, ExprId, Exprs, HavocReason, Kernel, ScalarType, Site, SiteId, Stmt, Unsupported, VarId, Variable,
@@ -79,6 +80,8 @@ pub(super) struct Pass<'p> {
     pub(super) addresses: FxHashMap<ExprId, TargetId>,
     /// The memory behind handles of surfaces.
     pub(super) surfaces: FxHashMap<ExprId, ArrayId>,
+    /// Variables that hold masks of threads as they come from votes.
+    pub(super) masks: FxHashMap<VarId, masks::Source>,
     /// Memory that the thread has allocated.
     pub(super) allocated: FxHashSet<TargetId>,
     /// Arrays of which nothing is known that they hold.
@@ -120,6 +123,7 @@ impl<'p> Pass<'p> {
             anywhere: FxHashMap::default(),
             addresses: FxHashMap::default(),
             surfaces: FxHashMap::default(),
+            masks: FxHashMap::default(),
             allocated: FxHashSet::default(),
             forgotten: FxHashSet::default(),
             blocks: vec![Vec::new()],
@@ -155,6 +159,8 @@ impl<'p> Pass<'p> {
         own_order::limit(&mut self.kernel, &self.begun.sites);
         self.report_mixed_units();
         logs::keep(&mut self.kernel, &self.logs);
+        named::name(&mut self.kernel);
+        masks::name(&mut self.kernel, &self.masks);
         self.kernel
     }
 

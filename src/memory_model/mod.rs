@@ -9,6 +9,7 @@
 pub mod clocks;
 pub mod fences;
 pub mod litmus;
+pub mod met;
 pub mod passed;
 
 use crate::calculus::ArrayId;

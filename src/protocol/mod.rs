@@ -28,7 +28,7 @@ mod tests;
 
 use crate::arena::{Arena, Handle, SideTable};
 use crate::calculus::{
-    Array, ArrayId, Basis, BinaryOp, Claimed, Expr, ExprId, Exprs, GeometryFacts, HavocReason, MemoryOrder, OTHER,
+    Among, Array, ArrayId, Basis, BinaryOp, Claimed, Expr, ExprId, Exprs, GeometryFacts, HavocReason, MemoryOrder, OTHER,
     Param, SAME_BLOCK, Site, SiteId, SyncMemory, SyncScope, Unsupported, VarId, Variable,
 };
 use crate::memory_model::{AccessKind, Level};
@@ -236,6 +236,8 @@ pub struct Sync {
     pub scope: SyncScope,
     /// Memory that it orders.
     pub memory: SyncMemory,
+    /// For which threads of its scope it is; what names them is the last of the guards.
+    pub among: Among,
     /// All conditions on the way from the entry, in order.
     pub guards: Vec<Guard>,
     /// The loops around it, outermost first.

@@ -218,6 +218,8 @@ pub struct Divergence {
     pub other: Option<SiteId>,
     /// Whether the second thread ended by `return`.
     pub returned: bool,
+    /// Whether the barrier is not for the first thread; then the second one is the same.
+    pub unnamed: bool,
     /// The witness: the thread that waits and the one that does not.
     pub witness: Witness,
 }

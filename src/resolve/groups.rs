@@ -18,6 +18,8 @@ enum Group {
     Grid,
     /// A tile of so many neighbouring threads of a block.
     Tile(i128),
+    /// Threads of a warp that happen to run together.
+    Coalesced,
     /// Threads that the schedule or a type that is not known decides.
     Other,
 }
@@ -32,7 +34,8 @@ impl<'u> Resolver<'u> {
         Some(match short {
             "thread_block" => Group::Block,
             "grid_group" => Group::Grid,
-            "thread_group" | "coalesced_group" | "multi_grid_group" | "cluster_group" => Group::Other,
+            "coalesced_group" => Group::Coalesced,
+            "thread_group" | "multi_grid_group" | "cluster_group" => Group::Other,
             _ => {
                 let size = short.strip_prefix("thread_block_tile")?;
                 let size = size.strip_prefix('<').and_then(|size| size.strip_suffix('>'));
@@ -49,7 +52,7 @@ impl<'u> Resolver<'u> {
     pub(super) fn group_method(&mut self, object: &Expr, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
         let group = self.group(object)?;
         let result = match (group, name) {
-            (_, "sync" | "barrier_wait" | "barrier_arrive") => self.group_barrier(group, name, span),
+            (_, "sync" | "barrier_wait" | "barrier_arrive") => self.group_barrier(group, object, name, span),
             (Group::Block, "thread_rank") => self.block_rank(span),
             (Group::Block, "size" | "num_threads") => self.product(GeometryVar::BlockDim, span),
             (Group::Block, "thread_index") => self.ids(GeometryVar::ThreadIdx, span),
@@ -169,15 +172,24 @@ impl<'u> Resolver<'u> {
     }
 
     /// The barrier of a group.
-    fn group_barrier(&mut self, group: Group, name: &str, span: Span) -> Expr {
+    fn group_barrier(&mut self, group: Group, object: &Expr, name: &str, span: Span) -> Expr {
         let memory = Some(SyncMemory::BOTH);
-        let scope = match group {
-            Group::Block if name == "sync" => SyncScope::Block,
-            Group::Grid if name == "sync" => SyncScope::Grid,
-            Group::Tile(32) if name == "sync" => SyncScope::Warp,
-            _ => return self.unmodelled_call("barrier of a group of threads", true, name, &[], self.common.void, span),
+        let of = |scope| Builtin::Barrier { scope, memory };
+        let (builtin, args) = match group {
+            _ if name != "sync" => {
+                return self.unmodelled_call("half a barrier of a group", true, name, &[], self.common.void, span);
+            }
+            Group::Block => (of(SyncScope::Block), Vec::new()),
+            Group::Grid => (of(SyncScope::Grid), Vec::new()),
+            Group::Tile(size) => (Builtin::TileBarrier(u32::try_from(size).unwrap_or(u32::MAX)), Vec::new()),
+            // The group stands for the mask of its threads.
+            Group::Coalesced => (of(SyncScope::Warp), vec![self.load(object.clone())]),
+            Group::Other => {
+                let reason = "barrier of a group whose threads are not known before it runs";
+                return self.unmodelled_call(reason, true, name, &[], self.common.void, span);
+            }
         };
-        expr(ExprKind::Builtin(Builtin::Barrier { scope, memory }, name.to_owned(), Vec::new()), self.common.void, span)
+        expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.common.void, span)
     }
 
     /// A call that is known and not modelled.

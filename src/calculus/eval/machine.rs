@@ -196,7 +196,9 @@ impl<S: Sink> Machine<'_, S> {
                         return Stop::Sync(*sync);
                     }
                     // Nobody knows whether the thread waits here, so nothing after it is certain.
-                    self.doubt(thread);
+                    if !program.syncs[*sync as usize].among.is_in_step() {
+                        self.doubt(thread);
+                    }
                 }
                 Instruction::Fence { fence } => {
                     let certain = thread.speculation.is_empty() && !thread.inexact;

@@ -27,12 +27,16 @@
 //!   ended, it is reported and the others go on.
 //! - A warp is 32 threads of consecutive linear index. A warp sync likewise; threads that have ended count
 //!   as arrived. A cluster sync works as one of the block. A grid sync waits for all blocks that are run.
+//! - A sync that is for some threads of its scope, or for groups of them, is met when those have arrived that have not
+//!   ended; a thread that it is not for and that arrives is a divergence. Lock-step ([`super::Among::InStep`]) lets those
+//!   go on together that stand where the program is least far, and waits for nobody.
 //! - A sync orders the memory that it names, no other.
 //!
 //! Deliberately absent: interleavings within a phase (a read sees its own thread's writes and those of
-//! earlier phases; atomics act at once, in the order of threads), lock-step execution, time.
+//! earlier phases; atomics act at once, in the order of threads), lock-step that no statement asks for, time.
 
 mod chosen;
+mod groups;
 mod history;
 mod machine;
 mod memory;
@@ -152,6 +156,8 @@ pub struct Stamp {
     pub block: u32,
     /// Syncs of grid scope: likewise for different blocks.
     pub grid: u32,
+    /// Meetings of some threads of the block, whoever they are, of which the sink is told: see [`Sink::met`].
+    pub met: u32,
 }
 
 /// A thread of a run.
@@ -213,6 +219,9 @@ pub trait Sink {
     /// A barrier of this scope and memory that all threads of a block that have not ended passed together.
     fn sync(&mut self, _block: u32, _scope: SyncScope, _memory: SyncMemory) {}
 
+    /// Some threads of a block met at a barrier that was for them alone, as the next such meeting of the block.
+    fn met(&mut self, _block: u32, _threads: &[u32]) {}
+
     /// Whether more accesses are wanted; the run ends at the first answer that none is, as if its budget were spent.
     fn wants_more(&self) -> bool {
         true
@@ -228,6 +237,8 @@ pub struct Divergence {
     pub other: Option<SiteId>,
     /// Whether the second thread ended by `return`.
     pub returned: bool,
+    /// Whether the barrier is not for the first thread.
+    pub unnamed: bool,
     /// The two threads.
     pub threads: [ThreadId; 2],
     /// Number of block syncs before.

@@ -7,8 +7,8 @@
 use super::Fence;
 use crate::arena::SideTable;
 use crate::calculus::{
-    Access, ArrayId, AtomicOp, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, HavocReason, Kernel, MemoryOrder,
-    ScalarType, SiteId, Space, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
+    Access, Among, ArrayId, AtomicOp, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, HavocReason, Kernel,
+    MemoryOrder, ScalarType, SiteId, Space, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
 };
 use rustc_hash::FxHashMap;
 
@@ -143,6 +143,7 @@ pub(super) struct SyncShape {
     pub(super) site: SiteId,
     pub(super) scope: SyncScope,
     pub(super) memory: SyncMemory,
+    pub(super) among: Among,
 }
 
 #[derive(Clone, Debug)]
@@ -193,8 +194,12 @@ pub struct Program {
     pub(super) loops: Vec<LoopShape>,
     pub(super) claims: Vec<SiteId>,
     pub(super) relations: Vec<Relation>,
-    /// What relations are made of; empty if there are none.
+    /// What relations and names of threads are made of; empty if there are none.
     pub(super) conditions: Exprs,
+    /// Whether some barrier is for some threads of its scope, or for groups of them.
+    pub(super) has_groups: bool,
+    /// How many threads run in lock-step, if any do.
+    pub(super) step: Option<u32>,
     /// Turns of loops that are counted.
     pub(super) slots: u32,
     pub(super) arrays: Vec<ArrayShape>,
@@ -318,6 +323,12 @@ impl<'a> Compiler<'a> {
         own_syncs.sort_unstable();
         own_syncs.dedup();
         own_syncs.truncate(MEMORIES - 2);
+        let has_groups = self.syncs.iter().any(|sync| matches!(sync.among, Among::Named(_) | Among::Tiles(_)));
+        let step = self.syncs.iter().find_map(|sync| match sync.among {
+            Among::InStep(threads) => Some(threads),
+            _ => None,
+        });
+        let needs_conditions = !self.relations.is_empty() || self.syncs.iter().any(|sync| sync.among.named().is_some());
         let memory = |id: ArrayId, space: Space| match own_syncs.iter().position(|&own| own == id) {
             Some(own) => 2 + own,
             None => usize::from(space != Space::Shared),
@@ -346,7 +357,9 @@ impl<'a> Compiler<'a> {
             fences: self.fences,
             loops: self.loops,
             claims: self.claims,
-            conditions: if self.relations.is_empty() { Exprs::new() } else { kernel.exprs.clone() },
+            conditions: if needs_conditions { kernel.exprs.clone() } else { Exprs::new() },
+            has_groups,
+            step,
             relations: self.relations,
             slots: self.slots,
         }
@@ -499,8 +512,8 @@ impl<'a> Compiler<'a> {
             Stmt::If { cond, then, otherwise } => self.branch(*cond, then, otherwise),
             Stmt::For(counted) => self.counted(counted),
             Stmt::Loop { test, body, .. } => self.looped(*test, body),
-            Stmt::Sync { scope, memory, site } => {
-                self.syncs.push(SyncShape { site: *site, scope: *scope, memory: *memory });
+            Stmt::Sync { scope, memory, among, site } => {
+                self.syncs.push(SyncShape { site: *site, scope: *scope, memory: *memory, among: *among });
                 let sync = self.syncs.len() as u32 - 1;
                 self.emit(Instruction::Sync { sync });
             }

@@ -35,6 +35,13 @@ pub(super) enum Answer {
     Fails((ThreadId, Vec<Value>)),
 }
 
+/// The value of a condition of one thread, given everything that it may mention.
+pub(super) fn value(program: &Program, cond: ExprId, leaves: Vec<Value>) -> Value {
+    let thread = Visit { thread: ThreadId { block: 0, thread: 0 }, turns: Vec::new(), leaves };
+    let mut values = Values { program, sides: [&thread, &thread], known: FxHashMap::default() };
+    values.of(cond, 0, DEPTH)
+}
+
 /// A thread gets to the condition, `certain` if that is sure.
 pub(super) fn meet<S>(
     machine: &mut Machine<'_, S>,

@@ -137,7 +137,7 @@ fn run_together<S: Sink>(machine: &mut Machine<'_, S>, ids: &[[u32; 3]]) -> bool
     }
 }
 
-fn is_ordered(program: &Program, memory: SyncMemory, array: crate::calculus::ArrayId) -> bool {
+pub(super) fn is_ordered(program: &Program, memory: SyncMemory, array: crate::calculus::ArrayId) -> bool {
     if memory.array == Some(array) {
         return true;
     }
@@ -159,16 +159,16 @@ enum Outcome {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
+pub(super) enum Status {
     Ready,
     Waiting(u32),
     Ended,
 }
 
 /// Syncs passed, by the memory that they order: shared, global, and each array that has syncs of its own.
-type Passed = [u32; MEMORIES];
+pub(super) type Passed = [u32; MEMORIES];
 
-fn count(program: &Program, passed: &mut Passed, memory: SyncMemory) {
+pub(super) fn count(program: &Program, passed: &mut Passed, memory: SyncMemory) {
     passed[0] += u32::from(memory.shared);
     passed[1] += u32::from(memory.global);
     for (own, &array) in passed[2..].iter_mut().zip(&program.own_syncs) {
@@ -176,21 +176,23 @@ fn count(program: &Program, passed: &mut Passed, memory: SyncMemory) {
     }
 }
 
-struct Block {
-    index: u32,
+pub(super) struct Block {
+    pub(super) index: u32,
     id: [u32; 3],
-    extents: [u32; 3],
+    pub(super) extents: [u32; 3],
     threads: Vec<ThreadState>,
-    status: Vec<Status>,
+    pub(super) status: Vec<Status>,
     /// Variables of all threads, one after the other.
     variables: Vec<Value>,
     width: usize,
-    warps: Vec<Passed>,
+    pub(super) warps: Vec<Passed>,
     passed: Passed,
     grid: Passed,
     phase: u32,
+    /// Meetings of some of its threads.
+    pub(super) met: u32,
     /// Nobody knows whether all threads get past the barriers before.
-    doubt: bool,
+    pub(super) doubt: bool,
 }
 
 impl Block {
@@ -217,6 +219,7 @@ impl Block {
             passed: [0; MEMORIES],
             grid: [0; MEMORIES],
             phase: 0,
+            met: 0,
             doubt: false,
         }
     }
@@ -228,7 +231,7 @@ impl Block {
             if !self.run_ready_threads(machine) {
                 return Outcome::Aborted;
             }
-            if self.release_warps(machine) {
+            if self.release_in_step(machine) || self.release_groups(machine) || self.release_stuck_warps(machine) {
                 continue;
             }
             let Some(first) = self.status.iter().position(|status| *status != Status::Ended) else {
@@ -242,7 +245,15 @@ impl Block {
                 self.report(machine, sync, first, other);
             }
             let shape = machine.program.syncs[sync as usize];
+            if apart.or(ended).is_none() && shape.among.named().is_some() {
+                // Some of those that it is not for are there, and nobody else.
+                self.report(machine, sync, first, first);
+            }
             match apart {
+                _ if shape.among.named().is_some() => {
+                    self.doubt = true;
+                    self.release_block(machine, SyncMemory::BOTH);
+                }
                 Some(_) => {
                     self.doubt = true;
                     self.release_block(machine, SyncMemory::BOTH);
@@ -266,6 +277,7 @@ impl Block {
             warp: self.warps[warp][memory],
             block: self.passed[memory],
             grid: self.grid[memory],
+            met: self.met,
         })
     }
 
@@ -305,35 +317,7 @@ impl Block {
         true
     }
 
-    /// Lets warps go on whose threads wait at a warp sync; whether there were any.
-    fn release_warps<S>(&mut self, machine: &mut Machine<'_, S>) -> bool {
-        let mut released = false;
-        for warp in 0..self.warps.len() {
-            let first = warp * WARP as usize;
-            let members = first..(first + WARP as usize).min(self.threads.len());
-            let shape = |status: &Status| match status {
-                Status::Waiting(sync) => Some((*sync, machine.program.syncs[*sync as usize])),
-                _ => None,
-            };
-            let at_warp_sync = members.clone().find_map(|thread| {
-                shape(&self.status[thread])
-                    .filter(|(_, shape)| shape.scope == SyncScope::Warp)
-                    .map(|found| (thread, found))
-            });
-            let Some((waiting, (sync, shape))) = at_warp_sync else { continue };
-            let apart =
-                members.clone().find(|&thread| matches!(self.status[thread], Status::Waiting(other) if other != sync));
-            if let Some(other) = apart {
-                self.report(machine, sync, waiting, other);
-                self.doubt = true;
-            }
-            released = true;
-            self.release_warp(machine, warp, shape, members);
-        }
-        released
-    }
-
-    fn release_warp<S>(
+    pub(super) fn release_warp<S>(
         &mut self,
         machine: &mut Machine<'_, S>,
         warp: usize,
@@ -351,6 +335,7 @@ impl Block {
             // Threads of the warp that wait for the block go on waiting.
             if let Status::Waiting(sync) = self.status[thread]
                 && program.syncs[sync as usize].scope == SyncScope::Warp
+                && !program.syncs[sync as usize].among.is_in_step()
             {
                 self.status[thread] = Status::Ready;
             }
@@ -384,12 +369,12 @@ impl Block {
         }
     }
 
-    fn report<S>(&self, machine: &mut Machine<'_, S>, sync: u32, waiting: usize, other: usize) {
+    pub(super) fn report<S>(&self, machine: &mut Machine<'_, S>, sync: u32, waiting: usize, other: usize) {
         let id = |thread: usize| ThreadId { block: self.index, thread: thread as u32 };
         report_divergence(machine, sync, (id(waiting), self, waiting), (id(other), self, other));
     }
 
-    fn locals(&self, thread: usize) -> &[Value] {
+    pub(super) fn locals(&self, thread: usize) -> &[Value] {
         &self.variables[thread * self.width..(thread + 1) * self.width]
     }
 }
@@ -413,7 +398,9 @@ fn report_divergence<S>(
         Status::Waiting(sync) => Some(site(sync)),
         _ => None,
     };
-    let known = |seen: &Divergence| seen.sync == site(sync) && seen.other == other_site;
+    let unnamed = waiting == other;
+    let other_site = other_site.filter(|_| !unnamed);
+    let known = |seen: &Divergence| seen.sync == site(sync) && seen.other == other_site && seen.unnamed == unnamed;
     if machine.run.divergences.iter().any(known) {
         return;
     }
@@ -422,6 +409,7 @@ fn report_divergence<S>(
         sync: site(sync),
         other: other_site,
         returned: returned && other_site.is_none(),
+        unnamed,
         threads: [waiting, other],
         phase: home.phase,
         locals: [home.locals(waiting_index).to_vec(), other_home.locals(other_index).to_vec()],

@@ -31,6 +31,9 @@
 //!   certainly executes is executed by the other one too, once it reaches the loop, since loops around
 //!   ordering syncs run equally often in all threads that reach them.
 //!
+//! A sync that is for some threads of its scope, or for groups of them, is never certain in this sense: whom it is for
+//! is a guard like any other.
+//!
 //! All other instances are handed out as circumstances. An instance is *executed* by a thread if its guards
 //! hold there, and the turn exists: [`Turn::BeforeSecond`] needs a turn before; [`Turn::AfterFirst`] needs that
 //! the loop goes on after the turn of the first access (likewise with first and second exchanged), which for loops that end by `break` is more than the
@@ -210,7 +213,8 @@ impl Intervals {
     }
 
     fn is_certain(&self, case: &certain::Case<'_>, instance: &SyncInstance) -> bool {
-        self.places.get(instance.sync).is_some_and(|sync| certain::both_execute(case, sync, instance))
+        let sync = self.places.get(instance.sync);
+        sync.is_some_and(|sync| sync.is_for_all && certain::both_execute(case, sync, instance))
     }
 }
 

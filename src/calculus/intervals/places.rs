@@ -20,6 +20,8 @@ pub(super) struct Place {
     pub(super) order: u32,
     /// What is around it, outermost first.
     pub(super) around: Vec<Around>,
+    /// Whether it is a sync that orders all threads of its scope that execute it.
+    pub(super) is_for_all: bool,
 }
 
 impl Place {
@@ -67,13 +69,13 @@ impl Places {
                 }
                 continue;
             };
-            let (site, is_sync) = match statement {
+            let (site, sync) = match statement {
                 Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => {
-                    (access.site, false)
+                    (access.site, None)
                 }
-                Stmt::Sync { site, .. } => (*site, true),
+                Stmt::Sync { among, site, .. } => (*site, Some(among)),
                 // A fence stands somewhere, as an access does.
-                Stmt::Fence { site, .. } => (*site, false),
+                Stmt::Fence { site, .. } => (*site, None),
                 Stmt::If { then, otherwise, .. } => {
                     arms += 2;
                     entered.push((otherwise, Around::Arm(arms - 1), pending.len()));
@@ -93,8 +95,9 @@ impl Places {
                 }
                 _ => continue,
             };
-            places.by_site.insert(site, Place { site, order, around: around.clone() });
-            if is_sync {
+            let is_for_all = sync.is_some_and(|among| among.named().is_none() && among.tile().is_none());
+            places.by_site.insert(site, Place { site, order, around: around.clone(), is_for_all });
+            if sync.is_some() {
                 places.syncs.push(site);
             }
             order += 1;

@@ -2,8 +2,8 @@
 
 use super::{Relation, Turn, analyze};
 use crate::calculus::{
-    Access, Array, BinaryOp, ExprId, For, Kernel, ScalarType, Site, SiteId, Space, Step, Stmt, SyncMemory, SyncScope,
-    VarId, Variable,
+    Access, Among, Array, BinaryOp, ExprId, For, Kernel, ScalarType, Site, SiteId, Space, Step, Stmt, SyncMemory,
+    SyncScope, VarId, Variable,
 };
 use std::iter::Peekable;
 use std::str::Chars;
@@ -50,7 +50,7 @@ impl Parser<'_> {
         match letter {
             'S' | 'T' => {
                 let memory = SyncMemory::BOTH;
-                Stmt::Sync { scope: SyncScope::Block, memory, site }
+                Stmt::Sync { scope: SyncScope::Block, memory, among: Among::All, site }
             }
             'L' | 'M' => {
                 self.text.next();

@@ -2,7 +2,7 @@
 
 use super::expressions::{Names, Printer};
 use super::words::{
-    ATOMICS, BASES, CLAIMED, INFIX, ORDERS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word,
+    ATOMICS, BASES, CLAIMED, INFIX, ORDERS, SCOPES, SPACES, among_text, distinct, is_plain_name, quoted, type_text, word,
 };
 use crate::calculus::{
     Access, Array, ArrayId, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt, SyncMemory, Test,
@@ -60,7 +60,8 @@ fn collect_roots(body: &[Stmt], roots: &mut Vec<ExprId>) {
                 collect_roots(body, roots);
             }
             Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => roots.push(*cond),
-            Stmt::Sync { .. } | Stmt::Fence { .. } | Stmt::Havoc { .. } => {}
+            Stmt::Sync { among, .. } => roots.extend(among.named()),
+            Stmt::Fence { .. } | Stmt::Havoc { .. } => {}
         }
     }
 }
@@ -232,9 +233,10 @@ impl<'a> KernelPrinter<'a> {
             Stmt::If { cond, then, otherwise } => return self.branch(*cond, then, otherwise, depth),
             Stmt::For(counted) => return self.counted(counted, depth),
             Stmt::Loop { test, body, site } => return self.looped(*test, body, *site, depth),
-            Stmt::Sync { scope, memory, site } => {
+            Stmt::Sync { scope, memory, among, site } => {
                 let site = self.site(*site);
-                format!("sync {} {}{site}", word(SCOPES, scope), self.memory(*memory))
+                let among = among_text(*among, |cond| self.own(cond, ScalarType::Bool));
+                format!("sync {} {}{among}{site}", word(SCOPES, scope), self.memory(*memory))
             }
             Stmt::Fence { order, scope, memory, site } => {
                 let site = self.site(*site);

@@ -1,6 +1,6 @@
 //! Structural equality of kernels: as if expressions were trees and spans did not exist.
 
-use crate::calculus::{Access, Expr, ExprId, Kernel, Stmt, Test, operands};
+use crate::calculus::{Access, Among, Expr, ExprId, Kernel, Stmt, Test, operands};
 use rustc_hash::FxHashMap;
 
 /// Whether two kernels are equal up to spans and the numbering of expressions.
@@ -100,6 +100,10 @@ impl Comparison<'_> {
             (Stmt::Assert { cond: a, claimed: p, site: x }, Stmt::Assert { cond: b, claimed: q, site: y }) => {
                 x == y && p == q && self.exprs(*a, *b)
             }
+            (
+                Stmt::Sync { scope: x, memory: m, among: Among::Named(a), site: s },
+                Stmt::Sync { scope: y, memory: n, among: Among::Named(b), site: t },
+            ) => (x, m, s) == (y, n, t) && self.exprs(*a, *b),
             (Stmt::Sync { .. }, Stmt::Sync { .. }) | (Stmt::Fence { .. }, Stmt::Fence { .. }) => a == b,
             _ => false,
         }

@@ -1,7 +1,7 @@
 //! The words of the text: one table for the printer and the parser.
 
 use crate::calculus::{
-    AtomicOp, Axis, Basis, BinaryOp, Claimed, GeometryVar, MemoryOrder, ScalarType, Space, SyncScope,
+    Among, AtomicOp, Axis, Basis, BinaryOp, Claimed, ExprId, GeometryVar, MemoryOrder, ScalarType, Space, SyncScope,
 };
 
 /// Words that cannot stand for a name without backquotes: those that may stand where a name may.
@@ -72,6 +72,16 @@ pub(super) const INFIX: &[(&str, BinaryOp, u8)] = &[
 /// The word of `value` in a table.
 pub(crate) fn word<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
     table.iter().find(|(_, entry)| entry == value).map_or("?", |(word, _)| word)
+}
+
+/// `tiles 16 `, for which threads of its scope a barrier is.
+pub(crate) fn among_text(among: Among, condition: impl FnOnce(ExprId) -> String) -> String {
+    match among {
+        Among::All => String::new(),
+        Among::Named(cond) => format!("named {} ", condition(cond)),
+        Among::Tiles(threads) => format!("tiles {threads} "),
+        Among::InStep(threads) => format!("step {threads} "),
+    }
 }
 
 /// The entry of `text` in a table.

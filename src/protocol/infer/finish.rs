@@ -183,6 +183,7 @@ impl<'p> Mover<'p> {
         for (_, sync) in self.from.syncs.iter() {
             let mut sync = sync.clone();
             sync.guards = self.guards(&sync.guards);
+            sync.among = sync.among.with(|cond| self.expr(cond));
             self.to.syncs.push(sync);
         }
         for (_, fence) in self.from.fences.iter() {

@@ -23,7 +23,7 @@ mod state;
 mod tests;
 mod tickets;
 
-use super::{Access, Before, Claim, Fact, Fence, Node, Protocol, Sync, Ticket};
+use super::{Access, Before, Claim, Fact, Fence, Guard, Node, Protocol, Sync, Ticket};
 use crate::calculus::{self, Basis, ExprId, Kernel, Space, Stmt, Unsupported};
 use crate::memory_model::AccessKind;
 use state::{Mode, State};
@@ -60,6 +60,7 @@ fn statements(state: &mut State<'_>, body: &[Stmt]) -> Vec<Node> {
 
 fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
     match statement {
+        Stmt::Let { var, value } if state.names.contains(var) => state.assign_name(*var, *value),
         Stmt::Let { var, value } => {
             let value = state.evaluate(*value);
             state.assign(*var, value);
@@ -85,10 +86,13 @@ fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
         Stmt::If { cond, then, otherwise } => branch(state, *cond, then, otherwise, nodes),
         Stmt::For(each) => loops::execute(state, loops::Head::For(each), &each.body, each.site, nodes),
         Stmt::Loop { test, body, site } => loops::execute(state, loops::Head::Test(*test), body, *site, nodes),
-        Stmt::Sync { scope, memory, site } => {
+        Stmt::Sync { scope, memory, among, site } => {
             if state.mode == Mode::Emit {
-                let (guards, loops) = (state.guards.clone(), state.loops.clone());
-                let sync = Sync { site: *site, scope: *scope, memory: *memory, guards, loops, reasons: Vec::new() };
+                let among = among.with(|cond| state.evaluate_anywhere(cond));
+                let (mut guards, loops) = (state.guards.clone(), state.loops.clone());
+                guards.extend(among.named().map(|cond| Guard { cond, not_returned: false, of_loop: None }));
+                let (site, scope, memory) = (*site, *scope, *memory);
+                let sync = Sync { site, scope, memory, among, guards, loops, reasons: Vec::new() };
                 nodes.push(Node::Sync(state.out.syncs.push(sync)));
             }
         }

@@ -3,11 +3,12 @@
 use super::assigned::Assignments;
 use crate::arena::Handle;
 use crate::calculus::{
-    self, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ScalarType, SiteId, Space, UnaryOp, VarId, Variable,
+    self, Among, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ScalarType, SiteId, Space, Stmt, UnaryOp, VarId,
+    Variable,
 };
 use crate::protocol::{Count, Guard, LoopId, Opaque, OpaqueId, Origin, Protocol, Role, Ticket};
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most distinct subexpressions that the value of a variable may have.
 const MAX_NODES: u32 = 400;
@@ -56,6 +57,8 @@ pub(super) struct State<'k> {
     known: FxHashMap<ExprId, bool>,
     /// The keys of `known`, in the order in which they were added.
     trail: Vec<ExprId>,
+    /// Variables that barriers name their threads by.
+    pub(super) names: FxHashSet<VarId>,
     /// Results of [`State::simplify`] under the current `known`.
     simplified: FxHashMap<ExprId, ExprId>,
     /// What each atomic adds, of those that were emitted; see [`super::tickets`].
@@ -64,6 +67,28 @@ pub(super) struct State<'k> {
     complex: FxHashMap<ExprId, VarId>,
     /// For each expression, a bound from above on its distinct subexpressions.
     sizes: Vec<u32>,
+}
+
+/// The variables that barriers name their threads by.
+fn names(kernel: &Kernel) -> FxHashSet<VarId> {
+    let mut names = FxHashSet::default();
+    let mut stack: Vec<&[Stmt]> = vec![&kernel.body];
+    while let Some(body) = stack.pop() {
+        for stmt in body {
+            match stmt {
+                Stmt::Sync { among: Among::Named(cond), .. } => kernel.exprs.visit(*cond, |_, node| {
+                    if let Expr::Var(var) = node {
+                        names.insert(*var);
+                    }
+                }),
+                Stmt::If { then, otherwise, .. } => stack.extend([then.as_slice(), otherwise]),
+                Stmt::For(each) => stack.push(&each.body),
+                Stmt::Loop { body, .. } => stack.push(body),
+                _ => {}
+            }
+        }
+    }
+    names
 }
 
 impl<'k> State<'k> {
@@ -86,6 +111,7 @@ impl<'k> State<'k> {
             loops: Vec::new(),
             assignments: Assignments::default(),
             known: FxHashMap::default(),
+            names: names(kernel),
             trail: Vec::new(),
             simplified: FxHashMap::default(),
             additions: FxHashMap::default(),
@@ -264,6 +290,25 @@ impl<'k> State<'k> {
             done.insert(id, value);
         }
         self.cap(done[&root])
+    }
+
+    /// The value of a condition in any thread, wherever that is: nothing that is known here is used.
+    pub(super) fn evaluate_anywhere(&mut self, cond: ExprId) -> ExprId {
+        let (known, simplified) = (std::mem::take(&mut self.known), std::mem::take(&mut self.simplified));
+        let value = self.evaluate(cond);
+        (self.known, self.simplified) = (known, simplified);
+        value
+    }
+
+    /// Assigns a variable that says whether a barrier is for this thread: false in those that do not get here.
+    pub(super) fn assign_name(&mut self, var: VarId, value: ExprId) {
+        let mut value = self.evaluate_anywhere(value);
+        for at in (0..self.guards.len()).rev() {
+            let cond = self.guards[at].cond;
+            value = self.out.exprs.and(cond, value);
+        }
+        let value = self.cap(value);
+        self.assign(var, value);
     }
 
     // ---- what is known ----

@@ -2,8 +2,8 @@
 
 use super::infer;
 use crate::calculus::{
-    Access, Array, Axis, BinaryOp, Expr, ExprId, For, GeometryVar, Kernel, Param, ParamId, ScalarType, Site, Space,
-    Step, Stmt, SyncMemory, SyncScope, Test, VarId, Variable,
+    Access, Among, Array, Axis, BinaryOp, Expr, ExprId, For, GeometryVar, Kernel, Param, ParamId, ScalarType, Site,
+    Space, Step, Stmt, SyncMemory, SyncScope, Test, VarId, Variable,
 };
 use crate::protocol::{AccessId, Protocol, ReasonKind};
 
@@ -75,7 +75,7 @@ impl Build {
 
     fn sync(&mut self) -> Stmt {
         let memory = SyncMemory::BOTH;
-        Stmt::Sync { scope: SyncScope::Block, memory, site: self.site() }
+        Stmt::Sync { scope: SyncScope::Block, memory, among: Among::All, site: self.site() }
     }
 
     fn infer(mut self, body: Vec<Stmt>) -> Protocol {

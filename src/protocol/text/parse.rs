@@ -256,11 +256,12 @@ impl Reader<'_> {
     fn sync(&mut self) -> Parsed<Node> {
         let scope = self.parser.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
         let memory = self.parser.sync_memory()?;
+        let among = self.parser.among()?;
         let site = self.parser.site()?;
         let guards = self.when_other()?;
         let reasons = self.exactness()?;
         let loops = self.loops.clone();
-        Ok(Node::Sync(self.out.syncs.push(Sync { site, scope, memory, guards, loops, reasons })))
+        Ok(Node::Sync(self.out.syncs.push(Sync { site, scope, memory, among, guards, loops, reasons })))
     }
 
     fn fence(&mut self) -> Parsed<Node> {

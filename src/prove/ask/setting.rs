@@ -4,6 +4,7 @@
 //! polynomials, and is written apart from it, so that one can be held against the other.
 
 use super::machine::{Machine, Place, PlaceId, sort_of};
+use crate::calculus::eval::WARP;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
 use crate::calculus::{Axis, Basis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic};
@@ -51,20 +52,32 @@ pub(super) fn disagreement<'a>(
         machine.enter_together(id, Relation::Same);
     }
     let values = [0, 1].map(|place| machine.value(question.cond, place));
-    if values[0] == values[1] {
+    let among = protocol.syncs[asked.sync].among;
+    if values[0] == values[1] && !question.names {
         return None;
     }
     machine.launch();
     machine.are_two();
     machine.warps(asked.warps);
-    for place in [0, 1] {
+    if let Some(threads) = among.tile() {
+        let same = machine.in_one_group(threads);
+        machine.facts.push(same);
+    }
+    let fails = machine.terms.not(values[1]);
+    machine.facts.push(fails);
+    // Who is not named may be there alone.
+    for place in if question.names { 1..2 } else { 0..2 } {
         machine.state_facts(place, Spot::Sync(asked.sync), &question.loops, &question.before);
         machine.guards(place, &[], &question.before);
         machine.is_defined(question.cond, place);
+        if let Some(cond) = among.named().filter(|_| !question.names) {
+            machine.holds(cond, place);
+        }
     }
-    machine.relate(&condition::relations_at(protocol, Spot::Sync(asked.sync), (&question.loops, &question.before)));
-    let fails = machine.terms.not(values[1]);
-    machine.facts.extend([values[0], fails]);
+    if !question.names {
+        machine.relate(&condition::relations_at(protocol, Spot::Sync(asked.sync), (&question.loops, &question.before)));
+        machine.facts.push(values[0]);
+    }
     Some(machine)
 }
 
@@ -152,14 +165,19 @@ impl Machine<'_> {
         if warps == Warps::Any {
             return;
         }
-        let [first, second] = Side::BOTH.map(|side| self.warp(side));
-        let same = self.terms.eq(first, second);
+        let same = self.in_one_group(WARP);
         let known = if warps == Warps::Same { same } else { self.terms.not(same) };
         self.facts.push(known);
     }
 
-    /// The number of the warp of a thread. No block is so large that 32 bits could overflow.
-    fn warp(&mut self, side: Side) -> TermId {
+    /// That the two threads are in one aligned group of so many, a power of two.
+    fn in_one_group(&mut self, threads: u32) -> TermId {
+        let [first, second] = Side::BOTH.map(|side| self.group(side, threads));
+        self.terms.eq(first, second)
+    }
+
+    /// The number of the group of a thread. No block is so large that 32 bits could overflow.
+    fn group(&mut self, side: Side, threads: u32) -> TermId {
         let mut number = self.terms.bits(0, 32);
         for axis in [Axis::Z, Axis::Y, Axis::X] {
             let (id, extent) =
@@ -167,7 +185,7 @@ impl Machine<'_> {
             let rows = self.terms.apply(Op::BvMul, vec![number, extent]);
             number = self.terms.apply(Op::BvAdd, vec![rows, id]);
         }
-        let by = self.terms.bits(5, 32);
+        let by = self.terms.bits(i128::from(threads.trailing_zeros()), 32);
         self.terms.apply(Op::BvLshr, vec![number, by])
     }
 
@@ -385,6 +403,10 @@ impl Machine<'_> {
                 let holds = self.value(guard.cond, place);
                 ways.push(self.terms.not(holds));
             }
+        }
+        if let Some(threads) = sync.among.tile() {
+            let same = self.in_one_group(threads);
+            ways.push(self.terms.not(same));
         }
         let ways = self.terms.or(ways);
         self.facts.push(ways);

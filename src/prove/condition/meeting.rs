@@ -39,6 +39,9 @@ fn failures(builder: &mut Builder, pair: &Pair, instance: &SyncInstance) -> Opti
             }
         }
     }
+    if let Some(threads) = sync.among.tile() {
+        alternatives.extend(builder.apart(threads)?);
+    }
     Some(alternatives)
 }
 

@@ -100,16 +100,19 @@ impl Case {
         if pair.level == Level::Grid {
             return self.blocks[0] != self.blocks[1];
         }
-        let [one, other] = self.threads.map(|thread| {
-            let [x, y, _] = self.geometry.block;
-            (thread[0] + x * (thread[1] + y * thread[2])) / WARP
-        });
+        let [one, other] = self.threads.map(|thread| self.number(thread) / WARP);
         self.threads[0] != self.threads[1]
             && match pair.warps {
                 Warps::Any => true,
                 Warps::Same => one == other,
                 Warps::Different => one != other,
             }
+    }
+
+    /// The number of a thread within its block.
+    fn number(&self, thread: [u32; 3]) -> u32 {
+        let [x, y, _] = self.geometry.block;
+        thread[0] + x * (thread[1] + y * thread[2])
     }
 
     fn valuation<'a>(&'a self, builder: &Builder<'a>, side: usize) -> Valuation<'a> {
@@ -159,6 +162,10 @@ impl Case {
             for guard in &sync.guards {
                 both &= is_true(valuation.value(guard.cond))?;
             }
+        }
+        if let Some(threads) = sync.among.tile() {
+            let [one, other] = self.threads.map(|thread| self.number(thread) / threads);
+            both &= one == other;
         }
         Some(both)
     }

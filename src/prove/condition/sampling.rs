@@ -57,6 +57,11 @@ impl Sequence {
     }
 }
 
+/// Rounds without a point after which sizes are drawn from larger ones.
+const FIRST_LARGE: u64 = 4;
+/// Sizes of blocks of whole warps.
+const LARGE_SIZES: [i64; 6] = [32, 64, 96, 128, 256, 512];
+
 struct Drawing<'a> {
     sources: &'a FxHashMap<Atom, &'a Source>,
     columns: Vec<(Atom, Column)>,
@@ -67,6 +72,8 @@ struct Drawing<'a> {
     constants: &'a [i64],
     /// Whether parameters are to exceed ids and counts, for guards that bound many of these.
     spacious: bool,
+    /// Whether sizes are to be those of blocks of several warps, for what is stated of them.
+    large: bool,
     depth: u32,
 }
 
@@ -102,7 +109,7 @@ impl Drawing<'_> {
     fn draw(&mut self, atom: Atom, source: &Source) -> Column {
         let mut column = [0i64; POINTS];
         match source {
-            Source::Size => column.iter_mut().for_each(|value| *value = 1 + self.sequence.below(4)),
+            Source::Size => self.sizes(&mut column),
             Source::Count => self.private(atom, &mut column, |sequence, _| sequence.below(3)),
             Source::Toggle => self.private(atom, &mut column, |sequence, _| sequence.below(2)),
             Source::Below(limit) => {
@@ -134,6 +141,15 @@ impl Drawing<'_> {
             *value = match twin {
                 Some(twin) if self.sequence.below(10) < 7 => twin[point],
                 _ => drawn,
+            };
+        }
+    }
+
+    fn sizes(&mut self, column: &mut Column) {
+        for value in column {
+            *value = match self.sequence.below(4) {
+                draw if self.large && draw > 0 => LARGE_SIZES[self.sequence.below(LARGE_SIZES.len() as i64) as usize],
+                _ => 1 + self.sequence.below(4),
             };
         }
     }
@@ -212,6 +228,7 @@ fn draw_where(builder: &Builder, constants: &[i64], rounds: u64, also: impl Fn(&
             sequence: Sequence(round),
             constants,
             spacious: round >= 2 && round % 2 == 0,
+            large: round >= FIRST_LARGE,
             depth: 0,
         };
         for (atom, _) in &builder.sources {

@@ -4,7 +4,8 @@
 //! the guards before one guard, and of that guard one satisfies it and the other does not. Loop tests are
 //! guards, so trip counts are covered. The threads are interchangeable, so one direction is enough.
 //!
-//! Of a sync of a warp only threads of one warp are asked.
+//! Of a sync of a warp only threads of one warp are asked, of one of smaller groups only threads of one group, and of a
+//! sync that names its threads only those that it names; of the name itself, whether some other thread gets there.
 //!
 //! A guard whose leaves are the same uniform values in both threads needs no condition.
 
@@ -40,6 +41,8 @@ pub(in crate::prove) struct Question {
     pub(in crate::prove) before: Vec<Guard>,
     /// What they may disagree about.
     pub(in crate::prove) cond: ExprId,
+    /// Whether it says for whom the sync is: then nobody for whom it is not may get there.
+    pub(in crate::prove) names: bool,
 }
 
 /// All questions about a sync, and whether some were left out because returned threads release barriers.
@@ -55,7 +58,8 @@ pub(in crate::prove) fn questions(
             released = Some(Assumption::ExitedThreadsReleaseBarriers);
         } else {
             let before = sync.guards[..position].to_vec();
-            questions.push(Question { loops: sync.loops.clone(), before, cond: guard.cond });
+            let names = position + 1 == sync.guards.len() && sync.among.named() == Some(guard.cond);
+            questions.push(Question { loops: sync.loops.clone(), before, cond: guard.cond, names });
         }
     }
     for (depth, &id) in sync.loops.iter().enumerate() {
@@ -63,7 +67,8 @@ pub(in crate::prove) fn questions(
         if protocol.exprs.as_int(around.continues) != Some(1) {
             let mut before = around.guards.clone();
             before.push(Guard { cond: around.guard, not_returned: false, of_loop: Some(id) });
-            questions.push(Question { loops: sync.loops[..=depth].to_vec(), before, cond: around.continues });
+            let loops = sync.loops[..=depth].to_vec();
+            questions.push(Question { loops, before, cond: around.continues, names: false });
         }
     }
     (questions, released)
@@ -128,22 +133,34 @@ fn build<'a>(
     for (depth, &id) in question.loops.iter().enumerate() {
         builder.enter_together(id, Relation::Same, depth).ok_or_else(out_of_range)?;
     }
-    if builder.is_uniform(question.cond, None) {
+    let among = protocol.syncs[asked.sync].among;
+    if !question.names && builder.is_uniform(question.cond, None) {
         return Ok(None);
     }
     builder.launch_bounds().ok_or_else(out_of_range)?;
     builder.coordinates().ok_or_else(out_of_range)?;
-    for env in [0, 1] {
+    // Who is not named may be there alone.
+    let together = if question.names { 1..2 } else { 0..2 };
+    for env in together {
         builder.assume_facts(env, Spot::Sync(asked.sync), &question.loops, &question.before);
         // No loops: a test that the question stands before must not be used.
         builder.assume_guards(env, &[], &question.before);
+        if let Some(cond) = among.named().filter(|_| !question.names) {
+            builder.assume(cond, env);
+        }
     }
-    for fact in conflict::relations_at(protocol, Spot::Sync(asked.sync), (&question.loops, &question.before)) {
-        builder.relate(fact);
+    if !question.names {
+        for fact in conflict::relations_at(protocol, Spot::Sync(asked.sync), (&question.loops, &question.before)) {
+            builder.relate(fact);
+        }
     }
     builder.promote_signs();
     builder.assume_warps(asked.warps).ok_or_else(out_of_range)?;
-    for (env, polarity) in [(0, Polarity::Holds), (1, Polarity::Fails)] {
+    if let Some(threads) = among.tile() {
+        builder.assume_one_group(threads).ok_or_else(out_of_range)?;
+    }
+    let sides = [(0, Polarity::Holds), (1, Polarity::Fails)];
+    for &(env, polarity) in &sides[usize::from(question.names)..] {
         let alternatives = builder.truth(question.cond, env, polarity);
         builder.disjunction(alternatives);
     }

@@ -13,7 +13,7 @@ use crate::calculus::GeometryVar::{BlockDim, ThreadIdx};
 use crate::calculus::eval::WARP;
 use crate::prove::Warps;
 use crate::prove::rules::poly::Poly;
-use crate::prove::rules::state::Literal;
+use crate::prove::rules::state::{Alternative, Literal};
 
 impl Builder<'_> {
     /// Adds what is known of the warps of the two threads; after the guards, which bound quotients.
@@ -32,8 +32,29 @@ impl Builder<'_> {
         Some(())
     }
 
+    /// The ways in which the two threads are in different aligned groups of so many.
+    pub(super) fn apart(&mut self, threads: u32) -> Option<Vec<Alternative>> {
+        let (first, second) = (self.group(0, threads)?, self.group(1, threads)?);
+        let difference = self.normal(&first)?.minus(&self.normal(&second)?)?;
+        let (above, below) = (difference.plus_constant(-1)?, difference.negated()?.plus_constant(-1)?);
+        Some(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]])
+    }
+
+    /// Says that the two threads are in one aligned group of so many.
+    pub(super) fn assume_one_group(&mut self, threads: u32) -> Option<()> {
+        let (first, second) = (self.group(0, threads)?, self.group(1, threads)?);
+        let difference = self.normal(&first)?.minus(&self.normal(&second)?)?;
+        self.literal(Literal::Zero(difference));
+        Some(())
+    }
+
     /// The number of the warp of the thread of `env`.
     fn warp(&mut self, env: EnvId) -> Option<Poly> {
+        self.group(env, WARP)
+    }
+
+    /// The number of the aligned group of so many threads that the thread of `env` is in.
+    fn group(&mut self, env: EnvId, size: u32) -> Option<Poly> {
         let side = self.environments[env].side;
         let (mut number, mut threads) = (Poly::ZERO, Poly::constant(1));
         for axis in Axis::ALL {
@@ -45,6 +66,6 @@ impl Builder<'_> {
                 self.records.push(Record { side, divisor: threads.clone(), remainder: number.clone() });
             }
         }
-        Some(self.divide(Named::Thread, env, &number, &Poly::constant(i64::from(WARP)), Rounding::Down, 0)?.0)
+        Some(self.divide(Named::Thread, env, &number, &Poly::constant(i64::from(size)), Rounding::Down, 0)?.0)
     }
 }

@@ -120,6 +120,10 @@ pub(super) fn divergence(protocol: &Protocol, sync: SyncId, returned: Returned, 
             sketch.enter(&sync.loops, &sync.loops, &together)?;
             sketch.hold(0, &[], &sync.guards)?;
             sketch.hold(1, &[], &sync.guards[..position])?;
+            if let Some(cond) = sync.among.named().filter(|cond| *cond != guard.cond) {
+                let named = sketch.expr(cond, 1)?;
+                sketch.problem.require(named, Range::exactly(1));
+            }
             let fails = sketch.expr(guard.cond, 1)?;
             sketch.problem.require(fails, Range::exactly(0));
             Some(())

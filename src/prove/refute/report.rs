@@ -197,7 +197,8 @@ impl<'a> Findings<'a> {
         };
         for seen in &run.divergences {
             let known = |other: &Divergence| {
-                (other.sync, other.other, other.returned) == (seen.sync, seen.other, seen.returned)
+                (other.sync, other.other, other.returned, other.unnamed)
+                    == (seen.sync, seen.other, seen.returned, seen.unnamed)
             };
             let spoilt = run.undefined_since.is_some_and(|since| since <= seen.phase);
             if spoilt || self.outcome.divergences.iter().any(known) {
@@ -206,8 +207,8 @@ impl<'a> Findings<'a> {
             let threads =
                 [0, 1].map(|index| witness::thread(kernel, launch, run, seen.threads[index], &seen.locals[index]));
             let witness = witness::witness(kernel, launch, threads, 0);
-            let (sync, other, returned) = (seen.sync, seen.other, seen.returned);
-            self.outcome.divergences.push(Divergence { sync, other, returned, witness });
+            let (sync, other, returned, unnamed) = (seen.sync, seen.other, seen.returned, seen.unnamed);
+            self.outcome.divergences.push(Divergence { sync, other, returned, unnamed, witness });
         }
         for seen in &run.out_of_bounds {
             if self.outcome.out_of_bounds.iter().all(|other| other.site != seen.site) {

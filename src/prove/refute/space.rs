@@ -47,6 +47,9 @@ impl Mentions {
         for (_, node) in kernel.exprs.iter() {
             mentions.note_axis(node);
         }
+        for (mentioned, numbered) in mentions.block.iter_mut().zip(kernel.numbered) {
+            *mentioned &= !numbered;
+        }
         let mut seen = FxHashSet::default();
         let mut bodies: Vec<&[Stmt]> = vec![&kernel.body];
         while let Some(body) = bodies.pop() {
@@ -102,7 +105,8 @@ fn roots(stmt: &Stmt) -> Vec<ExprId> {
         Stmt::If { cond, .. } | Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => vec![*cond],
         Stmt::For(counted) => vec![counted.start, counted.bound, counted.step.by],
         Stmt::Loop { test: Test::Before(cond) | Test::After(cond), .. } => vec![*cond],
-        Stmt::Sync { .. } | Stmt::Fence { .. } | Stmt::Havoc { .. } => Vec::new(),
+        Stmt::Sync { among, .. } => among.named().into_iter().collect(),
+        Stmt::Fence { .. } | Stmt::Havoc { .. } => Vec::new(),
     }
 }
 

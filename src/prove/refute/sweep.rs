@@ -6,6 +6,7 @@
 
 use crate::calculus::eval::{Event, Kind, Program, Sink, Stamp, ThreadId, Value, WARP};
 use crate::calculus::{ArrayId, Kernel, SiteId, Space};
+use crate::memory_model::met::Met;
 use crate::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
 use rustc_hash::FxHashMap;
 
@@ -82,6 +83,8 @@ pub(super) struct Sweep {
     chains: FxHashMap<Place, Chains>,
     ordinal: u64,
     pub(super) found: FxHashMap<Key, Candidate>,
+    /// Who met at barriers that are for some threads.
+    met: Met,
     /// Of each site, over all runs: whether it made inexact accesses, and exact ones.
     seen: Vec<[bool; 2]>,
 }
@@ -114,12 +117,18 @@ pub(super) fn is_unordered(one: Stamp, other: Stamp, level: Level) -> bool {
     }
 }
 
+/// A thread and the meetings before its access.
+fn passed(event: &Event) -> (u32, u32) {
+    (event.thread.thread, event.stamp.met)
+}
+
 /// Whether two exact accesses to one array conflict.
-pub(super) fn do_conflict(one: &Event, other: &Event) -> bool {
+pub(super) fn do_conflict(one: &Event, other: &Event, met: &Met) -> bool {
     let level = level_of(one.thread, other.thread);
     let range = |event: &Event| ByteRange { start: i128::from(event.offset.unwrap_or(0)), bytes: event.bytes };
     one.thread != other.thread
         && is_unordered(one.stamp, other.stamp, level)
+        && (level == Level::Grid || !met.orders(one.thread.block, passed(one), passed(other)))
         && conflict((access_kind(one.kind), range(one)), (access_kind(other.kind), range(other)), level)
 }
 
@@ -134,6 +143,7 @@ impl Sweep {
             chains: FxHashMap::default(),
             ordinal: 0,
             found: FxHashMap::default(),
+            met: Met::default(),
             seen: vec![[false; 2]; kernel.sites.len()],
         }
     }
@@ -148,6 +158,7 @@ impl Sweep {
         self.entries.clear();
         self.chains.clear();
         self.found.clear();
+        self.met.clear();
         self.ordinal = 0;
     }
 
@@ -200,7 +211,7 @@ impl Sweep {
         while at != NONE {
             let Entry { event: other, ordinal, next } = self.entries[at as usize];
             let apart = other.thread.block != event.thread.block;
-            if apart == (level == Level::Grid) && do_conflict(&other, event) {
+            if apart == (level == Level::Grid) && do_conflict(&other, event, &self.met) {
                 self.record((other, ordinal), (*event, self.ordinal));
             }
             at = next;
@@ -232,6 +243,10 @@ impl Sweep {
 }
 
 impl Sink for Sweep {
+    fn met(&mut self, block: u32, threads: &[u32]) {
+        self.met.note(block, threads);
+    }
+
     fn access(&mut self, event: &Event, _locals: &[Value]) {
         let space = self.spaces[event.array.index()];
         self.seen[event.site.index()][usize::from(event.exact)] = true;

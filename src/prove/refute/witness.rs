@@ -3,6 +3,7 @@
 use super::sweep::{Candidate, do_conflict};
 use crate::calculus::eval::{Blocks, Contents, Event, Program, Run, Setup, Sink, ThreadId, Value, run};
 use crate::calculus::{Geometry, Kernel, SiteId};
+use crate::memory_model::met::Met;
 use crate::prove::{Witness, WitnessThread};
 
 /// Instructions that a replay may take.
@@ -135,9 +136,14 @@ pub(super) fn of_candidates_with(
 struct OfSites {
     sites: [SiteId; 2],
     events: Vec<Event>,
+    met: Met,
 }
 
 impl Sink for OfSites {
+    fn met(&mut self, block: u32, threads: &[u32]) {
+        self.met.note(block, threads);
+    }
+
     fn access(&mut self, event: &Event, _locals: &[Value]) {
         if event.exact && self.sites.contains(&event.site) {
             self.events.push(*event);
@@ -174,7 +180,7 @@ pub(super) fn replay_with(
     let mut blocks = witness.threads.iter().map(|thread| thread.block).collect::<Vec<_>>();
     blocks.dedup();
     let launch = Launch { geometry: witness.geometry, params: params.collect(), blocks: Some(blocks.clone()) };
-    let mut sink = OfSites { sites, events: Vec::new() };
+    let mut sink = OfSites { sites, events: Vec::new(), met: Met::default() };
     let outcome = run(program, &launch.setup_with(contents, REPLAY_BUDGET), &mut sink);
     let is_defined = |event: &Event| outcome.misaligned_since.is_none_or(|since| event.phase < since);
     sink.events.retain(is_defined);
@@ -192,6 +198,6 @@ pub(super) fn replay_with(
                 && (start..start + i128::from(event.bytes)).contains(&witness.byte_offset)
         })
     };
-    let conflicts = of(0).any(|one| of(1).any(|other| one.array == other.array && do_conflict(one, other)));
+    let conflicts = of(0).any(|one| of(1).any(|other| one.array == other.array && do_conflict(one, other, &sink.met)));
     Replayed { conflicts, vacuous: outcome.vacuous, steps: outcome.steps }
 }

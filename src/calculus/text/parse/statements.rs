@@ -4,7 +4,7 @@ use super::{Parsed, Parser};
 use crate::calculus::text::lex::Token;
 use crate::calculus::text::words::{ATOMICS, BASES, CLAIMED, INFIX, ORDERS, SCOPES};
 use crate::calculus::{
-    Access, AtomicOp, BinaryOp, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory, Test, VarId,
+    Access, Among, AtomicOp, BinaryOp, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory, Test, VarId,
 };
 
 impl Parser<'_> {
@@ -43,7 +43,7 @@ impl Parser<'_> {
             "loop" => self.looped(),
             "sync" => {
                 let scope = self.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
-                Ok(Stmt::Sync { scope, memory: self.sync_memory()?, site: self.site()? })
+                Ok(Stmt::Sync { scope, memory: self.sync_memory()?, among: self.among()?, site: self.site()? })
             }
             "fence" => {
                 let order = self.entry(ORDERS, "a memory order")?;
@@ -64,6 +64,19 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// For which threads of its scope a barrier is: `named x < 16`, `tiles 8`.
+    pub(crate) fn among(&mut self) -> Parsed<Among> {
+        if self.take_word("named") {
+            return Ok(Among::Named(self.expr(ScalarType::Bool)?));
+        }
+        let threads: fn(u32) -> Among = match () {
+            () if self.take_word("tiles") => Among::Tiles,
+            () if self.take_word("step") => Among::InStep,
+            () => return Ok(Among::All),
+        };
+        Ok(threads(self.small_number()?))
     }
 
     /// The memory that a barrier orders: `shared global library only a`.

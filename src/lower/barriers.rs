@@ -1,0 +1,109 @@
+//! Barriers by name and of tiles, and the values that say for whom a barrier of a warp is.
+//!
+//! Deliberately absent: whom a mask names ([`masks`]), and barriers of PTX ([`super::named`]).
+
+use super::masks;
+use super::pass::Pass;
+use super::value::Value;
+use crate::calculus::eval::WARP;
+use crate::calculus::{self, Among, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope, VarId};
+use crate::resolve::program::Expr;
+use crate::source::{Language, Span};
+use std::cmp::Ordering;
+
+/// The mask of `__syncwarp` that names every thread.
+const WHOLE_WARP: i128 = 0xffff_ffff;
+
+impl Pass<'_> {
+    pub(super) fn barrier(&mut self, scope: SyncScope, memory: Option<SyncMemory>, args: &[Expr], span: Span) -> Value {
+        let mut first = None;
+        for (index, arg) in args.iter().enumerate() {
+            let value = self.value(arg);
+            if let (0, Value::Scalar(expr)) = (index, value) {
+                first = Some(expr);
+            }
+        }
+        let flags = first.and_then(|expr| self.kernel.exprs.as_int(expr));
+        let memory = match (memory, flags) {
+            (Some(memory), _) => memory,
+            (None, Some(flags)) => SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0, ..SyncMemory::NONE },
+            (None, None) => {
+                self.unsupported(span, "barrier whose flags are not a constant".to_owned());
+                return Value::Void;
+            }
+        };
+        let names_threads = scope == SyncScope::Warp && self.program.language == Language::Cuda && !args.is_empty();
+        let mut among = Among::All;
+        if names_threads && flags.map(|mask| mask & WHOLE_WARP) != Some(WHOLE_WARP) {
+            let Some(mask) = first else {
+                self.unsupported(span, "barrier of some threads of a warp".to_owned());
+                return Value::Void;
+            };
+            among = Among::Named(masks::in_mask(self.exprs(), mask));
+        }
+        let site = self.site(span);
+        self.emit(Stmt::Sync { scope, memory, among, site });
+        Value::Void
+    }
+
+    /// The barrier of each aligned group of so many threads.
+    pub(super) fn tile_barrier(&mut self, threads: u32, args: &[Expr], span: Span) -> Value {
+        self.ignore(args);
+        if threads > 1 {
+            let memory = SyncMemory::BOTH;
+            let (scope, among) = match threads.cmp(&WARP) {
+                Ordering::Less => (SyncScope::Warp, Among::Tiles(threads)),
+                Ordering::Equal => (SyncScope::Warp, Among::All),
+                Ordering::Greater => (SyncScope::Block, Among::Tiles(threads)),
+            };
+            let site = self.site(span);
+            self.emit(Stmt::Sync { scope, memory, among, site });
+        }
+        Value::Void
+    }
+
+    /// The mask of the threads that say yes: each keeps what it said.
+    pub(super) fn votes(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
+        let reason = HavocReason::Call(name.to_owned());
+        match args {
+            [among, said] => {
+                let among = self.scalar(among);
+                let among = self.snapshot(among);
+                let said = self.condition(said);
+                self.mask(said, &reason, |var| masks::Source::Votes(var, among), call)
+            }
+            // Before Volta, of the threads that run together.
+            [said] => {
+                let said = self.condition(said);
+                self.mask(said, &reason, masks::Source::Active, call)
+            }
+            _ => self.missing(call),
+        }
+    }
+
+    /// The mask, or the group, of the threads that run together here.
+    pub(super) fn threads_together(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
+        self.ignore(args);
+        let here = self.exprs().bool(true);
+        self.mask(here, &HavocReason::Schedule(name.to_owned()), masks::Source::Active, call)
+    }
+
+    /// An unknown mask that names this thread if `named` holds.
+    fn mask(
+        &mut self,
+        named: ExprId,
+        reason: &HavocReason,
+        source: impl FnOnce(VarId) -> masks::Source,
+        call: &Expr,
+    ) -> Value {
+        let var = self.temporary("named", ScalarType::Bool);
+        self.emit_let(var, named);
+        let mask = self.unknown_value(call.ty, reason, call.span);
+        if let Value::Scalar(mask) = mask
+            && let calculus::Expr::Var(holder) = self.kernel.exprs[mask]
+        {
+            self.masks.insert(holder, source(var));
+        }
+        mask
+    }
+}

@@ -1,0 +1,87 @@
+//! Order by meetings: barriers that are for some threads of a block, which no number of passed barriers tells.
+//!
+//! The meetings of a block are numbered as they happen, and an access has the number of those before it. Who meets is
+//! ordered with whoever was met before, so that order spreads from meeting to meeting: the accesses of two threads are
+//! ordered if the meetings between them lead from the one to the other.
+//!
+//! Deliberately absent: barriers of all threads of a group, which are counted ([`super::passed`]).
+
+use std::collections::BTreeMap;
+
+/// The meetings of the blocks of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Met {
+    /// For each block its meetings, each as bits by thread.
+    blocks: BTreeMap<u32, Vec<Box<[u64]>>>,
+}
+
+/// The bits of a thread.
+fn place(thread: u32) -> (usize, u64) {
+    (thread as usize / 64, 1 << (thread % 64))
+}
+
+impl Met {
+    /// These threads of a block meet.
+    pub fn note(&mut self, block: u32, threads: &[u32]) {
+        let words = threads.iter().map(|&thread| place(thread).0 + 1).max().unwrap_or(0);
+        let mut bits = vec![0; words].into_boxed_slice();
+        for &thread in threads {
+            let (word, bit) = place(thread);
+            bits[word] |= bit;
+        }
+        self.blocks.entry(block).or_default().push(bits);
+    }
+
+    /// Forgets all meetings.
+    pub fn clear(&mut self) {
+        self.blocks.clear();
+    }
+
+    /// Whether meetings of a block stand between the accesses of two of its threads, each given with the number of
+    /// meetings before its access.
+    pub fn orders(&self, block: u32, one: (u32, u32), other: (u32, u32)) -> bool {
+        let ((first, from), (second, to)) = if one.1 <= other.1 { (one, other) } else { (other, one) };
+        let Some(meetings) = self.blocks.get(&block).and_then(|all| all.get(from as usize..to as usize)) else {
+            return false;
+        };
+        let mut reached: Vec<u64> = Vec::new();
+        let reach = |reached: &mut Vec<u64>, word: usize, bits: u64| {
+            reached.resize(reached.len().max(word + 1), 0);
+            reached[word] |= bits;
+        };
+        let (word, bit) = place(first);
+        reach(&mut reached, word, bit);
+        for meeting in meetings {
+            if meeting.iter().zip(&reached).any(|(there, reached)| there & reached != 0) {
+                meeting.iter().enumerate().for_each(|(word, &bits)| reach(&mut reached, word, bits));
+            }
+        }
+        let (word, bit) = place(second);
+        reached.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_meeting_orders_who_is_there() {
+        let mut met = Met::default();
+        met.note(0, &[0, 1]);
+        assert!(met.orders(0, (0, 0), (1, 1)) && met.orders(0, (1, 1), (0, 0)));
+        assert!(!met.orders(0, (0, 0), (2, 1)), "the third was not there");
+        assert!(!met.orders(0, (0, 0), (1, 0)), "both before it");
+        assert!(!met.orders(1, (0, 0), (1, 1)), "another block");
+    }
+
+    #[test]
+    fn order_spreads_from_meeting_to_meeting() {
+        let mut met = Met::default();
+        met.note(0, &[0, 1]);
+        met.note(0, &[1, 70]);
+        assert!(met.orders(0, (0, 0), (70, 2)));
+        assert!(!met.orders(0, (0, 1), (70, 2)), "the first meeting is over");
+        assert!(!met.orders(0, (70, 0), (0, 2)), "not the other way round");
+    }
+}
