@@ -6,6 +6,7 @@
 
 use super::source::{Barriers, Dice, kernel};
 use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
+use raceproof::calculus::lockstep::in_step;
 use raceproof::calculus::{Geometry, Kernel};
 use raceproof::diagnostic::report::{AssumptionKind, Divergence, KernelReport, Race};
 use raceproof::driver::options::Proofs;
@@ -79,19 +80,20 @@ fn refutation(kernel: &Kernel, claim: &Claim, seed: u64) -> Option<String> {
 }
 
 /// What is proved of these kernels holds in small launches; so many are proved, and so many of them with barriers.
-fn law(seeds: Range<u64>, barriers: Barriers) -> [usize; 2] {
+fn law(seeds: Range<u64>, barriers: Barriers, lockstep: Option<u32>) -> [usize; 2] {
     let proved: Vec<[usize; 2]> = seeds
         .into_par_iter()
         .map(|seed| {
             let text = kernel(seed, barriers);
-            let options = Options { proofs: Proofs::Recheck, ..Options::default() };
+            let options = Options { proofs: Proofs::Recheck, lockstep, ..Options::default() };
             let checked = check_source(Path::new("k.cu"), &text, &options);
             assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
             let report = &checked.report.kernels[0];
             let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
             assert!(rejected.is_none(), "{rejected:?}\n{text}");
             let claim = Claim::of(report);
-            let kernel = lowered(&text);
+            let mut kernel = lowered(&text);
+            lockstep.into_iter().for_each(|threads| in_step(&mut kernel, threads));
             if (claim.race_free || claim.uniform)
                 && let Some(found) = refutation(&kernel, &claim, seed)
             {
@@ -122,10 +124,17 @@ fn enough(seeds: &Range<u64>, [free, with_barrier]: [usize; 2]) {
 
 #[test]
 fn what_is_proved_of_random_kernels_holds_in_every_small_launch() {
-    enough(&seeds(), law(seeds(), Barriers::OfAll));
+    enough(&seeds(), law(seeds(), Barriers::OfAll, None));
 }
 
 #[test]
 fn what_is_proved_of_barriers_of_some_threads_holds_in_every_small_launch() {
-    enough(&seeds(), law(seeds(), Barriers::OfSome));
+    enough(&seeds(), law(seeds(), Barriers::OfSome, None));
+}
+
+#[test]
+fn what_is_proved_of_warps_in_lock_step_holds_in_every_small_launch() {
+    for threads in [32, 8] {
+        enough(&seeds(), law(seeds(), Barriers::OfAll, Some(threads)));
+    }
 }

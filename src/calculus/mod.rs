@@ -29,6 +29,7 @@ pub mod arithmetic;
 pub mod barriers;
 pub mod eval;
 pub mod intervals;
+pub mod lockstep;
 pub mod text;
 pub mod unroll;
 pub mod validate;

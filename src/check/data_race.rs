@@ -90,7 +90,9 @@ fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId) -> String {
     match (rule, conflict.level) {
         (RuleId::WarpSynchronous, _) => match context.language {
             crate::source::Language::Cuda => {
-                "lock-step execution of a warp is not guaranteed: put __syncwarp() between the two accesses".to_owned()
+                "lock-step execution of a warp is not guaranteed: put __syncwarp() between the two accesses, or check for \
+                 hardware before Volta with --lockstep-warps 32"
+                    .to_owned()
             }
             crate::source::Language::OpenCl => {
                 "lock-step execution of a sub-group is not guaranteed: put a barrier between the two accesses"

@@ -66,6 +66,9 @@ pub(super) struct CheckArgs {
     /// Between which threads races are sought
     #[arg(long, value_enum, default_value_t = Level::All, help_heading = "Proof")]
     pub(super) level: Level,
+    /// Take N neighbouring threads of a warp to run in lock-step, as on hardware before Volta: a power of two up to 64
+    #[arg(long, value_name = "N", value_parser = lockstep, help_heading = "Proof")]
+    pub(super) lockstep_warps: Option<u32>,
     /// Time after which a kernel is given up as unknown
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, help_heading = "Proof")]
     pub(super) time_limit: f64,
@@ -413,4 +416,10 @@ pub(super) enum Stage {
     Flow,
     /// The conditions that must be impossible, and how each was decided
     Conditions,
+}
+
+/// A number of threads that hardware can run in lock-step.
+fn lockstep(typed: &str) -> Result<u32, String> {
+    let threads = typed.parse().ok().filter(|threads: &u32| threads.is_power_of_two() && (2..=64).contains(threads));
+    threads.ok_or_else(|| "warps that run in lock-step have 2, 4, 8, 16, 32 or 64 threads".to_owned())
 }

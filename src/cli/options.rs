@@ -25,6 +25,7 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     let seconds = args.time_limit;
     ensure!(seconds > 0.0 && seconds <= MAX_SECONDS, "--time-limit: {seconds} is not between 0 and {MAX_SECONDS}");
     let mut options = common(&args.source, &args.launch, spoken_language(args))?;
+    options.lockstep = args.lockstep_warps;
     options.levels = match args.level {
         Level::Block => Levels::Block,
         Level::Grid => Levels::Grid,

@@ -206,13 +206,13 @@ impl<'a> Case<'a> {
     /// Calls a conflict warp-synchronous if its threads stand at two places and can only be of one warp.
     fn name_warp(&self, attempt: &Attempt, rest: &Rest, conflict: &mut Conflict) {
         let [one, other] = conflict.sites;
-        if self.language == Language::OpenCl && conflict.warp_synchronous {
-            // How many work-items run together is for the device to say.
+        let names_nothing = self.language == Language::OpenCl || self.options.lockstep.is_some();
+        if names_nothing && conflict.warp_synchronous {
+            // How many work-items run together is for the device to say; what lock-step hides is not here if it is assumed.
             conflict.warp_synchronous = false;
             conflict.level = Level::Block;
         }
-        if self.language == Language::OpenCl || conflict.level != Level::Block || conflict.across_warps || one == other
-        {
+        if names_nothing || conflict.level != Level::Block || conflict.across_warps || one == other {
             return;
         }
         let open: Vec<&Pair> = rest

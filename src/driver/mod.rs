@@ -43,7 +43,7 @@ pub use dialect::language_of;
 pub use front::FrontEnd;
 pub use options::Options;
 
-use crate::calculus::Kernel;
+use crate::calculus::{Kernel, lockstep};
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
@@ -52,7 +52,7 @@ use crate::diagnostic::report::{
 use crate::preprocess::{SoughtHeader, normalized};
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
-use crate::source::Span;
+use crate::source::{Language, Span};
 use crate::{invariant, launch, lower, prove, resolve};
 use memo::{Entry, Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
@@ -244,6 +244,9 @@ fn lowered(program: &Program, function: FunctionId, options: &Options) -> Kernel
     if options.block == [None; 3] && options.grid == [None; 3] && options.params.is_empty() {
         launch::assume(&mut kernel, program, function);
     }
+    if let Some(threads) = in_step(options, program.language) {
+        lockstep::in_step(&mut kernel, threads);
+    }
     kernel
 }
 
@@ -304,5 +307,16 @@ fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options:
     let mut report = check::report(&context, &verdict);
     let assumed = program.functions[function].assumed.iter();
     report.assumptions.extend(assumed.map(|text| Assumption { kind: AssumptionKind::Other, text: text.clone() }));
+    report.assumptions.extend(in_step(options, program.language).map(|threads| {
+        let text = format!(
+            "{threads} threads of a warp run in lock-step, and accesses reach memory in program order, as with volatile"
+        );
+        Assumption { kind: AssumptionKind::Other, text }
+    }));
     (report, kernel)
+}
+
+/// How many threads run in lock-step; in OpenCL nothing says which work-items make up a sub-group.
+fn in_step(options: &Options, language: Language) -> Option<u32> {
+    options.lockstep.filter(|_| language == Language::Cuda)
 }

@@ -39,6 +39,8 @@ pub struct Options {
     pub dialect: Option<Dialect>,
     /// Between which threads races are sought.
     pub levels: Levels,
+    /// How many threads of a warp run in lock-step, if they do: on hardware before Volta.
+    pub lockstep: Option<u32>,
     /// The net under the counted budgets, per kernel.
     pub time_limit: Duration,
     /// Whether wall times are reported.
@@ -123,6 +125,7 @@ impl Default for Options {
             front: FrontEnd::TreeSitter,
             dialect: None,
             levels: Levels::All,
+            lockstep: None,
             time_limit: Duration::from_secs(10),
             timings: Timings::Omit,
             proofs: Proofs::Trust,

@@ -1,0 +1,95 @@
+//! Warps that run in lock-step, as they did before Volta: a barrier of the warp between every two accesses.
+//!
+//! Such hardware runs one statement for all threads of a warp that take the same way, and takes the arms of a
+//! conditional one after the other. So before every statement that touches memory that threads share stands a barrier
+//! that orders whoever is there together ([`Among::InStep`]). At the end of every turn of a loop, where threads that took
+//! different ways meet again, stands one that orders nothing: who left the loop may have gone on before.
+//! Nor does one stand before what `break`, `continue` or `return` leave to the others: those that jump are not there, and
+//! nothing says which of both goes first. What that says:
+//!
+//! - Two accesses of different statements, of two threads that both execute what stands between, are ordered. All
+//!   threads read before one writes, in `s[t] += s[t + 16]`.
+//! - One statement orders nothing: two threads that store to one place at once race, whatever the hardware.
+//! - The arms of a conditional order nothing towards each other, and a thread that has ended nothing that comes later.
+//! - Turns of a loop are in step if all threads of the warp that reach it run it equally often.
+//!
+//! Deliberately absent: compilers, which may keep in a register what is not `volatile`, or take accesses in another
+//! order. That they do not is part of the assumption, and told with it.
+
+use super::{Among, Expr, Kernel, Site, Space, Stmt, SyncMemory, SyncScope, VarId, eval};
+
+/// The kernel on hardware where so many neighbouring threads, a power of two, run in lock-step.
+pub fn in_step(kernel: &mut Kernel, threads: u32) {
+    let body = std::mem::take(&mut kernel.body);
+    kernel.body = block(kernel, body, threads);
+}
+
+fn block(kernel: &mut Kernel, body: Vec<Stmt>, threads: u32) -> Vec<Stmt> {
+    let mut made = Vec::with_capacity(body.len());
+    for mut stmt in body {
+        if !touches(kernel, &stmt) {
+            made.push(stmt);
+            continue;
+        }
+        if !is_way_on(kernel, &stmt) {
+            made.push(step(kernel, threads, BOTH));
+        }
+        match &mut stmt {
+            Stmt::If { then, otherwise, .. } => {
+                for arm in [then, otherwise] {
+                    *arm = block(kernel, std::mem::take(arm), threads);
+                }
+            }
+            Stmt::For(each) => each.body = turn(kernel, std::mem::take(&mut each.body), threads),
+            Stmt::Loop { body, .. } => *body = turn(kernel, std::mem::take(body), threads),
+            _ => {}
+        }
+        made.push(stmt);
+    }
+    made
+}
+
+fn turn(kernel: &mut Kernel, body: Vec<Stmt>, threads: u32) -> Vec<Stmt> {
+    let mut body = block(kernel, body, threads);
+    body.push(step(kernel, threads, SyncMemory::NONE));
+    body
+}
+
+/// Whether a statement is what is left for those that have not jumped: a condition on a flag.
+fn is_way_on(kernel: &Kernel, stmt: &Stmt) -> bool {
+    let Stmt::If { cond, .. } = stmt else { return false };
+    let mut has_flag = false;
+    kernel.exprs.visit(*cond, |_, node| {
+        has_flag |= matches!(node, Expr::Var(var) if is_flag(kernel, *var));
+    });
+    has_flag
+}
+
+/// Whether a variable says that the thread has jumped, or fallen through to a label; by its made-up name, which no
+/// variable of a source has.
+fn is_flag(kernel: &Kernel, var: VarId) -> bool {
+    let stem = kernel.vars[var].name.rsplit_once('.').map_or("", |(stem, _)| stem);
+    kernel.returned == Some(var) || matches!(stem, "break" | "continue" | "matched") || stem.ends_with(".returned")
+}
+
+const BOTH: SyncMemory = SyncMemory { shared: true, global: true, array: None };
+
+fn step(kernel: &mut Kernel, threads: u32, memory: SyncMemory) -> Stmt {
+    let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
+    let scope = if threads > eval::WARP { SyncScope::Block } else { SyncScope::Warp };
+    Stmt::Sync { scope, memory, among: Among::InStep(threads), site }
+}
+
+/// Whether a statement touches memory that threads share.
+fn touches(kernel: &Kernel, stmt: &Stmt) -> bool {
+    let any = |body: &[Stmt]| body.iter().any(|stmt| touches(kernel, stmt));
+    match stmt {
+        Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => {
+            matches!(kernel.arrays[access.array].space, Space::Shared | Space::Global)
+        }
+        Stmt::If { then, otherwise, .. } => any(then) || any(otherwise),
+        Stmt::For(each) => any(&each.body),
+        Stmt::Loop { body, .. } => any(body),
+        _ => false,
+    }
+}
