@@ -5,7 +5,7 @@
 
 use raceproof::calculus::eval::{Event, Fence, Kind, Sink, ThreadId, Value};
 use raceproof::calculus::{
-    Access, AtomicOp, Geometry, Kernel, MemoryOrder, ScalarType, Site, Space, Stmt, SyncMemory, SyncScope,
+    Access, Among, AtomicOp, Geometry, Kernel, MemoryOrder, ScalarType, Site, Space, Stmt, SyncMemory, SyncScope,
 };
 use raceproof::memory_model::clocks::{Clocks, Receiving, Step, Touch, Who};
 use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
@@ -30,7 +30,7 @@ pub(crate) fn from_zero(mut kernel: Kernel, counters: &[String]) -> Kernel {
     }
     let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
     let memory = SyncMemory::BOTH;
-    start.push(Stmt::Sync { scope: SyncScope::Grid, memory, site });
+    start.push(Stmt::Sync { scope: SyncScope::Grid, memory, among: Among::All, site });
     kernel.body.splice(0..0, start);
     kernel
 }

@@ -32,7 +32,7 @@ fn block(kernel: &mut Kernel, body: Vec<Stmt>, threads: u32) -> Vec<Stmt> {
             continue;
         }
         if !is_way_on(kernel, &stmt) {
-            made.push(step(kernel, threads, BOTH));
+            made.push(step(kernel, threads, SyncMemory::BOTH));
         }
         match &mut stmt {
             Stmt::If { then, otherwise, .. } => {
@@ -71,8 +71,6 @@ fn is_flag(kernel: &Kernel, var: VarId) -> bool {
     let stem = kernel.vars[var].name.rsplit_once('.').map_or("", |(stem, _)| stem);
     kernel.returned == Some(var) || matches!(stem, "break" | "continue" | "matched") || stem.ends_with(".returned")
 }
-
-const BOTH: SyncMemory = SyncMemory { shared: true, global: true, array: None };
 
 fn step(kernel: &mut Kernel, threads: u32, memory: SyncMemory) -> Stmt {
     let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });

@@ -19,7 +19,8 @@
 //! anything about meaning.
 
 use super::{
-    Access, Among, BinaryOp, Expr, ExprId, For, Kernel, ScalarType, SiteId, Space, Stmt, Test, UnaryOp, VarId,
+    Access, Among, BinaryOp, Expr, ExprId, For, Kernel, ScalarType, SiteId, Space, Stmt, SyncMemory, Test, UnaryOp,
+    VarId,
 };
 use super::{arithmetic, operands};
 

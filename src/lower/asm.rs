@@ -154,8 +154,8 @@ impl Pass<'_> {
                 self.emit(Stmt::Sync { scope: SyncScope::Block, memory, among: Among::All, site });
             }
             Step::Named { id, count } => {
-                let id = self.number(id, inputs, outputs);
-                let count = self.number(count, inputs, outputs);
+                let id = self.count_of(id, inputs, outputs);
+                let count = self.count_of(count, inputs, outputs);
                 let memory = SyncMemory::BOTH;
                 let among = Among::Named(named::arriving(self.exprs(), id, count));
                 let site = self.site(span);
@@ -184,7 +184,7 @@ impl Pass<'_> {
 
 impl Pass<'_> {
     /// The value of an operand.
-    fn number(&mut self, operand: Operand, inputs: &[Value], outputs: usize) -> ExprId {
+    fn count_of(&mut self, operand: Operand, inputs: &[Value], outputs: usize) -> ExprId {
         let given = match operand {
             Operand::Number(number) => return self.exprs().int(i128::from(number), ScalarType::U32),
             Operand::Input(operand) => operand.checked_sub(outputs).and_then(|at| inputs.get(at)),

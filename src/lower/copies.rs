@@ -289,7 +289,7 @@ impl Pass<'_> {
             Some(done) => self.are_done(Group::Block, &done, span),
             None => {
                 let site = self.site(span);
-                self.emit(Stmt::Sync { scope: SyncScope::Block, memory: SyncMemory::LIBRARY, site });
+                self.emit(Stmt::Sync { scope: SyncScope::Block, memory: SyncMemory::LIBRARY, among: Among::All, site });
                 let arrays: BTreeSet<ArrayId> = self.copies.pending.iter().flat_map(Copy::arrays).collect();
                 self.copies.pending.clear();
                 let reason = "wait for events of which is not known to which copies they belong".to_owned();

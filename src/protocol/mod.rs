@@ -28,8 +28,8 @@ mod tests;
 
 use crate::arena::{Arena, Handle, SideTable};
 use crate::calculus::{
-    Among, Array, ArrayId, Basis, BinaryOp, Claimed, Expr, ExprId, Exprs, GeometryFacts, HavocReason, MemoryOrder, OTHER,
-    Param, SAME_BLOCK, Site, SiteId, SyncMemory, SyncScope, Unsupported, VarId, Variable,
+    Among, Array, ArrayId, Basis, BinaryOp, Claimed, Expr, ExprId, Exprs, GeometryFacts, HavocReason, MemoryOrder,
+    OTHER, Param, SAME_BLOCK, Site, SiteId, SyncMemory, SyncScope, Unsupported, VarId, Variable,
 };
 use crate::memory_model::{AccessKind, Level};
 use crate::source::Span;

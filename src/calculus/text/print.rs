@@ -2,7 +2,8 @@
 
 use super::expressions::{Names, Printer};
 use super::words::{
-    ATOMICS, BASES, CLAIMED, INFIX, ORDERS, SCOPES, SPACES, among_text, distinct, is_plain_name, quoted, type_text, word,
+    ATOMICS, BASES, CLAIMED, INFIX, ORDERS, SCOPES, SPACES, among_text, distinct, is_plain_name, quoted, type_text,
+    word,
 };
 use crate::calculus::{
     Access, Array, ArrayId, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt, SyncMemory, Test,

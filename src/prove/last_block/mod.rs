@@ -478,7 +478,7 @@ fn statements(protocol: &Protocol, nodes: &[Node], cond: ExprId) -> Vec<Stmt> {
         }
         Node::Sync(id) => {
             let sync = &protocol.syncs[*id];
-            Stmt::Sync { scope: sync.scope, memory: sync.memory, site: sync.site }
+            Stmt::Sync { scope: sync.scope, memory: sync.memory, among: sync.among, site: sync.site }
         }
         Node::Fence(id) => {
             let Fence { site, order, memory, .. } = protocol.fences[*id];
