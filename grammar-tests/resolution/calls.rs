@@ -205,19 +205,17 @@ fn barriers_of_blocks_warps_grids_and_groups() {
          auto grid = cg::this_grid(); grid.sync(); auto tile = cg::tiled_partition<32>(cta); tile.sync();
          auto small = cg::tiled_partition<16>(cta); small.sync(); int c = __syncthreads_count(1); }",
     );
-    let scopes: Vec<_> = builtins(&program)
+    let barriers: Vec<_> = builtins(&program)
         .into_iter()
         .filter_map(|builtin| match builtin {
-            Builtin::Barrier { scope, .. } => Some(Some(scope)),
-            Builtin::Unmodelled { .. } => Some(None),
+            Builtin::Barrier { scope, .. } => Some(Ok(scope)),
+            Builtin::TileBarrier(threads) => Some(Err(threads)),
             _ => None,
         })
         .collect();
-    let block = Some(SyncScope::Block);
-    assert_eq!(
-        scopes,
-        [block, Some(SyncScope::Warp), block, block, block, Some(SyncScope::Grid), Some(SyncScope::Warp), None, block]
-    );
+    let block = Ok(SyncScope::Block);
+    let expected = [block, Ok(SyncScope::Warp), block, block, block, Ok(SyncScope::Grid), Err(32), Err(16), block];
+    assert_eq!(barriers, expected);
 }
 
 #[test]
