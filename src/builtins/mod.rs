@@ -129,6 +129,8 @@ pub enum Builtin {
     Fragment(Fragment),
     /// An asynchronous copy.
     Copying(Copying),
+    /// Half of a barrier: of the block or the grid, or of the object that the first argument points to.
+    Phase(Phase, Option<SyncScope>),
     /// The meeting of a group of threads in a collective of CUB; the only argument points to its temporary storage.
     Collective(collectives::Group),
     /// Known, and not modelled.
@@ -167,10 +169,28 @@ pub enum Copying {
     GroupCopy(collectives::Group),
     /// It waits for all that it has begun.
     GroupWait(collectives::Group),
+    /// A thread, or a group together, begins a copy that is done once a barrier lets threads go on:
+    /// `memcpy_async(to, from, bytes, barrier)`, with the address of the barrier.
+    BarrierCopy(Option<collectives::Group>),
     /// `async_work_group_copy` and its kin.
     WorkGroupCopy,
     /// `wait_group_events(number, events)`
     WaitEvents,
+}
+
+/// What happens to a barrier that threads arrive at and wait for in two steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// It is told how many arrivals it waits for: `init(&barrier, number)`.
+    Init,
+    /// A thread arrives.
+    Arrive,
+    /// It waits until all have arrived.
+    Wait,
+    /// Both in one step.
+    ArriveAndWait,
+    /// Whether all have arrived, which it may have to ask again: `try_wait`, `test_wait`.
+    Test,
 }
 
 /// What a function of `nvcuda::wmma` does. The lanes of a warp share the elements of a matrix in a way that is not

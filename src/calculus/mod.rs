@@ -156,6 +156,8 @@ pub struct Unsupported {
     pub arrays: Option<Vec<ArrayId>>,
     /// Whether it may pass barriers, which other threads then wait at.
     pub barriers: bool,
+    /// Whether it is only about the order of what one thread does: then it hides no conflict of two.
+    pub is_of_thread: bool,
 }
 
 /// Scalar types. Pointers and aggregates do not exist here.
@@ -569,6 +571,8 @@ impl SyncMemory {
 pub enum Among {
     /// For all of them.
     All,
+    /// For all of them, counting arrivals: nobody passes where a thread has ended.
+    Counted,
     /// For those in which this condition holds, wherever they are: each of them has to arrive, and no other may.
     Named(ExprId),
     /// For aligned groups of so many threads, a power of two: each group by itself.
@@ -584,6 +588,21 @@ impl Among {
         match self {
             Among::Named(cond) => Some(cond),
             _ => None,
+        }
+    }
+
+    /// Whether it is for all threads of its scope.
+    pub fn is_everyone(self) -> bool {
+        matches!(self, Among::All | Among::Counted)
+    }
+
+    /// Whether a barrier of that scope counts arrivals, so that a thread that has ended is missed in every dialect: an
+    /// object that threads arrive at, and the barriers of hardware for a number of threads.
+    pub fn counts_arrivals(self, scope: SyncScope) -> bool {
+        match self {
+            Among::Counted => true,
+            Among::Named(_) | Among::Tiles(_) => scope >= SyncScope::Block,
+            Among::All | Among::InStep(_) => false,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::calculus::intervals::{self, Intervals};
 use crate::calculus::{ArrayId, Kernel, SiteId, Space, SyncScope, eval};
 use crate::memory_model::{self, Level};
 use crate::protocol::uniform::Uniformity;
-use crate::protocol::{Access, Protocol, SyncId};
+use crate::protocol::{Access, Protocol, Sync, SyncId};
 use crate::prove::condition::{self, Returned};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Open, Pair, Proof, Scope, SyncQuestion, Warps, rules};
@@ -159,10 +159,11 @@ impl<'a> Case<'a> {
     }
 
     /// What a barrier does about threads that have returned.
-    fn returned(&self) -> Returned {
+    fn returned(&self, sync: SyncId) -> Returned {
+        let Sync { among, scope, .. } = self.protocol.syncs[sync];
         match self.language {
-            Language::Cuda => Returned::ReleaseBarriers,
-            Language::OpenCl => Returned::StillCount,
+            Language::Cuda if !among.counts_arrivals(scope) => Returned::ReleaseBarriers,
+            Language::Cuda | Language::OpenCl => Returned::StillCount,
         }
     }
 
@@ -232,7 +233,7 @@ impl Proving<'_, '_, '_, '_> {
 
     /// Proves syncs uniform; returns those that are.
     fn syncs(&mut self) -> BTreeSet<SyncId> {
-        let (protocol, returned) = (self.case.protocol, self.case.returned());
+        let protocol = self.case.protocol;
         let mut uniform = BTreeSet::new();
         // Lock-step waits for nobody.
         let of_the_source = |sync: &SyncId| !protocol.syncs[*sync].among.is_in_step();
@@ -240,6 +241,7 @@ impl Proving<'_, '_, '_, '_> {
             if self.is_over() {
                 break;
             }
+            let returned = self.case.returned(sync);
             match self.sync(sync, returned) {
                 Ok(proof) => {
                     if self.case.options.proofs == options::Proofs::Recheck

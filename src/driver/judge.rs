@@ -156,7 +156,7 @@ impl<'a> Case<'a> {
             let outcome = refute::search(self.kernel, &sites, scope, self.search_levels(), &refute::Budget::default());
             asking::add_news(outcome, verdict);
         }
-        let opaque = self.opaque_arrays();
+        let opaque = self.arrays_of(|unsupported| !unsupported.is_of_thread);
         let is_opaque = |site| self.array_at(site).is_some_and(|array| opaque.contains(&array));
         verdict.conflicts.retain(|conflict| !is_opaque(conflict.sites[0]) && !self.may_be_ordered_unseen(conflict));
         decided &= !self.set_aside_what_collectives_may_order(rest, verdict);
@@ -164,7 +164,11 @@ impl<'a> Case<'a> {
             self.name_warp(attempt, rest, conflict);
         }
         if self.language == Language::Cuda {
-            verdict.divergences.retain(|divergence| !divergence.returned);
+            let counts = |site| {
+                let mut syncs = self.protocol.syncs.iter().map(|(_, sync)| sync).filter(|sync| sync.site == site);
+                syncs.any(|sync| sync.among.counts_arrivals(sync.scope))
+            };
+            verdict.divergences.retain(|divergence| !divergence.returned || counts(divergence.sync));
         }
         self.settle_races(rest, decided, verdict);
         self.name_fences(attempt, verdict);
@@ -343,9 +347,14 @@ impl<'a> Case<'a> {
 
     /// Arrays that something unknown may touch.
     pub(super) fn opaque_arrays(&self) -> BTreeSet<ArrayId> {
+        self.arrays_of(|_| true)
+    }
+
+    fn arrays_of(&self, wanted: impl Fn(&Unsupported) -> bool) -> BTreeSet<ArrayId> {
         self.kernel
             .unsupported
             .iter()
+            .filter(|unsupported| wanted(unsupported))
             .filter_map(|unsupported| unsupported.arrays.as_ref())
             .flatten()
             .copied()

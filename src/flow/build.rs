@@ -10,7 +10,7 @@ use super::graph::{Graph, NodeId, NodeKind, SinkNode};
 use super::uniform::Traits;
 use super::uses::{content, uses};
 use super::{AccessKind, Decides, Sink, Source, spin};
-use crate::calculus::{Access, Among, ArrayId, ExprId, For, HavocReason, Kernel, SiteId, Space, Stmt, Test, VarId};
+use crate::calculus::{Access, ArrayId, ExprId, For, HavocReason, Kernel, SiteId, Space, Stmt, Test, VarId};
 use rustc_hash::FxHashSet;
 
 /// Statements nested deeper than this are not analysed; the walk recurses.
@@ -156,7 +156,7 @@ impl<'k> Walk<'k> {
                 let sink = Sink::GuardOfSync(*site);
                 self.mark_around(sink, Decides::Conflicts);
                 self.branches.barrier();
-                if *among == Among::All {
+                if among.is_everyone() {
                     self.covered.sync(*scope, *memory);
                 }
             }

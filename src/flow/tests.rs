@@ -160,8 +160,13 @@ fn a_swap_by_data_is_correctable() {
 fn what_is_not_understood_leaves_the_question_open() {
     let mut kernel = kernel("kernel k() { global a: element 4 write a[0; 4] @0 }");
     assert_eq!(analyze(&kernel).access_invariant(), Some(true));
-    let entry =
-        |arrays, barriers| crate::calculus::Unsupported { span: None, reason: "x".to_owned(), arrays, barriers };
+    let entry = |arrays, barriers| crate::calculus::Unsupported {
+        span: None,
+        reason: "x".to_owned(),
+        arrays,
+        barriers,
+        is_of_thread: false,
+    };
     kernel.unsupported = vec![entry(Some(Vec::new()), false)];
     assert_eq!(analyze(&kernel).access_invariant(), Some(true));
     kernel.unsupported = vec![entry(None, true)];

@@ -13,8 +13,10 @@
 //! Deliberately absent: whether two copies of one thread overlap.
 
 use super::access::Touch;
+use super::again::Mark;
 use super::events::{Events, Held};
 use super::home::{Holder, Home};
+use super::parties::Object;
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
 use crate::builtins::Copying;
@@ -37,6 +39,8 @@ pub(super) struct Copies {
     pending: Vec<Copy>,
     /// The events that variables hold.
     held: Held,
+    /// Batches that were committed, empty ones too, and not waited for.
+    batches: Batches,
     /// Whether what is emitted is part of a copy.
     is_copying: bool,
 }
@@ -47,10 +51,35 @@ impl Copies {
     }
 }
 
+/// A number of batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Batches {
+    Known(u32),
+    /// It differs from turn to turn or from way to way.
+    Unknown,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Batches::Known(0)
+    }
+}
+
+/// Numbers of waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waits {
+    all: u32,
+    /// For an oldest batch.
+    oldest: u32,
+}
+
 /// What stays known of copies wherever the walk goes back to an earlier place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Begun {
     count: u32,
+    waits: Waits,
+    /// What they touch.
+    touched: BTreeSet<ArrayId>,
     events: Events,
     /// The accesses that libraries make.
     pub(super) sites: BTreeSet<SiteId>,
@@ -66,8 +95,14 @@ struct Copy {
     newer: Option<u32>,
     /// The group that makes it together.
     group: Option<Group>,
+    /// The barrier that tells that it is done, and whether the thread has arrived there since.
+    told_by: Option<(Object, bool)>,
+    /// Where its accesses stand.
+    part: [Mark; 2],
     /// Whether it was begun in a loop, so that it stands for several.
     is_repeated: bool,
+    /// Whether it may be done already: some wait may have covered it.
+    may_be_done: bool,
 }
 
 impl Copy {
@@ -85,12 +120,19 @@ impl Pass<'_> {
     /// A call that begins copies, or waits for them.
     pub(super) fn copying(&mut self, copying: Copying, args: &[Expr], call: &Expr) -> Value {
         let span = call.span;
+        let waits =
+            matches!(copying, Copying::WaitPrior | Copying::WaitOldest | Copying::GroupWait(_) | Copying::WaitEvents);
+        self.begun.waits.all += u32::from(waits);
         match copying {
             Copying::Copy => self.copy_of_thread(args, call),
             Copying::Commit => {
                 self.evaluate(args);
-                for copy in self.copies.pending.iter_mut().filter(|copy| copy.group.is_none()) {
+                let of_thread = |copy: &&mut Copy| copy.group.is_none() && copy.told_by.is_none();
+                for copy in self.copies.pending.iter_mut().filter(of_thread) {
                     copy.newer = Some(copy.newer.map_or(0, |newer| newer + 1));
+                }
+                if let Batches::Known(batches) = &mut self.copies.batches {
+                    *batches += 1;
                 }
                 Value::Void
             }
@@ -99,7 +141,11 @@ impl Pass<'_> {
                 let newest = newest.and_then(|newest| self.kernel.exprs.as_int(newest));
                 match newest.map(u32::try_from) {
                     Some(Ok(newest)) => {
-                        self.copies.pending.retain(|copy| copy.newer.is_none_or(|newer| newer < newest))
+                        self.copies.pending.retain(|copy| copy.newer.is_none_or(|newer| newer < newest));
+                        self.copies.pending.iter_mut().for_each(|copy| copy.may_be_done |= copy.is_repeated);
+                        if let Batches::Known(batches) = &mut self.copies.batches {
+                            *batches = newest.min(*batches);
+                        }
                     }
                     _ => self.unsupported(span, "wait for a number of copies that is not a constant".to_owned()),
                 }
@@ -107,8 +153,7 @@ impl Pass<'_> {
             }
             Copying::WaitOldest => {
                 self.evaluate(args);
-                let oldest = self.copies.pending.iter().filter_map(|copy| copy.newer).max();
-                self.copies.pending.retain(|copy| copy.is_repeated || copy.newer.is_none() || copy.newer != oldest);
+                self.wait_for_oldest();
                 Value::Void
             }
             Copying::GroupCopy(group) => self.copy_of_group(group, args, call),
@@ -117,8 +162,24 @@ impl Pass<'_> {
                 self.wait_for_group(group, span);
                 Value::Void
             }
+            Copying::BarrierCopy(group) => self.copy_for_barrier(group, args, call),
             Copying::WorkGroupCopy => self.work_group_copy(args, call),
             Copying::WaitEvents => self.wait_for_events(args, span),
+        }
+    }
+
+    /// The oldest batch is done, and it may be an empty one.
+    fn wait_for_oldest(&mut self) {
+        self.begun.waits.oldest += 1;
+        match &mut self.copies.batches {
+            Batches::Known(0) => {}
+            Batches::Known(batches) => {
+                *batches -= 1;
+                let oldest = Some(*batches);
+                self.copies.pending.retain(|copy| copy.is_repeated || copy.newer != oldest);
+                self.copies.pending.iter_mut().for_each(|copy| copy.may_be_done |= copy.is_repeated);
+            }
+            Batches::Unknown => self.copies.pending.iter_mut().for_each(|copy| copy.may_be_done = true),
         }
     }
 
@@ -141,20 +202,69 @@ impl Pass<'_> {
             }
             None => bytes,
         };
-        self.while_copying(|pass| {
-            pass.move_bytes(&from, Touch::Read, read, call.span);
-            pass.move_bytes(&to, Touch::Write, bytes, call.span);
-        });
-        self.begin(&from, &to, None);
+        self.copy_alone((&to, bytes), (&from, read), call.span);
         Value::Void
+    }
+
+    /// A thread begins a copy.
+    fn copy_alone(&mut self, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
+        let ((), part) = self.marked(|pass| {
+            pass.while_copying(|pass| {
+                pass.move_bytes(from.0, Touch::Read, from.1, span);
+                pass.move_bytes(to.0, Touch::Write, to.1, span);
+            });
+        });
+        self.begin(from.0, to.0, None, part);
+    }
+
+    /// `memcpy_async(to, from, bytes, barrier)`: done once the barrier lets those go on who arrive after it was begun.
+    fn copy_for_barrier(&mut self, group: Option<Group>, args: &[Expr], call: &Expr) -> Value {
+        let [to, from, bytes, barrier] = args else { return self.missing(call) };
+        let (to, from, bytes) = (self.pointer(to), self.pointer(from), self.scalar(bytes));
+        let barrier = self.barrier_at(barrier);
+        let bytes = self.exprs().convert(ScalarType::I64, bytes);
+        match group {
+            Some(group) => {
+                let part = self.copy_together(group, (&to, bytes), (&from, bytes), call.span);
+                self.begin(&from, &to, Some(group), part);
+            }
+            None => self.copy_alone((&to, bytes), (&from, bytes), call.span),
+        }
+        match (barrier, self.copies.pending.last_mut()) {
+            (Some(barrier), Some(copy)) => copy.told_by = Some((barrier, false)),
+            _ => self.unsupported(call.span, "asynchronous copy with a barrier that is not known".to_owned()),
+        }
+        Value::Void
+    }
+
+    /// The thread arrives at a barrier, and with it what was begun for that barrier; `None` is a group's own barrier.
+    pub(super) fn copies_arrive(&mut self, barrier: Option<Object>) {
+        for copy in &mut self.copies.pending {
+            if let Some((object, arrived)) = &mut copy.told_by {
+                *arrived |= Some(*object) == barrier;
+            }
+        }
+    }
+
+    /// The barrier lets the thread go on: what was begun for it before the thread arrived is done.
+    pub(super) fn copies_are_done_at(&mut self, barrier: Option<Object>) {
+        self.begun.waits.all += 1;
+        self.copies.pending.retain(|copy| !matches!(copy.told_by, Some((object, true)) if Some(object) == barrier));
+    }
+
+    /// What `action` emits, with marks before and behind it.
+    fn marked<R>(&mut self, action: impl FnOnce(&mut Self) -> R) -> (R, [Mark; 2]) {
+        let from = self.mark();
+        let result = action(self);
+        (result, [from, self.mark()])
     }
 
     /// `memcpy_async(group, to, from, bytes)`, without the group.
     fn copy_of_group(&mut self, group: Group, args: &[Expr], call: &Expr) -> Value {
         let [to, from, bytes] = args else { return self.missing(call) };
         let (to, from, bytes) = (self.pointer(to), self.pointer(from), self.scalar(bytes));
-        self.copy_together(group, (&to, bytes), (&from, bytes), call.span);
-        self.begin(&from, &to, Some(group));
+        let part = self.copy_together(group, (&to, bytes), (&from, bytes), call.span);
+        self.begin(&from, &to, Some(group), part);
         Value::Void
     }
 
@@ -188,8 +298,8 @@ impl Pass<'_> {
         let is_null = self.kernel.exprs.as_int(given) == Some(0);
         let given = self.copies.held.get(&given).copied();
         self.agree(&[to.offset, from.offset, number], call.span);
-        self.copy_together(Group::Block, (&to, written), (&from, read), call.span);
-        let copy = self.begin(&from, &to, Some(Group::Block));
+        let part = self.copy_together(Group::Block, (&to, written), (&from, read), call.span);
+        let copy = self.begin(&from, &to, Some(Group::Block), part);
         let event = self.unknown_value(call.ty, &HavocReason::Other("an event".to_owned()), call.span);
         if let Value::Scalar(variable) = event
             && (is_null || given.is_some())
@@ -234,18 +344,27 @@ impl Pass<'_> {
     }
 
     /// All threads of the group meet, and each may touch every byte.
-    fn copy_together(&mut self, group: Group, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
+    fn copy_together(
+        &mut self,
+        group: Group,
+        to: (&Pointer, ExprId),
+        from: (&Pointer, ExprId),
+        span: Span,
+    ) -> [Mark; 2] {
         let site = self.site(span);
         self.emit(Stmt::Sync { scope: scope_of(group), memory: SyncMemory::LIBRARY, among: Among::All, site });
-        let reason = HavocReason::Other("which thread copies which byte".to_owned());
-        let does = self.havoc(ScalarType::Bool, reason, span);
-        let (block, ()) = self.captured(|pass| {
-            pass.while_copying(|pass| {
-                pass.move_bytes(from.0, Touch::Read, from.1, span);
-                pass.write_together(to, span);
+        let ((), part) = self.marked(|pass| {
+            let reason = HavocReason::Other("which thread copies which byte".to_owned());
+            let does = pass.havoc(ScalarType::Bool, reason, span);
+            let (block, ()) = pass.captured(|pass| {
+                pass.while_copying(|pass| {
+                    pass.move_bytes(from.0, Touch::Read, from.1, span);
+                    pass.write_together(to, span);
+                });
             });
+            pass.emit_if(does, block, Vec::new());
         });
-        self.emit_if(does, block, Vec::new());
+        part
     }
 
     /// Writes that do not conflict with each other, as if they were atomic.
@@ -257,7 +376,7 @@ impl Pass<'_> {
 
     /// Whatever a group has begun is done, and all its threads know.
     fn wait_for_group(&mut self, group: Group, span: Span) {
-        let begun = self.copies.pending.iter().filter(|copy| copy.group == Some(group));
+        let begun = self.copies.pending.iter().filter(|copy| copy.group == Some(group) && copy.told_by.is_none());
         let begun = begun.map(|copy| copy.id).collect();
         self.are_done(group, &begun, span);
     }
@@ -325,11 +444,22 @@ impl Pass<'_> {
     }
 
     /// A copy has begun.
-    fn begin(&mut self, from: &Pointer, to: &Pointer, group: Option<Group>) -> CopyId {
+    fn begin(&mut self, from: &Pointer, to: &Pointer, group: Option<Group>, part: [Mark; 2]) -> CopyId {
         let (reads, writes) = (self.arrays_behind(from), self.arrays_behind(to));
         let id = CopyId(self.begun.count);
         self.begun.count += 1;
-        self.copies.pending.push(Copy { id, reads, writes, newer: None, group, is_repeated: false });
+        self.begun.touched.extend(reads.iter().chain(&writes));
+        self.copies.pending.push(Copy {
+            id,
+            reads,
+            writes,
+            newer: None,
+            group,
+            told_by: None,
+            part,
+            is_repeated: false,
+            may_be_done: false,
+        });
         id
     }
 
@@ -342,40 +472,63 @@ impl Pass<'_> {
         }
     }
 
-    /// A statement is about to be emitted: what it does while a copy is under way may not be modelled.
-    pub(super) fn watch_copies(&mut self, stmt: &Stmt) {
+    /// A statement is about to be emitted: what it does while a copy is under way may not be modelled. Returns the barrier
+    /// that it is, if copies go on behind it.
+    pub(super) fn watch_copies(&mut self, stmt: &Stmt) -> Option<SiteId> {
         if self.copies.is_copying {
             if let Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } = stmt {
                 self.begun.sites.insert(access.site);
             }
-            return;
+            return None;
         }
         if let Stmt::Let { var, value } = stmt {
             self.hold_event(*var, *value);
         }
         if self.copies.pending.is_empty() {
-            return;
+            return None;
         }
         match stmt {
             Stmt::Sync { site, memory, .. } if memory.shared || memory.global || memory.array.is_some() => {
-                let span = self.kernel.sites[*site].span;
-                self.give_up_copies(span, "barrier while an asynchronous copy is under way");
+                return Some(*site);
             }
             Stmt::Read { access, .. } => self.watch_access(access, Touch::Read),
             Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => self.watch_access(access, Touch::Write),
             _ => {}
         }
+        None
+    }
+
+    /// A barrier has been emitted while copies are under way: each may read and write behind it.
+    pub(super) fn copies_go_on(&mut self, barrier: SiteId) {
+        let pending = self.copies.pending.clone();
+        if !pending.iter().all(|copy| !copy.may_be_done && self.repeat(copy.part).is_some()) {
+            self.give_up_copies_at(barrier);
+        }
+    }
+
+    fn give_up_copies_at(&mut self, barrier: SiteId) {
+        let span = self.kernel.sites[barrier].span;
+        self.give_up_copies(span, "barrier while an asynchronous copy is under way");
     }
 
     /// A loop has been lowered whose body is `block`: what is under way at its end is so at the start of its next turn, and
     /// what was under way before it may still be.
-    pub(super) fn copies_of_turns(&mut self, before: Copies, block: &[Stmt]) {
+    pub(super) fn copies_of_turns(&mut self, (before, waits): (Copies, Waits), block: &[Stmt]) {
         let earlier = before.under_way();
         let begun = self.copies.under_way().difference(&earlier).copied().collect();
         self.begun.events.turn(&before.held, &self.copies.held, &begun);
+        let batches = before.batches;
         self.join_copies(before);
+        if batches != self.copies.batches && self.begun.waits.oldest > waits.oldest {
+            // The waits of this turn were taken for those of the first one.
+            let arrays: BTreeSet<ArrayId> = self.begun.touched.clone();
+            let span = self.program.functions[self.frames[0].function].span;
+            let reason = "waits for the oldest of copies, in a loop that does not wait for as many as it begins";
+            self.unsupported_on(span, reason.to_owned(), arrays.into_iter().collect());
+        }
         for copy in &mut self.copies.pending {
             copy.is_repeated = true;
+            copy.may_be_done |= self.begun.waits.all > waits.all;
         }
         self.watch_again(block);
     }
@@ -392,7 +545,11 @@ impl Pass<'_> {
                 Stmt::Let { .. } => {}
                 Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. }
                     if self.begun.sites.contains(&access.site) => {}
-                stmt => self.watch_copies(stmt),
+                stmt => {
+                    if let Some(barrier) = self.watch_copies(stmt) {
+                        self.give_up_copies_at(barrier);
+                    }
+                }
             }
         }
     }
@@ -424,8 +581,14 @@ impl Pass<'_> {
         let name = self.kernel.arrays[access.array].name.clone();
         if let Some(span) = self.kernel.sites[access.site].span {
             let reason = format!("access to '{name}' while an asynchronous copy of it may be under way");
-            self.unsupported_on(span, reason, vec![access.array]);
+            self.unsupported_of_thread(span, reason, vec![access.array]);
         }
+    }
+
+    /// The kernel ends. What a thread has begun is done before it is over, and no barrier comes any more.
+    pub(super) fn copies_at_the_end(&mut self, span: Span) {
+        self.copies.pending.retain(|copy| copy.group.is_some());
+        self.no_copies_here(span);
     }
 
     /// Copies must not be under way here: their moment would not be known.
@@ -439,6 +602,11 @@ impl Pass<'_> {
         self.copies.pending.clear();
         let function = self.program.functions[self.frames[0].function].span;
         self.unsupported(span.unwrap_or(function), reason.to_owned());
+    }
+
+    /// What is under way before a loop, and the number of waits so far.
+    pub(super) fn copies_before_turns(&self) -> (Copies, Waits) {
+        (self.copies.clone(), self.begun.waits)
     }
 
     /// What is under way, to come back to.
@@ -455,10 +623,29 @@ impl Pass<'_> {
     pub(super) fn join_copies(&mut self, other: Copies) {
         let (here, there) = (self.copies.under_way(), other.under_way());
         self.copies.held = self.begun.events.join((&self.copies.held, &here), (&other.held, &there));
-        for copy in other.pending {
-            if !self.copies.pending.contains(&copy) {
-                self.copies.pending.push(copy);
+        let begun_before: Vec<bool> = self.copies.pending.iter().map(|copy| self.is_open(copy.part[0])).collect();
+        for (copy, begun_before) in self.copies.pending.iter_mut().zip(begun_before) {
+            copy.may_be_done |= begun_before && !there.contains(&copy.id);
+        }
+        for mut copy in other.pending {
+            let mut known = self.copies.pending.iter_mut().filter(|known| known.id == copy.id);
+            let same = |known: &Copy| (known.newer, known.told_by) == (copy.newer, copy.told_by);
+            match known.next() {
+                Some(known) if same(known) => known.may_be_done |= copy.may_be_done,
+                // It is committed, or awaited, on one way alone.
+                Some(known) => {
+                    known.may_be_done = true;
+                    copy.may_be_done = true;
+                    self.copies.pending.push(copy);
+                }
+                None => {
+                    copy.may_be_done |= self.is_open(copy.part[0]);
+                    self.copies.pending.push(copy);
+                }
             }
+        }
+        if self.copies.batches != other.batches {
+            self.copies.batches = Batches::Unknown;
         }
     }
 }

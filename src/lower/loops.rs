@@ -84,6 +84,9 @@ impl Pass<'_> {
 
     /// `while (cond) body`
     pub(super) fn while_loop(&mut self, cond: &Expr, body: &Stmt, span: Span) -> Exits {
+        if self.waiting_loop(cond, body) {
+            return Exits::default();
+        }
         let split = claims::split(cond);
         let (own, cond) = match &split {
             Some((claims, test)) => (&claims[..], test),
@@ -115,7 +118,7 @@ impl Pass<'_> {
 
     fn loop_body(&mut self, body: &Stmt, claims: &[HeadClaim<'_>]) -> Body {
         self.frame().jumps.push(Jump { is_loop: true, broken: None, continued: None });
-        let copies = self.copies_now();
+        let copies = self.copies_before_turns();
         let (mut block, exits) = self.captured(|pass| {
             pass.claim_all(claims);
             pass.stmt(body)
@@ -363,7 +366,7 @@ fn mirrored(op: BinaryOp) -> Option<BinaryOp> {
 }
 
 /// The variables that `stmts` may assign.
-fn collect_assigned(stmts: &[Calculus], assigned: &mut FxHashSet<VarId>) {
+pub(super) fn collect_assigned(stmts: &[Calculus], assigned: &mut FxHashSet<VarId>) {
     let mut stack: Vec<&Calculus> = stmts.iter().collect();
     while let Some(stmt) = stack.pop() {
         match stmt {
@@ -385,7 +388,7 @@ fn collect_assigned(stmts: &[Calculus], assigned: &mut FxHashSet<VarId>) {
 }
 
 /// Calls `visit` for the expressions that stand in `stmts`.
-fn each_expr(stmts: &[Calculus], visit: &mut impl FnMut(ExprId)) {
+pub(super) fn each_expr(stmts: &[Calculus], visit: &mut impl FnMut(ExprId)) {
     let mut stack: Vec<&Calculus> = stmts.iter().collect();
     while let Some(stmt) = stack.pop() {
         match stmt {

@@ -69,7 +69,7 @@ pub(super) fn name(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>) {
         if answer.is_none() {
             let span = kernel.sites[*site].span;
             let reason = "barrier of some threads of a warp, whose mask is not known".to_owned();
-            kernel.unsupported.push(Unsupported { span, reason, arrays: None, barriers: true });
+            kernel.unsupported.push(Unsupported { span, reason, arrays: None, barriers: true, is_of_thread: false });
         }
         answers.insert(*site, answer);
     }

@@ -24,6 +24,7 @@
 //! defined are taken to change only what their pointer arguments reach and the unit's global variables.
 
 mod access;
+mod again;
 mod allocate;
 mod asm;
 mod barriers;
@@ -50,8 +51,11 @@ mod memory;
 mod named;
 mod operator;
 mod own_order;
+mod parties;
 mod pass;
+mod phases;
 mod place;
+mod places;
 mod range;
 mod scan;
 mod stmt;
@@ -92,6 +96,7 @@ pub fn lower(program: &Program, kernel: FunctionId) -> Kernel {
         reason: "pointers of this kernel change in too many ways to be followed".to_owned(),
         arrays: None,
         barriers: true,
+        is_of_thread: false,
     });
     lowered
 }

@@ -5,7 +5,7 @@
 //! sync stands only where, since the last barrier, the program has not touched the array; elsewhere it is a place where
 //! threads meet and nothing is ordered.
 
-use crate::calculus::{Access, Among, ArrayId, Kernel, SiteId, Stmt, SyncMemory};
+use crate::calculus::{Access, ArrayId, Kernel, SiteId, Stmt, SyncMemory};
 use crate::memory_model::{self, Level};
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ impl Search<'_> {
                         self.idle.insert(*site);
                     }
                 }
-                Stmt::Sync { scope, memory, among: Among::All, .. } => {
+                Stmt::Sync { scope, memory, among, .. } if among.is_everyone() => {
                     let arrays = &self.kernel.arrays;
                     touched.retain(|&array| !memory_model::orders(*scope, *memory, arrays[array].space, Level::Block));
                 }

@@ -6,9 +6,10 @@ use super::home::Home;
 use super::layout::Layout;
 use super::logs::{self, Log};
 use super::own_order;
+use super::phases::Phases;
 use super::scan::Scans;
 use super::value::{Base, Pointer};
-use super::{masks, named};
+use super::{masks, named, parties};
 use crate::arena::{Handle, SideTable};
 use crate::calculus::{
     ArrayId, ExprId, Exprs, HavocReason, Kernel, ScalarType, Site, SiteId, Stmt, Unsupported, VarId, Variable,
@@ -64,6 +65,8 @@ pub(super) struct Pass<'p> {
     pub(super) copies: Copies,
     /// All asynchronous copies so far.
     pub(super) begun: Begun,
+    /// Barriers in two steps.
+    pub(super) phases: Phases,
     /// Logs of accesses that claims are about.
     pub(super) logs: Vec<Log>,
     /// Whether what is lowered stands in an annotation.
@@ -115,6 +118,7 @@ impl<'p> Pass<'p> {
             temporaries: 0,
             copies: Copies::default(),
             begun: Begun::default(),
+            phases: Phases::default(),
             logs: Vec::new(),
             in_annotation: false,
             annotation_problem: None,
@@ -150,12 +154,14 @@ impl<'p> Pass<'p> {
             self.kernel.returned = Some(flag);
         }
         self.stmts(body);
-        self.no_copies_here(function.span);
+        self.copies_at_the_end(function.span);
+        self.no_phases_here();
     }
 
     /// The finished kernel.
     pub(super) fn finish(mut self) -> Kernel {
         self.kernel.body = self.blocks.pop().unwrap_or_default();
+        parties::name(&mut self.kernel, self.phases.inits());
         own_order::limit(&mut self.kernel, &self.begun.sites);
         self.report_mixed_units();
         logs::keep(&mut self.kernel, &self.logs);
@@ -187,9 +193,12 @@ impl<'p> Pass<'p> {
 
     /// Adds a statement to the open block.
     pub(super) fn emit(&mut self, stmt: Stmt) {
-        self.watch_copies(&stmt);
+        let goes_on = self.watch_copies(&stmt);
         self.statements += 1;
         self.blocks.last_mut().expect("the body's block is open").push(stmt);
+        if let Some(barrier) = goes_on {
+            self.copies_go_on(barrier);
+        }
     }
 
     /// Adds statements to the open block.
@@ -220,6 +229,21 @@ impl<'p> Pass<'p> {
 
     pub(super) fn close_block(&mut self) -> Vec<Stmt> {
         self.blocks.pop().expect("a block that was opened")
+    }
+
+    /// The number of open blocks.
+    pub(super) fn open_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// An open block, counted from the body of the kernel.
+    pub(super) fn open(&self, block: usize) -> &[Stmt] {
+        &self.blocks[block]
+    }
+
+    /// Puts statements into an open block.
+    pub(super) fn insert(&mut self, block: usize, at: usize, stmts: Vec<Stmt>) {
+        self.blocks[block].splice(at..at, stmts);
     }
 
     /// What `action` emits, and its result.
@@ -327,17 +351,41 @@ impl<'p> Pass<'p> {
 
     /// Something is not modelled and may do anything.
     pub(super) fn unsupported(&mut self, span: Span, reason: String) {
-        self.push_unsupported(Unsupported { span: Some(span), reason, arrays: None, barriers: true });
+        self.push_unsupported(Unsupported {
+            span: Some(span),
+            reason,
+            arrays: None,
+            barriers: true,
+            is_of_thread: false,
+        });
     }
 
     /// Something is not modelled and may do anything to `arrays`.
     pub(super) fn unsupported_on(&mut self, span: Span, reason: String, arrays: Vec<ArrayId>) {
-        self.push_unsupported(Unsupported { span: Some(span), reason, arrays: Some(arrays), barriers: false });
+        self.push_unsupported(Unsupported {
+            span: Some(span),
+            reason,
+            arrays: Some(arrays),
+            barriers: false,
+            is_of_thread: false,
+        });
+    }
+
+    /// What one thread does to `arrays` is not modelled; what two do is.
+    pub(super) fn unsupported_of_thread(&mut self, span: Span, reason: String, arrays: Vec<ArrayId>) {
+        let arrays = Some(arrays);
+        self.push_unsupported(Unsupported { span: Some(span), reason, arrays, barriers: false, is_of_thread: true });
     }
 
     /// A call of which is known that it can do anything to `arrays` only, and may pass barriers.
     pub(super) fn unsupported_call(&mut self, span: Span, reason: String, arrays: Vec<ArrayId>) {
-        self.push_unsupported(Unsupported { span: Some(span), reason, arrays: Some(arrays), barriers: true });
+        self.push_unsupported(Unsupported {
+            span: Some(span),
+            reason,
+            arrays: Some(arrays),
+            barriers: true,
+            is_of_thread: false,
+        });
     }
 
     /// Something that is left out without changing what the kernel does.

@@ -128,6 +128,9 @@ impl<'u> Resolver<'u> {
         if let Some(copying) = self.copying_function(name, template_args, &args, span) {
             return copying;
         }
+        if let Some(phase) = self.phase_function(name, &args, span) {
+            return phase;
+        }
         self.builtin_call(name, template_args, args, span)
     }
 
@@ -182,6 +185,9 @@ impl<'u> Resolver<'u> {
             return part;
         }
         if let Some(result) = self.pipeline_method(&object, name, &args, span) {
+            return result;
+        }
+        if let Some(result) = self.phase_method(&object, name, &args, span) {
             return result;
         }
         if let Some(result) = self.group_method(&object, name, &args, span) {

@@ -1,8 +1,7 @@
-//! Asynchronous copies of CUDA's C++ library (`cuda::memcpy_async` with a pipeline of one thread) and of cooperative
-//! groups.
+//! Asynchronous copies of CUDA's C++ library (`cuda::memcpy_async` with a pipeline of one thread or a barrier) and of
+//! cooperative groups.
 //!
-//! Deliberately absent: pipelines that threads share, barriers that copies arrive at; they stay calls that are not
-//! modelled.
+//! Deliberately absent: pipelines that threads share; they stay calls that are not modelled.
 
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Type, TypeId};
@@ -46,6 +45,15 @@ impl<'u> Resolver<'u> {
             }
             ("cuda::memcpy_async", [to, from, bytes, pipeline]) if self.is_pipeline(pipeline) => {
                 Some(self.copying(Copying::Copy, name, &[to, from, bytes], span))
+            }
+            ("cuda::memcpy_async", [to, from, bytes, barrier]) if self.is_barrier(barrier) => {
+                let barrier = self.address_of(barrier.clone());
+                Some(self.copying(Copying::BarrierCopy(None), name, &[to, from, bytes, &barrier], span))
+            }
+            ("cuda::memcpy_async", [group, to, from, bytes, barrier]) if self.is_barrier(barrier) => {
+                let group = self.copying_group(group)?;
+                let barrier = self.address_of(barrier.clone());
+                Some(self.copying(Copying::BarrierCopy(Some(group)), name, &[to, from, bytes, &barrier], span))
             }
             ("cuda::pipeline_consumer_wait_prior", [pipeline]) if self.is_pipeline(pipeline) => {
                 let newest = match template_args? {

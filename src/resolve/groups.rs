@@ -52,7 +52,18 @@ impl<'u> Resolver<'u> {
     pub(super) fn group_method(&mut self, object: &Expr, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
         let group = self.group(object)?;
         let result = match (group, name) {
-            (_, "sync" | "barrier_wait" | "barrier_arrive") => self.group_barrier(group, object, name, span),
+            (_, "sync") => self.group_barrier(group, object, name, span),
+            (_, "barrier_wait" | "barrier_arrive") => {
+                let half = self.group_barrier(group, object, name, span);
+                // The token that is waited for may be made in the call.
+                match args {
+                    [token] if name == "barrier_wait" => {
+                        let token = self.load(token.clone());
+                        self.comma_if_needed(token, half, span)
+                    }
+                    _ => half,
+                }
+            }
             (Group::Block, "thread_rank") => self.block_rank(span),
             (Group::Block, "size" | "num_threads") => self.product(GeometryVar::BlockDim, span),
             (Group::Block, "thread_index") => self.ids(GeometryVar::ThreadIdx, span),
@@ -99,6 +110,14 @@ impl<'u> Resolver<'u> {
         match object.kind {
             ExprKind::Builtin(Builtin::Pure, ..) | ExprKind::Load(_) => result,
             _ => self.comma(object, result, span),
+        }
+    }
+
+    /// The group that makes a copy, if it is one of those that are followed.
+    pub(super) fn copying_group(&self, object: &Expr) -> Option<collectives::Group> {
+        match self.group(object)? {
+            Group::Block => Some(collectives::Group::Block),
+            _ => None,
         }
     }
 
@@ -176,6 +195,10 @@ impl<'u> Resolver<'u> {
         let memory = Some(SyncMemory::BOTH);
         let of = |scope| Builtin::Barrier { scope, memory };
         let (builtin, args) = match group {
+            Group::Block | Group::Grid if name != "sync" => {
+                let scope = if group == Group::Block { SyncScope::Block } else { SyncScope::Grid };
+                return self.group_phase(name, scope, span);
+            }
             _ if name != "sync" => {
                 return self.unmodelled_call("half a barrier of a group", true, name, &[], self.common.void, span);
             }

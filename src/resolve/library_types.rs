@@ -8,6 +8,7 @@
 
 use super::complex::COMPLEX;
 use super::context::{Resolver, expr};
+use super::phases::BARRIER;
 use super::program::{Expr, ExprKind, Record, Type, TypeId};
 use super::scope::{Entity, Found, RecordDecl, Scope, ScopeId};
 use super::template::TemplateValue;
@@ -59,6 +60,7 @@ fn structure(name: &str) -> Option<(&'static str, &'static [Member])> {
         }
         COMPLEX | "cuda::std::complex" => (COMPLEX, &[Argument("real part", 0), Argument("imaginary part", 0)]),
         "wmma::fragment" | "nvcuda::wmma::fragment" => (FRAGMENT, &[Elements("x", 4)]),
+        "cuda::barrier" => (BARRIER, &[Size("phase")]),
         "cudaPitchedPtr" => ("cudaPitchedPtr", &[Address("ptr"), Size("pitch"), Size("xsize"), Size("ysize")]),
         "cudaExtent" => ("cudaExtent", &[Size("width"), Size("height"), Size("depth")]),
         _ => return None,

@@ -40,6 +40,7 @@ mod members;
 mod names;
 mod operators;
 mod overload;
+mod phases;
 mod print;
 pub mod program;
 mod records;

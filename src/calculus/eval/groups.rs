@@ -41,7 +41,7 @@ impl Block {
         for thread in 0..self.status.len() {
             let Status::Waiting(sync) = self.status[thread] else { continue };
             let shape = machine.program.syncs[sync as usize];
-            let is_for_some = shape.among != Among::All && !shape.among.is_in_step();
+            let is_for_some = !shape.among.is_everyone() && !shape.among.is_in_step();
             if shape.scope != SyncScope::Warp && !is_for_some {
                 continue;
             }
@@ -60,7 +60,7 @@ impl Block {
                 Status::Ready => false,
             };
             if members.contains(&thread) && members.iter().all(has_met) {
-                let whole = (shape.among == Among::All).then(|| self.warp_of(thread));
+                let whole = shape.among.is_everyone().then(|| self.warp_of(thread));
                 let is_there = |&member: &usize| self.status[member] != Status::Ended;
                 let there = members.into_iter().filter(is_there).collect();
                 self.meet(machine, sync, there, whole);
@@ -97,11 +97,21 @@ impl Block {
         released
     }
 
+    /// A thread that a barrier of some threads is for and that does not get there, where a thread waits at it.
+    pub(super) fn missing<S>(&self, machine: &Machine<'_, S>, sync: u32, waiting: usize) -> Option<usize> {
+        let shape = machine.program.syncs[sync as usize];
+        if shape.among.is_everyone() {
+            return None;
+        }
+        let members = self.members(machine, shape, waiting)?;
+        members.into_iter().find(|&member| !matches!(self.status[member], Status::Waiting(other) if other == sync))
+    }
+
     /// The threads that a barrier is for at which this one waits; `None` if that is not known.
     fn members<S>(&self, machine: &Machine<'_, S>, shape: SyncShape, thread: usize) -> Option<Vec<usize>> {
         let of_scope = if shape.scope == SyncScope::Warp { self.warp_of(thread) } else { 0..self.status.len() };
         match shape.among {
-            Among::All | Among::InStep(_) => Some(of_scope.collect()),
+            Among::All | Among::Counted | Among::InStep(_) => Some(of_scope.collect()),
             Among::Tiles(size) => {
                 let size = size as usize;
                 let start = thread / size * size;

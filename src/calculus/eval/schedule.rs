@@ -241,7 +241,7 @@ impl Block {
             let apart =
                 self.status.iter().position(|status| matches!(status, Status::Waiting(other) if *other != sync));
             let ended = self.status.iter().position(|status| *status == Status::Ended);
-            if let Some(other) = apart.or(ended) {
+            if let Some(other) = self.missing(machine, sync, first).or(apart).or(ended) {
                 self.report(machine, sync, first, other);
             }
             let shape = machine.program.syncs[sync as usize];

@@ -374,7 +374,7 @@ impl<'a> Parser<'a> {
     fn unsupported(&mut self) -> Parsed<()> {
         self.next();
         let reason = self.string()?;
-        let (mut arrays, mut barriers) = (None, true);
+        let (mut arrays, mut barriers, mut is_of_thread) = (None, true, false);
         if self.take_word("touches") {
             let mut touched = Vec::new();
             if !self.take_word("nothing") {
@@ -388,8 +388,9 @@ impl<'a> Parser<'a> {
             if barriers {
                 self.word("barriers")?;
             }
+            is_of_thread = self.take_word("alone");
         }
-        self.kernel.unsupported.push(Unsupported { span: None, reason, arrays, barriers });
+        self.kernel.unsupported.push(Unsupported { span: None, reason, arrays, barriers, is_of_thread });
         Ok(())
     }
 

@@ -163,6 +163,7 @@ impl<'a> KernelPrinter<'a> {
                     if names.is_empty() { "nothing".into() } else { names.join(", ") }
                 ));
                 text.push_str(if entry.barriers { " and barriers" } else { "" });
+                text.push_str(if entry.is_of_thread { " alone" } else { "" });
             }
             self.line(1, &text);
         }

@@ -13,6 +13,7 @@ const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32) 
   var v: opaque4
   returned `min`
   unsupported "call of 'f'" touches y and barriers
+  unsupported "own copy" touches y alone
   unsupported "inline assembly" touches y, s#2
   unsupported "call through a pointer"
   sites 12

@@ -78,6 +78,7 @@ pub(crate) fn word<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'st
 pub(crate) fn among_text(among: Among, condition: impl FnOnce(ExprId) -> String) -> String {
     match among {
         Among::All => String::new(),
+        Among::Counted => "counted ".to_owned(),
         Among::Named(cond) => format!("named {} ", condition(cond)),
         Among::Tiles(threads) => format!("tiles {threads} "),
         Among::InStep(threads) => format!("step {threads} "),

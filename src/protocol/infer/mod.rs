@@ -36,7 +36,13 @@ pub fn infer(kernel: &Kernel) -> Protocol {
     let mut state = State::new(kernel);
     if calculus::nesting(&kernel.body) > MAX_NESTING {
         let reason = format!("statements nested more than {MAX_NESTING} deep");
-        state.out.unsupported.push(Unsupported { span: None, reason, arrays: None, barriers: true });
+        state.out.unsupported.push(Unsupported {
+            span: None,
+            reason,
+            arrays: None,
+            barriers: true,
+            is_of_thread: false,
+        });
     } else {
         state.note_assignments();
         state.out.body = statements(&mut state, &kernel.body);

@@ -71,6 +71,9 @@ impl Parser<'_> {
         if self.take_word("named") {
             return Ok(Among::Named(self.expr(ScalarType::Bool)?));
         }
+        if self.take_word("counted") {
+            return Ok(Among::Counted);
+        }
         let threads: fn(u32) -> Among = match () {
             () if self.take_word("tiles") => Among::Tiles,
             () if self.take_word("step") => Among::InStep,

@@ -114,7 +114,7 @@
 RP_CUB(cub)
 RP_CUB(hipcub)
 #undef RP_CUB
-// Copies of CUDA's C++ library, with pipelines of one thread.
+// Copies of CUDA's C++ library, with pipelines of one thread and barriers that are objects.
 namespace cuda {
 enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
 template <thread_scope S> struct pipeline {
@@ -128,7 +128,22 @@ template <size_t N> struct aligned_size_t {
   operator size_t() const;
 };
 pipeline<thread_scope_thread> make_pipeline();
+template <thread_scope S, class F = void> struct barrier {
+  typedef unsigned long arrival_token;
+  barrier() = default;
+  barrier(ptrdiff_t);
+  arrival_token arrive(ptrdiff_t = 1);
+  template <class K> void wait(K &&) const;
+  void wait_parity(bool) const;
+  template <class K> bool try_wait(K &&) const;
+  bool try_wait_parity(bool) const;
+  void arrive_and_wait();
+  void arrive_and_drop();
+  unsigned long phase;
+};
+template <thread_scope S, class F> void init(barrier<S, F> *, ptrdiff_t);
 template <class T, class U, class S, class P> void memcpy_async(T *, const U *, S, P &);
+template <class G, class T, class U, class S, class P> void memcpy_async(const G &, T *, const U *, S, P &);
 template <int N, thread_scope S> void pipeline_consumer_wait_prior(pipeline<S> &);
 }
 #pragma clang force_cuda_host_device end

@@ -621,10 +621,14 @@ struct thread_block : thread_group {
   dim3 thread_index() const;
   dim3 group_dim() const;
   dim3 dim_threads() const;
-  int barrier_arrive() const;
-  void barrier_wait(int) const;
+  typedef unsigned long arrival_token;
+  arrival_token barrier_arrive() const;
+  void barrier_wait(arrival_token &&) const;
 };
 struct grid_group : thread_group {
+  typedef unsigned long arrival_token;
+  arrival_token barrier_arrive() const;
+  void barrier_wait(arrival_token &&) const;
   dim3 group_dim() const;
   dim3 dim_blocks() const;
   dim3 block_index() const;

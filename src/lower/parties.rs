@@ -1,0 +1,200 @@
+//! Barriers that are objects: whom they are for.
+//!
+//! A `cuda::barrier` lets threads go on when as many have arrived as it was told at `init`, whoever they are. That it
+//! orders anything is said only where the arriving threads are known:
+//! - one `init` of this barrier, with a number that all threads agree about;
+//! - all uses of it stand under the same conditions about `threadIdx.x`, and whatever else stands around them is asked
+//!   like that of any barrier;
+//! - the number is that of those threads. Of a block it is assumed, and told, unless it is written as the product of the
+//!   block's extents.
+//!
+//! Deliberately absent: barriers that some threads arrive at and others wait for (producers and consumers), barriers of
+//! several blocks, and objects that an index chooses. Such a barrier orders nothing in a proof; what it might order is
+//! no proved race either.
+
+use super::definitions::Definitions;
+use super::places::{self, At};
+use crate::calculus::{
+    Among, ArrayId, Axis, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, ScalarType, Space, Stmt,
+    Unsupported,
+};
+
+/// The function that stands for "is a party of the barrier" until the kernel is complete.
+const PARTY: &str = "__party";
+
+/// A barrier that is an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Object {
+    pub(super) array: ArrayId,
+    /// Byte offset in the array.
+    pub(super) offset: ExprId,
+}
+
+/// A barrier is told how many arrivals it waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Init {
+    pub(super) object: Object,
+    pub(super) count: ExprId,
+}
+
+/// The condition of the threads that a barrier is for, to be said when the kernel is complete.
+pub(super) fn of(exprs: &mut Exprs, object: Object) -> ExprId {
+    let array = exprs.int(object.array.index() as i128, ScalarType::I64);
+    exprs.call(PARTY, vec![array, object.offset], ScalarType::Bool)
+}
+
+/// A place where threads meet at a barrier, by array and offset.
+type Place = (At, (ArrayId, ExprId));
+
+/// Says whom the barriers of the kernel that are objects are for.
+pub(super) fn name(kernel: &mut Kernel, inits: &[Init]) {
+    let definitions = Definitions::of(kernel);
+    let told = |exprs: &Exprs, cond: ExprId| match &exprs[cond] {
+        Expr::Call(name, args, _) if name == PARTY => {
+            let array = exprs.as_int(args[0]).and_then(|array| usize::try_from(array).ok())?;
+            Some((ArrayId::from_index(array), args[1]))
+        }
+        _ => None,
+    };
+    let mut all: Vec<Place> = places::of(kernel, &definitions, &told);
+    for (_, (_, offset)) in &mut all {
+        *offset = definitions.inlined(&mut kernel.exprs, *offset);
+    }
+    let inits: Vec<Init> = inits
+        .iter()
+        .map(|init| {
+            let [offset, count] =
+                [init.object.offset, init.count].map(|value| definitions.inlined(&mut kernel.exprs, value));
+            Init { object: Object { offset, ..init.object }, count }
+        })
+        .collect();
+    let mut assumed = Vec::new();
+    for place in &all {
+        let span = kernel.sites[place.0.site].span;
+        match parties(kernel, place, &all, &inits) {
+            Ok(Parties { among, size }) => {
+                places::change(&mut kernel.body, place.0.site, Some(among));
+                if let Some(cond) = size.filter(|cond| !assumed.contains(cond)) {
+                    assumed.push(cond);
+                    kernel.body.insert(0, Stmt::Assume { cond, basis: Basis::Stated, span });
+                }
+            }
+            Err(why) => {
+                places::change(&mut kernel.body, place.0.site, None);
+                let reason = format!("barrier that is an object: {why}, so that it is not taken to order anything");
+                kernel.unsupported.push(Unsupported {
+                    span,
+                    reason,
+                    arrays: Some(Vec::new()),
+                    barriers: true,
+                    is_of_thread: false,
+                });
+            }
+        }
+    }
+}
+
+/// Whom a barrier is for.
+struct Parties {
+    among: Among,
+    /// What is assumed of the size of the block.
+    size: Option<ExprId>,
+}
+
+fn parties(kernel: &mut Kernel, place: &Place, all: &[Place], inits: &[Init]) -> Result<Parties, String> {
+    let (at, (array, offset)) = place;
+    if kernel.arrays[*array].space != Space::Shared {
+        return Err("it is no object in shared memory".to_owned());
+    }
+    let Some(start) = kernel.exprs.as_int(*offset) else {
+        return Err("which of several it is depends on an index".to_owned());
+    };
+    let of_array = inits.iter().filter(|init| init.object.array == *array);
+    let mut count = None;
+    for init in of_array {
+        match kernel.exprs.as_int(init.object.offset) {
+            Some(other) if other != start => {}
+            Some(_) if count.is_none() => count = Some(init.count),
+            Some(_) => return Err("it is told twice how many arrivals it waits for".to_owned()),
+            None => {
+                return Err("which of several is told how many arrivals it waits for depends on an index".to_owned());
+            }
+        }
+    }
+    let Some(count) = count else {
+        return Err("the kernel does not say how many arrivals it waits for".to_owned());
+    };
+    let is_other = |(other, (of, start_of)): &Place| {
+        of == array
+            && kernel.exprs.as_int(*start_of).is_none_or(|start_of| start_of == start)
+            && other.named != at.named
+    };
+    if all.iter().any(is_other) {
+        return Err("other threads may arrive at it elsewhere".to_owned());
+    }
+    if kernel.exprs.as_int(at.named) == Some(1) {
+        let size = of_block(&mut kernel.exprs, count)?;
+        return Ok(Parties { among: Among::Counted, size });
+    }
+    if !places::is_flat(kernel) {
+        return Err("which threads of a block of several dimensions arrive is not known".to_owned());
+    }
+    let named = places::threads(&kernel.exprs, at.named);
+    match (kernel.exprs.as_int(count), named.last()) {
+        (Some(count), Some(&last)) if count == named.len() as i128 => {
+            let size = kernel.exprs.geometry(GeometryVar::BlockDim(Axis::X));
+            let least = kernel.exprs.int(i128::from(last) + 1, ScalarType::U32);
+            let cond = kernel.exprs.binary(BinaryOp::Ge, size, least);
+            Ok(Parties { among: Among::Named(at.named), size: Some(cond) })
+        }
+        (Some(count), _) => Err(format!("it waits for {count} arrivals, and {} threads can arrive", named.len())),
+        (None, _) => Err("the number of arrivals that it waits for is no constant".to_owned()),
+    }
+}
+
+/// What has to hold for a number to be that of the threads of a block; `None` if it is in any case.
+fn of_block(exprs: &mut Exprs, count: ExprId) -> Result<Option<ExprId>, String> {
+    let mut uniform = true;
+    exprs.visit(count, |_, node| {
+        uniform &= !matches!(node, Expr::Var(_) | Expr::Call(..) | Expr::Geometry(GeometryVar::ThreadIdx(_)));
+    });
+    if !uniform {
+        return Err("the number of arrivals that it waits for is not known".to_owned());
+    }
+    let one = exprs.int(1, ScalarType::U32);
+    let mut conds = Vec::new();
+    match extents(exprs, count) {
+        Some(has) => {
+            for axis in Axis::ALL.into_iter().filter(|axis| !has[axis.index()]) {
+                let extent = exprs.geometry(GeometryVar::BlockDim(axis));
+                conds.push(exprs.binary(BinaryOp::Eq, extent, one));
+            }
+        }
+        None => {
+            let threads = Axis::ALL.into_iter().fold(one, |product, axis| {
+                let extent = exprs.geometry(GeometryVar::BlockDim(axis));
+                exprs.binary(BinaryOp::Mul, product, extent)
+            });
+            let threads = exprs.convert(ScalarType::I64, threads);
+            conds.push(exprs.binary(BinaryOp::Eq, threads, count));
+        }
+    }
+    Ok(conds.into_iter().reduce(|all, cond| exprs.and(all, cond)))
+}
+
+/// The axes whose extents a product is made of, if it is made of nothing else.
+fn extents(exprs: &Exprs, value: ExprId) -> Option<[bool; 3]> {
+    match exprs[value] {
+        Expr::Geometry(GeometryVar::BlockDim(axis)) => Some(Axis::ALL.map(|other| other == axis)),
+        // A block has so few threads that every type of 16 bits or more holds their number.
+        Expr::Convert(ScalarType::Int { width: 16.., .. }, inner) => extents(exprs, inner),
+        Expr::Binary(BinaryOp::Mul, a, b) => {
+            let (a, b) = (extents(exprs, a)?, extents(exprs, b)?);
+            Axis::ALL
+                .iter()
+                .all(|axis| !(a[axis.index()] && b[axis.index()]))
+                .then(|| Axis::ALL.map(|axis| a[axis.index()] || b[axis.index()]))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,224 @@
+//! Barriers in two steps: a thread arrives, does something else, and waits until all have arrived.
+//!
+//! What a thread does in between is ordered with nothing that others do before they arrive or after they have waited, so
+//! it stands on both sides of the barrier ([`super::again`]). What it did before it arrived, others see who have waited.
+//! A barrier that is an object ([`Builtin::Phase`](crate::builtins::Builtin) with an address) is memory as well: it is
+//! written where it is told how many arrivals it waits for, and touched as an atomic is wherever it is used, so that a use
+//! before that is a race. Whom it waits for is said when the kernel is complete ([`super::parties`]).
+//!
+//! Deliberately absent: a wait in another block of the program than its arrival (in the next turn of a loop, in other
+//! threads), two arrivals before a wait, and waits by parity.
+
+use super::again::Mark;
+use super::parties::{self, Init, Object};
+use super::pass::Pass;
+use super::value::{Base, Value};
+use crate::builtins::{Builtin, Phase};
+use crate::calculus::{Access, Among, AtomicOp, HavocReason, MemoryOrder, ScalarType, Stmt, SyncMemory, SyncScope};
+use crate::resolve::program::{Expr, ExprKind, Stmt as Source, StmtKind, UnaryOp};
+use crate::source::Span;
+
+/// Size of a barrier that is an object.
+const BARRIER_BYTES: u32 = 8;
+
+/// Which barrier it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// That of the block or the grid.
+    Group(SyncScope),
+    Object(Object),
+}
+
+/// A barrier that the thread has arrived at and not waited for.
+#[derive(Clone, Debug)]
+struct Open {
+    whose: Whose,
+    mark: Mark,
+    span: Span,
+}
+
+/// The barriers of a kernel that threads arrive at in one step and wait for in another.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Phases {
+    open: Vec<Open>,
+    inits: Vec<Init>,
+}
+
+impl Phases {
+    /// The barriers that are objects, as they are told how many arrivals they wait for.
+    pub(super) fn inits(&self) -> &[Init] {
+        &self.inits
+    }
+}
+
+impl Pass<'_> {
+    /// A call that belongs to such a barrier.
+    pub(super) fn phase(
+        &mut self,
+        phase: Phase,
+        scope: Option<SyncScope>,
+        args: &[Expr],
+        name: &str,
+        call: &Expr,
+    ) -> Value {
+        let span = call.span;
+        let (object, rest) = match (scope, args) {
+            (Some(scope), rest) => (Some(Whose::Group(scope)), rest),
+            (None, [pointer, rest @ ..]) => (self.barrier_at(pointer).map(Whose::Object), rest),
+            (None, []) => return self.missing(call),
+        };
+        // The token may be made in the call.
+        let values: Vec<Value> = rest.iter().map(|argument| self.value(argument)).collect();
+        let Some(whose) = object else {
+            self.unsupported(span, format!("`{name}` of a barrier of which is not known which it is"));
+            return self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span);
+        };
+        match phase {
+            Phase::Init => self.init_barrier(whose, &values, span),
+            Phase::Arrive => {
+                let token = self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span);
+                self.arrive(whose, span);
+                return token;
+            }
+            Phase::Wait => self.wait(whose, span),
+            Phase::ArriveAndWait => {
+                self.use_barrier(whose, span);
+                self.copies_arrive(whose_object(whose));
+                self.all_arrive(whose, span);
+            }
+            Phase::Test => {
+                let reason = format!("`{name}` anywhere but in a loop that only waits");
+                self.unsupported(span, reason);
+                return self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span);
+            }
+        }
+        Value::Void
+    }
+
+    /// A loop that does nothing until a barrier lets the thread go on: a wait for it.
+    pub(super) fn waiting_loop(&mut self, cond: &Expr, body: &Source) -> bool {
+        let (tested, holds) = negations(cond);
+        let ExprKind::Builtin(Builtin::Phase(Phase::Test, None), _, args) = &tested.kind else { return false };
+        if holds || !is_idle(body) {
+            return false;
+        }
+        let Some(object) = args.first().and_then(|pointer| self.barrier_at(pointer)) else { return false };
+        self.ignore(&args[1..]);
+        self.wait(Whose::Object(object), cond.span);
+        true
+    }
+
+    /// The object that a pointer to a barrier leads to.
+    pub(super) fn barrier_at(&mut self, pointer: &Expr) -> Option<Object> {
+        let pointer = self.pointer(pointer);
+        match pointer.base {
+            Base::Target(target) => Some(Object { array: self.array_of(target)?, offset: pointer.offset }),
+            _ => None,
+        }
+    }
+
+    fn init_barrier(&mut self, whose: Whose, values: &[Value], span: Span) {
+        let (Whose::Object(object), [Value::Scalar(count)]) = (whose, values) else {
+            return self.unsupported(span, "barrier whose number of arrivals is not known".to_owned());
+        };
+        let access = self.access_to(object, span);
+        self.emit(Stmt::Write { access, value: None });
+        let count = self.exprs().convert(ScalarType::I64, *count);
+        self.phases.inits.push(Init { object, count });
+    }
+
+    /// The barrier is touched in memory, as by an atomic.
+    fn use_barrier(&mut self, whose: Whose, span: Span) {
+        let Whose::Object(object) = whose else { return };
+        let access = self.access_to(object, span);
+        self.emit(Stmt::Atomic {
+            var: None,
+            access,
+            op: AtomicOp::Or,
+            operands: Vec::new(),
+            order: MemoryOrder::Relaxed,
+            scope: SyncScope::Block,
+        });
+    }
+
+    fn access_to(&mut self, object: Object, span: Span) -> Access {
+        let site = self.site(span);
+        Access { array: object.array, offset: object.offset, bytes: BARRIER_BYTES, align: BARRIER_BYTES, site }
+    }
+
+    fn arrive(&mut self, whose: Whose, span: Span) {
+        self.use_barrier(whose, span);
+        self.copies_arrive(whose_object(whose));
+        let mark = self.mark();
+        self.phases.open.push(Open { whose, mark, span });
+    }
+
+    fn wait(&mut self, whose: Whose, span: Span) {
+        let arrived: Vec<usize> =
+            self.phases.open.iter().enumerate().filter(|(_, open)| open.whose == whose).map(|(at, _)| at).collect();
+        let reason = match arrived[..] {
+            [at] => {
+                let Open { mark, .. } = self.phases.open.remove(at);
+                if self.is_in_this_block(mark) {
+                    let until = self.mark();
+                    self.use_barrier(whose, span);
+                    self.all_arrive(whose, span);
+                    if self.repeat([mark, until]).is_some() {
+                        return;
+                    }
+                    "wait for a barrier with another barrier since the arrival"
+                } else {
+                    "wait for a barrier elsewhere than behind the arrival"
+                }
+            }
+            [] => "wait for a barrier that the thread has not arrived at before",
+            _ => "wait for a barrier after several arrivals",
+        };
+        self.unsupported(span, reason.to_owned());
+    }
+
+    /// All threads of the barrier meet.
+    fn all_arrive(&mut self, whose: Whose, span: Span) {
+        self.copies_are_done_at(whose_object(whose));
+        let (scope, among) = match whose {
+            Whose::Group(scope) => (scope, Among::All),
+            Whose::Object(object) => {
+                let placeholder = parties::of(self.exprs(), object);
+                (SyncScope::Block, Among::Named(placeholder))
+            }
+        };
+        let site = self.site(span);
+        self.emit(Stmt::Sync { scope, memory: SyncMemory::BOTH, among, site });
+    }
+
+    /// Nobody has waited for what is open at the end.
+    pub(super) fn no_phases_here(&mut self) {
+        for open in std::mem::take(&mut self.phases.open) {
+            self.unsupported(open.span, "arrival at a barrier that the thread does not wait for".to_owned());
+        }
+    }
+}
+
+fn whose_object(whose: Whose) -> Option<Object> {
+    match whose {
+        Whose::Object(object) => Some(object),
+        Whose::Group(_) => None,
+    }
+}
+
+/// What is tested under negations, and whether the loop goes on where it holds.
+fn negations(cond: &Expr) -> (&Expr, bool) {
+    let (mut tested, mut holds) = (cond, true);
+    loop {
+        match &tested.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => (tested, holds) = (inner, !holds),
+            ExprKind::Convert(inner) => tested = inner,
+            _ => return (tested, holds),
+        }
+    }
+}
+
+/// Whether a body does nothing.
+fn is_idle(body: &Source) -> bool {
+    matches!(&body.kind, StmtKind::Block(inner) if inner.iter().all(is_idle))
+}

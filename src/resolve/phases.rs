@@ -1,0 +1,72 @@
+//! Barriers in two steps: `cuda::barrier` and the halves of a group's barrier.
+//!
+//! A `cuda::barrier` is a structure of eight bytes. What is done to it stands as a builtin with its address, so that
+//! `lower` may ask who arrives.
+//!
+//! Deliberately absent: `arrive_and_drop`, arrivals that count several times, transactions of bytes
+//! (`barrier_arrive_tx`), waits by parity; they stay calls that are not known.
+
+use super::context::{Resolver, expr};
+use super::program::{Expr, ExprKind, Type, TypeId};
+use crate::builtins::{Builtin, Phase};
+use crate::calculus::SyncScope;
+use crate::source::Span;
+
+/// The name of a barrier that is an object.
+pub(super) const BARRIER: &str = "cuda::barrier";
+
+impl<'u> Resolver<'u> {
+    /// Whether a value is a `cuda::barrier`.
+    pub(super) fn is_barrier(&self, value: &Expr) -> bool {
+        self.is_barrier_type(value.ty)
+    }
+
+    fn is_barrier_type(&self, ty: TypeId) -> bool {
+        let Type::Record(record) = self.types[ty] else { return false };
+        self.records[record].name.split('<').next() == Some(BARRIER)
+    }
+
+    /// `init(&barrier, number)`, `__mbarrier_init(&barrier, number)` and its kin; `None` if it is none of them.
+    pub(super) fn phase_function(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
+        let pointer = args.first()?;
+        let (phase, ty) = match (name, args.len()) {
+            ("init" | "cuda::init", 2) if self.points_to_barrier(pointer) => (Phase::Init, self.common.void),
+            ("__mbarrier_init", 2) => (Phase::Init, self.common.void),
+            ("__mbarrier_arrive", 1) => (Phase::Arrive, self.common.ulong),
+            ("__mbarrier_test_wait" | "__mbarrier_try_wait", 2 | 3) => (Phase::Test, self.common.bool),
+            _ => return None,
+        };
+        let args = args.iter().map(|argument| self.load(argument.clone())).collect();
+        Some(expr(ExprKind::Builtin(Builtin::Phase(phase, None), name.to_owned(), args), ty, span))
+    }
+
+    fn points_to_barrier(&self, pointer: &Expr) -> bool {
+        matches!(self.types[pointer.ty], Type::Pointer { to, .. } if self.is_barrier_type(to))
+    }
+
+    /// A method of a `cuda::barrier`; `None` if the object is none or the method is not followed.
+    pub(super) fn phase_method(&mut self, object: &Expr, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
+        if !self.is_barrier(object) {
+            return None;
+        }
+        let (phase, ty) = match (name, args) {
+            ("arrive", []) => (Phase::Arrive, self.common.ulong),
+            ("wait", [_]) => (Phase::Wait, self.common.void),
+            ("arrive_and_wait", []) => (Phase::ArriveAndWait, self.common.void),
+            ("try_wait", [_]) => (Phase::Test, self.common.bool),
+            _ => return None,
+        };
+        let mut all = vec![self.address_of(object.clone())];
+        all.extend(args.iter().map(|argument| self.load(argument.clone())));
+        Some(expr(ExprKind::Builtin(Builtin::Phase(phase, None), name.to_owned(), all), ty, span))
+    }
+
+    /// `group.barrier_arrive()` and `group.barrier_wait(token)`
+    pub(super) fn group_phase(&mut self, name: &str, scope: SyncScope, span: Span) -> Expr {
+        let (phase, ty) = match name {
+            "barrier_arrive" => (Phase::Arrive, self.common.ulong),
+            _ => (Phase::Wait, self.common.void),
+        };
+        expr(ExprKind::Builtin(Builtin::Phase(phase, Some(scope)), name.to_owned(), Vec::new()), ty, span)
+    }
+}
