@@ -5,6 +5,7 @@
 //! - [`claims`]: what is proved of claims holds in runs; [`invariants`]: what is kept of candidates does.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
 //! - [`last_block`]: blocks that draw from a counter, in runs whose fences are watched.
+//! - [`locks`]: critical sections, likewise.
 //! - [`tickets`]: numbers drawn from counters, in runs that know what memory holds.
 //! - [`refute`]: concrete searches; [`contents`]: contents of memory that they choose; [`trace`]: runs written as logs and checked.
 
@@ -14,6 +15,7 @@ mod contents;
 pub(crate) mod generate;
 mod invariants;
 mod last_block;
+mod locks;
 mod proofs;
 mod refute;
 mod source;

@@ -78,7 +78,7 @@ fn kernel(seed: u64) -> String {
     )
 }
 
-fn lowered(text: &str) -> Kernel {
+pub(super) fn lowered(text: &str) -> Kernel {
     let mut sources = SourceMap::new();
     let main = sources.add_file("k.cu", text);
     let answer = tree_sitter::parse(sources, main, &preprocess::Options::new(Language::Cuda));
@@ -86,7 +86,7 @@ fn lowered(text: &str) -> Kernel {
 }
 
 /// A run of the kernel with two accesses that nothing orders.
-fn refutation(kernel: &Kernel, receiving: Receiving) -> Option<String> {
+pub(super) fn refutation(kernel: &Kernel, receiving: Receiving) -> Option<String> {
     let program = Program::new(kernel);
     let sizes = [(1, 2), (1, 4), (3, 2), (4, 3), (33, 3)];
     sizes.into_iter().find_map(|(threads, blocks)| {

@@ -77,8 +77,8 @@ impl<'k> Watch<'k> {
 
     fn is_ordered(&self, earlier: &[(Event, Step)], at: usize, now: &Event) -> bool {
         let (event, step) = &earlier[at];
-        if event.thread.block == now.thread.block {
-            return event.stamp.block != now.stamp.block;
+        if event.thread.block == now.thread.block && event.stamp.block != now.stamp.block {
+            return true;
         }
         let who = Self::who(now.thread);
         // Coherence: an atomic before one that was seen is before what comes after that.

@@ -8,7 +8,7 @@ use super::{Context, contents, place_access, report_level, witness};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place};
 use crate::protocol::{AccessId, Reason, ReasonKind};
-use crate::prove::last_block::MissingFence;
+use crate::prove::missing::{HandOver, MissingFence};
 use crate::source::Language;
 use rustc_hash::FxHashSet;
 
@@ -42,7 +42,12 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
     );
     if let Some(missing) = &race.fence {
         let fence = fence_name(context);
-        message.push_str(&format!("; no `{fence}` stands before the draw at line {}", line_of(context, missing.draw)));
+        let (after, before) = (line_of(context, missing.after), line_of(context, missing.before));
+        message.push_str(&match missing.at {
+            HandOver::Draw => format!("; no `{fence}` stands before the draw at line {before}"),
+            HandOver::Release => format!("; no `{fence}` stands before the lock is given back at line {before}"),
+            HandOver::Take => format!("; no `{fence}` stands behind the lock that is taken at line {after}"),
+        });
     }
     let shown = race.contents.as_ref();
     let contents = shown.map_or_else(Vec::new, |shown| contents::report(context, &shown.contents));
@@ -137,17 +142,32 @@ fn line_of(context: &Context<'_>, access: AccessId) -> u32 {
 
 /// What is to be done about a fence that is missing.
 fn fence_advice(context: &Context<'_>, missing: &MissingFence) -> String {
-    let array = context.protocol.accesses[missing.draw].array;
-    let (counter, block, fence) = (&context.kernel.arrays[array].name, context.words().block, fence_name(context));
-    let (after, draw) = (line_of(context, missing.after), line_of(context, missing.draw));
-    let need =
-        format!("the {block} that draws the last number from {counter} need not see what was done at line {after}");
+    let name = |access: AccessId| &context.kernel.arrays[context.protocol.accesses[access].array].name;
+    let (block, fence) = (context.words().block, fence_name(context));
+    let (after, before) = (line_of(context, missing.after), line_of(context, missing.before));
+    let (need, place) = match missing.at {
+        HandOver::Draw => (
+            format!(
+                "the {block} that draws the last number from {} need not see what was done at line {after}",
+                name(missing.before)
+            ),
+            format!("between it and the draw at line {before}"),
+        ),
+        HandOver::Release => (
+            format!("whoever takes {} next need not see what was done at line {after}", name(missing.before)),
+            format!("between it and line {before}, where the lock is given back"),
+        ),
+        HandOver::Take => (
+            format!("line {before} need not see what was done under {} before", name(missing.after)),
+            format!("between line {after}, where the lock is taken, and it"),
+        ),
+    };
     match missing.too_narrow {
         Some(narrow) => {
             let at = context.line(Some(context.span_of(narrow)));
             format!("the fence at line {at} orders for its own {block} only, and {need}: `{fence}` orders for all")
         }
-        None => format!("{need}: put `{fence}` between it and the draw at line {draw}"),
+        None => format!("{need}: put `{fence}` {place}"),
     }
 }
 

@@ -13,9 +13,9 @@ use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, ExprId};
 use crate::memory_model::Level;
 use crate::protocol::{Access, AccessId, Guard, LoopId, Protocol};
-use crate::prove::last_block;
 use crate::prove::rules::{Budget, Premises};
 use crate::prove::{Open, Pair, Proof, Scope, Warps};
+use crate::prove::{critical_section, last_block};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -129,7 +129,7 @@ impl Question {
     pub(super) fn of(protocol: &Protocol, pair: &Pair) -> Question {
         // Whoever adds a field to a pair has to say here whether the condition depends on it.
         let Pair { first, second, level, warps, meeting } = pair;
-        let counts = *level == Level::Grid && last_block::may_draw(protocol);
+        let counts = *level == Level::Grid && last_block::may_draw(protocol) || critical_section::may_lock(protocol);
         let accesses = [first, second].map(|id| Address::of(protocol, *id, counts.then_some(*id)));
         Question { accesses, level: *level, warps: *warps, meeting: meeting.clone() }
     }
@@ -138,7 +138,7 @@ impl Question {
 impl Address {
     fn of(protocol: &Protocol, id: AccessId, place: Option<AccessId>) -> Address {
         // An access that stands somewhere else, or that is not of the same kind, has another place.
-        let Access { site: _, array, offset, bytes, kind: _, value: _, guards, loops, reasons: _ } =
+        let Access { site: _, array, offset, bytes, kind: _, value: _, lock: _, guards, loops, reasons: _ } =
             &protocol.accesses[id];
         let (array, offset, bytes, guards, loops) = (*array, *offset, *bytes, guards.clone(), loops.clone());
         // In program order, as facts are: what is proved holds from its place on.

@@ -18,7 +18,7 @@ use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
 use crate::memory_model::Level;
 use crate::protocol::{Protocol, Reason, ReasonKind, infer};
-use crate::prove::last_block::missing_fence;
+use crate::prove::missing::{HandOver, MissingFence, missing_at_lock, missing_fence};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Conflict, Pair, Scope};
 use crate::source::Language;
@@ -275,7 +275,11 @@ impl<'a> Case<'a> {
             if is_found || !seen.insert((first, second, pair.level)) {
                 continue;
             }
-            let reasons = self.reasons(pair);
+            let mut reasons = self.reasons(pair);
+            if let Some(missing) = missing_at_lock(self.protocol, pair).filter(|_| reasons.is_empty()) {
+                // Who gets there, and when, is up to who takes the lock.
+                reasons.push(self.who_takes(missing));
+            }
             if reasons.iter().any(|reason| reason.kind != ReasonKind::TooComplex) {
                 verdict.possible.push(PossibleRace { pair: pair.clone(), reasons, contents: None, fence: None });
             } else {
@@ -283,6 +287,17 @@ impl<'a> Case<'a> {
                 verdict.undecided.push(Undecided::Pair { first, second, level, why: why.clone() });
             }
         }
+    }
+
+    /// That it depends on a lock who gets to an access.
+    fn who_takes(&self, missing: MissingFence) -> Reason {
+        let lock = match missing.at {
+            HandOver::Take => missing.after,
+            HandOver::Release | HandOver::Draw => missing.before,
+        };
+        let access = &self.protocol.accesses[lock];
+        let span = self.protocol.sites[access.site].span;
+        Reason { kind: ReasonKind::DataDependentGuard, span, array: Some(access.array) }
     }
 
     /// Says of possible races which fence would order them.

@@ -25,6 +25,7 @@ use crate::calculus::{
     Access, Among, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, GeometryVar, HavocReason, MemoryOrder,
     SAME_BLOCK, ScalarType, SiteId, Space, Stmt, SyncMemory, SyncScope, VarId,
 };
+use crate::memory_model::fences;
 use crate::resolve::program::Expr;
 use crate::source::Span;
 use std::collections::BTreeSet;
@@ -491,11 +492,26 @@ impl Pass<'_> {
             Stmt::Sync { site, memory, .. } if memory.shared || memory.global || memory.array.is_some() => {
                 return Some(*site);
             }
+            // A fence does not wait for copies.
+            Stmt::Fence { site, order, .. } if fences::releases(*order) => self.hand_over(*site),
+            Stmt::Atomic { access, order, .. } if fences::releases(*order) => {
+                self.hand_over(access.site);
+                self.watch_access(access, Touch::Write);
+            }
             Stmt::Read { access, .. } => self.watch_access(access, Touch::Read),
             Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => self.watch_access(access, Touch::Write),
             _ => {}
         }
         None
+    }
+
+    /// What was done is handed over to other threads while copies are under way, which are not.
+    fn hand_over(&mut self, site: SiteId) {
+        let arrays: BTreeSet<ArrayId> = self.copies.pending.iter().flat_map(Copy::arrays).collect();
+        if let Some(span) = self.kernel.sites[site].span {
+            let reason = "fence while an asynchronous copy is under way, which it does not wait for".to_owned();
+            self.unsupported_on(span, reason, arrays.into_iter().collect());
+        }
     }
 
     /// A barrier has been emitted while copies are under way: each may read and write behind it.

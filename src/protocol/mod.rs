@@ -219,12 +219,25 @@ pub struct Access {
     pub kind: AccessKind,
     /// What it stores, if that can be said.
     pub value: Option<ExprId>,
+    /// What it does to a lock, if its cell is one.
+    pub lock: Option<Lock>,
     /// All conditions on the way from the entry, in order.
     pub guards: Vec<Guard>,
     /// The loops around it, outermost first.
     pub loops: Vec<LoopId>,
     /// Why it is approximate; empty if it is exact.
     pub reasons: Vec<Reason>,
+}
+
+/// What an atomic does to a cell that is 0 exactly while nobody holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Where it finds 0, it leaves another number; whatever else it finds, it does not leave 0.
+    Take,
+    /// It leaves 0, in one step with reading what was there.
+    Release,
+    /// It leaves 0 and does not read.
+    Clear,
 }
 
 /// A barrier.

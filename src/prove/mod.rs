@@ -9,8 +9,11 @@
 
 pub mod ask;
 pub mod condition;
+pub mod critical_section;
 mod domains;
 pub mod last_block;
+pub mod missing;
+mod places;
 pub mod refute;
 pub mod rules;
 

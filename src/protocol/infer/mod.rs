@@ -23,8 +23,8 @@ mod state;
 mod tests;
 mod tickets;
 
-use super::{Access, Before, Claim, Fact, Fence, Guard, Node, Protocol, Sync, Ticket};
-use crate::calculus::{self, Basis, ExprId, Kernel, Space, Stmt, Unsupported};
+use super::{Access, Before, Claim, Fact, Fence, Guard, Lock, Node, Protocol, Sync, Ticket};
+use crate::calculus::{self, AtomicOp, Basis, ExprId, Kernel, Space, Stmt, Unsupported};
 use crate::memory_model::AccessKind;
 use state::{Mode, State};
 
@@ -81,6 +81,12 @@ fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
         }
         Stmt::Atomic { var, access, op, operands, order, scope } => {
             let offset = touch(state, access, AccessKind::Atomic { order: *order, scope: *scope }, None, nodes);
+            let lock = lock(state, *op, operands);
+            if let Some(&Node::Access(id)) = nodes.last()
+                && state.out.accesses[id].site == access.site
+            {
+                state.out.accesses[id].lock = lock;
+            }
             let step = tickets::note(state, access.site, *op, operands);
             let count = tickets::count(state, *op, operands, (offset, step));
             if let Some(var) = *var {
@@ -149,6 +155,7 @@ fn touch(
             bytes: access.bytes,
             kind,
             value,
+            lock: None,
             guards: state.guards.clone(),
             loops: state.loops.clone(),
             reasons: Vec::new(),
@@ -156,6 +163,23 @@ fn touch(
         nodes.push(Node::Access(state.out.accesses.push(access)));
     }
     offset
+}
+
+/// What an atomic does to its cell, if that is a lock: `atomicCAS(&cell, 0, 1)`, `atomicExch(&cell, 1)` and
+/// `atomicExch(&cell, 0)`.
+fn lock(state: &mut State<'_>, op: AtomicOp, operands: &[ExprId]) -> Option<Lock> {
+    let mut is_zero = |operand: ExprId| {
+        let value = state.evaluate(operand);
+        state.out.exprs.as_int(value).map(|value| value == 0)
+    };
+    match (op, operands) {
+        (AtomicOp::CompareExchange, [expected, desired]) => {
+            (is_zero(*expected)? && !is_zero(*desired)?).then_some(Lock::Take)
+        }
+        (AtomicOp::Exchange, [value]) => Some(if is_zero(*value)? { Lock::Release } else { Lock::Take }),
+        (AtomicOp::Store, [value]) => is_zero(*value)?.then_some(Lock::Clear),
+        _ => None,
+    }
 }
 
 /// A condition that is stated or claimed here; `None` if it says nothing, and in trial runs.

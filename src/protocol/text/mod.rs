@@ -22,6 +22,7 @@
 //!   value is; `uniform grid` (or `block`) says which threads agree on it, `in @2` names the loops around it.
 //! - A loop names its iteration variable; `continues` stands where another turn needs more than its `while`.
 //!   A carried variable `moves` (geometrically) or `toggles`.
+//! - `atomic relaxed grid takes a[0; 4]`: the atomic takes a lock; `releases` says that it gives it back.
 //! - The guards of what stands in an arm or a loop follow from the condition: its conjuncts. Where they are
 //!   different, `when (…)` lists them; `not returned` and `of @2` are marks of a guard.
 //!
@@ -34,6 +35,11 @@ mod parse;
 mod print;
 #[cfg(test)]
 mod tests;
+
+use super::Lock;
+
+/// What an atomic does to a lock.
+const LOCKS: &[(&str, Lock)] = &[("takes", Lock::Take), ("releases", Lock::Release), ("clears", Lock::Clear)];
 
 pub use crate::calculus::text::ParseError;
 pub use parse::parse;

@@ -1,7 +1,7 @@
 //! From text to a protocol.
 
 use super::guards::{Polarity, implied};
-use super::{ParseError, REASONS};
+use super::{LOCKS, ParseError, REASONS};
 use crate::calculus::text::{BASES, CLAIMED, MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
 use crate::calculus::{Basis, Claimed, ExprId, HavocReason, ScalarType, SiteId, VarId};
 use crate::memory_model::{AccessKind, Level};
@@ -210,7 +210,12 @@ impl Reader<'_> {
         if p.take_word("atomic") {
             let order = p.entry(ORDERS, "a memory order")?;
             let scope = p.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
-            return self.access(AccessKind::Atomic { order, scope }).map(Some);
+            let lock = LOCKS.iter().find(|(word, _)| p.take_word(word)).map(|&(_, lock)| lock);
+            let node = self.access(AccessKind::Atomic { order, scope })?;
+            if let Node::Access(id) = node {
+                self.out.accesses[id].lock = lock;
+            }
+            return Ok(Some(node));
         }
         if p.take_word("sync") {
             return self.sync().map(Some);
@@ -249,7 +254,7 @@ impl Reader<'_> {
         let reasons = self.exactness()?;
         let loops = self.loops.clone();
         let (array, offset, bytes) = (place.array, place.offset, place.bytes);
-        let access = Access { site, array, offset, bytes, kind, value, guards, loops, reasons };
+        let access = Access { site, array, offset, bytes, kind, value, lock: None, guards, loops, reasons };
         Ok(Node::Access(self.out.accesses.push(access)))
     }
 

@@ -1,7 +1,7 @@
 //! From a protocol to text.
 
-use super::REASONS;
 use super::guards::{Polarity, implied};
+use super::{LOCKS, REASONS};
 use crate::calculus::text::{
     BASES, CLAIMED, KernelPrinter, Names, ORDERS, SCOPES, among_text, quoted, reason_text as havoc_text, word,
 };
@@ -166,7 +166,8 @@ impl Printer<'_> {
             AccessKind::Read => "rd".to_owned(),
             AccessKind::Write => "wr".to_owned(),
             AccessKind::Atomic { order, scope } => {
-                format!("atomic {} {}", word(ORDERS, &order), word(SCOPES, &scope))
+                let lock = access.lock.map_or(String::new(), |lock| format!(" {}", word(LOCKS, &lock)));
+                format!("atomic {} {}{lock}", word(ORDERS, &order), word(SCOPES, &scope))
             }
         };
         let site = self.text.site(access.site);

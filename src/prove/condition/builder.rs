@@ -113,6 +113,8 @@ pub(super) struct Builder<'a> {
     pub(super) extrema: Vec<(Atom, BinaryOp, [Poly; 2])>,
     /// Whether some value was read as one that may have wrapped.
     pub(super) has_wrapped: bool,
+    /// Whether fences and atomics order the two accesses, wherever they are: then no point shows a conflict.
+    pub(super) is_ordered: bool,
     pub(super) depth: u32,
 }
 
@@ -146,6 +148,7 @@ impl<'a> Builder<'a> {
             taken: BTreeSet::new(),
             extrema: Vec::new(),
             has_wrapped: false,
+            is_ordered: false,
             depth: 0,
         }
     }

@@ -12,6 +12,7 @@ use super::words::words;
 use crate::calculus::{Basis, Expr, ExprId};
 use crate::memory_model::Level;
 use crate::protocol::{Fact, Guard, LoopId, Protocol, Relational};
+use crate::prove::critical_section::CriticalSections;
 use crate::prove::last_block::LastBlock;
 use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side};
 use crate::prove::rules::state::{Alternative, Literal};
@@ -50,6 +51,12 @@ pub(super) fn build<'a>(
     if let Some(assumptions) = LastBlock::of(protocol, scope).and_then(|draws| draws.orders(pair)) {
         // They cannot conflict, whatever else holds.
         builder.assumptions.extend(assumptions);
+        builder.is_ordered = true;
+        builder.disjunction(Vec::new());
+        return Ok(builder);
+    }
+    if CriticalSections::of(protocol).is_some_and(|sections| sections.order(pair)) {
+        builder.is_ordered = true;
         builder.disjunction(Vec::new());
         return Ok(builder);
     }

@@ -96,7 +96,9 @@ pub fn rebuild(
 ) -> Result<State, String> {
     let builder = conflict::build(protocol, pair, scope, Oracle::replaying(rulings), conflict::Hints::Unwanted)
         .map_err(|open| format!("{open:?}"))?;
-    if let Some(disagreement) = points::disagreement(&builder, pair) {
+    if !builder.is_ordered
+        && let Some(disagreement) = points::disagreement(&builder, pair)
+    {
         return Err(format!("it does not follow from the protocol: {disagreement}"));
     }
     Condition::of(builder).map(|condition| condition.state).map_err(str::to_owned)

@@ -46,7 +46,7 @@
 //! assumption of its own.
 //!
 //! # What is not proved
-//! A missing releasing fence, or one of block scope, leaves the pair open, and [`LastBlock::missing`] says what is missing.
+//! A missing releasing fence, or one of block scope, leaves the pair open, and [`missing_fence`](super::missing::missing_fence) says what is missing.
 //! So does an access after the draw in a block that need not be the last; a bound that is not the number of blocks
 //! (`gridDim.x - 1` in a grid of two dimensions); a counter that something else changes; several threads that draw.
 //!
@@ -56,14 +56,14 @@ mod carried;
 mod single;
 mod sums;
 
+use super::missing::{HandOver, MissingFence};
+use super::places;
 use super::{Assumption, Pair, Scope};
-use crate::calculus::intervals::{self, Intervals};
-use crate::calculus::{
-    Access as Touch, BinaryOp, Expr, ExprId, Kernel, ScalarType, SiteId, Space, Stmt, SyncScope, Test, VarId,
-};
+use crate::calculus::intervals::Intervals;
+use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, SiteId, Space, VarId};
 use crate::memory_model::{AccessKind, Level, both_atomic, fences};
 use crate::protocol::uniform::Uniformity;
-use crate::protocol::{Access, AccessId, Count, Fence, Guard, Node, Origin, Protocol};
+use crate::protocol::{Access, AccessId, Count, Fence, Guard, Origin, Protocol};
 use single::Pins;
 use sums::{Factor, Sizes, Sum};
 
@@ -106,22 +106,6 @@ enum Publication {
     EarlierFence(SiteId),
 }
 
-/// A fence that would order a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MissingFence {
-    /// The access that it has to stand behind.
-    pub after: AccessId,
-    /// The draw that it has to stand before.
-    pub draw: AccessId,
-    /// The site of a fence that stands there and does not reach other blocks.
-    pub too_narrow: Option<SiteId>,
-}
-
-/// The fence without which the pair is not ordered, if nothing else is missing.
-pub fn missing_fence(protocol: &Protocol, pair: &Pair, scope: &Scope) -> Option<MissingFence> {
-    LastBlock::of(protocol, scope)?.missing(pair)
-}
-
 impl<'p> LastBlock<'p> {
     /// The draws of a protocol in these launches, if there are any.
     pub(in crate::prove) fn of(protocol: &'p Protocol, scope: &'p Scope) -> Option<LastBlock<'p>> {
@@ -132,7 +116,7 @@ impl<'p> LastBlock<'p> {
         let block = carried::within_blocks(&sizes);
         let grid = Uniformity::of(protocol, Level::Grid);
         let ordering = block.ordering_syncs(protocol, Space::Global);
-        let intervals = intervals::analyze(&skeleton(protocol), &|site| ordering.contains(&site));
+        let intervals = places::intervals(protocol, &ordering);
         let mut found = LastBlock { sizes, block, draws: Vec::new(), intervals };
         let draws: Vec<Draw> =
             protocol.opaques.iter().filter_map(|(_, opaque)| found.draw(opaque.var, &opaque.origin, &grid)).collect();
@@ -152,7 +136,8 @@ impl<'p> LastBlock<'p> {
         self.handings(pair).into_iter().find(ordered).map(|handing| self.assumptions(&handing))
     }
 
-    fn missing(&self, pair: &Pair) -> Option<MissingFence> {
+    /// The fence without which the pair is not ordered, if nothing else is missing.
+    pub(in crate::prove) fn missing(&self, pair: &Pair) -> Option<MissingFence> {
         self.handings(pair).into_iter().find_map(|Handing { draw, over, .. }| {
             let [after, _] = over.filter(|[first, _]| *first < draw.id)?;
             let too_narrow = self.publication(after, draw, Level::Block);
@@ -160,7 +145,7 @@ impl<'p> LastBlock<'p> {
                 Some(Publication::Fence(site) | Publication::EarlierFence(site)) => Some(site),
                 Some(Publication::Draw) | None => None,
             };
-            Some(MissingFence { after, draw: draw.id, too_narrow })
+            Some(MissingFence { after, before: draw.id, at: HandOver::Draw, too_narrow })
         })
     }
 
@@ -460,38 +445,4 @@ fn opposite(op: BinaryOp) -> BinaryOp {
         Ge => Lt,
         other => other,
     }
-}
-
-/// The tree of the protocol as a kernel, of which only places count.
-fn skeleton(protocol: &Protocol) -> Kernel {
-    let mut kernel = Kernel { sites: protocol.sites.clone(), ..Kernel::default() };
-    let cond = kernel.exprs.bool(true);
-    kernel.body = statements(protocol, &protocol.body, cond);
-    kernel
-}
-
-fn statements(protocol: &Protocol, nodes: &[Node], cond: ExprId) -> Vec<Stmt> {
-    let statement = |node: &Node| match node {
-        Node::Access(id) => {
-            let Access { site, array, bytes, .. } = protocol.accesses[*id];
-            Stmt::Write { access: Touch { array, offset: cond, bytes, align: 1, site }, value: None }
-        }
-        Node::Sync(id) => {
-            let sync = &protocol.syncs[*id];
-            Stmt::Sync { scope: sync.scope, memory: sync.memory, among: sync.among, site: sync.site }
-        }
-        Node::Fence(id) => {
-            let Fence { site, order, memory, .. } = protocol.fences[*id];
-            Stmt::Fence { order, scope: SyncScope::Block, memory, site }
-        }
-        Node::If { then, otherwise, .. } => {
-            let arm = |nodes: &[Node]| statements(protocol, nodes, cond);
-            Stmt::If { cond, then: arm(then), otherwise: arm(otherwise) }
-        }
-        Node::Loop(id, body) => {
-            let site = protocol.loops[*id].site;
-            Stmt::Loop { test: Test::Before(cond), body: statements(protocol, body, cond), site }
-        }
-    };
-    nodes.iter().map(statement).collect()
 }
