@@ -10,7 +10,7 @@ use super::words::words;
 use crate::calculus::{Axis, BinaryOp, ExprId, GeometryVar, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{LoopId, OpaqueId, Protocol};
-use crate::prove::rules::poly::{Atom, IDS, Poly, Side};
+use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly, Side};
 use crate::prove::rules::state::{Alternative, Literal, State, bounded_below};
 use crate::prove::{Assumption, Scope};
 use rustc_hash::FxHashMap;
@@ -199,7 +199,11 @@ impl<'a> Builder<'a> {
             .iter()
             .all(|&(monomial, coefficient)| coefficient > 0 && self.state.non_negative.contains_all(monomial));
         if !trivial && !self.state.facts.contains(&fact) {
+            let whole = in_whole_numbers(&fact);
             self.state.facts.push(fact);
+            if let Some(whole) = whole.filter(|whole| !self.state.facts.contains(whole)) {
+                self.state.facts.push(whole);
+            }
         }
     }
 
@@ -434,6 +438,22 @@ impl<'a> Builder<'a> {
         }
         Some(())
     }
+}
+
+/// WHOLE: what a fact says of whole numbers beyond what it says of fractions.
+///
+/// *Premises.* `c*u + v >= 0` for constants `c >= 2` and `v` that `c` does not divide. *Conclusion.*
+/// `u + floor(v/c) >= 0`. *Proof.* `u >= -v/c`, and `u` is whole. *Use.* `16*k < 32` in a loop of steps of 16: `k <= 1`,
+/// so that `16*k + threadIdx.y` stays below 32 for `threadIdx.y < 16`. *Trap.* Rounding up: of `16*k <= 32` follows
+/// `k <= 2` only.
+fn in_whole_numbers(fact: &Poly) -> Option<Poly> {
+    let constant = fact.coefficient(Monomial::ONE);
+    let multiple = fact.plus_constant(constant.checked_neg()?)?;
+    let content = multiple.content();
+    if content < 2 || constant % content == 0 {
+        return None;
+    }
+    multiple.divide_exactly(&Poly::constant(content))?.plus_constant(constant.div_euclid(content))
 }
 
 /// Bounds against wrapping only; no proof about indices uses them.

@@ -207,6 +207,10 @@ impl Builder<'_> {
             self.set_non_negative(q);
         }
         let (quotient, remainder) = (Poly::atom(q), Poly::atom(r));
+        if self.is_power(x) && self.is_power(m) {
+            // The smaller divides the greater: the quotient is a power of two, or zero if the divisor is the greater.
+            self.powers.push(quotient.clone());
+        }
         self.bound_digits((q, r), x, m, non_negative);
         self.fact(m.plus_constant(-1)?.minus(&remainder)?);
         self.inherit_bound(x, m, &quotient)?;

@@ -5,9 +5,10 @@
 //! *Trap.* `t <= s` for `t < s`: the certificate misses by one, and thread `s` meets thread 0.
 
 use super::derivation::Close;
-use super::poly::Poly;
-use super::sign::{self, Effort};
+use super::poly::{Monomial, Poly};
+use super::sign::{self, Certificate, Effort, Part};
 use super::state::State;
+use rustc_hash::FxHashMap;
 
 /// A contradiction that can be read off.
 pub fn at_once(state: &State) -> Option<Close> {
@@ -19,6 +20,31 @@ pub fn at_once(state: &State) -> Option<Close> {
         return Some(Close::NegativeFact(fact.clone()));
     }
     state.is_same_thread().then_some(Close::SameThread)
+}
+
+/// Two facts of which one says the opposite of the other: `u + a >= 0` and `-u + b >= 0` with `a + b < 0`. Guards of
+/// branches that exclude each other are such facts, and conditions of long kernels have them by the hundred.
+pub fn opposed(state: &State) -> Option<Close> {
+    let parts = |fact: &Poly| {
+        let constant = fact.coefficient(Monomial::ONE);
+        Some((fact.plus_constant(constant.checked_neg()?)?, constant))
+    };
+    let mut least: FxHashMap<Poly, (i64, usize)> = FxHashMap::default();
+    for (position, fact) in state.facts.iter().enumerate() {
+        let Some((varying, constant)) = parts(fact) else { continue };
+        let Some(opposite) = varying.negated() else { continue };
+        if let Some(&(other, at)) = least.get(&opposite)
+            && constant.checked_add(other).is_some_and(|sum| sum < 0)
+        {
+            let parts = vec![Part { factor: 1, monomial: Monomial::ONE, fact: at }];
+            return Some(Close::NeverFact { fact: fact.clone(), certificate: Certificate { scale: 1, parts } });
+        }
+        let entry = least.entry(varying).or_insert((constant, position));
+        if constant < entry.0 {
+            *entry = (constant, position);
+        }
+    }
+    None
 }
 
 /// A proof that the equation cannot hold.

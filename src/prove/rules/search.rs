@@ -170,6 +170,9 @@ impl Prover {
     fn prove(&mut self, mut state: State, depth: u32) -> Option<Branch> {
         self.branches = self.branches.checked_sub(1)?;
         let (mut steps, mut tried) = (Vec::new(), Tried::default());
+        if let Some(close) = never::opposed(&state) {
+            return Some(Branch { steps, close });
+        }
         for _ in 0..ROUNDS {
             self.pay_for_round(&state)?;
             match self.round(&mut state, &mut tried) {
