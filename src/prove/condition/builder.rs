@@ -4,6 +4,7 @@
 //! mathematical integer; what had to be assumed for that is in `assumptions`. Everything that is put into
 //! the state follows from the protocol and those assumptions.
 
+use super::last_turn::LastTurn;
 use super::oracle::Oracle;
 use super::sampling::Source;
 use super::words::words;
@@ -84,6 +85,8 @@ pub(super) struct Builder<'a> {
     pub(super) names: BTreeMap<Atom, String>,
     pub(super) assumptions: BTreeSet<Assumption>,
     pub(super) environments: Vec<Env>,
+    /// The last turns of loops that stand before a place.
+    pub(super) last_turns: FxHashMap<(LoopId, EnvId), LastTurn>,
     /// Values of expressions, by environment.
     pub(super) values: FxHashMap<(ExprId, EnvId), Option<Poly>>,
     /// Values modulo two to the width of the type.
@@ -127,6 +130,7 @@ impl<'a> Builder<'a> {
             names: BTreeMap::new(),
             assumptions: BTreeSet::new(),
             environments: Vec::new(),
+            last_turns: FxHashMap::default(),
             values: FxHashMap::default(),
             residues: FxHashMap::default(),
             aliases: Vec::new(),
@@ -291,6 +295,18 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Adds a disjunction of which a proof is likely to need every alternative by itself.
+    pub(super) fn early_disjunction(&mut self, alternatives: Vec<Alternative>) {
+        let known = self.state.disjunctions.len();
+        self.disjunction(alternatives);
+        if self.state.disjunctions.len() > known
+            && let Some(added) = self.state.disjunctions.pop()
+        {
+            self.state.disjunctions.insert(self.state.early, added);
+            self.state.early += 1;
+        }
+    }
+
     /// `poly` with every replaced atom read as what it is.
     pub(super) fn normal(&self, poly: &Poly) -> Option<Poly> {
         let mut poly = poly.clone();
@@ -406,9 +422,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What `__launch_bounds__` says about the block.
+    /// What `__launch_bounds__`, or the limit of all devices, says about the block.
     pub(super) fn launch_bounds(&mut self) -> Option<()> {
-        let Some(most) = self.protocol.geometry.max_threads else { return Some(()) };
+        let stated = self.protocol.geometry.max_threads;
+        let Some(most) = stated.or(self.scope.most_threads) else { return Some(()) };
+        if stated.is_none() {
+            self.assumptions.insert(Assumption::BlockLimit(most));
+        }
         let most = Poly::constant(i64::from(most));
         let mut product = Poly::constant(1);
         for axis in Axis::ALL {

@@ -409,8 +409,10 @@ impl Builder<'_> {
     /// LOOSE: `x` divided by a uniform `m` that is not zero, where either may be negative.
     ///
     /// *Premises.* The thread divides, so that `m != 0`. *Gives.* `x = m*q + r`; if `x = m*u` identically, `q = u` and
-    /// `r = 0`; if `x >= 0`, also `0 <= r < |m|` and the sign of `q`, which is that of `m`.
-    /// *Proof.* C defines `r` by the equation, and a multiple of `m` leaves none. *Use.* `(x - x % m) / m` and a
+    /// `r = 0`; if `x >= 0`, also `0 <= r < |m|` and the sign of `q`, which is that of `m`; if `x = m*u + y` identically and
+    /// neither `x` nor `y` is negative, `x / m = u + y / m` and `x % m = y % m`.
+    /// *Proof.* C defines `r` by the equation, and a multiple of `m` leaves none; remainders of numbers that are not
+    /// negative are those by `|m|`. *Use.* `(x - x % m) / m` and a
     /// value that is put together again as it was taken apart need no sign at all.
     /// *Trap.* Digits that are put together in another order, or by another pitch: without `|r| < |m|` and equal
     /// signs nothing says that they are equal in both threads.
@@ -427,6 +429,12 @@ impl Builder<'_> {
         if m.is_private() || m.as_constant().is_some() {
             return None;
         }
+        let (multiple, rest) = pull_out(x, m)?;
+        if !multiple.is_zero() && !rest.is_zero() && self.shows(x) && self.shows(&rest) {
+            // `x` and `rest` leave the same remainder by `|m|`, and neither is negative.
+            let (q, r) = self.divide_by_unknown_sign(of, env, &rest, m)?;
+            return Some((self.normal(&multiple)?.plus(&q)?, r));
+        }
         let known = self.digits.len();
         let (q, r) = self.loose_digits(of, env, x, m)?;
         if self.digits.len() > known && self.shows(x) {
@@ -439,7 +447,7 @@ impl Builder<'_> {
             ];
             let negated = m.negated()?.plus_constant(-1)?;
             let negative = vec![at_least(Some(negated.clone()))?, at_least(negated.minus(&r))?, at_least(q.negated())?];
-            self.disjunction(vec![positive, negative]);
+            self.early_disjunction(vec![positive, negative]);
         }
         let value = m.times(&q)?.plus(&r)?;
         if let Some(atom) = x.as_atom().filter(|&atom| self.state.named.contains(atom) && atom.is_private()) {
