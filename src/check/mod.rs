@@ -181,6 +181,7 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
                 context.words().block
             ),
         ),
+        Assumption::HasValue(name) => (AssumptionKind::Other, format!("{name} has a value where it is read")),
         Assumption::BlockLimit(most) => {
             (AssumptionKind::Other, format!("blocks have at most {most} threads, which no device exceeds"))
         }

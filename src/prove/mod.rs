@@ -108,6 +108,8 @@ pub enum Assumption {
     /// The block that draws the last number from a counter sees what others did before they drew theirs, though no
     /// acquiring fence stands after the draw.
     LastSees(String),
+    /// A variable has a value when it is read: what reads an indeterminate one is undefined.
+    HasValue(String),
     /// No block has more threads than this, as on every device.
     BlockLimit(u32),
     /// Threads that returned are released from barriers (CUDA since Volta).

@@ -432,6 +432,9 @@ impl Builder<'_> {
         let (multiple, rest) = pull_out(x, m)?;
         if !multiple.is_zero() && !rest.is_zero() && self.shows(x) && self.shows(&rest) {
             // `x` and `rest` leave the same remainder by `|m|`, and neither is negative.
+            if self.is_remainder(&rest, m) {
+                return Some((multiple, rest));
+            }
             let (q, r) = self.divide_by_unknown_sign(of, env, &rest, m)?;
             return Some((self.normal(&multiple)?.plus(&q)?, r));
         }
@@ -457,6 +460,14 @@ impl Builder<'_> {
             self.canonical.push((x.clone(), value));
         }
         Some((q, r))
+    }
+
+    /// Whether `rest` is what a division by `m` left.
+    fn is_remainder(&self, rest: &Poly, m: &Poly) -> bool {
+        let left = |(key, digits): &Digits| {
+            self.normal(&key.1).as_ref() == Some(m) && self.normal(&digits.1).as_ref() == Some(rest)
+        };
+        self.digits.iter().any(left)
     }
 
     /// Whether the value is shown to be a power of two.

@@ -5,6 +5,8 @@
 //! in, in which a `break` was taken or after which the test fails for `k + 1`, and the variable is what it is at the end
 //! of that turn. *Proof.* A loop that is left has been left somewhere; a thread that stands behind it has left it.
 //! *Use.* `done = inside(t, k); … if (k == n - 1) break;` and a store behind the loop under `if (done)`: `k = n - 1`.
+//! A variable that has no value before the loop is not read after one without turns: that would be undefined, and is told
+//! as an assumption.
 //! *Trap.* The test alone: a loop that is left by a `break` may not fail it.
 //!
 //! The last turn of a loop is one for all variables that are read at one place. Deliberately absent: how many turns a
@@ -12,8 +14,9 @@
 
 use super::builder::{Builder, Env, EnvId};
 use super::truth::{Polarity, all_of, any_of, anything};
-use crate::calculus::{BinaryOp, Expr, ExprId, VarId};
+use crate::calculus::{BinaryOp, Expr, ExprId, HavocReason, VarId};
 use crate::protocol::{LoopId, Origin, Role};
+use crate::prove::Assumption;
 use crate::prove::rules::poly::{LOOPS, Monomial, PIECES, Poly};
 use crate::prove::rules::state::{Alternative, Literal};
 
@@ -44,7 +47,13 @@ impl Builder<'_> {
             return None;
         }
         let turn = self.last_turn(id, env)?;
-        let mut none = self.truth(before, env, polarity);
+        let mut none = match self.indeterminate(before) {
+            Some(name) => {
+                self.assumptions.insert(Assumption::HasValue(name));
+                Vec::new()
+            }
+            None => self.truth(before, env, polarity),
+        };
         let mut left = anything();
         // Of a test that is not understood it is not known where it fails.
         if each.reasons.is_empty() {
@@ -59,6 +68,15 @@ impl Builder<'_> {
         let mut alternatives = any_of(none, some);
         alternatives.retain(|alternative| !self.is_impossible(alternative));
         Some(alternatives)
+    }
+
+    /// The name of a variable that nothing has given a value: no defined run reads it.
+    fn indeterminate(&self, expr: ExprId) -> Option<String> {
+        let protocol = self.protocol;
+        let Expr::Var(var) = protocol.exprs[expr] else { return None };
+        let Some(Role::Opaque(opaque)) = protocol.roles.get(var).copied() else { return None };
+        let is_one = matches!(protocol.opaques[opaque].origin, Origin::Havoc(HavocReason::Uninitialized));
+        is_one.then(|| protocol.vars[var].name.clone())
     }
 
     /// What a condition says without alternatives.
