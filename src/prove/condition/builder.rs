@@ -463,9 +463,9 @@ impl<'a> Builder<'a> {
 /// WHOLE: what a fact says of whole numbers beyond what it says of fractions.
 ///
 /// *Premises.* `c*u + v >= 0` for constants `c >= 2` and `v` that `c` does not divide. *Conclusion.*
-/// `u + floor(v/c) >= 0`. *Proof.* `u >= -v/c`, and `u` is whole. *Use.* `16*k < 32` in a loop of steps of 16: `k <= 1`,
-/// so that `16*k + threadIdx.y` stays below 32 for `threadIdx.y < 16`. *Trap.* Rounding up: of `16*k <= 32` follows
-/// `k <= 2` only.
+/// `u + floor(v/c) >= 0`. *Proof.* `u >= -v/c`, and `u` is whole. *Use.* `16*k < 32` in a loop of steps of 16:
+/// `k <= 1`, so that `16*k + threadIdx.y` stays below 32 for `threadIdx.y < 16`. *Trap.* Rounding up: of `16*k <= 32`
+/// follows `k <= 2` only.
 fn in_whole_numbers(fact: &Poly) -> Option<Poly> {
     let constant = fact.coefficient(Monomial::ONE);
     let multiple = fact.plus_constant(constant.checked_neg()?)?;

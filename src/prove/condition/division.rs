@@ -409,8 +409,8 @@ impl Builder<'_> {
     /// LOOSE: `x` divided by a uniform `m` that is not zero, where either may be negative.
     ///
     /// *Premises.* The thread divides, so that `m != 0`. *Gives.* `x = m*q + r`; if `x = m*u` identically, `q = u` and
-    /// `r = 0`; if `x >= 0`, also `0 <= r < |m|` and the sign of `q`, which is that of `m`; if `x = m*u + y` identically and
-    /// neither `x` nor `y` is negative, `x / m = u + y / m` and `x % m = y % m`.
+    /// `r = 0`; if `x >= 0`, also `0 <= r < |m|` and the sign of `q`, which is that of `m`; if `x = m*u + y` identically
+    /// and neither `x` nor `y` is negative, `x / m = u + y / m` and `x % m = y % m`.
     /// *Proof.* C defines `r` by the equation, and a multiple of `m` leaves none; remainders of numbers that are not
     /// negative are those by `|m|`. *Use.* `(x - x % m) / m` and a
     /// value that is put together again as it was taken apart need no sign at all.

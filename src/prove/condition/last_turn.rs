@@ -1,12 +1,12 @@
 //! LAST-TURN: what a flag is worth after the loop that sets it.
 //!
 //! *Premises.* A variable that a loop changes irregularly, read after the loop. *Gives.* One of: the loop took no turn,
-//! its test fails in turn 0, and the variable is what it was before; or there is a last turn `k >= 0`, which the test let
-//! in, in which a `break` was taken or after which the test fails for `k + 1`, and the variable is what it is at the end
-//! of that turn. *Proof.* A loop that is left has been left somewhere; a thread that stands behind it has left it.
+//! its test fails in turn 0, and the variable is what it was before; or there is a last turn `k >= 0`, which the test
+//! let in, in which a `break` was taken or after which the test fails for `k + 1`, and the variable is what it is at the
+//! end of that turn. *Proof.* A loop that is left has been left somewhere; a thread that stands behind it has left it.
 //! *Use.* `done = inside(t, k); … if (k == n - 1) break;` and a store behind the loop under `if (done)`: `k = n - 1`.
-//! A variable that has no value before the loop is not read after one without turns: that would be undefined, and is told
-//! as an assumption.
+//! A variable that has no value before the loop is not read after one without turns: that would be undefined, and is
+//! told as an assumption.
 //! *Trap.* The test alone: a loop that is left by a `break` may not fail it.
 //!
 //! The last turn of a loop is one for all variables that are read at one place. Deliberately absent: how many turns a
@@ -67,7 +67,7 @@ impl Builder<'_> {
         let some = all_of(self.truth(at_the_end, turn.last, polarity), &entered);
         let mut alternatives = any_of(none, some);
         alternatives.retain(|alternative| !self.is_impossible(alternative));
-        Some(alternatives)
+        Some(without_special_cases(alternatives))
     }
 
     /// The name of a variable that nothing has given a value: no defined run reads it.
@@ -89,7 +89,7 @@ impl Builder<'_> {
     }
 
     /// Whether some literal is seen to be false: `-k - 1 >= 0` for a number of turns.
-    fn is_impossible(&mut self, alternative: &[Literal]) -> bool {
+    fn is_impossible(&self, alternative: &[Literal]) -> bool {
         let is_false = |literal: &Literal| match literal {
             Literal::NonNegative(poly) => {
                 let opposite = poly.negated().and_then(|poly| poly.plus_constant(-1));
@@ -136,4 +136,23 @@ impl Builder<'_> {
         self.last_turns.insert((id, env), turn);
         Some(turn)
     }
+}
+
+/// Without the alternatives that say all that another one says: that a turn is the last one by a `break`, where the
+/// test fails after it anyway.
+fn without_special_cases(alternatives: Vec<Alternative>) -> Vec<Alternative> {
+    let says = |said: &Literal, wanted: &Literal| match (said, wanted) {
+        (Literal::Zero(poly), Literal::NonNegative(other)) => poly == other || poly.negated().as_ref() == Some(other),
+        _ => said == wanted,
+    };
+    let implies =
+        |one: &Alternative, other: &Alternative| other.iter().all(|wanted| one.iter().any(|said| says(said, wanted)));
+    let mut kept: Vec<Alternative> = Vec::new();
+    for alternative in alternatives {
+        if !kept.iter().any(|other| implies(&alternative, other)) {
+            kept.retain(|other| !implies(other, &alternative));
+            kept.push(alternative);
+        }
+    }
+    kept
 }

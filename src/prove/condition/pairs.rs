@@ -54,7 +54,9 @@ fn is_negation(protocol: &Protocol, one: ExprId, other: ExprId) -> bool {
     let negates = |one: ExprId, other: ExprId| matches!(protocol.exprs[one], Expr::Unary(Not, inner) if inner == other);
     let opposite = |one: ExprId, other: ExprId| match (&protocol.exprs[one], &protocol.exprs[other]) {
         (Expr::Binary(op, a, b), Expr::Binary(flipped, c, d)) => {
-            (a, b) == (c, d) && negated(*op) == Some(*flipped) && matches!(protocol.exprs.ty(*a), ScalarType::Int { .. })
+            (a, b) == (c, d)
+                && negated(*op) == Some(*flipped)
+                && matches!(protocol.exprs.ty(*a), ScalarType::Int { .. })
         }
         _ => false,
     };
