@@ -71,7 +71,12 @@ fn refutation(kernel: &Kernel, claim: &Claim, seed: u64) -> Option<String> {
         if claim.uniform && outcome.divergences.iter().any(|seen| !seen.returned) {
             return Some(format!("{geometry:?} {params:?}: {:?}", outcome.divergences));
         }
-        let scope = Scope { block: block.map(Some), grid: geometry.grid.map(Some), params: params.to_vec() };
+        let scope = Scope {
+            block: block.map(Some),
+            grid: geometry.grid.map(Some),
+            params: params.to_vec(),
+            ..Scope::default()
+        };
         let levels = Levels { block: true, grid: true };
         let found = search(kernel, &[], &scope, levels, &Budget { steps: 100_000 });
         let conflict = found.conflicts.first().filter(|conflict| claim.race_free && !conflict.after_earlier);

@@ -71,6 +71,7 @@ proptest! {
             block: geometry.block.map(Some),
             grid: geometry.grid.map(Some),
             params: params.to_vec(),
+            ..Scope::default()
         };
         let found = search(&kernel, &[], &scope, ALL, &Budget { steps: 10_000_000 });
         let names = found.conflicts.iter().map(|conflict| {

@@ -41,7 +41,7 @@ fn kernels(path: &Path) -> (Language, Vec<Kernel>) {
 
 /// Every launch in which the dimensions that the kernel never reads are 1.
 fn scope_of(kernel: &Kernel) -> Scope {
-    let mut scope = Scope { block: [Some(1); 3], grid: [Some(1); 3], params: Vec::new() };
+    let mut scope = Scope { block: [Some(1); 3], grid: [Some(1); 3], ..Scope::default() };
     for (_, node) in kernel.exprs.iter() {
         match node {
             Expr::Geometry(GeometryVar::ThreadIdx(axis) | GeometryVar::BlockDim(axis)) => {

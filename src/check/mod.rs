@@ -181,6 +181,10 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
                 context.words().block
             ),
         ),
+        Assumption::HasValue(name) => (AssumptionKind::Other, format!("{name} has a value where it is read")),
+        Assumption::BlockLimit(most) => {
+            (AssumptionKind::Other, format!("blocks have at most {most} threads, which no device exceeds"))
+        }
         Assumption::ExitedThreadsReleaseBarriers => {
             (AssumptionKind::Other, "threads that have returned do not hold up a barrier (CUDA since Volta)".to_owned())
         }

@@ -8,7 +8,7 @@ use super::asking::Helper;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, options};
 use crate::calculus::intervals::{self, Intervals};
-use crate::calculus::{ArrayId, Kernel, SiteId, Space, SyncScope, eval};
+use crate::calculus::{ArrayId, Geometry, Kernel, SiteId, Space, SyncScope, eval};
 use crate::memory_model::{self, Level};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, Protocol, Sync, SyncId};
@@ -54,6 +54,9 @@ pub(super) struct Rest {
 
 /// More accesses to one memory than this are not compared with each other: pairs grow with the square.
 const MAX_ACCESSES: usize = 800;
+
+/// Threads of the largest block that any device of CUDA runs.
+const DEVICE_LIMIT: u32 = Geometry::MAX_BLOCK_THREADS as u32;
 
 impl Rest {
     /// Whether everything was proved.
@@ -156,6 +159,15 @@ impl<'a> Case<'a> {
     fn asked_warps(&self, sync: SyncId) -> Warps {
         let of_a_warp = self.protocol.syncs[sync].scope == SyncScope::Warp && self.language == Language::Cuda;
         if of_a_warp { Warps::Same } else { Warps::Any }
+    }
+
+    /// The launches with blocks that devices can run, where neither the kernel nor the launches bound their threads.
+    /// OpenCL names no limit that all devices have.
+    fn within_the_limit(&self, scope: &Scope) -> Option<Scope> {
+        let facts = &self.kernel.geometry;
+        let is_open = facts.max_threads.is_none() && facts.required_block.is_none();
+        let wanted = self.language == Language::Cuda && is_open && scope.block.iter().any(Option::is_none);
+        wanted.then(|| Scope { most_threads: Some(DEVICE_LIMIT), ..scope.clone() })
     }
 
     /// What a barrier does about threads that have returned.
@@ -362,6 +374,7 @@ impl Proving<'_, '_, '_, '_> {
         let mut proofs = Vec::new();
         for pair in std::iter::once(apart).chain(together) {
             let proved = self.case.asked.prove(&self.premises, &pair, || false);
+            let proved = self.within_the_limit(&pair, proved);
             let outcome = self.help(&pair, proved);
             (self.observe)(self.part, &pair, &outcome);
             match outcome {
@@ -381,7 +394,19 @@ impl Proving<'_, '_, '_, '_> {
             return Err(Open::Refuted);
         }
         let proved = self.case.asked.prove(&self.premises, pair, || hunt.conflicts(protocol, pair));
+        let proved = self.within_the_limit(pair, proved);
         self.help(pair, proved)
+    }
+
+    /// Where nothing else proves a pair: a proof that takes the limit of all devices for granted, which is told.
+    fn within_the_limit(&self, pair: &Pair, proved: Result<Proof, Open>) -> Result<Proof, Open> {
+        let why = match proved {
+            Err(why @ (Open::NoRule | Open::Budget)) if self.persistence == Persistence::AskAll => why,
+            outcome => return outcome,
+        };
+        let Some(scope) = self.case.within_the_limit(&self.part.scope) else { return Err(why) };
+        let premises = rules::Premises::new(self.case.protocol, &scope);
+        self.case.asked.prove(&premises, pair, || false).map_err(|_| why)
     }
 
     /// Asks the solver about a pair that is neither proved nor refuted.

@@ -96,6 +96,7 @@ fn stated_launches(kernel: &Kernel, launches: &[Facts], options: &Options, param
             block: or_else(options.block, kernel.geometry.required_block.map(|block| block.map(Some))),
             grid: options.grid,
             params: params.to_vec(),
+            most_threads: None,
         },
         kind,
         assumptions: BTreeSet::new(),
@@ -110,7 +111,7 @@ fn stated_launches(kernel: &Kernel, launches: &[Facts], options: &Options, param
         let arguments = kernel.params.iter().zip(params).map(|((_, param), given)| {
             given.or_else(|| launch.params.iter().find(|(name, _)| *name == param.name).map(|&(_, value)| value))
         });
-        let scope = Scope { block, grid: launch.grid, params: arguments.collect() };
+        let scope = Scope { block, grid: launch.grid, params: arguments.collect(), most_threads: None };
         if stated.iter().all(|known| known.scope != scope) {
             stated.push(Candidate { scope, kind: ScopeKind::Launch, assumptions: BTreeSet::new() });
         }
@@ -128,7 +129,7 @@ fn or_else(first: [Option<u32>; 3], second: Option<[Option<u32>; 3]>) -> [Option
 /// Every launch, but with the dimensions that the kernel never reads taken as 1 unless a stated launch contradicts.
 fn all_geometries(kernel: &Kernel, read: &[[bool; 3]; 2], params: &[Option<i128>], stated: &[Candidate]) -> Candidate {
     let mut all = Candidate {
-        scope: Scope { block: [None; 3], grid: [None; 3], params: params.to_vec() },
+        scope: Scope { params: params.to_vec(), ..Scope::default() },
         kind: ScopeKind::AllGeometries,
         assumptions: BTreeSet::new(),
     };

@@ -58,6 +58,8 @@ pub struct Scope {
     pub grid: [Option<u32>; 3],
     /// Fixed values of parameters, by position; missing entries are free.
     pub params: Vec<Option<i128>>,
+    /// The most threads of a block, where a proof takes the limit of all devices for granted.
+    pub most_threads: Option<u32>,
 }
 
 impl Scope {
@@ -78,6 +80,7 @@ impl Scope {
         let param = |at: usize| other.params.get(at).copied().flatten();
         dims(&self.block, &other.block)
             && dims(&self.grid, &other.grid)
+            && (self.most_threads.is_none() || self.most_threads == other.most_threads)
             && self.params.iter().enumerate().all(|(at, mine)| mine.is_none() || *mine == param(at))
     }
 }
@@ -108,6 +111,10 @@ pub enum Assumption {
     /// The block that draws the last number from a counter sees what others did before they drew theirs, though no
     /// acquiring fence stands after the draw.
     LastSees(String),
+    /// A variable has a value when it is read: what reads an indeterminate one is undefined.
+    HasValue(String),
+    /// No block has more threads than this, as on every device.
+    BlockLimit(u32),
     /// Threads that returned are released from barriers (CUDA since Volta).
     ExitedThreadsReleaseBarriers,
 }

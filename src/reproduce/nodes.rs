@@ -231,6 +231,7 @@ fn described(item: &ItemKind) -> (Kind, Vec<String>) {
         ItemKind::UsingName { name, .. } => (Kind::Other, vec![name.text.clone()]),
         ItemKind::Namespace { .. }
         | ItemKind::ExplicitInstantiation { .. }
+        | ItemKind::RecordInstantiation(_)
         | ItemKind::StaticAssert(_)
         | ItemKind::Unsupported(_) => (Kind::Other, Vec::new()),
     }

@@ -42,7 +42,7 @@ impl<'u> Resolver<'u> {
             ItemKind::Namespace { name, items } => self.declare_namespace(name, items),
             ItemKind::UsingNamespace(path) => self.scopes[self.scope.0].pending_using.push(path),
             ItemKind::UsingName { name, path } => self.declare(&name.text, Entity::Path(path, self.scope)),
-            ItemKind::ExplicitInstantiation { .. } | ItemKind::StaticAssert(_) => {}
+            ItemKind::ExplicitInstantiation { .. } | ItemKind::RecordInstantiation(_) | ItemKind::StaticAssert(_) => {}
             ItemKind::Unsupported(reason) => self.diagnostics.push(Diagnostic {
                 rule: RuleId::Unsupported,
                 severity: Severity::Note,

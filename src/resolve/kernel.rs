@@ -6,7 +6,7 @@ use super::program::{FunctionId, Launch, Storage, Type, Variable, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
 use super::template_use::is_index_type;
-use crate::syntax::{Item, ItemKind, Qualifier, TemplateParamKind};
+use crate::syntax::{Item, ItemKind, Path, Qualifier, TemplateParamKind};
 
 impl<'u> Resolver<'u> {
     /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it.
@@ -109,6 +109,11 @@ impl<'u> Resolver<'u> {
                     }
                     self.scope = outer;
                 }
+                ItemKind::RecordInstantiation(path) => {
+                    let outer = std::mem::replace(&mut self.scope, scope);
+                    requests.extend(self.instances_of_members(path));
+                    self.scope = outer;
+                }
                 ItemKind::Namespace { name, items } => {
                     let inner = self.inner_scope(scope, &name.text);
                     self.explicit_instances(inner, items, requests);
@@ -116,6 +121,27 @@ impl<'u> Resolver<'u> {
                 _ => {}
             }
         }
+    }
+
+    /// The arguments that the instantiation of a class template gives to its members that are defined outside of it.
+    fn instances_of_members(&mut self, path: &'u Path) -> Vec<(usize, Vec<TemplateValue>)> {
+        let Found::Entities(entities) = self.find(path) else { return Vec::new() };
+        let index = entities.iter().find_map(|entity| match entity {
+            Entity::Record(index) => Some(*index),
+            _ => None,
+        });
+        let (Some(index), Some(last)) = (index, path.segments.last()) else { return Vec::new() };
+        let args = last.args.as_deref().unwrap_or(&[]);
+        let values: Vec<TemplateValue> = args.iter().map(|argument| self.template_value(argument)).collect();
+        let decl = &self.record_decls[index];
+        let (scope, own) = (decl.scope, decl.primary.template.as_deref().unwrap_or(&[]));
+        let outside = decl.outside.clone();
+        let values = self.complete_values(own, values, scope);
+        let of_the_class = outside.into_iter().filter(|member| {
+            // A member template has parameters of its own behind those of its class.
+            member.template.as_ref().is_some_and(|params| params.len() == values.len())
+        });
+        of_the_class.map(|member| (std::ptr::from_ref(member) as usize, values.clone())).collect()
     }
 
     /// A kernel template that nothing instantiates: type parameters without a default stay unknown types, or are

@@ -93,6 +93,8 @@ pub enum ItemKind {
         /// Parameter types as written, from which missing arguments are deduced.
         params: Vec<Param>,
     },
+    /// `template class C<float>;`: the template's name with its arguments.
+    RecordInstantiation(Path),
     /// `static_assert(c, …);`
     StaticAssert(Expr),
     /// What is not understood: the reason.

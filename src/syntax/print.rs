@@ -79,6 +79,7 @@ fn item(item: &Item, out: &mut Out) {
         ItemKind::ExplicitInstantiation { path: template, params: written } => {
             out.line(&format!("template {}({});", path(template), params(written)));
         }
+        ItemKind::RecordInstantiation(template) => out.line(&format!("template struct {};", path(template))),
         ItemKind::StaticAssert(claim) => out.line(&format!("static_assert({});", expr(claim))),
         ItemKind::Unsupported(reason) => out.line(&unsupported(reason)),
     }

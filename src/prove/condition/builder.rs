@@ -4,13 +4,14 @@
 //! mathematical integer; what had to be assumed for that is in `assumptions`. Everything that is put into
 //! the state follows from the protocol and those assumptions.
 
+use super::last_turn::LastTurn;
 use super::oracle::Oracle;
 use super::sampling::Source;
 use super::words::words;
 use crate::calculus::{Axis, BinaryOp, ExprId, GeometryVar, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{LoopId, OpaqueId, Protocol};
-use crate::prove::rules::poly::{Atom, IDS, Poly, Side};
+use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly, Side};
 use crate::prove::rules::state::{Alternative, Literal, State, bounded_below};
 use crate::prove::{Assumption, Scope};
 use rustc_hash::FxHashMap;
@@ -84,6 +85,8 @@ pub(super) struct Builder<'a> {
     pub(super) names: BTreeMap<Atom, String>,
     pub(super) assumptions: BTreeSet<Assumption>,
     pub(super) environments: Vec<Env>,
+    /// The last turns of loops that stand before a place.
+    pub(super) last_turns: FxHashMap<(LoopId, EnvId), LastTurn>,
     /// Values of expressions, by environment.
     pub(super) values: FxHashMap<(ExprId, EnvId), Option<Poly>>,
     /// Values modulo two to the width of the type.
@@ -129,6 +132,7 @@ impl<'a> Builder<'a> {
             names: BTreeMap::new(),
             assumptions: BTreeSet::new(),
             environments: Vec::new(),
+            last_turns: FxHashMap::default(),
             values: FxHashMap::default(),
             residues: FxHashMap::default(),
             aliases: Vec::new(),
@@ -202,7 +206,11 @@ impl<'a> Builder<'a> {
             .iter()
             .all(|&(monomial, coefficient)| coefficient > 0 && self.state.non_negative.contains_all(monomial));
         if !trivial && !self.state.facts.contains(&fact) {
+            let whole = in_whole_numbers(&fact);
             self.state.facts.push(fact);
+            if let Some(whole) = whole.filter(|whole| !self.state.facts.contains(whole)) {
+                self.state.facts.push(whole);
+            }
         }
     }
 
@@ -287,6 +295,18 @@ impl<'a> Builder<'a> {
             1 => alternatives.remove(0).into_iter().for_each(|literal| self.literal(literal)),
             _ if self.state.disjunctions.contains(&alternatives) => {}
             _ => self.state.disjunctions.push(alternatives),
+        }
+    }
+
+    /// Adds a disjunction of which a proof is likely to need every alternative by itself.
+    pub(super) fn early_disjunction(&mut self, alternatives: Vec<Alternative>) {
+        let known = self.state.disjunctions.len();
+        self.disjunction(alternatives);
+        if self.state.disjunctions.len() > known
+            && let Some(added) = self.state.disjunctions.pop()
+        {
+            self.state.disjunctions.insert(self.state.early, added);
+            self.state.early += 1;
         }
     }
 
@@ -405,9 +425,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What `__launch_bounds__` says about the block.
+    /// What `__launch_bounds__`, or the limit of all devices, says about the block.
     pub(super) fn launch_bounds(&mut self) -> Option<()> {
-        let Some(most) = self.protocol.geometry.max_threads else { return Some(()) };
+        let stated = self.protocol.geometry.max_threads;
+        let Some(most) = stated.or(self.scope.most_threads) else { return Some(()) };
+        if stated.is_none() {
+            self.assumptions.insert(Assumption::BlockLimit(most));
+        }
         let most = Poly::constant(i64::from(most));
         let mut product = Poly::constant(1);
         for axis in Axis::ALL {
@@ -437,6 +461,22 @@ impl<'a> Builder<'a> {
         }
         Some(())
     }
+}
+
+/// WHOLE: what a fact says of whole numbers beyond what it says of fractions.
+///
+/// *Premises.* `c*u + v >= 0` for constants `c >= 2` and `v` that `c` does not divide. *Conclusion.*
+/// `u + floor(v/c) >= 0`. *Proof.* `u >= -v/c`, and `u` is whole. *Use.* `16*k < 32` in a loop of steps of 16:
+/// `k <= 1`, so that `16*k + threadIdx.y` stays below 32 for `threadIdx.y < 16`. *Trap.* Rounding up: of `16*k <= 32`
+/// follows `k <= 2` only.
+fn in_whole_numbers(fact: &Poly) -> Option<Poly> {
+    let constant = fact.coefficient(Monomial::ONE);
+    let multiple = fact.plus_constant(constant.checked_neg()?)?;
+    let content = multiple.content();
+    if content < 2 || constant % content == 0 {
+        return None;
+    }
+    multiple.divide_exactly(&Poly::constant(content))?.plus_constant(constant.div_euclid(content))
 }
 
 /// Bounds against wrapping only; no proof about indices uses them.

@@ -146,6 +146,7 @@ fn drop_unused_pieces(builder: &mut Builder) {
         pieces.any(|atom| atom.level() == PIECES && mentioned(atom) == 1 && !elsewhere(atom))
     };
     let keep: Vec<bool> = state.disjunctions.iter().map(|disjunction| !useless(disjunction)).collect();
+    builder.state.early = keep[..builder.state.early].iter().filter(|kept| **kept).count();
     let mut keep = keep.into_iter();
     builder.state.disjunctions.retain(|_| keep.next().unwrap_or(true));
 }

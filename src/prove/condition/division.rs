@@ -207,6 +207,10 @@ impl Builder<'_> {
             self.set_non_negative(q);
         }
         let (quotient, remainder) = (Poly::atom(q), Poly::atom(r));
+        if self.is_power(x) && self.is_power(m) {
+            // The smaller divides the greater: the quotient is a power of two, or zero if the divisor is the greater.
+            self.powers.push(quotient.clone());
+        }
         self.bound_digits((q, r), x, m, non_negative);
         self.fact(m.plus_constant(-1)?.minus(&remainder)?);
         self.inherit_bound(x, m, &quotient)?;
@@ -405,8 +409,10 @@ impl Builder<'_> {
     /// LOOSE: `x` divided by a uniform `m` that is not zero, where either may be negative.
     ///
     /// *Premises.* The thread divides, so that `m != 0`. *Gives.* `x = m*q + r`; if `x = m*u` identically, `q = u` and
-    /// `r = 0`; if `x >= 0`, also `0 <= r < |m|` and the sign of `q`, which is that of `m`.
-    /// *Proof.* C defines `r` by the equation, and a multiple of `m` leaves none. *Use.* `(x - x % m) / m` and a
+    /// `r = 0`; if `x >= 0`, also `0 <= r < |m|` and the sign of `q`, which is that of `m`; if `x = m*u + y` identically
+    /// and neither `x` nor `y` is negative, `x / m = u + y / m` and `x % m = y % m`.
+    /// *Proof.* C defines `r` by the equation, and a multiple of `m` leaves none; remainders of numbers that are not
+    /// negative are those by `|m|`. *Use.* `(x - x % m) / m` and a
     /// value that is put together again as it was taken apart need no sign at all.
     /// *Trap.* Digits that are put together in another order, or by another pitch: without `|r| < |m|` and equal
     /// signs nothing says that they are equal in both threads.
@@ -423,6 +429,15 @@ impl Builder<'_> {
         if m.is_private() || m.as_constant().is_some() {
             return None;
         }
+        let (multiple, rest) = pull_out(x, m)?;
+        if !multiple.is_zero() && !rest.is_zero() && self.shows(x) && self.shows(&rest) {
+            // `x` and `rest` leave the same remainder by `|m|`, and neither is negative.
+            if self.is_remainder(&rest, m) {
+                return Some((multiple, rest));
+            }
+            let (q, r) = self.divide_by_unknown_sign(of, env, &rest, m)?;
+            return Some((self.normal(&multiple)?.plus(&q)?, r));
+        }
         let known = self.digits.len();
         let (q, r) = self.loose_digits(of, env, x, m)?;
         if self.digits.len() > known && self.shows(x) {
@@ -435,7 +450,7 @@ impl Builder<'_> {
             ];
             let negated = m.negated()?.plus_constant(-1)?;
             let negative = vec![at_least(Some(negated.clone()))?, at_least(negated.minus(&r))?, at_least(q.negated())?];
-            self.disjunction(vec![positive, negative]);
+            self.early_disjunction(vec![positive, negative]);
         }
         let value = m.times(&q)?.plus(&r)?;
         if let Some(atom) = x.as_atom().filter(|&atom| self.state.named.contains(atom) && atom.is_private()) {
@@ -445,6 +460,14 @@ impl Builder<'_> {
             self.canonical.push((x.clone(), value));
         }
         Some((q, r))
+    }
+
+    /// Whether `rest` is what a division by `m` left.
+    fn is_remainder(&self, rest: &Poly, m: &Poly) -> bool {
+        let left = |(key, digits): &Digits| {
+            self.normal(&key.1).as_ref() == Some(m) && self.normal(&digits.1).as_ref() == Some(rest)
+        };
+        self.digits.iter().any(left)
     }
 
     /// Whether the value is shown to be a power of two.

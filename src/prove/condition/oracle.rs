@@ -35,11 +35,8 @@ impl<'a> Oracle<'a> {
     pub(super) fn shows(&mut self, goal: &Poly, state: &State) -> bool {
         match self {
             Oracle::Search { effort, rulings } => {
-                let ruling = sign::prove(goal, state, effort);
-                debug_assert!(
-                    ruling.as_ref().is_none_or(|found| sign::holds(found, goal, state)),
-                    "{goal:?} {ruling:?}"
-                );
+                // A certificate of huge factors may be out of the range of what verifies it.
+                let ruling = sign::prove(goal, state, effort).filter(|found| sign::holds(found, goal, state));
                 let shown = ruling.is_some();
                 rulings.push(ruling);
                 shown

@@ -1,7 +1,8 @@
 //! Which pairs of accesses there are, and whether two writes store the same value.
 
+use super::truth::negated;
 use crate::calculus::intervals::{Intervals, Meeting};
-use crate::calculus::{Expr, ExprId};
+use crate::calculus::{Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic, may_meet};
 use crate::protocol::{Access, AccessId, Protocol, Role};
 use crate::prove::{Pair, Warps};
@@ -15,7 +16,7 @@ pub fn pairs(protocol: &Protocol, intervals: &Intervals, level: Level) -> Vec<Pa
     let mut pairs = Vec::new();
     for (first, one) in protocol.accesses.iter() {
         for (second, two) in protocol.accesses.iter().skip(first.index()) {
-            if !may_conflict(protocol, one, two, level) {
+            if !may_conflict(protocol, one, two, level) || exclude_each_other(protocol, [one, two], level) {
                 continue;
             }
             let meetings = intervals.meetings(one.site, two.site);
@@ -33,6 +34,47 @@ fn may_conflict(protocol: &Protocol, one: &Access, two: &Access, level: Level) -
             && [one, two].iter().all(|access| is_multiple(protocol, access.offset, i128::from(access.bytes), 40))
     };
     one.array == two.array && (one.kind.writes() || two.kind.writes()) && may_meet(space, level) && !exempt()
+}
+
+/// Whether the threads would have to disagree about a condition that is the same in both: they stand in branches of
+/// which all take the same one. Kernels with variants for inner blocks and for those at the edge have no other pairs by
+/// the ten thousand.
+fn exclude_each_other(protocol: &Protocol, accesses: [&Access; 2], level: Level) -> bool {
+    let [one, two] = accesses.map(|access| &access.guards);
+    let shared = |cond: ExprId| is_shared(protocol, cond, level);
+    one.iter().any(|guard| {
+        let is_opposite = |other: ExprId| is_negation(protocol, guard.cond, other);
+        two.iter().any(|other| is_opposite(other.cond)) && shared(guard.cond)
+    })
+}
+
+/// Whether one condition holds exactly where the other does not, by their form.
+fn is_negation(protocol: &Protocol, one: ExprId, other: ExprId) -> bool {
+    use crate::calculus::UnaryOp::Not;
+    let negates = |one: ExprId, other: ExprId| matches!(protocol.exprs[one], Expr::Unary(Not, inner) if inner == other);
+    let opposite = |one: ExprId, other: ExprId| match (&protocol.exprs[one], &protocol.exprs[other]) {
+        (Expr::Binary(op, a, b), Expr::Binary(flipped, c, d)) => {
+            (a, b) == (c, d)
+                && negated(*op) == Some(*flipped)
+                && matches!(protocol.exprs.ty(*a), ScalarType::Int { .. })
+        }
+        _ => false,
+    };
+    negates(one, other) || negates(other, one) || opposite(one, other)
+}
+
+/// Whether an expression is made of nothing but what both threads have in common.
+fn is_shared(protocol: &Protocol, expr: ExprId, level: Level) -> bool {
+    let mut shared = true;
+    protocol.exprs.visit(expr, |_, node| {
+        shared &= match node {
+            Expr::Geometry(GeometryVar::BlockIdx(_)) => level != Level::Grid,
+            Expr::Geometry(var) => !matches!(var, GeometryVar::ThreadIdx(_)),
+            Expr::Var(_) | Expr::Opaque(..) | Expr::Call(..) => false,
+            _ => true,
+        };
+    });
+    shared
 }
 
 /// An access against itself meets its later turn and its earlier one in the same way.

@@ -453,7 +453,7 @@ mod tests {
         let protocol = infer(&kernel);
         let intervals = intervals::analyze(&kernel, &|_| true);
         let pair = &crate::prove::condition::pairs(&protocol, &intervals, Level::Block)[0];
-        let scope = Scope { block: [None, Some(1), Some(1)], grid: [Some(1); 3], params: Vec::new() };
+        let scope = Scope { block: [None, Some(1), Some(1)], grid: [Some(1); 3], ..Scope::default() };
         let mut builder = conflict::build(&protocol, pair, &scope, Oracle::searching(), Hints::Unwanted).ok()?;
         change(&mut builder);
         disagreement(&builder, pair)

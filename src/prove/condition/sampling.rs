@@ -4,7 +4,7 @@
 //! fixed sequence, so that the same condition gets the same points.
 
 use super::builder::Builder;
-use crate::prove::rules::poly::{Atom, Poly, Side};
+use crate::prove::rules::poly::{Atom, Monomial, Poly, Side};
 use crate::prove::rules::samples::{Column, POINTS, Samples};
 use crate::prove::rules::state::{Alternative, Literal, State};
 use rustc_hash::FxHashMap;
@@ -61,6 +61,8 @@ impl Sequence {
 const FIRST_LARGE: u64 = 4;
 /// Sizes of blocks of whole warps.
 const LARGE_SIZES: [i64; 6] = [32, 64, 96, 128, 256, 512];
+/// Terms of a fact that is a bound of one value by others.
+const SHORT_FACT: usize = 4;
 
 struct Drawing<'a> {
     sources: &'a FxHashMap<Atom, &'a Source>,
@@ -128,6 +130,63 @@ impl Drawing<'_> {
                 column.iter_mut().zip(&exponents).for_each(|(value, &exponent)| *value = 1 << exponent.clamp(0, 40));
             }
             Source::Choice(choices) => self.choose(choices, &mut column),
+        }
+        column
+    }
+
+    fn give(&mut self, atom: Atom, column: Column) {
+        self.places.insert(atom, self.columns.len());
+        self.columns.push((atom, column));
+    }
+
+    /// The free values that both threads share, each number moved to where short facts want it, given the others:
+    /// two numbers that lie between multiples of one size are never drawn so by chance. Nothing if none moved.
+    fn within_bounds(mut self, builder: &Builder) -> Vec<(Atom, Column)> {
+        let is_free = |source: &Source| matches!(source, Source::Size | Source::Count | Source::Toggle);
+        let shared = builder.sources.iter().filter(|(atom, _)| !atom.is_private());
+        let shared: Vec<&(Atom, Source)> = shared.collect();
+        let short = builder.state.facts.iter().filter(|fact| fact.size() <= SHORT_FACT);
+        let short: Vec<&Poly> = short.collect();
+        let mut moved = false;
+        for (atom, source) in &shared {
+            if matches!(source, Source::Number) {
+                let column = self.moved(*atom, &short);
+                let place = self.places[atom];
+                moved |= self.columns[place].1 != column;
+                self.columns[place].1 = column;
+            }
+        }
+        if !moved {
+            return Vec::new();
+        }
+        let free = shared.iter().filter(|(_, source)| is_free(source) || matches!(source, Source::Number));
+        free.map(|(atom, _)| (*atom, self.columns[self.places[atom]].1)).collect()
+    }
+
+    /// The values of `atom`, moved by as little as the facts about it allow.
+    fn moved(&mut self, atom: Atom, facts: &[&Poly]) -> Column {
+        let mut column = self.atom(atom);
+        let (mut least, mut most) = ([i64::MIN; POINTS], [i64::MAX; POINTS]);
+        for fact in facts {
+            let mut terms = fact.terms().iter().filter(|term| term.0.contains(atom));
+            let (Some(&(monomial, factor)), None) = (terms.next(), terms.next()) else { continue };
+            let alone = factor.checked_neg().filter(|_| monomial.degree() == 1);
+            let rest = alone.and_then(|taken| fact.plus_multiple(&Poly::atom(atom), Monomial::ONE, taken));
+            let Some(rest) = rest else { continue };
+            let values = self.poly(&rest);
+            for point in 0..POINTS {
+                // `factor * atom + value >= 0`
+                let bound = values[point].wrapping_neg().div_euclid(factor);
+                let is_multiple = values[point] % factor == 0;
+                if factor > 0 {
+                    least[point] = least[point].max(if is_multiple { bound } else { bound.wrapping_add(1) });
+                } else {
+                    most[point] = most[point].min(values[point].div_euclid(factor.wrapping_neg()));
+                }
+            }
+        }
+        for (point, value) in column.iter_mut().enumerate() {
+            *value = (*value).max(least[point]).min(most[point]);
         }
         column
     }
@@ -221,24 +280,32 @@ pub(super) fn has_two_threads(builder: &Builder, constants: &[i64], rounds: u64)
 fn draw_where(builder: &Builder, constants: &[i64], rounds: u64, also: impl Fn(&mut Samples)) -> Samples {
     let sources: FxHashMap<Atom, &Source> = builder.sources.iter().map(|(atom, source)| (*atom, source)).collect();
     for round in 0..rounds {
-        let mut drawing = Drawing {
-            sources: &sources,
-            columns: Vec::with_capacity(sources.len()),
-            places: FxHashMap::default(),
-            sequence: Sequence(round),
-            constants,
-            spacious: round >= 2 && round % 2 == 0,
-            large: round >= FIRST_LARGE,
-            depth: 0,
-        };
-        for (atom, _) in &builder.sources {
-            drawing.atom(*atom);
-        }
-        let mut samples = Samples::new(drawing.columns, u32::MAX);
-        keep(&mut samples, &builder.state);
-        also(&mut samples);
-        if samples.count() > 0 {
-            return samples;
+        let mut given = Vec::new();
+        for _ in 0..2 {
+            let mut drawing = Drawing {
+                sources: &sources,
+                columns: Vec::with_capacity(sources.len()),
+                places: FxHashMap::default(),
+                sequence: Sequence(round),
+                constants,
+                spacious: round >= 2 && round % 2 == 0,
+                large: round >= FIRST_LARGE,
+                depth: 0,
+            };
+            given.drain(..).for_each(|(atom, column)| drawing.give(atom, column));
+            for (atom, _) in &builder.sources {
+                drawing.atom(*atom);
+            }
+            let mut samples = Samples::new(drawing.columns.clone(), u32::MAX);
+            keep(&mut samples, &builder.state);
+            also(&mut samples);
+            if samples.count() > 0 {
+                return samples;
+            }
+            given = drawing.within_bounds(builder);
+            if given.is_empty() {
+                break;
+            }
         }
     }
     Samples::default()

@@ -30,7 +30,7 @@ const ALTERNATIVES: usize = 12;
 const DEPTH: u32 = 150;
 
 /// The condition that says nothing.
-fn anything() -> Vec<Alternative> {
+pub(super) fn anything() -> Vec<Alternative> {
     vec![Vec::new()]
 }
 
@@ -73,6 +73,7 @@ impl Builder<'_> {
             Expr::Var(_) if let Some(cond) = self.protocol.in_other(expr) => {
                 self.in_other_place(env, |builder, place| Some(builder.truth(cond, place, polarity)))
             }
+            Expr::Var(var) if let Some(alternatives) = self.after_loop(var, env, polarity) => Some(alternatives),
             Expr::Var(_) | Expr::Param(_) | Expr::Call(..) | Expr::Opaque(..) => {
                 let value = self.unknown_truth(expr, env)?;
                 self.relation(if holds { BinaryOp::Ne } else { BinaryOp::Eq }, &value)
@@ -145,6 +146,9 @@ impl Builder<'_> {
                 self.assume(b, env);
             }
             Expr::Binary(BinaryOp::Eq, a, b) if self.note_power(a, b, env).is_some() => {}
+            Expr::Var(var) if let Some(alternatives) = self.after_loop(var, env, Polarity::Holds) => {
+                self.early_disjunction(alternatives);
+            }
             _ => {
                 let alternatives = self.truth(expr, env, Polarity::Holds);
                 self.disjunction(alternatives);
@@ -224,7 +228,7 @@ fn decided(alternative: Alternative) -> Option<Alternative> {
     Some(open)
 }
 
-fn negated(op: BinaryOp) -> Option<BinaryOp> {
+pub(super) fn negated(op: BinaryOp) -> Option<BinaryOp> {
     Some(match op {
         BinaryOp::Lt => BinaryOp::Ge,
         BinaryOp::Le => BinaryOp::Gt,
@@ -237,7 +241,7 @@ fn negated(op: BinaryOp) -> Option<BinaryOp> {
 }
 
 /// One of `left` and one of `right`.
-fn all_of(left: Vec<Alternative>, right: &[Alternative]) -> Vec<Alternative> {
+pub(super) fn all_of(left: Vec<Alternative>, right: &[Alternative]) -> Vec<Alternative> {
     if left.len() * right.len() > ALTERNATIVES {
         // Dropping one conjunct keeps the other.
         return if left.len() <= right.len() { left } else { right.to_vec() };
@@ -247,7 +251,7 @@ fn all_of(left: Vec<Alternative>, right: &[Alternative]) -> Vec<Alternative> {
 }
 
 /// One of either.
-fn any_of(mut left: Vec<Alternative>, right: Vec<Alternative>) -> Vec<Alternative> {
+pub(super) fn any_of(mut left: Vec<Alternative>, right: Vec<Alternative>) -> Vec<Alternative> {
     if left.iter().chain(&right).any(Vec::is_empty) {
         return anything();
     }

@@ -46,9 +46,12 @@ impl Builder<'_> {
 
     /// Gives a loop that is around the place of `env` a private iteration number and private carried values.
     pub(super) fn enter_privately(&mut self, id: LoopId, depth: usize, env: EnvId) -> Option<()> {
-        let side = self.environments[env].side;
-        let level = (LOOPS + depth.min(5) as u8).min(PIECES - 1);
-        let number = self.count(id, level, side)?;
+        self.enter_at((LOOPS + depth.min(5) as u8).min(PIECES - 1), id, env)
+    }
+
+    /// The same, with the level of the atoms that this makes.
+    pub(super) fn enter_at(&mut self, level: u8, id: LoopId, env: EnvId) -> Option<()> {
+        let number = self.count(id, level, self.environments[env].side)?;
         self.environments[env].iterations.push((id, number));
         self.carry_privately(id, env)
     }

@@ -182,9 +182,37 @@ impl<'a> Hunt<'a> {
         if !self.findings.knows_natural(key)
             && let Some(launch) = guide::conflict(protocol, self.aligned(protocol, pair), &self.space, Apart::Distinct)
         {
-            self.propose(launch);
+            self.propose(launch.clone());
+            if self.findings.knows_misaligned_only(key) {
+                self.propose_aligned(&launch, key);
+            }
         }
         self.findings.knows(key)
+    }
+
+    /// Runs launches like one that shows `key` where accesses at other places are misaligned: with parameters that are
+    /// multiples of what accesses are aligned to, as the pitches of programs that work are.
+    fn propose_aligned(&mut self, launch: &Launch, key: sweep::Key) {
+        let aligned = |value: i128| (value.max(1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        let differs = |index: &usize| launch.params[*index].is_some_and(|value| aligned(value) != value);
+        let open: Vec<usize> = self.space.open_params().filter(differs).take(MOST_ALIGNED).collect();
+        let with = |chosen: &dyn Fn(usize) -> bool| {
+            let mut other = launch.clone();
+            for &index in open.iter().filter(|&&index| chosen(index)) {
+                other.params[index] = other.params[index].map(aligned);
+            }
+            other
+        };
+        let one = open.iter().map(|&one| with(&|index| index == one));
+        let others = open.iter().map(|&one| with(&|index| index != one));
+        let all = (open.len() > 1).then(|| with(&|_| true));
+        let launches: Vec<Launch> = one.chain(others.filter(|_| open.len() > 2)).chain(all).collect();
+        for other in launches {
+            self.propose(other);
+            if self.findings.knows_natural(key) {
+                return;
+            }
+        }
     }
 
     /// Whether a launch shows that some thread waits at `sync` for one that does not arrive.
@@ -310,6 +338,12 @@ const RUN_SHARE: u64 = 4;
 
 /// What a run costs besides its instructions.
 const RUN_COST: u64 = 200;
+
+/// The greatest alignment that a type of the language asks for.
+const ALIGNMENT: i128 = 16;
+
+/// Parameters that are tried as multiples of it.
+const MOST_ALIGNED: usize = 6;
 
 /// Whether a geometry can show anything at these levels.
 fn is_useful(geometry: &Geometry, levels: Levels) -> bool {

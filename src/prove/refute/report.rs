@@ -106,6 +106,11 @@ impl<'a> Findings<'a> {
         self.pairs.get(&key).is_some_and(|pair| !pair.degenerate && !pair.misaligned)
     }
 
+    /// Whether one is known, but only in runs with an access at an address that its type does not admit.
+    pub(super) fn knows_misaligned_only(&self, key: Key) -> bool {
+        self.pairs.get(&key).is_some_and(|pair| pair.misaligned)
+    }
+
     /// Whether no further pair is taken.
     pub(super) fn is_sated(&self) -> bool {
         self.pairs.len() >= MAX_FOUND

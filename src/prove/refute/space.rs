@@ -158,7 +158,12 @@ impl Space {
 
     /// Number of parameters that may be chosen.
     pub(super) fn free_params(&self) -> usize {
-        self.params.iter().filter(|(_, choice)| choice.is_none()).count()
+        self.open_params().count()
+    }
+
+    /// The parameters that may be chosen.
+    pub(super) fn open_params(&self) -> impl Iterator<Item = usize> {
+        self.params.iter().enumerate().filter(|(_, (_, choice))| choice.is_none()).map(|(index, _)| index)
     }
 
     /// Values worth a try for something of at most `greatest`, besides the least ones.

@@ -94,7 +94,7 @@ fn a_race_that_lock_step_hides_is_named() {
             let v = read s[t + 4; 4] @0
             write s[t; 4] := v @1
           } }";
-    let launch = Scope { block: [Some(96), Some(1), Some(1)], grid: [Some(1); 3], params: Vec::new() };
+    let launch = Scope { block: [Some(96), Some(1), Some(1)], grid: [Some(1); 3], ..Scope::default() };
     assert_eq!(summary(&refute_in(source, &launch)), ["1-0 Warp lockstep"]);
     // Of launches that were not run nothing is said.
     assert_eq!(summary(&refute(source)), ["1-0 Block"]);
@@ -150,7 +150,8 @@ fn a_fixed_scope_is_decided() {
       let i = convert<i32>(bid.x * bdim.x + tid.x)
       if i < n { write y[convert<i64>(i) * 4; 4] @0 } }";
     let one = Some(1);
-    let scope = Scope { block: [Some(1024), one, one], grid: [Some(2), one, one], params: vec![Some(2000)] };
+    let params = vec![Some(2000)];
+    let scope = Scope { block: [Some(1024), one, one], grid: [Some(2), one, one], params, ..Scope::default() };
     let outcome = refute_in(source, &scope);
     assert!(outcome.decided && outcome.conflicts.is_empty());
     assert_eq!(outcome.runs, 1);

@@ -23,6 +23,7 @@ pub fn alternative(state: &State, disjunction: usize, alternative: usize) -> Opt
         return None;
     }
     let alternatives = state.disjunctions.remove(disjunction);
+    state.early -= usize::from(disjunction < state.early);
     let chosen = alternatives.get(alternative)?;
     state.assume(chosen);
     for literal in chosen {

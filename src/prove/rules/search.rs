@@ -16,7 +16,7 @@ use super::poly::{Atom, Poly};
 use super::round;
 use super::sign::Effort;
 use super::split;
-use super::state::State;
+use super::state::{Alternative, Literal, State};
 use super::subst::{self, Form};
 use super::sum;
 use super::xor;
@@ -72,16 +72,25 @@ enum Rounding {
     Yes,
 }
 
+/// When disjunctions that are worth a split before anything else get one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Early {
+    AsOthers,
+    First,
+}
+
 struct Pass {
     per_goal: u32,
     total: u32,
     orders: Orders,
     idle: Idle,
     rounding: Rounding,
+    early: Early,
 }
 
-const PASSES: [Pass; 7] = [
+const PASSES: [Pass; 8] = [
     Pass::new(24, 2_500, Orders::Coordinates, Idle::LeaveOut, Rounding::No),
+    Pass { early: Early::First, ..Pass::new(24, 3_000, Orders::Coordinates, Idle::LeaveOut, Rounding::No) },
     Pass::new(24, 3_000, Orders::Coordinates, Idle::Try, Rounding::No),
     Pass::new(24, 3_000, Orders::Coordinates, Idle::LeaveOut, Rounding::Yes),
     Pass::new(24, 6_000, Orders::NamedValuesToo, Idle::LeaveOut, Rounding::No),
@@ -92,7 +101,7 @@ const PASSES: [Pass; 7] = [
 
 impl Pass {
     const fn new(per_goal: u32, total: u32, orders: Orders, idle: Idle, rounding: Rounding) -> Pass {
-        Pass { per_goal, total, orders, idle, rounding }
+        Pass { per_goal, total, orders, idle, rounding, early: Early::AsOthers }
     }
 }
 
@@ -130,12 +139,16 @@ pub fn search(state: &State, budget: &Budget) -> Outcome {
         if pass.orders == Orders::NamedValuesToo && state.orders.is_empty() {
             continue;
         }
+        if pass.early == Early::First && state.early == 0 {
+            continue;
+        }
         let mut start = state.clone();
         if pass.orders == Orders::Coordinates {
             start.orders.clear();
         }
         let effort = Effort::new(pass.per_goal, pass.total);
-        let mut prover = Prover { effort, idle: pass.idle, rounding: pass.rounding, branches: BRANCHES };
+        let (idle, rounding, early) = (pass.idle, pass.rounding, pass.early);
+        let mut prover = Prover { effort, idle, rounding, early, branches: BRANCHES };
         if let Some(branch) = prover.prove(start, DEPTH) {
             return Outcome::Proved(branch);
         }
@@ -148,6 +161,7 @@ struct Prover {
     effort: Effort,
     idle: Idle,
     rounding: Rounding,
+    early: Early,
     branches: u32,
 }
 
@@ -170,6 +184,14 @@ impl Prover {
     fn prove(&mut self, mut state: State, depth: u32) -> Option<Branch> {
         self.branches = self.branches.checked_sub(1)?;
         let (mut steps, mut tried) = (Vec::new(), Tried::default());
+        if let Some(close) = never::opposed(&state) {
+            return Some(Branch { steps, close });
+        }
+        let worth = (self.early == Early::First && state.early > 0).then_some(0);
+        if let Some(disjunction) = forced(&state).or(worth) {
+            let close = self.alternatives(&state, disjunction, depth)?;
+            return Some(Branch { steps, close });
+        }
         for _ in 0..ROUNDS {
             self.pay_for_round(&state)?;
             match self.round(&mut state, &mut tried) {
@@ -295,13 +317,15 @@ impl Prover {
     }
 
     fn disjunction(&mut self, state: &State, depth: u32) -> Option<Close> {
-        (0..state.disjunctions.len()).find_map(|disjunction| {
-            let mut branches = Vec::new();
-            for alternative in 0..state.disjunctions[disjunction].len() {
-                branches.push(self.prove(cases::alternative(state, disjunction, alternative)?, depth)?);
-            }
-            Some(Close::Cases { disjunction, branches })
-        })
+        (0..state.disjunctions.len()).find_map(|disjunction| self.alternatives(state, disjunction, depth))
+    }
+
+    fn alternatives(&mut self, state: &State, disjunction: usize, depth: u32) -> Option<Close> {
+        let mut branches = Vec::new();
+        for alternative in 0..state.disjunctions[disjunction].len() {
+            branches.push(self.prove(cases::alternative(state, disjunction, alternative)?, depth)?);
+        }
+        Some(Close::Cases { disjunction, branches })
     }
 
     fn order(&mut self, state: &State, depth: u32) -> Option<Close> {
@@ -323,6 +347,22 @@ impl Prover {
         }
         Some(Close::Order { first: pair.0.clone(), second: pair.1.clone(), coordinate, gap, branches })
     }
+}
+
+/// A disjunction of which facts leave one alternative at most: it is no choice, and what it says may be what settles
+/// the others.
+fn forced(state: &State) -> Option<usize> {
+    if state.disjunctions.is_empty() {
+        return None;
+    }
+    let least = never::Least::of(state);
+    let is_open = |alternative: &&Alternative| {
+        alternative.iter().all(|literal| match literal {
+            Literal::NonNegative(poly) => least.opposite(poly).is_none(),
+            Literal::Zero(_) => true,
+        })
+    };
+    state.disjunctions.iter().position(|alternatives| alternatives.iter().filter(is_open).count() <= 1)
 }
 
 /// Solves the first equation of that form.

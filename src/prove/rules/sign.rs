@@ -157,6 +157,11 @@ impl Search<'_> {
                 if theirs != 0 && (theirs > 0) == (coefficient > 0) && self.effort.left > 0 {
                     let part = Part { factor: 0, monomial: multiplier, fact: position };
                     steps.extend(self.step(goal, bad, target, (coefficient, theirs), part));
+                    let is_double = theirs.checked_mul(2) == Some(coefficient);
+                    if is_double && target.private_part() == Monomial::ONE && self.effort.left > 0 {
+                        // Half by this fact, half by another: `255 - 2*n` is `(255 - n - t) + (t - n)`.
+                        steps.extend(self.step(goal, bad, target, (theirs, theirs), part));
+                    }
                 }
             }
         }

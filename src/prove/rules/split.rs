@@ -115,7 +115,12 @@ fn coefficient_radices(groups: &BTreeMap<Monomial, Poly>) -> Vec<Poly> {
         }
     };
     for group in groups.values() {
-        push(if group.terms()[0].1 < 0 { group.negated() } else { Some(group.clone()) });
+        let is_negative = group.terms()[0].1 < 0;
+        push(if is_negative { group.negated() } else { Some(group.clone()) });
+        // Of a difference (`256 - 2*n`) it is not seen which way it is positive.
+        if group.terms().iter().any(|term| (term.1 < 0) != is_negative) {
+            push(if is_negative { Some(group.clone()) } else { group.negated() });
+        }
     }
     for group in groups.values() {
         if let [(monomial, coefficient)] = group.terms() {

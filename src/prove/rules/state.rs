@@ -2,7 +2,7 @@
 //!
 //! A state holds for a pair of threads if all its equations, facts and disjunctions do, the atoms of
 //! `non_negative` are, and, unless `coordinates` is empty, at least one pair of coordinates differs.
-//! `pool`, `orders` and `samples` are hints: they carry no meaning and no proof depends on them.
+//! `early`, `pool`, `orders` and `samples` are hints: they carry no meaning and no proof depends on them.
 //!
 //! Deliberately absent: where atoms come from (`condition`) and any search.
 
@@ -60,6 +60,9 @@ pub struct State {
     pub equations: Vec<Poly>,
     /// Of each, at least one alternative holds.
     pub disjunctions: Vec<Vec<Alternative>>,
+    /// How many of them, the first ones, are worth a split before anything else: the sign of a divisor, the last turn
+    /// of a loop. A hint.
+    pub early: usize,
     /// The same coordinate of the two threads; at least one pair differs. Empty if that is used up.
     pub coordinates: Vec<(Poly, Poly)>,
     /// Xors with uniform masks.

@@ -13,7 +13,7 @@ use super::state::State;
 /// Which equations may be solved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// `x.2 = x.1` and `x = 0`.
+    /// `x.2 = x.1`, `x = 0`, and `x = n - 1` for a uniform `n`.
     Twins,
     /// Any linear one.
     Linear,
@@ -45,6 +45,12 @@ fn solve_twins(equation: &Poly) -> Option<(Atom, Poly)> {
             gone.is_private().then(|| (gone, Poly::atom(kept)))
         }
         [(one, _)] => single(*one).filter(|atom| atom.is_private()).map(|atom| (atom, Poly::ZERO)),
+        [(one, coefficient), rest @ ..] if coefficient.abs() == 1 && rest.len() <= 2 => {
+            let atom = single(*one).filter(|atom| atom.is_private())?;
+            let is_plain = |term: &(Monomial, i64)| term.0.degree() <= 1 && term.0.private_part() == Monomial::ONE;
+            let value = Poly::from_terms(rest.to_vec())?.scaled(-coefficient)?;
+            rest.iter().all(is_plain).then_some((atom, value))
+        }
         _ => None,
     }
 }

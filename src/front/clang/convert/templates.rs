@@ -104,9 +104,10 @@ impl Reader<'_> {
     /// `template __global__ void k<float>(float *);`
     fn instantiation(&mut self, start: usize) -> Reading<Vec<Item>> {
         if matches!(self.next(), "struct" | "class" | "union") {
-            // It adds nothing: records are instantiated where they are used.
-            self.at = self.find(self.at, self.output.tokens.len(), &[";"]) + 1;
-            return Ok(Vec::new());
+            self.at += 1;
+            let path = self.path(usize::MAX)?;
+            self.expect(";")?;
+            return Ok(vec![Item { kind: ItemKind::RecordInstantiation(path), span: self.span(start..self.at) }]);
         }
         let base = self.specifiers()?.ty.ok_or(MISFIT)?;
         let declared = self.declarator(base, Naming::Function)?;

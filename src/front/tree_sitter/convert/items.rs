@@ -61,10 +61,13 @@ impl Converter<'_> {
                     None => vec![self.unsupported_item(node, super::SYNTAX_ERROR)],
                 }
             }
-            "struct_specifier" | "class_specifier" | "union_specifier" => {
-                let record = self.record(node);
-                self.one(node, ItemKind::Record(record))
-            }
+            "struct_specifier" | "class_specifier" | "union_specifier" => match self.instantiated(node) {
+                Some(path) => self.one(node, ItemKind::RecordInstantiation(path)),
+                None => {
+                    let record = self.record(node);
+                    self.one(node, ItemKind::Record(record))
+                }
+            },
             "enum_specifier" => {
                 let enumeration = self.enumeration(node);
                 self.one(node, ItemKind::Enum(enumeration))

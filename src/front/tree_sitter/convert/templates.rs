@@ -2,7 +2,7 @@
 
 use super::types::Declared;
 use super::{Converter, child_of, children};
-use crate::syntax::{Item, ItemKind, TemplateParam, TemplateParamKind, TypeKind, words};
+use crate::syntax::{Item, ItemKind, Path, TemplateParam, TemplateParamKind, TypeKind, words};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -122,5 +122,13 @@ impl Converter<'_> {
             }
             _ => vec![self.unsupported_item(node, "instantiation that is not understood")],
         }
+    }
+
+    /// `template class C<float>;`, of which the parser is not shown the first word.
+    pub(super) fn instantiated(&mut self, node: Node<'_>) -> Option<Path> {
+        let before = self.first(node).checked_sub(1)?;
+        let is_one = self.spelling(before) == "template" && node.child_by_field_name("body").is_none();
+        let name = node.child_by_field_name("name").filter(|_| is_one)?;
+        Some(self.path(name))
     }
 }
