@@ -4,6 +4,7 @@
 //! its derivations are replayed by their checker on the way, and [`oracle`] looks for a conflict. Nothing here
 //! decides what a mutant ought to give; only a proof that is refuted is wrong.
 
+use super::handed::locks;
 use super::mutation::{Class, Dice, index_mutant};
 use super::oracle::{self, Claim, Shown};
 use raceproof::calculus::barriers::{barriers, without};
@@ -201,7 +202,7 @@ impl<'a> Trial<'a> {
             scopes: &judged.scopes,
             no_wrap: assumes_no_wrap(&judged.report),
             returned_counts: self.language == Language::OpenCl,
-            counters: counters(&judged.report),
+            counters: [counters(&judged.report), locks(kernel)].concat(),
             receiving: receiving(&judged.report),
         };
         let shown = oracle::enumerate(kernel, &claim, &mut Dice(self.seed));

@@ -1,15 +1,17 @@
-//! Runs of kernels that hand over between blocks by fences and atomics: a start in which counters become 0, as proofs
+//! Runs of kernels that hand over by fences and atomics, between blocks or under locks: a start in which counters become 0, as proofs
 //! assume, and a search for accesses that the clocks of the memory model do not order.
 //!
 //! Deliberately absent: warps, and accesses that may not happen; runs know what memory holds.
 
+use super::mutation::each_stmt;
 use raceproof::calculus::eval::{Event, Fence, Kind, Sink, ThreadId, Value};
 use raceproof::calculus::{
-    Access, Among, AtomicOp, Geometry, Kernel, MemoryOrder, ScalarType, Site, Space, Stmt, SyncMemory, SyncScope,
+    Access, Among, AtomicOp, ExprId, Geometry, Kernel, MemoryOrder, ScalarType, Site, Space, Stmt, SyncMemory,
+    SyncScope,
 };
 use raceproof::memory_model::clocks::{Clocks, Receiving, Step, Touch, Who};
 use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Cells of four bytes.
 const CELL: i64 = 4;
@@ -33,6 +35,23 @@ pub(crate) fn from_zero(mut kernel: Kernel, counters: &[String]) -> Kernel {
     start.push(Stmt::Sync { scope: SyncScope::Grid, memory, among: Among::All, site });
     kernel.body.splice(0..0, start);
     kernel
+}
+
+/// The arrays of a kernel that are used as locks are: an atomic takes 0 away and another one puts it back.
+pub(crate) fn locks(kernel: &Kernel) -> Vec<String> {
+    let (mut taken, mut released) = (BTreeSet::new(), BTreeSet::new());
+    let is_zero = |value: &ExprId| kernel.exprs.as_int(*value).map(|value| value == 0);
+    each_stmt(&kernel.body, &mut |stmt| {
+        let Stmt::Atomic { access, op, operands, .. } = stmt else { return };
+        match (op, operands.iter().map(is_zero).collect::<Vec<_>>().as_slice()) {
+            (AtomicOp::CompareExchange, [Some(true), Some(false)]) | (AtomicOp::Exchange, [Some(false)]) => {
+                taken.insert(access.array);
+            }
+            (AtomicOp::Exchange | AtomicOp::Store, [Some(true)]) => _ = released.insert(access.array),
+            _ => {}
+        }
+    });
+    taken.intersection(&released).map(|&array| kernel.arrays[array].name.clone()).collect()
 }
 
 /// Looks for accesses that nothing orders, as they happen, in a run of a kernel with such a start.

@@ -24,7 +24,7 @@ impl Dice {
     }
 }
 
-fn each_stmt<'k>(body: &'k [Stmt], visit: &mut impl FnMut(&'k Stmt)) {
+pub(super) fn each_stmt<'k>(body: &'k [Stmt], visit: &mut impl FnMut(&'k Stmt)) {
     for stmt in body {
         visit(stmt);
         match stmt {

@@ -189,7 +189,7 @@ pub enum Phase {
     Wait,
     /// Both in one step.
     ArriveAndWait,
-    /// Whether all have arrived, which it may have to ask again: `try_wait`, `test_wait`.
+    /// Whether all have arrived, which it may have to ask again: `try_wait_for`, `__mbarrier_test_wait`.
     Test,
 }
 

@@ -110,6 +110,7 @@ fn cuda_type(name: &str) -> Option<NamedType> {
         "cuDoubleComplex" | "cufftDoubleComplex" | "hipDoubleComplex" => NamedType::Vector(DOUBLE, 2),
         "cufftReal" => NamedType::Scalar(FLOAT),
         "cufftDoubleReal" => NamedType::Scalar(DOUBLE),
+        "__mbarrier_t" | "__mbarrier_token_t" => NamedType::Scalar(ULONG),
         "clock_t" | "time_t" => NamedType::Scalar(LONG),
         "int_fast32_t" | "int_least32_t" => NamedType::Scalar(INT),
         "uint_fast32_t" | "uint_least32_t" => NamedType::Scalar(UINT),

@@ -33,7 +33,7 @@ impl<'u> Resolver<'u> {
             ("init" | "cuda::init", 2) if self.points_to_barrier(pointer) => (Phase::Init, self.common.void),
             ("__mbarrier_init", 2) => (Phase::Init, self.common.void),
             ("__mbarrier_arrive", 1) => (Phase::Arrive, self.common.ulong),
-            ("__mbarrier_test_wait" | "__mbarrier_try_wait", 2 | 3) => (Phase::Test, self.common.bool),
+            ("__mbarrier_test_wait", 2) => (Phase::Test, self.common.bool),
             _ => return None,
         };
         let args = args.iter().map(|argument| self.load(argument.clone())).collect();
@@ -53,7 +53,7 @@ impl<'u> Resolver<'u> {
             ("arrive", []) => (Phase::Arrive, self.common.ulong),
             ("wait", [_]) => (Phase::Wait, self.common.void),
             ("arrive_and_wait", []) => (Phase::ArriveAndWait, self.common.void),
-            ("try_wait", [_]) => (Phase::Test, self.common.bool),
+            ("try_wait_for" | "try_wait_until", [_, _]) => (Phase::Test, self.common.bool),
             _ => return None,
         };
         let mut all = vec![self.address_of(object.clone())];

@@ -135,8 +135,7 @@ template <thread_scope S, class F = void> struct barrier {
   arrival_token arrive(ptrdiff_t = 1);
   template <class K> void wait(K &&) const;
   void wait_parity(bool) const;
-  template <class K> bool try_wait(K &&) const;
-  bool try_wait_parity(bool) const;
+  template <class K, class D> bool try_wait_for(K &&, const D &) const;
   void arrive_and_wait();
   void arrive_and_drop();
   unsigned long phase;

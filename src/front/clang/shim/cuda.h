@@ -224,6 +224,11 @@ RP_STORE(__stcg) RP_STORE(__stcs) RP_STORE(__stwb) RP_STORE(__stwt)
 #undef RP_STORE
 template <class... A> void __pipeline_memcpy_async(A...);
 void __pipeline_commit();
+typedef unsigned long __mbarrier_t;
+typedef unsigned long __mbarrier_token_t;
+void __mbarrier_init(__mbarrier_t *, unsigned);
+__mbarrier_token_t __mbarrier_arrive(__mbarrier_t *);
+bool __mbarrier_test_wait(__mbarrier_t *, __mbarrier_token_t);
 void __pipeline_wait_prior(size_t);
 unsigned __isGlobal(const void *);
 unsigned __isShared(const void *);
