@@ -5,22 +5,32 @@
 //! the second time with variables of its own, which start with the values that the first had.
 //!
 //! # Guarantees
-//! Every access that may happen behind the barrier is in the copy, under a guard that holds at least where the first one's
-//! does; each read of the copy may find anything.
+//! Every access to memory that others see that may happen behind the barrier is in the copy, under a guard that holds at
+//! least where the first one's does. The copy makes no value known: it happens once, so that what the first one has
+//! written, and each thread's own memory, is not found or changed a second time.
 //!
 //! Deliberately absent: fences, which order only where they stand; claims, which are checked once.
 
 use super::loops::{collect_assigned, each_expr};
 use super::pass::Pass;
 use crate::calculus::{
-    Access, Among, AtomicOp, Expr, ExprId, For, HavocReason, MemoryOrder, ScalarType, SiteId, Step, Stmt, SyncScope,
-    Test, VarId,
+    Access, Among, ArrayId, AtomicOp, Expr, ExprId, For, HavocReason, MemoryOrder, ScalarType, SiteId, Space, Step, Stmt,
+    SyncScope, Test, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// For variables their copies, also as values.
 type Own = FxHashMap<VarId, (VarId, ExprId)>;
+
+/// What statements are repeated with.
+struct Again {
+    own: Own,
+    /// The sites of what is repeated; of the rest only values are.
+    kept: FxHashSet<SiteId>,
+    /// The arrays that the first run may have changed.
+    written: FxHashSet<ArrayId>,
+}
 
 /// A place between two statements. It is a variable that is assigned there and used nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +44,12 @@ impl Mark {
     /// Whether it is here or in a block of the statement.
     fn is_in(self, stmt: &Stmt) -> bool {
         self.is_here(stmt) || blocks_of(stmt).into_iter().flatten().any(|inner| self.is_in(inner))
+    }
+}
+
+impl Again {
+    fn mine(&self, var: VarId) -> VarId {
+        self.own.get(&var).map_or(var, |&(copy, _)| copy)
     }
 }
 
@@ -53,12 +69,14 @@ impl Pass<'_> {
     pub(super) fn repeat(&mut self, part: [Mark; 2]) -> Option<()> {
         let (block, place) = self.find(part)?;
         let around = self.open(block)[place.clone()].to_vec();
-        let mut kept = FxHashSet::default();
-        if !sites_of(between(&around, part)?, &mut kept) {
+        let part = between(&around, part)?;
+        let (mut kept, mut written) = (FxHashSet::default(), FxHashSet::default());
+        if !sites_of(part, &mut kept) {
             return None;
         }
+        written_by(part, &mut written);
         let (own, starts) = self.own_variables(&around, block, place.clone());
-        let again: Vec<Stmt> = around.iter().filter_map(|stmt| self.renamed(stmt, &own, &kept)).collect();
+        let again = self.block_again(&around, &Again { own, kept, written });
         self.insert(block, place.start, starts);
         self.emit_all(again);
         Some(())
@@ -122,77 +140,97 @@ impl Pass<'_> {
         assigned
     }
 
-    fn renamed(&mut self, stmt: &Stmt, own: &Own, kept: &FxHashSet<SiteId>) -> Option<Stmt> {
-        let mine = |var: VarId| own.get(&var).map_or(var, |&(copy, _)| copy);
+    fn renamed(&mut self, stmt: &Stmt, again: &Again) -> Option<Stmt> {
+        let mine = |var: VarId| again.mine(var);
         Some(match stmt {
-            Stmt::Let { var, value } => Stmt::Let { var: mine(*var), value: self.value_again(*value, own) },
-            Stmt::Read { var, access } if !kept.contains(&access.site) => unknown(mine(*var)),
-            Stmt::Atomic { var, access, .. } if !kept.contains(&access.site) => unknown(mine((*var)?)),
-            Stmt::Write { access, .. } if !kept.contains(&access.site) => return None,
-            Stmt::Sync { site, .. } if !kept.contains(site) => return None,
-            Stmt::Read { var, access } => Stmt::Read { var: mine(*var), access: self.access_again(access, own) },
-            Stmt::Write { access, value } => {
-                let value = value.map(|value| self.value_again(value, own));
-                Stmt::Write { access: self.access_again(access, own), value }
-            }
+            Stmt::Let { var, value } => Stmt::Let { var: mine(*var), value: self.value_again(*value, again) },
+            Stmt::Read { var, access } if !self.is_repeated(access, again) => unknown(mine(*var)),
+            Stmt::Atomic { var, access, .. } if !self.is_repeated(access, again) => unknown(mine((*var)?)),
+            Stmt::Write { access, .. } if !self.is_repeated(access, again) => return None,
+            Stmt::Sync { site, .. } if !again.kept.contains(site) => return None,
+            Stmt::Read { var, access } => Stmt::Read { var: mine(*var), access: self.access_again(access, again) },
+            Stmt::Write { access, value } => Stmt::Write {
+                access: self.access_again(access, again),
+                value: value.filter(|&value| self.is_immutable(value)),
+            },
             // What it found and left is told by the first one.
             Stmt::Atomic { var, access, op, scope, .. } => Stmt::Atomic {
                 var: var.map(mine),
-                access: self.access_again(access, own),
+                access: self.access_again(access, again),
                 op: if *op == AtomicOp::Load { AtomicOp::Load } else { AtomicOp::Or },
                 operands: Vec::new(),
                 order: MemoryOrder::Relaxed,
                 scope: *scope,
             },
             Stmt::If { cond, then, otherwise } => {
-                let cond = self.value_again(*cond, own);
-                let [then, otherwise] = [then, otherwise].map(|arm| self.block_again(arm, own, kept));
+                let cond = self.value_again(*cond, again);
+                let [then, otherwise] = [then, otherwise].map(|arm| self.block_again(arm, again));
                 Stmt::If { cond, then, otherwise }
             }
             Stmt::For(each) => {
                 let For { var, start, cmp, bound, step, body, site } = &**each;
                 Stmt::For(Box::new(For {
                     var: mine(*var),
-                    start: self.value_again(*start, own),
+                    start: self.value_again(*start, again),
                     cmp: *cmp,
-                    bound: self.value_again(*bound, own),
-                    step: Step { op: step.op, by: self.value_again(step.by, own) },
-                    body: self.block_again(body, own, kept),
+                    bound: self.value_again(*bound, again),
+                    step: Step { op: step.op, by: self.value_again(step.by, again) },
+                    body: self.block_again(body, again),
                     site: self.site_again(*site),
                 }))
             }
             Stmt::Loop { test, body, site } => {
                 let test = match *test {
-                    Test::Before(cond) => Test::Before(self.value_again(cond, own)),
-                    Test::After(cond) => Test::After(self.value_again(cond, own)),
+                    Test::Before(cond) => Test::Before(self.value_again(cond, again)),
+                    Test::After(cond) => Test::After(self.value_again(cond, again)),
                 };
-                Stmt::Loop { test, body: self.block_again(body, own, kept), site: self.site_again(*site) }
+                Stmt::Loop { test, body: self.block_again(body, again), site: self.site_again(*site) }
             }
             Stmt::Sync { scope, memory, among, site } => {
-                let among = among.with(|cond| self.value_again(cond, own));
+                let among = among.with(|cond| self.value_again(cond, again));
                 Stmt::Sync { scope: *scope, memory: *memory, among, site: self.site_again(*site) }
             }
             Stmt::Havoc { var, reason, span } => Stmt::Havoc { var: mine(*var), reason: reason.clone(), span: *span },
             Stmt::Assume { cond, basis, span } => {
-                Stmt::Assume { cond: self.value_again(*cond, own), basis: *basis, span: *span }
+                Stmt::Assume { cond: self.value_again(*cond, again), basis: *basis, span: *span }
             }
             Stmt::Fence { .. } | Stmt::Assert { .. } => return None,
         })
     }
 
-    fn block_again(&mut self, block: &[Stmt], own: &Own, kept: &FxHashSet<SiteId>) -> Vec<Stmt> {
-        block.iter().filter_map(|stmt| self.renamed(stmt, own, kept)).collect()
+    fn is_repeated(&self, access: &Access, again: &Again) -> bool {
+        again.kept.contains(&access.site) && self.kernel.arrays[access.array].space != Space::Private
     }
 
-    fn value_again(&mut self, value: ExprId, own: &Own) -> ExprId {
+    fn block_again(&mut self, block: &[Stmt], again: &Again) -> Vec<Stmt> {
+        let mut all = Vec::new();
+        for stmt in block {
+            all.extend(self.renamed(stmt, again));
+            // The first run found what was there before it wrote.
+            let found = match stmt {
+                Stmt::Read { var, access } => Some((*var, access)),
+                Stmt::Atomic { var: Some(var), access, .. } => Some((*var, access)),
+                _ => None,
+            };
+            if let Some((var, access)) = found
+                && again.written.contains(&access.array)
+                && self.is_repeated(access, again)
+            {
+                all.push(unknown(again.mine(var)));
+            }
+        }
+        all
+    }
+
+    fn value_again(&mut self, value: ExprId, again: &Again) -> ExprId {
         self.exprs().substitute(value, |node| match node {
-            Expr::Var(var) => own.get(var).map(|&(_, copy)| copy),
+            Expr::Var(var) => again.own.get(var).map(|&(_, copy)| copy),
             _ => None,
         })
     }
 
-    fn access_again(&mut self, access: &Access, own: &Own) -> Access {
-        Access { offset: self.value_again(access.offset, own), site: self.site_again(access.site), ..*access }
+    fn access_again(&mut self, access: &Access, again: &Again) -> Access {
+        Access { offset: self.value_again(access.offset, again), site: self.site_again(access.site), ..*access }
     }
 
     fn site_again(&mut self, site: SiteId) -> SiteId {
@@ -204,7 +242,7 @@ impl Pass<'_> {
     }
 }
 
-/// What an access finds that is not repeated.
+/// What an access finds that is not repeated, or whose memory has changed since.
 fn unknown(var: VarId) -> Stmt {
     Stmt::Havoc { var, reason: HavocReason::Other("what was read before".to_owned()), span: None }
 }
@@ -226,6 +264,16 @@ fn blocks_of(stmt: &Stmt) -> Vec<&[Stmt]> {
         Stmt::For(each) => vec![&each.body],
         Stmt::Loop { body, .. } => vec![body],
         _ => Vec::new(),
+    }
+}
+
+/// Collects the arrays that statements may change.
+fn written_by(block: &[Stmt], arrays: &mut FxHashSet<ArrayId>) {
+    for stmt in block {
+        if let Stmt::Write { access, .. } | Stmt::Atomic { access, .. } = stmt {
+            arrays.insert(access.array);
+        }
+        blocks_of(stmt).into_iter().for_each(|inner| written_by(inner, arrays));
     }
 }
 

@@ -222,7 +222,8 @@ impl Pass<'_> {
     fn copy_for_barrier(&mut self, group: Option<Group>, args: &[Expr], call: &Expr) -> Value {
         let [to, from, bytes, barrier] = args else { return self.missing(call) };
         let (to, from, bytes) = (self.pointer(to), self.pointer(from), self.scalar(bytes));
-        let barrier = self.barrier_at(barrier);
+        // Which one it is may not change until the thread arrives.
+        let barrier = self.barrier_at(barrier).filter(|barrier| self.is_immutable(barrier.offset));
         let bytes = self.exprs().convert(ScalarType::I64, bytes);
         match group {
             Some(group) => {
@@ -233,7 +234,7 @@ impl Pass<'_> {
         }
         match (barrier, self.copies.pending.last_mut()) {
             (Some(barrier), Some(copy)) => copy.told_by = Some((barrier, false)),
-            _ => self.unsupported(call.span, "asynchronous copy with a barrier that is not known".to_owned()),
+            _ => self.unsupported(call.span, "asynchronous copy with a barrier of which is not known which it is".to_owned()),
         }
         Value::Void
     }

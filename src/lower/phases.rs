@@ -3,8 +3,8 @@
 //! What a thread does in between is ordered with nothing that others do before they arrive or after they have waited, so
 //! it stands on both sides of the barrier ([`super::again`]). What it did before it arrived, others see who have waited.
 //! A barrier that is an object ([`Builtin::Phase`](crate::builtins::Builtin) with an address) is memory as well: it is
-//! written where it is told how many arrivals it waits for, and touched as an atomic is wherever it is used, so that a use
-//! before that is a race. Whom it waits for is said when the kernel is complete ([`super::parties`]).
+//! written where it is told how many arrivals it waits for, and read wherever it is used, so that a use before that is a
+//! race. Whom it waits for is said when the kernel is complete ([`super::parties`]).
 //!
 //! Deliberately absent: a wait in another block of the program than its arrival (in the next turn of a loop, in other
 //! threads), two arrivals before a wait, and waits by parity.
@@ -14,7 +14,7 @@ use super::parties::{self, Init, Object};
 use super::pass::Pass;
 use super::value::{Base, Value};
 use crate::builtins::{Builtin, Phase};
-use crate::calculus::{Access, Among, AtomicOp, HavocReason, MemoryOrder, ScalarType, Stmt, SyncMemory, SyncScope};
+use crate::calculus::{Access, Among, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::{Expr, ExprKind, Stmt as Source, StmtKind, UnaryOp};
 use crate::source::Span;
 
@@ -127,18 +127,13 @@ impl Pass<'_> {
         self.phases.inits.push(Init { object, count });
     }
 
-    /// The barrier is touched in memory, as by an atomic.
+    /// The barrier is touched in memory. What others find there is not what counts: it is read, so that a use before it
+    /// is told for how many it is conflicts with that.
     fn use_barrier(&mut self, whose: Whose, span: Span) {
         let Whose::Object(object) = whose else { return };
         let access = self.access_to(object, span);
-        self.emit(Stmt::Atomic {
-            var: None,
-            access,
-            op: AtomicOp::Or,
-            operands: Vec::new(),
-            order: MemoryOrder::Relaxed,
-            scope: SyncScope::Block,
-        });
+        let var = self.temporary("phase", ScalarType::U64);
+        self.emit(Stmt::Read { var, access });
     }
 
     fn access_to(&mut self, object: Object, span: Span) -> Access {

@@ -28,7 +28,8 @@
 //! Two accesses are of one cell if its offset is the same for all threads of the launch (of the block, for threads of one),
 //! or if both accesses and both locks are elements of arrays with one index each, so that equal elements have equal locks.
 //!
-//! Each rule is an entry of the table in `memory_model::litmus`, with a read-modify-write for the take.
+//! What is handed over, by which fences, and what a section in between carries on are entries of the table in
+//! `memory_model::litmus`.
 //!
 //! # What is not proved
 //! A lock that is given back by a plain write; one that is taken where it holds another number than 0; several locks that
@@ -43,7 +44,7 @@ use crate::calculus::{
 };
 use crate::memory_model::{AccessKind, Level, both_atomic, fences};
 use crate::protocol::uniform::Uniformity;
-use crate::protocol::{Access, AccessId, Lock, Loop, Node, Origin, Protocol};
+use crate::protocol::{Access, AccessId, Lock, Loop, Node, Origin, Protocol, Reason, ReasonKind};
 use std::collections::BTreeSet;
 
 /// Depth of conditions that are looked at.
@@ -255,7 +256,11 @@ impl<'p> CriticalSections<'p> {
     fn taken_after(&self, around: &Loop, body: &[Node], before: &[Node]) -> Option<Vec<AccessId>> {
         let [node] = body else { return None };
         let inside = self.take(node)?;
-        if !self.found_zero(around.continues, false, inside.var, DEPTH) {
+        // Only what was found may make the number of turns unknown, not a test that is left out.
+        let is_told = |reason: &Reason| {
+            matches!(reason.kind, ReasonKind::DataDependentGuard | ReasonKind::UnknownLoopCount)
+        };
+        if !around.reasons.iter().all(is_told) || !self.found_zero(around.continues, false, inside.var, DEPTH) {
             return None;
         }
         let exprs = &self.protocol.exprs;

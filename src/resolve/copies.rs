@@ -101,7 +101,8 @@ impl<'u> Resolver<'u> {
 }
 
 /// The last name of an argument that is a path.
-fn last_name(argument: &TemplateArg) -> Option<&str> {
+/// The last part of the path that a template argument is.
+pub(super) fn last_name(argument: &TemplateArg) -> Option<&str> {
     let path = match argument {
         TemplateArg::Value(syntax::Expr { kind: syntax::ExprKind::Path(path), .. }) => path,
         TemplateArg::Type(syntax::Type { kind: syntax::TypeKind::Named(path), .. }) => path,

@@ -8,7 +8,7 @@
 
 use super::complex::COMPLEX;
 use super::context::{Resolver, expr};
-use super::phases::BARRIER;
+use super::phases::{BARRIER, is_followed};
 use super::program::{Expr, ExprKind, Record, Type, TypeId};
 use super::scope::{Entity, Found, RecordDecl, Scope, ScopeId};
 use super::template::TemplateValue;
@@ -86,6 +86,9 @@ impl<'u> Resolver<'u> {
     pub(super) fn library_record(&mut self, name: &str, segment: Option<&'u PathSegment>) -> Option<TypeId> {
         let (name, members) = structure(name).filter(|_| self.language == Language::Cuda)?;
         let args = segment.and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
+        if name == BARRIER && !is_followed(args) {
+            return None;
+        }
         let values: Vec<TemplateValue> = args.iter().map(|argument| self.template_value(argument)).collect();
         let mut fields = Vec::new();
         for member in members {

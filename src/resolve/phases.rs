@@ -3,17 +3,26 @@
 //! A `cuda::barrier` is a structure of eight bytes. What is done to it stands as a builtin with its address, so that
 //! `lower` may ask who arrives.
 //!
-//! Deliberately absent: `arrive_and_drop`, arrivals that count several times, transactions of bytes
+//! Deliberately absent: barriers of one thread, which order nothing between threads, and barriers with a function that
+//! runs when all have arrived, both of which are types that are not known; `arrive_and_drop`, arrivals that count several times, transactions of bytes
 //! (`barrier_arrive_tx`), waits by parity; they stay calls that are not known.
 
 use super::context::{Resolver, expr};
+use super::copies::last_name;
 use super::program::{Expr, ExprKind, Type, TypeId};
 use crate::builtins::{Builtin, Phase};
 use crate::calculus::SyncScope;
 use crate::source::Span;
+use crate::syntax::TemplateArg;
 
 /// The name of a barrier that is an object.
 pub(super) const BARRIER: &str = "cuda::barrier";
+
+/// Whether a barrier with these template arguments is one that is followed.
+pub(super) fn is_followed(args: &[TemplateArg]) -> bool {
+    let [scope] = args else { return false };
+    matches!(last_name(scope), Some("thread_scope_block" | "thread_scope_device" | "thread_scope_system"))
+}
 
 impl<'u> Resolver<'u> {
     /// Whether a value is a `cuda::barrier`.

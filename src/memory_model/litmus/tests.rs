@@ -245,3 +245,114 @@ fn fences_are_cumulative_over_barriers() {
         assert_eq!(row(&threads, &[0, 1, 0]).0, answer, "{fence:?}");
     }
 }
+
+/// How a thread gives a lock back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GivenBack {
+    ByReadModifyWrite,
+    ByStore,
+}
+
+/// Sections under one lock, each with the block of its thread and what stands in it, that follow each other in this
+/// order: the lock's number is odd while it is free, the first thread has it at first, and each take finds what the
+/// section before left. Whether the last one may find the old value of what the first one wrote.
+fn sections(sections: &[(u8, &[Op])], given_back: GivenBack, takes: super::How, gives: super::How) -> bool {
+    let mut found = Vec::new();
+    let last = sections.len() - 1;
+    let mut threads: Vec<(u8, Vec<Op>)> = Vec::new();
+    for (at, &(block, inside)) in sections.iter().enumerate() {
+        let held = 2 * i64::try_from(at).unwrap();
+        let mut ops = Vec::new();
+        if at > 0 {
+            ops.push(Add(Y, 1, takes));
+            found.push(held - 1);
+        }
+        ops.extend(inside);
+        found.extend(inside.iter().filter(|op| matches!(op, Read(..))).map(|_| 0));
+        match given_back {
+            _ if at == last => {}
+            GivenBack::ByStore => ops.push(Write(Y, held + 1, gives)),
+            GivenBack::ByReadModifyWrite => {
+                ops.push(Add(Y, 1, gives));
+                found.push(held);
+            }
+        }
+        threads.push((block, ops));
+    }
+    let threads: Vec<(u8, &[Op])> = threads.iter().map(|(block, ops)| (*block, ops.as_slice())).collect();
+    row(&threads, &found).0
+}
+
+#[test]
+fn a_lock_hands_over_what_is_written_under_it_if_both_sides_fence() {
+    let device = Fence(SequentiallyConsistent, DEVICE);
+    let narrow = Fence(SequentiallyConsistent, BLOCK);
+    let (write, read) = (Write(X, 1, Plain), Read(X, Plain));
+    let relaxed = Atomic(Relaxed, DEVICE);
+    for given_back in [GivenBack::ByReadModifyWrite, GivenBack::ByStore] {
+        for (first, second, blocks, answer) in [
+            (&[write, device][..], &[device, read][..], [0, 1], FORBIDDEN),
+            (&[write, Fence(Release, DEVICE)], &[Fence(Acquire, DEVICE), read], [0, 1], FORBIDDEN),
+            (&[write], &[device, read], [0, 1], ALLOWED),
+            (&[write, device], &[read], [0, 1], ALLOWED),
+            (&[write], &[read], [0, 0], ALLOWED),
+            // On the wrong side of the access.
+            (&[device, write], &[device, read], [0, 1], ALLOWED),
+            (&[write, device], &[read, device], [0, 1], ALLOWED),
+            // Too narrow, on one side or on both.
+            (&[write, narrow], &[device, read], [0, 1], ALLOWED),
+            (&[write, device], &[narrow, read], [0, 1], ALLOWED),
+            (&[write, narrow], &[narrow, read], [0, 0], FORBIDDEN),
+        ] {
+            let may = sections(&[(blocks[0], first), (blocks[1], second)], given_back, relaxed, relaxed);
+            assert_eq!(may, answer, "{given_back:?}: {first:?}, {second:?} in {blocks:?}");
+        }
+        for (takes, gives, blocks, answer) in [
+            ((Acquire, DEVICE), (Release, DEVICE), [0, 1], FORBIDDEN),
+            ((Relaxed, DEVICE), (Release, DEVICE), [0, 1], ALLOWED),
+            ((Acquire, DEVICE), (Relaxed, DEVICE), [0, 1], ALLOWED),
+            ((Acquire, BLOCK), (Release, DEVICE), [0, 1], ALLOWED),
+            ((Acquire, BLOCK), (Release, BLOCK), [0, 0], FORBIDDEN),
+        ] {
+            let how = |(order, scope): (MemoryOrder, SyncScope)| Atomic(order, scope);
+            let both: [(u8, &[Op]); 2] = [(blocks[0], &[write]), (blocks[1], &[read])];
+            assert_eq!(
+                sections(&both, given_back, how(takes), how(gives)),
+                answer,
+                "{given_back:?}: {takes:?}, {gives:?} in {blocks:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_section_in_between_carries_on_what_it_was_handed() {
+    let both = Fence(AcquireRelease, DEVICE);
+    let (release, acquire) = (Fence(Release, DEVICE), Fence(Acquire, DEVICE));
+    let relaxed = Atomic(Relaxed, DEVICE);
+    for (between, given_back, answer) in [
+        // Its read-modify-writes belong to what the first one released.
+        (&[][..], GivenBack::ByReadModifyWrite, FORBIDDEN),
+        // A store begins anew, so that it has to hand on itself: by one fence for both, or an acquiring and then a
+        // releasing one.
+        (&[], GivenBack::ByStore, ALLOWED),
+        (&[both], GivenBack::ByStore, FORBIDDEN),
+        (&[acquire, release], GivenBack::ByStore, FORBIDDEN),
+        (&[release], GivenBack::ByStore, ALLOWED),
+        (&[acquire], GivenBack::ByStore, ALLOWED),
+        (&[release, acquire], GivenBack::ByStore, ALLOWED),
+        (&[Fence(AcquireRelease, BLOCK)], GivenBack::ByStore, ALLOWED),
+    ] {
+        let (first, last): (&[Op], &[Op]) = (&[Write(X, 1, Plain), both], &[both, Read(X, Plain)]);
+        let may = sections(&[(0, first), (1, between), (2, last)], given_back, relaxed, relaxed);
+        assert_eq!(may, answer, "{between:?}, given back {given_back:?}");
+    }
+    // Or by the orders of its take and of the store.
+    let (first, last): (&[Op], &[Op]) = (&[Write(X, 1, Plain), both], &[both, Read(X, Plain)]);
+    let (takes, gives) = (Atomic(Acquire, DEVICE), Atomic(Release, DEVICE));
+    assert_eq!(sections(&[(0, first), (1, &[]), (2, last)], GivenBack::ByStore, takes, gives), FORBIDDEN);
+    // Sequentially consistent fences see the order of the lock's numbers, whoever writes them; proofs do not use that.
+    let device = Fence(SequentiallyConsistent, DEVICE);
+    let (first, last): (&[Op], &[Op]) = (&[Write(X, 1, Plain), device], &[device, Read(X, Plain)]);
+    assert_eq!(sections(&[(0, first), (1, &[]), (2, last)], GivenBack::ByStore, relaxed, relaxed), FORBIDDEN);
+}
