@@ -35,9 +35,13 @@ pub mod unroll;
 pub mod validate;
 
 mod build;
+mod geometry;
+mod synchronisation;
 mod walk;
 
 pub use build::Exprs;
+pub use geometry::{Axis, Geometry, GeometryFacts, GeometryVar};
+pub use synchronisation::{Among, AtomicOp, MemoryOrder, SyncMemory, SyncScope};
 pub use walk::operands;
 
 use crate::arena::{Arena, Handle, SideTable};
@@ -208,40 +212,6 @@ impl ScalarType {
             ScalarType::Opaque { .. } => None,
         }
     }
-}
-
-/// The axes of ids and sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Axis {
-    /// First.
-    X,
-    /// Second.
-    Y,
-    /// Third.
-    Z,
-}
-
-impl Axis {
-    /// All three.
-    pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
-
-    /// 0, 1 or 2.
-    pub fn index(self) -> usize {
-        self as usize
-    }
-}
-
-/// Ids and sizes. Each is an unsigned value; as an expression it has type [`ScalarType::U32`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum GeometryVar {
-    /// `threadIdx`, `get_local_id`.
-    ThreadIdx(Axis),
-    /// `blockIdx`, `get_group_id`.
-    BlockIdx(Axis),
-    /// `blockDim`, `get_local_size`.
-    BlockDim(Axis),
-    /// `gridDim`, `get_num_groups`.
-    GridDim(Axis),
 }
 
 /// Pure values.
@@ -524,140 +494,6 @@ pub enum Test {
     After(ExprId),
 }
 
-/// Threads among which a barrier or an atomic works; ordered by inclusion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SyncScope {
-    /// A warp or sub-group.
-    Warp,
-    /// A block or work-group.
-    Block,
-    /// A cluster of blocks.
-    Cluster,
-    /// The grid.
-    Grid,
-    /// All devices.
-    System,
-}
-
-/// Memory that a barrier orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SyncMemory {
-    /// Shared (local) memory.
-    pub shared: bool,
-    /// Global memory.
-    pub global: bool,
-    /// This one array, whatever is said of the memory that it lies in: a library's own barriers order its own storage.
-    pub array: Option<ArrayId>,
-    /// Whether it is a call of a library, which may order more than it promises.
-    pub library: bool,
-}
-
-impl SyncMemory {
-    /// A barrier that threads meet at and that orders nothing.
-    pub const NONE: SyncMemory = SyncMemory { shared: false, global: false, array: None, library: false };
-    /// A barrier that orders shared and global memory.
-    pub const BOTH: SyncMemory = SyncMemory { shared: true, global: true, ..SyncMemory::NONE };
-    /// A call of a library that threads make together and that promises no order.
-    pub const LIBRARY: SyncMemory = SyncMemory { library: true, ..SyncMemory::NONE };
-
-    /// A library's own barrier, which orders one array.
-    pub fn only(array: ArrayId) -> SyncMemory {
-        SyncMemory { array: Some(array), ..SyncMemory::LIBRARY }
-    }
-}
-
-/// For which threads of its scope a barrier is: whom it waits for, and whom it orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Among {
-    /// For all of them.
-    All,
-    /// For all of them, counting arrivals: nobody passes where a thread has ended.
-    Counted,
-    /// For those in which this condition holds, wherever they are: each of them has to arrive, and no other may.
-    Named(ExprId),
-    /// For aligned groups of so many threads, a power of two: each group by itself.
-    Tiles(u32),
-    /// For those of an aligned group of so many threads, a power of two, that are here in the same step: hardware that
-    /// runs a warp in lock-step. It waits for nobody, so that nobody can miss it.
-    InStep(u32),
-}
-
-impl Among {
-    /// The condition of the threads that it is for.
-    pub fn named(self) -> Option<ExprId> {
-        match self {
-            Among::Named(cond) => Some(cond),
-            _ => None,
-        }
-    }
-
-    /// Whether it is for all threads of its scope.
-    pub fn is_everyone(self) -> bool {
-        matches!(self, Among::All | Among::Counted)
-    }
-
-    /// Whether a barrier of that scope counts arrivals, so that a thread that has ended is missed in every dialect: an
-    /// object that threads arrive at, and the barriers of hardware for a number of threads.
-    pub fn counts_arrivals(self, scope: SyncScope) -> bool {
-        match self {
-            Among::Counted => true,
-            Among::Named(_) | Among::Tiles(_) => scope >= SyncScope::Block,
-            Among::All | Among::InStep(_) => false,
-        }
-    }
-
-    /// The same with another condition.
-    pub fn with(self, change: impl FnOnce(ExprId) -> ExprId) -> Among {
-        match self {
-            Among::Named(cond) => Among::Named(change(cond)),
-            other => other,
-        }
-    }
-
-    /// The number of threads in a group, if the groups are smaller or larger than a warp is.
-    pub fn tile(self) -> Option<u32> {
-        match self {
-            Among::Tiles(threads) | Among::InStep(threads) if threads != eval::WARP => Some(threads),
-            _ => None,
-        }
-    }
-
-    /// Whether it stands for hardware that runs in lock-step, and for nothing in the source.
-    pub fn is_in_step(self) -> bool {
-        matches!(self, Among::InStep(_))
-    }
-}
-
-/// Operations of atomics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each variant is the operation that its name says")]
-pub enum AtomicOp {
-    Load,
-    Store,
-    Exchange,
-    CompareExchange,
-    Add,
-    Sub,
-    Increment,
-    Decrement,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-}
-
-/// Memory orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each variant is the order that its name says")]
-pub enum MemoryOrder {
-    Relaxed,
-    Acquire,
-    Release,
-    AcquireRelease,
-    SequentiallyConsistent,
-}
-
 /// Why a variable's value is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HavocReason {
@@ -675,41 +511,4 @@ pub enum HavocReason {
     Choice,
     /// Anything else, in words.
     Other(String),
-}
-
-/// What the source says about the geometry of a kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GeometryFacts {
-    /// `reqd_work_group_size`: the only block size.
-    pub required_block: Option<[u32; 3]>,
-    /// `__launch_bounds__`: the greatest number of threads of a block.
-    pub max_threads: Option<u32>,
-}
-
-/// A launch geometry with every size fixed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Geometry {
-    /// Threads of a block along each axis, at least 1.
-    pub block: [u32; 3],
-    /// Blocks of the grid along each axis, at least 1.
-    pub grid: [u32; 3],
-}
-
-impl Geometry {
-    /// Greatest number of threads in a block on every device (CUDA programming guide, table of compute capabilities).
-    pub const MAX_BLOCK_THREADS: u64 = 1024;
-    /// Greatest extents of a block.
-    pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-    /// Greatest extents of a grid.
-    pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
-
-    /// Threads of one block.
-    pub fn block_threads(&self) -> u64 {
-        self.block.iter().map(|&extent| u64::from(extent)).product()
-    }
-
-    /// Blocks of the grid.
-    pub fn blocks(&self) -> u64 {
-        self.grid.iter().map(|&extent| u64::from(extent)).product()
-    }
 }

@@ -40,6 +40,12 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
              align the access, or move it in steps of its size"
                 .to_owned(),
         );
+    } else if let Some(site) = conflict.out_of_bounds {
+        let line = context.line(Some(context.span_of(site)));
+        notes.push(format!(
+            "before it, line {line} has left its array in this launch, which is undefined: this one counts if the launch \
+             is meant, and once that is mended"
+        ));
     } else if conflict.after_earlier {
         notes.push("this one counts once the earlier finding of this kernel is mended".to_owned());
     }

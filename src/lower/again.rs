@@ -14,8 +14,8 @@
 use super::loops::{collect_assigned, each_expr};
 use super::pass::Pass;
 use crate::calculus::{
-    Access, Among, ArrayId, AtomicOp, Expr, ExprId, For, HavocReason, MemoryOrder, ScalarType, SiteId, Space, Step, Stmt,
-    SyncScope, Test, VarId,
+    Access, Among, ArrayId, AtomicOp, Expr, ExprId, For, HavocReason, MemoryOrder, ScalarType, SiteId, Space, Step,
+    Stmt, SyncScope, Test, VarId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;

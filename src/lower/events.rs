@@ -10,7 +10,7 @@
 //!
 //! Deliberately absent: events that are stored where an index chooses, and events of functions that are not inlined.
 
-use super::copies::CopyId;
+use super::under_way::CopyId;
 use crate::calculus::ExprId;
 use std::collections::{BTreeMap, BTreeSet};
 

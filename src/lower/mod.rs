@@ -62,6 +62,7 @@ mod stmt;
 mod stored;
 mod surface;
 mod switch;
+mod under_way;
 mod value;
 
 #[cfg(test)]

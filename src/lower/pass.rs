@@ -1,6 +1,5 @@
 //! One walk over a kernel: the kernel under construction, the open blocks, and the inlining stack.
 
-use super::copies::{Begun, Copies};
 use super::facts::{Chain, ChainId, Facts, Target, TargetId};
 use super::home::Home;
 use super::layout::Layout;
@@ -8,6 +7,7 @@ use super::logs::{self, Log};
 use super::own_order;
 use super::phases::Phases;
 use super::scan::Scans;
+use super::under_way::{Begun, Copies};
 use super::value::{Base, Pointer};
 use super::{masks, named, parties};
 use crate::arena::{Handle, SideTable};

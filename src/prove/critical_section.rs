@@ -257,9 +257,8 @@ impl<'p> CriticalSections<'p> {
         let [node] = body else { return None };
         let inside = self.take(node)?;
         // Only what was found may make the number of turns unknown, not a test that is left out.
-        let is_told = |reason: &Reason| {
-            matches!(reason.kind, ReasonKind::DataDependentGuard | ReasonKind::UnknownLoopCount)
-        };
+        let is_told =
+            |reason: &Reason| matches!(reason.kind, ReasonKind::DataDependentGuard | ReasonKind::UnknownLoopCount);
         if !around.reasons.iter().all(is_told) || !self.found_zero(around.continues, false, inside.var, DEPTH) {
             return None;
         }

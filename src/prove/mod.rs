@@ -186,6 +186,8 @@ pub struct Conflict {
     /// Whether it was seen only in runs with an access at an address that its type does not admit, which are undefined;
     /// then it is `after_earlier`, too.
     pub misaligned: bool,
+    /// The access out of bounds that comes before it in the same run, if there is one; then it is `after_earlier`, too.
+    pub out_of_bounds: Option<SiteId>,
     /// Whether both accesses are writes of the same value.
     pub same_value: bool,
     /// Whether some conflict that was found between the two sites is between threads of two warps.

@@ -21,6 +21,7 @@ struct Pair {
     after_earlier: bool,
     /// Whether the run makes an access that its type does not admit there.
     misaligned: bool,
+    out_of_bounds: Option<SiteId>,
     /// Whether the launch is one that few would make.
     degenerate: bool,
     /// Whether some conflict is between two warps.
@@ -167,11 +168,13 @@ impl<'a> Findings<'a> {
             // The search goes on for a run that is defined.
             let misaligned = run.misaligned_since.is_some_and(|since| since <= candidate.phase);
             let spoilt = first_phase < Some(candidate.phase) || is_spoilt(run, candidate.phase);
+            let leaves = run.out_of_bounds.iter().find(|seen| seen.phase <= candidate.phase);
             let found = || Pair {
                 best: *candidate,
                 launch: launch.clone(),
                 after_earlier: spoilt,
                 misaligned,
+                out_of_bounds: leaves.map(|seen| seen.site),
                 degenerate,
                 across_warps: candidate.across_warps,
             };
@@ -308,6 +311,7 @@ impl<'a> Findings<'a> {
             witness,
             after_earlier: pair.after_earlier,
             misaligned: pair.misaligned,
+            out_of_bounds: pair.out_of_bounds,
             same_value: self.stores_same_value(&pair.best),
             across_warps: pair.across_warps,
             warp_synchronous,

@@ -1,0 +1,76 @@
+//! Ids and sizes of threads, blocks and grids.
+//!
+//! Guarantees nothing of a [`Geometry`] by itself: whether a device admits one is asked against its constants.
+//!
+//! Deliberately absent: clusters; which geometries a program launches.
+
+/// The axes of ids and sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Axis {
+    /// First.
+    X,
+    /// Second.
+    Y,
+    /// Third.
+    Z,
+}
+
+impl Axis {
+    /// All three.
+    pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+
+    /// 0, 1 or 2.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Ids and sizes. Each is an unsigned value; as an expression it has type [`ScalarType::U32`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GeometryVar {
+    /// `threadIdx`, `get_local_id`.
+    ThreadIdx(Axis),
+    /// `blockIdx`, `get_group_id`.
+    BlockIdx(Axis),
+    /// `blockDim`, `get_local_size`.
+    BlockDim(Axis),
+    /// `gridDim`, `get_num_groups`.
+    GridDim(Axis),
+}
+
+/// What the source says about the geometry of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GeometryFacts {
+    /// `reqd_work_group_size`: the only block size.
+    pub required_block: Option<[u32; 3]>,
+    /// `__launch_bounds__`: the greatest number of threads of a block.
+    pub max_threads: Option<u32>,
+}
+
+/// A launch geometry with every size fixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Geometry {
+    /// Threads of a block along each axis, at least 1.
+    pub block: [u32; 3],
+    /// Blocks of the grid along each axis, at least 1.
+    pub grid: [u32; 3],
+}
+
+impl Geometry {
+    /// Greatest number of threads in a block on every device (CUDA programming guide, table of compute capabilities).
+    pub const MAX_BLOCK_THREADS: u64 = 1024;
+    /// Greatest extents of a block.
+    pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+    /// Greatest extents of a grid.
+    pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
+
+    /// Threads of one block.
+    pub fn block_threads(&self) -> u64 {
+        self.block.iter().map(|&extent| u64::from(extent)).product()
+    }
+
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&extent| u64::from(extent)).product()
+    }
+}

@@ -1,0 +1,140 @@
+//! Words for barriers, atomics and fences: who takes part, which memory they are about, and in which order.
+//!
+//! Here they only have names. What they order is said by [`memory_model`](crate::memory_model), and whom a barrier waits for
+//! by [`barriers`](super::barriers).
+
+use super::{ArrayId, ExprId, eval};
+
+/// Threads among which a barrier or an atomic works; ordered by inclusion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SyncScope {
+    /// A warp or sub-group.
+    Warp,
+    /// A block or work-group.
+    Block,
+    /// A cluster of blocks.
+    Cluster,
+    /// The grid.
+    Grid,
+    /// All devices.
+    System,
+}
+
+/// Memory that a barrier orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SyncMemory {
+    /// Shared (local) memory.
+    pub shared: bool,
+    /// Global memory.
+    pub global: bool,
+    /// This one array, whatever is said of the memory that it lies in: a library's own barriers order its own storage.
+    pub array: Option<ArrayId>,
+    /// Whether it is a call of a library, which may order more than it promises.
+    pub library: bool,
+}
+
+impl SyncMemory {
+    /// A barrier that threads meet at and that orders nothing.
+    pub const NONE: SyncMemory = SyncMemory { shared: false, global: false, array: None, library: false };
+    /// A barrier that orders shared and global memory.
+    pub const BOTH: SyncMemory = SyncMemory { shared: true, global: true, ..SyncMemory::NONE };
+    /// A call of a library that threads make together and that promises no order.
+    pub const LIBRARY: SyncMemory = SyncMemory { library: true, ..SyncMemory::NONE };
+
+    /// A library's own barrier, which orders one array.
+    pub fn only(array: ArrayId) -> SyncMemory {
+        SyncMemory { array: Some(array), ..SyncMemory::LIBRARY }
+    }
+}
+
+/// For which threads of its scope a barrier is: whom it waits for, and whom it orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Among {
+    /// For all of them.
+    All,
+    /// For all of them, counting arrivals: nobody passes where a thread has ended.
+    Counted,
+    /// For those in which this condition holds, wherever they are: each of them has to arrive, and no other may.
+    Named(ExprId),
+    /// For aligned groups of so many threads, a power of two: each group by itself.
+    Tiles(u32),
+    /// For those of an aligned group of so many threads, a power of two, that are here in the same step: hardware that
+    /// runs a warp in lock-step. It waits for nobody, so that nobody can miss it.
+    InStep(u32),
+}
+
+impl Among {
+    /// The condition of the threads that it is for.
+    pub fn named(self) -> Option<ExprId> {
+        match self {
+            Among::Named(cond) => Some(cond),
+            _ => None,
+        }
+    }
+
+    /// Whether it is for all threads of its scope.
+    pub fn is_everyone(self) -> bool {
+        matches!(self, Among::All | Among::Counted)
+    }
+
+    /// Whether a barrier of that scope counts arrivals, so that a thread that has ended is missed in every dialect: an
+    /// object that threads arrive at, and the barriers of hardware for a number of threads.
+    pub fn counts_arrivals(self, scope: SyncScope) -> bool {
+        match self {
+            Among::Counted => true,
+            Among::Named(_) | Among::Tiles(_) => scope >= SyncScope::Block,
+            Among::All | Among::InStep(_) => false,
+        }
+    }
+
+    /// The same with another condition.
+    pub fn with(self, change: impl FnOnce(ExprId) -> ExprId) -> Among {
+        match self {
+            Among::Named(cond) => Among::Named(change(cond)),
+            other => other,
+        }
+    }
+
+    /// The number of threads in a group, if the groups are smaller or larger than a warp is.
+    pub fn tile(self) -> Option<u32> {
+        match self {
+            Among::Tiles(threads) | Among::InStep(threads) if threads != eval::WARP => Some(threads),
+            _ => None,
+        }
+    }
+
+    /// Whether it stands for hardware that runs in lock-step, and for nothing in the source.
+    pub fn is_in_step(self) -> bool {
+        matches!(self, Among::InStep(_))
+    }
+}
+
+/// Operations of atomics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each variant is the operation that its name says")]
+pub enum AtomicOp {
+    Load,
+    Store,
+    Exchange,
+    CompareExchange,
+    Add,
+    Sub,
+    Increment,
+    Decrement,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
+/// Memory orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each variant is the order that its name says")]
+pub enum MemoryOrder {
+    Relaxed,
+    Acquire,
+    Release,
+    AcquireRelease,
+    SequentiallyConsistent,
+}
