@@ -47,6 +47,8 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
             HandOver::Draw => format!("; no `{fence}` stands before the draw at line {before}"),
             HandOver::Release => format!("; no `{fence}` stands before the lock is given back at line {before}"),
             HandOver::Take => format!("; no `{fence}` stands behind the lock that is taken at line {after}"),
+            HandOver::Set => format!("; no `{fence}` stands before the flag is set at line {before}"),
+            HandOver::Look => format!("; no `{fence}` stands behind the wait for the flag at line {after}"),
         });
     }
     let shown = race.contents.as_ref();
@@ -160,6 +162,14 @@ fn fence_advice(context: &Context<'_>, missing: &MissingFence) -> String {
         HandOver::Take => (
             format!("line {before} need not see what was done under {} before", name(missing.after)),
             format!("between line {after}, where the lock is taken, and it"),
+        ),
+        HandOver::Set => (
+            format!("whoever waits for {} need not see what was done at line {after}", name(missing.before)),
+            format!("between it and line {before}, where the flag is set"),
+        ),
+        HandOver::Look => (
+            format!("line {before} need not see what was done before {} was set", name(missing.after)),
+            format!("between line {after}, where the {} waits for the flag, and it", context.words().thread),
         ),
     };
     match missing.too_narrow {

@@ -18,7 +18,7 @@ use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
 use crate::memory_model::Level;
 use crate::protocol::{Protocol, Reason, ReasonKind, infer};
-use crate::prove::missing::{HandOver, MissingFence, missing_at_lock, missing_fence};
+use crate::prove::missing::{HandOver, MissingFence, missing_fence, missing_where_threads_wait};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{Assumption, Conflict, Pair, Scope};
 use crate::source::Language;
@@ -170,7 +170,7 @@ impl<'a> Case<'a> {
             };
             verdict.divergences.retain(|divergence| !divergence.returned || counts(divergence.sync));
         }
-        self.settle_races(rest, decided, verdict);
+        self.settle_races(attempt, rest, decided, verdict);
         self.name_fences(attempt, verdict);
         self.settle_divergence(rest, decided, verdict);
         if rest.late {
@@ -247,10 +247,10 @@ impl<'a> Case<'a> {
         self.kernel.unsupported.iter().any(|unsupported| unsupported.barriers)
     }
 
-    fn settle_races(&self, rest: &Rest, decided: bool, verdict: &mut Verdict) {
+    fn settle_races(&self, attempt: &Attempt, rest: &Rest, decided: bool, verdict: &mut Verdict) {
         let proved = verdict.conflicts.iter().any(|conflict| !conflict.after_earlier);
         if !decided {
-            self.sort_pairs(rest, verdict);
+            self.sort_pairs(attempt, rest, verdict);
         }
         verdict.race = if proved {
             Race::Racy
@@ -265,7 +265,7 @@ impl<'a> Case<'a> {
 
     /// What depends on unknown contents is possible; the rest is undecided. Pairs that a conflict was found
     /// for need no further word.
-    fn sort_pairs(&self, rest: &Rest, verdict: &mut Verdict) {
+    fn sort_pairs(&self, attempt: &Attempt, rest: &Rest, verdict: &mut Verdict) {
         let mut seen = BTreeSet::new();
         let mut found: BTreeSet<[SiteId; 2]> = verdict.conflicts.iter().map(|conflict| conflict.sites).collect();
         found.extend(verdict.possible.iter().map(|race| <[SiteId; 2]>::from(self.sites(&race.pair))));
@@ -276,9 +276,11 @@ impl<'a> Case<'a> {
                 continue;
             }
             let mut reasons = self.reasons(pair);
-            if let Some(missing) = missing_at_lock(self.protocol, pair).filter(|_| reasons.is_empty()) {
-                // Who gets there, and when, is up to who takes the lock.
-                reasons.push(self.who_takes(missing));
+            let missing = |part: &Candidate| missing_where_threads_wait(self.protocol, pair, &part.scope);
+            let is_exact = reasons.is_empty();
+            if let Some(missing) = attempt.parts.iter().filter(|_| is_exact).find_map(missing) {
+                // Who gets there, and when, is up to who takes the lock or sets the flag.
+                reasons.push(self.who_waits(missing));
             }
             if reasons.iter().any(|reason| reason.kind != ReasonKind::TooComplex) {
                 verdict.possible.push(PossibleRace { pair: pair.clone(), reasons, contents: None, fence: None });
@@ -289,11 +291,11 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// That it depends on a lock who gets to an access.
-    fn who_takes(&self, missing: MissingFence) -> Reason {
+    /// That it depends on a lock or a flag who gets to an access, and when.
+    fn who_waits(&self, missing: MissingFence) -> Reason {
         let lock = match missing.at {
-            HandOver::Take => missing.after,
-            HandOver::Release | HandOver::Draw => missing.before,
+            HandOver::Take | HandOver::Look => missing.after,
+            HandOver::Release | HandOver::Draw | HandOver::Set => missing.before,
         };
         let access = &self.protocol.accesses[lock];
         let span = self.protocol.sites[access.site].span;

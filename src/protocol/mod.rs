@@ -219,7 +219,7 @@ pub struct Access {
     pub kind: AccessKind,
     /// What it stores, if that can be said.
     pub value: Option<ExprId>,
-    /// What it does to a lock, if its cell is one.
+    /// What it does to a lock or a flag, if its cell is one.
     pub lock: Option<Lock>,
     /// All conditions on the way from the entry, in order.
     pub guards: Vec<Guard>,
@@ -229,7 +229,7 @@ pub struct Access {
     pub reasons: Vec<Reason>,
 }
 
-/// What an atomic does to a cell that is 0 exactly while nobody holds it.
+/// What an atomic does to a cell that is 0 exactly while nobody holds it (a lock), or until something is done (a flag).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
     /// Where it finds 0, it leaves another number; whatever else it finds, it does not leave 0.
@@ -238,6 +238,10 @@ pub enum Lock {
     Release,
     /// It leaves 0 and does not read.
     Clear,
+    /// It leaves a number other than 0, and does not tell what was there.
+    Set,
+    /// It leaves what it finds.
+    Look,
 }
 
 /// A barrier.

@@ -22,7 +22,7 @@
 //! - the take acquires, or an acquiring fence stands behind it in the section and before the access,
 //!
 //! each with a scope that reaches the other thread. It need not be the section before: takes and releases that are
-//! read-modify-writes carry on what a release handed over. Where some release is a plain atomic store, every section has to
+//! read-modify-writes carry on what a release handed over, and so does one that leaves what it finds. Where some release is a plain atomic store, every section has to
 //! pass on what it was handed, by an acquiring and then a releasing fence or order of its own.
 //!
 //! Two accesses are of one cell if its offset is the same for all threads of the launch (of the block, for threads of one),
@@ -117,8 +117,8 @@ impl<'p> CriticalSections<'p> {
         let (section, inside) = held.into_iter().find(|(_, inside)| inside.missing[reach].is_some())?;
         let Missing { side, too_narrow } = inside.missing[reach]?;
         let (after, before) = match side {
-            HandOver::Take => (section.take, inside.id),
-            HandOver::Release | HandOver::Draw => (inside.id, section.release?),
+            HandOver::Take | HandOver::Look => (section.take, inside.id),
+            HandOver::Release | HandOver::Draw | HandOver::Set => (inside.id, section.release?),
         };
         Some(MissingFence { after, before, at: side, too_narrow })
     }
@@ -399,7 +399,8 @@ fn is_lock(protocol: &Protocol, array: ArrayId, ends: &BTreeSet<AccessId>) -> bo
     is_seen
         && of_array().all(|(id, access)| {
             let does = match access.lock {
-                Some(Lock::Take) => true,
+                Some(Lock::Take | Lock::Look) => true,
+                Some(Lock::Set) => false,
                 Some(Lock::Release | Lock::Clear) => ends.contains(&id),
                 None => is_first(protocol, id),
             };

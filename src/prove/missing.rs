@@ -1,6 +1,7 @@
 //! The fence without which two accesses are not ordered, if nothing else is missing: for messages.
 
 use super::critical_section::CriticalSections;
+use super::flags::Flags;
 use super::last_block::LastBlock;
 use super::{Pair, Scope};
 use crate::calculus::SiteId;
@@ -28,15 +29,21 @@ pub enum HandOver {
     Release,
     /// A lock is taken: the access behind which it has to stand.
     Take,
+    /// A flag is set: the access before which it has to stand.
+    Set,
+    /// A flag is looked at: the access behind which it has to stand.
+    Look,
 }
 
 /// The fence without which the pair is not ordered, if nothing else is missing.
 pub fn missing_fence(protocol: &Protocol, pair: &Pair, scope: &Scope) -> Option<MissingFence> {
     let of_draw = LastBlock::of(protocol, scope).and_then(|draws| draws.missing(pair));
-    of_draw.or_else(|| missing_at_lock(protocol, pair))
+    of_draw.or_else(|| missing_where_threads_wait(protocol, pair, scope))
 }
 
-/// The same for accesses that are made under one lock.
-pub fn missing_at_lock(protocol: &Protocol, pair: &Pair) -> Option<MissingFence> {
-    CriticalSections::of(protocol)?.missing(pair)
+/// The same for accesses that are made under one lock, or before and after a wait for a flag: when they are made is up to
+/// others.
+pub fn missing_where_threads_wait(protocol: &Protocol, pair: &Pair, scope: &Scope) -> Option<MissingFence> {
+    let at_lock = CriticalSections::of(protocol).and_then(|sections| sections.missing(pair));
+    at_lock.or_else(|| Flags::of(protocol, scope)?.missing(pair))
 }

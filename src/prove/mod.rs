@@ -11,11 +11,15 @@ pub mod ask;
 pub mod condition;
 pub mod critical_section;
 mod domains;
+pub mod flags;
 pub mod last_block;
 pub mod missing;
+mod passing;
 mod places;
 pub mod refute;
 pub mod rules;
+mod single;
+mod sums;
 
 use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, Geometry, GeometryVar, SiteId};

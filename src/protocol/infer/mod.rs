@@ -165,21 +165,24 @@ fn touch(
     offset
 }
 
-/// What an atomic does to its cell, if that is a lock: `atomicCAS(&cell, 0, 1)`, `atomicExch(&cell, 1)` and
-/// `atomicExch(&cell, 0)`.
+/// What an atomic does to its cell, if that is a lock or a flag: `atomicCAS(&cell, 0, 1)`, `atomicExch(&cell, 1)`,
+/// `atomicExch(&cell, 0)`, `atomicOr(&cell, 1)`, `atomicAdd(&cell, 0)`.
 fn lock(state: &mut State<'_>, op: AtomicOp, operands: &[ExprId]) -> Option<Lock> {
-    let mut is_zero = |operand: ExprId| {
-        let value = state.evaluate(operand);
-        state.out.exprs.as_int(value).map(|value| value == 0)
+    let mut number = |operand: &ExprId| {
+        let value = state.evaluate(*operand);
+        state.out.exprs.as_int(value)
     };
-    match (op, operands) {
-        (AtomicOp::CompareExchange, [expected, desired]) => {
-            (is_zero(*expected)? && !is_zero(*desired)?).then_some(Lock::Take)
-        }
-        (AtomicOp::Exchange, [value]) => Some(if is_zero(*value)? { Lock::Release } else { Lock::Take }),
-        (AtomicOp::Store, [value]) => is_zero(*value)?.then_some(Lock::Clear),
-        _ => None,
-    }
+    let numbers: Vec<Option<i128>> = operands.iter().map(&mut number).collect();
+    Some(match (op, numbers.as_slice()) {
+        (AtomicOp::CompareExchange, [Some(expected), Some(desired)]) if expected == desired => Lock::Look,
+        (AtomicOp::CompareExchange, [Some(0), Some(_)]) => Lock::Take,
+        (AtomicOp::Exchange, [Some(0)]) => Lock::Release,
+        (AtomicOp::Exchange, [Some(_)]) => Lock::Take,
+        (AtomicOp::Store, [Some(0)]) => Lock::Clear,
+        (AtomicOp::Store | AtomicOp::Or, [Some(1..)]) => Lock::Set,
+        (AtomicOp::Load, _) | (AtomicOp::Add | AtomicOp::Sub | AtomicOp::Or | AtomicOp::Xor, [Some(0)]) => Lock::Look,
+        _ => return None,
+    })
 }
 
 /// A condition that is stated or claimed here; `None` if it says nothing, and in trial runs.

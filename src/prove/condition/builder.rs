@@ -116,7 +116,7 @@ pub(super) struct Builder<'a> {
     pub(super) extrema: Vec<(Atom, BinaryOp, [Poly; 2])>,
     /// Whether some value was read as one that may have wrapped.
     pub(super) has_wrapped: bool,
-    /// Whether fences and atomics order the two accesses, wherever they are: then no point shows a conflict.
+    /// Whether fences and atomics order the two accesses where points know nothing of it.
     pub(super) is_ordered: bool,
     pub(super) depth: u32,
 }

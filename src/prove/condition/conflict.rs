@@ -13,6 +13,7 @@ use crate::calculus::{Basis, Expr, ExprId};
 use crate::memory_model::Level;
 use crate::protocol::{Fact, Guard, LoopId, Protocol, Relational};
 use crate::prove::critical_section::CriticalSections;
+use crate::prove::flags::{Cells, Flags};
 use crate::prove::last_block::LastBlock;
 use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side};
 use crate::prove::rules::state::{Alternative, Literal};
@@ -42,6 +43,19 @@ pub(super) fn build<'a>(
     scope: &'a Scope,
     oracle: Oracle<'a>,
     hints: Hints,
+) -> Result<Builder<'a>, Open> {
+    let cells = Flags::of(protocol, scope).map_or_else(Vec::new, |flags| flags.cells(pair));
+    build_unless(protocol, pair, scope, oracle, hints, &cells)
+}
+
+/// The same, where some flags are known to order the two unless their cells differ.
+pub(super) fn build_unless<'a>(
+    protocol: &'a Protocol,
+    pair: &Pair,
+    scope: &'a Scope,
+    oracle: Oracle<'a>,
+    hints: Hints,
+    cells: &[Cells],
 ) -> Result<Builder<'a>, Open> {
     let mut builder = Builder::new(protocol, pair.level, scope, oracle);
     let accesses = [&protocol.accesses[pair.first], &protocol.accesses[pair.second]];
@@ -83,6 +97,9 @@ pub(super) fn build<'a>(
         builder.relate(fact);
     }
     builder.relate_tickets(pair);
+    for each in cells {
+        builder.tell_apart(each);
+    }
     builder.promote_signs();
     builder.assume_warps(pair.warps).ok_or_else(out_of_range)?;
     meeting::assume(&mut builder, pair);
@@ -283,6 +300,20 @@ impl Builder<'_> {
             self.assumptions.insert(super::stated(self.protocol, fact.cond));
         }
         self.assume(fact.cond, env);
+    }
+
+    /// The cells of two flags differ.
+    fn tell_apart(&mut self, cells: &Cells) {
+        let Some(difference) = self.difference(cells) else { return };
+        let (above, below) = (difference.plus_constant(-1), difference.negated().and_then(|it| it.plus_constant(-1)));
+        let (Some(above), Some(below)) = (above, below) else { return };
+        self.disjunction(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]]);
+        self.assumptions.extend(cells.assumptions.iter().cloned());
+        self.is_ordered = true;
+    }
+
+    fn difference(&mut self, cells: &Cells) -> Option<Poly> {
+        self.value(cells.set, cells.setter)?.minus(&self.value(cells.wait, 1 - cells.setter)?)
     }
 
     /// What a fact says about the values of two threads, where both have passed it in the same turns.

@@ -36,6 +36,7 @@ mod warps;
 mod words;
 mod wrapping;
 
+use super::flags::Cells;
 use super::rules::poly::{Atom, Poly};
 use super::rules::sign::Certificate;
 use super::rules::state::{Alternative, Literal, State};
@@ -85,6 +86,18 @@ impl Condition {
 /// The condition that the two accesses of `pair` conflict.
 pub fn build(protocol: &Protocol, pair: &Pair, scope: &Scope) -> Result<Condition, Open> {
     let builder = conflict::build(protocol, pair, scope, Oracle::searching(), conflict::Hints::Wanted)?;
+    Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))
+}
+
+/// The condition that the two accesses of `pair` conflict, where they do not unless these cells of flags differ.
+pub(in crate::prove) fn build_unless(
+    protocol: &Protocol,
+    pair: &Pair,
+    scope: &Scope,
+    cells: &[Cells],
+) -> Result<Condition, Open> {
+    let oracle = Oracle::searching();
+    let builder = conflict::build_unless(protocol, pair, scope, oracle, conflict::Hints::Wanted, cells)?;
     Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))
 }
 

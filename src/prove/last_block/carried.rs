@@ -13,12 +13,12 @@
 //! *Trap.* Another write (`if (tid == 0) flag = false;`), two writers, a scalar that is written in some blocks only: what
 //! is read there is what memory held before.
 
-use super::single;
-use super::sums::Sizes;
 use crate::calculus::{ExprId, Space, VarId};
-use crate::memory_model::{AccessKind, Level};
+use crate::memory_model::AccessKind;
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, AccessId, Origin, Role};
+use crate::prove::single;
+use crate::prove::sums::Sizes;
 
 /// What was stored by the one thread that wrote what `var` was read from, over that thread's own values; and the write.
 pub(super) fn stored(sizes: &Sizes<'_>, block: &Uniformity, var: VarId) -> Option<(ExprId, AccessId)> {
@@ -46,9 +46,4 @@ fn guards_hold(sizes: &Sizes<'_>, block: &Uniformity, write: &Access, read: &Acc
         let is_around = read.guards.iter().any(|other| other.cond == guard.cond);
         single::chooses(sizes, guard.cond) || is_around && block.holds(sizes.protocol, guard.cond)
     })
-}
-
-/// What varies between the threads of a block.
-pub(super) fn within_blocks(sizes: &Sizes<'_>) -> Uniformity {
-    Uniformity::of(sizes.protocol, Level::Block)
 }

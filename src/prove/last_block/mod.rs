@@ -53,19 +53,16 @@
 //! Everything here is decided by form, without search: prover and checker come to the same answer.
 
 mod carried;
-mod single;
-mod sums;
 
 use super::missing::{HandOver, MissingFence};
-use super::places;
+use super::passing::{At, Passing, Publication};
+use super::single::{self, Pins};
+use super::sums::{Factor, Sum};
 use super::{Assumption, Pair, Scope};
-use crate::calculus::intervals::Intervals;
-use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, SiteId, Space, VarId};
-use crate::memory_model::{AccessKind, Level, both_atomic, fences};
+use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, Space, VarId};
+use crate::memory_model::{Level, both_atomic};
 use crate::protocol::uniform::Uniformity;
-use crate::protocol::{Access, AccessId, Count, Fence, Guard, Origin, Protocol};
-use single::Pins;
-use sums::{Factor, Sizes, Sum};
+use crate::protocol::{Access, AccessId, Count, Origin, Protocol};
 
 /// Depth of expressions that are looked at.
 const DEPTH: u32 = 24;
@@ -81,10 +78,8 @@ struct Draw {
 
 /// The draws of a protocol.
 pub(in crate::prove) struct LastBlock<'p> {
-    sizes: Sizes<'p>,
-    block: Uniformity,
+    passing: Passing<'p>,
     draws: Vec<Draw>,
-    intervals: Intervals,
 }
 
 /// Why two accesses of different blocks are ordered, or what orders them but for a fence.
@@ -95,29 +90,14 @@ struct Handing<'d> {
     wraps: Vec<ExprId>,
 }
 
-/// What publishes an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Publication {
-    /// The draw itself.
-    Draw,
-    /// A fence of the thread that draws.
-    Fence(SiteId),
-    /// A fence of another thread, before a barrier.
-    EarlierFence(SiteId),
-}
-
 impl<'p> LastBlock<'p> {
     /// The draws of a protocol in these launches, if there are any.
     pub(in crate::prove) fn of(protocol: &'p Protocol, scope: &'p Scope) -> Option<LastBlock<'p>> {
         if !may_draw(protocol) {
             return None;
         }
-        let sizes = Sizes { protocol, scope };
-        let block = carried::within_blocks(&sizes);
         let grid = Uniformity::of(protocol, Level::Grid);
-        let ordering = block.ordering_syncs(protocol, Space::Global);
-        let intervals = places::intervals(protocol, &ordering);
-        let mut found = LastBlock { sizes, block, draws: Vec::new(), intervals };
+        let mut found = LastBlock { passing: Passing::new(protocol, scope), draws: Vec::new() };
         let draws: Vec<Draw> =
             protocol.opaques.iter().filter_map(|(_, opaque)| found.draw(opaque.var, &opaque.origin, &grid)).collect();
         for draw in draws {
@@ -140,11 +120,7 @@ impl<'p> LastBlock<'p> {
     pub(in crate::prove) fn missing(&self, pair: &Pair) -> Option<MissingFence> {
         self.handings(pair).into_iter().find_map(|Handing { draw, over, .. }| {
             let [after, _] = over.filter(|[first, _]| *first < draw.id)?;
-            let too_narrow = self.publication(after, draw, Level::Block);
-            let too_narrow = match too_narrow {
-                Some(Publication::Fence(site) | Publication::EarlierFence(site)) => Some(site),
-                Some(Publication::Draw) | None => None,
-            };
+            let too_narrow = self.publication(after, draw, Level::Block).and_then(Publication::fence);
             Some(MissingFence { after, before: draw.id, at: HandOver::Draw, too_narrow })
         })
     }
@@ -157,7 +133,7 @@ impl<'p> LastBlock<'p> {
         let mut handings = Vec::new();
         for draw in &self.draws {
             let mut wraps = Vec::new();
-            let mut is_last = |id: AccessId| self.is_last(draw, &self.sizes.protocol.accesses[id], &mut wraps);
+            let mut is_last = |id: AccessId| self.is_last(draw, &self.passing.sizes.protocol.accesses[id], &mut wraps);
             let over = match [is_last(pair.first), is_last(pair.second)] {
                 [true, true] => None,
                 [true, false] => Some([pair.second, pair.first]),
@@ -173,9 +149,9 @@ impl<'p> LastBlock<'p> {
 
     fn draw(&self, var: VarId, origin: &Origin, grid: &Uniformity) -> Option<Draw> {
         let &Origin::Atomic { array, site, count: Some(count), .. } = origin else { return None };
-        let protocol = self.sizes.protocol;
+        let protocol = self.passing.sizes.protocol;
         let (id, access) = protocol.accesses.iter().find(|(_, access)| access.site == site)?;
-        let pins = single::pins(&self.sizes, &access.guards);
+        let pins = single::pins(&self.passing.sizes, &access.guards);
         let is_seen = |unsupported: &crate::calculus::Unsupported| {
             unsupported.arrays.as_ref().is_some_and(|arrays| !arrays.contains(&array))
         };
@@ -183,7 +159,7 @@ impl<'p> LastBlock<'p> {
             && access.loops.is_empty()
             && both_atomic(access.kind, access.kind, Level::Grid)
             && grid.holds(protocol, count.offset)
-            && single::is_one_thread(&self.sizes, &pins)
+            && single::is_one_thread(&self.passing.sizes, &pins)
             && protocol.unsupported.iter().all(is_seen);
         (is_drawn_once && count.step > 0 && self.reaches_the_last(&count)).then_some(Draw { var, id, count, pins })
     }
@@ -191,18 +167,18 @@ impl<'p> LastBlock<'p> {
     /// Whether the counter does not start anew before every block has drawn.
     fn reaches_the_last(&self, count: &Count) -> bool {
         let Some(limit) = count.limit else { return true };
-        let limit = self.sizes.value(limit, &|_| None, &mut Vec::new(), DEPTH);
+        let limit = self.passing.sizes.value(limit, &|_| None, &mut Vec::new(), DEPTH);
         let room = limit.map(|limit| limit.minus(&self.greatest(count)));
         room.and_then(|room| room.as_constant()).is_some_and(|room| room >= 0)
     }
 
     /// The number that the last block draws.
     fn greatest(&self, count: &Count) -> Sum {
-        self.sizes.blocks().minus(&Sum::constant(1)).times(&Sum::constant(count.step.into()))
+        self.passing.sizes.blocks().minus(&Sum::constant(1)).times(&Sum::constant(count.step.into()))
     }
 
     fn nothing_else_changes(&self, draw: &Draw) -> bool {
-        let protocol = self.sizes.protocol;
+        let protocol = self.passing.sizes.protocol;
         let counter = &protocol.accesses[draw.id];
         protocol.accesses.iter().all(|(id, access)| {
             id == draw.id
@@ -224,7 +200,7 @@ impl<'p> LastBlock<'p> {
     fn says_last(&self, draw: &Draw, value: ExprId, holds: bool, wraps: &mut Vec<ExprId>, depth: u32) -> bool {
         use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
         let Some(depth) = depth.checked_sub(1) else { return false };
-        let exprs = &self.sizes.protocol.exprs;
+        let exprs = &self.passing.sizes.protocol.exprs;
         let is = |expr: ExprId, value: i128| exprs.as_int(expr) == Some(value);
         match exprs[value] {
             Expr::Unary(crate::calculus::UnaryOp::Not, inner) => self.says_last(draw, inner, !holds, wraps, depth),
@@ -238,7 +214,8 @@ impl<'p> LastBlock<'p> {
             Expr::Select(cond, a, b) if is(a, 1) && is(b, 0) => self.says_last(draw, cond, holds, wraps, depth),
             Expr::Select(cond, a, b) if is(a, 0) && is(b, 1) => self.says_last(draw, cond, !holds, wraps, depth),
             Expr::Var(var) => {
-                let stored = carried::stored(&self.sizes, &self.block, var).filter(|(_, writer)| *writer > draw.id);
+                let stored = carried::stored(&self.passing.sizes, &self.passing.block, var)
+                    .filter(|(_, writer)| *writer > draw.id);
                 stored.is_some_and(|(stored, _)| self.says_last(draw, stored, holds, wraps, depth))
             }
             Expr::Binary(Ne, a, zero) if is(zero, 0) && self.says_last(draw, a, holds, wraps, depth) => true,
@@ -258,9 +235,10 @@ impl<'p> LastBlock<'p> {
         (a, b): (ExprId, ExprId),
         wraps: &mut Vec<ExprId>,
     ) -> Option<bool> {
-        let read = |var: VarId| carried::stored(&self.sizes, &self.block, var).map(|(stored, _)| stored);
+        let read =
+            |var: VarId| carried::stored(&self.passing.sizes, &self.passing.block, var).map(|(stored, _)| stored);
         let mut noted = Vec::new();
-        let mut value = |expr| self.sizes.value(expr, &read, &mut noted, DEPTH);
+        let mut value = |expr| self.passing.sizes.value(expr, &read, &mut noted, DEPTH);
         let difference = value(a)?.minus(&value(b)?);
         let (sign, rest) = difference.split(Factor::Var(draw.var))?;
         // `sign * number + rest op 0`, so that the number is at least this:
@@ -283,100 +261,29 @@ impl<'p> LastBlock<'p> {
 
     /// Whether an access is published by the draw to threads at `level`: by which fence, or by the draw itself.
     fn publication(&self, id: AccessId, draw: &Draw, level: Level) -> Option<Publication> {
-        let protocol = self.sizes.protocol;
-        let (access, counter) = (&protocol.accesses[id], &protocol.accesses[draw.id]);
-        if id == draw.id {
-            return Some(Publication::Draw);
-        }
-        if id > draw.id {
-            return None;
-        }
-        let draws_itself = single::are_equal(&single::pins(&self.sizes, &access.guards), &draw.pins);
-        let by_draw = match counter.kind {
-            AccessKind::Atomic { order, scope } => fences::publishes(order, scope, level),
-            AccessKind::Read | AccessKind::Write => false,
-        };
-        if by_draw && (draws_itself || self.are_separated(access.site, counter.site)) {
-            return Some(Publication::Draw);
-        }
-        let uniform = self.uniform(&counter.guards);
-        let publication = |fence: &Fence| {
-            let between = id.index() < fence.after && fence.after <= draw.id.index() && fence.loops.is_empty();
-            let by_itself = || draws_itself && are_among(&fence.guards, [&access.guards, &counter.guards]);
-            let then_barrier =
-                || are_among(&fence.guards, [&access.guards, &uniform]) && self.are_separated(fence.site, counter.site);
-            let after_barrier =
-                || are_among(&fence.guards, [&counter.guards, &[]]) && self.are_separated(access.site, fence.site);
-            if !between || !fence.memory.global {
-                None
-            } else if fences::publishes(fence.order, fence.scope, level) && (by_itself() || after_barrier()) {
-                Some(Publication::Fence(fence.site))
-            } else if fences::publishes_over_a_barrier(fence.order, fence.scope, level) && then_barrier() {
-                Some(Publication::EarlierFence(fence.site))
-            } else {
-                None
-            }
-        };
-        let all = protocol.fences.iter().filter_map(|(_, fence)| publication(fence));
-        all.min_by_key(|publication| matches!(publication, Publication::EarlierFence(_)))
+        let by_itself = self.draws_itself(id, draw);
+        self.passing.publication(id, self.at(draw), by_itself, level)
     }
 
     /// Whether an access in the last region receives what was published to the draw.
     fn is_received(&self, id: AccessId, draw: &Draw, publication: Publication) -> bool {
-        let protocol = self.sizes.protocol;
-        let (access, counter) = (&protocol.accesses[id], &protocol.accesses[draw.id]);
-        let is_one_order = matches!(publication, Publication::EarlierFence(_));
-        if let AccessKind::Atomic { order, scope } = counter.kind
-            && fences::receives(order, scope, Level::Grid)
-            && !is_one_order
-        {
-            return true;
-        }
-        let draws_itself = single::are_equal(&single::pins(&self.sizes, &access.guards), &draw.pins);
-        protocol.fences.iter().any(|(_, fence)| {
-            let between = draw.id.index() < fence.after && fence.after <= id.index() && fence.loops.is_empty();
-            // The thread that draws fences, and so does a barrier or its own order to the access.
-            let by_drawer = || {
-                are_among(&fence.guards, [&counter.guards, &[]])
-                    && (draws_itself || self.are_separated(fence.site, access.site))
-                    || draws_itself && are_among(&fence.guards, [&access.guards, &counter.guards])
-            };
-            // The thread of the access fences after a barrier: as for (b), by the common order of such fences.
-            let after_barrier =
-                || are_among(&fence.guards, [&access.guards, &[]]) && self.are_separated(counter.site, fence.site);
-            let in_order = fences::is_sequentially_consistent(fence.order);
-            fences::receives(fence.order, fence.scope, Level::Grid)
-                && fence.memory.global
-                && between
-                && (!is_one_order || in_order)
-                && (by_drawer() || in_order && self.is_in_order(publication) && after_barrier())
-        })
+        self.passing.is_received(id, self.at(draw), self.draws_itself(id, draw), publication)
     }
 
-    /// Whether a sequentially consistent fence publishes.
-    fn is_in_order(&self, publication: Publication) -> bool {
-        let site = match publication {
-            Publication::Draw => return false,
-            Publication::Fence(site) | Publication::EarlierFence(site) => site,
-        };
-        let fences = &self.sizes.protocol.fences;
-        fences.iter().any(|(_, fence)| fence.site == site && fences::is_sequentially_consistent(fence.order))
+    fn at(&self, draw: &Draw) -> At<'_> {
+        At { id: draw.id, guards: &self.passing.sizes.protocol.accesses[draw.id].guards }
     }
 
-    /// Whether a barrier of the block stands between the two places, whichever threads get there.
-    fn are_separated(&self, first: SiteId, second: SiteId) -> bool {
-        !self.intervals.meet(first, second)
-    }
-
-    /// The guards that hold for all threads of a block or for none.
-    fn uniform(&self, guards: &[Guard]) -> Vec<Guard> {
-        guards.iter().filter(|guard| self.block.holds(self.sizes.protocol, guard.cond)).copied().collect()
+    /// Whether the thread of an access is the one that draws.
+    fn draws_itself(&self, id: AccessId, draw: &Draw) -> bool {
+        let sizes = &self.passing.sizes;
+        single::are_equal(&single::pins(sizes, &sizes.protocol.accesses[id].guards), &draw.pins)
     }
 
     // ---- words
 
     fn assumptions(&self, handing: &Handing<'_>) -> Vec<Assumption> {
-        let protocol = self.sizes.protocol;
+        let protocol = self.passing.sizes.protocol;
         let counter = &protocol.accesses[handing.draw.id];
         let name = protocol.arrays[counter.array].name.clone();
         let span = protocol.sites[counter.site].span;
@@ -418,11 +325,6 @@ fn are_apart(protocol: &Protocol, one: &Access, other: &Access) -> bool {
         Some((start, start + i128::from(access.bytes)))
     };
     matches!((range(one), range(other)), (Some(a), Some(b)) if a.1 <= b.0 || b.1 <= a.0)
-}
-
-/// Whether every guard is one of these.
-fn are_among(guards: &[Guard], known: [&[Guard]; 2]) -> bool {
-    guards.iter().all(|guard| known.iter().any(|known| known.iter().any(|other| other.cond == guard.cond)))
 }
 
 /// Whether a value of one type is 0 exactly if it is after a conversion.

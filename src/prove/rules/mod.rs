@@ -31,6 +31,7 @@ pub use derivation::Derivation;
 pub use search::Budget;
 
 use super::condition::{self, Condition, Place, Returned};
+use super::flags::Cells;
 use super::{Assumption, Open, Pair, Proof, Scope, SyncQuestion};
 use crate::protocol::{Claim, Protocol};
 use derivation::Refutation;
@@ -108,6 +109,17 @@ impl<'a> Premises<'a> {
 /// Proves that two threads cannot conflict at `pair`.
 pub fn prove_pair(protocol: &Protocol, pair: &Pair, scope: &Scope, budget: &Budget) -> Result<Proof, Open> {
     Premises::new(protocol, scope).prove_pair(pair, budget)
+}
+
+/// Proves that two threads cannot conflict at `pair`, where they do not unless these cells of flags differ.
+pub(in crate::prove) fn prove_unless(
+    protocol: &Protocol,
+    pair: &Pair,
+    scope: &Scope,
+    cells: &[Cells],
+    budget: &Budget,
+) -> Result<Proof, Open> {
+    Premises::new(protocol, scope).refute(&condition::build_unless(protocol, pair, scope, cells)?, budget)
 }
 
 /// Checks the proof of a pair: builds the condition once more from the protocol and replays the derivation.
