@@ -5,14 +5,16 @@
 //! - [`claims`]: what is proved of claims holds in runs; [`invariants`]: what is kept of candidates does.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
 //! - [`last_block`]: blocks that draw from a counter, in runs whose fences are watched.
-//! - [`locks`]: critical sections, likewise.
+//! - [`locks`]: critical sections, and [`flags`], likewise; [`handed`] holds what is called race-free against runs.
 //! - [`tickets`]: numbers drawn from counters, in runs that know what memory holds.
 //! - [`refute`]: concrete searches; [`contents`]: contents of memory that they choose; [`trace`]: runs written as logs and checked.
 
 mod calculus;
 mod claims;
 mod contents;
+mod flags;
 pub(crate) mod generate;
+mod handed;
 mod invariants;
 mod last_block;
 mod locks;

@@ -4,19 +4,16 @@
 //! Kernels are made of a part that each block writes, fences of several scopes here and there, draws of several kinds, and
 //! a region for whoever draws some number. Runs start with a counter that is 0, which proofs assume, and know it.
 
+use super::handed::{against_runs, assumes};
 use super::source::Dice;
 use crate::prove_mutants::handed::{Watch, from_zero};
 use raceproof::calculus::eval::{Blocks, Contents, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel};
-use raceproof::diagnostic::report::Race;
-use raceproof::driver::options::Proofs;
-use raceproof::driver::{Options, check_source};
+use raceproof::diagnostic::report::KernelReport;
 use raceproof::front::tree_sitter;
 use raceproof::memory_model::clocks::Receiving;
 use raceproof::source::{Language, SourceMap};
 use raceproof::{lower, preprocess, resolve};
-use rayon::prelude::*;
-use std::path::Path;
 
 /// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
 const KERNELS: u64 = 400;
@@ -85,8 +82,8 @@ pub(super) fn lowered(text: &str) -> Kernel {
     lower::kernels(&resolve::resolve(answer.unit).program).remove(0)
 }
 
-/// A run of the kernel with two accesses that nothing orders.
-pub(super) fn refutation(kernel: &Kernel, receiving: Receiving) -> Option<String> {
+/// A run of the kernel, of so many instructions at most, with two accesses that nothing orders.
+pub(super) fn refutation(kernel: &Kernel, receiving: Receiving, budget: u64) -> Option<String> {
     let program = Program::new(kernel);
     let sizes = [(1, 2), (1, 4), (3, 2), (4, 3), (33, 3)];
     sizes.into_iter().find_map(|(threads, blocks)| {
@@ -94,7 +91,7 @@ pub(super) fn refutation(kernel: &Kernel, receiving: Receiving) -> Option<String
             let params = [Some(1 + i128::from(seed))];
             let geometry = Geometry { block: [threads, 1, 1], grid: [blocks, 1, 1] };
             let contents = Contents::Seeded(seed);
-            let setup = Setup { geometry, params: &params, blocks: Blocks::All, contents, budget: 200_000 };
+            let setup = Setup { geometry, params: &params, blocks: Blocks::All, contents, budget };
             let mut watch = Watch::new(kernel, geometry, receiving);
             let outcome = run(&program, &setup, &mut watch);
             // Sums that wrap are assumed away: a counter that goes down.
@@ -105,44 +102,27 @@ pub(super) fn refutation(kernel: &Kernel, receiving: Receiving) -> Option<String
     })
 }
 
+/// Whether the acquiring side is assumed.
+fn receiving(report: &KernelReport) -> Receiving {
+    if assumes(report, "without a fence after the draw") { Receiving::Always } else { Receiving::InOrder }
+}
+
 #[test]
 fn what_is_proved_of_last_blocks_holds_by_the_clocks_of_runs() {
-    let kernels = std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(KERNELS);
-    let outcomes: Vec<[usize; 3]> = (0..kernels)
-        .into_par_iter()
-        .map(|seed| {
-            let text = kernel(seed);
-            let options = Options { proofs: Proofs::Recheck, ..Options::default() };
-            let checked = check_source(Path::new("k.cu"), &text, &options);
-            assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
-            let report = &checked.report.kernels[0];
-            let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
-            assert!(rejected.is_none(), "{rejected:?}\n{text}");
-            let says = |what: &str| report.assumptions.iter().any(|assumption| assumption.text.contains(what));
-            let receiving = if says("without a fence after the draw") { Receiving::Always } else { Receiving::InOrder };
-            let is_free = report.race == Race::RaceFree;
-            let refuted = refutation(&from_zero(lowered(&text), &["c".to_owned()]), receiving);
-            if let Some(found) = refuted.as_ref().filter(|_| is_free) {
-                panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
-            }
-            let relies = is_free && says("c is 0 when the kernel starts");
-            [
-                usize::from(relies),
-                usize::from(relies && receiving == Receiving::InOrder),
-                usize::from(refuted.is_some()),
-            ]
-        })
-        .collect();
-    let [proved, received, refuted] = [0, 1, 2].map(|column| outcomes.iter().map(|row| row[column]).sum::<usize>());
-    assert!(
-        proved * 50 >= outcomes.len() && received > 0 && refuted * 5 >= outcomes.len(),
-        "of {} kernels {proved} are proved by their draws, {received} with a fence after them, and {refuted} conflict",
-        outcomes.len()
+    let tally = against_runs(
+        KERNELS,
+        kernel,
+        |text, report| refutation(&from_zero(lowered(text), &["c".to_owned()]), receiving(report), 200_000),
+        |_, report| {
+            let relies = assumes(report, "c is 0 when the kernel starts");
+            [relies, relies && receiving(report) == Receiving::InOrder]
+        },
     );
-    if kernels > KERNELS {
-        eprintln!(
-            "of {} kernels {proved} proved ({received} with a fence after the draw), {refuted} conflict",
-            outcomes.len()
-        );
-    }
+    let [proved, received] = tally.proved;
+    assert!(
+        proved * 50 >= tally.kernels && received > 0 && tally.refuted * 5 >= tally.kernels,
+        "of {} kernels {proved} are proved by their draws, {received} with a fence after them, and {} conflict",
+        tally.kernels,
+        tally.refuted
+    );
 }

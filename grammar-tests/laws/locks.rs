@@ -4,15 +4,11 @@
 //! Kernels take locks in several ways, with fences of several scopes here and there, and give them back, or nearly. Runs
 //! start with locks that are 0.
 
+use super::handed::against_runs;
 use super::last_block::{lowered, refutation};
 use super::source::Dice;
 use crate::prove_mutants::handed::from_zero;
-use raceproof::diagnostic::report::Race;
-use raceproof::driver::options::Proofs;
-use raceproof::driver::{Options, check_source};
 use raceproof::memory_model::clocks::Receiving;
-use rayon::prelude::*;
-use std::path::Path;
 
 /// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
 const KERNELS: u64 = 200;
@@ -81,29 +77,17 @@ fn kernel(seed: u64) -> String {
 
 #[test]
 fn what_is_proved_of_critical_sections_holds_by_the_clocks_of_runs() {
-    let kernels = std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(KERNELS);
-    let outcomes: Vec<[bool; 2]> = (0..kernels)
-        .into_par_iter()
-        .map(|seed| {
-            let text = kernel(seed);
-            let options = Options { proofs: Proofs::Recheck, ..Options::default() };
-            let checked = check_source(Path::new("k.cu"), &text, &options);
-            assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
-            let report = &checked.report.kernels[0];
-            let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
-            assert!(rejected.is_none(), "{rejected:?}\n{text}");
-            let is_free = report.race == Race::RaceFree;
-            let refuted = refutation(&from_zero(lowered(&text), &["l".to_owned()]), Receiving::InOrder);
-            if let Some(found) = refuted.as_ref().filter(|_| is_free) {
-                panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
-            }
-            [is_free && text.contains("d[0] +="), refuted.is_some()]
-        })
-        .collect();
-    let [proved, refuted] = [0, 1].map(|column| outcomes.iter().filter(|row| row[column]).count());
+    let tally = against_runs(
+        KERNELS,
+        kernel,
+        |text, _| refutation(&from_zero(lowered(text), &["l".to_owned()]), Receiving::InOrder, 50_000),
+        |text, _| [text.contains("d[0] +=")],
+    );
     assert!(
-        proved * 50 >= outcomes.len() && refuted * 5 >= outcomes.len(),
-        "of {} kernels {proved} are proved with a sum under a lock, and {refuted} conflict",
-        outcomes.len()
+        tally.proved[0] * 50 >= tally.kernels && tally.refuted * 5 >= tally.kernels,
+        "of {} kernels {} are proved with a sum under a lock, and {} conflict",
+        tally.kernels,
+        tally.proved[0],
+        tally.refuted
     );
 }

@@ -4,18 +4,14 @@
 //! Kernels are made of draws and resets in every order: steps of any sign, one counter or several, loops around some or
 //! all of it, barriers here and there. Runs start from arbitrary contents and know them, so atomics give real numbers.
 
+use super::handed::{against_runs, assumes};
 use super::source::Dice;
 use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel, Space};
-use raceproof::diagnostic::report::Race;
-use raceproof::driver::options::Proofs;
-use raceproof::driver::{Options, check_source};
 use raceproof::front::tree_sitter;
 use raceproof::source::{Language, SourceMap};
 use raceproof::{lower, preprocess, resolve};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
 const KERNELS: u64 = 300;
@@ -127,33 +123,17 @@ fn refutation(kernel: &Kernel) -> Option<String> {
 
 #[test]
 fn what_is_proved_of_draws_holds_in_runs_that_know_what_memory_holds() {
-    let kernels = std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(KERNELS);
-    let outcomes: Vec<[usize; 2]> = (0..kernels)
-        .into_par_iter()
-        .map(|seed| {
-            let text = kernel(seed);
-            let options = Options { proofs: Proofs::Recheck, ..Options::default() };
-            let checked = check_source(Path::new("k.cu"), &text, &options);
-            assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
-            let report = &checked.report.kernels[0];
-            let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
-            assert!(rejected.is_none(), "{rejected:?}\n{text}");
-            let is_free = report.race == Race::RaceFree;
-            let refuted = refutation(&lowered(&text));
-            if let Some(found) = refuted.as_ref().filter(|_| is_free) {
-                panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
-            }
-            let relies = report.assumptions.iter().any(|assumption| assumption.text.contains("added to c atomically"));
-            [usize::from(is_free && relies), usize::from(refuted.is_some())]
-        })
-        .collect();
-    let [proved, refuted] = [0, 1].map(|column| outcomes.iter().map(|row| row[column]).sum::<usize>());
-    assert!(
-        proved * 50 >= outcomes.len() && refuted * 5 >= outcomes.len(),
-        "of {} kernels {proved} are proved by their draws and {refuted} conflict",
-        outcomes.len()
+    let tally = against_runs(
+        KERNELS,
+        kernel,
+        |text, _| refutation(&lowered(text)),
+        |_, report| [assumes(report, "added to c atomically")],
     );
-    if kernels > KERNELS {
-        eprintln!("{proved} of {} kernels proved by their draws, {refuted} conflict", outcomes.len());
-    }
+    assert!(
+        tally.proved[0] * 50 >= tally.kernels && tally.refuted * 5 >= tally.kernels,
+        "of {} kernels {} are proved by their draws and {} conflict",
+        tally.kernels,
+        tally.proved[0],
+        tally.refuted
+    );
 }

@@ -1,0 +1,54 @@
+//! What the laws of counters, locks and flags have in common: random kernels are checked, every proof is rechecked, and what
+//! is called race-free is held against runs.
+
+use raceproof::diagnostic::report::{KernelReport, Race};
+use raceproof::driver::options::Proofs;
+use raceproof::driver::{Options, check_source};
+use rayon::prelude::*;
+use std::path::Path;
+
+/// What became of the kernels.
+pub(super) struct Tally<const N: usize> {
+    pub(super) kernels: usize,
+    /// Those of which some run shows a conflict.
+    pub(super) refuted: usize,
+    /// Those that are proved and of which the questions hold, in order.
+    pub(super) proved: [usize; N],
+}
+
+/// Checks as many kernels, or as many as `RACEPROOF_KERNELS` says; panics where one is proved and `refutation` finds a run
+/// that conflicts.
+pub(super) fn against_runs<const N: usize>(
+    kernels: u64,
+    kernel: impl Fn(u64) -> String + Sync,
+    refutation: impl Fn(&str, &KernelReport) -> Option<String> + Sync,
+    questions: impl Fn(&str, &KernelReport) -> [bool; N] + Sync,
+) -> Tally<N> {
+    let kernels = std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(kernels);
+    let outcomes: Vec<(bool, [bool; N])> = (0..kernels)
+        .into_par_iter()
+        .map(|seed| {
+            let text = kernel(seed);
+            let options = Options { proofs: Proofs::Recheck, ..Options::default() };
+            let checked = check_source(Path::new("k.cu"), &text, &options);
+            assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
+            let report = &checked.report.kernels[0];
+            let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
+            assert!(rejected.is_none(), "{rejected:?}\n{text}");
+            let is_free = report.race == Race::RaceFree;
+            let refuted = refutation(&text, report);
+            if let Some(found) = refuted.as_ref().filter(|_| is_free) {
+                panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
+            }
+            (refuted.is_some(), questions(&text, report).map(|holds| holds && is_free))
+        })
+        .collect();
+    let proved = std::array::from_fn(|question| outcomes.iter().filter(|(_, holds)| holds[question]).count());
+    let refuted = outcomes.iter().filter(|(refuted, _)| *refuted).count();
+    Tally { kernels: outcomes.len(), refuted, proved }
+}
+
+/// Whether a proof assumes what some words say.
+pub(super) fn assumes(report: &KernelReport, what: &str) -> bool {
+    report.assumptions.iter().any(|assumption| assumption.text.contains(what))
+}
