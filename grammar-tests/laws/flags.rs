@@ -7,14 +7,16 @@
 use super::handed::{against_runs, assumes};
 use super::last_block::{lowered, refutation};
 use super::source::Dice;
-use crate::prove_mutants::handed::from_zero;
+use crate::prove_mutants::handed::from_zeros;
 use raceproof::memory_model::clocks::Receiving;
 
 /// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
-const KERNELS: u64 = 400;
+const KERNELS: u64 = 200;
 
 /// Instructions of a run: those that wait in vain show nothing.
-const STEPS: u64 = 20_000;
+const STEPS: u64 = 50_000;
+/// Flags that are 0 at first: as many as the largest launch has threads.
+const FLAGS: i64 = 99;
 
 const FENCES: [&str; 10] = [
     "__threadfence();",
@@ -51,7 +53,9 @@ const WAITS: [&str; 9] = [
     "atomicAdd(&f[C], 0);",
 ];
 /// How a block gets to the set and the wait: W writes, F and G are fences, S sets, P waits, R reads.
-const SHAPES: [&str; 9] = [
+const SHAPES: [&str; 11] = [
+    "if (t == 0) { W F S if (b % 2 == 0) { P G R } }",
+    "if (t == 0) { W F S if (b % 2 == 0) { P G R } }",
     "if (t == 0) { if (b == 0) { W F S } else { P G R } }",
     "if (t == 0) { if (b == 0) { W F S } else { P G R } }",
     "if (b == 0) { W F __syncthreads(); if (t == 0) { S } } else { if (t == 0) { P G } __syncthreads(); R }",
@@ -62,8 +66,11 @@ const SHAPES: [&str; 9] = [
     "if (t == 0) { if (b > 0) { P G R } W F S }",
     "if (b > 0) { P G R } W F S",
 ];
-/// The cells of the set, the wait, the write and the read.
-const CELLS: [[&str; 4]; 14] = [
+/// The cells of the set, the wait, the write and the read. Blocks run one after the other: one that waits for a later one
+/// gets further only if it need not wait.
+const CELLS: [[&str; 4]; 18] = [
+    ["b", "b + 1", "b", "b + 1"],
+    ["b / 2", "(b + 1) / 2", "b", "b + 1"],
     ["0", "0", "t", "t"],
     ["0", "0", "t", "t"],
     ["0", "0", "t", "d - 1 - t"],
@@ -73,13 +80,16 @@ const CELLS: [[&str; 4]; 14] = [
     ["b", "b - 1", "b * d + t", "b * d - d + t"],
     ["b", "b - 1", "b", "b - 2 + b % 2"],
     ["b / 2", "(b - 1) / 2", "b", "b - 1"],
+    ["b / 2", "(b + 1) / 2", "b", "b + 1"],
+    ["b", "b + 1", "b", "b + 1"],
     ["b", "0", "t", "t"],
     ["b + 1", "b", "b", "b - 1"],
     ["b * d + t", "b * d + t - d", "b * d + t", "b * d + t - d"],
     ["b * d + t", "b * d + t - d", "b * d + t", "b * d + t - 1"],
     ["t", "t", "b * d + t", "t"],
 ];
-const LATE: [&str; 9] = ["", "", "", "", "", "", "", "d0[0] = 1;", "atomicExch(&f[0], 0);"];
+const LATE: [&str; 9] = ["", "", "", "", "", "", "", "p[0] = 1;", "atomicExch(&f[0], 0);"];
+const EARLY: [&str; 6] = ["", "", "", "", "", "if (b == 0 && t == 0) atomicExch(&f[1], 1);"];
 
 /// A kernel with flags, or nearly.
 fn kernel(seed: u64) -> String {
@@ -88,7 +98,8 @@ fn kernel(seed: u64) -> String {
     let mut pick = |from: &[&str]| from[dice.below(from.len() as u64) as usize].to_owned();
     let set = pick(&SETS).replace('C', set_cell);
     let wait = pick(&WAITS).replace('C', wait_cell);
-    let (publish, receive, late) = (pick(&FENCES), pick(&FENCES), pick(&LATE));
+    let (publish, receive) = (pick(&FENCES), pick(&FENCES));
+    let (early, late) = (pick(&EARLY), pick(&LATE));
     let body: String = pick(&SHAPES)
         .chars()
         .map(|part| match part {
@@ -101,10 +112,9 @@ fn kernel(seed: u64) -> String {
             other => other.to_string(),
         })
         .collect();
-    let late = late.replace("d0", "p");
     format!(
         "__global__ void k(int *f, int *p, int *y, const int *x) {{\n  int t = threadIdx.x;\n  int b = blockIdx.x;\n  int d = \
-         blockDim.x;\n  {body}\n  {late}\n}}\n"
+         blockDim.x;\n  {early}\n  {body}\n  {late}\n}}\n"
     )
 }
 
@@ -113,7 +123,7 @@ fn what_is_proved_of_flags_holds_by_the_clocks_of_runs() {
     let tally = against_runs(
         KERNELS,
         kernel,
-        |text, _| refutation(&from_zero(lowered(text), &["f".to_owned()]), Receiving::InOrder, STEPS),
+        |text, _| refutation(&from_zeros(lowered(text), &["f".to_owned()], FLAGS), Receiving::InOrder, STEPS),
         |_, report| [assumes(report, "f is 0 when the kernel starts")],
     );
     assert!(

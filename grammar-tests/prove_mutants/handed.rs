@@ -17,15 +17,21 @@ use std::collections::{BTreeMap, BTreeSet};
 const CELL: i64 = 4;
 
 /// The kernel after a start in which the first number of each of these arrays becomes 0.
-pub(crate) fn from_zero(mut kernel: Kernel, counters: &[String]) -> Kernel {
+pub(crate) fn from_zero(kernel: Kernel, counters: &[String]) -> Kernel {
+    from_zeros(kernel, counters, 1)
+}
+
+/// The kernel after a start in which the first so many numbers of each of these arrays become 0.
+pub(crate) fn from_zeros(mut kernel: Kernel, counters: &[String], numbers: i64) -> Kernel {
     let mut start = Vec::new();
     let arrays: Vec<_> =
         kernel.arrays.iter().filter(|(_, array)| counters.contains(&array.name)).map(|(id, _)| id).collect();
-    for array in arrays {
+    for (array, number) in arrays.into_iter().flat_map(|array| (0..numbers).map(move |number| (array, number))) {
         let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
         let bytes = kernel.arrays[array].element_bytes;
         let ty = if bytes == 8 { ScalarType::U64 } else { ScalarType::U32 };
-        let (offset, zero) = (kernel.exprs.int(0, ScalarType::I64), kernel.exprs.int(0, ty));
+        let offset = kernel.exprs.int(i128::from(number) * i128::from(bytes), ScalarType::I64);
+        let zero = kernel.exprs.int(0, ty);
         let access = Access { array, offset, bytes, align: 1, site };
         let (op, order, scope) = (AtomicOp::Exchange, MemoryOrder::Relaxed, SyncScope::Grid);
         start.push(Stmt::Atomic { var: None, access, op, operands: vec![zero], order, scope });

@@ -171,7 +171,13 @@ impl<'u> Resolver<'u> {
     }
 
     /// Completes an atomic: the one that `atomic_inc` adds, orders and scopes of OpenCL 2, operands converted.
-    fn atomic(&mut self, builtin: &mut Builtin, name: &str, args: &mut Vec<Expr>, span: Span) -> Option<Expr> {
+    pub(super) fn atomic(
+        &mut self,
+        builtin: &mut Builtin,
+        name: &str,
+        args: &mut Vec<Expr>,
+        span: Span,
+    ) -> Option<Expr> {
         let Builtin::Atomic { op, order, scope } = builtin else {
             return None;
         };

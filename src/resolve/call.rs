@@ -26,7 +26,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Arguments as objects or values.
-    fn arguments(&mut self, args: &'u [syntax::Expr]) -> Vec<Expr> {
+    pub(super) fn arguments(&mut self, args: &'u [syntax::Expr]) -> Vec<Expr> {
         let mut resolved = Vec::with_capacity(args.len());
         for argument in args {
             resolved.push(match self.library_function_value(argument) {
@@ -168,6 +168,11 @@ impl<'u> Resolver<'u> {
             Type::Record(record) => self.methods(record, name),
             _ => Vec::new(),
         };
+        if methods.is_empty()
+            && let Some(result) = self.atomic_method(&object, name, args, span)
+        {
+            return result;
+        }
         let args = if methods.is_empty() { self.arguments(args) } else { self.arguments_of(&methods, args) };
         if let Type::Record(record) = self.types[object.ty] {
             if !methods.is_empty() {
@@ -556,6 +561,9 @@ impl<'u> Resolver<'u> {
             && only.ty == ty
         {
             return self.copy(only.clone(), span);
+        }
+        if let Some(reference) = self.atomic_reference(ty, &args, span) {
+            return reference;
         }
         let constructors = self.constructors(record);
         if self.has_destructor(ty) {

@@ -378,7 +378,7 @@ impl<'u> Resolver<'u> {
         match init {
             syntax::Init::Value(value) => self.initial(value, ty),
             syntax::Init::Call(args) | syntax::Init::List(args) => {
-                if self.collective_of(ty).is_some() {
+                if self.collective_of(ty).is_some() || self.is_atomic_reference(ty) {
                     let args = args.iter().map(|argument| self.expr(argument)).collect();
                     return self.construct_from(ty, args, span);
                 }

@@ -42,6 +42,7 @@ static NO_SOURCE: LazyLock<syntax::Record> = LazyLock::new(|| syntax::Record {
 /// The members of a structure, with the position of their type among its arguments or a type of the language.
 enum Member {
     Argument(&'static str, usize),
+    Pointer(&'static str, usize),
     /// The elements of a fragment of a matrix that a thread holds.
     Elements(&'static str, usize),
     Size(&'static str),
@@ -67,6 +68,13 @@ fn structure(name: &str) -> Option<(&'static str, &'static [Member])> {
     })
 }
 
+/// An atomic that is an object, likewise.
+fn atomic(name: &str, args: &[TemplateArg]) -> Option<(&'static str, &'static [Member])> {
+    let (name, refers) = super::atomics::kept(name, args)?;
+    let members: &[Member] = if refers { &[Member::Pointer("object", 0)] } else { &[Member::Argument("value", 0)] };
+    Some((name, members))
+}
+
 impl<'u> Resolver<'u> {
     /// The type that a name of a library stands for.
     pub(super) fn library_type(&mut self, name: &str, last: Option<&'u PathSegment>) -> Option<TypeId> {
@@ -84,8 +92,9 @@ impl<'u> Resolver<'u> {
 
     /// The structure that a name of a library stands for.
     pub(super) fn library_record(&mut self, name: &str, segment: Option<&'u PathSegment>) -> Option<TypeId> {
-        let (name, members) = structure(name).filter(|_| self.language == Language::Cuda)?;
         let args = segment.and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
+        let known = structure(name).or_else(|| atomic(name, args));
+        let (name, members) = known.filter(|_| self.language == Language::Cuda)?;
         if name == BARRIER && !is_followed(args) {
             return None;
         }
@@ -95,6 +104,10 @@ impl<'u> Resolver<'u> {
             fields.push(match *member {
                 Member::Argument(name, at) => match values.get(at)? {
                     TemplateValue::Type(ty) => (name.to_owned(), *ty),
+                    _ => return None,
+                },
+                Member::Pointer(name, at) => match values.get(at)? {
+                    TemplateValue::Type(ty) => (name.to_owned(), self.pointer(*ty, None)),
                     _ => return None,
                 },
                 Member::Elements(name, at) => {

@@ -13,6 +13,7 @@
 //!
 //! Deliberately absent: control flow, memory, aliasing.
 
+mod atomics;
 mod builtin_call;
 mod call;
 mod collectives;

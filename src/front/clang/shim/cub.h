@@ -144,5 +144,58 @@ template <thread_scope S, class F> void init(barrier<S, F> *, ptrdiff_t);
 template <class T, class U, class S, class P> void memcpy_async(T *, const U *, S, P &);
 template <class G, class T, class U, class S, class P> void memcpy_async(const G &, T *, const U *, S, P &);
 template <int N, thread_scope S> void pipeline_consumer_wait_prior(pipeline<S> &);
+namespace std {
+enum class memory_order { relaxed, consume, acquire, release, acq_rel, seq_cst };
+constexpr memory_order memory_order_relaxed = memory_order::relaxed, memory_order_consume = memory_order::consume,
+                       memory_order_acquire = memory_order::acquire, memory_order_release = memory_order::release,
+                       memory_order_acq_rel = memory_order::acq_rel, memory_order_seq_cst = memory_order::seq_cst;
+}
+using std::memory_order;
+using std::memory_order_relaxed;
+using std::memory_order_consume;
+using std::memory_order_acquire;
+using std::memory_order_release;
+using std::memory_order_acq_rel;
+using std::memory_order_seq_cst;
+#define RP_ATOMIC(NAME, CONSTRUCTORS, MEMBER) \
+  template <class T, thread_scope S = thread_scope_system> struct NAME { \
+    CONSTRUCTORS \
+    T load(memory_order = memory_order_seq_cst) const; \
+    void store(T, memory_order = memory_order_seq_cst) const; \
+    T exchange(T, memory_order = memory_order_seq_cst) const; \
+    bool compare_exchange_strong(T &, T, memory_order = memory_order_seq_cst) const; \
+    bool compare_exchange_strong(T &, T, memory_order, memory_order) const; \
+    bool compare_exchange_weak(T &, T, memory_order = memory_order_seq_cst) const; \
+    bool compare_exchange_weak(T &, T, memory_order, memory_order) const; \
+    T fetch_add(T, memory_order = memory_order_seq_cst) const; \
+    T fetch_sub(T, memory_order = memory_order_seq_cst) const; \
+    T fetch_min(T, memory_order = memory_order_seq_cst) const; \
+    T fetch_max(T, memory_order = memory_order_seq_cst) const; \
+    T fetch_and(T, memory_order = memory_order_seq_cst) const; \
+    T fetch_or(T, memory_order = memory_order_seq_cst) const; \
+    T fetch_xor(T, memory_order = memory_order_seq_cst) const; \
+    void wait(T, memory_order = memory_order_seq_cst) const; \
+    void notify_one(); \
+    void notify_all(); \
+    operator T() const; \
+    T operator=(T) const; \
+    T operator++() const; \
+    T operator++(int) const; \
+    T operator--() const; \
+    T operator--(int) const; \
+    T operator+=(T) const; \
+    T operator-=(T) const; \
+    T operator&=(T) const; \
+    T operator|=(T) const; \
+    T operator^=(T) const; \
+    MEMBER; \
+  };
+RP_ATOMIC(atomic_ref, explicit atomic_ref(T &);, T *object)
+RP_ATOMIC(atomic, atomic() = default; constexpr atomic(T);, T value)
+#undef RP_ATOMIC
+namespace std {
+template <class T> using atomic_ref = cuda::atomic_ref<T>;
+template <class T> using atomic = cuda::atomic<T>;
+}
 }
 #pragma clang force_cuda_host_device end

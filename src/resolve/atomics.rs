@@ -1,0 +1,138 @@
+//! `cuda::atomic` and `cuda::atomic_ref`: atomics that are objects, with orders and scopes of their own.
+//!
+//! An object is kept as a structure with its value, or with the address of what it refers to. What is done to it stands as
+//! the builtin that functions stand for, too, with the order that the call names and the scope of the type; where nothing is
+//! named, they are sequentially consistent and for the system, as the library's are.
+//!
+//! Deliberately absent: the scope of one thread, which is a type that is not known; `compare_exchange_*`, `wait`, `notify_*`
+//! and operators, which stay calls that are not known; an order that is no constant.
+
+use super::context::{Resolver, expr};
+use super::copies::last_name;
+use super::program::{Expr, ExprKind, Type, TypeId};
+use crate::builtins::{Builtin, atomics};
+use crate::calculus::{AtomicOp, MemoryOrder, SyncScope};
+use crate::source::Span;
+use crate::syntax::{self, TemplateArg};
+
+/// The names under which the objects are kept: whether one refers to another object, and its scope.
+const KEPT: [(&str, bool, SyncScope); 6] = [
+    ("cuda::atomic of a block", false, SyncScope::Block),
+    ("cuda::atomic of the device", false, SyncScope::Grid),
+    ("cuda::atomic of the system", false, SyncScope::System),
+    ("cuda::atomic_ref of a block", true, SyncScope::Block),
+    ("cuda::atomic_ref of the device", true, SyncScope::Grid),
+    ("cuda::atomic_ref of the system", true, SyncScope::System),
+];
+
+/// What an atomic object is kept as, and whether it refers to another one; `None` if it is not followed.
+pub(super) fn kept(name: &str, args: &[TemplateArg]) -> Option<(&'static str, bool)> {
+    let refers = match name {
+        "cuda::atomic" | "cuda::std::atomic" => false,
+        "cuda::atomic_ref" | "cuda::std::atomic_ref" => true,
+        _ => return None,
+    };
+    let scope = match args {
+        [_] => SyncScope::System,
+        [_, scope] => match last_name(scope)? {
+            "thread_scope_block" => SyncScope::Block,
+            "thread_scope_device" => SyncScope::Grid,
+            "thread_scope_system" => SyncScope::System,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    KEPT.iter().find(|known| (known.1, known.2) == (refers, scope)).map(|known| (known.0, refers))
+}
+
+impl<'u> Resolver<'u> {
+    /// Whether an object of the type refers to another one, and its scope; `None` if it is no atomic.
+    fn atomic_of(&self, ty: TypeId) -> Option<(bool, SyncScope)> {
+        let Type::Record(record) = self.types[ty] else { return None };
+        let name = self.records[record].name.split('<').next()?;
+        KEPT.iter().find(|known| known.0 == name).map(|known| (known.1, known.2))
+    }
+
+    /// Whether objects of the type are atomics that refer to others.
+    pub(super) fn is_atomic_reference(&self, ty: TypeId) -> bool {
+        self.atomic_of(ty).is_some_and(|(refers, _)| refers)
+    }
+
+    /// `cuda::atomic_ref<T>(object)`; `None` if it is no such object or no such argument.
+    pub(super) fn atomic_reference(&mut self, ty: TypeId, args: &[Expr], span: Span) -> Option<Expr> {
+        let [object] = args else { return None };
+        if !self.is_atomic_reference(ty) || !self.is_object(object) {
+            return None;
+        }
+        let address = self.address_of(object.clone());
+        Some(expr(ExprKind::Construct(vec![address]), ty, span))
+    }
+
+    /// A method of an atomic object; `None` if the object is none or the method is not followed.
+    pub(super) fn atomic_method(
+        &mut self,
+        object: &Expr,
+        name: &str,
+        args: &'u [syntax::Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        let (refers, scope) = self.atomic_of(object.ty)?;
+        let op = match name {
+            "load" => AtomicOp::Load,
+            "store" => AtomicOp::Store,
+            "exchange" => AtomicOp::Exchange,
+            "fetch_add" => AtomicOp::Add,
+            "fetch_sub" => AtomicOp::Sub,
+            "fetch_min" => AtomicOp::Min,
+            "fetch_max" => AtomicOp::Max,
+            "fetch_and" => AtomicOp::And,
+            "fetch_or" => AtomicOp::Or,
+            "fetch_xor" => AtomicOp::Xor,
+            _ => return None,
+        };
+        let operands = args.get(..atomics::operand_count(op))?;
+        let order = match &args[operands.len()..] {
+            [] => MemoryOrder::SequentiallyConsistent,
+            [order] => order_named(order)?,
+            _ => return None,
+        };
+        let pointer = match refers {
+            true => {
+                let address = self.member(object.clone(), "object", span);
+                self.load(address)
+            }
+            false => {
+                let value = self.member(object.clone(), "value", span);
+                self.address_of(value)
+            }
+        };
+        let Type::Pointer { to, .. } = self.types[pointer.ty] else { return None };
+        let mut all = vec![pointer];
+        all.extend(self.arguments(operands));
+        let mut builtin = Builtin::Atomic { op, order, scope };
+        if let Some(problem) = self.atomic(&mut builtin, name, &mut all, span) {
+            return Some(problem);
+        }
+        let ty = if op == AtomicOp::Store { self.common.void } else { to };
+        Some(expr(ExprKind::Builtin(builtin, name.to_owned(), all), ty, span))
+    }
+}
+
+/// The order that an argument names: `cuda::memory_order_acquire`, `cuda::std::memory_order::acquire`.
+fn order_named(argument: &syntax::Expr) -> Option<MemoryOrder> {
+    let syntax::ExprKind::Path(path) = &argument.kind else { return None };
+    let (last, outer) = path.segments.split_last()?;
+    let name = match last.name.text.strip_prefix("memory_order_") {
+        Some(order) => order,
+        None if outer.last()?.name.text == "memory_order" => last.name.text.as_str(),
+        None => return None,
+    };
+    Some(match name {
+        "relaxed" => MemoryOrder::Relaxed,
+        "acquire" | "consume" => MemoryOrder::Acquire,
+        "release" => MemoryOrder::Release,
+        "acq_rel" => MemoryOrder::AcquireRelease,
+        "seq_cst" => MemoryOrder::SequentiallyConsistent,
+        _ => return None,
+    })
+}
