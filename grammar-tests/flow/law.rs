@@ -17,7 +17,7 @@ fn kind(event: &Event) -> AccessKind {
     match event.kind {
         Kind::Read => AccessKind::Read,
         Kind::Write => AccessKind::Write,
-        Kind::Atomic { order, scope } => AccessKind::Atomic { order, scope },
+        Kind::Atomic { writes, order, scope } => AccessKind::Atomic { writes, order, scope },
     }
 }
 

@@ -91,7 +91,7 @@ impl<'k> Watch<'k> {
             let kind = match event.kind {
                 Kind::Read => AccessKind::Read,
                 Kind::Write => AccessKind::Write,
-                Kind::Atomic { order, scope } => AccessKind::Atomic { order, scope },
+                Kind::Atomic { writes, order, scope } => AccessKind::Atomic { writes, order, scope },
             };
             (kind, ByteRange { start: i128::from(event.offset.unwrap_or_default()), bytes: event.bytes })
         };
@@ -134,7 +134,7 @@ impl Sink for Watch<'_> {
             }
         }
         let step = self.clocks.step(who);
-        if let Kind::Atomic { order, scope } = event.kind {
+        if let Kind::Atomic { order, scope, .. } = event.kind {
             self.clocks.atomic(who, (array, offset), Touch::Update, order, scope);
         }
         for cell in cells {

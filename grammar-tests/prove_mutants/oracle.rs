@@ -258,7 +258,7 @@ fn do_conflict(kernel: &Kernel, met: &Met, one: &Event, other: &Event) -> bool {
         let kind = match event.kind {
             Kind::Read => AccessKind::Read,
             Kind::Write => AccessKind::Write,
-            Kind::Atomic { order, scope } => AccessKind::Atomic { order, scope },
+            Kind::Atomic { writes, order, scope } => AccessKind::Atomic { writes, order, scope },
         };
         (kind, ByteRange { start: i128::from(event.offset.unwrap_or_default()), bytes: event.bytes })
     };

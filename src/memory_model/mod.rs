@@ -33,8 +33,10 @@ pub enum AccessKind {
     Read,
     /// It writes them.
     Write,
-    /// It reads, changes and writes them in one step.
+    /// It reads or writes them in one step, or changes them.
     Atomic {
+        /// Whether it may change them: whether it is no load.
+        writes: bool,
         /// Memory order.
         order: MemoryOrder,
         /// Threads among which it is one step.
@@ -59,9 +61,13 @@ impl ByteRange {
 }
 
 impl AccessKind {
-    /// Whether it may change memory. An atomic counts as a write, whatever its operation.
+    /// Whether it may change memory. An atomic counts as a write, whatever its operation, unless it is a load.
     pub fn writes(self) -> bool {
-        self != AccessKind::Read
+        match self {
+            AccessKind::Read => false,
+            AccessKind::Write => true,
+            AccessKind::Atomic { writes, .. } => writes,
+        }
     }
 }
 
@@ -191,7 +197,7 @@ mod tests {
 
     #[test]
     fn atomics_exempt_each_other_at_equal_address_size_and_sufficient_scope() {
-        let atomic = |scope| AccessKind::Atomic { order: MemoryOrder::Relaxed, scope };
+        let atomic = |scope| AccessKind::Atomic { writes: true, order: MemoryOrder::Relaxed, scope };
         let at = |scope, start, bytes| (atomic(scope), ByteRange { start, bytes });
         let (block, device) = (SyncScope::Block, SyncScope::Grid);
         assert!(!conflict(at(device, 0, 4), at(device, 0, 4), Level::Grid));
@@ -200,6 +206,14 @@ mod tests {
         assert!(conflict(at(SyncScope::Cluster, 0, 4), at(device, 0, 4), Level::Grid));
         assert!(conflict(at(device, 0, 4), at(device, 0, 8), Level::Grid));
         assert!(conflict(at(device, 0, 4), at(device, 2, 4), Level::Grid));
-        assert!(conflict(at(device, 0, 4), (AccessKind::Read, ByteRange { start: 0, bytes: 4 }), Level::Grid));
+        let word = ByteRange { start: 0, bytes: 4 };
+        assert!(conflict(at(device, 0, 4), (AccessKind::Read, word), Level::Grid));
+        // A load changes nothing, however narrow it is.
+        let load = |scope| (AccessKind::Atomic { writes: false, order: MemoryOrder::Relaxed, scope }, word);
+        assert!(!conflict(load(block), (AccessKind::Read, word), Level::Grid));
+        assert!(!conflict(load(block), load(block), Level::Grid));
+        assert!(conflict(load(block), at(device, 0, 4), Level::Grid));
+        assert!(conflict(load(device), (AccessKind::Write, word), Level::Grid));
+        assert!(!conflict(load(device), at(device, 0, 4), Level::Grid));
     }
 }

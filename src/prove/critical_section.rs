@@ -341,7 +341,7 @@ impl Reach {
     fn of(protocol: &Protocol, takes: &[AccessId], release: Option<AccessId>, part: &[Node], level: Level) -> Reach {
         type Counts = fn(MemoryOrder, SyncScope, Level) -> bool;
         let by_access = |id: AccessId, counts: Counts| match protocol.accesses[id].kind {
-            AccessKind::Atomic { order, scope } => counts(order, scope, level),
+            AccessKind::Atomic { order, scope, .. } => counts(order, scope, level),
             AccessKind::Read | AccessKind::Write => false,
         };
         let fence = |node: &Node| match node {

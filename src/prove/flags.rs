@@ -38,7 +38,7 @@ use super::sums::Sizes;
 use super::{Assumption, Pair, Scope, Warps};
 use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, Space, UnaryOp, VarId};
-use crate::memory_model::{Level, both_atomic};
+use crate::memory_model::{AccessKind, Level, both_atomic};
 use crate::protocol::{AccessId, Guard, Lock, LoopId, Node, Origin, Protocol};
 
 /// Depth of conditions that are looked at.
@@ -312,7 +312,8 @@ impl<'p> Flags<'p> {
             .unsupported
             .iter()
             .all(|unsupported| unsupported.arrays.as_ref().is_some_and(|arrays| !arrays.contains(&array)));
-        let changes = || protocol.accesses.iter().filter(|(_, access)| access.array == array && access.kind.writes());
+        let all = || protocol.accesses.iter().filter(|(_, access)| access.array == array);
+        let changes = || all().filter(|(_, access)| access.kind.writes());
         let mut sets = changes().filter(|(_, access)| access.lock != Some(Lock::Look));
         let (Some((id, set)), None) = (sets.next(), sets.next()) else { return None };
         let is_flag = |access: &crate::protocol::Access| {
@@ -324,7 +325,7 @@ impl<'p> Flags<'p> {
             && matches!(set.lock, Some(Lock::Set | Lock::Take))
             && set.loops.is_empty()
             && protocol.arrays[array].space == Space::Global
-            && changes().all(|(_, access)| is_flag(access));
+            && all().all(|(_, access)| access.kind == AccessKind::Read || is_flag(access));
         is_alone.then_some(id)
     }
 }

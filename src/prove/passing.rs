@@ -80,7 +80,7 @@ impl<'p> Passing<'p> {
             return None;
         }
         let by_atomic = match atomic.kind {
-            AccessKind::Atomic { order, scope } => fences::publishes(order, scope, level),
+            AccessKind::Atomic { order, scope, .. } => fences::publishes(order, scope, level),
             AccessKind::Read | AccessKind::Write => false,
         };
         if by_atomic && (by_itself || self.are_separated(access.site, atomic.site)) {
@@ -114,7 +114,7 @@ impl<'p> Passing<'p> {
         let protocol = self.sizes.protocol;
         let (access, atomic) = (&protocol.accesses[id], &protocol.accesses[at.id]);
         let is_one_order = matches!(publication, Publication::EarlierFence(_));
-        if let AccessKind::Atomic { order, scope } = atomic.kind
+        if let AccessKind::Atomic { order, scope, .. } = atomic.kind
             && fences::receives(order, scope, Level::Grid)
             && !is_one_order
         {

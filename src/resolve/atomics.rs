@@ -4,8 +4,9 @@
 //! the builtin that functions stand for, too, with the order that the call names and the scope of the type; where nothing is
 //! named, they are sequentially consistent and for the system, as the library's are.
 //!
-//! Deliberately absent: the scope of one thread, which is a type that is not known; `compare_exchange_*`, `wait`, `notify_*`
-//! and operators, which stay calls that are not known; an order that is no constant.
+//! Deliberately absent: the scope of one thread, which is a type that is not known; `compare_exchange_*`, `wait` and
+//! `notify_*`, which stay calls that are not known; an order that is no constant; the value of `object = v`, `object += v`
+//! and `++object`.
 
 use super::context::{Resolver, expr};
 use super::copies::last_name;
@@ -96,6 +97,35 @@ impl<'u> Resolver<'u> {
             [order] => order_named(order)?,
             _ => return None,
         };
+        let operands = self.arguments(operands);
+        self.atomic_access((op, order, scope), object, refers, operands, name, span)
+    }
+
+    /// An operator of an atomic object with one operand: `object = value`, `object += value`; its value is what was there.
+    pub(super) fn atomic_operator(&mut self, op: AtomicOp, object: &Expr, operand: &Expr, span: Span) -> Option<Expr> {
+        let (refers, scope) = self.atomic_of(object.ty).filter(|_| object.ty != operand.ty)?;
+        let what = (op, MemoryOrder::SequentiallyConsistent, scope);
+        let operand = self.load(operand.clone());
+        self.atomic_access(what, object, refers, vec![operand], "operator", span)
+    }
+
+    /// What an atomic object holds, where a value of it is converted.
+    pub(super) fn atomic_load(&mut self, value: &Expr) -> Option<Expr> {
+        let (refers, scope) = self.atomic_of(value.ty)?;
+        let ExprKind::Load(object) = &value.kind else { return None };
+        let what = (AtomicOp::Load, MemoryOrder::SequentiallyConsistent, scope);
+        self.atomic_access(what, object, refers, Vec::new(), "operator", value.span)
+    }
+
+    fn atomic_access(
+        &mut self,
+        (op, order, scope): (AtomicOp, MemoryOrder, SyncScope),
+        object: &Expr,
+        refers: bool,
+        operands: Vec<Expr>,
+        name: &str,
+        span: Span,
+    ) -> Option<Expr> {
         let pointer = match refers {
             true => {
                 let address = self.member(object.clone(), "object", span);
@@ -108,7 +138,7 @@ impl<'u> Resolver<'u> {
         };
         let Type::Pointer { to, .. } = self.types[pointer.ty] else { return None };
         let mut all = vec![pointer];
-        all.extend(self.arguments(operands));
+        all.extend(operands);
         let mut builtin = Builtin::Atomic { op, order, scope };
         if let Some(problem) = self.atomic(&mut builtin, name, &mut all, span) {
             return Some(problem);

@@ -131,6 +131,9 @@ impl Resolver<'_> {
                 return expr(ExprKind::Construct(vec![lane]), to, span);
             }
             _ if self.is_unlike(value.ty, to) => {
+                if let Some(loaded) = self.atomic_load(&value) {
+                    return self.convert(loaded, to);
+                }
                 let (from, into) = (self.type_name(value.ty), self.type_name(to));
                 let mut result = self.unsupported_with(span, format!("conversion from {from} to {into}"), vec![value]);
                 result.ty = to;

@@ -3,6 +3,7 @@
 use super::context::{Resolver, expr};
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId, UnaryOp};
 use crate::builtins::Builtin;
+use crate::calculus::AtomicOp;
 use crate::source::{Language, Span};
 use crate::syntax;
 
@@ -110,6 +111,12 @@ impl<'u> Resolver<'u> {
 
     /// `++` and `--`.
     pub(super) fn step(&mut self, target: Expr, up: bool, postfix: bool, span: Span) -> Expr {
+        let atomic = if up { AtomicOp::Add } else { AtomicOp::Sub };
+        let one = expr(ExprKind::Int(1), self.common.int, span);
+        if let Some(old) = self.atomic_operator(atomic, &target, &one, span) {
+            // What it was is the value behind the object; what it is before it is not followed.
+            return if postfix { old } else { Expr { ty: self.common.void, ..old } };
+        }
         if self.may_be_overloaded(target.ty) {
             let name = if up { "operator++" } else { "operator--" };
             let mut args = vec![target.clone()];
@@ -266,6 +273,9 @@ impl<'u> Resolver<'u> {
         let value = self.expr(value);
         match op {
             None => {
+                if let Some(result) = self.atomic_operator(AtomicOp::Store, &target, &value, span) {
+                    return result;
+                }
                 if matches!(self.types[target.ty], Type::Record(_))
                     && let Some(result) = self.operator_call("operator=", vec![target.clone(), value.clone()], span)
                 {
@@ -290,6 +300,17 @@ impl<'u> Resolver<'u> {
 
     /// `a op= b`
     fn compound(&mut self, op: syntax::BinaryOp, target: Expr, value: Expr, span: Span) -> Expr {
+        let atomic = match op {
+            syntax::BinaryOp::Add => Some(AtomicOp::Add),
+            syntax::BinaryOp::Sub => Some(AtomicOp::Sub),
+            syntax::BinaryOp::BitAnd => Some(AtomicOp::And),
+            syntax::BinaryOp::BitOr => Some(AtomicOp::Or),
+            syntax::BinaryOp::BitXor => Some(AtomicOp::Xor),
+            _ => None,
+        };
+        if let Some(result) = atomic.and_then(|atomic| self.atomic_operator(atomic, &target, &value, span)) {
+            return Expr { ty: self.common.void, ..result };
+        }
         if self.may_be_overloaded(target.ty) {
             let name = format!("{}=", operator_name(op));
             if let Some(result) = self.operator_call(&name, vec![target.clone(), value.clone()], span) {

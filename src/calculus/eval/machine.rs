@@ -483,7 +483,7 @@ impl<S: Sink> Machine<'_, S> {
         thread: &mut ThreadState,
         place: Place,
     ) -> Value {
-        let kind = Kind::Atomic { order: shape.order, scope: shape.scope };
+        let kind = Kind::Atomic { writes: shape.op != AtomicOp::Load, order: shape.order, scope: shape.scope };
         let mut operands = [Value::UNKNOWN; 2];
         for (operand, &register) in operands.iter_mut().zip(&shape.operands) {
             *operand = self.consume(self.get(register), thread, place);

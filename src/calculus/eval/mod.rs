@@ -140,6 +140,8 @@ pub enum Kind {
     Write,
     /// It does both in one step.
     Atomic {
+        /// Whether it may change memory: whether it is no load.
+        writes: bool,
         /// Memory order.
         order: MemoryOrder,
         /// Threads among which it is one step.

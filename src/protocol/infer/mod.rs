@@ -80,7 +80,8 @@ fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
             touch(state, access, AccessKind::Write, *value, nodes);
         }
         Stmt::Atomic { var, access, op, operands, order, scope } => {
-            let offset = touch(state, access, AccessKind::Atomic { order: *order, scope: *scope }, None, nodes);
+            let kind = AccessKind::Atomic { writes: *op != AtomicOp::Load, order: *order, scope: *scope };
+            let offset = touch(state, access, kind, None, nodes);
             let lock = lock(state, *op, operands);
             if let Some(&Node::Access(id)) = nodes.last()
                 && state.out.accesses[id].site == access.site

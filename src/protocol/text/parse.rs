@@ -208,10 +208,11 @@ impl Reader<'_> {
             return self.access(AccessKind::Write).map(Some);
         }
         if p.take_word("atomic") {
+            let writes = !p.take_word("load");
             let order = p.entry(ORDERS, "a memory order")?;
             let scope = p.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
             let lock = LOCKS.iter().find(|(word, _)| p.take_word(word)).map(|&(_, lock)| lock);
-            let node = self.access(AccessKind::Atomic { order, scope })?;
+            let node = self.access(AccessKind::Atomic { writes, order, scope })?;
             if let Node::Access(id) = node {
                 self.out.accesses[id].lock = lock;
             }

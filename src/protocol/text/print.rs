@@ -165,9 +165,10 @@ impl Printer<'_> {
         let what = match access.kind {
             AccessKind::Read => "rd".to_owned(),
             AccessKind::Write => "wr".to_owned(),
-            AccessKind::Atomic { order, scope } => {
+            AccessKind::Atomic { writes, order, scope } => {
+                let load = if writes { "" } else { "load " };
                 let lock = access.lock.map_or(String::new(), |lock| format!(" {}", word(LOCKS, &lock)));
-                format!("atomic {} {}{lock}", word(ORDERS, &order), word(SCOPES, &scope))
+                format!("atomic {load}{} {}{lock}", word(ORDERS, &order), word(SCOPES, &scope))
             }
         };
         let site = self.text.site(access.site);

@@ -93,7 +93,7 @@ pub(super) fn access_kind(kind: Kind) -> AccessKind {
     match kind {
         Kind::Read => AccessKind::Read,
         Kind::Write => AccessKind::Write,
-        Kind::Atomic { order, scope } => AccessKind::Atomic { order, scope },
+        Kind::Atomic { writes, order, scope } => AccessKind::Atomic { writes, order, scope },
     }
 }
 

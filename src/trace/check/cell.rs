@@ -11,7 +11,7 @@ const WARP: u32 = 32;
 
 /// What an access does, in the words of the memory model.
 pub(super) fn access_kind(kind: Kind) -> AccessKind {
-    let atomic = |scope| AccessKind::Atomic { order: MemoryOrder::Relaxed, scope };
+    let atomic = |scope| AccessKind::Atomic { writes: true, order: MemoryOrder::Relaxed, scope };
     match kind {
         Kind::Read => AccessKind::Read,
         Kind::Write => AccessKind::Write,
