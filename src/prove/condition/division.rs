@@ -213,6 +213,8 @@ impl Builder<'_> {
             // The smaller divides the greater: the quotient is a power of two, or zero if the divisor is the greater.
             self.readings.insert(Reading::Powers);
             self.powers.push(quotient.clone());
+            let divides = vec![Literal::NonNegative(quotient.plus_constant(-1)?), Literal::Zero(remainder.clone())];
+            self.disjunction(vec![divides, vec![Literal::NonNegative(quotient.negated()?)]]);
         }
         self.bound_digits((q, r), x, m, non_negative);
         self.fact(m.plus_constant(-1)?.minus(&remainder)?);
