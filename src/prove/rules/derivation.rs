@@ -42,6 +42,8 @@ pub enum Reading {
     Nested,
     /// Quotients of powers of two.
     Powers,
+    /// Low bits changed by a mask that both threads need not share.
+    Swizzle,
     /// Bounds of whole numbers.
     Whole,
 }
@@ -55,6 +57,7 @@ impl fmt::Display for Reading {
             Reading::Loose => "LOOSE",
             Reading::Nested => "NESTED",
             Reading::Powers => "POWERS",
+            Reading::Swizzle => "SWIZZLE",
             Reading::Whole => "WHOLE",
         })
     }
