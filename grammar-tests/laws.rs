@@ -20,6 +20,7 @@ mod last_block;
 mod locks;
 mod proofs;
 mod refute;
+mod scales;
 mod source;
 mod tickets;
 mod trace;

@@ -122,7 +122,7 @@ impl Loops<'_> {
 }
 
 /// The kernel with every invariant as an assertion, and how many there are.
-fn asserted(mut kernel: Kernel) -> (Kernel, usize) {
+pub(super) fn asserted(mut kernel: Kernel) -> (Kernel, usize) {
     let mut body = std::mem::take(&mut kernel.body);
     let count = assert_all(&mut kernel, &mut body);
     kernel.body = body;

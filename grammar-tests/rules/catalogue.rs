@@ -17,6 +17,8 @@ pub(crate) struct Idiom {
     pub(crate) levels: &'static [Level],
     pub(crate) near_miss: Subject,
     pub(crate) near_miss_levels: &'static [Level],
+    /// The rule by which conditions are read that the idiom is for.
+    pub(crate) reading: Option<&'static str>,
 }
 
 fn levels(word: &str) -> &'static [Level] {
@@ -35,7 +37,11 @@ fn idiom(text: &'static str) -> Idiom {
     let (head, text) = text.split_once('\n').expect("a head and a kernel");
     let (kernel, near_miss) = text.split_once("\nnear miss: ").expect("a near miss");
     let (near_miss_level, near_miss) = near_miss.split_once('\n').expect("a level and a kernel");
-    let [name, level, dimensions] = head.split(" | ").collect::<Vec<_>>()[..] else { panic!("{head}") };
+    let (name, level, dimensions, reading) = match head.split(" | ").collect::<Vec<_>>()[..] {
+        [name, level, dimensions] => (name, level, dimensions, None),
+        [name, level, dimensions, reading] => (name, level, dimensions, Some(reading)),
+        _ => panic!("{head}"),
+    };
     Idiom {
         name,
         text: kernel,
@@ -44,6 +50,7 @@ fn idiom(text: &'static str) -> Idiom {
         levels: levels(level),
         near_miss: Subject::read(near_miss, dimensions.len()),
         near_miss_levels: levels(near_miss_level),
+        reading,
     }
 }
 
@@ -81,8 +88,28 @@ fn every_idiom_is_proved_and_checked() {
 
 #[test]
 fn every_near_miss_stays_open() {
+    let proved = |idiom: &Idiom| open(&idiom.near_miss, idiom.near_miss_levels).1.is_empty();
+    let proved: Vec<&str> = idioms().iter().filter(|idiom| proved(idiom)).map(|idiom| idiom.name).collect();
+    assert!(proved.is_empty(), "near misses were proved: {proved:#?}");
+}
+
+/// The rules that conditions are read by, as derivations name them.
+const READINGS: [&str; 5] = ["LAST-TURN", "LOOSE", "POWERS", "SWIZZLE", "WHOLE"];
+
+#[test]
+fn derivations_name_the_rules_that_conditions_were_read_by() {
+    let mut seen: Vec<&str> = Vec::new();
     for idiom in idioms() {
-        let (_, open) = open(&idiom.near_miss, idiom.near_miss_levels);
-        assert!(!open.is_empty(), "{}: the near miss was proved", idiom.name);
+        let Some(reading) = idiom.reading else { continue };
+        seen.push(reading);
+        let line = format!("READ  by {reading}\n");
+        for &level in idiom.levels {
+            let proofs = idiom.subject.pairs(level).into_iter().map(|pair| idiom.subject.prove(&pair).expect("proved"));
+            let named: Vec<bool> = proofs.map(|proof| proof.derivation.to_string().contains(&line)).collect();
+            assert!(named.iter().any(|named| *named), "{}: no derivation names {reading}", idiom.name);
+        }
     }
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen, READINGS);
 }

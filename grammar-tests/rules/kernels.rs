@@ -423,3 +423,34 @@ fn launch_bounds_bound_the_block() {
     refuses(&ring("[threads <= 257]", 256), 1);
     refuses(&ring("", 256), 1);
 }
+
+/// `n * n` of 32 bits may be 0 where it wraps, which says nothing about the product of 64 bits: 9 times two to the 32 is
+/// no power of two, and threads 0 and 1 meet.
+#[test]
+fn a_power_of_two_in_a_narrow_type_is_none_in_a_wide_one() {
+    let text = |test: &str| {
+        format!(
+            "kernel k(n: u32) {{
+  global param a: element 1
+  var x: u64
+  assume {test}
+  let x = convert<u64>(tid.x) * 4294967296
+  if x < convert<u64>(n) * convert<u64>(n) {{
+    write a[convert<i64>(x & convert<u64>(n) * convert<u64>(n) - 1); 1] @0
+  }}
+}}"
+        )
+    };
+    let wide = "(convert<u64>(n) * convert<u64>(n) & convert<u64>(n) * convert<u64>(n) - 1) == 0";
+    for (test, least) in [("(n * n & n * n - 1) == 0", 0), (wide, 1)] {
+        let subject = Subject::read(&text(test), 1);
+        let pair = &subject.pairs(Level::Block)[0];
+        let proof = subject.prove(pair).map(|proof| proof.assumptions);
+        let proves = |proof: &Vec<Assumption>| {
+            !proof
+                .iter()
+                .any(|one| matches!(one, Assumption::NoUnsignedWrap { expression, .. } if expression == "n * n"))
+        };
+        assert_eq!(usize::from(proof.as_ref().is_ok_and(proves)), least, "{test}: {proof:?}");
+    }
+}

@@ -4,6 +4,7 @@ mod adversary;
 mod catalogue;
 mod enumeration;
 mod kernels;
+mod runs;
 mod solvers;
 mod tampering;
 

@@ -6,13 +6,16 @@
 //! - **Power of two**: where it is only doubled and halved.
 //! - **Pair**: the sum, the difference and the linear relation of two variables stay; they differ; one is at most
 //!   the other.
+//! - **Scales**: of two variables of which one is multiplied and the other divided by a power of two, the product does
+//!   not shrink, as far as quotients are whole; the other is not zero in any turn, or can be divided once more; and the
+//!   loop ends where its test fails.
 //! - **The user's**: claims and candidates at the start of a body.
 //!
 //! Which of these hold is not known here. Variables that reads, atomics or unknown calls set get none, nor do those
 //! that no access, barrier or claim depends on.
 
 use super::{Plan, relevant};
-use crate::calculus::{Basis, BinaryOp, Expr, ExprId, Kernel, ScalarType, SiteId, Stmt, Test, VarId, Variable};
+use crate::calculus::{Basis, BinaryOp, Expr, ExprId, Exprs, Kernel, ScalarType, SiteId, Stmt, Test, VarId, Variable};
 use crate::protocol::{Origin, Protocol};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
@@ -35,20 +38,55 @@ struct Found<'k> {
     body: &'k [Stmt],
     /// Its own variable and its step, if it is counted.
     counted: Option<(VarId, ExprId)>,
+    /// How it scales its own variable, if it is counted and does.
+    scales: Option<(VarId, Scale)>,
     tests: Vec<ExprId>,
+    goes_on: GoesOn,
+}
+
+/// What lets a turn begin.
+#[derive(Clone, Copy)]
+enum GoesOn {
+    /// A variable, compared with a value.
+    Compared(BinaryOp, VarId, ExprId),
+    /// A condition.
+    Holds(ExprId),
+    /// The first turn begins in any case.
+    Anyway,
+}
+
+/// A variable is multiplied, or divided, by a power of two in every turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Scale {
+    grows: bool,
+    factor: i128,
+}
+
+impl Scale {
+    /// `by` times, divided by it, or shifted by it.
+    fn of(op: BinaryOp, by: i128) -> Option<Scale> {
+        let (grows, factor) = match op {
+            BinaryOp::Mul => (true, by),
+            BinaryOp::Div => (false, by),
+            BinaryOp::Shl | BinaryOp::Shr if (1..16).contains(&by) => (op == BinaryOp::Shl, 1 << by),
+            _ => return None,
+        };
+        (factor > 1 && factor & (factor - 1) == 0).then_some(Scale { grows, factor })
+    }
 }
 
 /// Plans for the loops of `kernel` that change variables in ways without a closed form, or that carry claims. Copies
 /// of variables are added to the kernel.
 pub(super) fn plans(kernel: &mut Kernel, protocol: &Protocol) -> Vec<Plan> {
-    let lost = lost(protocol, kernel);
+    let relevant: FxHashSet<VarId> = relevant::variables(kernel).into_iter().collect();
+    let lost = lost(protocol, kernel, &relevant);
     let body = std::mem::take(&mut kernel.body);
     let mut loops = Vec::new();
-    find_loops(&body, (None, 0), &mut loops);
+    find_loops(&kernel.exprs, &body, (None, 0), &mut loops);
     let mut plans = Vec::new();
     let mut total = 0;
     for found in &loops {
-        let plan = plan(kernel, found, &lost);
+        let plan = plan(kernel, found, &lost, &relevant);
         total += plan.candidates.len();
         if total <= MOST_OF_KERNEL && !plan.candidates.is_empty() {
             plans.push(plan);
@@ -59,9 +97,8 @@ pub(super) fn plans(kernel: &mut Kernel, protocol: &Protocol) -> Vec<Plan> {
 }
 
 /// The names of variables that matter and have no closed form in or after a loop, with the loop.
-fn lost(protocol: &Protocol, kernel: &Kernel) -> FxHashSet<(SiteId, String)> {
-    let relevant: FxHashSet<&str> =
-        relevant::variables(kernel).into_iter().map(|var| kernel.vars[var].name.as_str()).collect();
+fn lost(protocol: &Protocol, kernel: &Kernel, relevant: &FxHashSet<VarId>) -> FxHashSet<(SiteId, String)> {
+    let relevant: FxHashSet<&str> = relevant.iter().map(|&var| kernel.vars[var].name.as_str()).collect();
     let origins = protocol.opaques.iter().filter_map(|(_, opaque)| match &opaque.origin {
         Origin::Loop { site, name, .. } if relevant.contains(name.as_str()) => Some((*site, name.clone())),
         _ => None,
@@ -69,26 +106,34 @@ fn lost(protocol: &Protocol, kernel: &Kernel) -> FxHashSet<(SiteId, String)> {
     origins.collect()
 }
 
-fn find_loops<'k>(body: &'k [Stmt], (nest, depth): (Option<SiteId>, usize), found: &mut Vec<Found<'k>>) {
+fn find_loops<'k>(exprs: &Exprs, body: &'k [Stmt], (nest, depth): (Option<SiteId>, usize), found: &mut Vec<Found<'k>>) {
     if depth > MAX_NESTING {
         return;
     }
     for stmt in body {
         match stmt {
             Stmt::If { then, otherwise, .. } => {
-                find_loops(then, (nest, depth + 1), found);
-                find_loops(otherwise, (nest, depth + 1), found);
+                find_loops(exprs, then, (nest, depth + 1), found);
+                find_loops(exprs, otherwise, (nest, depth + 1), found);
             }
             Stmt::For(each) => {
                 let (site, nest) = (each.site, nest.unwrap_or(each.site));
                 let counted = Some((each.var, each.step.by));
-                found.push(Found { site, nest, body: &each.body, counted, tests: Vec::new() });
-                find_loops(&each.body, (Some(nest), depth + 1), found);
+                let by = exprs.as_int(each.step.by);
+                let scales = by.and_then(|by| Scale::of(each.step.op, by)).map(|scale| (each.var, scale));
+                let goes_on = GoesOn::Compared(each.cmp, each.var, each.bound);
+                found.push(Found { site, nest, body: &each.body, counted, scales, tests: Vec::new(), goes_on });
+                find_loops(exprs, &each.body, (Some(nest), depth + 1), found);
             }
-            Stmt::Loop { test: Test::Before(test) | Test::After(test), body, site } => {
+            Stmt::Loop { test, body, site } => {
                 let (site, nest) = (*site, nest.unwrap_or(*site));
-                found.push(Found { site, nest, body, counted: None, tests: vec![*test] });
-                find_loops(body, (Some(nest), depth + 1), found);
+                let goes_on = match test {
+                    Test::Before(test) => GoesOn::Holds(*test),
+                    Test::After(_) => GoesOn::Anyway,
+                };
+                let (Test::Before(test) | Test::After(test)) = test;
+                found.push(Found { site, nest, body, counted: None, scales: None, tests: vec![*test], goes_on });
+                find_loops(exprs, body, (Some(nest), depth + 1), found);
             }
             _ => {}
         }
@@ -141,13 +186,33 @@ impl Effects {
         }
     }
 
+    /// Variables that are set once in a turn, and scaled there. (Where they are set under a condition, no candidate is
+    /// shown.)
+    fn scaled<'e>(&'e self, exprs: &'e Exprs, found: &'e Found<'_>) -> impl Iterator<Item = (VarId, Scale)> + 'e {
+        let own = found.scales.filter(|(var, _)| !self.lets.iter().any(|(set, _)| set == var));
+        let moved = self.lets.iter().filter_map(|&(var, value)| {
+            let once = self.lets.iter().filter(|(set, _)| *set == var).count() == 1 && !self.unknown.contains(&var);
+            let Expr::Binary(op, a, by) = exprs[value] else { return None };
+            let scale = Scale::of(op, exprs.as_int(by)?)?;
+            (once && exprs[a] == Expr::Var(var)).then_some((var, scale))
+        });
+        own.into_iter().chain(moved)
+    }
+
     fn sets(&self, var: VarId) -> bool {
         self.unknown.contains(&var) || self.lets.iter().any(|(set, _)| *set == var)
     }
 }
 
-fn plan(kernel: &mut Kernel, found: &Found<'_>, lost: &FxHashSet<(SiteId, String)>) -> Plan {
-    let mut plan = Plan { site: found.site, nest: found.nest, candidates: Vec::new(), copies: Vec::new() };
+fn plan(
+    kernel: &mut Kernel,
+    found: &Found<'_>,
+    lost: &FxHashSet<(SiteId, String)>,
+    relevant: &FxHashSet<VarId>,
+) -> Plan {
+    let (candidates, copies) = (Vec::new(), Vec::new());
+    let mut plan = Plan { site: found.site, nest: found.nest, candidates, copies, of_turns: Vec::new(), test: None };
+    add_scales(kernel, found, relevant, &mut plan);
     if lost.iter().any(|(site, _)| *site == found.site) {
         add_families(kernel, found, lost, &mut plan);
     }
@@ -185,6 +250,35 @@ fn add_families(kernel: &mut Kernel, found: &Found<'_>, lost: &FxHashSet<(SiteId
         }
     }
     plan.candidates.truncate(MOST_OF_LOOP);
+}
+
+/// Of a variable that grows and one that shrinks by one factor: what is known of their product.
+fn add_scales(kernel: &mut Kernel, found: &Found<'_>, relevant: &FxHashSet<VarId>, plan: &mut Plan) {
+    let effects = Effects::of(found);
+    let scaled: Vec<(VarId, Scale)> = effects.scaled(&kernel.exprs, found).collect();
+    let scaled: Vec<(VarId, Scale)> = scaled
+        .into_iter()
+        .filter(|(var, _)| relevant.contains(var) && matches!(kernel.vars[*var].ty, ScalarType::Int { width: 32, .. }))
+        .take(MOST_IN_PAIRS)
+        .collect();
+    let is_pair = |one: &Scale, other: &Scale| one.grows != other.grows && one.factor == other.factor;
+    if !scaled.iter().any(|(_, one)| scaled.iter().any(|(_, other)| is_pair(one, other))) {
+        return;
+    }
+    plan.test = match found.goes_on {
+        GoesOn::Compared(op, var, bound) => {
+            let value = kernel.exprs.var(var, kernel.vars[var].ty);
+            Some(kernel.exprs.binary(op, value, bound))
+        }
+        GoesOn::Holds(test) => Some(test),
+        GoesOn::Anyway => None,
+    };
+    let mut maker = Maker { kernel, effects: &effects, plan };
+    for &(large, grows) in scaled.iter().filter(|(_, scale)| scale.grows) {
+        for &(small, _) in scaled.iter().filter(|(_, scale)| !scale.grows && scale.factor == grows.factor) {
+            maker.scales(large, small, grows.factor);
+        }
+    }
 }
 
 /// What stands at the start of a body: claims, and candidates that the user names, part by part.
@@ -350,6 +444,39 @@ impl Maker<'_> {
         }
     }
 
+    /// `large` is multiplied by what divides `small`. Rounded down, `large * (small + 1)` does not shrink; nor does the
+    /// product itself where nothing is lost in rounding, as of powers of two.
+    fn scales(&mut self, large: VarId, small: VarId, factor: i128) {
+        let wide = ScalarType::Int { width: 64, signed: true };
+        for (var, least) in [(small, 0), (large, 1)] {
+            let (ty, value) = (self.kernel.vars[var].ty, self.value(var));
+            let (one, least) = (self.kernel.exprs.int(1, ty), self.kernel.exprs.int(least, ty));
+            self.compare(BinaryOp::Ge, value, least);
+            self.power(var, value, one);
+        }
+        let now = [self.value(large), self.value(small)];
+        let before = [self.start(large), self.start(small)];
+        let [now, before] = [now, before].map(|values| values.map(|value| self.kernel.exprs.convert(wide, value)));
+        for more in [1, 0] {
+            let more = self.kernel.exprs.int(more, wide);
+            let mut product = |[large, small]: [ExprId; 2]| {
+                let small = self.kernel.exprs.binary(BinaryOp::Add, small, more);
+                self.kernel.exprs.binary(BinaryOp::Mul, large, small)
+            };
+            let (now, before) = (product(now), product(before));
+            self.compare(BinaryOp::Ge, now, before);
+        }
+        if self.plan.test.is_some() {
+            let (ty, value) = (self.kernel.vars[small].ty, self.value(small));
+            for least in [1, factor] {
+                let least = self.kernel.exprs.int(least, ty);
+                let cond = self.kernel.exprs.binary(BinaryOp::Ge, value, least);
+                self.add(cond);
+                self.plan.of_turns.push(cond);
+            }
+        }
+    }
+
     fn pair(&mut self, one: VarId, other: VarId, counted: Option<(VarId, ExprId)>) {
         let ty = self.kernel.vars[one].ty;
         if self.kernel.vars[other].ty != ty {
@@ -405,7 +532,9 @@ pub(super) fn drop_implied(kernel: &Kernel, plans: &mut [Plan]) {
         _ => None,
     };
     for plan in plans {
-        let bounds: Vec<_> = plan.candidates.iter().map(|&cond| bound(cond)).collect();
+        let of_turns = &plan.of_turns;
+        let anywhere = |cond: ExprId| (!of_turns.contains(&cond)).then_some(cond);
+        let bounds: Vec<_> = plan.candidates.iter().map(|&cond| anywhere(cond).and_then(bound)).collect();
         let implied = |index: usize| {
             let Some((value, lower, limit)) = bounds[index] else { return false };
             bounds.iter().enumerate().any(|(other, entry)| {

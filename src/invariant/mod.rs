@@ -38,6 +38,10 @@ struct Plan {
     candidates: Vec<ExprId>,
     /// Variables that hold what others had before the loop: the copy and the original.
     copies: Vec<(crate::calculus::VarId, crate::calculus::VarId)>,
+    /// Those of the candidates that are about turns alone: where the test of the loop lets one follow.
+    of_turns: Vec<ExprId>,
+    /// The test of the loop, if it matters: it holds where a turn begins, and has failed behind the loop.
+    test: Option<ExprId>,
 }
 
 /// A kernel with invariants.

@@ -143,7 +143,7 @@ impl Planter<'_> {
         }
         each.body = self.turn(plan, each.body, Some(moved));
         planted.push(Stmt::For(Box::new(each)));
-        self.facts(plan, planted);
+        self.end(plan, planted);
     }
 
     fn looped(&mut self, test: Test, body: Vec<Stmt>, site: SiteId, planted: &mut Vec<Stmt>) {
@@ -154,7 +154,15 @@ impl Planter<'_> {
         }
         let body = self.turn(plan, body, None);
         planted.push(Stmt::Loop { test, body, site });
-        self.facts(plan, planted);
+        self.end(plan, planted);
+    }
+
+    /// What holds behind a loop. It is left where its test fails: a `break` or `return` is part of the test.
+    fn end(&mut self, plan: usize, planted: &mut Vec<Stmt>) {
+        let plan = &self.plans[plan];
+        let kept = plan.candidates.iter().copied().filter(|cond| !plan.of_turns.contains(cond));
+        let failed = plan.test.map(|test| self.kernel.exprs.not(test));
+        planted.extend(kept.chain(failed).map(|cond| Stmt::Assume { cond, basis: Basis::Proved, span: None }));
     }
 
     /// What stands before a loop. `first` is the variable that the loop itself sets, and its first value.
@@ -193,6 +201,13 @@ impl Planter<'_> {
         let Purpose::Trial(trial) = &mut self.purpose else { return };
         let Some(number) = plan.checked_sub(trial.first) else { return };
         for (candidate, &cond) in plans[plan].candidates.iter().enumerate() {
+            let cond = match plans[plan].test.filter(|_| plans[plan].of_turns.contains(&cond)) {
+                Some(test) => {
+                    let no_turn = self.kernel.exprs.not(test);
+                    self.kernel.exprs.or(no_turn, cond)
+                }
+                None => cond,
+            };
             let cond = match change {
                 Some((var, value)) => {
                     let leaf = |leaf: &Expr| (*leaf == Expr::Var(var)).then_some(value);

@@ -24,7 +24,7 @@
 //! # Barriers
 //! - A block sync is met when all threads of the block that have not ended wait at the same site. If some
 //!   wait elsewhere, that is a [`Divergence`]: all are let go, and what follows is inexact. If some have
-//!   ended, it is reported and the others go on.
+//!   ended, it is reported and the others go on; if it counts arrivals, what follows is inexact.
 //! - A warp is 32 threads of consecutive linear index. A warp sync likewise; threads that have ended count
 //!   as arrived. A cluster sync works as one of the block. A grid sync waits for all blocks that are run.
 //! - A sync that is for some threads of its scope, or for groups of them, is met when those have arrived that have not

@@ -259,7 +259,11 @@ impl Block {
                     self.release_block(machine, SyncMemory::BOTH);
                 }
                 None if shape.scope >= SyncScope::Grid => return Outcome::AtGrid(sync),
-                None => self.release_block(machine, shape.memory),
+                None => {
+                    // A barrier that counts arrivals waits for those that have ended, too: nobody certainly passes it.
+                    self.doubt |= ended.is_some() && shape.among.counts_arrivals(shape.scope);
+                    self.release_block(machine, shape.memory);
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Blocks, Contents, History, Kind, Program, Run, Setup, run};
 use crate::calculus::arithmetic::Trap;
-use crate::calculus::{Geometry, text};
+use crate::calculus::{Among, Geometry, SyncScope, text};
 
 fn execute(source: &str, block: [u32; 3], grid: [u32; 3], params: &[i128], contents: Contents) -> (Run, History) {
     let kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));
@@ -157,6 +157,34 @@ fn divergence_tells_ended_from_waiting_and_returned_from_fallen_off() {
     assert_eq!(at(elsewhere), [(0, Some(1), false, [0, 2])]);
     let same_for_all = "kernel k(n: i32) { if n < 2 { sync block shared global @0 } }";
     assert_eq!(unknown(same_for_all, 4, &[1]).0.divergences, []);
+}
+
+/// Behind a barrier that counts arrivals nobody certainly is, once a thread has ended; behind `__syncthreads` those are
+/// that have not.
+#[test]
+fn a_thread_that_has_returned_holds_up_a_barrier_that_counts() {
+    let source = |among: &str, guard: &str| {
+        format!(
+            "kernel k() {{
+      var r: bool returned r
+      shared s: element 4
+      let r = {guard}
+      if !r {{ sync block shared global {among}@0  write s[convert<i64>(tid.x) * 4; 4] @1 }} }}"
+        )
+    };
+    let behind = |among: &str, guard: &str| {
+        let (run, history) = unknown(&source(among, guard), 3, &[]);
+        let ends: Vec<_> = run.divergences.iter().map(|seen| (seen.sync.index(), seen.other, seen.returned)).collect();
+        (ends, run.inexact, summary(&history))
+    };
+    let all = "1:0@0 1:1@4 1:2@8";
+    for among in ["", "counted "] {
+        assert_eq!(behind(among, "tid.x > 2u32"), (vec![], false, all.to_owned()), "{among}");
+    }
+    assert_eq!(behind("", "tid.x == 1u32"), (vec![(0, None, true)], false, "1:0@0 1:2@8".to_owned()));
+    assert_eq!(behind("counted ", "tid.x == 1u32"), (vec![(0, None, true)], true, "1:0@0? 1:2@8?".to_owned()));
+    // The two dialects' barriers of all threads are told apart by whoever asks; one that counts is the same in both.
+    assert!(Among::Counted.counts_arrivals(SyncScope::Block) && !Among::All.counts_arrivals(SyncScope::Block));
 }
 
 #[test]

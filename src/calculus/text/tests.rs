@@ -16,7 +16,7 @@ const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32) 
   unsupported "own copy" touches y alone
   unsupported "inline assembly" touches y, s#2
   unsupported "call through a pointer"
-  sites 12
+  sites 17
   let i = convert<i32>(bid.x * bdim.x + tid.x)
   let i#2 = -3
   let `min` = !(i < n) && (p.width & 3) != 0
@@ -42,6 +42,11 @@ const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32) 
   havoc i uninitialized
   assume n > 0
   assert i - 1 - (i - (1 - n)) == ~i @10
+  sync block shared global counted @11
+  sync block shared global library counted @12
+  sync block shared global named i < n @13
+  sync warp shared global tiles 8 @14
+  sync warp shared global step 32 @15
 }
 "#;
 

@@ -112,3 +112,17 @@ fn errors_say_where() {
     let deep = format!("protocol k() {{ {}", "if true { ".repeat(100_000));
     assert!(parse(&deep).map(|_| ()).expect_err("deep").message.contains("nested more than"));
 }
+
+#[test]
+fn barriers_say_for_whom_they_are() {
+    let text = round_trip(
+        "kernel k(n: u32) { shared s: element 4
+           sync block shared global counted @0
+           sync block shared global named tid.x < n @1
+           sync warp shared global tiles 8 @2
+           sync warp shared global step 32 @3 }",
+    );
+    for sync in ["shared global counted @0", "named tid.x < n @1", "tiles 8 @2", "step 32 @3"] {
+        assert!(text.contains(sync), "{sync}: {text}");
+    }
+}

@@ -3,6 +3,7 @@
 //! With `p` a power of two: `x & (p-1) = x % p`; `x & ~(p-1) = p*(x/p)`; `x & p = p*((x/p) % 2)`; a contiguous
 //! constant mask selects one digit; `a | b = a + b` if a power of two divides every coefficient of `a` and
 //! `0 <= b` stays below it. Masks below `p` hold for values that wrapped, since `p` divides two to the width.
+//! *SWIZZLE.* Masks of a thread's own: see [`Builder::swizzle`].
 //! *Proof.* Binary digits; no carries where the digit ranges are disjoint.
 //! *Trap.* `x & (n-1)` with `n` not known to be a power of two is not `x % n`.
 
@@ -10,8 +11,12 @@ use super::builder::{Builder, EnvId, Key};
 use super::division::Rounding;
 use super::sampling::Source;
 use crate::calculus::{Expr, ExprId, UnaryOp};
+use crate::prove::rules::derivation::Reading;
 use crate::prove::rules::poly::{Poly, XORS};
 use crate::prove::rules::state::Xor;
+
+/// Masks that are looked at have no bit from here on.
+const MOST_SWIZZLED: i128 = 1 << 16;
 
 impl Builder<'_> {
     pub(super) fn bit_and(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
@@ -126,6 +131,13 @@ impl Builder<'_> {
 
     pub(super) fn bit_xor(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
         let (a, b) = self.both(a, b, env, Self::value)?;
+        if a.is_private() && b.is_private() {
+            for (value, mask) in [(&a, &b), (&b, &a)] {
+                if let Some(swizzled) = self.swizzle(expr, value, mask, env) {
+                    return Some(swizzled);
+                }
+            }
+        }
         let (argument, mask) = if b.is_private() { (b, a) } else { (a, b) };
         if mask.is_private() || !argument.is_private() {
             return self.unknown(expr, env);
@@ -144,5 +156,39 @@ impl Builder<'_> {
         }
         self.state.xors.push(Xor { value: Poly::atom(atom), argument, mask });
         Some(Poly::atom(atom))
+    }
+
+    /// SWIZZLE: `x ^ b` where the bits of `b` are low ones.
+    ///
+    /// *Premises.* SIGN proves `b >= 0` and `p - 1 - b >= 0` for a power of two `p`; `x = p*q + r` with `0 <= r < p`, rounded
+    /// down. *Gives.* `x ^ b = p*q + z` with `z = r ^ b` and `0 <= z < p`. *Proof.* Binary digits, of negative numbers too:
+    /// `b` has none from `p` on, and neither has `r`. *Use.* `row*32 + column ^ row`: where two threads agree about the row,
+    /// XOR says that they agree about the column.
+    /// *Trap.* The mask of each thread is its own: nothing follows from equal `z` before the masks are equal. And `p` is
+    /// above the mask: `4*w + (l ^ 4)` is beside the four places of `w`.
+    fn swizzle(&mut self, expr: ExprId, x: &Poly, b: &Poly, env: EnvId) -> Option<Poly> {
+        let greatest = self.interval(b).1.filter(|greatest| (1..MOST_SWIZZLED).contains(greatest))?;
+        let power = Poly::constant(i64::from(u32::try_from(greatest + 1).ok()?.next_power_of_two()));
+        if !self.shows(b) || !self.shows_positive(&power.minus(b)?) {
+            return None;
+        }
+        let (quotient, rest) = self.divide(expr.into(), env, x, &power, Rounding::Down, 0)?;
+        let (quotient, mask) = (self.settled(&quotient)?, self.settled(b)?);
+        let known = self.state.xors.iter().find(|xor| xor.argument == rest && xor.mask == mask);
+        let value = match known {
+            Some(xor) => xor.value.clone(),
+            None => {
+                let side = self.environments[env].side;
+                let atom = self.atom(XORS, Key::Value(expr), side, "xor", Source::Xor(rest.clone(), mask.clone()))?;
+                self.set_non_negative(atom);
+                self.bound(atom, Some(0), power.as_constant().map(|power| i128::from(power) - 1));
+                let value = Poly::atom(atom);
+                self.fact(power.minus(&value)?.plus_constant(-1)?);
+                self.readings.insert(Reading::Swizzle);
+                self.state.xors.push(Xor { value: value.clone(), argument: rest, mask });
+                value
+            }
+        };
+        power.times(&quotient)?.plus(&value)
     }
 }

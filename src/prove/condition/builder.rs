@@ -7,11 +7,13 @@
 use super::last_turn::LastTurn;
 use super::oracle::Oracle;
 use super::sampling::Source;
+use super::whole::in_whole_numbers;
 use super::words::words;
 use crate::calculus::{Axis, BinaryOp, ExprId, GeometryVar, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{LoopId, OpaqueId, Protocol};
-use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly, Side};
+use crate::prove::rules::derivation::Reading;
+use crate::prove::rules::poly::{Atom, IDS, Poly, Side};
 use crate::prove::rules::state::{Alternative, Literal, State, bounded_below};
 use crate::prove::{Assumption, Scope};
 use rustc_hash::FxHashMap;
@@ -99,6 +101,8 @@ pub(super) struct Builder<'a> {
     pub(super) definitions: BTreeMap<Named, [Option<Poly>; 2]>,
     pub(super) digits: Vec<Digits>,
     pub(super) records: Vec<Record>,
+    /// Rules that said something about this condition.
+    pub(super) readings: BTreeSet<Reading>,
     /// Values that are powers of two, or zero.
     pub(super) powers: Vec<Poly>,
     pub(super) sources: Vec<(Atom, Source)>,
@@ -140,6 +144,7 @@ impl<'a> Builder<'a> {
             definitions: BTreeMap::new(),
             digits: Vec::new(),
             records: Vec::new(),
+            readings: BTreeSet::new(),
             powers: Vec::new(),
             sources: Vec::new(),
             bounds: FxHashMap::default(),
@@ -209,6 +214,7 @@ impl<'a> Builder<'a> {
             let whole = in_whole_numbers(&fact);
             self.state.facts.push(fact);
             if let Some(whole) = whole.filter(|whole| !self.state.facts.contains(whole)) {
+                self.readings.insert(Reading::Whole);
                 self.state.facts.push(whole);
             }
         }
@@ -461,22 +467,6 @@ impl<'a> Builder<'a> {
         }
         Some(())
     }
-}
-
-/// WHOLE: what a fact says of whole numbers beyond what it says of fractions.
-///
-/// *Premises.* `c*u + v >= 0` for constants `c >= 2` and `v` that `c` does not divide. *Conclusion.*
-/// `u + floor(v/c) >= 0`. *Proof.* `u >= -v/c`, and `u` is whole. *Use.* `16*k < 32` in a loop of steps of 16:
-/// `k <= 1`, so that `16*k + threadIdx.y` stays below 32 for `threadIdx.y < 16`. *Trap.* Rounding up: of `16*k <= 32`
-/// follows `k <= 2` only.
-fn in_whole_numbers(fact: &Poly) -> Option<Poly> {
-    let constant = fact.coefficient(Monomial::ONE);
-    let multiple = fact.plus_constant(constant.checked_neg()?)?;
-    let content = multiple.content();
-    if content < 2 || constant % content == 0 {
-        return None;
-    }
-    multiple.divide_exactly(&Poly::constant(content))?.plus_constant(constant.div_euclid(content))
 }
 
 /// Bounds against wrapping only; no proof about indices uses them.

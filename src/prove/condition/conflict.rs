@@ -156,7 +156,9 @@ fn drop_unused_pieces(builder: &mut Builder) {
     let mentioned = |atom: Atom| state.disjunctions.iter().filter(|each| mentions(each, atom)).count();
     let elsewhere = |atom: Atom| {
         let equations = state.equations.iter().chain(&state.facts);
-        equations.chain(state.xors.iter().flat_map(|xor| [&xor.value, &xor.argument])).any(|poly| poly.mentions(atom))
+        equations
+            .chain(state.xors.iter().flat_map(|xor| [&xor.value, &xor.argument, &xor.mask]))
+            .any(|poly| poly.mentions(atom))
     };
     let useless = |disjunction: &Vec<Alternative>| {
         let mut pieces = disjunction.iter().flatten().flat_map(|literal| literal.poly().atoms());

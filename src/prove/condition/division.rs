@@ -12,6 +12,7 @@
 use super::builder::{Builder, Digits, EnvId, Key, Named, Record};
 use super::sampling::Source;
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType};
+use crate::prove::rules::derivation::Reading;
 use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly};
 use crate::prove::rules::split;
 use crate::prove::rules::state::Literal;
@@ -88,6 +89,7 @@ impl Builder<'_> {
         let m = self.value(a, env)?;
         self.is_divisor(a, &m, env)?;
         let high = self.settled(&high)?;
+        self.readings.insert(Reading::Nested);
         Some(self.divide_somehow(expr, env, &high, &m)?.0)
     }
 
@@ -209,7 +211,10 @@ impl Builder<'_> {
         let (quotient, remainder) = (Poly::atom(q), Poly::atom(r));
         if self.is_power(x) && self.is_power(m) {
             // The smaller divides the greater: the quotient is a power of two, or zero if the divisor is the greater.
+            self.readings.insert(Reading::Powers);
             self.powers.push(quotient.clone());
+            let divides = vec![Literal::NonNegative(quotient.plus_constant(-1)?), Literal::Zero(remainder.clone())];
+            self.disjunction(vec![divides, vec![Literal::NonNegative(quotient.negated()?)]]);
         }
         self.bound_digits((q, r), x, m, non_negative);
         self.fact(m.plus_constant(-1)?.minus(&remainder)?);
@@ -256,6 +261,7 @@ impl Builder<'_> {
         let dividend = if sign > 0 { sum.clone() } else { m.minus(&sum)?.plus_constant(-1)? };
         let side = self.environments[env].side;
         let carry = self.atom(0, Key::Quotient(of), side, "carry", Source::Quotient(dividend, m.clone()))?;
+        self.readings.insert(Reading::Carry);
         self.set_non_negative(carry);
         self.bound(carry, Some(0), Some(1));
         self.fact(Poly::constant(1).minus(&Poly::atom(carry))?);
@@ -299,6 +305,7 @@ impl Builder<'_> {
         self.bound_digits((q, r), x, m, true);
         let quotient = Poly::atom(q);
         self.fact(quotient.plus_constant(-1)?);
+        self.readings.insert(Reading::Powers);
         self.powers.push(quotient.clone());
         self.digits.push(((x.clone(), m.clone(), true), (quotient.clone(), Poly::ZERO)));
         self.define(of, env, x, m, (&quotient, &Poly::ZERO))?;
@@ -429,8 +436,9 @@ impl Builder<'_> {
         if m.is_private() || m.as_constant().is_some() {
             return None;
         }
+        self.readings.insert(Reading::Loose);
         let (multiple, rest) = pull_out(x, m)?;
-        if !multiple.is_zero() && !rest.is_zero() && self.shows(x) && self.shows(&rest) {
+        if !multiple.is_zero() && !rest.is_zero() && self.shows_of_digits(x) && self.shows(&rest) {
             // `x` and `rest` leave the same remainder by `|m|`, and neither is negative.
             if self.is_remainder(&rest, m) {
                 return Some((multiple, rest));
@@ -451,6 +459,8 @@ impl Builder<'_> {
             let negated = m.negated()?.plus_constant(-1)?;
             let negative = vec![at_least(Some(negated.clone()))?, at_least(negated.minus(&r))?, at_least(q.negated())?];
             self.early_disjunction(vec![positive, negative]);
+            // Read in its digits, it is no more negative than before.
+            self.fact(m.times(&q)?.plus(&r)?);
         }
         let value = m.times(&q)?.plus(&r)?;
         if let Some(atom) = x.as_atom().filter(|&atom| self.state.named.contains(atom) && atom.is_private()) {
@@ -460,6 +470,18 @@ impl Builder<'_> {
             self.canonical.push((x.clone(), value));
         }
         Some((q, r))
+    }
+
+    /// Whether `x >= 0` is shown, or would be if a value in it were not read in its digits.
+    fn shows_of_digits(&mut self, x: &Poly) -> bool {
+        let undigested = |(whole, digits): &(Poly, Poly)| {
+            let (whole, digits) = (self.normal(whole)?, self.normal(digits)?);
+            let plain = x.minus(&digits)?.plus(&whole)?;
+            let shares = |poly: &Poly| digits.atoms().iter().any(|&atom| atom.is_private() && poly.mentions(atom));
+            (shares(x) && !shares(&plain)).then_some(plain)
+        };
+        let plain: Vec<Poly> = self.canonical.iter().filter_map(undigested).collect();
+        self.shows(x) || plain.iter().any(|plain| self.shows(plain))
     }
 
     /// Whether `rest` is what a division by `m` left.

@@ -8,6 +8,7 @@
 use super::builder::{Builder, EnvId, Key};
 use super::sampling::Source;
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, UnaryOp};
+use crate::prove::rules::derivation::Reading;
 use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side, UNKNOWN};
 use crate::prove::rules::state::{Alternative, Literal};
 
@@ -377,6 +378,7 @@ impl Builder<'_> {
             };
             let facts: Vec<Poly> = self.state.facts.iter().filter(bounded).cloned().collect();
             for fact in facts {
+                self.readings.insert(Reading::Beyond);
                 for value in &values {
                     let value = self.normal(value)?;
                     self.fact(fact.substitute(piece, &value)?);

@@ -17,6 +17,7 @@ use super::truth::{Polarity, all_of, any_of, anything};
 use crate::calculus::{BinaryOp, Expr, ExprId, HavocReason, VarId};
 use crate::protocol::{LoopId, Origin, Role};
 use crate::prove::Assumption;
+use crate::prove::rules::derivation::Reading;
 use crate::prove::rules::poly::{LOOPS, Monomial, PIECES, Poly};
 use crate::prove::rules::state::{Alternative, Literal};
 
@@ -67,6 +68,7 @@ impl Builder<'_> {
         let some = all_of(self.truth(at_the_end, turn.last, polarity), &entered);
         let mut alternatives = any_of(none, some);
         alternatives.retain(|alternative| !self.is_impossible(alternative));
+        self.readings.insert(Reading::LastTurn);
         Some(without_special_cases(alternatives))
     }
 

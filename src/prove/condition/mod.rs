@@ -10,7 +10,7 @@
 //!   unknown values (2.7).
 //! - [`oracle`]: the questions of sign that this asks, so that the checker can build the same without search.
 //! - [`claim`]: a claim that fails in one thread, or in two; [`spot`]: which facts may be used where.
-//! - [`warps`]: threads of one warp, or of two.
+//! - [`warps`]: threads of one warp, or of two. [`whole`]: bounds of whole numbers.
 //! - [`sampling`]: concrete points. [`points`]: conditions against the meaning of the protocol. [`pairs`]: which pairs there are. [`meeting`]: syncs that were passed.
 //!
 //! Deliberately absent: any search beyond SIGN's, kernels, solvers.
@@ -33,10 +33,12 @@ mod truth;
 mod uniform;
 mod variables;
 mod warps;
+mod whole;
 mod words;
 mod wrapping;
 
 use super::flags::Cells;
+use super::rules::derivation::Reading;
 use super::rules::poly::{Atom, Poly};
 use super::rules::sign::Certificate;
 use super::rules::state::{Alternative, Literal, State};
@@ -44,7 +46,7 @@ use super::{Assumption, Open, Pair, Scope};
 use crate::calculus::ExprId;
 use crate::protocol::Protocol;
 use oracle::Oracle;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 pub use claim::{Place, failures, replay_failures};
@@ -70,6 +72,8 @@ pub struct Condition {
     pub rulings: Vec<Option<Certificate>>,
     /// Names of atoms, for reading.
     pub names: BTreeMap<Atom, String>,
+    /// Rules by which it was read.
+    pub readings: BTreeSet<Reading>,
 }
 
 impl Condition {
@@ -79,6 +83,7 @@ impl Condition {
             state: builder.state,
             assumptions: builder.assumptions.into_iter().collect(),
             names: builder.names,
+            readings: builder.readings,
         })
     }
 }

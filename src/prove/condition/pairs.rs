@@ -148,3 +148,100 @@ fn is_private(role: Role) -> bool {
         Role::Iteration(_) | Role::Geometric(_) | Role::Toggle(_) | Role::Opaque(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::pairs;
+    use crate::calculus::{intervals, text};
+    use crate::memory_model::Level;
+    use crate::protocol::infer::infer;
+
+    /// Whether an access where `one` holds is paired with an access where `other` does.
+    fn are_paired(one: &str, other: &str, level: Level) -> bool {
+        let kernel = format!(
+            "kernel k(n: i32, m: u32, f: opaque4, g: opaque4) {{
+  global param a: element 4
+  var i: i32
+  var unknown: i32
+  havoc unknown call \"f\"
+  for i = 0 while i < 3 step + 1 @2 {{
+    if {one} {{ write a[0; 4] @0 }}
+    if {other} {{ write a[0; 4] @1 }}
+  }}
+}}"
+        );
+        let kernel = text::parse(&kernel).unwrap_or_else(|error| panic!("{error}\n{kernel}"));
+        let protocol = infer(&kernel);
+        let intervals = intervals::analyze(&kernel, &|_| false);
+        let sites = |pair: &super::Pair| [pair.first, pair.second].map(|id| protocol.accesses[id].site.index());
+        let pairs = pairs(&protocol, &intervals, level);
+        assert!(pairs.iter().any(|pair| sites(pair) == [0, 0]) && pairs.iter().any(|pair| sites(pair) == [1, 1]));
+        pairs.iter().any(|pair| sites(pair) == [0, 1])
+    }
+
+    /// Whether they are at level block, and at level grid; the same in both orders.
+    fn pairs_of(one: &str, other: &str) -> [bool; 2] {
+        [Level::Block, Level::Grid].map(|level| {
+            let paired = are_paired(one, other, level);
+            assert_eq!(are_paired(other, one, level), paired, "{one} and {other}");
+            paired
+        })
+    }
+
+    #[test]
+    fn what_all_threads_have_in_common_excludes() {
+        for (one, other) in [
+            ("n < 3", "!(n < 3)"),
+            ("n < 3", "n >= 3"),
+            ("n == 3", "n != 3"),
+            ("m <= bdim.x", "m > bdim.x"),
+            ("gdim.y == 1", "gdim.y != 1"),
+            ("f < g", "!(f < g)"),
+        ] {
+            assert_eq!(pairs_of(one, other), [false, false], "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn threads_of_two_blocks_do_not_share_their_block() {
+        for (one, other) in [
+            ("bid.x == 0", "bid.x != 0"),
+            ("bid.x < gdim.x - 1", "!(bid.x < gdim.x - 1)"),
+            ("convert<i32>(bid.y) < n", "convert<i32>(bid.y) >= n"),
+            ("n < convert<i32>(bid.x + 1)", "n >= convert<i32>(bid.x + 1)"),
+        ] {
+            assert_eq!(pairs_of(one, other), [false, true], "{one} and {other}");
+        }
+    }
+
+    /// Neither in one block nor across blocks do two threads agree about these.
+    #[test]
+    fn what_threads_have_of_their_own_excludes_nothing() {
+        for (one, other) in [
+            ("tid.x == 0", "tid.x != 0"),
+            ("tid.z < m", "!(tid.z < m)"),
+            ("bid.x * bdim.x + tid.x < m", "bid.x * bdim.x + tid.x >= m"),
+            ("i < n", "i >= n"),
+            ("unknown < n", "unknown >= n"),
+            ("h(tid.x):i32 < n", "h(tid.x):i32 >= n"),
+        ] {
+            assert_eq!(pairs_of(one, other), [true, true], "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn what_may_hold_at_once_excludes_nothing() {
+        for (one, other) in [
+            ("n < 3", "n <= 3"),
+            ("n <= 3", "n >= 3"),
+            ("n < 3", "m >= 3"),
+            ("n < 3", "n >= 2"),
+            ("n != 3", "n < 3"),
+            ("n < 3", "!(m < 3)"),
+            ("n < 3 || m < 3", "n >= 3"),
+            ("convert<u32>(n) < 3", "n >= 3"),
+        ] {
+            assert_eq!(pairs_of(one, other), [true, true], "{one} and {other}");
+        }
+    }
+}

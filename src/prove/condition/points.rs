@@ -146,6 +146,8 @@ impl Case {
         let no_wrap = builder.assumptions.iter().any(|each| matches!(each, Assumption::NoUnsignedWrap { .. }));
         let sound = |expr: ExprId| !(no_wrap && wraps(builder, &valuation, expr));
         let holds = conditions.iter().all(|&cond| is_true(valuation.value(cond)) == Some(true) && sound(cond));
+        // A thread that divides by zero on the way to the address is not one that gets there.
+        let holds = holds && valuation.value(access.offset) != Value::Trapped;
         (holds && sound(access.offset)).then_some(valuation)
     }
 

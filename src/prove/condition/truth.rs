@@ -190,13 +190,20 @@ impl Builder<'_> {
     }
 
     /// Recognises `p & (p - 1) == 0`.
+    ///
+    /// *Trap.* What is left of a number modulo two to the width may be a power of two, or 0, though the number is none:
+    /// `p` is one as a value of its own type, and its product in a wider one need not be.
     fn note_power(&mut self, a: ExprId, b: ExprId, env: EnvId) -> Option<()> {
         if self.protocol.exprs.as_int(b) != Some(0) {
             return None;
         }
         let Expr::Binary(BinaryOp::BitAnd, left, right) = self.protocol.exprs[a] else { return None };
-        let (left, right) = (self.residue(left, env)?, self.residue(right, env)?);
-        let power = if left.minus(&right)?.as_constant() == Some(1) { left } else { right };
+        let (one, other) = (self.residue(left, env)?, self.residue(right, env)?);
+        let power = if one.minus(&other)?.as_constant() == Some(1) { left } else { right };
+        let (residue, power) = (self.residue(power, env)?, self.value(power, env)?);
+        if residue != power {
+            return None;
+        }
         let other = [self.residue_of(a, 0, env)?, self.residue_of(a, 1, env)?];
         let one_apart = other.iter().any(|value| power.minus(value).is_some_and(|gap| gap.as_constant() == Some(1)));
         if !one_apart {

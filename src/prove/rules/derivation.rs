@@ -2,7 +2,7 @@
 
 use super::poly::{Atom, Poly};
 use super::sign::Certificate;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A proof: one refutation for a pair of accesses, one for each guard that is not plainly uniform for a sync.
@@ -22,6 +22,45 @@ pub struct Refutation {
     pub root: Branch,
     /// Names of atoms, for reading.
     pub names: BTreeMap<Atom, String>,
+    /// Rules by which the condition was read.
+    pub readings: BTreeSet<Reading>,
+}
+
+/// A rule by which a condition says more than the expressions that it was made of: the proof starts from what they gave,
+/// and the checker applies them again. Their statements stand where they are applied, in [`crate::prove::condition`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reading {
+    /// What lies below the smaller of two values.
+    Beyond,
+    /// Digits of a neighbour.
+    Carry,
+    /// What a flag is worth after a loop.
+    LastTurn,
+    /// Divisors of either sign.
+    Loose,
+    /// A quotient of a quotient.
+    Nested,
+    /// Quotients of powers of two.
+    Powers,
+    /// Low bits changed by a mask that both threads need not share.
+    Swizzle,
+    /// Bounds of whole numbers.
+    Whole,
+}
+
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reading::Beyond => "BEYOND",
+            Reading::Carry => "CARRY",
+            Reading::LastTurn => "LAST-TURN",
+            Reading::Loose => "LOOSE",
+            Reading::Nested => "NESTED",
+            Reading::Powers => "POWERS",
+            Reading::Swizzle => "SWIZZLE",
+            Reading::Whole => "WHOLE",
+        })
+    }
 }
 
 /// Steps and what ended them.
@@ -258,6 +297,7 @@ impl Refutation {
 
 impl fmt::Display for Refutation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.readings.iter().try_for_each(|reading| writeln!(f, "READ  by {reading}"))?;
         self.write_branch(f, &self.root, 0)
     }
 }

@@ -190,7 +190,7 @@ fn proof_of(
         };
         assumptions.extend(condition.assumptions.iter().cloned());
         let (rulings, names) = (condition.rulings.clone(), condition.names.clone());
-        derivation.refutations.push(Refutation { rulings, root, names });
+        derivation.refutations.push(Refutation { rulings, root, names, readings: condition.readings.clone() });
     }
     assumptions.sort();
     assumptions.dedup();

@@ -28,8 +28,15 @@ pub fn opposed(state: &State) -> Option<Close> {
     let least = Least::of(state);
     state.facts.iter().find_map(|fact| {
         let at = least.opposite(fact)?;
-        let parts = vec![Part { factor: 1, monomial: Monomial::ONE, fact: at }];
-        Some(Close::NeverFact { fact: fact.clone(), certificate: Certificate { scale: 1, parts } })
+        let goal = fact.negated()?.plus_constant(-1)?;
+        // Of a value that the other fact shows not to be negative, its sign may be all that is needed.
+        let plain = Certificate { scale: 1, parts: Vec::new() };
+        let certificate = if sign::holds(&plain, &goal, state) {
+            plain
+        } else {
+            Certificate { scale: 1, parts: vec![Part { factor: 1, monomial: Monomial::ONE, fact: at }] }
+        };
+        Some(Close::NeverFact { fact: fact.clone(), certificate })
     })
 }
 

@@ -65,7 +65,7 @@ pub struct State {
     pub early: usize,
     /// The same coordinate of the two threads; at least one pair differs. Empty if that is used up.
     pub coordinates: Vec<(Poly, Poly)>,
-    /// Xors with uniform masks.
+    /// Xors: two of them say something of each other once their masks are equal.
     pub xors: Vec<Xor>,
     /// Uniform values that are 0 or 1.
     pub toggles: Vec<Poly>,
