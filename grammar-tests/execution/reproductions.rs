@@ -31,6 +31,8 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// Fixtures whose programs do not compile for a CPU: they use what they leave undefined on purpose, and assembly.
 const UNDEFINED: &[&str] = &[
+    "fixtures/atomics/objects.cu",
+    "fixtures/flags/orders.cu",
     "fixtures/libraries/block_collectives.cu",
     "fixtures/libraries/block_items.cu",
     "fixtures/libraries/curand.cu",

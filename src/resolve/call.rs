@@ -451,6 +451,10 @@ impl<'u> Resolver<'u> {
 
     /// An operand of a built-in operator: a record that converts to one built-in type alone is converted to it.
     pub(super) fn built_in_operand(&mut self, value: Expr, span: Span) -> Expr {
+        let loaded = self.load(value.clone());
+        if let Some(held) = self.atomic_load(&loaded) {
+            return held;
+        }
         let mut types: Vec<TypeId> = self.conversion_operators(value.ty).into_iter().map(|(_, ty)| ty).collect();
         types.dedup();
         match types.as_slice() {

@@ -22,8 +22,8 @@
 //!   value is; `uniform grid` (or `block`) says which threads agree on it, `in @2` names the loops around it.
 //! - A loop names its iteration variable; `continues` stands where another turn needs more than its `while`.
 //!   A carried variable `moves` (geometrically) or `toggles`.
-//! - `atomic load acquire grid looks a[0; 4]`: the atomic changes nothing. `takes` says that it takes a lock; `releases` says that it gives it back, `sets` and `looks`
-//!   what it does to a flag.
+//! - `atomic load acquire grid looks a[0; 4]`: the atomic is a load. What an atomic does to a lock or a flag stands behind its
+//!   scope: it `takes`, `releases`, `clears`, `sets` or `looks`.
 //! - The guards of what stands in an arm or a loop follow from the condition: its conjuncts. Where they are
 //!   different, `when (…)` lists them; `not returned` and `of @2` are marks of a guard.
 //!
