@@ -39,7 +39,7 @@ use super::{Assumption, Pair, Scope, Warps};
 use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, Space, UnaryOp, VarId};
 use crate::memory_model::{AccessKind, Level, both_atomic};
-use crate::protocol::{AccessId, Guard, Lock, LoopId, Node, Origin, Protocol};
+use crate::protocol::{AccessId, Guard, Lock, LoopId, Node, Origin, Protocol, Role};
 
 /// Depth of conditions that are looked at.
 const DEPTH: u32 = 24;
@@ -284,12 +284,9 @@ impl<'p> Flags<'p> {
             let other = &protocol.accesses[look];
             (other.array, other.offset, other.kind) == (access.array, access.offset, access.kind)
         };
-        // A cell that depends on the turn of the loop is none.
-        let mut is_fixed = true;
-        exprs.visit(access.offset, |_, node| is_fixed &= *node != Expr::Var(around.iteration));
         let wait =
             Wait { array: access.array, cell: access.offset, guards: around.guards.clone(), look: inside, looks };
-        (is_fixed && wait.looks.iter().all(one)).then_some(wait)
+        (is_settled(protocol, wait.cell) && wait.looks.iter().all(one)).then_some(wait)
     }
 
     /// An atomic that leaves what it finds, and the variable that says what that was.
@@ -324,10 +321,24 @@ impl<'p> Flags<'p> {
         let is_alone = is_seen
             && matches!(set.lock, Some(Lock::Set | Lock::Take))
             && set.loops.is_empty()
+            && is_settled(protocol, set.offset)
             && protocol.arrays[array].space == Space::Global
             && all().all(|(_, access)| access.kind == AccessKind::Read || is_flag(access));
         is_alone.then_some(id)
     }
+}
+
+/// Whether a value is the same for the thread wherever it is: no loop that it stands in changes it.
+fn is_settled(protocol: &Protocol, value: ExprId) -> bool {
+    let mut settled = true;
+    protocol.exprs.visit(value, |_, node| {
+        let Expr::Var(var) = node else { return };
+        settled &= match protocol.roles.get(*var) {
+            Some(&Role::Opaque(id)) => protocol.opaques[id].loops.is_empty(),
+            _ => false,
+        };
+    });
+    settled
 }
 
 /// Whether a condition that holds (or fails) says that a variable is not 0.
