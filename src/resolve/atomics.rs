@@ -54,6 +54,11 @@ impl<'u> Resolver<'u> {
         KEPT.iter().find(|known| known.0 == name).map(|known| (known.1, known.2))
     }
 
+    /// Whether objects of the type are atomics.
+    pub(super) fn is_atomic_object(&self, ty: TypeId) -> bool {
+        self.atomic_of(ty).is_some()
+    }
+
     /// Whether objects of the type are atomics that refer to others.
     pub(super) fn is_atomic_reference(&self, ty: TypeId) -> bool {
         self.atomic_of(ty).is_some_and(|(refers, _)| refers)
@@ -107,6 +112,15 @@ impl<'u> Resolver<'u> {
         let what = (op, MemoryOrder::SequentiallyConsistent, scope);
         let operand = self.load(operand.clone());
         self.atomic_access(what, object, refers, vec![operand], "operator", span)
+    }
+
+    /// What an atomic object holds, where it is an argument of a function that takes numbers; anything else as it is.
+    pub(super) fn held_value(&mut self, value: Expr) -> Expr {
+        if !self.is_atomic_object(value.ty) {
+            return value;
+        }
+        let loaded = self.load(value);
+        self.atomic_load(&loaded).unwrap_or(loaded)
     }
 
     /// What an atomic object holds, where a value of it is converted.

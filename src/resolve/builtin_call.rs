@@ -23,6 +23,7 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Expr {
         let short = name.rsplit("::").next().unwrap_or(name);
+        let args: Vec<Expr> = args.into_iter().map(|argument| self.held_value(argument)).collect();
         if self.language == Language::Cuda
             && let Some(result) = self.group_function(short, template_args, &args, span)
         {

@@ -267,6 +267,10 @@ impl<'u> Resolver<'u> {
     ) -> Expr {
         let target = self.object(target);
         if let (None, syntax::ExprKind::InitList(_)) = (op, &value.kind) {
+            if self.is_atomic_object(target.ty) {
+                let name = self.type_name(target.ty);
+                return self.unsupported_with(span, format!("list assigned to {name}"), vec![target]);
+            }
             let value = self.initial(value, target.ty);
             return self.store(target, value, span);
         }

@@ -77,8 +77,8 @@ impl<'u> Resolver<'u> {
                 StmtKind::Do(body, self.truth(cond))
             }
             Kind::Switch { value, body } => {
-                let value = self.value(value);
-                let value = self.promote(value);
+                let value = self.expr(value);
+                let value = self.switched(value);
                 StmtKind::Switch(value, self.branch(body))
             }
             Kind::Case(None) => StmtKind::Case(None),
@@ -386,6 +386,20 @@ impl<'u> Resolver<'u> {
         let object = expr(ExprKind::Variable(variable), ty, span);
         let call = self.function_call(&constructors, None, Some(object), args, span);
         out.push(Stmt { kind: StmtKind::Expr(call), span });
+    }
+}
+
+impl Resolver<'_> {
+    /// The number that a `switch` chooses by; an object that is none is converted to it.
+    fn switched(&mut self, value: Expr) -> Expr {
+        let span = value.span;
+        let value = self.built_in_operand(value, span);
+        let value = self.load(value);
+        if matches!(self.types[value.ty], Type::Record(_)) {
+            let name = self.type_name(value.ty);
+            return self.unsupported_with(span, format!("`switch` on a value of type {name}"), vec![value]);
+        }
+        self.promote(value)
     }
 }
 
