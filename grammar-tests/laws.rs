@@ -4,6 +4,7 @@
 //! - [`calculus`]: text round trips, validity, evaluation.
 //! - [`claims`]: what is proved of claims holds in runs; [`invariants`]: what is kept of candidates does.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
+//! - [`clusters`]: blocks that share memory and wait for each other, judged by their steps alone.
 //! - [`last_block`]: blocks that draw from a counter, in runs whose fences are watched.
 //! - [`locks`]: critical sections, and [`flags`], likewise; [`handed`] holds what is called race-free against runs.
 //! - [`tickets`]: numbers drawn from counters, in runs that know what memory holds.
@@ -11,6 +12,7 @@
 
 mod calculus;
 mod claims;
+mod clusters;
 mod contents;
 mod flags;
 pub(crate) mod generate;

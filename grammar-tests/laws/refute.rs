@@ -35,7 +35,7 @@ pub(super) fn conflicts_by_definition(kernel: &Kernel, events: &[Event]) -> BTre
             let unordered = match level {
                 Level::Warp => one.stamp.warp == other.stamp.warp,
                 Level::Block => one.stamp.block == other.stamp.block,
-                Level::Grid => one.stamp.grid == other.stamp.grid,
+                Level::Cluster | Level::Grid => one.stamp.grid == other.stamp.grid,
             };
             let range = |event: &Event| ByteRange { start: event.offset.unwrap().into(), bytes: event.bytes };
             if one.thread != other.thread

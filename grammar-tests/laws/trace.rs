@@ -41,7 +41,7 @@ fn log(kernel: &Kernel, geometry: Geometry, events: &[Event]) -> Vec<u8> {
     let mut writer = Writer::new();
     for (_, array) in kernel.arrays.iter() {
         let space = match array.space {
-            Space::Shared => format::Space::Shared,
+            Space::Distributed | Space::Shared => format::Space::Shared,
             Space::Constant => format::Space::Constant,
             Space::Global | Space::Private => format::Space::Global,
         };

@@ -134,7 +134,7 @@ fn one_run(
 ) -> Result<usize, Failure> {
     let few = few_blocks(geometry);
     let blocks = match &few {
-        Some(few) if !program.waits_for_the_grid() => Blocks::These(few),
+        Some(few) if !program.waits_for_blocks() => Blocks::These(few),
         _ => Blocks::All,
     };
     let setup = Setup { geometry: *geometry, params, blocks, contents: *contents, budget: STEPS };
@@ -247,7 +247,9 @@ fn conflict_in<'e>(kernel: &Kernel, kept: &'e Kept, run: &Run) -> Option<[&'e Ev
 
 fn do_conflict(kernel: &Kernel, met: &Met, one: &Event, other: &Event) -> bool {
     let (this, that) = (one.thread, other.thread);
-    let (level, unordered) = if this.block != that.block {
+    let (level, unordered) = if this.block != that.block && one.cluster == other.cluster {
+        (Level::Cluster, one.stamp.cluster == other.stamp.cluster)
+    } else if this.block != that.block {
         (Level::Grid, one.stamp.grid == other.stamp.grid)
     } else if this.thread / WARP == that.thread / WARP {
         (Level::Warp, one.stamp.warp == other.stamp.warp)
@@ -264,7 +266,7 @@ fn do_conflict(kernel: &Kernel, met: &Met, one: &Event, other: &Event) -> bool {
     };
     let space: Space = kernel.arrays[one.array].space;
     let passed = |event: &Event| (event.thread.thread, event.stamp.met);
-    let unordered = unordered && (level == Level::Grid || !met.orders(this.block, passed(one), passed(other)));
+    let unordered = unordered && (!level.is_one_block() || !met.orders(this.block, passed(one), passed(other)));
     this != that && unordered && may_meet(space, level) && conflict(touched(one), touched(other), level)
 }
 
@@ -299,6 +301,7 @@ fn geometry(scope: &Scope, constants: &[u32], number: usize, dice: &mut Dice) ->
 
 fn is_possible(kernel: &Kernel, geometry: &Geometry) -> bool {
     kernel.geometry.max_threads.is_none_or(|most| geometry.block_threads() <= u64::from(most))
+        && kernel.geometry.has_whole_clusters(geometry.grid)
 }
 
 /// Values of the parameters: what the scope fixes, else small numbers and those that bounds often are.

@@ -190,7 +190,7 @@ fn the_required_size_is_read() {
     let program = opencl(
         "#define B 8\n__kernel __attribute__((reqd_work_group_size(B, B, 1))) void k(global int *a) { a[0] = 1; }",
     );
-    assert_eq!(function(&program, "k").required_block, Some([8, 8, 1]));
+    assert_eq!(function(&program, "k").geometry.required_block, Some([8, 8, 1]));
 }
 
 #[test]

@@ -112,5 +112,5 @@ fn a_name_that_nothing_declares_is_a_value_and_no_statement() {
 #[test]
 fn declared_bounds_of_kernels_are_read() {
     let program = cuda("#define T 64\n__global__ void __launch_bounds__(T * 2, 1) k(int *a) { a[0] = 1; }");
-    assert_eq!(function(&program, "k").max_threads, Some(128));
+    assert_eq!(function(&program, "k").geometry.max_threads, Some(128));
 }

@@ -12,7 +12,7 @@ use raceproof::protocol::{Protocol, SyncId};
 use raceproof::prove::condition::{self, Returned};
 use raceproof::prove::refute::{self, Hunt, Levels};
 use raceproof::prove::rules::{Budget, Premises};
-use raceproof::prove::{Assumption, Pair, Scope, SyncQuestion, Warps};
+use raceproof::prove::{Assumption, Groups, Pair, Scope, SyncQuestion};
 use raceproof::source::{Language, SourceMap};
 use raceproof::{lower, resolve};
 use rayon::prelude::*;
@@ -98,9 +98,8 @@ fn contradictions(kernel: &Kernel, language: Language) -> (usize, Vec<String>) {
     let scope = scope_of(kernel);
     let returned = if language == Language::Cuda { Returned::ReleaseBarriers } else { Returned::StillCount };
     let premises = Premises::new(&protocol, &scope);
-    let is_uniform = |&sync: &SyncId| {
-        premises.prove_sync_uniform(SyncQuestion { sync, warps: Warps::Any }, returned, &Budget::SMALL).is_ok()
-    };
+    let asked = |sync: SyncId| SyncQuestion { sync, level: Level::Block, groups: Groups::Any };
+    let is_uniform = |&sync: &SyncId| premises.prove_sync_uniform(asked(sync), returned, &Budget::SMALL).is_ok();
     let uniform: Vec<SyncId> = protocol.syncs.handles().filter(is_uniform).collect();
     let proved = prove(kernel, &protocol, &premises, &uniform);
     let program = Program::new(kernel);
@@ -108,7 +107,7 @@ fn contradictions(kernel: &Kernel, language: Language) -> (usize, Vec<String>) {
     let mut hunt = Hunt::new(kernel, &program, &scope, levels, &refute::Budget { steps: 20_000 });
     let mut found = Vec::new();
     for &sync in &uniform {
-        if hunt.diverges(&protocol, sync, returned) {
+        if hunt.diverges(&protocol, asked(sync), returned) {
             found.push(format!("{}: barrier {sync:?}", kernel.name));
         }
     }

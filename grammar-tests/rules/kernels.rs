@@ -4,7 +4,7 @@ use super::Subject;
 use raceproof::memory_model::Level;
 use raceproof::prove::condition::Returned;
 use raceproof::prove::rules::{self, Budget};
-use raceproof::prove::{Assumption, Open, Proof, SyncQuestion, Warps};
+use raceproof::prove::{Assumption, Groups, Open, Proof, SyncQuestion};
 
 /// Pairs of a kernel that stay open at `level`, by the sites' numbers.
 fn open(text: &str, dimensions: usize, level: Level) -> Vec<(usize, usize)> {
@@ -192,7 +192,7 @@ fn a_bitonic_sort_is_proved() {
 fn sync(text: &str, number: usize, returned: Returned) -> Result<Proof, Open> {
     let subject = Subject::read(text, 1);
     let (id, _) = subject.protocol.syncs.iter().nth(number).expect("a sync");
-    let question = SyncQuestion { sync: id, warps: Warps::Any };
+    let question = SyncQuestion { sync: id, level: Level::Block, groups: Groups::Any };
     let proof = rules::prove_sync_uniform(&subject.protocol, question, returned, &subject.scope, &Budget::default())?;
     rules::check_sync_uniform(&subject.protocol, question, returned, &subject.scope, &proof.derivation)
         .unwrap_or_else(|error| panic!("{error}\n{text}"));

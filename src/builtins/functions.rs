@@ -1,7 +1,7 @@
 //! Functions that CUDA and OpenCL define, by name: what they mean and what type their result has.
 
 use super::types::{DOUBLE, FLOAT, HALF, INT, LONG, NamedType, Scalar, UINT, ULONG, named_type};
-use super::{Builtin, Copying, Direction, FenceCall, WorkItem, annotations, atomics, families};
+use super::{Builtin, Copying, Direction, FenceCall, Phase, WorkItem, annotations, atomics, families};
 use crate::calculus::{MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language;
 
@@ -120,6 +120,10 @@ fn cuda(name: &str) -> Option<Meaning> {
             meaning(barrier(SyncScope::Block), fixed(INT))
         }
         "__syncwarp" => meaning(barrier(SyncScope::Warp), ResultType::Void),
+        "__cluster_barrier_arrive" | "__cluster_barrier_arrive_relaxed" => {
+            meaning(Builtin::Phase(Phase::Arrive, Some(SyncScope::Cluster)), ResultType::Void)
+        }
+        "__cluster_barrier_wait" => meaning(Builtin::Phase(Phase::Wait, Some(SyncScope::Cluster)), ResultType::Void),
         "__threadfence" => fence(SyncScope::Grid),
         "__threadfence_block" => fence(SyncScope::Block),
         "__threadfence_system" => fence(SyncScope::System),

@@ -17,7 +17,7 @@ pub mod variables;
 #[cfg(test)]
 mod tests;
 
-use crate::calculus::{AtomicOp, MemoryOrder, SyncMemory, SyncScope};
+use crate::calculus::{AtomicOp, Axis, MemoryOrder, SyncMemory, SyncScope};
 
 /// How a fence says what it orders, and for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +131,8 @@ pub enum Builtin {
     Copying(Copying),
     /// Half of a barrier: of the block or the grid, or of the object that the first argument points to.
     Phase(Phase, Option<SyncScope>),
+    /// A question about the cluster that the thread's block lies in.
+    Cluster(InCluster),
     /// The meeting of a group of threads in a collective of CUB; the only argument points to its temporary storage.
     Collective(collectives::Group),
     /// Known, and not modelled.
@@ -141,6 +143,17 @@ pub enum Builtin {
         /// value is unknown.
         touches_memory: bool,
     },
+}
+
+/// What is asked about the cluster of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InCluster {
+    /// Which of its blocks it is, along an axis.
+    Position(Axis),
+    /// Its blocks along an axis.
+    Extent(Axis),
+    /// The place in the shared memory of another of its blocks: `map_shared_rank(pointer, rank)`.
+    Map,
 }
 
 /// What a function of cuRAND does with the state that it is given.

@@ -2,7 +2,7 @@
 //!
 //! Guarantees nothing of a [`Geometry`] by itself: whether a device admits one is asked against its constants.
 //!
-//! Deliberately absent: clusters; which geometries a program launches.
+//! Deliberately absent: which geometries a program launches.
 
 /// The axes of ids and sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,6 +45,29 @@ pub struct GeometryFacts {
     pub required_block: Option<[u32; 3]>,
     /// `__launch_bounds__`: the greatest number of threads of a block.
     pub max_threads: Option<u32>,
+    /// `__cluster_dims__`: blocks of a cluster along each axis. Without it the launch says how large clusters are, and a
+    /// launch that says nothing has clusters of one block.
+    pub cluster: Option<[u32; 3]>,
+}
+
+impl GeometryFacts {
+    /// Blocks of a cluster along each axis, if it is known to have more than one.
+    pub fn clusters(&self) -> Option<[u32; 3]> {
+        self.cluster.filter(|extents| *extents != [1; 3])
+    }
+
+    /// Whether grids of that geometry consist of whole clusters; others cannot be launched.
+    pub fn has_whole_clusters(&self, grid: [u32; 3]) -> bool {
+        self.cluster.is_none_or(|extents| grid.iter().zip(extents).all(|(blocks, of)| blocks % of == 0))
+    }
+
+    /// The cluster that a block lies in, by its position among clusters along each axis.
+    pub fn cluster_of(&self, block: [u32; 3]) -> [u32; 3] {
+        match self.cluster {
+            Some(extents) => std::array::from_fn(|axis| block[axis] / extents[axis]),
+            None => block,
+        }
+    }
 }
 
 /// A launch geometry with every size fixed.

@@ -115,7 +115,7 @@ pub struct Array {
     pub name: String,
     /// Where it lies.
     pub space: Space,
-    /// Its extent in bytes, if it is known.
+    /// Its extent in bytes, if it is known; of each copy, if blocks of a cluster reach each other's.
     pub bytes: Option<u64>,
     /// Size of the element as declared, for messages (offset 12 of a `float` array is `a[3]`); at least 1.
     pub element_bytes: u32,
@@ -132,12 +132,20 @@ pub struct Array {
 pub enum Space {
     /// Visible to the whole grid.
     Global,
+    /// One copy for each block, which blocks of its cluster reach: offsets count from the start of the cluster's first
+    /// block, and blocks lie [`Space::HOME`] bytes apart, in the order of their ranks in the cluster.
+    Distributed,
     /// One copy for each block.
     Shared,
     /// Read-only and visible to the whole grid.
     Constant,
     /// One copy for each thread (a local array indexed by a variable): never raced on.
     Private,
+}
+
+impl Space {
+    /// Bytes between the copies of two neighbouring blocks in [`Space::Distributed`]: more than any offset into one.
+    pub const HOME: i128 = 1 << 40;
 }
 
 /// The identity of an access, sync, loop or assertion.

@@ -88,9 +88,10 @@ impl Checker<'_> {
                 format!("elements of the array `{}` have no bytes", array.name)
             });
         }
-        let empty = kernel.geometry.required_block.is_some_and(|extents| extents.contains(&0));
+        let empty = kernel.geometry.required_block.is_some_and(|extents| extents.contains(&0))
+            || kernel.geometry.cluster.is_some_and(|extents| extents.contains(&0));
         self.require(!empty && kernel.geometry.max_threads != Some(0), Invariant::Declarations, || {
-            "a block has no threads".to_owned()
+            "a block has no threads, or a cluster no blocks".to_owned()
         });
         if let Some(returned) = kernel.returned {
             match kernel.vars.get(returned) {

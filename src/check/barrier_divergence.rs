@@ -3,6 +3,7 @@
 use super::possible_race::{because, reasons};
 use super::verdict::PossibleDivergence;
 use super::{Context, witness};
+use crate::calculus::{SiteId, SyncScope};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
 use crate::prove::Divergence;
@@ -20,7 +21,10 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         (None, false) => "never reaches it".to_owned(),
     };
     let (thread, block) = (words.thread, words.block);
-    let message = if divergence.unnamed {
+    let is_in_one_block = divergence.is_in_one_block();
+    let message = if !is_in_one_block {
+        format!("barrier divergence: one {block} waits at this barrier of blocks while another {elsewhere}")
+    } else if divergence.unnamed {
         format!("barrier divergence: a {thread} executes this barrier that is not among those that it is for")
     } else {
         format!("barrier divergence: one {thread} of a {block} waits at this barrier while another {elsewhere}")
@@ -28,7 +32,7 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
     Finding {
         rule: RuleId::BarrierDivergence,
         certainty: Certainty::Proved,
-        level: Level::Block,
+        level: if is_in_one_block { Level::Block } else { Level::Grid },
         array: None,
         message,
         primary: barrier(context, divergence.sync),
@@ -36,7 +40,11 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         reasons: Vec::new(),
         witness: Some(witness::report(context, &divergence.witness, None)),
         contents: Vec::new(),
-        notes: vec![if divergence.unnamed { naming(context) } else { advice(context) }],
+        notes: vec![if divergence.unnamed {
+            naming(context)
+        } else {
+            advice(context, waiting(context, divergence.sync))
+        }],
         reproduction: None,
         fix: None,
     }
@@ -48,11 +56,11 @@ pub(super) fn possible(context: &Context<'_>, divergences: &[PossibleDivergence]
 }
 
 fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> Finding {
-    let words = context.words();
+    let sync = &context.protocol.syncs[divergence.sync];
     let message = format!(
         "possible barrier divergence: {}s of one {} may disagree about reaching this barrier: {}",
-        words.thread,
-        words.block,
+        context.words().thread,
+        everyone(context, sync.scope),
         divergence.reasons.first().map_or_else(String::new, |reason| because(context, reason))
     );
     Finding {
@@ -66,13 +74,13 @@ fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> F
         reasons: reasons(&divergence.reasons),
         witness: None,
         contents: Vec::new(),
-        notes: vec![advice(context)],
+        notes: vec![advice(context, sync.scope)],
         reproduction: None,
         fix: None,
     }
 }
 
-fn barrier(context: &Context<'_>, site: crate::calculus::SiteId) -> Place {
+fn barrier(context: &Context<'_>, site: SiteId) -> Place {
     Place { span: context.span_of(site), access: PlaceAccess::Barrier }
 }
 
@@ -80,10 +88,25 @@ fn naming(context: &Context<'_>) -> String {
     format!("let the mask of the barrier name every {} that executes it, and no other", context.words().thread)
 }
 
-fn advice(context: &Context<'_>) -> String {
-    let words = context.words();
+/// The threads that a barrier waits for.
+fn waiting(context: &Context<'_>, site: SiteId) -> SyncScope {
+    let scopes = context.protocol.syncs.iter().filter(|(_, sync)| sync.site == site).map(|(_, sync)| sync.scope);
+    scopes.max().unwrap_or(SyncScope::Block)
+}
+
+/// What holds all threads that a barrier of this scope waits for.
+fn everyone(context: &Context<'_>, scope: SyncScope) -> &'static str {
+    match scope {
+        SyncScope::Warp | SyncScope::Block => context.words().block,
+        SyncScope::Cluster => "cluster",
+        SyncScope::Grid | SyncScope::System => "grid",
+    }
+}
+
+fn advice(context: &Context<'_>, scope: SyncScope) -> String {
     format!(
         "move the barrier out of the condition or loop, so that all {}s of the {} reach it",
-        words.thread, words.block
+        context.words().thread,
+        everyone(context, scope)
     )
 }

@@ -1,10 +1,17 @@
 //! Names for places in arrays: byte 12 of a `float` array `y` is `y[3]`.
 
-use crate::calculus::Array;
+use crate::calculus::{Array, Space};
 
 /// The element of `array` that holds byte `offset`, in the user's words.
 pub(super) fn name(array: &Array, offset: i128) -> String {
     let size = i128::from(array.element_bytes.max(1));
+    if array.space == Space::Distributed {
+        let (rank, own) = (offset.div_euclid(Space::HOME), offset.rem_euclid(Space::HOME));
+        return format!(
+            "{} of the block of rank {rank} in its cluster",
+            name(&Array { space: Space::Shared, ..array.clone() }, own)
+        );
+    }
     if array.bytes == Some(size as u64) && array.inner_dims.is_empty() && (0..size).contains(&offset) {
         return array.name.clone();
     }
@@ -36,7 +43,6 @@ fn subscripts(element: i128, inner_dims: &[u64]) -> Vec<i128> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calculus::Space;
 
     fn array(element_bytes: u32, inner_dims: &[u64], bytes: Option<u64>) -> Array {
         Array {

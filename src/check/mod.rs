@@ -147,7 +147,7 @@ fn report_level(level: Level) -> report::Level {
     match level {
         Level::Warp => report::Level::Warp,
         Level::Block => report::Level::Block,
-        Level::Grid => report::Level::Grid,
+        Level::Cluster | Level::Grid => report::Level::Grid,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::calculus::{ArrayId, ExprId};
 use crate::memory_model::Level;
 use crate::protocol::{Access, AccessId, Guard, LoopId, Protocol};
 use crate::prove::rules::{Budget, Premises};
-use crate::prove::{Open, Pair, Proof, Scope, Warps};
+use crate::prove::{Groups, Open, Pair, Proof, Scope};
 use crate::prove::{critical_section, last_block};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -43,7 +43,7 @@ struct Known {
 pub(super) struct Question {
     accesses: [Address; 2],
     level: Level,
-    warps: Warps,
+    groups: Groups,
     meeting: Meeting,
 }
 
@@ -128,10 +128,10 @@ impl Known {
 impl Question {
     pub(super) fn of(protocol: &Protocol, pair: &Pair) -> Question {
         // Whoever adds a field to a pair has to say here whether the condition depends on it.
-        let Pair { first, second, level, warps, meeting } = pair;
+        let Pair { first, second, level, groups, meeting } = pair;
         let counts = *level == Level::Grid && last_block::may_draw(protocol) || critical_section::may_lock(protocol);
         let accesses = [first, second].map(|id| Address::of(protocol, *id, counts.then_some(*id)));
-        Question { accesses, level: *level, warps: *warps, meeting: meeting.clone() }
+        Question { accesses, level: *level, groups: *groups, meeting: meeting.clone() }
     }
 }
 

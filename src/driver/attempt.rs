@@ -14,7 +14,7 @@ use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, Protocol, Sync, SyncId};
 use crate::prove::condition::{self, Returned};
 use crate::prove::refute::{self, Hunt};
-use crate::prove::{Assumption, Open, Pair, Proof, Scope, SyncQuestion, Warps, rules};
+use crate::prove::{Assumption, Groups, Open, Pair, Proof, Scope, SyncQuestion, rules};
 use crate::source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -111,7 +111,7 @@ impl<'a> Case<'a> {
             proving.rest.assumptions.extend(part.assumptions.iter().cloned());
             let uniform = proving.syncs();
             for level in self.levels() {
-                for space in [Space::Shared, Space::Global] {
+                for space in [Space::Shared, Space::Distributed, Space::Global] {
                     if memory_model::may_meet(space, level) && !proving.is_over() {
                         proving.pairs((level, space), &uniform);
                     }
@@ -139,26 +139,52 @@ impl<'a> Case<'a> {
     pub(super) fn levels(&self) -> Vec<Level> {
         match self.options.levels {
             options::Levels::Block => vec![Level::Block],
-            options::Levels::Grid => vec![Level::Grid],
-            options::Levels::All => vec![Level::Block, Level::Grid],
+            options::Levels::Grid => self.levels_of_blocks(),
+            options::Levels::All => [vec![Level::Block], self.levels_of_blocks()].concat(),
+        }
+    }
+
+    /// Two blocks are of one cluster or of two, where the kernel says how large clusters are.
+    fn levels_of_blocks(&self) -> Vec<Level> {
+        match self.kernel.geometry.clusters() {
+            Some(_) => vec![Level::Cluster, Level::Grid],
+            None => vec![Level::Grid],
         }
     }
 
     /// Whether threads of two warps cannot conflict at the pair: then lock-step execution would hide its race.
     pub(super) fn needs_one_warp(&self, pair: &Pair, scope: &Scope) -> bool {
-        let apart = Pair { warps: Warps::Different, ..pair.clone() };
+        let apart = Pair { groups: Groups::Different, ..pair.clone() };
         self.asked.prove(&rules::Premises::new(self.protocol, scope), &apart, || false).is_ok()
     }
 
     /// Whether some sync orders the threads of a warp only. In OpenCL the size of a sub-group is not known.
     fn has_warp_syncs(&self) -> bool {
-        self.protocol.syncs.handles().any(|sync| self.asked_warps(sync) == Warps::Same)
+        self.protocol.syncs.handles().any(|sync| self.asked_groups(sync) == Groups::Same)
     }
 
     /// Of which warps the threads are that a sync waits for.
-    fn asked_warps(&self, sync: SyncId) -> Warps {
+    fn asked_groups(&self, sync: SyncId) -> Groups {
         let of_a_warp = self.protocol.syncs[sync].scope == SyncScope::Warp && self.language == Language::Cuda;
-        if of_a_warp { Warps::Same } else { Warps::Any }
+        if of_a_warp { Groups::Same } else { Groups::Any }
+    }
+
+    /// What has to be asked about a sync, and what it does about threads that have returned: whether threads of one block
+    /// can disagree about it, and, if it waits for other blocks, whether threads of two can. A block that has ended keeps
+    /// those that wait for the whole grid waiting for ever.
+    fn questions(&self, sync: SyncId) -> Vec<(SyncQuestion, Returned)> {
+        let of_one_block = SyncQuestion { sync, level: Level::Block, groups: self.asked_groups(sync) };
+        let of_two = |groups| SyncQuestion { sync, level: Level::Grid, groups };
+        let mut questions = vec![(of_one_block, self.returned(sync))];
+        match self.protocol.syncs[sync].scope {
+            SyncScope::Warp | SyncScope::Block => {}
+            SyncScope::Cluster => {
+                let groups = if self.kernel.geometry.clusters().is_some() { Groups::Same } else { Groups::Any };
+                questions.push((of_two(groups), self.returned(sync)));
+            }
+            SyncScope::Grid | SyncScope::System => questions.push((of_two(Groups::Any), Returned::StillCount)),
+        }
+        questions
     }
 
     /// The launches with blocks that devices can run, where neither the kernel nor the launches bound their threads.
@@ -253,54 +279,53 @@ impl Proving<'_, '_, '_, '_> {
             if self.is_over() {
                 break;
             }
-            let returned = self.case.returned(sync);
-            match self.sync(sync, returned) {
-                Ok(proof) => {
-                    if self.case.options.proofs == options::Proofs::Recheck
-                        && let Err(error) = rules::check_sync_uniform(
-                            protocol,
-                            self.question(sync),
-                            returned,
-                            &self.part.scope,
-                            &proof.derivation,
-                        )
-                    {
-                        self.rest.rejected.push(error.to_string());
-                    }
-                    self.rest.assumptions.extend(proof.assumptions);
-                    uniform.insert(sync);
-                }
-                Err(why) => match self.ask_about(sync, returned, why) {
-                    Ok(assumptions) => {
-                        self.rest.assumptions.extend(assumptions);
-                        uniform.insert(sync);
-                    }
-                    Err(why) => self.rest.syncs.push((sync, why)),
-                },
+            let questions = self.case.questions(sync);
+            match questions.into_iter().try_for_each(|(question, returned)| self.settle(question, returned)) {
+                Ok(()) => _ = uniform.insert(sync),
+                Err(why) => self.rest.syncs.push((sync, why)),
             }
         }
         uniform
     }
 
+    /// Proves that threads do not disagree about a sync, by rules or by the solver.
+    fn settle(&mut self, question: SyncQuestion, returned: Returned) -> Result<(), Open> {
+        let assumptions: BTreeSet<Assumption> = match self.sync(question, returned) {
+            Ok(proof) => {
+                let (protocol, scope) = (self.case.protocol, &self.part.scope);
+                if self.case.options.proofs == options::Proofs::Recheck
+                    && let Err(error) =
+                        rules::check_sync_uniform(protocol, question, returned, scope, &proof.derivation)
+                {
+                    self.rest.rejected.push(error.to_string());
+                }
+                proof.assumptions.into_iter().collect()
+            }
+            Err(why) => self.ask_about(question, returned, why)?,
+        };
+        self.rest.assumptions.extend(assumptions);
+        Ok(())
+    }
+
     /// Asks the solver about a sync that rules do not prove uniform, unless a run shows that it is not.
-    fn ask_about(&mut self, sync: SyncId, returned: Returned, why: Open) -> Result<BTreeSet<Assumption>, Open> {
-        let question = self.question(sync);
+    fn ask_about(
+        &mut self,
+        question: SyncQuestion,
+        returned: Returned,
+        why: Open,
+    ) -> Result<BTreeSet<Assumption>, Open> {
         match self.helper.as_deref_mut() {
             Some(helper) if why != Open::Refuted => helper.sync(self.case, question, returned, &self.part.scope),
             _ => Err(why),
         }
     }
 
-    fn question(&self, sync: SyncId) -> SyncQuestion {
-        SyncQuestion { sync, warps: self.case.asked_warps(sync) }
-    }
-
-    fn sync(&mut self, sync: SyncId, returned: Returned) -> Result<Proof, Open> {
-        let (protocol, premises, question) = (self.case.protocol, &self.premises, self.question(sync));
+    fn sync(&mut self, question: SyncQuestion, returned: Returned) -> Result<Proof, Open> {
+        let (protocol, premises) = (self.case.protocol, &self.premises);
         let prove = |budget: &rules::Budget| premises.prove_sync_uniform(question, returned, budget);
         let hunt = &mut *self.hunt;
         match prove(&rules::Budget::SMALL) {
-            Err(_) if hunt.diverges(protocol, sync, returned) => Err(Open::Refuted),
+            Err(_) if hunt.diverges(protocol, question, returned) => Err(Open::Refuted),
             // A barrier has several conditions, of which the first pass may settle some.
             Err(Open::NoRule | Open::Budget) => prove(&rules::Budget::default()),
             outcome => outcome,
@@ -368,9 +393,9 @@ impl Proving<'_, '_, '_, '_> {
     /// Proves a pair of threads of one block in two parts: threads of two warps do not conflict, and those of
     /// one warp do not in what is left between the syncs of their warp. `others` are all pairs within warps.
     fn prove_by_warps(&mut self, pair: &Pair, others: &[Pair]) -> bool {
-        let apart = Pair { warps: Warps::Different, ..pair.clone() };
+        let apart = Pair { groups: Groups::Different, ..pair.clone() };
         let alike = others.iter().filter(|other| (other.first, other.second) == (pair.first, pair.second));
-        let together = alike.map(|other| Pair { warps: Warps::Same, level: pair.level, ..other.clone() });
+        let together = alike.map(|other| Pair { groups: Groups::Same, level: pair.level, ..other.clone() });
         let mut proofs = Vec::new();
         for pair in std::iter::once(apart).chain(together) {
             let proved = self.case.asked.prove(&self.premises, &pair, || false);

@@ -12,7 +12,7 @@ use super::attempt::{Case, Persistence, Rest};
 use super::collectives::Ordered;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, asking, claims, contents, scopes, weakest};
-use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, Unsupported, eval, unroll};
+use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, SyncScope, Unsupported, eval, unroll};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
@@ -20,7 +20,7 @@ use crate::memory_model::Level;
 use crate::protocol::{Protocol, Reason, ReasonKind, infer};
 use crate::prove::missing::{HandOver, MissingFence, missing_fence, missing_where_threads_wait};
 use crate::prove::refute::{self, Hunt};
-use crate::prove::{Assumption, Conflict, Pair, Scope};
+use crate::prove::{self, Assumption, Conflict, Pair, Scope};
 use crate::source::Language;
 use std::collections::BTreeSet;
 
@@ -164,11 +164,13 @@ impl<'a> Case<'a> {
             self.name_warp(attempt, rest, conflict);
         }
         if self.language == Language::Cuda {
-            let counts = |site| {
-                let mut syncs = self.protocol.syncs.iter().map(|(_, sync)| sync).filter(|sync| sync.site == site);
-                syncs.any(|sync| sync.among.counts_arrivals(sync.scope))
+            // A barrier of the grid counts blocks: one that has ended is missed.
+            let counts = |seen: &prove::Divergence| {
+                let mut syncs = self.protocol.syncs.iter().map(|(_, sync)| sync).filter(|sync| sync.site == seen.sync);
+                let counts_blocks = |scope| scope >= SyncScope::Grid && !seen.is_in_one_block();
+                syncs.any(|sync| sync.among.counts_arrivals(sync.scope) || counts_blocks(sync.scope))
             };
-            verdict.divergences.retain(|divergence| !divergence.returned || counts(divergence.sync));
+            verdict.divergences.retain(|divergence| !divergence.returned || counts(divergence));
         }
         self.settle_races(attempt, rest, decided, verdict);
         self.name_fences(attempt, verdict);
@@ -240,7 +242,17 @@ impl<'a> Case<'a> {
         let [one, other] = conflict.sites;
         let in_a_loop = |site| self.protocol.accesses.iter().any(|(_, at)| at.site == site && !at.loops.is_empty());
         let at_two_times = one != other || in_a_loop(one);
-        conflict.level != Level::Grid && at_two_times && self.passes_unseen_barriers()
+        let is_ordered = match conflict.level {
+            Level::Grid => self.waits_for_unknown_clusters(),
+            _ => self.passes_unseen_barriers(),
+        };
+        at_two_times && is_ordered
+    }
+
+    /// Whether blocks wait for others of their cluster, which the kernel does not say how large it is.
+    fn waits_for_unknown_clusters(&self) -> bool {
+        let waits = self.protocol.syncs.iter().any(|(_, sync)| sync.scope == SyncScope::Cluster);
+        waits && self.kernel.geometry.cluster.is_none()
     }
 
     pub(super) fn passes_unseen_barriers(&self) -> bool {

@@ -140,7 +140,9 @@ fn all_geometries(kernel: &Kernel, read: &[[bool; 3]; 2], params: &[Option<i128>
         [0, 1, 2].map(|at| stated.iter().all(|each| extent(&each.scope)[at].is_none_or(|extent| extent == 1)))
     };
     let (block, grid) = (one(|scope| scope.block), one(|scope| scope.grid));
-    take_as_one(&mut all, |at| !read[0][at] && block[at], |at| !read[1][at] && grid[at]);
+    // A grid consists of whole clusters, read or not.
+    let clustered = kernel.geometry.clusters().unwrap_or([1; 3]).map(|blocks| blocks > 1);
+    take_as_one(&mut all, |at| !read[0][at] && block[at], |at| !read[1][at] && grid[at] && !clustered[at]);
     all
 }
 

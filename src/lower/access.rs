@@ -27,7 +27,8 @@ impl Pass<'_> {
         if self.unlaid(place.pointer.offset).is_none() {
             self.note_unit(array, place.ty);
         }
-        Access { array, offset: place.pointer.offset, bytes, align, site: self.site(span) }
+        let offset = self.placed(array, place.pointer.offset);
+        Access { array, offset, bytes, align, site: self.site(span) }
     }
 
     /// The type of unknown layout in which an offset lies, if it does.
@@ -150,6 +151,7 @@ impl Pass<'_> {
     /// An access of `bytes` bytes at a place, for `memcpy` and its kin: a write, or a read of an unused value.
     pub(super) fn touch(&mut self, array: ArrayId, offset: ExprId, bytes: u32, write: Touch, span: Span) {
         self.units.entry(array).or_default().insert(None);
+        let offset = self.placed(array, offset);
         let access = Access { array, offset, bytes, align: 1, site: self.site(span) };
         match write {
             Touch::Write => {

@@ -103,6 +103,7 @@ impl Pass<'_> {
             }
             Builtin::Copying(copying) => self.copying(*copying, args, call),
             Builtin::Phase(phase, scope) => self.phase(*phase, *scope, args, name, call),
+            Builtin::Cluster(what) => self.in_cluster(*what, name, args, call),
             Builtin::Collective(group) => self.collective(*group, name, args, call),
             Builtin::Unmodelled { .. } if name == "malloc" && matches!(args, [_]) => self.allocate(args, call),
             Builtin::Unmodelled { .. } if name == "free" && matches!(args, [_]) => self.release(args, call),

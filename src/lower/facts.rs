@@ -83,6 +83,8 @@ pub(super) struct Facts {
     chain_ids: FxHashMap<Chain, Handle<Chain>>,
     points_to: BTreeMap<(TargetId, u64), PointsTo>,
     in_memory: BTreeSet<TargetId>,
+    /// What other blocks of the cluster reach.
+    distributed: BTreeSet<TargetId>,
     /// What pointers that are loaded from memory may point to.
     pub(super) stored: Stored,
     /// Whether the current pass learned something that it had already relied on.
@@ -113,6 +115,16 @@ impl Facts {
         let id = self.chains.push(chain.clone());
         self.chain_ids.insert(chain, id);
         id
+    }
+
+    /// Records that other blocks of the cluster reach a target.
+    pub(super) fn distribute(&mut self, target: TargetId) {
+        self.changed |= self.distributed.insert(target);
+    }
+
+    /// Whether other blocks of the cluster reach a target.
+    pub(super) fn is_distributed(&self, target: TargetId) -> bool {
+        self.distributed.contains(&target)
     }
 
     /// What the pointer at `offset` of a split variable may point to.

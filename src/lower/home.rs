@@ -107,7 +107,10 @@ impl Pass<'_> {
     fn settle(&mut self, id: TargetId, variable: VariableId) {
         let declared = &self.program.variables[variable];
         let home = match declared.storage {
-            Storage::Shared => Home::Array(self.static_array(variable, Space::Shared)),
+            Storage::Shared => {
+                let space = if self.facts.is_distributed(id) { Space::Distributed } else { Space::Shared };
+                Home::Array(self.static_array(variable, space))
+            }
             Storage::Global => {
                 let array = self.static_array(variable, Space::Global);
                 self.register_global(id, array);

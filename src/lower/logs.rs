@@ -96,7 +96,7 @@ fn orders(memory: SyncMemory, space: Space) -> bool {
     match space {
         Space::Shared => memory.shared,
         Space::Global => memory.global,
-        Space::Constant | Space::Private => false,
+        Space::Distributed | Space::Constant | Space::Private => false,
     }
 }
 

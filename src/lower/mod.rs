@@ -32,6 +32,7 @@ mod builtin;
 mod call;
 mod claims;
 mod closure;
+mod clusters;
 mod collectives;
 mod convert;
 mod copies;
@@ -68,7 +69,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-use crate::calculus::{GeometryFacts, Kernel, Unsupported};
+use crate::calculus::{Kernel, Unsupported};
 use crate::resolve::program::{FunctionId, Program};
 use facts::Facts;
 use pass::Pass;
@@ -107,7 +108,7 @@ fn run_pass(program: &Program, kernel: FunctionId, facts: &mut Facts) -> Kernel 
     let mut pass = Pass::new(program, kernel, facts);
     pass.kernel.name.clone_from(&function.name);
     pass.kernel.template_args.clone_from(&function.template_args);
-    pass.kernel.geometry = GeometryFacts { required_block: function.required_block, max_threads: function.max_threads };
+    pass.kernel.geometry = function.geometry.clone();
     pass.kernel_body();
     pass.finish()
 }

@@ -22,8 +22,17 @@ pub enum Level {
     Warp,
     /// Two threads of one block.
     Block,
+    /// Threads of two blocks of one cluster.
+    Cluster,
     /// Threads of two blocks.
     Grid,
+}
+
+impl Level {
+    /// Whether the threads are of one block.
+    pub fn is_one_block(self) -> bool {
+        matches!(self, Level::Warp | Level::Block)
+    }
 }
 
 /// What an access does to its bytes.
@@ -76,6 +85,7 @@ fn least_scope(level: Level) -> SyncScope {
     match level {
         Level::Warp => SyncScope::Warp,
         Level::Block => SyncScope::Block,
+        Level::Cluster => SyncScope::Cluster,
         Level::Grid => SyncScope::Grid,
     }
 }
@@ -85,7 +95,7 @@ fn least_scope(level: Level) -> SyncScope {
 /// Constant memory is ordered like global memory, private memory by every barrier; neither is raced on.
 pub fn orders(scope: SyncScope, memory: SyncMemory, space: Space, level: Level) -> bool {
     let reaches_memory = match space {
-        Space::Shared => memory.shared,
+        Space::Shared | Space::Distributed => memory.shared,
         Space::Global | Space::Constant => memory.global,
         Space::Private => true,
     };
@@ -102,8 +112,8 @@ pub fn orders_array(scope: SyncScope, memory: SyncMemory, (array, space): (Array
 pub fn may_meet(space: Space, level: Level) -> bool {
     match space {
         Space::Global => true,
-        // Distributed shared memory of a cluster is not modelled: lowering says so where a kernel uses it.
-        Space::Shared => level != Level::Grid,
+        Space::Distributed => level != Level::Grid,
+        Space::Shared => level.is_one_block(),
         Space::Constant | Space::Private => false,
     }
 }

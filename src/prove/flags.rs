@@ -35,7 +35,7 @@ use super::passing::{At, Passing, Publication, are_among};
 use super::rules::{self, Budget};
 use super::single;
 use super::sums::Sizes;
-use super::{Assumption, Pair, Scope, Warps};
+use super::{Assumption, Groups, Pair, Scope};
 use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, Space, UnaryOp, VarId};
 use crate::memory_model::{AccessKind, Level, both_atomic};
@@ -227,7 +227,7 @@ impl<'p> Flags<'p> {
         let mut assumptions = Vec::new();
         for level in [Level::Block, Level::Grid] {
             let meeting = Meeting { relations: Vec::new(), between: Vec::new() };
-            let pair = Pair { first: set, second: set, level, warps: Warps::Any, meeting };
+            let pair = Pair { first: set, second: set, level, groups: Groups::Any, meeting };
             let proof = rules::prove_pair(protocol, &pair, scope, &Budget::default()).ok()?;
             rules::check_pair(protocol, &pair, scope, &proof.derivation).ok()?;
             assumptions.extend(proof.assumptions);

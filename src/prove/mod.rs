@@ -36,15 +36,15 @@ pub struct Pair {
     pub second: AccessId,
     /// Where the two threads stand to each other: [`Level::Block`] (same block) or [`Level::Grid`] (different blocks).
     pub level: Level,
-    /// Of which warps the two threads are, if they are of one block.
-    pub warps: Warps,
+    /// Of which warps the two threads are, if they are of one block, or of which clusters, if they are of two.
+    pub groups: Groups,
     /// How they meet.
     pub meeting: Meeting,
 }
 
-/// Of which warps two threads of one block are.
+/// Of which groups two threads are: of which warps, if they are of one block, or of which clusters, if they are of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Warps {
+pub enum Groups {
     /// Of any.
     Any,
     /// Of the same one.
@@ -240,11 +240,23 @@ pub struct Divergence {
     pub witness: Witness,
 }
 
-/// A question about a sync: can two threads of a block (or warp) disagree about reaching it?
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+impl Divergence {
+    /// Whether both threads are of one block.
+    pub fn is_in_one_block(&self) -> bool {
+        let [waiting, other] = &self.witness.threads;
+        waiting.block == other.block
+    }
+}
+
+/// A question about a sync: can two threads of a block (or warp), or of two blocks of the grid (or cluster), disagree about
+/// reaching it?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyncQuestion {
     /// The sync.
     pub sync: SyncId,
-    /// Of which warps the two threads are: of the same one for a sync of a warp, whose size is known.
-    pub warps: Warps,
+    /// Whether the two threads are of one block ([`Level::Block`]) or of two ([`Level::Grid`]).
+    pub level: Level,
+    /// Of which warps or clusters the two threads are: of the same one for a sync of a warp, whose size is known, or of a
+    /// cluster.
+    pub groups: Groups,
 }

@@ -7,6 +7,7 @@ use super::program::{
 use super::scope::{Entity, FunctionDecl, Scope};
 use super::template::TemplateValue;
 use super::types::Written;
+use crate::calculus::GeometryFacts;
 use crate::source::Span;
 use crate::syntax::{self, ItemKind, Param, Qualifier, TypeKind};
 
@@ -60,8 +61,7 @@ impl<'u> Resolver<'u> {
             result,
             params: handles,
             body: None,
-            required_block: None,
-            max_threads: None,
+            geometry: GeometryFacts::default(),
             span,
             unsupported,
             assumed: Vec::new(),
@@ -206,8 +206,22 @@ impl<'u> Resolver<'u> {
             let sizes: Vec<Option<u32>> =
                 args.iter().map(|size| self.constant_of(size).and_then(|size| u32::try_from(size).ok())).collect();
             match (name.trim_matches('_'), sizes.as_slice()) {
-                ("reqd_work_group_size", [Some(x), Some(y), Some(z)]) => function.required_block = Some([*x, *y, *z]),
-                ("launch_bounds", [Some(most), ..]) => function.max_threads = Some(*most),
+                ("reqd_work_group_size", [Some(x), Some(y), Some(z)]) => {
+                    function.geometry.required_block = Some([*x, *y, *z]);
+                }
+                ("launch_bounds", [Some(most), ..]) => function.geometry.max_threads = Some(*most),
+                ("cluster_dims", [x, rest @ ..]) if rest.len() < 3 => {
+                    let extent = |at: usize| rest.get(at).map_or(Some(1), |extent| *extent);
+                    match (x, extent(0), extent(1)) {
+                        (&Some(x), Some(y), Some(z)) if x > 0 && y > 0 && z > 0 => {
+                            function.geometry.cluster = Some([x, y, z]);
+                        }
+                        _ => {
+                            let reason = "a size of clusters that is no constant".to_owned();
+                            function.unsupported.push((function.span, reason));
+                        }
+                    }
+                }
                 _ => {}
             }
         }

@@ -6,7 +6,7 @@
 use super::context::{Resolver, expr};
 use super::operators::binary_op;
 use super::program::{BinaryOp, Expr, ExprKind, Type};
-use crate::builtins::{Builtin, collectives};
+use crate::builtins::{Builtin, InCluster, collectives};
 use crate::calculus::{Axis, GeometryVar, SyncMemory, SyncScope};
 use crate::source::Span;
 use crate::syntax::TemplateArg;
@@ -15,6 +15,7 @@ use crate::syntax::TemplateArg;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     Block,
+    Cluster,
     Grid,
     /// A tile of so many neighbouring threads of a block.
     Tile(i128),
@@ -35,7 +36,8 @@ impl<'u> Resolver<'u> {
             "thread_block" => Group::Block,
             "grid_group" => Group::Grid,
             "coalesced_group" => Group::Coalesced,
-            "thread_group" | "multi_grid_group" | "cluster_group" => Group::Other,
+            "cluster_group" => Group::Cluster,
+            "thread_group" | "multi_grid_group" => Group::Other,
             _ => {
                 let size = short.strip_prefix("thread_block_tile")?;
                 let size = size.strip_prefix('<').and_then(|size| size.strip_suffix('>'));
@@ -69,6 +71,30 @@ impl<'u> Resolver<'u> {
             (Group::Block, "thread_index") => self.ids(GeometryVar::ThreadIdx, span),
             (Group::Block, "group_index") => self.ids(GeometryVar::BlockIdx, span),
             (Group::Block, "group_dim" | "dim_threads") => self.ids(GeometryVar::BlockDim, span),
+            (Group::Cluster, "block_rank") => self.rank_in_cluster(span),
+            (Group::Cluster, "num_blocks") => self.cluster_product(span),
+            (Group::Cluster, "block_index") => self.cluster_ids(InCluster::Position, span),
+            (Group::Cluster, "dim_blocks") => self.cluster_ids(InCluster::Extent, span),
+            (Group::Cluster, "thread_rank") => {
+                let (block, size) = (self.rank_in_cluster(span), self.product(GeometryVar::BlockDim, span));
+                let start = self.operation(BinaryOp::Mul, block, size);
+                let thread = self.block_rank(span);
+                self.operation(BinaryOp::Add, start, thread)
+            }
+            (Group::Cluster, "size" | "num_threads") => {
+                let (blocks, threads) = (self.cluster_product(span), self.product(GeometryVar::BlockDim, span));
+                self.operation(BinaryOp::Mul, blocks, threads)
+            }
+            (Group::Cluster, "map_shared_rank") => {
+                let [pointer, rank] = args else { return None };
+                let (pointer, rank) = (self.load(pointer.clone()), self.load(rank.clone()));
+                let ty = pointer.ty;
+                expr(
+                    ExprKind::Builtin(Builtin::Cluster(InCluster::Map), name.to_owned(), vec![pointer, rank]),
+                    ty,
+                    span,
+                )
+            }
             (Group::Grid, "thread_rank") => self.grid_rank(span),
             (Group::Grid, "size" | "num_threads") => {
                 let (blocks, threads) =
@@ -195,14 +221,14 @@ impl<'u> Resolver<'u> {
         let memory = Some(SyncMemory::BOTH);
         let of = |scope| Builtin::Barrier { scope, memory };
         let (builtin, args) = match group {
-            Group::Block | Group::Grid if name != "sync" => {
-                let scope = if group == Group::Block { SyncScope::Block } else { SyncScope::Grid };
-                return self.group_phase(name, scope, span);
-            }
+            Group::Block if name != "sync" => return self.group_phase(name, SyncScope::Block, span),
+            Group::Cluster if name != "sync" => return self.group_phase(name, SyncScope::Cluster, span),
+            Group::Grid if name != "sync" => return self.group_phase(name, SyncScope::Grid, span),
             _ if name != "sync" => {
                 return self.unmodelled_call("half a barrier of a group", true, name, &[], self.common.void, span);
             }
             Group::Block => (of(SyncScope::Block), Vec::new()),
+            Group::Cluster => (of(SyncScope::Cluster), Vec::new()),
             Group::Grid => (of(SyncScope::Grid), Vec::new()),
             Group::Tile(size) => (Builtin::TileBarrier(u32::try_from(size).unwrap_or(u32::MAX)), Vec::new()),
             // The group stands for the mask of its threads.
@@ -260,6 +286,34 @@ impl<'u> Resolver<'u> {
         let row = self.operation(binary_op(crate::syntax::BinaryOp::Add), plane, y);
         let start = self.operation(BinaryOp::Mul, row, width);
         self.operation(BinaryOp::Add, start, x)
+    }
+
+    /// A number of a block's cluster.
+    fn cluster_value(&self, what: InCluster, span: Span) -> Expr {
+        expr(ExprKind::Builtin(Builtin::Cluster(what), "cluster".to_owned(), Vec::new()), self.common.uint, span)
+    }
+
+    /// Three of them as a vector.
+    fn cluster_ids(&mut self, what: fn(Axis) -> InCluster, span: Span) -> Expr {
+        let lanes = Axis::ALL.iter().map(|&axis| self.cluster_value(what(axis), span)).collect();
+        let ty = self.intern(Type::Vector { of: self.common.uint, lanes: 3 });
+        expr(ExprKind::Construct(lanes), ty, span)
+    }
+
+    /// The number of blocks in a cluster.
+    fn cluster_product(&self, span: Span) -> Expr {
+        let [x, y, z] = Axis::ALL.map(|axis| self.cluster_value(InCluster::Extent(axis), span));
+        let plane = self.operation(BinaryOp::Mul, x, y);
+        self.operation(BinaryOp::Mul, plane, z)
+    }
+
+    /// The rank of a block in its cluster.
+    fn rank_in_cluster(&self, span: Span) -> Expr {
+        let of = |what: fn(Axis) -> InCluster, axis| self.cluster_value(what(axis), span);
+        let plane = self.operation(BinaryOp::Mul, of(InCluster::Position, Axis::Z), of(InCluster::Extent, Axis::Y));
+        let plane = self.operation(binary_op(crate::syntax::BinaryOp::Add), plane, of(InCluster::Position, Axis::Y));
+        let row = self.operation(BinaryOp::Mul, plane, of(InCluster::Extent, Axis::X));
+        self.operation(BinaryOp::Add, row, of(InCluster::Position, Axis::X))
     }
 
     /// The rank of a thread in its block.

@@ -2,7 +2,7 @@
 
 use crate::arena::{Arena, Handle};
 use crate::builtins::Builtin;
-use crate::calculus::GeometryVar;
+use crate::calculus::{GeometryFacts, GeometryVar};
 use crate::source::{Language, SourceMap, Span};
 
 /// Handle of a type; equal types have equal handles.
@@ -184,10 +184,8 @@ pub struct Function {
     pub params: Vec<VariableId>,
     /// The body; `None` if it is only declared.
     pub body: Option<Vec<Stmt>>,
-    /// `reqd_work_group_size`.
-    pub required_block: Option<[u32; 3]>,
-    /// First argument of `__launch_bounds__`.
-    pub max_threads: Option<u32>,
+    /// What its attributes say of blocks and clusters.
+    pub geometry: GeometryFacts,
     /// Range of its name.
     pub span: Span,
     /// What in its head is not understood.

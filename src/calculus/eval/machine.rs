@@ -51,6 +51,7 @@ pub(super) struct ThreadState {
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) thread: ThreadId,
+    pub(super) cluster: u32,
     /// Stamps for shared and for global memory.
     pub(super) stamps: [Stamp; MEMORIES],
     pub(super) phase: u32,
@@ -391,6 +392,7 @@ impl<S: Sink> Machine<'_, S> {
             let offset = offset.bits().unwrap_or(0);
             let end = i128::from(offset) + i128::from(access.bytes);
             let outside = match shape.bytes {
+                _ if shape.space == Space::Distributed => self.program.is_outside_its_copies(offset.into(), end, shape),
                 Some(size) => offset < 0 || end > i128::from(size),
                 None => offset < 0 && !shape.is_param,
             };
@@ -406,6 +408,7 @@ impl<S: Sink> Machine<'_, S> {
             self.run.inexact |= !exact;
             let event = Event {
                 thread: place.thread,
+                cluster: place.cluster,
                 site: access.site,
                 array: access.array,
                 offset: offset.bits(),
@@ -422,7 +425,14 @@ impl<S: Sink> Machine<'_, S> {
             }
         }
         let offset = offset.bits()?;
-        Some(At { thread: place.thread, array: access.array, space: shape.space, offset, bytes: access.bytes })
+        Some(At {
+            thread: place.thread,
+            cluster: place.cluster,
+            array: access.array,
+            space: shape.space,
+            offset,
+            bytes: access.bytes,
+        })
     }
 
     #[cold]

@@ -23,6 +23,7 @@ pub(super) struct Memory {
     /// The order of keys in `pending`, so that the last writer does not depend on hashing.
     pending_order: Vec<(ThreadId, Place)>,
     blocks: FxHashMap<(u32, Place), u8>,
+    clusters: FxHashMap<(u32, Place), u8>,
     grid: FxHashMap<Place, u8>,
 }
 
@@ -30,6 +31,8 @@ pub(super) struct Memory {
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub(super) thread: ThreadId,
+    /// The cluster of its block.
+    pub(super) cluster: u32,
     pub(super) array: ArrayId,
     pub(super) space: Space,
     pub(super) offset: i64,
@@ -92,10 +95,13 @@ impl Memory {
         if let Some(&byte) = self.blocks.get(&(at.thread.block, place)) {
             return byte;
         }
-        match self.grid.get(&place) {
-            Some(&byte) if at.space != Space::Shared => byte,
-            _ if at.space == Space::Shared => initial(u64::from(at.thread.block) << 32 | 1),
-            _ => initial(0),
+        if let Some(&byte) = self.clusters.get(&(at.cluster, place)) {
+            return byte;
+        }
+        match at.space {
+            Space::Shared => initial(u64::from(at.thread.block) << 32 | 1),
+            Space::Distributed => initial(u64::from(at.cluster) << 32 | 1),
+            _ => self.grid.get(&place).copied().unwrap_or_else(|| initial(0)),
         }
     }
 
@@ -118,11 +124,17 @@ impl Memory {
             let place = (at.array, at.offset.wrapping_add(i64::from(index)));
             self.pending.remove(&(at.thread, place));
             let byte = byte_of(bits, index);
-            if at.space == Space::Global {
-                self.blocks.remove(&(at.thread.block, place));
-                self.grid.insert(place, byte);
-            } else {
-                self.blocks.insert((at.thread.block, place), byte);
+            match at.space {
+                Space::Global => {
+                    self.blocks.remove(&(at.thread.block, place));
+                    self.clusters.remove(&(at.cluster, place));
+                    self.grid.insert(place, byte);
+                }
+                Space::Distributed => {
+                    self.blocks.remove(&(at.thread.block, place));
+                    self.clusters.insert((at.cluster, place), byte);
+                }
+                _ => _ = self.blocks.insert((at.thread.block, place), byte),
             }
         }
     }
@@ -140,16 +152,37 @@ impl Memory {
         }
     }
 
-    /// A grid sync: what blocks wrote to global memory is seen by all; a later block wins over an earlier one.
-    pub(super) fn publish_to_grid(&mut self, is_global: impl Fn(ArrayId) -> bool) {
-        let mut moved: Vec<_> =
-            self.blocks.iter().filter(|((_, place), _)| is_global(place.0)).map(|(&key, &byte)| (key, byte)).collect();
-        moved.sort_unstable();
-        for ((block, place), byte) in moved {
-            self.blocks.remove(&(block, place));
-            self.grid.insert(place, byte);
+    /// A cluster sync: what its blocks wrote to memory that is ordered is seen by all of them; a later block wins over an
+    /// earlier one.
+    pub(super) fn publish_to_cluster(
+        &mut self,
+        is_member: impl Fn(u32) -> bool,
+        cluster: u32,
+        is_ordered: impl Fn(ArrayId) -> bool,
+    ) {
+        for ((_, place), byte) in taken(&mut self.blocks, |(block, place)| is_member(block) && is_ordered(place.0)) {
+            self.clusters.insert((cluster, place), byte);
         }
     }
+
+    /// A grid sync: what blocks wrote to global memory is seen by all; a later block wins over an earlier one.
+    pub(super) fn publish_to_grid(&mut self, is_global: impl Fn(ArrayId) -> bool) {
+        for from in [&mut self.clusters, &mut self.blocks] {
+            for ((_, place), byte) in taken(from, |(_, place)| is_global(place.0)) {
+                self.grid.insert(place, byte);
+            }
+        }
+    }
+}
+
+/// Takes the bytes that are wanted, in order.
+fn taken(from: &mut FxHashMap<(u32, Place), u8>, is_wanted: impl Fn((u32, Place)) -> bool) -> Vec<((u32, Place), u8)> {
+    let mut taken: Vec<_> = from.iter().map(|(&key, &byte)| (key, byte)).filter(|(key, _)| is_wanted(*key)).collect();
+    taken.sort_unstable();
+    for (key, _) in &taken {
+        from.remove(key);
+    }
+    taken
 }
 
 fn byte_of(bits: i64, index: u32) -> u8 {

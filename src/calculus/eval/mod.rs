@@ -26,7 +26,8 @@
 //!   wait elsewhere, that is a [`Divergence`]: all are let go, and what follows is inexact. If some have
 //!   ended, it is reported and the others go on; if it counts arrivals, what follows is inexact.
 //! - A warp is 32 threads of consecutive linear index. A warp sync likewise; threads that have ended count
-//!   as arrived. A cluster sync works as one of the block. A grid sync waits for all blocks that are run.
+//!   as arrived. A cluster sync waits for all blocks of the cluster that are run, a grid sync
+//!   for all that are.
 //! - A sync that is for some threads of its scope, or for groups of them, is met when those have arrived that have not
 //!   ended; a thread that it is not for and that arrives is a divergence. Lock-step ([`super::Among::InStep`]) lets those
 //!   go on together that stand where the program is least far, and waits for nobody.
@@ -156,6 +157,8 @@ pub struct Stamp {
     pub warp: u32,
     /// Syncs of block scope or wider: likewise for one block.
     pub block: u32,
+    /// Syncs of cluster scope or wider: likewise for blocks of one cluster.
+    pub cluster: u32,
     /// Syncs of grid scope: likewise for different blocks.
     pub grid: u32,
     /// Meetings of some threads of the block, whoever they are, of which the sink is told: see [`Sink::met`].
@@ -176,6 +179,8 @@ pub struct ThreadId {
 pub struct Event {
     /// Who.
     pub thread: ThreadId,
+    /// The cluster of its block, named by the first of its blocks that is run; the block itself where none waits for others.
+    pub cluster: u32,
     /// Where in the program.
     pub site: SiteId,
     /// Which array.

@@ -7,8 +7,8 @@
 use super::Fence;
 use crate::arena::SideTable;
 use crate::calculus::{
-    Access, Among, ArrayId, AtomicOp, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, HavocReason, Kernel,
-    MemoryOrder, ScalarType, SiteId, Space, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
+    Access, Among, ArrayId, AtomicOp, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryFacts, GeometryVar, HavocReason,
+    Kernel, MemoryOrder, ScalarType, SiteId, Space, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, operands,
 };
 use rustc_hash::FxHashMap;
 
@@ -203,6 +203,8 @@ pub struct Program {
     /// Turns of loops that are counted.
     pub(super) slots: u32,
     pub(super) arrays: Vec<ArrayShape>,
+    /// What the source says of blocks and clusters.
+    pub(super) geometry: GeometryFacts,
     /// Arrays with syncs of their own.
     pub(super) own_syncs: Vec<ArrayId>,
     pub(super) returned: Option<Register>,
@@ -219,9 +221,27 @@ impl Program {
         compiler.finish()
     }
 
-    /// Whether blocks wait for each other.
-    pub fn waits_for_the_grid(&self) -> bool {
-        self.syncs.iter().any(|sync| sync.scope >= SyncScope::Grid)
+    /// Whether blocks wait for each other, or see each other's shared memory.
+    pub fn waits_for_blocks(&self) -> bool {
+        self.syncs.iter().any(|sync| self.reach(sync.scope) > SyncScope::Block)
+            || self.arrays.iter().any(|array| array.space == Space::Distributed)
+    }
+
+    /// Whether bytes of an array that a cluster shares lie outside all of its copies.
+    pub(super) fn is_outside_its_copies(&self, start: i128, end: i128, shape: &ArrayShape) -> bool {
+        let blocks = self.geometry.cluster.unwrap_or([1; 3]).iter().map(|&blocks| i128::from(blocks)).product();
+        let (rank, own) = (start.div_euclid(Space::HOME), start.rem_euclid(Space::HOME));
+        let end = end - rank * Space::HOME;
+        !(0..blocks).contains(&rank) || end > shape.bytes.map_or(Space::HOME, i128::from) || own >= end
+    }
+
+    /// The threads that a sync of a scope waits for: where clusters have one block, those of the block.
+    pub(super) fn reach(&self, scope: SyncScope) -> SyncScope {
+        match scope {
+            SyncScope::Cluster if self.geometry.clusters().is_none() => SyncScope::Block,
+            SyncScope::System => SyncScope::Grid,
+            scope => scope,
+        }
     }
 
     /// The bytes of the largest access to each array, by its position; 0 where there is none.
@@ -331,7 +351,7 @@ impl<'a> Compiler<'a> {
         let needs_conditions = !self.relations.is_empty() || self.syncs.iter().any(|sync| sync.among.named().is_some());
         let memory = |id: ArrayId, space: Space| match own_syncs.iter().position(|&own| own == id) {
             Some(own) => 2 + own,
-            None => usize::from(space != Space::Shared),
+            None => usize::from(!matches!(space, Space::Shared | Space::Distributed)),
         };
         let shape = |(id, array): (ArrayId, &crate::calculus::Array)| ArrayShape {
             space: array.space,
@@ -345,6 +365,7 @@ impl<'a> Compiler<'a> {
             params: kernel.params.iter().map(|(_, param)| param.ty).collect(),
             registers: first_temporary + self.most_temporaries as usize,
             arrays: kernel.arrays.iter().map(shape).collect(),
+            geometry: kernel.geometry.clone(),
             own_syncs,
             returned: kernel.returned.map(register),
             exprs: kernel.exprs.len(),

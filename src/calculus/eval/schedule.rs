@@ -66,7 +66,7 @@ fn run_blocks<S: Sink>(machine: &mut Machine<'_, S>) -> bool {
         Blocks::These(ids) => ids.len() as u128,
     };
     // Every thread takes an instruction at least, so that there is no use in making room for more of them.
-    let together = machine.program.waits_for_the_grid();
+    let together = machine.program.waits_for_blocks();
     if product(block) * if together { blocks } else { 1 } > u128::from(machine.setup.budget) {
         return false;
     }
@@ -94,47 +94,94 @@ fn block_id(setup: &Setup<'_>, index: u64) -> [u32; 3] {
     }
 }
 
-/// Runs all blocks up to each grid sync. False if the budget ran out or an assumption failed.
+/// Runs all blocks up to each sync that waits for other blocks: first those of a cluster as far as its syncs let them,
+/// then all of the grid. False if the budget ran out or an assumption failed.
 fn run_together<S: Sink>(machine: &mut Machine<'_, S>, ids: &[[u32; 3]]) -> bool {
     machine.run.blocks = ids.to_vec();
+    let facts = &machine.program.geometry;
+    let clusters: Vec<[u32; 3]> = ids.iter().map(|&id| facts.cluster_of(id)).collect();
     let mut blocks: Vec<_> = ids.iter().enumerate().map(|(index, &id)| Block::new(machine, index as u32, id)).collect();
+    for block in &mut blocks {
+        let first = clusters.iter().position(|cluster| *cluster == clusters[block.index as usize]);
+        block.cluster = first.unwrap_or(0) as u32;
+    }
+    let mut at: Vec<Outcome> = vec![Outcome::Runs; blocks.len()];
     loop {
-        let mut waiting: Option<(usize, u32)> = None;
-        let mut ended = None;
-        let mut apart = None;
-        for index in 0..blocks.len() {
-            match blocks[index].run(machine) {
-                Outcome::Aborted => return false,
-                Outcome::Ended => ended = Some(index),
-                Outcome::AtGrid(sync) => match waiting {
-                    None => waiting = Some((index, sync)),
-                    Some((_, other)) if other != sync => apart = Some(index),
-                    Some(_) => {}
-                },
+        for (block, at) in blocks.iter_mut().zip(&mut at) {
+            if *at == Outcome::Runs {
+                *at = block.run(machine);
+            }
+            if *at == Outcome::Aborted {
+                return false;
             }
         }
-        let Some((first, sync)) = waiting else { return true };
-        if let Some(other) = apart.or(ended) {
-            let witness = |index: usize| {
-                let block = &blocks[index];
-                let thread = block.status.iter().position(|status| matches!(status, Status::Waiting(_))).unwrap_or(0);
-                (ThreadId { block: index as u32, thread: thread as u32 }, block, thread)
-            };
-            report_divergence(machine, sync, witness(first), witness(other));
+        let mut goes_on = false;
+        for cluster in 0..blocks.len() as u32 {
+            let members: Vec<usize> = (0..blocks.len()).filter(|&index| blocks[index].cluster == cluster).collect();
+            goes_on |= meet(machine, SyncScope::Cluster, &mut blocks, &mut at, &members);
         }
-        let doubt = apart.is_some() || blocks.iter().any(|block| block.doubt);
-        let shape = machine.program.syncs[sync as usize];
-        let program = machine.program;
-        machine.memory.publish(|_| true, |array| is_ordered(program, shape.memory, array));
-        if shape.memory.global {
-            machine.memory.publish_to_grid(|array| program.arrays[array.index()].space == Space::Global);
+        if goes_on {
+            continue;
         }
-        for block in &mut blocks {
-            machine.sink.sync(block.index, shape.scope, shape.memory);
-            block.doubt |= doubt;
-            block.release_from_grid(program, shape.memory);
+        let all: Vec<usize> = (0..blocks.len()).collect();
+        if !meet(machine, SyncScope::Grid, &mut blocks, &mut at, &all) {
+            return true;
         }
     }
+}
+
+/// Lets those blocks of a cluster or of the grid go on that wait for each other; whether there are any. Where not all of
+/// them wait at one sync, that is a divergence, and nobody knows what follows.
+fn meet<S: Sink>(
+    machine: &mut Machine<'_, S>,
+    scope: SyncScope,
+    blocks: &mut [Block],
+    at: &mut [Outcome],
+    members: &[usize],
+) -> bool {
+    let program = machine.program;
+    let reach = |sync: u32| program.reach(program.syncs[sync as usize].scope);
+    let waits = |at: Outcome| match at {
+        // Who waits for the whole grid is missing where its cluster waits; not the other way round.
+        Outcome::AtBlocks(sync) if reach(sync) == scope => Some(sync),
+        _ => None,
+    };
+    let Some((first, sync)) = members.iter().find_map(|&index| waits(at[index]).map(|sync| (index, sync))) else {
+        return false;
+    };
+    let other = members.iter().copied().find(|&index| at[index] != Outcome::AtBlocks(sync));
+    if let Some(other) = other {
+        let witness = |index: usize| {
+            let block = &blocks[index];
+            let thread = block.status.iter().position(|status| matches!(status, Status::Waiting(_))).unwrap_or(0);
+            (ThreadId { block: index as u32, thread: thread as u32 }, block, thread)
+        };
+        report_divergence(machine, sync, witness(first), witness(other));
+    }
+    let apart =
+        members.iter().any(|&index| !matches!(at[index], Outcome::Ended) && at[index] != Outcome::AtBlocks(sync));
+    let doubt = apart || members.iter().any(|&index| blocks[index].doubt);
+    let shape = program.syncs[sync as usize];
+    let is_member = |block: u32| members.contains(&(block as usize));
+    machine.memory.publish(|thread| is_member(thread.block), |array| is_ordered(program, shape.memory, array));
+    if scope == SyncScope::Cluster {
+        // What blocks have in shared memory of their own is nobody else's.
+        let is_common = |array: crate::calculus::ArrayId| program.arrays[array.index()].space != Space::Shared;
+        let is_passed_on = |array| is_common(array) && is_ordered(program, shape.memory, array);
+        machine.memory.publish_to_cluster(is_member, blocks[first].cluster, is_passed_on);
+    } else if shape.memory.global {
+        machine.memory.publish_to_grid(|array| program.arrays[array.index()].space == Space::Global);
+    }
+    for &index in members {
+        let block = &mut blocks[index];
+        machine.sink.sync(block.index, shape.scope, shape.memory);
+        block.doubt |= doubt;
+        block.release_with_others(program, scope, shape.memory);
+        if at[index] != Outcome::Ended {
+            at[index] = Outcome::Runs;
+        }
+    }
+    true
 }
 
 pub(super) fn is_ordered(program: &Program, memory: SyncMemory, array: crate::calculus::ArrayId) -> bool {
@@ -142,7 +189,7 @@ pub(super) fn is_ordered(program: &Program, memory: SyncMemory, array: crate::ca
         return true;
     }
     match program.arrays[array.index()].space {
-        Space::Shared => memory.shared,
+        Space::Shared | Space::Distributed => memory.shared,
         Space::Global | Space::Constant => memory.global,
         Space::Private => true,
     }
@@ -152,8 +199,10 @@ pub(super) fn is_ordered(program: &Program, memory: SyncMemory, array: crate::ca
 enum Outcome {
     /// All threads ended.
     Ended,
-    /// All threads that have not ended wait at a grid sync, mostly this one.
-    AtGrid(u32),
+    /// It has not come so far.
+    Runs,
+    /// All threads that have not ended wait at a sync for other blocks, this one.
+    AtBlocks(u32),
     /// The run is over.
     Aborted,
 }
@@ -187,7 +236,10 @@ pub(super) struct Block {
     width: usize,
     pub(super) warps: Vec<Passed>,
     passed: Passed,
+    in_cluster: Passed,
     grid: Passed,
+    /// The first block of its cluster that is run, where blocks wait for each other; otherwise the block itself.
+    cluster: u32,
     phase: u32,
     /// Meetings of some of its threads.
     pub(super) met: u32,
@@ -217,7 +269,9 @@ impl Block {
             width,
             warps: vec![[0; MEMORIES]; count.div_ceil(WARP as usize)],
             passed: [0; MEMORIES],
+            in_cluster: [0; MEMORIES],
             grid: [0; MEMORIES],
+            cluster: index,
             phase: 0,
             met: 0,
             doubt: false,
@@ -258,7 +312,7 @@ impl Block {
                     self.doubt = true;
                     self.release_block(machine, SyncMemory::BOTH);
                 }
-                None if shape.scope >= SyncScope::Grid => return Outcome::AtGrid(sync),
+                None if machine.program.reach(shape.scope) > SyncScope::Block => return Outcome::AtBlocks(sync),
                 None => {
                     // A barrier that counts arrivals waits for those that have ended, too: nobody certainly passes it.
                     self.doubt |= ended.is_some() && shape.among.counts_arrivals(shape.scope);
@@ -280,6 +334,7 @@ impl Block {
         std::array::from_fn(|memory| Stamp {
             warp: self.warps[warp][memory],
             block: self.passed[memory],
+            cluster: self.in_cluster[memory],
             grid: self.grid[memory],
             met: self.met,
         })
@@ -303,6 +358,7 @@ impl Block {
             machine.registers[..self.width].copy_from_slice(&self.variables[variables.clone()]);
             let place = Place {
                 thread: ThreadId { block: self.index, thread: linear },
+                cluster: self.cluster,
                 stamps: self.stamps(thread / WARP as usize),
                 phase: self.phase,
             };
@@ -354,8 +410,11 @@ impl Block {
         self.pass(program, memory);
     }
 
-    fn release_from_grid(&mut self, program: &Program, memory: SyncMemory) {
-        count(program, &mut self.grid, memory);
+    fn release_with_others(&mut self, program: &Program, scope: SyncScope, memory: SyncMemory) {
+        if scope == SyncScope::Grid {
+            count(program, &mut self.grid, memory);
+        }
+        count(program, &mut self.in_cluster, memory);
         self.pass(program, memory);
     }
 

@@ -298,6 +298,11 @@ impl<'a> Parser<'a> {
             self.kernel.geometry.required_block = Some(extents);
             return Ok(());
         }
+        if self.take_word("cluster") {
+            let extents = [self.small_number()?, self.small_number()?, self.small_number()?];
+            self.kernel.geometry.cluster = Some(extents);
+            return Ok(());
+        }
         self.word("threads")?;
         self.sign("<=")?;
         self.kernel.geometry.max_threads = Some(self.small_number()?);

@@ -144,6 +144,7 @@ impl<'a> KernelPrinter<'a> {
         let facts = [
             kernel.geometry.required_block.map(|[x, y, z]| format!("block {x} {y} {z}")),
             kernel.geometry.max_threads.map(|threads| format!("threads <= {threads}")),
+            kernel.geometry.cluster.map(|[x, y, z]| format!("cluster {x} {y} {z}")),
         ];
         let facts: Vec<_> = facts.into_iter().flatten().collect();
         if !facts.is_empty() {

@@ -7,8 +7,13 @@ use crate::calculus::{
 /// Words that cannot stand for a name without backquotes: those that may stand where a name may.
 pub(super) const RESERVED: &[&str] = &["atomic", "convert", "false", "max", "min", "nothing", "param", "read", "true"];
 
-pub(super) const SPACES: &[(&str, Space)] =
-    &[("global", Space::Global), ("shared", Space::Shared), ("constant", Space::Constant), ("private", Space::Private)];
+pub(super) const SPACES: &[(&str, Space)] = &[
+    ("global", Space::Global),
+    ("distributed", Space::Distributed),
+    ("shared", Space::Shared),
+    ("constant", Space::Constant),
+    ("private", Space::Private),
+];
 
 pub(crate) const BASES: &[(&str, Basis)] =
     &[("assume", Basis::Stated), ("proved", Basis::Proved), ("candidate", Basis::Candidate)];

@@ -7,7 +7,7 @@ use crate::driver::scopes::{self, Candidates};
 use crate::memory_model::AccessKind;
 use crate::memory_model::Level;
 use crate::protocol::AccessId;
-use crate::prove::{Pair, Warps, condition};
+use crate::prove::{Groups, Pair, condition};
 use std::fmt::Write as _;
 
 /// The conditions of a kernel as text, attempt after attempt until one succeeds.
@@ -42,11 +42,13 @@ pub(super) fn text(case: &Case<'_>, places: &Places<'_>, candidates: &Candidates
 
 /// "Block level, same warp".
 fn level(pair: &Pair) -> &'static str {
-    match (pair.level, pair.warps) {
-        (Level::Grid, _) => "Grid level",
-        (_, Warps::Any) => "Block level",
-        (_, Warps::Same) => "Block level, same warp",
-        (_, Warps::Different) => "Block level, different warps",
+    match (pair.level, pair.groups) {
+        (Level::Grid, Groups::Any) => "Grid level",
+        (Level::Grid, Groups::Same) => "Grid level, same cluster",
+        (Level::Grid, Groups::Different) => "Grid level, different clusters",
+        (_, Groups::Any) => "Block level",
+        (_, Groups::Same) => "Block level, same warp",
+        (_, Groups::Different) => "Block level, different warps",
     }
 }
 

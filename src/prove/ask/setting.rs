@@ -11,7 +11,7 @@ use crate::memory_model::{Level, both_atomic};
 use crate::protocol::{Carried, Claim, Fact, Guard, LoopId, Protocol, Relational, Role, Sync};
 use crate::prove::condition::{self, Question, Spot};
 use crate::prove::rules::poly::Side;
-use crate::prove::{Assumption, Pair, Scope, SyncQuestion, Warps};
+use crate::prove::{Assumption, Groups, Pair, Scope, SyncQuestion};
 use crate::smt::{Op, Sort, TermId, Terms};
 
 /// Turns that a loop is taken not to reach, as for the rules.
@@ -25,7 +25,7 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
     machine.enter_loops(pair, [&accesses[0].loops, &accesses[1].loops]);
     machine.launch();
     machine.are_two();
-    machine.warps(pair.warps);
+    machine.groups(pair.groups);
     for (place, (access, id)) in accesses.into_iter().zip([pair.first, pair.second]).enumerate() {
         machine.state_facts(place, Spot::Access(id), &access.loops, &access.guards);
         machine.guards(place, &access.loops, &access.guards);
@@ -39,14 +39,14 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
     machine
 }
 
-/// The question whether two threads of a block can disagree; `None` if the values are plainly the same.
+/// The question whether two threads of a block, or of two blocks, can disagree; `None` if the values are plainly the same.
 pub(super) fn disagreement<'a>(
     protocol: &'a Protocol,
     (question, asked): (&Question, SyncQuestion),
     scope: &'a Scope,
     terms: &'a mut Terms,
 ) -> Option<Machine<'a>> {
-    let mut machine = Machine::new(protocol, scope, Level::Block, terms);
+    let mut machine = Machine::new(protocol, scope, asked.level, terms);
     machine.two_threads();
     for &id in &question.loops {
         machine.enter_together(id, Relation::Same);
@@ -58,7 +58,7 @@ pub(super) fn disagreement<'a>(
     }
     machine.launch();
     machine.are_two();
-    machine.warps(asked.warps);
+    machine.groups(asked.groups);
     if let Some(threads) = among.tile() {
         let same = machine.in_one_group(threads);
         machine.facts.push(same);
@@ -160,14 +160,30 @@ impl Machine<'_> {
         }
     }
 
-    /// What is known of the warps of the two threads.
-    fn warps(&mut self, warps: Warps) {
-        if warps == Warps::Any {
-            return;
-        }
-        let same = self.in_one_group(WARP);
-        let known = if warps == Warps::Same { same } else { self.terms.not(same) };
+    /// What is known of the warps or clusters of the two threads.
+    fn groups(&mut self, groups: Groups) {
+        let same = match (groups, self.level) {
+            (Groups::Any, _) => return,
+            (_, Level::Grid) => self.in_one_cluster(),
+            _ => self.in_one_group(WARP),
+        };
+        let known = if groups == Groups::Same { same } else { self.terms.not(same) };
         self.facts.push(known);
+    }
+
+    /// That the two blocks are of one cluster.
+    fn in_one_cluster(&mut self) -> TermId {
+        let extents = self.protocol.geometry.clusters().unwrap_or([1; 3]);
+        let mut same = Vec::new();
+        for axis in Axis::ALL {
+            let extent = self.terms.bits(i128::from(extents[axis.index()]), 32);
+            let [first, second] = Side::BOTH.map(|side| {
+                let block = self.geometry(GeometryVar::BlockIdx(axis), side);
+                self.terms.apply(Op::BvUdiv, vec![block, extent])
+            });
+            same.push(self.terms.eq(first, second));
+        }
+        self.terms.and(same)
     }
 
     /// That the two threads are in one aligned group of so many, a power of two.

@@ -42,6 +42,8 @@ pub(super) enum Named {
     Expr(ExprId),
     /// The number of the thread within its block.
     Thread,
+    /// The position of the block along an axis.
+    Block(Axis),
 }
 
 impl From<ExprId> for Named {

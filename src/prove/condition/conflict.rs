@@ -9,7 +9,7 @@ use super::sampling::Source;
 use super::spot::Spot;
 use super::truth::Polarity;
 use super::words::words;
-use crate::calculus::{Basis, Expr, ExprId};
+use crate::calculus::{Basis, Expr, ExprId, Space};
 use crate::memory_model::Level;
 use crate::protocol::{Fact, Guard, LoopId, Protocol, Relational};
 use crate::prove::critical_section::CriticalSections;
@@ -101,10 +101,14 @@ pub(super) fn build_unless<'a>(
         builder.tell_apart(each);
     }
     builder.promote_signs();
-    builder.assume_warps(pair.warps).ok_or_else(out_of_range)?;
+    builder.assume_groups(pair.groups).ok_or_else(out_of_range)?;
     meeting::assume(&mut builder, pair);
     let offsets = offsets(&mut builder, [accesses[0].offset, accesses[1].offset])
         .ok_or_else(|| Open::NotExpressible(words(protocol, accesses[0].offset)))?;
+    let offsets = match protocol.arrays[accesses[0].array].space {
+        Space::Distributed => one_home(&mut builder, &offsets).ok_or_else(out_of_range)?,
+        _ => offsets,
+    };
     finish(&mut builder, hints).ok_or_else(out_of_range)?;
     let sizes = [accesses[0].bytes, accesses[1].bytes];
     let equation = conflict(&mut builder, &offsets, sizes).ok_or_else(out_of_range)?;
@@ -147,6 +151,23 @@ fn offsets(builder: &mut Builder, exprs: [ExprId; 2]) -> Option<[Poly; 2]> {
     }
     let normal = [builder.settled(&offsets[0])?, builder.settled(&offsets[1])?];
     Some(normal)
+}
+
+/// HOMES: an array that a cluster shares has one copy for each block, [`Space::HOME`] bytes apart, which is more than any
+/// offset into one. So two accesses touch a common byte only if they are to one copy, at offsets into it that overlap.
+///
+/// *Use.* `tile[threadIdx.x]` written by all blocks of a cluster: the ranks differ, whatever the offsets are.
+/// *Trap.* An offset that leaves the copy: what lies there is no part of the array, and nothing is said of it.
+fn one_home(builder: &mut Builder, offsets: &[Poly; 2]) -> Option<[Poly; 2]> {
+    let home = i64::try_from(Space::HOME).ok()?;
+    let split = |offset: &Poly| {
+        let (homes, rest): (Vec<_>, Vec<_>) = offset.terms().iter().partition(|(_, factor)| factor % home == 0);
+        let homes = homes.into_iter().map(|(monomial, factor)| (monomial, factor / home)).collect();
+        Some((Poly::from_terms(homes)?, Poly::from_terms(rest)?))
+    };
+    let [(first, one), (second, other)] = [split(&offsets[0])?, split(&offsets[1])?];
+    builder.literal(Literal::Zero(first.minus(&second)?));
+    Some([one, other])
 }
 
 /// Drops disjunctions that only say what a piece is that occurs nowhere else: an offset is read several times,

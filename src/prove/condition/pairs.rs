@@ -5,22 +5,28 @@ use crate::calculus::intervals::{Intervals, Meeting};
 use crate::calculus::{Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic, may_meet};
 use crate::protocol::{Access, AccessId, Protocol, Role};
-use crate::prove::{Pair, Warps};
+use crate::prove::{Groups, Pair};
 
 /// All pairs of accesses that may conflict at `level`: to one array, one of them writing, in one interval.
 ///
 /// `intervals` are those of the kernel that the protocol was inferred from, for the level. Pairs that differ
-/// only in which thread is called the first are given once. Atomics whose scopes reach both threads exempt
+/// only in which thread is called the first are given once. At [`Level::Cluster`] they are pairs of two blocks of one cluster,
+/// at [`Level::Grid`] of two clusters, where the kernel says how large clusters are. Atomics whose scopes reach both threads exempt
 /// each other where both have one size that divides both offsets.
 pub fn pairs(protocol: &Protocol, intervals: &Intervals, level: Level) -> Vec<Pair> {
     let mut pairs = Vec::new();
+    let parties = match level {
+        Level::Cluster => (Level::Grid, Groups::Same),
+        Level::Grid if protocol.geometry.clusters().is_some() => (Level::Grid, Groups::Different),
+        level => (level, Groups::Any),
+    };
     for (first, one) in protocol.accesses.iter() {
         for (second, two) in protocol.accesses.iter().skip(first.index()) {
             if !may_conflict(protocol, one, two, level) || exclude_each_other(protocol, [one, two], level) {
                 continue;
             }
             let meetings = intervals.meetings(one.site, two.site);
-            pairs.extend(distinct(first == second, meetings, first, second, level));
+            pairs.extend(distinct(first == second, meetings, (first, second), parties));
         }
     }
     pairs
@@ -68,7 +74,7 @@ fn is_shared(protocol: &Protocol, expr: ExprId, level: Level) -> bool {
     let mut shared = true;
     protocol.exprs.visit(expr, |_, node| {
         shared &= match node {
-            Expr::Geometry(GeometryVar::BlockIdx(_)) => level != Level::Grid,
+            Expr::Geometry(GeometryVar::BlockIdx(_)) => level.is_one_block(),
             Expr::Geometry(var) => !matches!(var, GeometryVar::ThreadIdx(_)),
             Expr::Var(_) | Expr::Opaque(..) | Expr::Call(..) => false,
             _ => true,
@@ -78,13 +84,18 @@ fn is_shared(protocol: &Protocol, expr: ExprId, level: Level) -> bool {
 }
 
 /// An access against itself meets its later turn and its earlier one in the same way.
-fn distinct(itself: bool, meetings: Vec<Meeting>, first: AccessId, second: AccessId, level: Level) -> Vec<Pair> {
+fn distinct(
+    itself: bool,
+    meetings: Vec<Meeting>,
+    (first, second): (AccessId, AccessId),
+    (level, groups): (Level, Groups),
+) -> Vec<Pair> {
     use crate::calculus::intervals::Relation::Previous;
     let mut pairs: Vec<Pair> = Vec::new();
     for meeting in meetings {
         let mirrored = itself && meeting.relations.iter().any(|relation| relation.1 == Previous);
         if !mirrored && !pairs.iter().any(|pair| pair.meeting == meeting) {
-            pairs.push(Pair { first, second, level, warps: Warps::Any, meeting });
+            pairs.push(Pair { first, second, level, groups, meeting });
         }
     }
     pairs

@@ -14,13 +14,13 @@ use super::builder::Key;
 use super::sampling::Source;
 use crate::calculus::eval::WARP;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
-use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryVar, ScalarType, arithmetic};
+use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, GeometryVar, ScalarType, Space, arithmetic};
 use crate::memory_model::Level;
 use crate::protocol::instance::{Point, Valuation, Value};
 use crate::protocol::{Access, LoopId};
 use crate::prove::rules::poly::{Atom, Poly, Side};
 use crate::prove::rules::state::Literal;
-use crate::prove::{Assumption, Pair, Warps};
+use crate::prove::{Assumption, Groups, Pair};
 use rustc_hash::FxHashMap;
 
 /// Launches that are drawn.
@@ -92,20 +92,26 @@ impl Case {
         let params = params.collect();
         let turns = draw_turns(builder, pair, sequence)?;
         let case = Case { geometry, params, blocks: [first, second], threads, turns };
-        case.is_of_the_pair(pair).then_some(case)
+        case.is_of_the_pair(pair, &builder.protocol.geometry).then_some(case)
     }
 
-    /// Whether the two threads are distinct, and of the warps that the pair is about.
-    fn is_of_the_pair(&self, pair: &Pair) -> bool {
+    /// Whether the two threads are distinct, and of the warps or clusters that the pair is about.
+    fn is_of_the_pair(&self, pair: &Pair, facts: &GeometryFacts) -> bool {
         if pair.level == Level::Grid {
-            return self.blocks[0] != self.blocks[1];
+            let [one, other] = self.blocks.map(|block| facts.cluster_of(block));
+            return self.blocks[0] != self.blocks[1]
+                && match pair.groups {
+                    Groups::Any => true,
+                    Groups::Same => one == other,
+                    Groups::Different => one != other,
+                };
         }
         let [one, other] = self.threads.map(|thread| self.number(thread) / WARP);
         self.threads[0] != self.threads[1]
-            && match pair.warps {
-                Warps::Any => true,
-                Warps::Same => one == other,
-                Warps::Different => one != other,
+            && match pair.groups {
+                Groups::Any => true,
+                Groups::Same => one == other,
+                Groups::Different => one != other,
             }
     }
 
@@ -128,7 +134,13 @@ impl Case {
         let (one, other) = (one?, other?);
         let ordered = |instance: &SyncInstance| self.both_execute(builder, instance);
         let unordered = pair.meeting.between.iter().all(|instance| ordered(instance) == Some(false));
-        unordered.then_some([one, other])
+        let reached = [one, other];
+        let homes =
+            |side: usize| known(reached[side].value(accesses[side].offset)).map(|at| at.div_euclid(Space::HOME));
+        let is_shared_by_a_cluster = builder.protocol.arrays[accesses[0].array].space == Space::Distributed;
+        // The condition is about accesses to the copy of one block.
+        let is_one_copy = !is_shared_by_a_cluster || homes(0) == homes(1);
+        (unordered && is_one_copy).then_some(reached)
     }
 
     fn arrive<'a>(&'a self, builder: &Builder<'a>, access: &Access, side: usize) -> Option<Valuation<'a>> {

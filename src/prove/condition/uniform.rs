@@ -1,4 +1,4 @@
-//! Conditions that two threads of a block disagree about reaching a sync.
+//! Conditions that two threads of a block, or of two blocks, disagree about reaching a sync.
 //!
 //! Both are in the same turns of the loops around it (what they share is the iteration number), both satisfy
 //! the guards before one guard, and of that guard one satisfies it and the other does not. Loop tests are
@@ -17,7 +17,6 @@ use super::spot::Spot;
 use super::truth::Polarity;
 use crate::calculus::ExprId;
 use crate::calculus::intervals::Relation;
-use crate::memory_model::Level;
 use crate::protocol::{Guard, LoopId, Protocol, Sync};
 use crate::prove::rules::poly::Side;
 use crate::prove::rules::sign::Certificate;
@@ -125,7 +124,7 @@ fn build<'a>(
     hints: Hints,
 ) -> Result<Option<Builder<'a>>, Open> {
     let out_of_range = || Open::NotExpressible("numbers or terms out of range".to_owned());
-    let mut builder = Builder::new(protocol, Level::Block, scope, oracle);
+    let mut builder = Builder::new(protocol, asked.level, scope, oracle);
     for side in Side::BOTH {
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
     }
@@ -155,7 +154,7 @@ fn build<'a>(
         }
     }
     builder.promote_signs();
-    builder.assume_warps(asked.warps).ok_or_else(out_of_range)?;
+    builder.assume_groups(asked.groups).ok_or_else(out_of_range)?;
     if let Some(threads) = among.tile() {
         builder.assume_one_group(threads).ok_or_else(out_of_range)?;
     }

@@ -22,10 +22,10 @@ use super::witness::Launch;
 use crate::calculus::intervals::Relation;
 use crate::calculus::{ArrayId, Axis, BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType, VarId, operands};
 use crate::memory_model::Level;
-use crate::protocol::{Claim, Guard, LoopId, Protocol, Role, SyncId};
-use crate::prove::Pair;
+use crate::protocol::{Claim, Guard, LoopId, Protocol, Role};
 use crate::prove::condition::Returned;
 use crate::prove::domains::{Effort, NodeId, Op, Problem, Range};
+use crate::prove::{Groups, Pair, SyncQuestion};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -77,6 +77,7 @@ pub(super) fn conflict(
         return None;
     }
     sketch(protocol, choices, pair.level, apart, &|sketch| {
+        sketch.be_of(pair.groups);
         sketch.enter(&accesses[0].loops, &accesses[1].loops, &pair.meeting.relations)?;
         for (env, access) in accesses.iter().enumerate() {
             sketch.hold(env, &access.loops, &access.guards)?;
@@ -105,8 +106,13 @@ pub(super) fn failure(protocol: &Protocol, claim: &Claim, choices: &Space) -> Op
 }
 
 /// A launch in which two threads of a block may disagree about reaching `sync`.
-pub(super) fn divergence(protocol: &Protocol, sync: SyncId, returned: Returned, choices: &Space) -> Option<Launch> {
-    let sync = &protocol.syncs[sync];
+pub(super) fn divergence(
+    protocol: &Protocol,
+    asked: SyncQuestion,
+    returned: Returned,
+    choices: &Space,
+) -> Option<Launch> {
+    let sync = &protocol.syncs[asked.sync];
     if !sync.reasons.is_empty() {
         return None;
     }
@@ -115,7 +121,8 @@ pub(super) fn divergence(protocol: &Protocol, sync: SyncId, returned: Returned, 
         if guard.not_returned && returned == Returned::ReleaseBarriers {
             return None;
         }
-        sketch(protocol, choices, Level::Block, Apart::Distinct, &|sketch| {
+        sketch(protocol, choices, asked.level, Apart::Distinct, &|sketch| {
+            sketch.be_of(asked.groups);
             let together: Vec<_> = sync.loops.iter().map(|&id| (protocol.loops[id].site, Relation::Same)).collect();
             sketch.enter(&sync.loops, &sync.loops, &together)?;
             sketch.hold(0, &[], &sync.guards)?;
@@ -275,6 +282,27 @@ impl<'a> Sketch<'a> {
         }
         if self.choices.block.iter().any(Option::is_none) {
             self.problem.require(threads, Range { low: 1, high: self.choices.max_threads as i64 });
+        }
+    }
+
+    /// Says of which clusters two blocks are. Of warps nothing is said: whether a launch shows what is asked, its run tells.
+    fn be_of(&mut self, groups: Groups) {
+        let (Some(extents), Level::Grid) = (self.protocol.geometry.clusters(), self.level) else { return };
+        let mut same = self.problem.constant(1);
+        for (axis, extent) in extents.into_iter().enumerate() {
+            let extent = self.problem.constant(i64::from(extent));
+            let [one, other] =
+                [0, 1].map(|side: usize| self.problem.wide(BinaryOp::Div, self.blocks[side][axis], extent));
+            let equal = self.problem.wide(BinaryOp::Eq, one, other);
+            same = self.problem.wide(BinaryOp::Mul, same, equal);
+            // Grids consist of whole clusters.
+            let rest = self.problem.wide(BinaryOp::Rem, self.grid[axis], extent);
+            self.problem.require(rest, Range::exactly(0));
+        }
+        match groups {
+            Groups::Any => {}
+            Groups::Same => self.problem.require(same, Range::exactly(1)),
+            Groups::Different => self.problem.require(same, Range::exactly(0)),
         }
     }
 

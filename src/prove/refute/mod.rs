@@ -38,12 +38,12 @@ pub use sweep::Levels;
 pub use witness::replay;
 
 use super::condition::Returned;
-use super::{Conflict, Divergence, Pair, Scope, WitnessThread};
+use super::{Conflict, Divergence, Pair, Scope, SyncQuestion, WitnessThread};
 use crate::calculus::arithmetic::Trap;
 use crate::calculus::eval::{Program, Run, run};
 use crate::calculus::{ArrayId, ExprId, Geometry, Kernel, SiteId};
 use crate::memory_model::Level;
-use crate::protocol::{Claim, Protocol, SyncId};
+use crate::protocol::{Claim, Protocol};
 use guide::Apart;
 use report::Findings;
 use space::{Mentions, Space};
@@ -216,14 +216,14 @@ impl<'a> Hunt<'a> {
     }
 
     /// Whether a launch shows that some thread waits at `sync` for one that does not arrive.
-    pub fn diverges(&mut self, protocol: &Protocol, sync: SyncId, returned: Returned) -> bool {
-        let site = protocol.syncs[sync].site;
-        if !self.findings.knows_divergence(site, returned)
-            && let Some(launch) = guide::divergence(protocol, sync, returned, &self.space)
+    pub fn diverges(&mut self, protocol: &Protocol, asked: SyncQuestion, returned: Returned) -> bool {
+        let place = (protocol.syncs[asked.sync].site, asked.level);
+        if !self.findings.knows_divergence(place, returned)
+            && let Some(launch) = guide::divergence(protocol, asked, returned, &self.space)
         {
             self.propose(launch);
         }
-        self.findings.knows_divergence(site, returned)
+        self.findings.knows_divergence(place, returned)
     }
 
     /// The pair with the alignments of its accesses.
@@ -234,7 +234,7 @@ impl<'a> Hunt<'a> {
     /// Runs a launch that should show something.
     fn propose(&mut self, launch: Launch) {
         let mut launch = launch;
-        if self.program.waits_for_the_grid() {
+        if self.program.waits_for_blocks() {
             launch.blocks = None;
         }
         let budget = self.proposals / 4;

@@ -69,9 +69,10 @@ impl<'a> Findings<'a> {
     /// Asks for the pairs of `open` only, unless that is empty.
     pub(super) fn restrict(&mut self, open: &[(SiteId, SiteId)], levels: Levels) {
         self.restricted = !open.is_empty();
-        let wanted = [(levels.block, Level::Block), (levels.grid, Level::Grid)];
-        for (_, level) in wanted.into_iter().filter(|(asked, _)| *asked) {
-            let can_meet = |site: SiteId| self.spaces.get(&site).is_some_and(|&space| may_meet(space, level));
+        // Two blocks may be of one cluster.
+        let wanted = [(levels.block, Level::Block, Level::Block), (levels.grid, Level::Grid, Level::Cluster)];
+        for (_, level, closest) in wanted.into_iter().filter(|(asked, ..)| *asked) {
+            let can_meet = |site: SiteId| self.spaces.get(&site).is_some_and(|&space| may_meet(space, closest));
             let met = open.iter().filter(|pair| can_meet(pair.0)).map(|&(one, other)| key(one, other, level));
             self.open.extend(met);
         }
@@ -118,8 +119,10 @@ impl<'a> Findings<'a> {
     }
 
     /// Whether some thread is known not to arrive where another waits at `sync`.
-    pub(super) fn knows_divergence(&self, sync: SiteId, returned: Returned) -> bool {
-        let counts = |seen: &Divergence| !seen.returned || returned == Returned::StillCount;
+    pub(super) fn knows_divergence(&self, (sync, level): (SiteId, Level), returned: Returned) -> bool {
+        let counts = |seen: &Divergence| {
+            (!seen.returned || returned == Returned::StillCount) && seen.is_in_one_block() == level.is_one_block()
+        };
         let meets = |seen: &Divergence| seen.sync == sync || seen.other == Some(sync);
         self.outcome.divergences.iter().any(|seen| counts(seen) && meets(seen))
     }

@@ -1,6 +1,6 @@
 //! What is enumerated: small geometries and parameter values, or the ones that the scope fixes.
 
-use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryVar, Kernel, ScalarType, Stmt, Test};
+use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, GeometryVar, Kernel, ScalarType, Stmt, Test};
 use crate::prove::Scope;
 use rustc_hash::FxHashSet;
 
@@ -43,6 +43,8 @@ impl Mentions {
             constants: Vec::new(),
             statements: 0,
         };
+        // A grid consists of whole clusters.
+        mentions.grid = kernel.geometry.clusters().unwrap_or([1; 3]).map(|blocks| blocks > 1);
         // An id that decides nothing (of an empty `if`) stands in no statement.
         for (_, node) in kernel.exprs.iter() {
             mentions.note_axis(node);
@@ -118,6 +120,8 @@ pub(super) struct Space {
     /// differ along them all the same, so that such a search decides nothing.
     is_narrowed: bool,
     pub(super) max_threads: u64,
+    /// What the source says of blocks and clusters.
+    facts: GeometryFacts,
     /// For each parameter: its type, and its value if it is fixed, unused or no number.
     params: Vec<(ScalarType, Option<Option<i128>>)>,
     constants: Vec<i128>,
@@ -146,6 +150,7 @@ impl Space {
             grid,
             is_narrowed,
             max_threads: u64::from(kernel.geometry.max_threads.unwrap_or(1024)).min(Geometry::MAX_BLOCK_THREADS),
+            facts: kernel.geometry.clone(),
             params: params.collect(),
             constants: mentions.constants.clone(),
         }
@@ -200,6 +205,7 @@ impl Space {
             grids.iter().flat_map(|&grid| blocks.iter().map(move |&block| Geometry { block, grid })).collect();
         let threads = |geometry: &Geometry| geometry.block_threads().saturating_mul(geometry.blocks());
         let fixed_grid = self.grid.iter().all(Option::is_some);
+        all.retain(|geometry| self.facts.has_whole_clusters(geometry.grid));
         all.retain(|geometry| {
             (fixed_block || geometry.block_threads() <= self.max_threads)
                 && (fixed_grid || fixed_block || threads(geometry) <= MOST_THREADS)

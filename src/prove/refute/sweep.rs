@@ -97,10 +97,12 @@ pub(super) fn access_kind(kind: Kind) -> AccessKind {
     }
 }
 
-/// Where two threads stand to each other.
-pub(super) fn level_of(one: ThreadId, other: ThreadId) -> Level {
+/// Where the threads of two accesses stand to each other.
+fn level_of(one: &Event, other: &Event) -> Level {
+    let clusters = [one.cluster, other.cluster];
+    let (one, other) = (one.thread, other.thread);
     if one.block != other.block {
-        Level::Grid
+        if clusters[0] == clusters[1] { Level::Cluster } else { Level::Grid }
     } else if one.thread / WARP == other.thread / WARP {
         Level::Warp
     } else {
@@ -113,6 +115,7 @@ pub(super) fn is_unordered(one: Stamp, other: Stamp, level: Level) -> bool {
     match level {
         Level::Warp => one.warp == other.warp,
         Level::Block => one.block == other.block,
+        Level::Cluster => one.cluster == other.cluster,
         Level::Grid => one.grid == other.grid,
     }
 }
@@ -123,12 +126,13 @@ fn passed(event: &Event) -> (u32, u32) {
 }
 
 /// Whether two exact accesses to one array conflict.
-pub(super) fn do_conflict(one: &Event, other: &Event, met: &Met) -> bool {
-    let level = level_of(one.thread, other.thread);
+pub(super) fn do_conflict(one: &Event, other: &Event, space: Space, met: &Met) -> bool {
+    let level = level_of(one, other);
     let range = |event: &Event| ByteRange { start: i128::from(event.offset.unwrap_or(0)), bytes: event.bytes };
     one.thread != other.thread
+        && may_meet(space, level)
         && is_unordered(one.stamp, other.stamp, level)
-        && (level == Level::Grid || !met.orders(one.thread.block, passed(one), passed(other)))
+        && (!level.is_one_block() || !met.orders(one.thread.block, passed(one), passed(other)))
         && conflict((access_kind(one.kind), range(one)), (access_kind(other.kind), range(other)), level)
 }
 
@@ -189,7 +193,11 @@ impl Sweep {
         let alike = |other: &Event| {
             let same_access = (other.site, other.offset, other.bytes, other.kind)
                 == (event.site, event.offset, event.bytes, event.kind);
-            same_access && (level == Level::Grid || other.stamp == event.stamp)
+            let alike_to_others = match level {
+                Level::Grid => (other.cluster, other.stamp.cluster) == (event.cluster, event.stamp.cluster),
+                _ => other.stamp == event.stamp,
+            };
+            same_access && alike_to_others
         };
         let mut seen = 0;
         let mut at = head;
@@ -211,7 +219,9 @@ impl Sweep {
         while at != NONE {
             let Entry { event: other, ordinal, next } = self.entries[at as usize];
             let apart = other.thread.block != event.thread.block;
-            if apart == (level == Level::Grid) && do_conflict(&other, event, &self.met) {
+            if apart == (level == Level::Grid)
+                && do_conflict(&other, event, self.spaces[event.array.index()], &self.met)
+            {
                 self.record((other, ordinal), (*event, self.ordinal));
             }
             at = next;
@@ -219,8 +229,8 @@ impl Sweep {
     }
 
     fn record(&mut self, one: (Event, u64), other: (Event, u64)) {
-        let level = level_of(one.0.thread, other.0.thread);
-        let name = if level == Level::Grid { Level::Grid } else { Level::Block };
+        let level = level_of(&one.0, &other.0);
+        let name = if level.is_one_block() { Level::Block } else { Level::Grid };
         let accesses = if one.0.thread <= other.0.thread { [one, other] } else { [other, one] };
         let key = key(one.0.site, other.0.site, name);
         let phase = one.0.phase.max(other.0.phase);
@@ -250,7 +260,7 @@ impl Sink for Sweep {
     fn access(&mut self, event: &Event, _locals: &[Value]) {
         let space = self.spaces[event.array.index()];
         self.seen[event.site.index()][usize::from(event.exact)] = true;
-        if event.exact && (may_meet(space, Level::Block) || may_meet(space, Level::Grid)) {
+        if event.exact && may_meet(space, Level::Block) {
             let start = event.offset.unwrap_or(0);
             let end = start.saturating_add(i64::from(event.bytes) - 1);
             let size = self.granules[event.array.index()];
@@ -258,7 +268,7 @@ impl Sink for Sweep {
                 if self.levels.block {
                     self.visit(event, (event.array, event.thread.block, event.stamp.block, granule), Level::Block);
                 }
-                if self.levels.grid && may_meet(space, Level::Grid) {
+                if self.levels.grid && may_meet(space, Level::Cluster) {
                     self.visit(event, (event.array, NONE, event.stamp.grid, granule), Level::Grid);
                 }
             }

@@ -198,6 +198,9 @@ pub(super) fn replay_with(
                 && (start..start + i128::from(event.bytes)).contains(&witness.byte_offset)
         })
     };
-    let conflicts = of(0).any(|one| of(1).any(|other| one.array == other.array && do_conflict(one, other, &sink.met)));
+    let conflicts = of(0).any(|one| {
+        of(1)
+            .any(|other| one.array == other.array && do_conflict(one, other, kernel.arrays[one.array].space, &sink.met))
+    });
     Replayed { conflicts, vacuous: outcome.vacuous, steps: outcome.steps }
 }

@@ -124,7 +124,7 @@ fn level(level: memory_model::Level) -> Level {
     match level {
         memory_model::Level::Warp => Level::Warp,
         memory_model::Level::Block => Level::Block,
-        memory_model::Level::Grid => Level::Grid,
+        memory_model::Level::Cluster | memory_model::Level::Grid => Level::Grid,
     }
 }
 

@@ -642,8 +642,15 @@ struct grid_group : thread_group {
 };
 struct multi_grid_group : thread_group {};
 struct cluster_group : thread_group {
+  typedef unsigned long arrival_token;
+  arrival_token barrier_arrive() const;
+  void barrier_wait(arrival_token &&) const;
+  void barrier_wait() const;
+  dim3 block_index() const;
+  dim3 dim_blocks() const;
   unsigned block_rank() const;
   unsigned num_blocks() const;
+  unsigned query_shared_rank(const void *) const;
   template <class T> T *map_shared_rank(T *, int) const;
 };
 struct coalesced_group : thread_group {};
