@@ -8,7 +8,7 @@
 //! *Trap.* `x & (n-1)` with `n` not known to be a power of two is not `x % n`.
 
 use super::builder::{Builder, EnvId, Key};
-use super::division::Rounding;
+use super::division::{Rounding, pull_out};
 use super::sampling::Source;
 use crate::calculus::{Expr, ExprId, UnaryOp};
 use crate::prove::rules::derivation::Reading;
@@ -139,6 +139,9 @@ impl Builder<'_> {
             }
         }
         let (argument, mask) = if b.is_private() { (b, a) } else { (a, b) };
+        if let Some(swizzled) = self.swizzle_read_in_digits(expr, &argument, &mask, env) {
+            return Some(swizzled);
+        }
         if mask.is_private() || !argument.is_private() {
             return self.unknown(expr, env);
         }
@@ -156,6 +159,24 @@ impl Builder<'_> {
         }
         self.state.xors.push(Xor { value: Poly::atom(atom), argument, mask });
         Some(Poly::atom(atom))
+    }
+
+    /// SWIZZLE for a constant, where `x` stands in its digits already: `2*q + r` of a block whose cluster is `q`. Otherwise
+    /// the numbers of two threads are compared whole.
+    fn swizzle_read_in_digits(&mut self, expr: ExprId, x: &Poly, mask: &Poly, env: EnvId) -> Option<Poly> {
+        let ones = mask.as_constant().filter(|&ones| ones > 0)?;
+        let power = Poly::constant(i64::from(u32::try_from(ones + 1).ok()?.checked_next_power_of_two()?));
+        let (quotient, rest) = pull_out(x, &power)?;
+        let is_digit = !quotient.is_zero() && self.shows(&rest) && self.shows_positive(&power.minus(&rest)?);
+        if !is_digit {
+            return None;
+        }
+        if power.as_constant() == Some(ones + 1) {
+            // All bits of the digit change: `(p - 1) - r`.
+            self.readings.insert(Reading::Swizzle);
+            return power.times(&quotient)?.plus_constant(ones)?.minus(&rest);
+        }
+        self.swizzle(expr, x, mask, env)
     }
 
     /// SWIZZLE: `x ^ b` where the bits of `b` are low ones.

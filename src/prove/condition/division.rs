@@ -543,7 +543,7 @@ fn is_square(poly: &Poly) -> bool {
 }
 
 /// `x = m*multiple + rest`, coefficient by coefficient of the private monomials.
-fn pull_out(x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+pub(super) fn pull_out(x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
     let mut groups: Vec<(Monomial, Vec<(Monomial, i64)>)> = Vec::new();
     for &(monomial, coefficient) in x.terms() {
         let (private, uniform) = (monomial.private_part(), monomial.uniform_part());
