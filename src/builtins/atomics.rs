@@ -75,7 +75,21 @@ fn opencl(name: &str) -> Option<Meaning> {
 
 fn opencl2(rest: &str) -> Option<Meaning> {
     let stem = rest.strip_suffix("_explicit").unwrap_or(rest);
-    let op = match stem {
+    // The functions without `_explicit` are sequentially consistent for all devices.
+    let (order, scope) = (MemoryOrder::SequentiallyConsistent, SyncScope::System);
+    if let Some(weak) = compare_and_exchange(stem) {
+        return Some(meaning(Builtin::CompareAndExchange { orders: [order; 2], scope, weak }, fixed(Scalar::Bool)));
+    }
+    match stem {
+        "flag_test_and_set" | "flag_clear" => Some(unmodelled("atomic flag", true, fixed(Scalar::Bool))),
+        "init" => Some(unmodelled("atomic_init", true, ResultType::Void)),
+        _ => Some(made(operation(stem)?, order, scope)),
+    }
+}
+
+/// What C++ and OpenCL 2 call so: `fetch_add`, `load`.
+pub fn operation(name: &str) -> Option<AtomicOp> {
+    Some(match name {
         "load" => AtomicOp::Load,
         "store" => AtomicOp::Store,
         "exchange" => AtomicOp::Exchange,
@@ -86,18 +100,17 @@ fn opencl2(rest: &str) -> Option<Meaning> {
         "fetch_and" => AtomicOp::And,
         "fetch_or" => AtomicOp::Or,
         "fetch_xor" => AtomicOp::Xor,
-        "compare_exchange_strong" | "compare_exchange_weak" => {
-            // It also writes what it found through its second argument.
-            return Some(unmodelled("atomic compare-exchange with an expected object", true, fixed(Scalar::Bool)));
-        }
-        "flag_test_and_set" | "flag_clear" => {
-            return Some(unmodelled("atomic flag", true, fixed(Scalar::Bool)));
-        }
-        "init" => return Some(unmodelled("atomic_init", true, ResultType::Void)),
         _ => return None,
-    };
-    // The functions without `_explicit` are sequentially consistent for all devices.
-    Some(made(op, MemoryOrder::SequentiallyConsistent, SyncScope::System))
+    })
+}
+
+/// Whether a compare-exchange of C++ and OpenCL 2 may fail though it finds what is expected; `None` if it is none.
+pub fn compare_and_exchange(name: &str) -> Option<bool> {
+    match name {
+        "compare_exchange_strong" => Some(false),
+        "compare_exchange_weak" => Some(true),
+        _ => None,
+    }
 }
 
 /// The number of operands after the address, beyond which OpenCL 2 states order and scope.

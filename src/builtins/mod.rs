@@ -74,6 +74,16 @@ pub enum Builtin {
         /// Threads among which it is atomic.
         scope: SyncScope,
     },
+    /// A compare-exchange that says whether it has exchanged, and otherwise writes what it has found through its second
+    /// argument: that of C++ and OpenCL 2.
+    CompareAndExchange {
+        /// Memory order where it exchanges, and where it does not.
+        orders: [MemoryOrder; 2],
+        /// Threads among which it is atomic.
+        scope: SyncScope,
+        /// Whether it may fail though it finds what is expected.
+        weak: bool,
+    },
     /// `memcpy`, `memmove`.
     CopyMemory,
     /// `memset`.

@@ -7,7 +7,7 @@ use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::{Builtin, Claim, Formula, WorkItem};
 use crate::calculus::{
-    AtomicOp, Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, UnaryOp,
+    Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, UnaryOp,
 };
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::Span;
@@ -40,6 +40,9 @@ impl Pass<'_> {
             Builtin::Atomic { op, order, scope } => {
                 let atomic = Atomic { op: *op, operands: Vec::new(), order: *order, scope: *scope };
                 self.atomic_call(atomic, args, call, used)
+            }
+            Builtin::CompareAndExchange { orders, scope, weak } => {
+                self.compare_and_exchange(*orders, (*scope, *weak), args, (name, call))
             }
             Builtin::CopyMemory => self.copy_memory(args, call),
             Builtin::SetMemory => self.set_memory(args, call),
@@ -287,96 +290,6 @@ impl Pass<'_> {
         self.exprs().binary(BinaryOp::Add, before, x)
     }
 
-    fn atomic_call(&mut self, mut atomic: Atomic, args: &[Expr], call: &Expr, used: Use) -> Value {
-        let Some((object, rest)) = args.split_first() else { return self.missing(call) };
-        let Some(ty) = self.layout.pointee(object.ty) else { return self.missing(call) };
-        let pointer = self.pointer(object);
-        let mut operands = Vec::new();
-        for arg in rest.iter().take(operand_count(atomic.op)) {
-            match self.value(arg) {
-                Value::Pointer(expected) => operands.extend(self.expected(expected, arg)),
-                value => operands.extend(self.atomic_operand(value, arg, ty)),
-            }
-        }
-        for arg in rest.iter().skip(operand_count(atomic.op)) {
-            self.effect(arg);
-        }
-        atomic.operands = operands;
-        let place = Place { pointer, ty, bits: None };
-        let wanted = match used {
-            Use::Needed => call.ty,
-            Use::Discarded => return self.atomic_on(&place, &atomic, None, call.span),
-        };
-        let old = self.atomic_on(&place, &atomic, Some(ty), call.span);
-        self.convert(old, ty, wanted, call.span)
-    }
-
-    fn atomic_operand(&mut self, value: Value, arg: &Expr, ty: TypeId) -> Option<ExprId> {
-        match self.convert(value, arg.ty, ty, arg.span) {
-            Value::Scalar(expr) => Some(expr),
-            _ => None,
-        }
-    }
-
-    /// The expected value of a C11 compare-exchange: read through its pointer, and perhaps overwritten.
-    fn expected(&mut self, pointer: Pointer, arg: &Expr) -> Option<ExprId> {
-        let ty = self.layout.pointee(arg.ty)?;
-        let place = Place { pointer, ty, bits: None };
-        let old = self.load(&place, arg.span);
-        let new = self.unknown_value(ty, &HavocReason::Other("the value that an atomic found".to_owned()), arg.span);
-        self.store(&place, new, arg.span);
-        match old {
-            Value::Scalar(expr) => Some(expr),
-            _ => None,
-        }
-    }
-
-    /// The atomic itself, on whichever target the pointer chooses; `result` is the type of the old value, if
-    /// it is wanted.
-    fn atomic_on(&mut self, place: &Place, atomic: &Atomic, result: Option<TypeId>, span: Span) -> Value {
-        match &place.pointer.base {
-            Base::Target(target) => self.atomic_on_target(*target, place, atomic, result, span),
-            Base::OneOf { tag, targets } => {
-                let arms =
-                    self.arms(*tag, targets, |pass, target| pass.atomic_on_target(target, place, atomic, result, span));
-                self.choose(arms)
-            }
-            Base::Unknown(reason) => {
-                self.unsupported(span, format!("atomic through {reason}"));
-                match result {
-                    Some(ty) => self.unknown_value(ty, &HavocReason::Other(reason.clone()), span),
-                    None => Value::Void,
-                }
-            }
-        }
-    }
-
-    fn atomic_on_target(
-        &mut self,
-        target: TargetId,
-        place: &Place,
-        atomic: &Atomic,
-        result: Option<TypeId>,
-        span: Span,
-    ) -> Value {
-        self.ensure_home(target);
-        if let Some(Home::Array(array)) = self.homes.get(target) {
-            let array = *array;
-            let ty = result.map(|ty| self.layout.scalar(ty).unwrap_or_else(|| self.layout.carrier(ty)));
-            let var = ty.map(|ty| self.temporary("old", ty));
-            self.atomic(array, place, var, atomic, span);
-            return match var {
-                Some(var) => Value::Scalar(self.var(var)),
-                None => Value::Void,
-            };
-        }
-        // An atomic on a local is a plain update with a value that need not be known.
-        let old = self.load(place, span);
-        let new = self.unknown_value(place.ty, &HavocReason::Other("an atomic on a local".to_owned()), span);
-        self.store(place, new, span);
-        if result.is_some() { old } else { Value::Void }
-    }
-
     fn vector_load(&mut self, lanes: u8, args: &[Expr], call: &Expr) -> Value {
         let [offset, pointer] = args else { return self.missing(call) };
         let places = self.vector_places((lanes, lanes), offset, pointer, call);
@@ -544,12 +457,4 @@ fn whole_vector(lanes: &[(Place, u64)], ty: TypeId, size: u64) -> Option<Place> 
     let (first, _) = lanes.first()?;
     let (_, end) = lanes.last()?;
     (*end == size).then(|| Place { pointer: first.pointer.clone(), ty, bits: None })
-}
-
-fn operand_count(op: AtomicOp) -> usize {
-    match op {
-        AtomicOp::Load => 0,
-        AtomicOp::CompareExchange => 2,
-        _ => 1,
-    }
 }

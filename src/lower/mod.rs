@@ -27,6 +27,7 @@ mod access;
 mod again;
 mod allocate;
 mod asm;
+mod atomics;
 mod barriers;
 mod builtin;
 mod call;

@@ -4,8 +4,8 @@
 //! the builtin that functions stand for, too, with the order that the call names and the scope of the type; where nothing is
 //! named, they are sequentially consistent and for the system, as the library's are.
 //!
-//! Deliberately absent: the scope of one thread, which is a type that is not known; `compare_exchange_*`, `wait` and
-//! `notify_*`, which stay calls that are not known; an order that is no constant; the value of `object = v`, `object += v`
+//! Deliberately absent: the scope of one thread, which is a type that is not known; `wait` and `notify_*`, which
+//! stay calls that are not known; an order that is no constant; the value of `object = v`, `object += v`
 //! and `++object`.
 
 use super::context::{Resolver, expr};
@@ -83,19 +83,10 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Option<Expr> {
         let (refers, scope) = self.atomic_of(object.ty)?;
-        let op = match name {
-            "load" => AtomicOp::Load,
-            "store" => AtomicOp::Store,
-            "exchange" => AtomicOp::Exchange,
-            "fetch_add" => AtomicOp::Add,
-            "fetch_sub" => AtomicOp::Sub,
-            "fetch_min" => AtomicOp::Min,
-            "fetch_max" => AtomicOp::Max,
-            "fetch_and" => AtomicOp::And,
-            "fetch_or" => AtomicOp::Or,
-            "fetch_xor" => AtomicOp::Xor,
-            _ => return None,
-        };
+        if let Some(weak) = atomics::compare_and_exchange(name) {
+            return self.atomic_exchange((object, refers), (name, weak, scope), args, span);
+        }
+        let op = atomics::operation(name)?;
         let operands = args.get(..atomics::operand_count(op))?;
         let order = match &args[operands.len()..] {
             [] => MemoryOrder::SequentiallyConsistent,
@@ -104,6 +95,36 @@ impl<'u> Resolver<'u> {
         };
         let operands = self.arguments(operands);
         self.atomic_access((op, order, scope), object, refers, operands, name, span)
+    }
+
+    /// `object.compare_exchange_strong(expected, desired)`, with the orders that follow or those of the library.
+    fn atomic_exchange(
+        &mut self,
+        (object, refers): (&Expr, bool),
+        (name, weak, scope): (&str, bool, SyncScope),
+        args: &'u [syntax::Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        let [expected, desired, orders @ ..] = args else { return None };
+        let orders = match orders {
+            [] => [MemoryOrder::SequentiallyConsistent; 2],
+            [both] => [order_named(both)?, without_release(order_named(both)?)],
+            [exchanged, failed] => [order_named(exchanged)?, order_named(failed)?],
+            _ => return None,
+        };
+        let pointer = self.atomic_address(object, refers, span);
+        let Type::Pointer { to, .. } = self.types[pointer.ty] else { return None };
+        let expected = self.expr(expected);
+        if !self.is_object(&expected) {
+            return None;
+        }
+        let expected = self.address_of(expected);
+        let desired = self.expr(desired);
+        let desired = self.load(desired);
+        let desired = self.convert(desired, to);
+        let builtin = Builtin::CompareAndExchange { orders, scope, weak };
+        let args = vec![pointer, expected, desired];
+        Some(expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.common.bool, span))
     }
 
     /// An operator of an atomic object with one operand: `object = value`, `object += value`; its value is what was there.
@@ -131,6 +152,20 @@ impl<'u> Resolver<'u> {
         self.atomic_access(what, object, refers, Vec::new(), "operator", value.span)
     }
 
+    /// The address of what an atomic object holds or refers to.
+    fn atomic_address(&mut self, object: &Expr, refers: bool, span: Span) -> Expr {
+        match refers {
+            true => {
+                let address = self.member(object.clone(), "object", span);
+                self.load(address)
+            }
+            false => {
+                let value = self.member(object.clone(), "value", span);
+                self.address_of(value)
+            }
+        }
+    }
+
     fn atomic_access(
         &mut self,
         (op, order, scope): (AtomicOp, MemoryOrder, SyncScope),
@@ -140,16 +175,7 @@ impl<'u> Resolver<'u> {
         name: &str,
         span: Span,
     ) -> Option<Expr> {
-        let pointer = match refers {
-            true => {
-                let address = self.member(object.clone(), "object", span);
-                self.load(address)
-            }
-            false => {
-                let value = self.member(object.clone(), "value", span);
-                self.address_of(value)
-            }
-        };
+        let pointer = self.atomic_address(object, refers, span);
         let Type::Pointer { to, .. } = self.types[pointer.ty] else { return None };
         let mut all = vec![pointer];
         all.extend(operands);
@@ -159,6 +185,15 @@ impl<'u> Resolver<'u> {
         }
         let ty = if op == AtomicOp::Store { self.common.void } else { to };
         Some(expr(ExprKind::Builtin(builtin, name.to_owned(), all), ty, span))
+    }
+}
+
+/// The order of a compare-exchange that exchanges nothing, where one order is stated (C++, [atomics.types.operations]).
+fn without_release(order: MemoryOrder) -> MemoryOrder {
+    match order {
+        MemoryOrder::AcquireRelease => MemoryOrder::Acquire,
+        MemoryOrder::Release => MemoryOrder::Relaxed,
+        other => other,
     }
 }
 

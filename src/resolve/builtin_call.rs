@@ -33,7 +33,8 @@ impl<'u> Resolver<'u> {
             && let [only] = args.as_slice()
         {
             let to = self.named(named);
-            let value = self.load(only.clone());
+            let only = self.built_in_operand(only.clone(), span);
+            let value = self.load(only);
             if is_plain_conversion(short) {
                 return self.convert(value, to);
             }
@@ -76,10 +77,18 @@ impl<'u> Resolver<'u> {
             .enumerate()
             .map(|(position, argument)| match (position, changes_first) {
                 (0, true) if self.is_object(&argument) => self.address_of(argument),
-                _ => self.load(argument),
+                _ => {
+                    // What a conversion reads is read.
+                    let argument = self.built_in_operand(argument, span);
+                    self.load(argument)
+                }
             })
             .collect();
-        match &builtin {
+        if args.iter().any(|argument| self.converts_somehow(argument.ty)) {
+            let reason = format!("`{name}` of a record that converts to several types");
+            return self.unsupported_with(span, reason, args);
+        }
+        match &mut builtin {
             Builtin::MakeVector(_) => {
                 let ty = self.result_type_of(result, &args);
                 if let Type::Vector { of, lanes } = self.types[ty]
@@ -98,6 +107,24 @@ impl<'u> Resolver<'u> {
             Builtin::Atomic { .. } => {
                 if let Some(problem) = self.atomic(&mut builtin, name, &mut args, span) {
                     return problem;
+                }
+            }
+            Builtin::CompareAndExchange { orders, scope, .. } => {
+                let stated = args.split_off(args.len().min(3));
+                let constants: Vec<Option<i128>> = stated.iter().map(|value| self.constant(value)).collect();
+                let order = |at: usize| constants[at].and_then(atomics::order_of);
+                let within = |at: usize| {
+                    constants.get(at).map_or(Some(SyncScope::Grid), |value| value.and_then(atomics::scope_of))
+                };
+                match (constants.len(), name.ends_with("_explicit")) {
+                    (0, false) => {}
+                    (2 | 3, true) if let (Some(done), Some(failed), Some(within)) = (order(0), order(1), within(2)) => {
+                        (*orders, *scope) = ([done, failed], within);
+                    }
+                    _ => {
+                        args.extend(stated);
+                        return self.unsupported_with(span, format!("`{name}` of orders that are not constants"), args);
+                    }
                 }
             }
             Builtin::Abs => return self.abs(name, args, span),

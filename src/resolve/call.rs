@@ -465,6 +465,12 @@ impl<'u> Resolver<'u> {
         }
     }
 
+    /// Whether objects of the type convert to numbers or pointers in more ways than one.
+    pub(super) fn converts_somehow(&mut self, ty: TypeId) -> bool {
+        let types: Vec<TypeId> = self.conversion_operators(ty).into_iter().map(|(_, ty)| ty).collect();
+        types.iter().any(|&ty| self.is_pointer(ty) || self.is_arithmetic(ty))
+    }
+
     /// The conversion operators of a record and what they convert to, in the order in which they are preferred.
     fn conversion_operators(&mut self, from: TypeId) -> Vec<(FunctionDecl<'u>, TypeId)> {
         let Type::Record(record) = self.types[from] else {
