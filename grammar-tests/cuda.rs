@@ -219,16 +219,17 @@ const NOT_FOR_NVCC: [(&str, &str); 17] = [
     ("fixtures/warps/named_barriers.cu", "must be in multiple of warp size"),
 ];
 
-/// What nvcc says of a text, if it does not accept it for both architectures.
+/// The architectures that a text is compiled for: clusters of blocks begin with the later one.
+fn architectures(text: &Path) -> &'static [&'static str] {
+    const BOTH: [&str; 2] = ["-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_75,code=sm_75"];
+    let uses_clusters = fs::read_to_string(text).is_ok_and(|text| text.contains("cluster_group"));
+    if uses_clusters { &BOTH[..1] } else { &BOTH }
+}
+
+/// What nvcc says of a text, if it does not accept it for both architectures, or for those that have what it uses.
 fn refused(nvcc: &Nvcc, runtime: &Path, text: &Path, includes: &Path) -> Option<String> {
     let mut command = Command::new(&nvcc.program);
-    command.args([
-        "-std=c++17",
-        "-w",
-        "-c",
-        "-gencode=arch=compute_75,code=sm_75",
-        "-gencode=arch=compute_90,code=sm_90",
-    ]);
+    command.args(["-std=c++17", "-w", "-c"]).args(architectures(text));
     // What becomes of the code is not looked at.
     command.args(["-Xcicc", "-O0", "-Xptxas", "-O0", "-I"]).arg(runtime).arg("-I").arg(includes).arg(text);
     let output = command.arg("-o").arg(text.with_extension("o")).output().expect("nvcc runs");
