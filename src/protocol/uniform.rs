@@ -89,7 +89,7 @@ impl Uniformity {
     fn varies(&self, node: &Expr) -> bool {
         match node {
             Expr::Geometry(GeometryVar::ThreadIdx(_)) => true,
-            Expr::Geometry(GeometryVar::BlockIdx(_)) => self.level == Level::Grid,
+            Expr::Geometry(GeometryVar::BlockIdx(_)) => !self.level.is_one_block(),
             Expr::Var(var) => self.varying_vars[var.index()],
             _ => false,
         }
@@ -122,7 +122,8 @@ impl Uniformity {
         let any_varies = |values: &[ExprId]| values.iter().any(|&value| !self.holds(protocol, value));
         match &protocol.opaques[id].origin {
             Origin::Read { array, offset, stable, constant, .. } => {
-                let shared_by_all = self.level != Level::Grid || protocol.arrays[*array].space != Space::Shared;
+                let is_of_a_block = matches!(protocol.arrays[*array].space, Space::Shared | Space::Distributed);
+                let shared_by_all = self.level.is_one_block() || !is_of_a_block;
                 !(*stable || *constant) || !shared_by_all || any_varies(&[*offset])
             }
             Origin::Atomic { .. } | Origin::Havoc(_) => true,

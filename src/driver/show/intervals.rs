@@ -16,9 +16,17 @@ const MAX_LINES: usize = 10_000;
 /// The intervals of a kernel as text.
 pub(super) fn text(kernel: &Kernel, protocol: &Protocol, places: &Places) -> String {
     let mut out = format!("kernel {}\n", kernel.name);
-    for (space, space_name) in [(Space::Shared, "shared"), (Space::Global, "global")] {
-        for (level, level_name) in [(Level::Block, "threads of one block"), (Level::Grid, "threads of two blocks")] {
-            if may_meet(space, level) {
+    let has_clusters = kernel.geometry.clusters().is_some();
+    let of_two = if has_clusters { "threads of two clusters" } else { "threads of two blocks" };
+    let levels = [
+        (Level::Block, "threads of one block"),
+        (Level::Cluster, "threads of two blocks of a cluster"),
+        (Level::Grid, of_two),
+    ];
+    let spaces = [(Space::Shared, "shared"), (Space::Distributed, "distributed shared"), (Space::Global, "global")];
+    for (space, space_name) in spaces {
+        for (level, level_name) in levels {
+            if may_meet(space, level) && (has_clusters || level != Level::Cluster) {
                 let lines = pairs(kernel, protocol, places, space, level);
                 if !lines.is_empty() {
                     let _ = writeln!(out, "  {space_name} memory, {level_name}:\n{}", lines.join("\n"));
