@@ -49,7 +49,11 @@ impl<'u> Resolver<'u> {
             params.get(index).is_some_and(|param| matches!(param.kind, TemplateParamKind::Template(_)) && !param.pack)
         };
         let written = args.iter().enumerate().map(|(index, argument)| {
-            if is_template(index) { self.class_template(named_by(argument)) } else { self.template_value(argument) }
+            // What is no class template that is declared stays what it was taken for.
+            match if is_template(index) { self.class_template(named_by(argument)) } else { TemplateValue::Unknown } {
+                TemplateValue::Unknown => self.template_value(argument),
+                template => template,
+            }
         });
         written.collect()
     }
@@ -101,8 +105,9 @@ impl<'u> Resolver<'u> {
             // A name that nothing declares may have been taken for the wrong kind.
             (TemplateParamKind::Value(..), TemplateValue::Type(_)) => TemplateValue::Unknown,
             (TemplateParamKind::Type(_), TemplateValue::Value(..) | TemplateValue::Symbol(_)) => TemplateValue::Unknown,
-            (TemplateParamKind::Template(_), TemplateValue::Template(record)) => TemplateValue::Template(record),
-            (TemplateParamKind::Template(_), _) | (_, TemplateValue::Template(_)) => TemplateValue::Unknown,
+            (TemplateParamKind::Type(_) | TemplateParamKind::Value(..), TemplateValue::Template(_)) => {
+                TemplateValue::Unknown
+            }
             (_, value) => value,
         }
     }
