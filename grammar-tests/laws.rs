@@ -7,6 +7,7 @@
 //! - [`clusters`]: blocks that share memory and wait for each other, judged by their steps alone.
 //! - [`last_block`]: blocks that draw from a counter, in runs whose fences are watched.
 //! - [`locks`]: critical sections, and [`flags`], likewise; [`handed`] holds what is called race-free against runs.
+//! - [`tables`]: local arrays that are filled once, read as formulas.
 //! - [`tickets`]: numbers drawn from counters, in runs that know what memory holds.
 //! - [`refute`]: concrete searches; [`contents`]: contents of memory that they choose; [`trace`]: runs written as logs and checked.
 
@@ -24,6 +25,7 @@ mod proofs;
 mod refute;
 mod scales;
 mod source;
+mod tables;
 mod tickets;
 mod trace;
 

@@ -30,6 +30,7 @@ pub mod barriers;
 pub mod eval;
 pub mod intervals;
 pub mod lockstep;
+pub mod tables;
 pub mod text;
 pub mod unroll;
 pub mod validate;

@@ -70,7 +70,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-use crate::calculus::{Kernel, Unsupported};
+use crate::calculus::{Kernel, Unsupported, tables};
 use crate::resolve::program::{FunctionId, Program};
 use facts::Facts;
 use pass::Pass;
@@ -88,8 +88,9 @@ pub fn lower(program: &Program, kernel: FunctionId) -> Kernel {
     let mut facts = Facts::default();
     for _ in 0..MAX_PASSES {
         facts.changed = false;
-        let lowered = run_pass(program, kernel, &mut facts);
+        let mut lowered = run_pass(program, kernel, &mut facts);
         if !facts.changed {
+            tables::tabulate(&mut lowered);
             return lowered;
         }
     }

@@ -179,7 +179,7 @@ impl<'u> Resolver<'u> {
                 TemplateParamKind::Type(None) if !param.pack => {
                     TemplateValue::Type(self.unknown(param.name.text.clone()))
                 }
-                TemplateParamKind::Template => TemplateValue::Unknown,
+                TemplateParamKind::Template(None) => TemplateValue::Unknown,
                 _ => {
                     let one = &params[index..=index];
                     self.complete_values(one, Vec::new(), scope).pop().unwrap_or(TemplateValue::Unknown)
@@ -239,6 +239,8 @@ fn is_complete(values: &[TemplateValue]) -> bool {
     values.iter().all(|value| match value {
         TemplateValue::Unknown | TemplateValue::Symbol(_) => false,
         TemplateValue::Pack(values) => is_complete(values),
-        TemplateValue::Type(_) | TemplateValue::Value(..) | TemplateValue::Function(_) => true,
+        TemplateValue::Type(_) | TemplateValue::Value(..) | TemplateValue::Function(_) | TemplateValue::Template(_) => {
+            true
+        }
     })
 }

@@ -115,7 +115,7 @@ impl<'u> Resolver<'u> {
     ) -> Vec<TemplateValue> {
         let written = written_args(decl).unwrap_or(&[]);
         let (mut values, types, result) = self.within(decl.scope, |this| {
-            let values: Vec<TemplateValue> = written.iter().map(|argument| this.template_value(argument)).collect();
+            let values = this.written_values(own, written);
             let types: Vec<TypeId> = decl.syntax.params.iter().map(|param| this.param_type(param).ty).collect();
             (values, types, decl.syntax.result.as_ref().map(|result| this.resolve_type(result).ty))
         });
@@ -184,8 +184,7 @@ impl<'u> Resolver<'u> {
         template_args: Option<&'u [TemplateArg]>,
         args: &[Expr],
     ) -> Option<Vec<TemplateValue>> {
-        let mut values: Vec<TemplateValue> =
-            template_args.unwrap_or(&[]).iter().map(|argument| self.template_value(argument)).collect();
+        let mut values = self.written_values(params, template_args.unwrap_or(&[]));
         if values.len() > params.len() && !params.iter().any(|param| param.pack) {
             return None;
         }

@@ -83,8 +83,8 @@ impl<'u> Resolver<'u> {
             let mut found = vec![TemplateValue::Unknown; params.len()];
             self.deduce_args(params, &mut found, args, values);
             let scope = self.bind(home, params, &found);
-            let rebuilt: Vec<TemplateValue> =
-                self.within(scope, |this| args.iter().map(|argument| this.template_value(argument)).collect());
+            let own = primary.template.as_deref().unwrap_or(&[]);
+            let rebuilt = self.within(scope, |this| this.written_values(own, args));
             let matches = rebuilt.len() == values.len() && rebuilt.iter().zip(values).all(|(a, b)| same_value(a, b));
             // Fewer parameters left open is more special.
             if matches && best.is_none_or(|(open, ..)| params.len() < open) {

@@ -19,6 +19,8 @@ pub(super) enum TemplateValue {
     Symbol(VariableId),
     /// A function.
     Function(FunctionId),
+    /// A class template, by index of its record.
+    Template(usize),
     /// An argument that is not understood, or none.
     Unknown,
     /// The arguments of a pack.
@@ -33,8 +35,27 @@ impl<'u> Resolver<'u> {
         args: &'u [TemplateArg],
         home: ScopeId,
     ) -> Vec<TemplateValue> {
-        let written: Vec<TemplateValue> = args.iter().map(|argument| self.template_value(argument)).collect();
+        let written = self.written_values(params, args);
         self.complete_values(params, written, home)
+    }
+
+    /// The arguments as written: a name may stand for a template where the parameter is one.
+    pub(super) fn written_values(
+        &mut self,
+        params: &'u [TemplateParam],
+        args: &'u [TemplateArg],
+    ) -> Vec<TemplateValue> {
+        let is_template = |index: usize| {
+            params.get(index).is_some_and(|param| matches!(param.kind, TemplateParamKind::Template(_)) && !param.pack)
+        };
+        let written = args.iter().enumerate().map(|(index, argument)| {
+            // What is no class template that is declared stays what it was taken for.
+            match if is_template(index) { self.class_template(named_by(argument)) } else { TemplateValue::Unknown } {
+                TemplateValue::Unknown => self.template_value(argument),
+                template => template,
+            }
+        });
+        written.collect()
     }
 
     /// Converts written arguments to the parameters' types and adds defaults for those that are missing.
@@ -84,6 +105,9 @@ impl<'u> Resolver<'u> {
             // A name that nothing declares may have been taken for the wrong kind.
             (TemplateParamKind::Value(..), TemplateValue::Type(_)) => TemplateValue::Unknown,
             (TemplateParamKind::Type(_), TemplateValue::Value(..) | TemplateValue::Symbol(_)) => TemplateValue::Unknown,
+            (TemplateParamKind::Type(_) | TemplateParamKind::Value(..), TemplateValue::Template(_)) => {
+                TemplateValue::Unknown
+            }
             (_, value) => value,
         }
     }
@@ -93,7 +117,21 @@ impl<'u> Resolver<'u> {
         match &param.kind {
             TemplateParamKind::Type(Some(ty)) => TemplateValue::Type(self.resolve_type(ty).ty),
             TemplateParamKind::Value(_, Some(value)) => self.value_argument(value),
+            TemplateParamKind::Template(Some(name)) => self.class_template(path_of(name)),
             _ => TemplateValue::Unknown,
+        }
+    }
+
+    /// The class template that an argument names.
+    fn class_template(&mut self, name: Option<&'u syntax::Path>) -> TemplateValue {
+        let bare = name.filter(|path| path.segments.last().is_some_and(|segment| segment.args.is_none()));
+        let Some(path) = bare else { return TemplateValue::Unknown };
+        match self.find(path) {
+            Found::Entities(entities) => match entities.first() {
+                Some(Entity::Record(index)) => TemplateValue::Template(*index),
+                _ => TemplateValue::Unknown,
+            },
+            Found::External(_) => TemplateValue::Unknown,
         }
     }
 
@@ -180,9 +218,10 @@ impl<'u> Resolver<'u> {
                 TemplateValue::Value(value, ty) => Entity::Constant(*value, *ty),
                 TemplateValue::Symbol(variable) => Entity::Variable(*variable),
                 TemplateValue::Function(function) => Entity::FunctionValue(*function),
+                TemplateValue::Template(record) => Entity::Record(*record),
                 TemplateValue::Pack(_) => Entity::Pack,
                 TemplateValue::Unknown => match param.kind {
-                    TemplateParamKind::Type(_) | TemplateParamKind::Template => {
+                    TemplateParamKind::Type(_) | TemplateParamKind::Template(_) => {
                         Entity::Type(self.unknown(param.name.text.clone()))
                     }
                     TemplateParamKind::Value(..) => continue,
@@ -297,6 +336,11 @@ impl<'u> Resolver<'u> {
                 (TemplateArg::Type(pattern), TemplateValue::Type(actual)) => {
                     self.deduce(params, values, pattern, *actual);
                 }
+                (TemplateArg::Type(pattern), TemplateValue::Template(_)) => {
+                    if let Some(path) = path_of(pattern) {
+                        deduce_name(params, values, path, actual.clone());
+                    }
+                }
                 (TemplateArg::Value(pattern), actual) => deduce_value(params, values, pattern, actual.clone()),
                 _ => {}
             }
@@ -313,6 +357,7 @@ impl<'u> Resolver<'u> {
                 TemplateValue::Value(value, _) => vec![value.to_string()],
                 TemplateValue::Symbol(variable) => vec![self.variables[*variable].name.clone()],
                 TemplateValue::Function(function) => vec![self.functions[*function].name.clone()],
+                TemplateValue::Template(record) => vec![self.record_decls[*record].name.to_owned()],
                 TemplateValue::Unknown => vec!["?".to_owned()],
                 TemplateValue::Pack(values) => self.value_texts(values),
             })
@@ -325,11 +370,32 @@ impl<'u> Resolver<'u> {
     }
 }
 
+/// The name that a type is.
+fn path_of(ty: &syntax::Type) -> Option<&syntax::Path> {
+    match &ty.kind {
+        TypeKind::Named(path) => Some(path),
+        _ => None,
+    }
+}
+
+/// The name that an argument is: a bare one may have been taken for a value's.
+fn named_by(argument: &TemplateArg) -> Option<&syntax::Path> {
+    match argument {
+        TemplateArg::Type(ty) => path_of(ty),
+        TemplateArg::Value(syntax::Expr { kind: syntax::ExprKind::Path(path), .. }) => Some(path),
+        TemplateArg::Value(_) => None,
+    }
+}
+
 /// Binds a parameter that stands alone in an argument or an array's length.
 fn deduce_value(params: &[TemplateParam], values: &mut [TemplateValue], pattern: &syntax::Expr, actual: TemplateValue) {
-    let syntax::ExprKind::Path(path) = &pattern.kind else {
-        return;
-    };
+    if let syntax::ExprKind::Path(path) = &pattern.kind {
+        deduce_name(params, values, path, actual);
+    }
+}
+
+/// Binds the parameter that a name is, if it is one that is open.
+fn deduce_name(params: &[TemplateParam], values: &mut [TemplateValue], path: &syntax::Path, actual: TemplateValue) {
     let [segment] = path.segments.as_slice() else {
         return;
     };

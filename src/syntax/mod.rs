@@ -155,8 +155,8 @@ pub enum TemplateParamKind {
     Type(Option<Type>),
     /// `int N = default`.
     Value(Type, Option<Expr>),
-    /// A template template parameter.
-    Template,
+    /// A template template parameter, `template <…> class T = default`.
+    Template(Option<Type>),
 }
 
 /// What may stand before or after a declaration and matters to a checker. Others are dropped by the front end

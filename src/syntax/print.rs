@@ -128,7 +128,10 @@ fn template_head(params: &[TemplateParam]) -> String {
                 let default = default.as_ref().map(|value| format!(" = {}", expr(value))).unwrap_or_default();
                 format!("{}{pack} {name}{default}", ty(of))
             }
-            TemplateParamKind::Template => format!("template{pack} {name}"),
+            TemplateParamKind::Template(default) => {
+                let default = default.as_ref().map(|template| format!(" = {}", ty(template))).unwrap_or_default();
+                format!("template{pack} {name}{default}")
+            }
         }
     };
     format!("template<{}> ", params.iter().map(one).collect::<Vec<_>>().join(", "))

@@ -1,7 +1,8 @@
 //! What variables stand for after a loop.
 //!
 //! An affine variable has its first value plus its step times the number of turns, which is known for counted
-//! loops of a constant step and a value of its own otherwise: one that is uniform if the loop is.
+//! loops of a constant step and a value of its own otherwise: one that is uniform if the loop is. So does one that
+//! moves under a condition that stays.
 
 use super::induction::{self, Induction, Trial};
 use super::loops::{Head, set_from};
@@ -40,11 +41,13 @@ impl<'k> After<'k> {
             return value;
         }
         // A variable that moves in every turn, also in the one in which a `break` is taken.
-        if let Induction::Affine { plus, minus, compute } = induction
+        if matches!(induction, Induction::Affine { .. } | Induction::Guarded(..))
             && (counted.is_some() || trial.end == trial.next)
         {
             let turns = self.turns(state);
-            return induction::affine_value(state, trial.start, (plus, minus), *compute, turns);
+            if let Some(value) = induction::steady_value(state, trial.start, induction, turns) {
+                return value;
+            }
         }
         let mut from = vec![trial.start, end];
         from.extend(counted.map(|each| state.evaluate(each.step.by)));

@@ -11,6 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Longest cycle of constants, and of variables that a loop rotates, that is recognised.
 const MAX_CYCLE: usize = 8;
+/// Conditions within each other that decide how a variable moves.
+const MAX_GUARDS: u32 = 3;
 
 /// A variable of a loop in its trial turn.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +45,10 @@ pub(super) enum Induction {
     Cycle(Vec<ExprId>),
     /// It has this value at the start of every turn but the first.
     Replaced(ExprId),
+    /// GUARDED: it moves in the first way in threads in which the condition holds, and in the second way in others. No
+    /// turn changes the condition, so that a thread takes the same way in every turn, and the value after some turns is
+    /// that of its way. Both ways are [`Induction::Invariant`], [`Induction::Affine`] or guarded in turn.
+    Guarded(ExprId, Box<[Induction; 2]>),
     /// None of these.
     Irregular,
 }
@@ -107,6 +113,7 @@ impl Classifier<'_, '_> {
             .or_else(|| self.geometric(symbol, next))
             .or_else(|| self.involution(symbol, start, next))
             .or_else(|| self.rotation(index))
+            .or_else(|| self.guarded(symbol, next, MAX_GUARDS))
             .unwrap_or(Induction::Irregular)
     }
 
@@ -180,6 +187,19 @@ impl Classifier<'_, '_> {
         }
         let steady = plus.iter().chain(&minus).all(|&term| !self.varies(term));
         (steady && width >= own_width).then_some(Induction::Affine { plus, minus, compute })
+    }
+
+    /// `c ? symbol + a : symbol`, where `c` stays.
+    fn guarded(&self, symbol: VarId, next: ExprId, depth: u32) -> Option<Induction> {
+        let Expr::Select(cond, then, otherwise) = self.state.out.exprs[next] else { return None };
+        if depth == 0 || self.varies(cond) {
+            return None;
+        }
+        let way = |value: ExprId| match self.state.out.exprs[value] {
+            Expr::Var(var) if var == symbol => Some(Induction::Invariant),
+            _ => self.affine(symbol, value).or_else(|| self.guarded(symbol, value, depth - 1)),
+        };
+        Some(Induction::Guarded(cond, Box::new([way(then)?, way(otherwise)?])))
     }
 
     /// `symbol * c` and the like.
@@ -261,8 +281,30 @@ impl Classifier<'_, '_> {
     }
 }
 
+/// The value of a variable that stays, is affine, or is one of these by a condition, after `iteration` turns; `None` of
+/// one that moves otherwise.
+pub(super) fn steady_value(
+    state: &mut State<'_>,
+    start: ExprId,
+    induction: &Induction,
+    iteration: ExprId,
+) -> Option<ExprId> {
+    match induction {
+        Induction::Invariant => Some(start),
+        Induction::Affine { plus, minus, compute } => {
+            Some(affine_value(state, start, (plus, minus), *compute, iteration))
+        }
+        Induction::Guarded(cond, ways) => {
+            let then = steady_value(state, start, &ways[0], iteration)?;
+            let otherwise = steady_value(state, start, &ways[1], iteration)?;
+            Some(state.out.exprs.select(*cond, then, otherwise))
+        }
+        _ => None,
+    }
+}
+
 /// The value of an affine variable after `iteration` turns, if `start` is its first.
-pub(super) fn affine_value(
+fn affine_value(
     state: &mut State<'_>,
     start: ExprId,
     (plus, minus): (&[ExprId], &[ExprId]),

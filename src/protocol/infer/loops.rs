@@ -231,8 +231,9 @@ impl ClosedForms {
     fn value(&mut self, state: &mut State<'_>, trial: Trial, induction: &Induction) -> ExprId {
         match induction {
             Induction::Invariant => trial.start,
-            Induction::Affine { plus, minus, compute } => {
-                induction::affine_value(state, trial.start, (plus, minus), *compute, self.turn)
+            Induction::Affine { .. } | Induction::Guarded(..) => {
+                induction::steady_value(state, trial.start, induction, self.turn)
+                    .unwrap_or_else(|| self.irregular(state, trial))
             }
             Induction::Geometric(next) => self.geometric(state, trial, *next),
             Induction::Toggle(other) => self.toggle(state, trial.start, *other),
@@ -241,12 +242,14 @@ impl ClosedForms {
                 let first = self.is_first(state);
                 state.out.exprs.select(first, trial.start, *value)
             }
-            Induction::Irregular => {
-                let (opaque, value) = state.loop_value(trial.var, self.site);
-                self.irregular.push((opaque, trial.symbol));
-                value
-            }
+            Induction::Irregular => self.irregular(state, trial),
         }
+    }
+
+    fn irregular(&mut self, state: &mut State<'_>, trial: Trial) -> ExprId {
+        let (opaque, value) = state.loop_value(trial.var, self.site);
+        self.irregular.push((opaque, trial.symbol));
+        value
     }
 
     fn is_first(&self, state: &mut State<'_>) -> ExprId {

@@ -151,6 +151,8 @@ pub struct Hunt<'a> {
     left: u64,
     /// Instructions that proposed launches may take.
     proposals: u64,
+    /// Instructions that launches may take in all which were proposed and ran out of theirs.
+    second_tries: u64,
 }
 
 impl<'a> Hunt<'a> {
@@ -163,7 +165,8 @@ impl<'a> Hunt<'a> {
         let total = if fixed { budget.steps.saturating_mul(DECISIVE_FACTOR) } else { budget.steps };
         let sweep = Sweep::new(kernel, program, levels);
         let proposals = 2 * budget.steps;
-        Hunt { kernel, program, levels, mentions, space, sweep, findings, total, left: total, proposals }
+        let second_tries = SECOND_TRIES * budget.steps;
+        Hunt { kernel, program, levels, mentions, space, sweep, findings, total, left: total, proposals, second_tries }
     }
 
     /// Whether a launch that was run already, and that somebody may make, shows that `pair` conflicts.
@@ -180,9 +183,13 @@ impl<'a> Hunt<'a> {
     pub fn conflicts(&mut self, protocol: &Protocol, pair: &Pair) -> bool {
         let key = key_of(protocol, pair);
         if !self.findings.knows_natural(key)
-            && let Some(launch) = guide::conflict(protocol, self.aligned(protocol, pair), &self.space, Apart::Distinct)
+            && let Some(mut launch) =
+                guide::conflict(protocol, self.aligned(protocol, pair), &self.space, Apart::Distinct)
         {
-            self.propose(launch.clone());
+            let ran_out = self.propose(&mut launch);
+            if ran_out && !self.findings.knows(key) {
+                self.propose_again(&launch);
+            }
             if self.findings.knows_misaligned_only(key) {
                 self.propose_aligned(&launch, key);
             }
@@ -207,8 +214,11 @@ impl<'a> Hunt<'a> {
         let others = open.iter().map(|&one| with(&|index| index != one));
         let all = (open.len() > 1).then(|| with(&|_| true));
         let launches: Vec<Launch> = one.chain(others.filter(|_| open.len() > 2)).chain(all).collect();
-        for other in launches {
-            self.propose(other);
+        for mut other in launches {
+            let ran_out = self.propose(&mut other);
+            if ran_out && !self.findings.knows_natural(key) {
+                self.propose_again(&other);
+            }
             if self.findings.knows_natural(key) {
                 return;
             }
@@ -219,9 +229,9 @@ impl<'a> Hunt<'a> {
     pub fn diverges(&mut self, protocol: &Protocol, asked: SyncQuestion, returned: Returned) -> bool {
         let place = (protocol.syncs[asked.sync].site, asked.level);
         if !self.findings.knows_divergence(place, returned)
-            && let Some(launch) = guide::divergence(protocol, asked, returned, &self.space)
+            && let Some(mut launch) = guide::divergence(protocol, asked, returned, &self.space)
         {
-            self.propose(launch);
+            self.propose(&mut launch);
         }
         self.findings.knows_divergence(place, returned)
     }
@@ -231,18 +241,29 @@ impl<'a> Hunt<'a> {
         (pair, [pair.first, pair.second].map(|access| self.program.alignment(protocol.accesses[access].site)))
     }
 
-    /// Runs a launch that should show something.
-    fn propose(&mut self, launch: Launch) {
-        let mut launch = launch;
+    /// Runs a launch that should show something; whether it ran out of instructions.
+    fn propose(&mut self, launch: &mut Launch) -> bool {
         if self.program.waits_for_blocks() {
             launch.blocks = None;
         }
         let budget = self.proposals / 4;
-        self.proposals -= self.run(&launch, budget).min(self.proposals);
+        let (steps, ran_out) = self.run(launch, budget);
+        self.proposals -= steps.min(self.proposals);
+        ran_out
     }
 
-    /// Runs a launch and keeps what it shows; the instructions that it took.
-    fn run(&mut self, launch: &Launch, budget: u64) -> u64 {
+    /// Runs a launch again that ran out of instructions, if enough are left for that.
+    fn propose_again(&mut self, launch: &Launch) {
+        if self.second_tries < LEAST_SECOND_TRY {
+            return;
+        }
+        let share = self.second_tries - self.second_tries / 4;
+        let (steps, _) = self.run(launch, share);
+        self.second_tries -= steps.min(self.second_tries);
+    }
+
+    /// Runs a launch and keeps what it shows; the instructions that it took, and whether it had too few.
+    fn run(&mut self, launch: &Launch, budget: u64) -> (u64, bool) {
         self.sweep.clear();
         let outcome = run(self.program, &launch.setup(budget), &mut self.sweep);
         if !outcome.vacuous {
@@ -250,7 +271,7 @@ impl<'a> Hunt<'a> {
             self.findings.take(launch, &outcome, &self.sweep, degenerate);
             self.findings.decided = self.space.is_fixed() && is_decisive(self.kernel, launch, &outcome);
         }
-        outcome.steps
+        (outcome.steps, outcome.steps >= budget)
     }
 
     /// What was found between the sites of `open` (all, if it is empty), after looking for the rest by
@@ -273,9 +294,9 @@ impl<'a> Hunt<'a> {
         self.findings.ask_for_claims(claims.iter().map(|claim| claim.site));
         for claim in claims {
             if !self.findings.knows_failure(claim.site)
-                && let Some(launch) = guide::failure(protocol, claim, &self.space)
+                && let Some(mut launch) = guide::failure(protocol, claim, &self.space)
             {
-                self.propose(launch);
+                self.propose(&mut launch);
             }
         }
         if !self.findings.is_complete(&self.sweep) || self.space.is_fixed() {
@@ -288,10 +309,10 @@ impl<'a> Hunt<'a> {
     fn cross_warps(&mut self, protocol: &Protocol, pairs: &[Pair]) {
         for pair in pairs {
             if self.findings.knows_within_warps_only(key_of(protocol, pair))
-                && let Some(launch) =
+                && let Some(mut launch) =
                     guide::conflict(protocol, self.aligned(protocol, pair), &self.space, Apart::AcrossWarps)
             {
-                self.propose(launch);
+                self.propose(&mut launch);
             }
         }
     }
@@ -308,7 +329,7 @@ impl<'a> Hunt<'a> {
             for params in self.space.valuations(&geometry) {
                 let blocks = chosen_blocks(&geometry, self.left, self.mentions.statements);
                 let budget = if fixed { self.left } else { self.left.div_ceil(RUN_SHARE) };
-                let steps = self.run(&Launch { geometry, params, blocks }, budget);
+                let (steps, _) = self.run(&Launch { geometry, params, blocks }, budget);
                 self.left = self.left.saturating_sub(steps + RUN_COST);
                 if self.left == 0 || self.is_sated() || self.findings.is_complete(&self.sweep) {
                     return;
@@ -335,6 +356,13 @@ const DECISIVE_FACTOR: u64 = 32;
 /// No run may take more than this part of what is left: a launch with huge loops shows nothing that a smaller
 /// one does not.
 const RUN_SHARE: u64 = 4;
+
+/// Launches that a condition asks for, and whose blocks are too large for what any launch may take, may take so many
+/// times the budget in all, the first of them most of it: that the guards hold and the addresses are equal is known of
+/// them, so that a long run is likely to show something.
+const SECOND_TRIES: u64 = 12;
+/// Fewer instructions than this are not worth a second run.
+const LEAST_SECOND_TRY: u64 = 1_000_000;
 
 /// What a run costs besides its instructions.
 const RUN_COST: u64 = 200;

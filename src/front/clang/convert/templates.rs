@@ -58,10 +58,8 @@ impl Reader<'_> {
             self.template_params()?;
             self.at += 1;
             let name = self.param_name(start);
-            if self.eat("=") {
-                self.type_id()?;
-            }
-            return Ok(TemplateParam { name, kind: TemplateParamKind::Template, pack: false });
+            let default = if self.eat("=") { Some(self.type_id()?) } else { None };
+            return Ok(TemplateParam { name, kind: TemplateParamKind::Template(default), pack: false });
         }
         // `typename T::type value` is a value, whose type starts with `typename`.
         let is_type = matches!(self.next(), "typename" | "class")

@@ -71,9 +71,14 @@ impl Converter<'_> {
                 TemplateParam { name, kind: TemplateParamKind::Type(default), pack: false }
             }
             "template_template_parameter_declaration" => {
+                if let Some(inner) = child_of(node, "optional_type_parameter_declaration") {
+                    let default = inner.child_by_field_name("default_type").map(|ty| self.type_specifier(ty));
+                    let name = named(self, inner.child_by_field_name("name"));
+                    return TemplateParam { name, kind: TemplateParamKind::Template(default), pack: false };
+                }
                 let inner = child_of(node, "type_parameter_declaration");
                 let name = named(self, inner.and_then(|inner| children(inner).first().copied()));
-                TemplateParam { name, kind: TemplateParamKind::Template, pack: false }
+                TemplateParam { name, kind: TemplateParamKind::Template(None), pack: false }
             }
             _ => {
                 let Some(specifier) = node.child_by_field_name("type") else {
