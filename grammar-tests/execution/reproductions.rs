@@ -29,9 +29,12 @@ const REFUSED: &[(&str, &str)] = &[
     ("fixtures/traps/loaded_pointers.cu", "parameter rows is a pointer to pointers"),
 ];
 
-/// Fixtures whose programs do not compile for a CPU: they use what they leave undefined on purpose, and assembly.
+/// Fixtures whose programs do not compile for a CPU: they use what they leave undefined on purpose, assembly, clusters of
+/// blocks, and types that the parameters of a kernel template make.
 const UNDEFINED: &[&str] = &[
     "fixtures/atomics/objects.cu",
+    "fixtures/clusters/barriers.cu",
+    "fixtures/clusters/shared.cu",
     "fixtures/flags/orders.cu",
     "fixtures/libraries/block_collectives.cu",
     "fixtures/libraries/block_items.cu",
@@ -48,6 +51,7 @@ const UNDEFINED: &[&str] = &[
     "fixtures/undeclared/references.cu",
     "fixtures/undeclared/values.cu",
     "fixtures/warps/named_barriers.cu",
+    "fixtures/types/template_templates.cu",
 ];
 
 /// Fixtures whose races need threads that do not run together: a run brings together as many as can come.
