@@ -216,7 +216,10 @@ fn conditions(protocol: &Protocol, attempt: &Attempt, left: &Left) -> Vec<Condit
         totals.iter().for_each(|total| compare(param, Relation::Is, total));
         blocks().chain(grids()).for_each(|extent| compare(param, Relation::Is, &[extent]));
     }
-    grids().for_each(|extent| compare(&[extent], Relation::Is, &[Leaf::Number(1)]));
+    // A grid of one block is none where a cluster has more.
+    let clusters = protocol.geometry.clusters().unwrap_or([1; 3]);
+    let may_be_one = |leaf: &Leaf| !matches!(*leaf, Leaf::Grid(axis) if clusters[axis.index()] > 1);
+    grids().filter(may_be_one).for_each(|extent| compare(&[extent], Relation::Is, &[Leaf::Number(1)]));
     // That there is one thread alone helps nobody.
     let across = blocks().filter(|leaf| *leaf != Leaf::Block(Axis::X));
     across.for_each(|extent| compare(&[extent], Relation::Is, &[Leaf::Number(1)]));

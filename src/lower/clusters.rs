@@ -8,11 +8,12 @@
 //! Deliberately absent: sizes that only the launch says (positions are unknown values then, and memory of other blocks is
 //! not modelled); whether the other block still runs, or has begun to, which the programmer has to see to by barriers.
 
+use super::facts::{Target, TargetId};
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
 use crate::builtins::InCluster;
 use crate::calculus::{ArrayId, Axis, BinaryOp, ExprId, GeometryVar, HavocReason, ScalarType, Space};
-use crate::resolve::program::Expr;
+use crate::resolve::program::{Expr, Storage};
 
 impl Pass<'_> {
     /// A question about the cluster that the thread's block lies in.
@@ -79,6 +80,11 @@ impl Pass<'_> {
                 return Value::Pointer(self.unknown_pointer(&reason));
             }
         };
+        if !targets.iter().all(|&target| self.lies_in_shared_memory(target)) {
+            let reason = format!("`{name}` of what is not shared memory");
+            self.unsupported(call.span, reason.clone());
+            return Value::Pointer(self.unknown_pointer(&reason));
+        }
         for target in targets {
             self.facts.distribute(target);
         }
@@ -89,6 +95,15 @@ impl Pass<'_> {
         let bytes = self.exprs().binary(BinaryOp::Mul, ranks, home);
         let offset = self.exprs().binary(BinaryOp::Add, of.offset, bytes);
         Value::Pointer(Pointer { base: of.base, offset })
+    }
+
+    /// Whether a target lies in shared memory.
+    fn lies_in_shared_memory(&self, target: TargetId) -> bool {
+        match *self.facts.key(target) {
+            Target::Variable(_, variable) => self.program.variables[variable].storage == Storage::Shared,
+            Target::ExternShared => true,
+            _ => false,
+        }
     }
 
     /// The offset of an access as arrays count it: in an array that a cluster shares from the copy of its first block.
