@@ -143,7 +143,7 @@ mod tests {
           let t = t + 1
           let v = read y[0; 4] @1
           if v > 0 { let a = 4 - a } else { let b = b + 2 let c = c + 4 }
-          loop while v < b @2 { let v = v + 1 if b > t { let a = a + 2 } }
+          loop while v < b @2 { let v = v + 1 if v > t { let a = a + 2 } }
           write y[convert<i64>(a + b + c) * 4; 4] @3
         }
         write y[convert<i64>(b) * 4; 4] @4 }";
