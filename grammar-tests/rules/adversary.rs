@@ -71,8 +71,11 @@ fn key(protocol: &Protocol, pair: &Pair) -> (SiteId, SiteId, Level) {
 
 fn prove(kernel: &Kernel, protocol: &Protocol, premises: &Premises<'_>, uniform: &[SyncId]) -> Proved {
     let mut proved = Proved::default();
-    for level in [Level::Block, Level::Grid] {
-        for space in [Space::Shared, Space::Global] {
+    // Two blocks are of one cluster or of two, where the kernel says how large clusters are.
+    let has_clusters = kernel.geometry.clusters().is_some();
+    let levels = [Level::Block, Level::Cluster, Level::Grid];
+    for level in levels.into_iter().filter(|level| has_clusters || *level != Level::Cluster) {
+        for space in [Space::Shared, Space::Distributed, Space::Global] {
             let intervals = intervals_of(kernel, protocol, uniform, space, level);
             for pair in condition::pairs(protocol, &intervals, level) {
                 if kernel.arrays[protocol.accesses[pair.first].array].space != space {
