@@ -120,8 +120,11 @@ fn cuda(name: &str) -> Option<Meaning> {
             meaning(barrier(SyncScope::Block), fixed(INT))
         }
         "__syncwarp" => meaning(barrier(SyncScope::Warp), ResultType::Void),
-        "__cluster_barrier_arrive" | "__cluster_barrier_arrive_relaxed" => {
+        "__cluster_barrier_arrive" => {
             meaning(Builtin::Phase(Phase::Arrive, Some(SyncScope::Cluster)), ResultType::Void)
+        }
+        "__cluster_barrier_arrive_relaxed" => {
+            unmodelled("arrival at a barrier that publishes nothing", true, ResultType::Void)
         }
         "__cluster_barrier_wait" => meaning(Builtin::Phase(Phase::Wait, Some(SyncScope::Cluster)), ResultType::Void),
         "__threadfence" => fence(SyncScope::Grid),

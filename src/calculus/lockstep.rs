@@ -83,7 +83,7 @@ fn touches(kernel: &Kernel, stmt: &Stmt) -> bool {
     let any = |body: &[Stmt]| body.iter().any(|stmt| touches(kernel, stmt));
     match stmt {
         Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => {
-            matches!(kernel.arrays[access.array].space, Space::Shared | Space::Global)
+            matches!(kernel.arrays[access.array].space, Space::Shared | Space::Distributed | Space::Global)
         }
         Stmt::If { then, otherwise, .. } => any(then) || any(otherwise),
         Stmt::For(each) => any(&each.body),

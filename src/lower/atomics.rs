@@ -99,7 +99,8 @@ impl Pass<'_> {
         }
     }
 
-    /// The expected value of a C11 compare-exchange: read through its pointer, and perhaps overwritten.
+    /// An operand that is a pointer, as of an atomic on a pointer: nothing is known of the value, and what it leads to is
+    /// taken to be read and overwritten.
     fn expected(&mut self, pointer: Pointer, arg: &Expr) -> Option<ExprId> {
         let ty = self.layout.pointee(arg.ty)?;
         let place = Place { pointer, ty, bits: None };

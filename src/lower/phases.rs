@@ -137,8 +137,8 @@ impl Pass<'_> {
     }
 
     fn access_to(&mut self, object: Object, span: Span) -> Access {
-        let site = self.site(span);
-        Access { array: object.array, offset: object.offset, bytes: BARRIER_BYTES, align: BARRIER_BYTES, site }
+        let (site, offset) = (self.site(span), self.placed(object.array, object.offset));
+        Access { array: object.array, offset, bytes: BARRIER_BYTES, align: BARRIER_BYTES, site }
     }
 
     fn arrive(&mut self, whose: Whose, span: Span) {

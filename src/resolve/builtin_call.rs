@@ -116,16 +116,18 @@ impl<'u> Resolver<'u> {
                 let within = |at: usize| {
                     constants.get(at).map_or(Some(SyncScope::Grid), |value| value.and_then(atomics::scope_of))
                 };
-                match (constants.len(), name.ends_with("_explicit")) {
-                    (0, false) => {}
-                    (2 | 3, true) if let (Some(done), Some(failed), Some(within)) = (order(0), order(1), within(2)) => {
-                        (*orders, *scope) = ([done, failed], within);
+                let said = match (constants.len(), name.ends_with("_explicit")) {
+                    (0, false) => Some((*orders, *scope)),
+                    (2 | 3, true) => {
+                        order(0).zip(order(1)).zip(within(2)).map(|((done, failed), within)| ([done, failed], within))
                     }
-                    _ => {
-                        args.extend(stated);
-                        return self.unsupported_with(span, format!("`{name}` of orders that are not constants"), args);
-                    }
-                }
+                    _ => None,
+                };
+                let Some(said) = said else {
+                    args.extend(stated);
+                    return self.unsupported_with(span, format!("`{name}` of orders that are not constants"), args);
+                };
+                (*orders, *scope) = said;
             }
             Builtin::Abs => return self.abs(name, args, span),
             Builtin::Assume | Builtin::Assert | Builtin::Claim(_) => {
