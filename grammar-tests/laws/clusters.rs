@@ -4,12 +4,10 @@
 //! A kernel is a list of steps without loops. Who touches which cell in which step, and which barriers stand between, is
 //! computed here from the steps alone, for every thread of a few clusters: neither the calculus nor its runs are asked.
 
+use super::handed::{rechecked, tries};
 use super::source::Dice;
 use raceproof::diagnostic::report::{Divergence, Race};
-use raceproof::driver::options::Proofs;
-use raceproof::driver::{Options, check_source};
 use rayon::prelude::*;
-use std::path::Path;
 
 /// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
 const KERNELS: u64 = 250;
@@ -262,18 +260,12 @@ impl Subject {
 
 #[test]
 fn clusters_are_judged_as_their_steps_say() {
-    let kernels = std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(KERNELS);
-    let decided: Vec<[bool; 4]> = (0..kernels)
+    let decided: Vec<[bool; 4]> = (0..tries(KERNELS))
         .into_par_iter()
         .map(|seed| {
             let subject = Subject::of(seed);
             let text = subject.text();
-            let options = Options { proofs: Proofs::Recheck, ..Options::default() };
-            let checked = check_source(Path::new("k.cu"), &text, &options);
-            assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
-            let report = &checked.report.kernels[0];
-            let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
-            assert!(rejected.is_none(), "seed {seed}: {rejected:?}\n{text}");
+            let report = rechecked(&text);
             let diverges = subject.diverges();
             match report.divergence {
                 Divergence::Uniform => assert!(!diverges, "seed {seed} diverges\n{text}"),

@@ -1,5 +1,5 @@
-//! What the laws of counters, locks and flags have in common: random kernels are checked, every proof is rechecked, and what
-//! is called race-free is held against runs.
+//! What the laws of counters, locks, flags and clusters have in common: random kernels are checked, every proof is rechecked,
+//! and what is called race-free is held against runs.
 
 use raceproof::diagnostic::report::{KernelReport, Race};
 use raceproof::driver::options::Proofs;
@@ -24,17 +24,11 @@ pub(super) fn against_runs<const N: usize>(
     refutation: impl Fn(&str, &KernelReport) -> Option<String> + Sync,
     questions: impl Fn(&str, &KernelReport) -> [bool; N] + Sync,
 ) -> Tally<N> {
-    let kernels = std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(kernels);
-    let outcomes: Vec<(bool, [bool; N])> = (0..kernels)
+    let outcomes: Vec<(bool, [bool; N])> = (0..tries(kernels))
         .into_par_iter()
         .map(|seed| {
             let text = kernel(seed);
-            let options = Options { proofs: Proofs::Recheck, ..Options::default() };
-            let checked = check_source(Path::new("k.cu"), &text, &options);
-            assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
-            let report = &checked.report.kernels[0];
-            let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
-            assert!(rejected.is_none(), "{rejected:?}\n{text}");
+            let report = &rechecked(&text);
             let is_free = report.race == Race::RaceFree;
             let refuted = refutation(&text, report);
             if let Some(found) = refuted.as_ref().filter(|_| is_free) {
@@ -46,6 +40,22 @@ pub(super) fn against_runs<const N: usize>(
     let proved = std::array::from_fn(|question| outcomes.iter().filter(|(_, holds)| holds[question]).count());
     let refuted = outcomes.iter().filter(|(refuted, _)| *refuted).count();
     Tally { kernels: outcomes.len(), refuted, proved }
+}
+
+/// What is said of the one kernel of a text of which every proof is checked again, and holds.
+pub(super) fn rechecked(text: &str) -> KernelReport {
+    let options = Options { proofs: Proofs::Recheck, ..Options::default() };
+    let mut checked = check_source(Path::new("k.cu"), text, &options);
+    assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
+    let report = checked.report.kernels.remove(0);
+    let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
+    assert!(rejected.is_none(), "{rejected:?}\n{text}");
+    report
+}
+
+/// As many kernels as `RACEPROOF_KERNELS` says, or as a law tries by itself.
+pub(super) fn tries(usual: u64) -> u64 {
+    std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual)
 }
 
 /// Whether a proof assumes what some words say.

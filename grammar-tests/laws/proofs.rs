@@ -113,7 +113,7 @@ fn law(seeds: Range<u64>, barriers: Barriers, lockstep: Option<u32>) -> [usize; 
 
 /// The seeds that are tried.
 fn seeds() -> Range<u64> {
-    let kernels = std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(KERNELS);
+    let kernels = super::handed::tries(KERNELS);
     let first = std::env::var("RACEPROOF_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
     first..first + kernels
 }

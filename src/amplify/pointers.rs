@@ -5,8 +5,8 @@
 //! not in the log: then the assumption is printed instead.
 
 use super::{Argument, Launch, Subject};
-use crate::calculus::{ArrayId, Space, Stmt};
-use std::collections::BTreeSet;
+use crate::calculus::statements::written;
+use crate::calculus::{ArrayId, Space};
 
 /// Two pointer parameters, by name.
 pub(super) type Pair = (String, String);
@@ -66,24 +66,4 @@ fn target(launch: &Launch, name: &str) -> Target {
         Some((_, Argument::Other(text))) if text == "null" => Target::Nothing,
         _ => Target::Unknown,
     }
-}
-
-/// The arrays that statements write.
-fn written(body: &[Stmt]) -> BTreeSet<ArrayId> {
-    let mut found = BTreeSet::new();
-    let mut stack: Vec<&[Stmt]> = vec![body];
-    while let Some(body) = stack.pop() {
-        for stmt in body {
-            match stmt {
-                Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => {
-                    found.insert(access.array);
-                }
-                Stmt::If { then, otherwise, .. } => stack.extend([then.as_slice(), otherwise]),
-                Stmt::For(counted) => stack.push(&counted.body),
-                Stmt::Loop { body, .. } => stack.push(body),
-                _ => {}
-            }
-        }
-    }
-    found
 }

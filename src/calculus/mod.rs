@@ -37,11 +37,13 @@ pub mod validate;
 
 mod build;
 mod geometry;
+pub mod statements;
 mod synchronisation;
 mod walk;
 
 pub use build::Exprs;
 pub use geometry::{Axis, Geometry, GeometryFacts, GeometryVar};
+pub use statements::nesting;
 pub use synchronisation::{Among, AtomicOp, MemoryOrder, SyncMemory, SyncScope};
 pub use walk::operands;
 
@@ -430,24 +432,6 @@ pub enum Basis {
     Proved,
     /// It is not known to hold, and means nothing until it is proved.
     Candidate,
-}
-
-/// How deep statements are nested, without recursion.
-pub fn nesting(body: &[Stmt]) -> usize {
-    let mut deepest = 0;
-    let mut stack = vec![(body, 1)];
-    while let Some((statements, depth)) = stack.pop() {
-        deepest = deepest.max(depth);
-        for statement in statements {
-            match statement {
-                Stmt::If { then, otherwise, .. } => stack.extend([(&then[..], depth + 1), (&otherwise[..], depth + 1)]),
-                Stmt::For(each) => stack.push((&each.body, depth + 1)),
-                Stmt::Loop { body, .. } => stack.push((body, depth + 1)),
-                _ => {}
-            }
-        }
-    }
-    deepest
 }
 
 /// What an access touches.

@@ -161,11 +161,11 @@ impl Unroller {
             }
         }
         self.back_to(head, out);
-        self.forget(super::eval::assigned(&each.body).into_iter().chain([each.var]));
+        self.forget(super::statements::assigned(&each.body).into_iter().chain([each.var]));
         let body = self.block(&each.body)?;
         let site = self.site(each.site)?;
         out.push(Stmt::For(Box::new(For { body, site, ..each.clone() })));
-        self.forget(super::eval::assigned(&each.body).into_iter().chain([each.var]));
+        self.forget(super::statements::assigned(&each.body).into_iter().chain([each.var]));
         Some(())
     }
 
@@ -189,11 +189,11 @@ impl Unroller {
             }
         }
         self.back_to(head, out);
-        self.forget(super::eval::assigned(body));
+        self.forget(super::statements::assigned(body));
         let inner = self.block(body)?;
         let site = self.site(site)?;
         out.push(Stmt::Loop { test, body: inner, site });
-        self.forget(super::eval::assigned(body));
+        self.forget(super::statements::assigned(body));
         Some(())
     }
 

@@ -315,7 +315,7 @@ impl Checker<'_> {
         }
         let in_bound = fixed[1..].contains(&counted.var);
         self.require(!in_bound, Invariant::CountedLoops, || format!("`{name}` bounds its own loop"));
-        for var in super::eval::assigned(&counted.body) {
+        for var in super::statements::assigned(&counted.body) {
             if fixed.contains(&var) {
                 let assigned = self.kernel.vars.get(var).map_or("?", |variable| variable.name.as_str()).to_owned();
                 self.report(

@@ -10,6 +10,7 @@ use super::graph::{Graph, NodeId, NodeKind, SinkNode};
 use super::uniform::Traits;
 use super::uses::{content, uses};
 use super::{AccessKind, Decides, Sink, Source, spin};
+use crate::calculus::statements::{self, assigned};
 use crate::calculus::{Access, ArrayId, ExprId, For, HavocReason, Kernel, SiteId, Space, Stmt, Test, VarId};
 use rustc_hash::FxHashSet;
 
@@ -67,7 +68,7 @@ impl<'k> Walk<'k> {
         let written_nodes: Vec<NodeId> =
             kernel.arrays.handles().map(|_| graph.node(NodeKind::Written, Vec::new())).collect();
         let mut written = vec![Vec::new(); kernel.arrays.len()];
-        let mut writers = written_arrays(&kernel.body);
+        let mut writers = statements::written(&kernel.body);
         for entry in &kernel.unsupported {
             let what = graph.source(Source::Unknown { what: entry.reason.clone(), span: entry.span });
             let all: Vec<ArrayId> = kernel.arrays.handles().collect();
@@ -409,44 +410,5 @@ fn havoc(name: &str, reason: &HavocReason, span: Option<crate::source::Span>) ->
         HavocReason::Undeclared(what) => Source::Unknown { what: format!("the undeclared name `{what}`"), span },
         HavocReason::Choice => Source::Named(name.to_owned()),
         HavocReason::Other(what) => Source::Unknown { what: what.clone(), span },
-    }
-}
-
-/// The arrays that statements write.
-fn written_arrays(body: &[Stmt]) -> FxHashSet<ArrayId> {
-    let mut found = FxHashSet::default();
-    every(body, &mut |stmt| {
-        if let Stmt::Write { access, .. } | Stmt::Atomic { access, .. } = stmt {
-            found.insert(access.array);
-        }
-    });
-    found
-}
-
-/// The variables that statements assign, with repetitions.
-fn assigned(body: &[Stmt]) -> Vec<VarId> {
-    let mut found = Vec::new();
-    every(body, &mut |stmt| match stmt {
-        Stmt::Let { var, .. } | Stmt::Read { var, .. } | Stmt::Havoc { var, .. } => found.push(*var),
-        Stmt::Atomic { var, .. } => found.extend(*var),
-        Stmt::For(counted) => found.push(counted.var),
-        _ => {}
-    });
-    found
-}
-
-/// Calls `visit` for all statements, inner ones included, in no particular order.
-pub(super) fn every(body: &[Stmt], visit: &mut impl FnMut(&Stmt)) {
-    let mut stack: Vec<&[Stmt]> = vec![body];
-    while let Some(body) = stack.pop() {
-        for stmt in body {
-            visit(stmt);
-            match stmt {
-                Stmt::If { then, otherwise, .. } => stack.extend([then.as_slice(), otherwise]),
-                Stmt::For(counted) => stack.push(&counted.body),
-                Stmt::Loop { body, .. } => stack.push(body),
-                _ => {}
-            }
-        }
     }
 }

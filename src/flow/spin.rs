@@ -8,6 +8,7 @@
 use super::build::Walk;
 use super::graph::{NodeId, NodeKind};
 use crate::calculus::Stmt;
+use crate::calculus::statements::every;
 use rustc_hash::FxHashSet;
 
 /// Whether the loop with this test, whose nodes are those from number `first` on, waits.
@@ -49,6 +50,6 @@ pub(super) fn waits(walk: &Walk<'_>, test: NodeId, first: usize, body: &[Stmt]) 
 
 fn has_sync(body: &[Stmt]) -> bool {
     let mut found = false;
-    super::build::every(body, &mut |stmt| found |= matches!(stmt, Stmt::Sync { .. }));
+    every(body, |stmt| found |= matches!(stmt, Stmt::Sync { .. }));
     found
 }

@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: variables that are assigned in several places, or by anything but an expression; they stay.
 
+use crate::calculus::statements::every;
 use crate::calculus::{Expr, ExprId, Exprs, Kernel, Stmt, VarId};
 use rustc_hash::FxHashMap;
 
@@ -27,25 +28,13 @@ pub(super) struct Definitions {
 impl Definitions {
     pub(super) fn of(kernel: &Kernel) -> Self {
         let mut definitions = Definitions { of: FxHashMap::default() };
-        let mut stack: Vec<&[Stmt]> = vec![&kernel.body];
-        while let Some(body) = stack.pop() {
-            for stmt in body {
-                match stmt {
-                    Stmt::Let { var, value } => definitions.add(*var, Definition::Value(*value)),
-                    Stmt::Havoc { var, .. } => definitions.add(*var, Definition::Unknown),
-                    Stmt::Read { var, .. } | Stmt::Atomic { var: Some(var), .. } => {
-                        definitions.add(*var, Definition::Other);
-                    }
-                    Stmt::For(each) => {
-                        definitions.add(each.var, Definition::Other);
-                        stack.push(&each.body);
-                    }
-                    Stmt::If { then, otherwise, .. } => stack.extend([then.as_slice(), otherwise]),
-                    Stmt::Loop { body, .. } => stack.push(body),
-                    _ => {}
-                }
-            }
-        }
+        every(&kernel.body, |stmt| match stmt {
+            Stmt::Let { var, value } => definitions.add(*var, Definition::Value(*value)),
+            Stmt::Havoc { var, .. } => definitions.add(*var, Definition::Unknown),
+            Stmt::Read { var, .. } | Stmt::Atomic { var: Some(var), .. } => definitions.add(*var, Definition::Other),
+            Stmt::For(each) => definitions.add(each.var, Definition::Other),
+            _ => {}
+        });
         definitions
     }
 

@@ -367,24 +367,7 @@ fn mirrored(op: BinaryOp) -> Option<BinaryOp> {
 
 /// The variables that `stmts` may assign.
 pub(super) fn collect_assigned(stmts: &[Calculus], assigned: &mut FxHashSet<VarId>) {
-    let mut stack: Vec<&Calculus> = stmts.iter().collect();
-    while let Some(stmt) = stack.pop() {
-        match stmt {
-            Calculus::Let { var, .. }
-            | Calculus::Read { var, .. }
-            | Calculus::Havoc { var, .. }
-            | Calculus::Atomic { var: Some(var), .. } => {
-                assigned.insert(*var);
-            }
-            Calculus::If { then, otherwise, .. } => stack.extend(then.iter().chain(otherwise)),
-            Calculus::For(counted) => {
-                assigned.insert(counted.var);
-                stack.extend(&counted.body);
-            }
-            Calculus::Loop { body, .. } => stack.extend(body),
-            _ => {}
-        }
-    }
+    assigned.extend(crate::calculus::statements::assigned(stmts));
 }
 
 /// Calls `visit` for the expressions that stand in `stmts`.

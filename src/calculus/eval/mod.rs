@@ -37,6 +37,7 @@
 //! earlier phases; atomics act at once, in the order of threads), lock-step that no statement asks for, time.
 
 mod chosen;
+mod compile;
 mod groups;
 mod history;
 mod machine;
@@ -44,6 +45,7 @@ mod memory;
 mod program;
 mod relate;
 mod schedule;
+mod together;
 mod value;
 
 #[cfg(test)]
@@ -52,7 +54,6 @@ mod tests;
 pub use chosen::{Chosen, Rest};
 pub use history::{History, Phase, Recorded};
 pub use program::Program;
-pub(super) use program::assigned;
 pub use schedule::run;
 pub use value::Value;
 

@@ -2,6 +2,7 @@
 
 use super::assigned::Assignments;
 use crate::arena::Handle;
+use crate::calculus::statements::every;
 use crate::calculus::{
     self, Among, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ScalarType, SiteId, Space, Stmt, UnaryOp, VarId,
     Variable,
@@ -72,22 +73,15 @@ pub(super) struct State<'k> {
 /// The variables that barriers name their threads by.
 fn names(kernel: &Kernel) -> FxHashSet<VarId> {
     let mut names = FxHashSet::default();
-    let mut stack: Vec<&[Stmt]> = vec![&kernel.body];
-    while let Some(body) = stack.pop() {
-        for stmt in body {
-            match stmt {
-                Stmt::Sync { among: Among::Named(cond), .. } => kernel.exprs.visit(*cond, |_, node| {
-                    if let Expr::Var(var) = node {
-                        names.insert(*var);
-                    }
-                }),
-                Stmt::If { then, otherwise, .. } => stack.extend([then.as_slice(), otherwise]),
-                Stmt::For(each) => stack.push(&each.body),
-                Stmt::Loop { body, .. } => stack.push(body),
-                _ => {}
-            }
+    every(&kernel.body, |stmt| {
+        if let Stmt::Sync { among: Among::Named(cond), .. } = stmt {
+            kernel.exprs.visit(*cond, |_, node| {
+                if let Expr::Var(var) = node {
+                    names.insert(*var);
+                }
+            });
         }
-    }
+    });
     names
 }
 

@@ -1,0 +1,75 @@
+//! Walks over statements, inner ones included, without recursion.
+
+use super::{ArrayId, Stmt, VarId};
+use rustc_hash::FxHashSet;
+
+/// Calls `visit` for all statements, inner ones included, in no particular order.
+pub fn every<'k>(body: &'k [Stmt], mut visit: impl FnMut(&'k Stmt)) {
+    let mut stack = vec![body];
+    while let Some(body) = stack.pop() {
+        for stmt in body {
+            visit(stmt);
+            match stmt {
+                Stmt::If { then, otherwise, .. } => stack.extend([then.as_slice(), otherwise]),
+                Stmt::For(counted) => stack.push(&counted.body),
+                Stmt::Loop { body, .. } => stack.push(body),
+                Stmt::Let { .. }
+                | Stmt::Read { .. }
+                | Stmt::Write { .. }
+                | Stmt::Atomic { .. }
+                | Stmt::Havoc { .. }
+                | Stmt::Sync { .. }
+                | Stmt::Fence { .. }
+                | Stmt::Assume { .. }
+                | Stmt::Assert { .. } => {}
+            }
+        }
+    }
+}
+
+/// The variables that statements assign, with repetitions.
+pub fn assigned(body: &[Stmt]) -> Vec<VarId> {
+    let mut found = Vec::new();
+    every(body, |stmt| match stmt {
+        Stmt::Let { var, .. } | Stmt::Read { var, .. } | Stmt::Havoc { var, .. } => found.push(*var),
+        Stmt::Atomic { var, .. } => found.extend(*var),
+        Stmt::For(counted) => found.push(counted.var),
+        Stmt::If { .. }
+        | Stmt::Loop { .. }
+        | Stmt::Write { .. }
+        | Stmt::Sync { .. }
+        | Stmt::Fence { .. }
+        | Stmt::Assume { .. }
+        | Stmt::Assert { .. } => {}
+    });
+    found
+}
+
+/// The arrays that statements write.
+pub fn written(body: &[Stmt]) -> FxHashSet<ArrayId> {
+    let mut found = FxHashSet::default();
+    every(body, |stmt| {
+        if let Stmt::Write { access, .. } | Stmt::Atomic { access, .. } = stmt {
+            found.insert(access.array);
+        }
+    });
+    found
+}
+
+/// How deep statements are nested, without recursion.
+pub fn nesting(body: &[Stmt]) -> usize {
+    let mut deepest = 0;
+    let mut stack = vec![(body, 1)];
+    while let Some((statements, depth)) = stack.pop() {
+        deepest = deepest.max(depth);
+        for statement in statements {
+            match statement {
+                Stmt::If { then, otherwise, .. } => stack.extend([(&then[..], depth + 1), (&otherwise[..], depth + 1)]),
+                Stmt::For(each) => stack.push((&each.body, depth + 1)),
+                Stmt::Loop { body, .. } => stack.push((body, depth + 1)),
+                _ => {}
+            }
+        }
+    }
+    deepest
+}
