@@ -36,6 +36,7 @@ const UNDEFINED: &[&str] = &[
     "fixtures/clusters/barriers.cu",
     "fixtures/clusters/shared.cu",
     "fixtures/flags/orders.cu",
+    "fixtures/flags/waits.cu",
     "fixtures/libraries/block_collectives.cu",
     "fixtures/libraries/block_items.cu",
     "fixtures/libraries/curand.cu",

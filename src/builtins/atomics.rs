@@ -1,10 +1,13 @@
 //! Atomic functions of CUDA and OpenCL.
 
-use super::Builtin;
 use super::functions::{Meaning, ResultType, fixed, meaning, unmodelled};
 use super::types::Scalar;
+use super::{Builtin, FenceCall};
 use crate::calculus::{AtomicOp, MemoryOrder, SyncScope};
 use crate::source::Language;
+
+/// How the names of nvcc's own begin.
+const OF_NVCC: &str = "__nv_atomic_";
 
 /// The atomic function of that name.
 pub(super) fn atomic(language: Language, name: &str) -> Option<Meaning> {
@@ -19,8 +22,11 @@ fn made(op: AtomicOp, order: MemoryOrder, scope: SyncScope) -> Meaning {
     meaning(Builtin::Atomic { op, order, scope }, result)
 }
 
-/// `atomicAdd` and its kin, with `_block` and `_system`.
+/// `atomicAdd` and its kin, with `_block` and `_system`, and those that nvcc has since CUDA 12.8.
 fn cuda(name: &str) -> Option<Meaning> {
+    if let Some(rest) = name.strip_prefix(OF_NVCC) {
+        return of_nvcc(rest);
+    }
     // HIP says how floating additions are done; `atomicAddNoRet` is its name for one without a result.
     let name = name.strip_prefix("unsafe").or_else(|| name.strip_prefix("safe")).map_or(name, |rest| match rest {
         "AtomicAdd" => "atomicAdd",
@@ -49,6 +55,32 @@ fn cuda(name: &str) -> Option<Meaning> {
         _ => return None,
     };
     Some(made(op, MemoryOrder::Relaxed, scope))
+}
+
+/// `__nv_atomic_fetch_add`, `__nv_atomic_load_n` and their kin, whose order and scope stand in the arguments. Absent are
+/// those that take what they store and return by address (`__nv_atomic_load`).
+fn of_nvcc(rest: &str) -> Option<Meaning> {
+    let (order, scope) = (MemoryOrder::SequentiallyConsistent, SyncScope::System);
+    let op = match rest {
+        "thread_fence" => return Some(meaning(Builtin::Fence(FenceCall::Numbered), ResultType::Void)),
+        "compare_exchange_n" => {
+            let builtin = Builtin::CompareAndExchange { orders: [order; 2], scope, weak: true };
+            return Some(meaning(builtin, fixed(Scalar::Bool)));
+        }
+        "load_n" => AtomicOp::Load,
+        "store_n" => AtomicOp::Store,
+        "exchange_n" => AtomicOp::Exchange,
+        "add" => AtomicOp::Add,
+        "sub" => AtomicOp::Sub,
+        "min" => AtomicOp::Min,
+        "max" => AtomicOp::Max,
+        "and" => AtomicOp::And,
+        "or" => AtomicOp::Or,
+        "xor" => AtomicOp::Xor,
+        _ if rest.starts_with("fetch_") => operation(rest)?,
+        _ => return None,
+    };
+    Some(made(op, order, scope))
 }
 
 /// OpenCL 1's `atomic_add` and `atom_add`, and OpenCL 2's `atomic_fetch_add` and `atomic_fetch_add_explicit`,
@@ -122,25 +154,62 @@ pub fn operand_count(op: AtomicOp) -> usize {
     }
 }
 
-/// The memory order that OpenCL's enumeration numbers.
-pub fn order_of(value: i128) -> Option<MemoryOrder> {
-    Some(match value {
-        0 => MemoryOrder::Relaxed,
-        2 => MemoryOrder::Acquire,
-        3 => MemoryOrder::Release,
-        4 => MemoryOrder::AcquireRelease,
-        5 => MemoryOrder::SequentiallyConsistent,
-        _ => return None,
-    })
+/// Whose enumerations number the orders and scopes in the arguments of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbering {
+    /// `memory_order` and `memory_scope` of OpenCL 2.
+    OpenCl,
+    /// `__NV_ATOMIC_…` and `__NV_THREAD_SCOPE_…` of nvcc.
+    Nvcc,
 }
 
-/// The scope that OpenCL's enumeration numbers.
-pub fn scope_of(value: i128) -> Option<SyncScope> {
-    Some(match value {
-        1 => SyncScope::Block,
-        2 => SyncScope::Grid,
-        3 => SyncScope::System,
-        4 => SyncScope::Warp,
-        _ => return None,
-    })
+impl Numbering {
+    /// The numbering of the arguments of an atomic function; `None` if none of them names an order.
+    pub fn of(language: Language, name: &str) -> Option<Numbering> {
+        match language {
+            Language::Cuda => name.starts_with(OF_NVCC).then_some(Numbering::Nvcc),
+            Language::OpenCl => name.ends_with("_explicit").then_some(Numbering::OpenCl),
+        }
+    }
+
+    /// The memory order of that number.
+    pub fn order(self, value: i128) -> Option<MemoryOrder> {
+        Some(match (self, value) {
+            (_, 0) => MemoryOrder::Relaxed,
+            (Numbering::Nvcc, 1) | (_, 2) => MemoryOrder::Acquire,
+            (_, 3) => MemoryOrder::Release,
+            (_, 4) => MemoryOrder::AcquireRelease,
+            (_, 5) => MemoryOrder::SequentiallyConsistent,
+            _ => return None,
+        })
+    }
+
+    /// The scope of that number, of which no thread is one.
+    pub fn scope(self, value: i128) -> Option<SyncScope> {
+        Some(match (self, value) {
+            (_, 1) => SyncScope::Block,
+            (Numbering::OpenCl, 4) => SyncScope::Warp,
+            (Numbering::Nvcc, 2) => SyncScope::Cluster,
+            (Numbering::OpenCl, 2) | (Numbering::Nvcc, 3) => SyncScope::Grid,
+            (Numbering::OpenCl, 3) | (Numbering::Nvcc, 4) => SyncScope::System,
+            _ => return None,
+        })
+    }
+
+    /// The scope of a call that names none.
+    pub fn usual_scope(self) -> SyncScope {
+        match self {
+            Numbering::OpenCl => SyncScope::Grid,
+            Numbering::Nvcc => SyncScope::System,
+        }
+    }
+
+    /// Order and scope of a call, as the constants say that follow its operands; `None` if they do not.
+    pub fn stated(self, constants: &[Option<i128>]) -> Option<(MemoryOrder, SyncScope)> {
+        match *constants {
+            [order] => Some((self.order(order?)?, self.usual_scope())),
+            [order, scope] => Some((self.order(order?)?, self.scope(scope?)?)),
+            _ => None,
+        }
+    }
 }

@@ -33,6 +33,8 @@ pub enum FenceCall {
     OfGroup(MemoryOrder),
     /// By its arguments: flags, order and scope (`atomic_work_item_fence`).
     Flagged,
+    /// By its arguments: order and scope, all memory (`__nv_atomic_thread_fence`).
+    Numbered,
 }
 
 /// What a builtin function means.

@@ -1,5 +1,6 @@
 //! The tables, by samples of every family and by what must not be in them.
 
+use super::atomics::Numbering;
 use super::functions::{ResultType, conversion_target, function, is_plain_conversion};
 use super::types::{NamedType, Scalar, named_type};
 use super::variables::{Variable, variable};
@@ -113,6 +114,29 @@ fn atomics_have_operation_order_and_scope() {
         atomic(OpenCl, "atomic_fetch_or"),
         (AtomicOp::Or, MemoryOrder::SequentiallyConsistent, SyncScope::System)
     );
+    assert_eq!(atomic(Cuda, "__nv_atomic_fetch_max").0, AtomicOp::Max);
+    assert_eq!(atomic(Cuda, "__nv_atomic_xor").0, AtomicOp::Xor);
+    assert_eq!(atomic(Cuda, "__nv_atomic_load_n").0, AtomicOp::Load);
+    // What is loaded is stored at an address of its own.
+    assert!(function(Cuda, "__nv_atomic_load").is_none());
+}
+
+#[test]
+fn orders_and_scopes_are_numbered_by_each_language() {
+    let [of_opencl, of_nvcc] = [Numbering::OpenCl, Numbering::Nvcc];
+    assert_eq!(Numbering::of(OpenCl, "atomic_load_explicit"), Some(of_opencl));
+    assert_eq!(Numbering::of(OpenCl, "atomic_load"), None);
+    assert_eq!(Numbering::of(Cuda, "__nv_atomic_load_n"), Some(of_nvcc));
+    assert_eq!(Numbering::of(Cuda, "atomicAdd"), None);
+    let scopes = |numbering: Numbering| [0, 1, 2, 3, 4, 5].map(|value| numbering.scope(value));
+    let [warp, block, cluster, grid, system] =
+        [SyncScope::Warp, SyncScope::Block, SyncScope::Cluster, SyncScope::Grid, SyncScope::System].map(Some);
+    assert_eq!(scopes(of_opencl), [None, block, grid, system, warp, None]);
+    assert_eq!(scopes(of_nvcc), [None, block, cluster, grid, system, None]);
+    assert_eq!((of_opencl.order(1), of_nvcc.order(1)), (None, Some(MemoryOrder::Acquire)));
+    assert_eq!(of_nvcc.stated(&[Some(3)]), Some((MemoryOrder::Release, SyncScope::System)));
+    assert_eq!(of_nvcc.stated(&[Some(3), None]), None);
+    assert_eq!(of_nvcc.stated(&[]), None);
 }
 
 #[test]

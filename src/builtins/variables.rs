@@ -41,6 +41,13 @@ fn cuda(name: &str) -> Option<Variable> {
         "mem_col_major" | "cudaStreamNonBlocking" => Variable::Constant(1, UINT),
         "cudaRoundPosInf" | "cudaBoundaryModeTrap" | "cudaEventDisableTiming" => Variable::Constant(2, UINT),
         "cudaRoundMinInf" => Variable::Constant(3, UINT),
+        // Orders and scopes of nvcc's own atomics (`crt/device_functions.h`).
+        "__NV_ATOMIC_RELAXED" | "__NV_THREAD_SCOPE_THREAD" => Variable::Constant(0, INT),
+        "__NV_ATOMIC_CONSUME" | "__NV_THREAD_SCOPE_BLOCK" => Variable::Constant(1, INT),
+        "__NV_ATOMIC_ACQUIRE" | "__NV_THREAD_SCOPE_CLUSTER" => Variable::Constant(2, INT),
+        "__NV_ATOMIC_RELEASE" | "__NV_THREAD_SCOPE_DEVICE" => Variable::Constant(3, INT),
+        "__NV_ATOMIC_ACQ_REL" | "__NV_THREAD_SCOPE_SYSTEM" => Variable::Constant(4, INT),
+        "__NV_ATOMIC_SEQ_CST" => Variable::Constant(5, INT),
         _ => return None,
     })
 }

@@ -3,11 +3,12 @@
 //! An argument for a reference parameter of a function of the unit is no access, as the body has it. A function that
 //! is not in the unit is known to `builtins`, or it is named in the result.
 
-use super::expressions::Use;
+use super::expressions::{Use, constant};
 use super::facts::{Callable, Passing};
 use super::items::{Side, Walker};
 use super::scope::Shape;
 use super::sites::SiteKind;
+use crate::builtins::atomics::{Numbering, operand_count};
 use crate::builtins::{Builtin, functions};
 use crate::calculus::SyncScope;
 use crate::syntax::{Expr, ExprKind, PathSegment, Type, TypeKind, UnaryOp};
@@ -267,18 +268,34 @@ impl<'a> Walker<'a> {
     /// An atomic function: its first argument is the place. False if it is none.
     fn atomic(&mut self, name: &str, arguments: &'a [Expr]) -> bool {
         let Some(first) = arguments.first() else { return false };
-        let meaning = functions::function(self.source.unit.dialect.language(), name).map(|meaning| meaning.builtin);
-        let Some(Builtin::Atomic { scope, .. }) = meaning else { return false };
+        let language = self.source.unit.dialect.language();
+        let meaning = functions::function(language, name).map(|meaning| meaning.builtin);
+        // The scope stands behind the operands and the orders.
+        let (scope, stated, expected) = match meaning {
+            Some(Builtin::Atomic { op, scope, .. }) => (scope, operand_count(op) + 2, None),
+            Some(Builtin::CompareAndExchange { scope, .. }) => (scope, 6, Some(1)),
+            _ => return false,
+        };
+        let scope = match Numbering::of(language, name) {
+            None => Some(scope),
+            Some(numbering) => match arguments.get(stated) {
+                None => Some(numbering.usual_scope()),
+                Some(scope) => constant(language, scope).and_then(|scope| numbering.scope(scope)),
+            },
+        };
         if self.side == Side::Device {
             let scope = match scope {
-                SyncScope::Block | SyncScope::Warp => "block_scope",
-                SyncScope::System => "system_scope",
-                _ => "device_scope",
+                Some(SyncScope::Block) => Some("block_scope"),
+                Some(SyncScope::Grid) => Some("device_scope"),
+                Some(SyncScope::System) => Some("system_scope"),
+                Some(SyncScope::Warp | SyncScope::Cluster) | None => None,
             };
-            let after = format!(", ::raceproof::{scope})");
-            self.wrap_pointer(first, SiteKind::Atomic, "at", &after);
+            match scope {
+                Some(scope) => self.wrap_pointer(first, SiteKind::Atomic, "at", &format!(", ::raceproof::{scope})")),
+                None => self.leave_out(first.span, format!("the scope of `{name}`")),
+            }
         }
-        arguments.iter().for_each(|argument| self.expr(argument, Use::Read));
+        self.pointees(arguments, expected.as_slice(), SiteKind::ReadWrite);
         true
     }
 

@@ -4,6 +4,8 @@ use super::facts::GlobalHome;
 use super::items::{Side, Walker};
 use super::scope::{Home, Shape};
 use super::sites::SiteKind;
+use crate::builtins::variables::{Variable, variable};
+use crate::source::Language;
 use crate::syntax::{BinaryOp, Expr, ExprKind, Path, Type, TypeKind, UnaryOp};
 
 /// What happens to the object that an expression denotes.
@@ -26,6 +28,18 @@ impl Use {
             Use::ReadWrite => Some(SiteKind::ReadWrite),
             Use::Place | Use::Discard => None,
         }
+    }
+}
+
+/// The number that an expression is: written as one, or by a name that the language predefines.
+pub(super) fn constant(language: Language, expr: &Expr) -> Option<i128> {
+    match &expr.kind {
+        ExprKind::Int { value, .. } => Some(i128::from(*value)),
+        ExprKind::Path(path) => match variable(language, &path.segments.last()?.name.text)? {
+            Variable::Constant(value, _) => Some(value),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -7,7 +7,8 @@
 
 use super::pass::Pass;
 use super::value::Value;
-use crate::builtins::{FenceCall, atomics};
+use crate::builtins::FenceCall;
+use crate::builtins::atomics::Numbering;
 use crate::calculus::{MemoryOrder, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::Expr;
 use crate::source::Span;
@@ -49,8 +50,13 @@ fn meaning(call: FenceCall, args: &[Option<i128>]) -> Option<(MemoryOrder, SyncS
     match (call, args) {
         (FenceCall::All { order, scope }, []) => Some((order, scope, ALL)),
         (FenceCall::OfGroup(order), &[Some(flags)]) => Some((order, SyncScope::Block, memory(flags))),
-        (FenceCall::Flagged, &[Some(flags), Some(order), Some(scope)]) => {
-            Some((atomics::order_of(order)?, atomics::scope_of(scope)?, memory(flags)))
+        (FenceCall::Flagged, &[Some(flags), order, scope]) => {
+            let (order, scope) = Numbering::OpenCl.stated(&[order, scope])?;
+            Some((order, scope, memory(flags)))
+        }
+        (FenceCall::Numbered, stated) => {
+            let (order, scope) = Numbering::Nvcc.stated(stated)?;
+            Some((order, scope, ALL))
         }
         _ => None,
     }
@@ -116,5 +122,18 @@ mod tests {
         let flagged = [Some(2), Some(4), Some(2)];
         assert_eq!(meaning(FenceCall::Flagged, &flagged), Some((AcquireRelease, SyncScope::Grid, global)));
         assert_eq!(meaning(FenceCall::Flagged, &[Some(2), Some(1), Some(2)]), None);
+        assert_eq!(meaning(FenceCall::Flagged, &flagged[..2]), None);
+    }
+
+    #[test]
+    fn a_fence_of_nvcc_is_for_the_system_unless_it_says_otherwise() {
+        let numbered = |stated: &[Option<i128>]| meaning(FenceCall::Numbered, stated);
+        assert_eq!(numbered(&[Some(5)]), Some((SequentiallyConsistent, SyncScope::System, ALL)));
+        assert_eq!(numbered(&[Some(4), Some(1)]), Some((AcquireRelease, SyncScope::Block, ALL)));
+        assert_eq!(numbered(&[Some(4), Some(2)]), Some((AcquireRelease, SyncScope::Cluster, ALL)));
+        assert_eq!(numbered(&[Some(4), Some(3)]), Some((AcquireRelease, SyncScope::Grid, ALL)));
+        // A fence for the thread itself orders nothing for others.
+        assert_eq!(numbered(&[Some(4), Some(0)]), None);
+        assert_eq!(numbered(&[Some(4), None]), None);
     }
 }

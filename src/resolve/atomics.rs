@@ -1,17 +1,21 @@
-//! `cuda::atomic` and `cuda::atomic_ref`: atomics that are objects, with orders and scopes of their own.
+//! `cuda::atomic` and `cuda::atomic_ref`: atomics that are objects, with orders and scopes of their own, and the fences
+//! beside them.
 //!
 //! An object is kept as a structure with its value, or with the address of what it refers to. What is done to it stands as
 //! the builtin that functions stand for, too, with the order that the call names and the scope of the type; where nothing is
 //! named, they are sequentially consistent and for the system, as the library's are.
 //!
-//! Deliberately absent: the scope of one thread, which is a type that is not known; `wait` and `notify_*`, which
-//! stay calls that are not known; an order that is no constant; the value of `object = v`, `object += v`
-//! and `++object`.
+//! `wait(old)` is a loop that loads until the value is another one: who waits may wake up at any time (C++,
+//! [atomics.wait]), so that `notify_one` and `notify_all` say nothing about order.
+//!
+//! Deliberately absent: the scope of one thread, which is a type that is not known; an order that is no constant; a wait
+//! for what is neither constant nor a variable; the value of `object = v`, `object += v` and `++object`.
 
 use super::context::{Resolver, expr};
+use super::conversion::has_effect;
 use super::copies::last_name;
-use super::program::{Expr, ExprKind, Type, TypeId};
-use crate::builtins::{Builtin, atomics};
+use super::program::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, Type, TypeId};
+use crate::builtins::{Builtin, FenceCall, atomics};
 use crate::calculus::{AtomicOp, MemoryOrder, SyncScope};
 use crate::source::Span;
 use crate::syntax::{self, TemplateArg};
@@ -35,12 +39,7 @@ pub(super) fn kept(name: &str, args: &[TemplateArg]) -> Option<(&'static str, bo
     };
     let scope = match args {
         [_] => SyncScope::System,
-        [_, scope] => match last_name(scope)? {
-            "thread_scope_block" => SyncScope::Block,
-            "thread_scope_device" => SyncScope::Grid,
-            "thread_scope_system" => SyncScope::System,
-            _ => return None,
-        },
+        [_, scope] => scope_of(last_name(scope)?)?,
         _ => return None,
     };
     KEPT.iter().find(|known| (known.1, known.2) == (refers, scope)).map(|known| (known.0, refers))
@@ -83,6 +82,9 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Option<Expr> {
         let (refers, scope) = self.atomic_of(object.ty)?;
+        if matches!(name, "notify_one" | "notify_all") && args.is_empty() {
+            return Some(expr(ExprKind::Builtin(Builtin::Hint, name.to_owned(), Vec::new()), self.common.void, span));
+        }
         if let Some(weak) = atomics::compare_and_exchange(name) {
             return self.atomic_exchange((object, refers), (name, weak, scope), args, span);
         }
@@ -95,6 +97,49 @@ impl<'u> Resolver<'u> {
         };
         let operands = self.arguments(operands);
         self.atomic_access((op, order, scope), object, refers, operands, name, span)
+    }
+
+    /// `object.wait(old)` as `while (object.load() == old);`. `None` if it is no such call, or evaluating the object or
+    /// `old` anew could give something else.
+    pub(super) fn atomic_wait(&mut self, call: &'u syntax::Expr) -> Option<StmtKind> {
+        let syntax::ExprKind::Call(callee, args) = &call.kind else { return None };
+        let syntax::ExprKind::Member { object, arrow, member } = &callee.kind else { return None };
+        let [old, order @ ..] = args.as_slice() else { return None };
+        if member.name.text != "wait" {
+            return None;
+        }
+        let object = self.expr(object);
+        let object = if *arrow { self.arrow(object) } else { object };
+        let (refers, scope) = self.atomic_of(object.ty)?;
+        let order = match order {
+            [] => MemoryOrder::SequentiallyConsistent,
+            [order] => order_named(order)?,
+            _ => return None,
+        };
+        let old = self.expr(old);
+        let old = self.load(old);
+        let what = (AtomicOp::Load, order, scope);
+        let found = self.atomic_access(what, &object, refers, Vec::new(), "wait", call.span)?;
+        let old = self.convert(old, found.ty);
+        if !self.is_integral(found.ty) || has_effect(&old) || has_effect(&object) {
+            return None;
+        }
+        let same = expr(ExprKind::Binary(BinaryOp::Eq, Box::new(found), Box::new(old)), self.common.bool, call.span);
+        let nothing = Stmt { kind: StmtKind::Block(Vec::new()), span: call.span };
+        Some(StmtKind::While(same, Box::new(nothing)))
+    }
+
+    /// `cuda::atomic_thread_fence(order, scope)`; `None` if it is none, or order or scope is not named.
+    pub(super) fn atomic_fence(&mut self, name: &str, args: &'u [syntax::Expr], span: Span) -> Option<Expr> {
+        let (order, scope) = match (name, args) {
+            ("cuda::atomic_thread_fence" | "cuda::std::atomic_thread_fence", [order]) => {
+                (order_named(order)?, SyncScope::System)
+            }
+            ("cuda::atomic_thread_fence", [order, scope]) => (order_named(order)?, scope_named(scope)?),
+            _ => return None,
+        };
+        let builtin = Builtin::Fence(FenceCall::All { order, scope });
+        Some(expr(ExprKind::Builtin(builtin, name.to_owned(), Vec::new()), self.common.void, span))
     }
 
     /// `object.compare_exchange_strong(expected, desired)`, with the orders that follow or those of the library.
@@ -212,6 +257,21 @@ fn order_named(argument: &syntax::Expr) -> Option<MemoryOrder> {
         "release" => MemoryOrder::Release,
         "acq_rel" => MemoryOrder::AcquireRelease,
         "seq_cst" => MemoryOrder::SequentiallyConsistent,
+        _ => return None,
+    })
+}
+
+/// The scope that an argument names: `cuda::thread_scope_device`, `cuda::thread_scope::thread_scope_device`.
+fn scope_named(argument: &syntax::Expr) -> Option<SyncScope> {
+    let syntax::ExprKind::Path(path) = &argument.kind else { return None };
+    scope_of(&path.segments.last()?.name.text)
+}
+
+fn scope_of(name: &str) -> Option<SyncScope> {
+    Some(match name {
+        "thread_scope_block" => SyncScope::Block,
+        "thread_scope_device" => SyncScope::Grid,
+        "thread_scope_system" => SyncScope::System,
         _ => return None,
     })
 }

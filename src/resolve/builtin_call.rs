@@ -2,9 +2,10 @@
 
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Type, TypeId};
+use crate::builtins::atomics::{self, Numbering};
 use crate::builtins::functions::{Meaning, ResultType, conversion_target, function, is_plain_conversion};
-use crate::builtins::{Builtin, Fragment, atomics};
-use crate::calculus::{SyncMemory, SyncScope};
+use crate::builtins::{Builtin, Fragment};
+use crate::calculus::SyncMemory;
 use crate::source::{Language, Span};
 use crate::syntax::TemplateArg;
 
@@ -109,25 +110,33 @@ impl<'u> Resolver<'u> {
                     return problem;
                 }
             }
-            Builtin::CompareAndExchange { orders, scope, .. } => {
+            Builtin::CompareAndExchange { orders, scope, weak } => {
                 let stated = args.split_off(args.len().min(3));
                 let constants: Vec<Option<i128>> = stated.iter().map(|value| self.constant(value)).collect();
-                let order = |at: usize| constants[at].and_then(atomics::order_of);
-                let within = |at: usize| {
-                    constants.get(at).map_or(Some(SyncScope::Grid), |value| value.and_then(atomics::scope_of))
+                let said = |numbering: Numbering, [done, failed]: [Option<i128>; 2], scope: &[Option<i128>]| {
+                    let done = numbering.order(done?)?;
+                    let (failed, within) = numbering.stated(&[&[failed], scope].concat())?;
+                    Some(([done, failed], within))
                 };
-                let said = match (constants.len(), name.ends_with("_explicit")) {
-                    (0, false) => Some((*orders, *scope)),
-                    (2 | 3, true) => {
-                        order(0).zip(order(1)).zip(within(2)).map(|((done, failed), within)| ([done, failed], within))
+                let said = match (Numbering::of(self.language, name), constants.as_slice()) {
+                    (None, []) => Some((*orders, *scope, *weak)),
+                    (Some(of @ Numbering::OpenCl), &[done, failed, ref scope @ ..]) => {
+                        said(of, [done, failed], scope).map(|(orders, scope)| (orders, scope, *weak))
+                    }
+                    (Some(of @ Numbering::Nvcc), &[Some(weak), done, failed, ref scope @ ..]) => {
+                        said(of, [done, failed], scope).map(|(orders, scope)| (orders, scope, weak != 0))
                     }
                     _ => None,
                 };
                 let Some(said) = said else {
                     args.extend(stated);
-                    return self.unsupported_with(span, format!("`{name}` of orders that are not constants"), args);
+                    return self.unsupported_with(
+                        span,
+                        format!("`{name}` of orders or a scope that are not known"),
+                        args,
+                    );
                 };
-                (*orders, *scope) = said;
+                (*orders, *scope, *weak) = said;
             }
             Builtin::Abs => return self.abs(name, args, span),
             Builtin::Assume | Builtin::Assert | Builtin::Claim(_) => {
@@ -222,23 +231,18 @@ impl<'u> Resolver<'u> {
             args.push(expr(ExprKind::Int(1), pointee, span));
         }
         let operands = atomics::operand_count(*op);
-        if self.language == Language::OpenCl && args.len() > operands + 1 {
-            let rest: Vec<Expr> = args.drain(operands + 1..).collect();
+        if let Some(numbering) = Numbering::of(self.language, name) {
+            let rest = args.split_off(args.len().min(operands + 1));
             let constants: Vec<Option<i128>> = rest.iter().map(|value| self.constant(value)).collect();
-            let stated = constants.first().copied().flatten().and_then(atomics::order_of);
-            let within = match constants.get(1) {
-                Some(value) => value.and_then(atomics::scope_of),
-                None => Some(SyncScope::Grid),
-            };
-            let (Some(stated), Some(within)) = (stated, within) else {
+            let Some(stated) = numbering.stated(&constants) else {
                 let parts = args.drain(..).chain(rest).collect();
                 return Some(self.unsupported_with(
                     span,
-                    format!("`{name}` of an order that is not a constant"),
+                    format!("`{name}` of an order or scope that is not known"),
                     parts,
                 ));
             };
-            (*order, *scope) = (stated, within);
+            (*order, *scope) = stated;
         }
         if args.len() != operands + 1 {
             let parts = std::mem::take(args);

@@ -106,6 +106,9 @@ impl<'u> Resolver<'u> {
         args: &'u [syntax::Expr],
         span: Span,
     ) -> Expr {
+        if let Some(fence) = self.atomic_fence(name, args, span) {
+            return fence;
+        }
         let short = name.rsplit("::").next().unwrap_or(name);
         let args = self.arguments(args);
         if let Some(named) = crate::builtins::types::named_type(self.language, short) {

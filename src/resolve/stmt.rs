@@ -45,10 +45,10 @@ impl<'u> Resolver<'u> {
                 StmtKind::Block(inner)
             }
             Kind::Item(item) => return self.local_item(item, out),
-            Kind::Expr(value) => {
-                let value = self.effect(value);
-                StmtKind::Expr(value)
-            }
+            Kind::Expr(value) => match self.atomic_wait(value) {
+                Some(wait) => wait,
+                None => StmtKind::Expr(self.effect(value)),
+            },
             Kind::If { init, cond, is_constexpr, then, otherwise } => {
                 let mut inner = Vec::new();
                 self.in_block(|this| {

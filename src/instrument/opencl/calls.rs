@@ -3,12 +3,12 @@
 use super::Walker;
 use super::expressions::number;
 use super::types::Shape;
+use crate::builtins::Builtin;
+use crate::builtins::atomics::{Numbering, operand_count};
 use crate::builtins::functions::{conversion_target, function};
 use crate::builtins::types::{NamedType, named_type};
-use crate::builtins::variables::{Variable, variable};
-use crate::builtins::{Builtin, atomics};
 use crate::calculus::SyncScope;
-use crate::instrument::expressions::Use;
+use crate::instrument::expressions::{Use, constant};
 use crate::instrument::sites::SiteKind;
 use crate::source::Language;
 use crate::syntax::{Expr, ExprKind, UnaryOp};
@@ -48,7 +48,7 @@ impl<'a> Walker<'a> {
         match (meaning, name) {
             (Some(meaning), _) if is_annotation(&meaning) => self.drop_annotation(expr),
             (Some(Builtin::Atomic { op, scope, .. }), _) => {
-                let stated = name.ends_with("_explicit").then(|| atomics::operand_count(op) + 2);
+                let stated = name.ends_with("_explicit").then(|| operand_count(op) + 2);
                 self.atomic(expr, arguments, scope, stated);
             }
             (_, "atomic_flag_test_and_set" | "atomic_flag_clear") => {
@@ -169,7 +169,7 @@ impl<'a> Walker<'a> {
     /// An atomic function: its first argument is the place. `stated` is the position of the scope.
     fn atomic(&mut self, expr: &'a Expr, arguments: &'a [Expr], scope: SyncScope, stated: Option<usize>) {
         let scope = match stated.and_then(|position| arguments.get(position)) {
-            Some(argument) => scope_of(argument),
+            Some(argument) => constant(Language::OpenCl, argument).and_then(|scope| Numbering::OpenCl.scope(scope)),
             // Without a scope it is that of the device.
             None if scope == SyncScope::System => Some(SyncScope::Grid),
             None => Some(scope),
@@ -334,17 +334,4 @@ fn vector_access(name: &str) -> Option<VectorAccess> {
 
 fn is_annotation(meaning: &Builtin) -> bool {
     matches!(meaning, Builtin::Assert | Builtin::Claim(_) | Builtin::Assume | Builtin::Specified | Builtin::Nothing)
-}
-
-/// The scope that an argument states.
-fn scope_of(argument: &Expr) -> Option<SyncScope> {
-    let value = match &argument.kind {
-        ExprKind::Int { value, .. } => i128::from(*value),
-        ExprKind::Path(path) => match variable(Language::OpenCl, &path.segments.last()?.name.text)? {
-            Variable::Constant(value, _) => value,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    atomics::scope_of(value)
 }

@@ -157,6 +157,7 @@ using std::memory_order_acquire;
 using std::memory_order_release;
 using std::memory_order_acq_rel;
 using std::memory_order_seq_cst;
+void atomic_thread_fence(memory_order, thread_scope = thread_scope_system);
 #define RP_ATOMIC(NAME, CONSTRUCTORS, MEMBER) \
   template <class T, thread_scope S = thread_scope_system> struct NAME { \
     CONSTRUCTORS \
@@ -196,6 +197,7 @@ RP_ATOMIC(atomic, atomic() = default; constexpr atomic(T);, T value)
 namespace std {
 template <class T> using atomic_ref = cuda::atomic_ref<T>;
 template <class T> using atomic = cuda::atomic<T>;
+void atomic_thread_fence(memory_order);
 }
 }
 #pragma clang force_cuda_host_device end

@@ -219,6 +219,22 @@ RP_ATOMIC(atomicInc) RP_ATOMIC(atomicDec) RP_ATOMIC(atomicAnd) RP_ATOMIC(atomicO
 #define RP_CAS(F) template <class T> T F(T *, typename rp_identity<T>::type, typename rp_identity<T>::type);
 RP_CAS(atomicCAS) RP_CAS(atomicCAS_block) RP_CAS(atomicCAS_system)
 #undef RP_CAS
+enum { __NV_ATOMIC_RELAXED, __NV_ATOMIC_CONSUME, __NV_ATOMIC_ACQUIRE, __NV_ATOMIC_RELEASE, __NV_ATOMIC_ACQ_REL,
+       __NV_ATOMIC_SEQ_CST };
+enum { __NV_THREAD_SCOPE_THREAD, __NV_THREAD_SCOPE_BLOCK, __NV_THREAD_SCOPE_CLUSTER, __NV_THREAD_SCOPE_DEVICE,
+       __NV_THREAD_SCOPE_SYSTEM };
+#define RP_NV_ATOMIC(OP) \
+  template <class T> T __nv_atomic_fetch_##OP(T *, typename rp_identity<T>::type, int, int = 4); \
+  template <class T> void __nv_atomic_##OP(T *, typename rp_identity<T>::type, int, int = 4);
+RP_NV_ATOMIC(add) RP_NV_ATOMIC(sub) RP_NV_ATOMIC(min) RP_NV_ATOMIC(max) RP_NV_ATOMIC(and) RP_NV_ATOMIC(or)
+RP_NV_ATOMIC(xor)
+#undef RP_NV_ATOMIC
+template <class T> T __nv_atomic_load_n(T *, int, int = 4);
+template <class T> void __nv_atomic_store_n(T *, typename rp_identity<T>::type, int, int = 4);
+template <class T> T __nv_atomic_exchange_n(T *, typename rp_identity<T>::type, int, int = 4);
+template <class T>
+bool __nv_atomic_compare_exchange_n(T *, T *, typename rp_identity<T>::type, bool, int, int, int = 4);
+void __nv_atomic_thread_fence(int, int = 4);
 #define RP_LOAD(F) template <class T> T F(const T *);
 RP_LOAD(__ldg) RP_LOAD(__ldca) RP_LOAD(__ldcg) RP_LOAD(__ldcs) RP_LOAD(__ldcv) RP_LOAD(__ldlu)
 #undef RP_LOAD

@@ -1,6 +1,6 @@
 // Atomic functions. Blocks run in parallel on OS threads, so they are atomics of C++.
 //
-// All scopes are the widest one. A thread that keeps calling them without getting on lets others run.
+// All scopes are the widest one, and all orders the strongest. A thread that keeps calling them without getting on lets others run.
 #pragma once
 
 #include "warp_intrinsics.hpp"
@@ -67,3 +67,56 @@ template <class T> inline T atomicCAS_block(T* place, raceproof::plain<T> expect
 template <class T> inline T atomicCAS_system(T* place, raceproof::plain<T> expected, raceproof::plain<T> value) {
     return atomicCAS(place, expected, value);
 }
+
+// Those of nvcc, with order and scope as arguments.
+enum {
+    __NV_ATOMIC_RELAXED,
+    __NV_ATOMIC_CONSUME,
+    __NV_ATOMIC_ACQUIRE,
+    __NV_ATOMIC_RELEASE,
+    __NV_ATOMIC_ACQ_REL,
+    __NV_ATOMIC_SEQ_CST
+};
+enum {
+    __NV_THREAD_SCOPE_THREAD,
+    __NV_THREAD_SCOPE_BLOCK,
+    __NV_THREAD_SCOPE_CLUSTER,
+    __NV_THREAD_SCOPE_DEVICE,
+    __NV_THREAD_SCOPE_SYSTEM
+};
+
+#define RACEPROOF_ATOMIC(op, name)                                                                                   \
+    template <class T> inline T __nv_atomic_fetch_##op(T* place, raceproof::plain<T> value, int, int = 0) {          \
+        return name(place, value);                                                                                   \
+    }                                                                                                                \
+    template <class T> inline void __nv_atomic_##op(T* place, raceproof::plain<T> value, int, int = 0) {             \
+        name(place, value);                                                                                          \
+    }
+RACEPROOF_ATOMIC(add, atomicAdd)
+RACEPROOF_ATOMIC(sub, atomicSub)
+RACEPROOF_ATOMIC(min, atomicMin)
+RACEPROOF_ATOMIC(max, atomicMax)
+RACEPROOF_ATOMIC(and, atomicAnd)
+RACEPROOF_ATOMIC(or, atomicOr)
+RACEPROOF_ATOMIC(xor, atomicXor)
+#undef RACEPROOF_ATOMIC
+
+template <class T> inline T __nv_atomic_load_n(const T* place, int, int = 0) {
+    T value;
+    __atomic_load(place, &value, __ATOMIC_SEQ_CST);
+    raceproof::spin();
+    return value;
+}
+template <class T> inline void __nv_atomic_store_n(T* place, raceproof::plain<T> value, int, int = 0) {
+    atomicExch(place, value);
+}
+template <class T> inline T __nv_atomic_exchange_n(T* place, raceproof::plain<T> value, int, int = 0) {
+    return atomicExch(place, value);
+}
+template <class T>
+inline bool __nv_atomic_compare_exchange_n(T* place, T* expected, raceproof::plain<T> value, bool, int, int, int = 0) {
+    T wanted = *expected;
+    *expected = atomicCAS(place, wanted, value);
+    return memcmp(expected, &wanted, sizeof wanted) == 0;
+}
+inline void __nv_atomic_thread_fence(int, int = 0) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
