@@ -222,7 +222,8 @@ const NOT_FOR_NVCC: [(&str, &str); 17] = [
 /// The architectures that a text is compiled for: clusters of blocks begin with the later one.
 fn architectures(text: &Path) -> &'static [&'static str] {
     const BOTH: [&str; 2] = ["-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_75,code=sm_75"];
-    let uses_clusters = fs::read_to_string(text).is_ok_and(|text| text.contains("cluster_group"));
+    let names = ["cluster_group", "__cluster_dims__"];
+    let uses_clusters = fs::read_to_string(text).is_ok_and(|text| names.iter().any(|name| text.contains(name)));
     if uses_clusters { &BOTH[..1] } else { &BOTH }
 }
 

@@ -134,7 +134,7 @@ fn one_run(
 ) -> Result<usize, Failure> {
     let few = few_blocks(geometry);
     let blocks = match &few {
-        Some(few) if !program.waits_for_blocks() => Blocks::These(few),
+        Some(few) if !program.runs_blocks_together() => Blocks::These(few),
         _ => Blocks::All,
     };
     let setup = Setup { geometry: *geometry, params, blocks, contents: *contents, budget: STEPS };

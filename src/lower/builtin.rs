@@ -7,7 +7,7 @@ use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::{Builtin, Claim, Formula, WorkItem};
 use crate::calculus::{
-    Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, UnaryOp,
+    Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncScope, UnaryOp,
 };
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::Span;
@@ -37,6 +37,13 @@ impl Pass<'_> {
             Builtin::TileBarrier(threads) => self.tile_barrier(*threads, args, span),
             Builtin::Fence(call) => self.fence(*call, args, span),
             Builtin::Hint => self.ignore(args),
+            Builtin::Atomic { scope: SyncScope::Cluster, .. }
+            | Builtin::CompareAndExchange { scope: SyncScope::Cluster, .. }
+                if self.kernel.geometry.cluster.is_none() =>
+            {
+                let reason = format!("`{name}` for a cluster whose size the kernel does not state");
+                self.give_up_call(reason, args, call)
+            }
             Builtin::Atomic { op, order, scope } => {
                 let atomic = Atomic { op: *op, operands: Vec::new(), order: *order, scope: *scope };
                 self.atomic_call(atomic, args, call, used)

@@ -215,9 +215,11 @@ impl Program {
         compile::compile(kernel)
     }
 
-    /// Whether blocks wait for each other, or see each other's shared memory.
-    pub fn waits_for_blocks(&self) -> bool {
-        self.syncs.iter().any(|sync| self.reach(sync.scope) > SyncScope::Block)
+    /// Whether blocks run together: they wait for each other, see each other's shared memory, or have atomics that reach
+    /// the blocks of one cluster and no others.
+    pub fn runs_blocks_together(&self) -> bool {
+        self.atomics.iter().any(|atomic| self.reach(atomic.scope) == SyncScope::Cluster)
+            || self.syncs.iter().any(|sync| self.reach(sync.scope) > SyncScope::Block)
             || self.arrays.iter().any(|array| array.space == Space::Distributed)
     }
 

@@ -67,7 +67,7 @@ fn run_blocks<S: Sink>(machine: &mut Machine<'_, S>) -> bool {
         Blocks::These(ids) => ids.len() as u128,
     };
     // Every thread takes an instruction at least, so that there is no use in making room for more of them.
-    let together = machine.program.waits_for_blocks();
+    let together = machine.program.runs_blocks_together();
     if product(block) * if together { blocks } else { 1 } > u128::from(machine.setup.budget) {
         return false;
     }
@@ -149,7 +149,7 @@ pub(super) struct Block {
     passed: Passed,
     in_cluster: Passed,
     grid: Passed,
-    /// The first block of its cluster that is run, where blocks wait for each other; otherwise the block itself.
+    /// The first block of its cluster that is run, where blocks run together; otherwise the block itself.
     pub(super) cluster: u32,
     phase: u32,
     /// Meetings of some of its threads.

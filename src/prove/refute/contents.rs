@@ -198,7 +198,7 @@ impl Search<'_> {
 
     /// Runs a launch with these contents and keeps what it shows of what is wanted.
     fn propose(&mut self, mut launch: Launch, contents: Chosen) {
-        if self.program.waits_for_blocks() {
+        if self.program.runs_blocks_together() {
             launch.blocks = None;
         }
         self.sweep.clear();

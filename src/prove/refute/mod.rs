@@ -243,7 +243,7 @@ impl<'a> Hunt<'a> {
 
     /// Runs a launch that should show something; whether it ran out of instructions.
     fn propose(&mut self, launch: &mut Launch) -> bool {
-        if self.program.waits_for_blocks() {
+        if self.program.runs_blocks_together() {
             launch.blocks = None;
         }
         let budget = self.proposals / 4;
