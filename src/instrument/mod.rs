@@ -205,8 +205,8 @@ fn add_body(text: &mut String, source: &Source<'_>, body: &str) {
 const DEVICE_PASS: [(&str, &str); 6] = [
     ("__CUDA_ARCH__", "800"),
     ("__CUDACC_VER_MAJOR__", "12"),
-    ("__CUDACC_VER_MINOR__", "4"),
-    ("__CUDA_API_VERSION", "12040"),
-    ("CUDART_VERSION", "12040"),
-    ("CUDA_VERSION", "12040"),
+    ("__CUDACC_VER_MINOR__", "8"),
+    ("__CUDA_API_VERSION", "12080"),
+    ("CUDART_VERSION", "12080"),
+    ("CUDA_VERSION", "12080"),
 ];

@@ -121,10 +121,10 @@ const CUDA: &str = concat!(
 #define __NVCC__ 1
 #define __CUDA_ARCH__ 800
 #define __CUDACC_VER_MAJOR__ 12
-#define __CUDACC_VER_MINOR__ 4
-#define __CUDA_API_VERSION 12040
-#define CUDART_VERSION 12040
-#define CUDA_VERSION 12040
+#define __CUDACC_VER_MINOR__ 8
+#define __CUDA_API_VERSION 12080
+#define CUDART_VERSION 12080
+#define CUDA_VERSION 12080
 #define CUDART_INF_F (__builtin_inff())
 #define CUDART_NAN_F (__builtin_nanf(\"\"))
 #define CUDART_PI_F 3.141592654f
