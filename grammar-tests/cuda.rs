@@ -199,7 +199,7 @@ fn a_program_is_built_for_two_architectures_with_the_runtime_in_it() {
 }
 
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
-const NOT_FOR_NVCC: [(&str, &str); 17] = [
+const NOT_FOR_NVCC: [(&str, &str); 18] = [
     ("fixtures/annotations/accesses.cu", "\"__no_write\" is undefined"),
     ("fixtures/annotations/two_threads.cu", "\"__exclusive\" is undefined"),
     ("fixtures/annotations/two_threads_claims.cu", "\"__distinct_int\" is undefined"),
@@ -209,6 +209,7 @@ const NOT_FOR_NVCC: [(&str, &str); 17] = [
     ("fixtures/contents/guards.cu", "\"__exclusive\" is undefined"),
     ("fixtures/contents/scatter.cu", "\"__distinct_int\" is undefined"),
     ("fixtures/invariants/relations.cu", "\"__candidate_invariant\" is undefined"),
+    ("fixtures/traps/undefined_between_blocks.cu", "Unresolved extern function"),
     ("fixtures/traps/undefined_calls.cu", "Unresolved extern function"),
     ("fixtures/libraries/curand.cu", "\"curandState\" is undefined"),
     ("fixtures/libraries/matrix_fragments.cu", "name must be a namespace name"),

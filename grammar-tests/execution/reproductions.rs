@@ -47,6 +47,7 @@ const UNDEFINED: &[&str] = &[
     "fixtures/phases/groups.cu",
     "fixtures/phases/objects.cu",
     "fixtures/traps/assembly.cu",
+    "fixtures/traps/undefined_between_blocks.cu",
     "fixtures/traps/undefined_calls.cu",
     "fixtures/traps/unsupported.cu",
     "fixtures/undeclared/references.cu",

@@ -237,16 +237,14 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether a barrier in code that is not seen may stand between the accesses of a conflict.
+    /// Whether code that is not seen may stand between the accesses of a conflict and order them: by a barrier of the block
+    /// or the grid, or by a flag.
     fn may_be_ordered_unseen(&self, conflict: &Conflict) -> bool {
         let [one, other] = conflict.sites;
         let in_a_loop = |site| self.protocol.accesses.iter().any(|(_, at)| at.site == site && !at.loops.is_empty());
         let at_two_times = one != other || in_a_loop(one);
-        let is_ordered = match conflict.level {
-            Level::Grid => self.waits_for_unknown_clusters(),
-            _ => self.passes_unseen_barriers(),
-        };
-        at_two_times && is_ordered
+        let waits_unseen = conflict.level == Level::Grid && self.waits_for_unknown_clusters();
+        at_two_times && (waits_unseen || self.passes_unseen_barriers())
     }
 
     /// Whether blocks wait for others of their cluster, which the kernel does not say how large it is.

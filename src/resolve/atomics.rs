@@ -9,7 +9,7 @@
 //! [atomics.wait]), so that `notify_one` and `notify_all` say nothing about order.
 //!
 //! Deliberately absent: the scope of one thread, which is a type that is not known; an order that is no constant; a wait
-//! for what is neither constant nor a variable; the value of `object = v`, `object += v` and `++object`.
+//! that is part of an expression; the value of `object = v`, `object += v` and `++object`.
 
 use super::context::{Resolver, expr};
 use super::conversion::has_effect;
@@ -83,7 +83,10 @@ impl<'u> Resolver<'u> {
     ) -> Option<Expr> {
         let (refers, scope) = self.atomic_of(object.ty)?;
         if matches!(name, "notify_one" | "notify_all") && args.is_empty() {
-            return Some(expr(ExprKind::Builtin(Builtin::Hint, name.to_owned(), Vec::new()), self.common.void, span));
+            // What is done to find the object is done.
+            let found = has_effect(object).then(|| self.address_of(object.clone()));
+            let args = found.into_iter().collect();
+            return Some(expr(ExprKind::Builtin(Builtin::Hint, name.to_owned(), args), self.common.void, span));
         }
         if let Some(weak) = atomics::compare_and_exchange(name) {
             return self.atomic_exchange((object, refers), (name, weak, scope), args, span);
@@ -99,8 +102,8 @@ impl<'u> Resolver<'u> {
         self.atomic_access((op, order, scope), object, refers, operands, name, span)
     }
 
-    /// `object.wait(old)` as `while (object.load() == old);`. `None` if it is no such call, or evaluating the object or
-    /// `old` anew could give something else.
+    /// `object.wait(old)` as `while (object.load() == old);`, where object and `old` are found once. `None` if it is no
+    /// such call, or its order is not known.
     pub(super) fn atomic_wait(&mut self, call: &'u syntax::Expr) -> Option<StmtKind> {
         let syntax::ExprKind::Call(callee, args) = &call.kind else { return None };
         let syntax::ExprKind::Member { object, arrow, member } = &callee.kind else { return None };
@@ -108,25 +111,43 @@ impl<'u> Resolver<'u> {
         if member.name.text != "wait" {
             return None;
         }
-        let object = self.expr(object);
-        let object = if *arrow { self.arrow(object) } else { object };
-        let (refers, scope) = self.atomic_of(object.ty)?;
         let order = match order {
             [] => MemoryOrder::SequentiallyConsistent,
             [order] => order_named(order)?,
             _ => return None,
         };
+        let span = call.span;
+        let object = self.expr(object);
+        let mut object = if *arrow { self.arrow(object) } else { object };
+        let (refers, scope) = self.atomic_of(object.ty)?;
+        let mut stmts = Vec::new();
+        if has_effect(&object) {
+            let address = self.address_of(object);
+            let address = self.kept_once(address, &mut stmts);
+            object = self.deref(address);
+        }
+        let what = (AtomicOp::Load, order, scope);
+        let found = self.atomic_access(what, &object, refers, Vec::new(), "wait", span)?;
         let old = self.expr(old);
         let old = self.load(old);
-        let what = (AtomicOp::Load, order, scope);
-        let found = self.atomic_access(what, &object, refers, Vec::new(), "wait", call.span)?;
-        let old = self.convert(old, found.ty);
-        if !self.is_integral(found.ty) || has_effect(&old) || has_effect(&object) {
-            return None;
+        let mut old = self.convert(old, found.ty);
+        if has_effect(&old) {
+            old = self.kept_once(old, &mut stmts);
         }
-        let same = expr(ExprKind::Binary(BinaryOp::Eq, Box::new(found), Box::new(old)), self.common.bool, call.span);
-        let nothing = Stmt { kind: StmtKind::Block(Vec::new()), span: call.span };
-        Some(StmtKind::While(same, Box::new(nothing)))
+        let same = expr(ExprKind::Binary(BinaryOp::Eq, Box::new(found), Box::new(old)), self.common.bool, span);
+        let nothing = Stmt { kind: StmtKind::Block(Vec::new()), span };
+        stmts.push(Stmt { kind: StmtKind::While(same, Box::new(nothing)), span });
+        Some(StmtKind::Block(stmts))
+    }
+
+    /// A value that is computed here, and used again and again behind it.
+    fn kept_once(&mut self, value: Expr, stmts: &mut Vec<Stmt>) -> Expr {
+        let (ty, span) = (value.ty, value.span);
+        let variable = self.temporary(ty, span);
+        let object = expr(ExprKind::Variable(variable), ty, span);
+        let store = expr(ExprKind::Assign(Box::new(object.clone()), Box::new(value)), ty, span);
+        stmts.push(Stmt { kind: StmtKind::Expr(store), span });
+        self.load(object)
     }
 
     /// `cuda::atomic_thread_fence(order, scope)`; `None` if it is none, or order or scope is not named.
