@@ -40,6 +40,7 @@ const UNDEFINED: &[&str] = &[
     "fixtures/libraries/block_collectives.cu",
     "fixtures/libraries/block_items.cu",
     "fixtures/libraries/curand.cu",
+    "fixtures/libraries/group_copies.cu",
     "fixtures/libraries/matrix_fragments.cu",
     "fixtures/libraries/structures.cu",
     "fixtures/libraries/thread_copies.cu",

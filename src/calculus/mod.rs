@@ -502,6 +502,9 @@ pub enum HavocReason {
     /// Whether the access just made is the one that a claim about accesses is about: any of them, in turn. A run looks
     /// at the last one.
     Choice,
+    /// What is left to the implementation, in words: a program is proved for all values, and wrong if it races for one.
+    /// A run takes 1.
+    Implementation(String),
     /// Anything else, in words.
     Other(String),
 }

@@ -119,16 +119,20 @@ impl Context<'_> {
 
     /// The place of an access and what it does.
     fn place_of(&self, site: SiteId) -> Place {
-        let access = self.access_at(site).map_or(PlaceAccess::Barrier, |access| place_access(access.kind));
-        Place { span: self.span_of(site), access }
+        match self.access_at(site) {
+            Some(access) => self.place_of_access(access),
+            None => Place { span: self.span_of(site), access: PlaceAccess::Barrier },
+        }
     }
-}
 
-fn place_access(kind: AccessKind) -> PlaceAccess {
-    match kind {
-        AccessKind::Read => PlaceAccess::Read,
-        AccessKind::Write => PlaceAccess::Write,
-        AccessKind::Atomic { .. } => PlaceAccess::Atomic,
+    fn place_of_access(&self, access: &Access) -> Place {
+        let does = match access.kind {
+            AccessKind::Read => PlaceAccess::Read,
+            AccessKind::Write => PlaceAccess::Write,
+            AccessKind::Atomic { .. } if self.protocol.is_shared_out(access) => PlaceAccess::Write,
+            AccessKind::Atomic { .. } => PlaceAccess::Atomic,
+        };
+        Place { span: self.span_of(access.site), access: does }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::places::{SamePlaces, grouped};
 use super::verdict::PossibleRace;
-use super::{Context, contents, place_access, report_level, witness};
+use super::{Context, contents, report_level, witness};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place};
 use crate::protocol::{AccessId, Reason, ReasonKind};
@@ -83,8 +83,7 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
 }
 
 fn place(context: &Context<'_>, access: AccessId) -> Place {
-    let access = &context.protocol.accesses[access];
-    Place { span: context.span_of(access.site), access: place_access(access.kind) }
+    context.place_of_access(&context.protocol.accesses[access])
 }
 
 pub(super) fn rule(reasons: &[Reason]) -> RuleId {

@@ -219,7 +219,8 @@ impl Pass<'_> {
         self.arrays_behind(pointer).iter().all(|&array| self.kernel.arrays[array].space == Space::Shared)
     }
 
-    /// All threads of the group meet, and each may touch every byte.
+    /// All threads of the group meet, which orders nothing (OpenCL C, "Async Copies": a copy "does not perform any
+    /// implicit synchronization of source data such as using a barrier"), and each may touch every byte.
     fn copy_together(
         &mut self,
         group: Group,
@@ -228,9 +229,9 @@ impl Pass<'_> {
         span: Span,
     ) -> [Mark; 2] {
         let site = self.site(span);
-        self.emit(Stmt::Sync { scope: scope_of(group), memory: SyncMemory::LIBRARY, among: Among::All, site });
+        self.emit(Stmt::Sync { scope: scope_of(group), memory: SyncMemory::NONE, among: Among::All, site });
         let ((), part) = self.marked(|pass| {
-            let reason = HavocReason::Other("which thread copies which byte".to_owned());
+            let reason = HavocReason::Implementation("which thread copies which byte".to_owned());
             let does = pass.havoc(ScalarType::Bool, reason, span);
             let (block, ()) = pass.captured(|pass| {
                 pass.while_copying(|pass| {

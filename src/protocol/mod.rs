@@ -127,6 +127,13 @@ impl Protocol {
         self.mentions(cond, |opaque| opaque.origin == Origin::Havoc(HavocReason::Choice))
     }
 
+    /// Whether it is left to the implementation which threads make this access, as in a copy that a group makes
+    /// together.
+    pub fn is_shared_out(&self, access: &Access) -> bool {
+        let is_left = |opaque: &Opaque| matches!(opaque.origin, Origin::Havoc(HavocReason::Implementation(_)));
+        access.guards.iter().any(|guard| self.mentions(guard.cond, is_left))
+    }
+
     /// Whether a value is computed from an unknown value of this kind.
     fn mentions(&self, value: ExprId, is_wanted: impl Fn(&Opaque) -> bool) -> bool {
         let mut seen = FxHashSet::default();

@@ -292,7 +292,7 @@ impl<'a> Compiler<'a> {
                 let fence = self.fences.len() as u32 - 1;
                 self.emit(Instruction::Fence { fence });
             }
-            Stmt::Havoc { var, reason: HavocReason::Choice, .. } => {
+            Stmt::Havoc { var, reason: HavocReason::Choice | HavocReason::Implementation(_), .. } => {
                 let from = (self.kernel.vars.len() as u32) + self.constant_of[&1];
                 self.emit(Instruction::Let { var: register(*var), from });
             }

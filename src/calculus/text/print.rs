@@ -326,6 +326,7 @@ pub(crate) fn reason_text(reason: &HavocReason) -> String {
         HavocReason::Call(name) => format!("call {}", quoted(name, '"')),
         HavocReason::Undeclared(name) => format!("undeclared {}", quoted(name, '"')),
         HavocReason::Schedule(name) => format!("schedule {}", quoted(name, '"')),
+        HavocReason::Implementation(text) => format!("implementation {}", quoted(text, '"')),
         HavocReason::Other(text) => format!("other {}", quoted(text, '"')),
     }
 }

@@ -144,7 +144,7 @@ impl<'p> Values<'p> {
         let opaque = &self.protocol.opaques[id];
         match &opaque.origin {
             Origin::Read { .. } | Origin::Atomic { .. } => reasons.push(self.content(id, usage)),
-            Origin::Havoc(HavocReason::Choice) => {}
+            Origin::Havoc(HavocReason::Choice | HavocReason::Implementation(_)) => {}
             Origin::Havoc(_) => reasons.push(plain(ReasonKind::UnsupportedCall, opaque.span)),
             Origin::Complex { .. } => {
                 reasons.push(plain(ReasonKind::TooComplex, opaque.span));

@@ -187,6 +187,8 @@ impl Parser<'_> {
             HavocReason::Undeclared(self.string()?)
         } else if self.take_word("schedule") {
             HavocReason::Schedule(self.string()?)
+        } else if self.take_word("implementation") {
+            HavocReason::Implementation(self.string()?)
         } else {
             self.word("other")?;
             HavocReason::Other(self.string()?)
