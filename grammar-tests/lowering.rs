@@ -366,14 +366,27 @@ fn scalars_and_methods_and_struct_parameters_are_accessed() {
 #[test]
 fn pointers_from_memory_may_point_anywhere() {
     check(
-        "__global__ void k(float **p) { p[0][1] = 2; }",
+        "__global__ void k(float **p, int i) { p[i][1] = 2; }",
         &[
             "!unsupported",
             "global loaded_memory: element 1",
-            "let p.1 = read p[0; 8] @0",
-            "havoc unknown.2 other \"a pointer that was loaded from 'p'\"",
+            "let p.1 = read p[convert<i64>(i) * 8; 8] @0",
+            "havoc unknown.2 pointer \"a pointer that was loaded from 'p'\"",
             "write p[unknown.3 + 4; 4 align 4] := float(2):opaque4 @1",
             "write loaded_memory[unknown.3 + 4; 4 align 4] := float(2):opaque4 @2",
+        ],
+    );
+}
+
+#[test]
+fn what_a_pointer_at_a_fixed_place_leads_to_is_an_array() {
+    check(
+        "struct S { int n; float *rows; }; __global__ void k(S *s) { if (s[1].rows) s[1].rows[2] = s->n; }",
+        &[
+            "kernel k(`s[1].rows != 0`: bool) {",
+            "global param s: element 16",
+            "global param `s[1].rows`: element 4, held in s at 24, given `s[1].rows != 0`",
+            "!havoc",
         ],
     );
 }

@@ -40,6 +40,8 @@ pub(super) fn kernel(seed: u64) -> Kernel {
             element_bytes: 4,
             inner_dims,
             is_param,
+            held_in: None,
+            given: None,
             span: None,
         })
     };

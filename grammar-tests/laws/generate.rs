@@ -61,6 +61,8 @@ impl<'a> Generator<'a> {
                 element_bytes: 4,
                 inner_dims: Vec::new(),
                 is_param,
+                held_in: None,
+                given: None,
                 span: None,
             })
         };

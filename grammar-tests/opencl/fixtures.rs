@@ -148,6 +148,7 @@ fn launch(report: &KernelReport, kernel: &Kernel, fixture: &Fixture, text: &str)
             let value = match &parameter.kind {
                 ParameterKind::Local => "{ local = 16384 }".to_owned(),
                 ParameterKind::Value(_) => known(&parameter.name).to_string(),
+                _ if known(&format!("{} != 0", parameter.name)) == 0 => "\"null\"".to_owned(),
                 _ => {
                     buffer += 1;
                     format!("{{ buffer = \"b{}\" }}", buffer - 1)

@@ -68,6 +68,8 @@ pub(crate) fn kernel(seed: u64) -> Kernel {
             element_bytes: 4,
             inner_dims: Vec::new(),
             is_param,
+            held_in: None,
+            given: None,
             span: None,
         };
         kernel.arrays.push(array)

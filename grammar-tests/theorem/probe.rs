@@ -34,6 +34,8 @@ pub(crate) fn probed(kernel: &Kernel) -> Probed {
         element_bytes: 1,
         inner_dims: Vec::new(),
         is_param: true,
+        held_in: None,
+        given: None,
         span: None,
     });
     let body = std::mem::take(&mut copy.body);

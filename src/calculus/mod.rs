@@ -126,6 +126,12 @@ pub struct Array {
     pub inner_dims: Vec<u64>,
     /// Whether the kernel got it as a pointer parameter (then it is assumed disjoint from others).
     pub is_param: bool,
+    /// The array that holds the pointer to it, and at which byte, if it is a parameter only in that the host has put its
+    /// address into memory before the launch.
+    pub held_in: Option<(ArrayId, u64)>,
+    /// The parameter that is false where the host gives the null pointer for it, if the kernel asks. A run that touches
+    /// it all the same is none that counts.
+    pub given: Option<ParamId>,
     /// Where it is declared.
     pub span: Option<Span>,
 }
@@ -505,6 +511,8 @@ pub enum HavocReason {
     /// What is left to the implementation, in words: a program is proved for all values, and wrong if it races for one.
     /// A run takes 1.
     Implementation(String),
+    /// Where a pointer leads, and how it came about, in words: it was loaded, say.
+    Pointer(String),
     /// Anything else, in words.
     Other(String),
 }

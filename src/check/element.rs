@@ -52,6 +52,8 @@ mod tests {
             element_bytes,
             inner_dims: inner_dims.to_vec(),
             is_param: false,
+            held_in: None,
+            given: None,
             span: None,
         }
     }

@@ -87,7 +87,8 @@ fn place(context: &Context<'_>, access: AccessId) -> Place {
 }
 
 pub(super) fn rule(reasons: &[Reason]) -> RuleId {
-    if reasons.iter().any(|reason| reason.kind == ReasonKind::DataDependentIndex) {
+    let is_index = |kind| matches!(kind, ReasonKind::DataDependentIndex | ReasonKind::UnknownPointer);
+    if reasons.iter().any(|reason| is_index(reason.kind)) {
         RuleId::DataDependentIndex
     } else if reasons.iter().all(|reason| reason.kind == ReasonKind::UnpromisedOrder) {
         RuleId::DataRace
@@ -102,7 +103,8 @@ pub(super) fn reasons(reasons: &[Reason]) -> Vec<FindingReason> {
 
 fn kind(kind: ReasonKind) -> &'static str {
     match kind {
-        ReasonKind::DataDependentIndex => "data-dependent index",
+        // That memory holds the pointer makes the index data.
+        ReasonKind::DataDependentIndex | ReasonKind::UnknownPointer => "data-dependent index",
         ReasonKind::DataDependentGuard => "data-dependent guard",
         ReasonKind::UnknownLoopCount => "unknown loop count",
         ReasonKind::UnsupportedCall => "unsupported call",
@@ -121,6 +123,9 @@ pub(super) fn because(context: &Context<'_>, reason: &Reason) -> String {
         (ReasonKind::DataDependentGuard, Some(array)) => format!("a condition depends on {array}, read{at}"),
         (ReasonKind::DataDependentGuard, None) => format!("a condition depends on a value that is not known{at}"),
         (ReasonKind::UnknownLoopCount, _) => format!("the number of turns of the loop{at} is not known"),
+        (ReasonKind::UnknownPointer, _) => {
+            format!("it is not known where the pointer{} leads", at.replace(" at ", " of "))
+        }
         (ReasonKind::UnsupportedCall, _) => format!("a value that is computed{at} is not modelled"),
         (ReasonKind::UnpromisedOrder, _) => {
             format!("only the collective{at} stands between, whose documentation promises no order of other memory")

@@ -140,7 +140,7 @@ fn fixed(extents: Option<[u32; 3]>) -> [Option<u32>; 3] {
 /// `NAME=VALUE` with an integer in any notation of C.
 fn param(typed: &str) -> Result<(String, i128)> {
     let form = || format!("--param: `{typed}` is not of the form NAME=VALUE with an integer; write for example n=64");
-    let (name, value) = typed.split_once('=').with_context(form)?;
+    let (name, value) = typed.rsplit_once('=').with_context(form)?;
     ensure!(!name.trim().is_empty(), form());
     Ok((name.trim().to_string(), integer(value.trim()).with_context(form)?))
 }

@@ -362,6 +362,17 @@ pub struct WitnessReport {
     pub element: Option<String>,
 }
 
+impl WitnessReport {
+    /// The values of parameters in words: `n = 8`; of what the kernel asks about a pointer, `p != 0` or `p == 0`.
+    pub fn values(&self) -> impl Iterator<Item = String> {
+        self.params.iter().map(|(name, value)| match (name.split_once(" != "), value) {
+            (Some((pointer, null)), 0) => format!("{pointer} == {null}"),
+            (Some(_), _) => name.clone(),
+            (None, _) => format!("{name} = {value}"),
+        })
+    }
+}
+
 /// A thread of a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WitnessThread {

@@ -243,9 +243,8 @@ impl Job<'_> {
     fn about(&self, report: &KernelReport, group: &Group, path: &Path) -> String {
         let words = Vocabulary::of(self.program.language);
         let witness = group.findings.first().and_then(|&number| report.findings[number].witness.as_ref());
-        let mut values = witness.map_or_else(Vec::new, |witness| witness.params.clone());
-        values.truncate(12);
-        let values: String = values.iter().map(|(name, value)| format!(", {name} = {value}")).collect();
+        let values = witness.into_iter().flat_map(WitnessReport::values).take(12);
+        let values: String = values.map(|value| format!(", {value}")).collect();
         let name =
             path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
         format!(

@@ -409,6 +409,8 @@ fn havoc(name: &str, reason: &HavocReason, span: Option<crate::source::Span>) ->
         HavocReason::Call(what) => Source::Unknown { what: format!("the result of {what}"), span },
         HavocReason::Undeclared(what) => Source::Unknown { what: format!("the undeclared name `{what}`"), span },
         HavocReason::Choice => Source::Named(name.to_owned()),
-        HavocReason::Implementation(what) | HavocReason::Other(what) => Source::Unknown { what: what.clone(), span },
+        HavocReason::Implementation(what) | HavocReason::Pointer(what) | HavocReason::Other(what) => {
+            Source::Unknown { what: what.clone(), span }
+        }
     }
 }

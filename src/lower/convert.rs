@@ -3,7 +3,7 @@
 use super::facts::TargetId;
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
-use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, ScalarType, Space};
+use crate::calculus::{Array, ArrayId, BinaryOp, Expr, ExprId, Param, ScalarType, Space};
 use crate::resolve::program::{Type, TypeId};
 use crate::source::Span;
 
@@ -172,8 +172,12 @@ impl Pass<'_> {
     }
 
     fn param_is_not_null(&mut self, array: ArrayId) -> ExprId {
-        let text = format!("{} != 0", self.kernel.arrays[array].name);
-        self.exprs().opaque(text, ScalarType::Bool)
+        let Array { name, given, .. } = &mut self.kernel.arrays[array];
+        let params = &mut self.kernel.params;
+        let given =
+            given.get_or_insert_with(|| params.push(Param { name: format!("{name} != 0"), ty: ScalarType::Bool }));
+        let given = *given;
+        self.exprs().param(given, ScalarType::Bool)
     }
 
     /// The address that a pointer holds, as a number of type `ty`: an unknown base, the same for all threads

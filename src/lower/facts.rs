@@ -4,7 +4,7 @@
 
 use super::value::STRING;
 use crate::arena::{Arena, Handle};
-use crate::resolve::program::{FunctionId, VariableId};
+use crate::resolve::program::{FunctionId, TypeId, VariableId};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +34,9 @@ pub(super) enum Target {
     Variable(ChainId, VariableId),
     /// What a pointer parameter of the kernel points to; the offset tells apart the fields of a struct.
     Pointee(VariableId, u64),
+    /// What the pointer leads to that lies so many bytes from the start of a target in global memory, while the kernel
+    /// changes no pointer there.
+    Held(TargetId, u64),
     /// All `extern __shared__` variables.
     ExternShared,
     /// A function.
@@ -44,6 +47,19 @@ pub(super) enum Target {
     Temporary(ChainId, u32),
     /// Global memory that only pointers in memory lead to.
     Elsewhere,
+}
+
+/// A pointer that the host has set.
+#[derive(Clone, Debug)]
+pub(super) struct HostPointer {
+    /// Its type.
+    pub(super) ty: TypeId,
+    /// What the source calls the memory behind it.
+    pub(super) name: String,
+    /// Where it lies in global memory, if it does.
+    pub(super) held_in: Option<(TargetId, u64)>,
+    /// The declaration that leads to it.
+    pub(super) span: Span,
 }
 
 /// What a pointer held in a variable may point to.
@@ -70,7 +86,7 @@ pub(super) struct Stored {
     escaped: BTreeSet<TargetId>,
     /// A pointer that the kernel stores and that may point anywhere.
     escaped_unknown: bool,
-    /// Private copies into which the kernel stores what may be pointers.
+    /// Private copies and arrays in global memory into which the kernel stores what may be pointers.
     overwritten: BTreeSet<TargetId>,
 }
 
@@ -82,6 +98,8 @@ pub(super) struct Facts {
     chains: Arena<Chain>,
     chain_ids: FxHashMap<Chain, Handle<Chain>>,
     points_to: BTreeMap<(TargetId, u64), PointsTo>,
+    /// The pointers that the host has set, by what they lead to.
+    host_pointers: BTreeMap<TargetId, HostPointer>,
     in_memory: BTreeSet<TargetId>,
     /// What other blocks of the cluster reach.
     distributed: BTreeSet<TargetId>,
@@ -157,6 +175,16 @@ impl Facts {
         }
     }
 
+    /// Records a pointer that the host has set, and that leads to a target.
+    pub(super) fn note_host_pointer(&mut self, target: TargetId, pointer: HostPointer) {
+        self.host_pointers.entry(target).or_insert(pointer);
+    }
+
+    /// The pointer that the host has set and that leads to a target.
+    pub(super) fn host_pointer(&self, target: TargetId) -> Option<&HostPointer> {
+        self.host_pointers.get(&target)
+    }
+
     /// Records an array in global memory.
     pub(super) fn note_global(&mut self, target: TargetId) {
         self.changed |= self.stored.globals.insert(target) && self.stored.is_used;
@@ -187,12 +215,12 @@ impl Facts {
         self.stored.escaped_unknown = true;
     }
 
-    /// Records that pointers in a private copy may have been changed.
+    /// Records that pointers in a private copy or in global memory may have been changed.
     pub(super) fn note_overwritten(&mut self, target: TargetId) {
         self.changed |= self.stored.overwritten.insert(target);
     }
 
-    /// Whether pointers in a private copy may have been changed.
+    /// Whether pointers in a private copy or in global memory may have been changed.
     pub(super) fn is_overwritten(&self, target: TargetId) -> bool {
         self.stored.overwritten.contains(&target)
     }

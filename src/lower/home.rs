@@ -5,8 +5,8 @@ use super::layout::Leaf;
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
 use crate::calculus::{Array, ArrayId, Basis, BinaryOp, ExprId, HavocReason, Param, ScalarType, Space, Stmt, VarId};
-use crate::resolve::program::{AddressSpace, Storage, Type, TypeId, VariableId};
-use crate::source::{Language, Span};
+use crate::resolve::program::{Storage, Type, TypeId, VariableId};
+use crate::source::Span;
 
 /// Where a target lives.
 #[derive(Clone, Debug)]
@@ -47,13 +47,14 @@ enum Keep {
 }
 
 /// How a new array is described.
-struct ArrayShape<'a> {
-    name: &'a str,
-    ty: TypeId,
-    space: Space,
-    bytes: Option<u64>,
-    is_param: bool,
-    span: Span,
+pub(super) struct ArrayShape<'a> {
+    pub(super) name: &'a str,
+    pub(super) ty: TypeId,
+    pub(super) space: Space,
+    pub(super) bytes: Option<u64>,
+    pub(super) is_param: bool,
+    pub(super) held_in: Option<(ArrayId, u64)>,
+    pub(super) span: Span,
 }
 
 impl Pass<'_> {
@@ -94,12 +95,18 @@ impl Pass<'_> {
                     element_bytes: 1,
                     inner_dims: Vec::new(),
                     is_param: false,
+                    held_in: None,
+                    given: None,
                     span: None,
                 });
                 self.homes.insert(id, Home::Array(array));
                 self.register_global(id, array);
             }
-            _ => {}
+            _ => {
+                if let Some(pointer) = self.facts.host_pointer(id).cloned() {
+                    self.settle_behind(id, &pointer);
+                }
+            }
         }
     }
 
@@ -145,10 +152,10 @@ impl Pass<'_> {
         let declared = &self.program.variables[variable];
         let bytes = if declared.is_extern { None } else { self.layout.known_size(declared.ty) };
         let (name, ty, span) = (&*declared.name, declared.ty, declared.span);
-        self.new_array(&ArrayShape { name, ty, space, bytes, is_param: false, span })
+        self.new_array(&ArrayShape { name, ty, space, bytes, is_param: false, held_in: None, span })
     }
 
-    fn new_array(&mut self, shape: &ArrayShape<'_>) -> ArrayId {
+    pub(super) fn new_array(&mut self, shape: &ArrayShape<'_>) -> ArrayId {
         let (element, inner_dims) = self.layout.innermost(shape.ty);
         let element_bytes = u32::try_from(self.layout.size(element).max(1)).unwrap_or(1);
         self.kernel.arrays.push(Array {
@@ -158,6 +165,8 @@ impl Pass<'_> {
             element_bytes,
             inner_dims,
             is_param: shape.is_param,
+            held_in: shape.held_in,
+            given: None,
             span: Some(shape.span),
         })
     }
@@ -167,7 +176,7 @@ impl Pass<'_> {
         let leaves = if self.facts.is_in_memory(id) { None } else { self.layout.leaves(ty) };
         let Some(leaves) = leaves else {
             let bytes = self.layout.known_size(ty);
-            let shape = ArrayShape { name, ty, space: Space::Private, bytes, is_param: false, span };
+            let shape = ArrayShape { name, ty, space: Space::Private, bytes, is_param: false, held_in: None, span };
             return Home::Array(self.new_array(&shape));
         };
         let names = self.layout.leaf_names(ty);
@@ -290,7 +299,7 @@ impl Pass<'_> {
             let space = if frozen { Space::Constant } else { Space::Private };
             let bytes = self.layout.known_size(declared.ty);
             let (name, ty, span) = (&*declared.name, declared.ty, declared.span);
-            let array = self.new_array(&ArrayShape { name, ty, space, bytes, is_param: true, span });
+            let array = self.new_array(&ArrayShape { name, ty, space, bytes, is_param: true, held_in: None, span });
             self.homes.insert(id, Home::Array(array));
             self.passed.insert(array, id);
             return;
@@ -334,95 +343,6 @@ impl Pass<'_> {
             let cond = self.exprs().binary(op, value, limit);
             self.emit(Stmt::Assume { cond, basis: Basis::Stated, span: Some(span) });
         }
-    }
-
-    /// The first of the parameters to which launches in the file give the same pointer as to `variable`, one launch
-    /// or another. What is proved of one array also holds where launches give several.
-    fn same_pointer(&self, variable: VariableId) -> VariableId {
-        let kernel = self.frames[0].function;
-        let params = &self.program.functions[kernel].params;
-        let launches = self.program.launches.iter().filter(|launch| launch.kernel == kernel);
-        let pairs: Vec<(usize, usize)> = launches.flat_map(|launch| launch.same_pointers.iter().copied()).collect();
-        let Some(at) = params.iter().position(|&param| param == variable) else { return variable };
-        let mut same = vec![at];
-        let mut next = 0;
-        while let Some(&known) = same.get(next) {
-            let partners = pairs.iter().filter_map(|&(a, b)| match known {
-                _ if known == a => Some(b),
-                _ if known == b => Some(a),
-                _ => None,
-            });
-            let new: Vec<usize> = partners.filter(|partner| !same.contains(partner)).collect();
-            same.extend(new);
-            next += 1;
-        }
-        same.iter().min().and_then(|&first| params.get(first)).copied().unwrap_or(variable)
-    }
-
-    /// A pointer to what the pointer `leaf` of `variable`, which the host has set, points to.
-    fn pointee(&mut self, variable: VariableId, leaf: Leaf, name: &str) -> Pointer {
-        let variable = if leaf.offset == 0 { self.same_pointer(variable) } else { variable };
-        let declared = &self.program.variables[variable];
-        let id = self.facts.target(Target::Pointee(variable, leaf.offset));
-        let Type::Pointer { to, space } = self.program.types[leaf.ty] else { return self.start_of(id) };
-        if self.homes.get(id).is_some() {
-            return self.start_of(id);
-        }
-        let space = match space {
-            Some(AddressSpace::Shared) => Space::Shared,
-            Some(AddressSpace::Constant) => Space::Constant,
-            Some(AddressSpace::Private) => Space::Private,
-            Some(AddressSpace::Global) | None => Space::Global,
-        };
-        let shape = ArrayShape { name, ty: to, space, bytes: None, is_param: true, span: declared.span };
-        let array = self.new_array(&shape);
-        if let Type::Array { len: Some(len), .. } = self.program.types[to] {
-            // `float (*a)[16]`: the pointee's own extent is an inner dimension, too.
-            self.kernel.arrays[array].inner_dims.insert(0, len);
-        }
-        self.homes.insert(id, Home::Array(array));
-        if space == Space::Global {
-            self.register_global(id, array);
-        }
-        self.start_of(id)
-    }
-
-    /// A pointer that was read from a `__device__` or `__constant__` variable which no device code changes
-    /// is a parameter in all but name: the host has set it before the launch.
-    pub(super) fn follow_global_pointer(
-        &mut self,
-        holder: TargetId,
-        place: &super::value::Place,
-        value: Value,
-    ) -> Value {
-        let &Target::Variable(None, variable) = self.facts.key(holder) else { return value };
-        let declared = &self.program.variables[variable];
-        let is_global = matches!(declared.storage, Storage::Global | Storage::Constant);
-        if !is_global || declared.has_initializer || self.program.language != Language::Cuda {
-            return value;
-        }
-        if self.scans.assigned_anywhere(self.program).contains(&variable) {
-            return value;
-        }
-        self.pointees_of(variable, place, value)
-    }
-
-    /// A value that was read from `place` of a variable whose pointers the host has set, with its pointers followed.
-    pub(super) fn pointees_of(&mut self, variable: VariableId, place: &super::value::Place, value: Value) -> Value {
-        let declared = &self.program.variables[variable];
-        let start = self.kernel.exprs.as_int(place.pointer.offset).and_then(|offset| u64::try_from(offset).ok());
-        let (Some(start), Some(leaves)) = (start, self.layout.leaves(place.ty)) else { return value };
-        let values = self.flatten(value, place.ty);
-        let followed = values.into_iter().zip(leaves).map(|(value, leaf)| match value {
-            Value::Pointer(Pointer { base: Base::Unknown(_), .. }) => {
-                let leaf = Leaf { offset: start + leaf.offset, ty: leaf.ty };
-                let name = format!("{}{}", declared.name, self.layout.part_name(declared.ty, leaf.offset));
-                Value::Pointer(self.pointee(variable, leaf, &name))
-            }
-            value => value,
-        });
-        let followed = followed.collect();
-        self.regroup(followed, place.ty)
     }
 
     /// The array that a target lives in, if it lives in one.

@@ -110,6 +110,7 @@ impl Pass<'_> {
                 let array = *array;
                 let value = self.read(array, place, span);
                 let value = self.follow_global_pointer(target, place, value);
+                let value = self.follow_held_pointer(target, place, value);
                 self.follow_stored(target, place, value, span)
             }
             Some(Home::Slots(_)) => match self.slots_at(target, place) {

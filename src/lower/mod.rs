@@ -44,6 +44,7 @@ mod facts;
 mod fences;
 mod formulas;
 mod home;
+mod host_pointers;
 mod layout;
 mod library;
 mod logs;

@@ -245,8 +245,9 @@ impl Pass<'_> {
             Base::Unknown(_) => Vec::new(),
         };
         for target in targets {
-            if let Some(&copy) = self.array_of(target).and_then(|array| self.passed.get(&array)) {
-                self.facts.note_overwritten(copy);
+            if let Some(array) = self.array_of(target) {
+                let changed = [self.passed.get(&array).copied(), self.global_targets.get(&array).copied()];
+                changed.into_iter().flatten().for_each(|target| self.facts.note_overwritten(target));
             }
             let Some(Home::Slots(slots)) = self.homes.get(target).cloned() else { continue };
             for slot in slots {

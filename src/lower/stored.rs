@@ -1,17 +1,19 @@
 //! Pointers in memory: what is stored, and what a pointer that is loaded may point to.
 //!
-//! A pointer that is loaded from memory may point to any array of global memory, to memory that only such pointers
+//! A pointer that is loaded from a fixed place in which the kernel changes nothing is a parameter in all but name
+//! (`follow_held_pointer`). Any other may point to any array of global memory, to memory that only such pointers
 //! lead to ([`Target::Elsewhere`]), and to whatever the kernel itself stores pointers to. Which of these, and where in
 //! it, is not known: accesses through it are there for every one of them, under a condition and at an offset that are
 //! arbitrary. Arrays that are only read need not be among them while nothing is written through such a pointer.
 //!
-//! Deliberately absent: which pointer stands where in memory, except in structures that the host passes by value.
+//! Deliberately absent: which pointer stands where in memory, except in structures that the host passes by value and at
+//! fixed places.
 
 use super::facts::{Target, TargetId};
 use super::pass::Pass;
 use super::value::{Base, Place, Pointer, STRING, Value};
 use crate::calculus::{ArrayId, HavocReason, ScalarType, Space};
-use crate::resolve::program::{Storage, TypeId};
+use crate::resolve::program::TypeId;
 use crate::source::Span;
 
 impl Pass<'_> {
@@ -20,17 +22,6 @@ impl Pass<'_> {
     pub(super) fn follow_stored(&mut self, holder: TargetId, place: &Place, value: Value, span: Span) -> Value {
         let value = self.follow_passed_pointer(holder, place, value);
         self.follow_loaded(value, span)
-    }
-
-    /// Pointers in a structure that the host passes by value, while the kernel does not change them.
-    fn follow_passed_pointer(&mut self, holder: TargetId, place: &Place, value: Value) -> Value {
-        let &Target::Variable(None, variable) = self.facts.key(holder) else { return value };
-        let is_param = self.program.variables[variable].storage == Storage::Param
-            && self.program.functions[self.frames[0].function].params.contains(&variable);
-        if !is_param || self.facts.is_overwritten(holder) {
-            return value;
-        }
-        self.pointees_of(variable, place, value)
     }
 
     fn follow_loaded(&mut self, value: Value, span: Span) -> Value {
@@ -48,7 +39,7 @@ impl Pass<'_> {
     /// A pointer to any of the arrays that pointers in memory lead to.
     pub(super) fn loaded_pointer(&mut self, reason: &str, span: Span) -> Pointer {
         let Some(targets) = self.facts.stored_targets() else { return self.unknown_pointer(reason) };
-        let why = || HavocReason::Other(reason.to_owned());
+        let why = || HavocReason::Pointer(reason.to_owned());
         let tag = self.havoc(ScalarType::I32, why(), span);
         let offset = self.havoc(ScalarType::I64, why(), span);
         Pointer { base: Base::OneOf { tag, targets }, offset }
@@ -56,13 +47,13 @@ impl Pass<'_> {
 
     /// Remembers what is stored in `array`: pointers may be loaded again.
     pub(super) fn note_stored(&mut self, array: ArrayId, ty: Option<TypeId>, value: Option<&Value>) {
-        if let Some(&target) = self.global_targets.get(&array) {
+        let in_global = self.global_targets.get(&array).copied();
+        if let Some(target) = in_global {
             self.facts.note_written(target);
         }
-        if let Some(&copy) = self.passed.get(&array)
-            && ty.is_none_or(|ty| self.layout.may_hold_pointers(ty))
-        {
-            self.facts.note_overwritten(copy);
+        if ty.is_none_or(|ty| self.layout.may_hold_pointers(ty)) {
+            let changed = in_global.into_iter().chain(self.passed.get(&array).copied());
+            changed.for_each(|target| self.facts.note_overwritten(target));
         }
         if let Some(value) = value {
             self.escape(value);
@@ -98,6 +89,7 @@ impl Pass<'_> {
         // Whatever holds a pointer may be written through it.
         let elsewhere = self.facts.target(Target::Elsewhere);
         self.facts.note_written(elsewhere);
+        self.facts.note_overwritten(elsewhere);
         let targets = self.facts.stored_targets()?;
         for &target in &targets {
             self.ensure_home(target);

@@ -111,6 +111,8 @@ impl Pass<'_> {
             element_bytes: bytes.max(1),
             inner_dims: Vec::new(),
             is_param: true,
+            held_in: None,
+            given: None,
             span: None,
         });
         self.surfaces.insert(handle, array);

@@ -537,6 +537,8 @@ pub enum ReasonKind {
     UnknownLoopCount,
     /// A call, clock or other value that is not modelled.
     UnsupportedCall,
+    /// Where a pointer leads that was loaded from memory or made of a number.
+    UnknownPointer,
     /// Only what promises no order stands between: a collective of a library.
     UnpromisedOrder,
     /// The expression grew past the budget.

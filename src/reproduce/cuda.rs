@@ -150,6 +150,13 @@ pub(super) fn host(plan: &Plan, slice: &Slice) -> Result<String, PlanError> {
         let start = format!("{}.start", names[*memory]);
         let _ = writeln!(body, "  reproduction::check(cudaMemcpyToSymbol({symbol}, &{start}, sizeof({start})));");
     }
+    for held in &plan.held {
+        let (holder, start) = (&names[held.holder], format!("{}.start", names[held.memory]));
+        let place =
+            if held.offset == 0 { format!("{holder}.start") } else { format!("{holder}.start + {}", held.offset) };
+        let copied = format!("cudaMemcpy({place}, &{start}, sizeof({start}), cudaMemcpyHostToDevice)");
+        let _ = writeln!(body, "  reproduction::check({copied});");
+    }
     let mut arguments = Vec::new();
     for (at, (name, given)) in plan.arguments.iter().enumerate() {
         arguments.push(match given {
@@ -268,6 +275,7 @@ fn text(given: &Given, memory: &[String], is_plain: bool) -> String {
             format!("{{{}}}", lanes.iter().map(|&lane| literal(lane)).collect::<Vec<_>>().join(", "))
         }
         Given::Pointer(at) => memory[*at].clone(),
+        Given::Null => "nullptr".to_owned(),
         Given::Elements(_) | Given::Local(_) | Given::Fields(_) | Given::Texture => "{}".to_owned(),
     }
 }

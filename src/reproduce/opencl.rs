@@ -32,6 +32,7 @@ pub(super) fn simulation(plan: &Plan, kinds: &[ParameterKind], file: &str) -> Op
             }
             Given::Local(bytes) => format!("size={bytes}"),
             Given::Number(number) => scalar(*number, kind)?,
+            Given::Null => "null".to_owned(),
             Given::Lanes(_) | Given::Elements(_) | Given::Fields(_) | Given::Texture => return None,
         };
         let _ = writeln!(text, "<{argument}>");

@@ -7,7 +7,7 @@
 
 use super::needs::Needs;
 use crate::calculus::eval::Chosen;
-use crate::calculus::{ArrayId, Geometry, Kernel, ScalarType, Space, Stmt, SyncScope};
+use crate::calculus::{Array, ArrayId, Geometry, Kernel, ScalarType, Space, Stmt, SyncScope};
 use crate::diagnostic::report::KernelReport;
 use crate::execute::launch::host::{Head, ParameterKind};
 use crate::execute::launch::record::Record;
@@ -54,6 +54,19 @@ pub struct Plan {
     pub arguments: Vec<(String, Given)>,
     /// Variables of the device that hold pointers, and the number of the memory that they point to.
     pub symbols: Vec<(String, usize)>,
+    /// Pointers that lie in memory.
+    pub held: Vec<Held>,
+}
+
+/// A pointer in memory of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The number of the memory that it lies in.
+    pub holder: usize,
+    /// How many bytes behind what a pointer to that memory points to.
+    pub offset: u64,
+    /// The number of the memory that it points to.
+    pub memory: usize,
 }
 
 /// An allocation.
@@ -82,6 +95,8 @@ pub enum Given {
     Elements(Vec<Number>),
     /// A pointer into the memory of that number.
     Pointer(usize),
+    /// The null pointer.
+    Null,
     /// A texture object; what it holds decides nothing.
     Texture,
     /// Local memory of OpenCL.
@@ -115,6 +130,9 @@ pub enum PlanError {
     /// A launch description sets no variables of the device.
     #[error("{0} is a variable that holds a pointer, and launch descriptions set none")]
     Symbol(String),
+    /// A launch description puts no pointers into buffers.
+    #[error("the pointer to {0} lies in memory, and launch descriptions put none there")]
+    Held(String),
 }
 
 /// The value of a scalar parameter if nobody says another.
@@ -151,6 +169,7 @@ pub fn plan(
         arguments.push((parameter.name.clone(), maker.argument(&parameter.name, &parameter.kind)?));
     }
     let symbols = maker.symbols()?;
+    let held = maker.held()?;
     Ok(Plan {
         kernel: instance(subject, params),
         geometry,
@@ -159,6 +178,7 @@ pub fn plan(
         memory: maker.memory,
         arguments,
         symbols,
+        held,
     })
 }
 
@@ -193,12 +213,21 @@ impl Maker<'_> {
         }
         let named = || group.into_iter().flatten().find_map(|other| self.array(other));
         let found = self.array(name).or_else(named);
+        if found.is_some_and(|array| self.is_null(array)) {
+            return Ok(Given::Null);
+        }
         if let Some(array) = found.filter(|&array| self.subject.kernel.arrays[array].space == Space::Shared) {
             return Ok(Given::Local(self.needs.shared(array).max(1)));
         }
         let memory = self.allocated(name, found)?;
         self.memory.push(memory);
         Ok(Given::Pointer(self.memory.len() - 1))
+    }
+
+    /// Whether the launch has no array there.
+    fn is_null(&self, array: ArrayId) -> bool {
+        let given = self.subject.kernel.arrays[array].given;
+        given.is_some_and(|given| self.params[given.index()] == Some(0))
     }
 
     fn allocated(&self, name: &str, array: Option<ArrayId>) -> Result<Memory, PlanError> {
@@ -299,7 +328,8 @@ impl Maker<'_> {
             let root = name.split(['.', '[']).next().unwrap_or(name);
             self.subject.head.parameters.iter().any(|parameter| parameter.name == root)
         };
-        let arrays = kernel.arrays.iter().filter(|(_, array)| array.is_param && array.space != Space::Private);
+        let is_pointed_to = |array: &Array| array.is_param && array.held_in.is_none() && array.space != Space::Private;
+        let arrays = kernel.arrays.iter().filter(|(_, array)| is_pointed_to(array));
         let names: Vec<String> =
             arrays.filter(|(_, array)| !is_given(&array.name)).map(|(_, array)| array.name.clone()).collect();
         let mut symbols = Vec::new();
@@ -309,6 +339,23 @@ impl Maker<'_> {
             }
         }
         Ok(symbols)
+    }
+
+    /// Memory for pointers that the host puts into memory; what holds them comes before them.
+    fn held(&mut self) -> Result<Vec<Held>, PlanError> {
+        let kernel = self.subject.kernel;
+        let mut held = Vec::new();
+        for (_, array) in kernel.arrays.iter() {
+            let Some((holder, offset)) = array.held_in else { continue };
+            let holder = &kernel.arrays[holder].name;
+            let known = self.memory.iter().position(|memory| memory.name == *holder);
+            let holder = known.map_or_else(|| self.pointer(holder), |known| Ok(Given::Pointer(known)))?;
+            let (Given::Pointer(holder), Given::Pointer(memory)) = (holder, self.pointer(&array.name)?) else {
+                continue;
+            };
+            held.push(Held { holder, offset, memory });
+        }
+        Ok(held)
     }
 }
 
@@ -395,6 +442,9 @@ impl Plan {
         if let Some((name, _)) = self.symbols.first() {
             return Err(PlanError::Symbol(name.clone()));
         }
+        if let Some(held) = self.held.first() {
+            return Err(PlanError::Held(self.memory[held.memory].name.clone()));
+        }
         if let Some((name, _)) = self.arguments.iter().find(|(_, given)| given.has_texture()) {
             return Err(PlanError::Ungivable { name: name.clone(), what: "a texture object".to_owned() });
         }
@@ -423,6 +473,7 @@ impl Plan {
             Given::Number(number) => Value::Number(*number),
             Given::Lanes(numbers) | Given::Elements(numbers) => Value::Lanes(numbers.clone()),
             Given::Pointer(at) => Value::Buffer { buffer: *at, offset: self.memory[*at].before },
+            Given::Null => Value::Null,
             Given::Local(bytes) => Value::Local { bytes: *bytes },
             // Refused above.
             Given::Texture => Value::Fields(Vec::new()),

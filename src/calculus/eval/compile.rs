@@ -11,8 +11,8 @@ use super::program::{
 use crate::arena::SideTable;
 use crate::calculus::statements::assigned;
 use crate::calculus::{
-    Access, Among, ArrayId, Basis, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ScalarType, SiteId, Space, Stmt,
-    Test, VarId, operands,
+    Access, Among, ArrayId, Basis, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ParamId, ScalarType, SiteId,
+    Space, Stmt, Test, VarId, operands,
 };
 use rustc_hash::FxHashMap;
 
@@ -178,13 +178,17 @@ impl<'a> Compiler<'a> {
         self.known[&root]
     }
 
+    fn param(&self, param: ParamId) -> Register {
+        (self.kernel.vars.len() + self.constants.len() + param.index()) as Register
+    }
+
     fn node(&mut self, id: ExprId, node: &Expr) -> Register {
         let kernel = self.kernel;
         let variables = kernel.vars.len();
         match node {
             Expr::Int(value, _) => (variables as u32) + self.constant_of[&(*value as i64)],
             Expr::Var(var) => register(*var),
-            Expr::Param(param) => (variables + self.constants.len() + param.index()) as Register,
+            Expr::Param(param) => self.param(*param),
             Expr::Geometry(var) => {
                 (variables + self.constants.len() + kernel.params.len() + geometry_index(*var)) as Register
             }
@@ -249,6 +253,10 @@ impl<'a> Compiler<'a> {
             Some(known) => known.filter(|&bytes| bytes == access.bytes),
         };
         self.access_sizes.insert(access.array, size);
+        if let Some(given) = self.kernel.arrays[access.array].given {
+            let cond = self.param(given);
+            self.emit(Instruction::Assume { cond });
+        }
         let offset = self.expr(access.offset);
         self.accesses.push(*access);
         (self.accesses.len() as u32 - 1, offset)

@@ -81,6 +81,8 @@ fn meetings(tree: &str, a: char, b: char) -> Vec<String> {
         element_bytes: 1,
         inner_dims: Vec::new(),
         is_param: true,
+        held_in: None,
+        given: None,
         span: None,
     });
     let mut parser = Parser { text: tree.chars().peekable(), kernel, value, var, named: Vec::new() };

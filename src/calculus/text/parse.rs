@@ -344,10 +344,21 @@ impl<'a> Parser<'a> {
         self.sign(":")?;
         self.word("element")?;
         let element_bytes = self.small_number()?;
-        let (mut bytes, mut inner_dims) = (None, Vec::new());
+        let (mut bytes, mut inner_dims, mut held_in, mut given) = (None, Vec::new(), None, None);
         while self.take_sign(",") {
             if self.take_word("size") {
                 bytes = Some(self.number()?);
+                continue;
+            }
+            if self.take_word("held") {
+                self.word("in")?;
+                let holder = self.array_ref()?;
+                self.word("at")?;
+                held_in = Some((holder, self.number()?));
+                continue;
+            }
+            if self.take_word("given") {
+                given = Some(self.param_ref()?);
                 continue;
             }
             self.word("inner")?;
@@ -358,7 +369,7 @@ impl<'a> Parser<'a> {
             })?;
         }
         let name = key.0.clone();
-        let array = Array { name, space, bytes, element_bytes, inner_dims, is_param, span: None };
+        let array = Array { name, space, bytes, element_bytes, inner_dims, is_param, held_in, given, span: None };
         let id = self.kernel.arrays.push(array);
         let name = key.0.clone();
         match self.arrays.insert(key, id) {
@@ -418,6 +429,13 @@ impl<'a> Parser<'a> {
         match self.arrays.get(&key) {
             Some(&id) => Ok(id),
             None => self.error_before(format!("no array `{}` is declared", key.0)),
+        }
+    }
+
+    fn param_ref(&mut self) -> Parsed<ParamId> {
+        match self.scalar()? {
+            Scalar::Param(param) => Ok(param),
+            Scalar::Var(_) => self.error_before("a variable cannot be given"),
         }
     }
 

@@ -87,6 +87,28 @@ impl<'a> KernelPrinter<'a> {
         KernelPrinter { kernel, exprs, arrays, out: String::new(), sites: 0, declarations: 0 }
     }
 
+    fn array_text(&self, array: &Array, name: &str) -> String {
+        let mut text = word(SPACES, &array.space).to_owned();
+        if array.is_param {
+            text.push_str(" param");
+        }
+        text.push_str(&format!(" {name}: element {}", array.element_bytes));
+        if let Some(bytes) = array.bytes {
+            text.push_str(&format!(", size {bytes}"));
+        }
+        if !array.inner_dims.is_empty() {
+            let dims: Vec<_> = array.inner_dims.iter().map(u64::to_string).collect();
+            text.push_str(&format!(", inner [{}]", dims.join(", ")));
+        }
+        if let Some((holder, offset)) = array.held_in {
+            text.push_str(&format!(", held in {} at {offset}", self.array(holder)));
+        }
+        if let Some(given) = array.given {
+            text.push_str(&format!(", given {}", self.exprs.names.params[given.index()]));
+        }
+        text
+    }
+
     /// Adds an indented line.
     pub(crate) fn line(&mut self, depth: usize, text: &str) {
         self.out.push_str(&"  ".repeat(depth));
@@ -99,7 +121,7 @@ impl<'a> KernelPrinter<'a> {
         let header = self.header(keyword);
         self.line(0, &header);
         for (index, (_, array)) in self.kernel.arrays.iter().enumerate() {
-            let text = array_text(array, &self.arrays[index]);
+            let text = self.array_text(array, &self.arrays[index]);
             self.line(1, &text);
         }
         for (id, variable) in self.kernel.vars.iter() {
@@ -327,22 +349,7 @@ pub(crate) fn reason_text(reason: &HavocReason) -> String {
         HavocReason::Undeclared(name) => format!("undeclared {}", quoted(name, '"')),
         HavocReason::Schedule(name) => format!("schedule {}", quoted(name, '"')),
         HavocReason::Implementation(text) => format!("implementation {}", quoted(text, '"')),
+        HavocReason::Pointer(text) => format!("pointer {}", quoted(text, '"')),
         HavocReason::Other(text) => format!("other {}", quoted(text, '"')),
     }
-}
-
-fn array_text(array: &Array, name: &str) -> String {
-    let mut text = word(SPACES, &array.space).to_owned();
-    if array.is_param {
-        text.push_str(" param");
-    }
-    text.push_str(&format!(" {name}: element {}", array.element_bytes));
-    if let Some(bytes) = array.bytes {
-        text.push_str(&format!(", size {bytes}"));
-    }
-    if !array.inner_dims.is_empty() {
-        let dims: Vec<_> = array.inner_dims.iter().map(u64::to_string).collect();
-        text.push_str(&format!(", inner [{}]", dims.join(", ")));
-    }
-    text
 }

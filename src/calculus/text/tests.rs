@@ -3,8 +3,9 @@
 use super::{parse, print, same};
 use crate::calculus::{Expr, Kernel, ScalarType, Stmt};
 
-const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32) [block 8 8 1, threads <= 256] {
+const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32, `q != 0`: bool) [block 8 8 1, threads <= 256] {
   global param y: element 4, size 4096, inner [33]
+  global param q: element 4, held in y at 16, given `q != 0`
   shared s: element 4
   shared s#2: element 1
   var i: i32
@@ -40,6 +41,7 @@ const EVERYTHING: &str = r#"kernel saxpy<"float", "a\"b">(n: i32, p.width: u32) 
   atomic exchange s[0; 4](sqrtf(v, 1):opaque4) acquire_release block @9
   havoc i call "f"
   havoc i uninitialized
+  havoc i pointer "loaded"
   assume n > 0
   assert i - 1 - (i - (1 - n)) == ~i @10
   sync block shared global counted @11

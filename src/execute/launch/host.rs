@@ -310,6 +310,7 @@ fn text_of(description: &Description, argument: &Argument, kind: &ParameterKind)
             let bytes = offset * description.buffers[*buffer].element.bytes(Language::Cuda);
             Ok(format!("raceproof_at(raceproof_{buffer}, {bytes})"))
         }
+        (Value::Null, ParameterKind::Pointer | ParameterKind::Dependent) => Ok("nullptr".to_owned()),
         (Value::Fields(fields), ParameterKind::Pointer) => Err(misnamed(fields)),
         (Value::Number(number), ParameterKind::Scalars { scalar, lanes: 1 }) => {
             held(*scalar, *number)?;
@@ -348,6 +349,7 @@ pub(crate) fn found(value: &Value) -> String {
         Value::Number(number) => format!("the number {number}"),
         Value::Lanes(numbers) => format!("a list of {}", numbers.len()),
         Value::Buffer { .. } => "a buffer".to_owned(),
+        Value::Null => "the null pointer".to_owned(),
         Value::Local { .. } => "local memory".to_owned(),
         Value::Fields(_) => "members of a struct".to_owned(),
     }

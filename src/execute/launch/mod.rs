@@ -27,8 +27,8 @@
 //! | `{ npy = "x.npy" }` | those of a file of NumPy's, whose path is relative to the description |
 //!
 //! Arguments go by the names of the parameters. A number, `true` or `false` is a scalar; a list of numbers is a vector;
-//! `offset` counts elements of the buffer; `local` is the bytes of a `__local` parameter of OpenCL. All lanes of a
-//! vector count in `range` and `seed`. A struct is a table of its members, all of them (one of those of a union), each
+//! `offset` counts elements of the buffer; `local` is the bytes of a `__local` parameter of OpenCL; the text `"null"` is
+//! the null pointer. All lanes of a vector count in `range` and `seed`. A struct is a table of its members, all of them (one of those of a union), each
 //! given like an argument; a list of numbers is also a member that is an array:
 //!
 //! ```toml
@@ -136,6 +136,8 @@ pub enum Value {
         /// Elements before the one that it points to.
         offset: u64,
     },
+    /// A pointer that leads nowhere.
+    Null,
     /// Local memory of OpenCL.
     Local {
         /// How much.

@@ -223,6 +223,9 @@ fn members(table: &Table<'_>, buffers: &[Buffer], depth: usize) -> Read<Vec<Argu
     entries.map(argument).collect()
 }
 
+/// The null pointer.
+const NULL: &str = "null";
+
 fn argument(node: &Node<'_>, buffers: &[Buffer], depth: usize) -> Read<Value> {
     match node.value {
         DeValue::Array(_) => Ok(Value::Lanes(node.list()?.iter().map(Node::number).collect::<Read<_>>()?)),
@@ -231,8 +234,10 @@ fn argument(node: &Node<'_>, buffers: &[Buffer], depth: usize) -> Read<Value> {
             Err(node.error(Problem::Other("structs in structs as deep as this are not read".to_owned())))
         }
         DeValue::Table(_) => Ok(Value::Fields(members(&node.table()?, buffers, depth + 1)?)),
+        DeValue::String(_) if node.string()? == NULL => Ok(Value::Null),
         DeValue::String(_) | DeValue::Datetime(_) => Err(node.wrong(
-            "a number, a list of numbers, { buffer = \"name\" }, { local = bytes } or { member = value } of a struct",
+            "a number, a list of numbers, { buffer = \"name\" }, \"null\", { local = bytes } or { member = value } of a \
+             struct",
         )),
         _ => Ok(Value::Number(node.number()?)),
     }
@@ -242,8 +247,11 @@ fn argument(node: &Node<'_>, buffers: &[Buffer], depth: usize) -> Read<Value> {
 fn is_memory(table: &Table<'_>) -> bool {
     let entries = table.entries();
     let names_memory = |(key, node): &(String, Node<'_>)| key == "local" && matches!(node.value, DeValue::Integer(_));
-    entries.iter().any(|(_, node)| matches!(node.value, DeValue::String(_)))
-        || entries.len() == 1 && entries.iter().any(names_memory)
+    let names_buffer = |(key, node): &(String, Node<'_>)| match &node.value {
+        DeValue::String(text) => key == "buffer" || text != NULL,
+        _ => false,
+    };
+    entries.iter().any(names_buffer) || entries.len() == 1 && entries.iter().any(names_memory)
 }
 
 fn memory(table: &Table<'_>, buffers: &[Buffer]) -> Read<Value> {

@@ -144,6 +144,8 @@ impl Writer<'_> {
                 self.image.pointers.push((at, *buffer, offset.saturating_mul(element)));
                 Ok(())
             }
+            // All bytes are zero already.
+            (ParameterKind::Pointer, Value::Null) => Ok(()),
             (ParameterKind::Scalars { scalar, lanes: 1 }, Value::Number(number)) => {
                 self.numbers(*scalar, &[*number], at).map_err(failed)
             }

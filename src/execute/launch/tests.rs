@@ -18,7 +18,7 @@ values = { list = [3, 0x10, 0] }
 kernel = "saxpy"
 grid = [4]
 block = [16, 2]
-arguments = { n = 4, a = 2.5, x = { buffer = "x" }, y = { buffer = "x", offset = 2 }, t = { local = 64 }, on = true, p = [1, 2] }
+arguments = { n = 4, a = 2.5, x = { buffer = "x" }, y = { buffer = "x", offset = 2 }, t = { local = 64 }, z = "null", on = true, p = [1, 2] }
 "#;
 
 fn described(text: &str) -> Description {
@@ -47,8 +47,17 @@ fn a_description_says_what_to_allocate_and_what_to_launch() {
     assert_eq!(value("on"), Value::Number(Number::Truth(true)));
     assert_eq!(value("y"), Value::Buffer { buffer: 0, offset: 2 });
     assert_eq!(value("t"), Value::Local { bytes: 64 });
+    assert_eq!(value("z"), Value::Null);
     assert_eq!(value("p"), Value::Lanes(vec![Number::Integer(1), Number::Integer(2)]));
     assert_eq!(launch.arguments[0].name, "n", "arguments are in the order of the file");
+}
+
+#[test]
+fn a_null_pointer_may_be_a_member() {
+    let description = described(&GOOD.replace("n = 4", "n = { p = \"null\", q = { buffer = \"x\" } }"));
+    let Value::Fields(fields) = &description.launches[0].arguments[0].value else { panic!("a struct") };
+    assert_eq!(fields[0].value, Value::Null);
+    assert_eq!(fields[1].value, Value::Buffer { buffer: 0, offset: 0 });
 }
 
 #[test]

@@ -65,6 +65,7 @@ fn given(value: &Value, buffers: &[Buffer]) -> String {
         Value::Buffer { buffer, offset } => {
             format!("{{ buffer = {}, offset = {offset} }}", quoted(&buffers[*buffer].name))
         }
+        Value::Null => "\"null\"".to_owned(),
         Value::Local { bytes } => format!("{{ local = {bytes} }}"),
         Value::Fields(fields) => {
             let field = |field: &Argument| format!("{} = {}", key(&field.name), given(&field.value, buffers));

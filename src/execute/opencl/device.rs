@@ -195,6 +195,16 @@ impl Kernel {
             .map_err(failed("an argument does not fit its parameter"))
     }
 
+    /// Gives a parameter the null pointer.
+    pub(super) fn set_null(&self, position: usize) -> Result<(), DeviceError> {
+        let memory: cl_mem = ptr::null_mut();
+        // SAFETY: OpenCL takes a handle that is null for the null pointer, and copies it.
+        unsafe {
+            kernel::set_kernel_arg(self.0, position as u32, size_of::<cl_mem>(), (&raw const memory).cast::<c_void>())
+        }
+        .map_err(failed("an argument does not fit its parameter"))
+    }
+
     /// Gives a parameter local memory.
     pub(super) fn set_local(&self, position: usize, bytes: u64) -> Result<(), DeviceError> {
         // SAFETY: of local memory only the size is given, with a null pointer.

@@ -58,6 +58,8 @@ pub(super) struct Argument {
 pub(super) enum Value {
     /// A pointer so many bytes into a buffer.
     Buffer { number: usize, offset: u64 },
+    /// The null pointer.
+    Null,
     /// So many bytes of local memory.
     Local(u64),
     /// Bytes, and how they read.

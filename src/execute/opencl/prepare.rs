@@ -136,6 +136,7 @@ fn argument(
             let element = description.buffers[*buffer].element.bytes(Language::OpenCl);
             Value::Buffer { number: *buffer, offset: offset.saturating_mul(element) }
         }
+        (ParameterKind::Global | ParameterKind::Constant, launch::Value::Null) => Value::Null,
         (ParameterKind::Local, launch::Value::Local { bytes }) => Value::Local(*bytes),
         (ParameterKind::Value(words), launch::Value::Number(number)) => {
             scalar(words, &[*number]).ok_or_else(|| wrong(&number.to_string()))?
@@ -145,6 +146,7 @@ fn argument(
         }
         (_, launch::Value::Number(_) | launch::Value::Lanes(_)) => return Err(wrong("a number")),
         (_, launch::Value::Buffer { .. }) => return Err(wrong("a buffer")),
+        (_, launch::Value::Null) => return Err(wrong("the null pointer")),
         (_, launch::Value::Local { .. }) => return Err(wrong("local memory")),
         (_, launch::Value::Fields(_)) => return Err(wrong("members of a struct")),
     };

@@ -216,6 +216,7 @@ impl Run<'_> {
         for (position, argument) in self.launch.arguments.iter().enumerate() {
             match &argument.value {
                 Value::Buffer { number, .. } => kernel.set_buffer(position, &self.buffers[*number])?,
+                Value::Null => kernel.set_null(position)?,
                 Value::Local(bytes) => kernel.set_local(position, *bytes)?,
                 Value::Bytes(bytes, _) => kernel.set_value(position, bytes)?,
             }
@@ -250,6 +251,7 @@ impl Run<'_> {
         (head[1], head[2], head[3]) = (room, first, last);
         let pointers = self.launch.arguments.iter().filter_map(|argument| match &argument.value {
             Value::Buffer { number, offset } => Some((*offset, self.job.buffers[*number].contents.len() as u64)),
+            Value::Null => Some((0, 0)),
             Value::Local(bytes) => Some((0, *bytes)),
             Value::Bytes(..) => None,
         });
@@ -289,6 +291,10 @@ impl Run<'_> {
                     let allocation = self.log.buffers[*number];
                     ranges.global.push(allocation);
                     format!("@{allocation}+{offset}")
+                }
+                Value::Null => {
+                    ranges.global.push(self.log.allocation(&argument.name, 0, Space::Global));
+                    "null".to_owned()
                 }
                 Value::Local(bytes) => {
                     dynamic_shared += bytes;

@@ -145,6 +145,7 @@ impl<'p> Values<'p> {
         match &opaque.origin {
             Origin::Read { .. } | Origin::Atomic { .. } => reasons.push(self.content(id, usage)),
             Origin::Havoc(HavocReason::Choice | HavocReason::Implementation(_)) => {}
+            Origin::Havoc(HavocReason::Pointer(_)) => reasons.push(plain(ReasonKind::UnknownPointer, opaque.span)),
             Origin::Havoc(_) => reasons.push(plain(ReasonKind::UnsupportedCall, opaque.span)),
             Origin::Complex { .. } => {
                 reasons.push(plain(ReasonKind::TooComplex, opaque.span));

@@ -25,6 +25,8 @@ impl Build {
             element_bytes: 4,
             inner_dims: Vec::new(),
             is_param: true,
+            held_in: None,
+            given: None,
             span: None,
         });
         let n = kernel.params.push(Param { name: "n".to_owned(), ty: INT });

@@ -60,6 +60,7 @@ const REASONS: &[(&[&str], ReasonKind)] = &[
     (&["data", "-", "dependent", "guard"], ReasonKind::DataDependentGuard),
     (&["unknown", "loop", "count"], ReasonKind::UnknownLoopCount),
     (&["unsupported", "call"], ReasonKind::UnsupportedCall),
+    (&["unknown", "pointer"], ReasonKind::UnknownPointer),
     (&["unpromised", "order"], ReasonKind::UnpromisedOrder),
     (&["too", "complex"], ReasonKind::TooComplex),
 ];

@@ -135,12 +135,13 @@ impl Space {
         let block = [0, 1, 2].map(|axis| extent(stated[axis], mentions.block[axis]));
         let grid = [0, 1, 2].map(|axis| extent(scope.grid[axis], mentions.grid[axis]));
         let is_narrowed = (block, grid) != (stated, scope.grid);
+        let is_given = |id| kernel.arrays.iter().any(|(_, array)| array.given == Some(id));
         let params = kernel.params.iter().map(|(id, param)| {
             let fixed = scope.params.get(id.index()).copied().flatten();
             let choice = match param.ty.range() {
                 None => Some(None),
                 Some(_) if fixed.is_some() => Some(fixed),
-                Some(_) if !mentions.params[id.index()] => Some(Some(0)),
+                Some(_) if !mentions.params[id.index()] => Some(Some(i128::from(is_given(id)))),
                 Some(_) => None,
             };
             (param.ty, choice)

@@ -189,6 +189,8 @@ impl Parser<'_> {
             HavocReason::Schedule(self.string()?)
         } else if self.take_word("implementation") {
             HavocReason::Implementation(self.string()?)
+        } else if self.take_word("pointer") {
+            HavocReason::Pointer(self.string()?)
         } else {
             self.word("other")?;
             HavocReason::Other(self.string()?)

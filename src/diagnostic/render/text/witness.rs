@@ -19,7 +19,9 @@ pub(super) fn table(finding: &Finding, witness: &WitnessReport, words: &Vocabula
 fn headline(finding: &Finding, witness: &WitnessReport, words: &Vocabulary) -> String {
     let mut place = witness.element.clone().or_else(|| finding.array.clone()).unwrap_or_default();
     if let Some(offset) = witness.byte_offset {
-        place = format!("{place} (byte {offset}), ").trim_start().to_string();
+        // Within an element says less than within the array.
+        let element = place.rsplit_once(" (byte ").map_or(place.as_str(), |(element, _)| element);
+        place = format!("{element} (byte {offset}), ").trim_start().to_string();
     } else if !place.is_empty() {
         place.push_str(", ");
     }
@@ -27,7 +29,7 @@ fn headline(finding: &Finding, witness: &WitnessReport, words: &Vocabulary) -> S
         format!("{}s of {} {}s", words.block, triple(witness.block_dim), words.thread),
         format!("{} of {} {}s", words.grid, triple(witness.grid_dim), words.block),
     ];
-    launch.extend(witness.params.iter().take(MAX_PARAMS).map(|(name, value)| format!("{name} = {value}")));
+    launch.extend(witness.values().take(MAX_PARAMS));
     if witness.params.len() > MAX_PARAMS {
         launch.push("…".into());
     }
