@@ -18,9 +18,6 @@ pub(super) struct Atomic {
     pub(super) scope: SyncScope,
 }
 
-/// Bytes of a pointer.
-const POINTER_BYTES: u64 = 8;
-
 impl Pass<'_> {
     fn access(&mut self, array: ArrayId, place: &Place, span: Span) -> Access {
         let (bytes, align) = match &place.bits {
@@ -171,9 +168,7 @@ impl Pass<'_> {
 
     /// An atomic on `place`, which lies in `array`; `var` takes the old value.
     pub(super) fn atomic(&mut self, array: ArrayId, place: &Place, var: Option<VarId>, atomic: &Atomic, span: Span) {
-        // A pointer may be exchanged as a number.
-        let ty = Some(place.ty).filter(|&ty| self.layout.size(ty) < POINTER_BYTES);
-        self.note_stored(array, ty, None);
+        self.note_stored(array, Some(place.ty), None);
         if self.writes_unlaid(array, place, span) {
             let reason = HavocReason::Other("an atomic on memory that is not known".to_owned());
             if let Some(var) = var {

@@ -3,7 +3,7 @@
 use super::facts::TargetId;
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
-use crate::calculus::{Array, ArrayId, BinaryOp, Expr, ExprId, Param, ScalarType, Space};
+use crate::calculus::{Array, ArrayId, BinaryOp, Expr, ExprId, HavocReason, Param, ScalarType, Space, Stmt};
 use crate::resolve::program::{Type, TypeId};
 use crate::source::Span;
 
@@ -155,6 +155,8 @@ impl Pass<'_> {
             Base::Target(target) => {
                 let target = *target;
                 match self.array_of(target).filter(|&array| self.kernel.arrays[array].is_param) {
+                    // Of several pointers that are taken for one, each may be null.
+                    Some(_) if self.is_shared_pointee(target) => self.any_truth("whether a pointer is null"),
                     Some(array) => self.param_is_not_null(array),
                     None => self.exprs().bool(true),
                 }
@@ -164,11 +166,18 @@ impl Pass<'_> {
                 let is_null = self.tag_is(tag, null_target);
                 self.exprs().not(is_null)
             }
-            Base::OneOf { .. } | Base::Unknown(_) => {
-                let args = vec![pointer.offset];
+            Base::OneOf { tag, .. } => {
+                let args = vec![*tag, pointer.offset];
                 self.exprs().call("pointer!=0", args, ScalarType::Bool)
             }
+            Base::Unknown(reason) => self.any_truth(&format!("whether {reason} is null")),
         }
+    }
+
+    fn any_truth(&mut self, reason: &str) -> ExprId {
+        let var = self.temporary("truth", ScalarType::Bool);
+        self.emit(Stmt::Havoc { var, reason: HavocReason::Other(reason.to_owned()), span: None });
+        self.var(var)
     }
 
     fn param_is_not_null(&mut self, array: ArrayId) -> ExprId {
@@ -195,8 +204,8 @@ impl Pass<'_> {
             }
             _ => {
                 let var = self.temporary("address", ScalarType::U64);
-                let reason = crate::calculus::HavocReason::Other("the address of a variable".to_owned());
-                self.emit(crate::calculus::Stmt::Havoc { var, reason, span: None });
+                let reason = HavocReason::Other("the address of a variable".to_owned());
+                self.emit(Stmt::Havoc { var, reason, span: None });
                 self.var(var)
             }
         };

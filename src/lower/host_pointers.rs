@@ -42,6 +42,13 @@ impl Pass<'_> {
         same.iter().min().and_then(|&first| params.get(first)).copied().unwrap_or(variable)
     }
 
+    /// Whether launches in the file give several parameters the pointer to a target.
+    pub(super) fn is_shared_pointee(&self, target: TargetId) -> bool {
+        let &Target::Pointee(first, 0) = self.facts.key(target) else { return false };
+        let params = &self.program.functions[self.frames[0].function].params;
+        params.iter().any(|&param| param != first && self.same_pointer(param) == first)
+    }
+
     /// A pointer to what the pointer `leaf` of `variable`, which the host has set, points to.
     pub(super) fn pointee(&mut self, variable: VariableId, leaf: Leaf, name: &str) -> Pointer {
         let variable = if leaf.offset == 0 { self.same_pointer(variable) } else { variable };

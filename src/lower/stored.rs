@@ -13,8 +13,11 @@ use super::facts::{Target, TargetId};
 use super::pass::Pass;
 use super::value::{Base, Place, Pointer, STRING, Value};
 use crate::calculus::{ArrayId, HavocReason, ScalarType, Space};
-use crate::resolve::program::TypeId;
+use crate::resolve::program::{Type, TypeId};
 use crate::source::Span;
+
+/// Bytes of a pointer.
+const POINTER_BYTES: u64 = 8;
 
 impl Pass<'_> {
     /// A value that was read from `place` of the array that `holder` lives in, with its pointers followed as far as
@@ -51,13 +54,20 @@ impl Pass<'_> {
         if let Some(target) = in_global {
             self.facts.note_written(target);
         }
-        if ty.is_none_or(|ty| self.layout.may_hold_pointers(ty)) {
+        if ty.is_none_or(|ty| self.may_change_pointers(ty)) {
             let changed = in_global.into_iter().chain(self.passed.get(&array).copied());
             changed.for_each(|target| self.facts.note_overwritten(target));
         }
         if let Some(value) = value {
             self.escape(value);
         }
+    }
+
+    /// Whether an access of type `ty` may change a pointer: addresses are also stored as numbers. Through any other type
+    /// no pointer may be accessed (C++ [basic.lval]).
+    fn may_change_pointers(&self, ty: TypeId) -> bool {
+        let is_number = matches!(self.program.types[ty], Type::Int { .. }) && self.layout.size(ty) >= POINTER_BYTES;
+        is_number || self.layout.may_hold_pointers(ty)
     }
 
     /// What the pointers of a value point to may be pointed to from memory from now on.

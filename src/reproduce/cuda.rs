@@ -151,11 +151,17 @@ pub(super) fn host(plan: &Plan, slice: &Slice) -> Result<String, PlanError> {
         let _ = writeln!(body, "  reproduction::check(cudaMemcpyToSymbol({symbol}, &{start}, sizeof({start})));");
     }
     for held in &plan.held {
-        let (holder, start) = (&names[held.holder], format!("{}.start", names[held.memory]));
+        let holder = &names[held.holder];
         let place =
             if held.offset == 0 { format!("{holder}.start") } else { format!("{holder}.start + {}", held.offset) };
-        let copied = format!("cudaMemcpy({place}, &{start}, sizeof({start}), cudaMemcpyHostToDevice)");
-        let _ = writeln!(body, "  reproduction::check({copied});");
+        let set = match held.memory {
+            Some(memory) => {
+                let start = format!("{}.start", names[memory]);
+                format!("cudaMemcpy({place}, &{start}, sizeof({start}), cudaMemcpyHostToDevice)")
+            }
+            None => format!("cudaMemset({place}, 0, sizeof(void *))"),
+        };
+        let _ = writeln!(body, "  reproduction::check({set});");
     }
     let mut arguments = Vec::new();
     for (at, (name, given)) in plan.arguments.iter().enumerate() {

@@ -59,14 +59,16 @@ pub struct Plan {
 }
 
 /// A pointer in memory of the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
+    /// What the source calls the memory that it points to.
+    pub name: String,
     /// The number of the memory that it lies in.
     pub holder: usize,
     /// How many bytes behind what a pointer to that memory points to.
     pub offset: u64,
-    /// The number of the memory that it points to.
-    pub memory: usize,
+    /// The number of the memory that it points to; none of the null pointer.
+    pub memory: Option<usize>,
 }
 
 /// An allocation.
@@ -350,10 +352,12 @@ impl Maker<'_> {
             let holder = &kernel.arrays[holder].name;
             let known = self.memory.iter().position(|memory| memory.name == *holder);
             let holder = known.map_or_else(|| self.pointer(holder), |known| Ok(Given::Pointer(known)))?;
-            let (Given::Pointer(holder), Given::Pointer(memory)) = (holder, self.pointer(&array.name)?) else {
-                continue;
+            let Given::Pointer(holder) = holder else { continue };
+            let memory = match self.pointer(&array.name)? {
+                Given::Pointer(memory) => Some(memory),
+                _ => None,
             };
-            held.push(Held { holder, offset, memory });
+            held.push(Held { name: array.name.clone(), holder, offset, memory });
         }
         Ok(held)
     }
@@ -443,7 +447,7 @@ impl Plan {
             return Err(PlanError::Symbol(name.clone()));
         }
         if let Some(held) = self.held.first() {
-            return Err(PlanError::Held(self.memory[held.memory].name.clone()));
+            return Err(PlanError::Held(held.name.clone()));
         }
         if let Some((name, _)) = self.arguments.iter().find(|(_, given)| given.has_texture()) {
             return Err(PlanError::Ungivable { name: name.clone(), what: "a texture object".to_owned() });
