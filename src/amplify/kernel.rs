@@ -4,7 +4,7 @@ use super::pointers::{Pair, pairs};
 use super::{
     Amplified, Answer, Argument, Conflict, Extent, Launch, Obstacle, ObstacleKind, Run, Statement, Subject, Verdict,
 };
-use crate::calculus::Space;
+use crate::calculus::{ParamId, Space};
 use crate::flow::words::Words;
 use crate::flow::{Decides, Reached, Source};
 use std::collections::BTreeSet;
@@ -202,6 +202,11 @@ fn configuration(instances: &[&Subject<'_>]) -> Vec<String> {
 }
 
 fn statement(launch: &Launch, inputs: &[String]) -> Statement {
+    let is_given = |name: &String| {
+        let pointer = name.strip_suffix(" != 0")?;
+        let (_, value) = launch.arguments.iter().find(|(argument, _)| argument == pointer)?;
+        Some((*value != Argument::Other("null".to_owned())).to_string())
+    };
     let value = |name: &String| {
         launch.arguments.iter().find_map(|(argument, value)| match value {
             Argument::Value(value) if argument == name => Some(value.clone()),
@@ -212,7 +217,7 @@ fn statement(launch: &Launch, inputs: &[String]) -> Statement {
         block: launch.block,
         grid: launch.grid,
         dynamic_shared: launch.dynamic_shared,
-        fixed: inputs.iter().map(|name| (name.clone(), value(name))).collect(),
+        fixed: inputs.iter().map(|name| (name.clone(), value(name).or_else(|| is_given(name)))).collect(),
         launches: 1,
     }
 }
@@ -229,7 +234,9 @@ fn covered(instances: &[&Subject<'_>], inputs: &[String]) -> Vec<String> {
                 arrays.push(&array.name);
             }
         }
-        for (_, param) in kernel.params.iter() {
+        // Whether a pointer is null is no value of a parameter.
+        let is_value = |id: ParamId| kernel.arrays.iter().all(|(_, array)| array.given != Some(id));
+        for (_, param) in kernel.params.iter().filter(|&(id, _)| is_value(id)) {
             if !inputs.contains(&param.name) && !params.contains(&param.name.as_str()) {
                 params.push(&param.name);
             }

@@ -23,6 +23,10 @@ const GATHER: &str = "kernel gather() { global param idx: element 4 global param
     let i = read x[convert<i64>(i) * 4; 4] @1
     write y[convert<i64>(tid.x) * 4; 4] := i @2 }";
 
+const OPTIONAL: &str = "kernel optional(`x != 0`: bool) { global param x: element 4, given `x != 0`
+    global param y: element 4
+    if `x != 0` { write y[convert<i64>(tid.x) * 4; 4] @0 } }";
+
 fn launch(kernel: &str, arguments: &[(&str, &str)]) -> Launch {
     let arguments = arguments.iter().map(|(name, value)| ((*name).to_owned(), Argument::parse(value))).collect();
     Launch { kernel: kernel.to_owned(), grid: [16, 1, 1], block: [256, 1, 1], arguments, ..Launch::default() }
@@ -71,6 +75,15 @@ fn a_conflict_is_a_race_and_nothing_more_is_said() {
     assert_eq!(said.kernels[0].verdict, Verdict::Race);
     assert!(said.kernels[0].statements.is_empty());
     assert!(text(&said).contains("write of y at a.cu:3:1 by thread 0 of block 0"), "{}", text(&said));
+}
+
+#[test]
+fn whether_a_pointer_was_given_is_fixed() {
+    for (given, told) in [("@0+0", "with x != 0, "), ("null", "with x == 0, ")] {
+        let said = amplified(OPTIONAL, &run(vec![launch("optional", &[("x", given), ("y", "@1+0")])]));
+        let text = text(&said);
+        assert!(text.contains(told) && !text.contains("every value of"), "{text}");
+    }
 }
 
 #[test]

@@ -84,6 +84,9 @@ impl Statement {
     /// What is fixed: `n = 4096`, `blockDim = 256`.
     pub fn conditions(&self) -> Vec<String> {
         let value = |(name, value): &(String, Option<String>)| match value {
+            // Whether the host gives a pointer.
+            Some(value) if name.contains(" != ") && value == "true" => name.clone(),
+            Some(value) if name.contains(" != ") && value == "false" => name.replacen(" != ", " == ", 1),
             Some(value) => format!("{name} = {value}"),
             None => format!("{name} as in this run"),
         };
