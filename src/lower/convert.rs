@@ -61,7 +61,7 @@ impl Pass<'_> {
         match (value, &self.program.types[to]) {
             (_, Type::Void) => Value::Void,
             (Value::Scalar(expr), Type::Pointer { .. }) => Value::Pointer(self.pointer_from(expr, span)),
-            (Value::Pointer(pointer), Type::Bool) => Value::Scalar(self.is_not_null(&pointer)),
+            (Value::Pointer(pointer), Type::Bool) => Value::Scalar(self.is_not_null(&pointer, span)),
             (Value::Pointer(pointer), Type::Unknown(_)) => {
                 self.escape(&Value::Pointer(pointer.clone()));
                 Value::Scalar(self.address(&pointer, ScalarType::Opaque { bytes: 1 }))
@@ -147,7 +147,7 @@ impl Pass<'_> {
     }
 
     /// `pointer != 0`
-    pub(super) fn is_not_null(&mut self, pointer: &Pointer) -> ExprId {
+    pub(super) fn is_not_null(&mut self, pointer: &Pointer, span: Span) -> ExprId {
         let null = self.null();
         let Base::Target(null_target) = null.base else { return self.exprs().bool(true) };
         match &pointer.base {
@@ -156,7 +156,9 @@ impl Pass<'_> {
                 let target = *target;
                 match self.array_of(target).filter(|&array| self.kernel.arrays[array].is_param) {
                     // Of several pointers that are taken for one, each may be null.
-                    Some(_) if self.is_shared_pointee(target) => self.any_truth("whether a pointer is null"),
+                    Some(_) if self.is_shared_pointee(target) => {
+                        self.havoc(ScalarType::Bool, HavocReason::Other("whether a pointer is null".to_owned()), span)
+                    }
                     Some(array) => self.param_is_not_null(array),
                     None => self.exprs().bool(true),
                 }
@@ -170,14 +172,11 @@ impl Pass<'_> {
                 let args = vec![*tag, pointer.offset];
                 self.exprs().call("pointer!=0", args, ScalarType::Bool)
             }
-            Base::Unknown(reason) => self.any_truth(&format!("whether {reason} is null")),
+            Base::Unknown(reason) => {
+                let reason = HavocReason::Other(format!("whether {reason} is null"));
+                self.havoc(ScalarType::Bool, reason, span)
+            }
         }
-    }
-
-    fn any_truth(&mut self, reason: &str) -> ExprId {
-        let var = self.temporary("truth", ScalarType::Bool);
-        self.emit(Stmt::Havoc { var, reason: HavocReason::Other(reason.to_owned()), span: None });
-        self.var(var)
     }
 
     fn param_is_not_null(&mut self, array: ArrayId) -> ExprId {
@@ -231,12 +230,17 @@ impl Pass<'_> {
     }
 
     /// A comparison of pointers; `None` if it cannot be told.
-    pub(super) fn compare_pointers(&mut self, op: BinaryOp, a: &Pointer, b: &Pointer) -> Option<ExprId> {
+    pub(super) fn compare_pointers(&mut self, op: BinaryOp, a: &Pointer, b: &Pointer, span: Span) -> Option<ExprId> {
         let null = self.null().base;
         if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && (a.base == null || b.base == null) {
             let other = if a.base == null { b } else { a };
-            let not_null = self.is_not_null(other);
+            let not_null = self.is_not_null(other, span);
             return Some(if op == BinaryOp::Ne { not_null } else { self.exprs().not(not_null) });
+        }
+        // Parameters that some launches give one pointer are not equal in others; an order is there in one array only.
+        let is_shared = matches!(a.base, Base::Target(target) if self.is_shared_pointee(target));
+        if a.base == b.base && is_shared && matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
+            return None;
         }
         if a.base == b.base && !matches!(a.base, Base::Unknown(_)) {
             return Some(self.exprs().binary(op, a.offset, b.offset));

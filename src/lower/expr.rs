@@ -52,7 +52,7 @@ impl Pass<'_> {
     pub(super) fn condition(&mut self, expr: &Expr) -> ExprId {
         match self.value(expr) {
             Value::Scalar(value) => self.coerce(value, ScalarType::Bool),
-            Value::Pointer(pointer) => self.is_not_null(&pointer),
+            Value::Pointer(pointer) => self.is_not_null(&pointer, expr.span),
             _ => self.havoc(ScalarType::Bool, HavocReason::Other("condition".to_owned()), expr.span),
         }
     }

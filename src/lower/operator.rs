@@ -21,7 +21,7 @@ impl Pass<'_> {
                 Value::Scalar(result)
             }
             Value::Pointer(pointer) if op == UnaryOp::Not => {
-                let not_null = self.is_not_null(&pointer);
+                let not_null = self.is_not_null(&pointer, span);
                 Value::Scalar(self.exprs().not(not_null))
             }
             other => other,
@@ -119,7 +119,7 @@ impl Pass<'_> {
     }
 
     fn pointer_binary(&mut self, op: BinaryOp, a: &Pointer, b: &Pointer, span: Span) -> ExprId {
-        self.compare_pointers(op, a, b).unwrap_or_else(|| {
+        self.compare_pointers(op, a, b, span).unwrap_or_else(|| {
             let reason = HavocReason::Other("comparison of pointers to different arrays".to_owned());
             self.havoc(ScalarType::Bool, reason, span)
         })
