@@ -1,10 +1,12 @@
 //! Runs of kernels that hand over by fences and atomics, between blocks or under locks: a start in which counters become 0, as proofs
 //! assume, and a search for accesses that the clocks of the memory model do not order.
 //!
-//! Deliberately absent: warps, and accesses that may not happen; runs know what memory holds.
+//! Clocks know no warps: barriers of one are told by the stamps of accesses.
+//!
+//! Deliberately absent: accesses that may not happen; runs know what memory holds.
 
 use super::mutation::each_stmt;
-use raceproof::calculus::eval::{Event, Fence, Kind, Sink, ThreadId, Value};
+use raceproof::calculus::eval::{Event, Fence, Kind, Sink, ThreadId, Value, WARP};
 use raceproof::calculus::{
     Access, Among, AtomicOp, ExprId, Geometry, Kernel, MemoryOrder, ScalarType, Site, Space, Stmt, SyncMemory,
     SyncScope,
@@ -102,8 +104,11 @@ impl<'k> Watch<'k> {
 
     fn is_ordered(&self, earlier: &[(Event, Step)], at: usize, now: &Event) -> bool {
         let (event, step) = &earlier[at];
-        if event.thread.block == now.thread.block && event.stamp.block != now.stamp.block {
-            return true;
+        if event.thread.block == now.thread.block {
+            let is_one_warp = event.thread.thread / WARP == now.thread.thread / WARP;
+            if event.stamp.block != now.stamp.block || (is_one_warp && event.stamp.warp != now.stamp.warp) {
+                return true;
+            }
         }
         let who = Self::who(now.thread);
         // Coherence: an atomic before one that was seen is before what comes after that.

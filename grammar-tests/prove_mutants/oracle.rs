@@ -11,7 +11,7 @@
 use super::handed::{Watch, from_zero};
 use super::mutation::Dice;
 use raceproof::calculus::eval::{Blocks, Contents, Event, Kind, Program, Run, Setup, Sink, Value, WARP, run};
-use raceproof::calculus::{Expr, Geometry, Kernel, Space};
+use raceproof::calculus::{Expr, Geometry, Kernel, ParamId, ScalarType, Space};
 use raceproof::memory_model::clocks::Receiving;
 use raceproof::memory_model::met::Met;
 use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
@@ -327,7 +327,10 @@ fn params(
         }
     };
     let fixed = |at: usize| scope.params.get(at).copied().flatten();
-    kernel.params.handles().map(|param| Some(fixed(param.index()).unwrap_or_else(|| free(dice)))).collect()
+    // Sizes of 2^63 and more wrap round in addresses, which claims take for granted that they do not.
+    let least = |param: ParamId| if kernel.params[param].ty == ScalarType::U64 { 0 } else { i128::MIN };
+    let value = |param: ParamId| fixed(param.index()).unwrap_or_else(|| free(dice).max(least(param)));
+    kernel.params.handles().map(value).map(Some).collect()
 }
 
 /// Some blocks of a grid that is too large to be run whole.
