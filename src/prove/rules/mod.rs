@@ -11,6 +11,7 @@
 pub mod cases;
 pub mod check;
 pub mod derivation;
+pub mod least;
 mod model;
 pub mod never;
 pub mod order;

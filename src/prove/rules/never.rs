@@ -5,10 +5,10 @@
 //! *Trap.* `t <= s` for `t < s`: the certificate misses by one, and thread `s` meets thread 0.
 
 use super::derivation::Close;
+use super::least::Least;
 use super::poly::{Monomial, Poly};
 use super::sign::{self, Certificate, Effort, Part};
 use super::state::State;
-use rustc_hash::FxHashMap;
 
 /// A contradiction that can be read off.
 pub fn at_once(state: &State) -> Option<Close> {
@@ -38,37 +38,6 @@ pub fn opposed(state: &State) -> Option<Close> {
         };
         Some(Close::NeverFact { fact: fact.clone(), certificate })
     })
-}
-
-/// The strongest facts of a state, by what varies in them.
-pub struct Least(FxHashMap<Poly, (i64, usize)>);
-
-impl Least {
-    /// Those of `state`.
-    pub fn of(state: &State) -> Least {
-        let mut least: FxHashMap<Poly, (i64, usize)> = FxHashMap::default();
-        for (position, fact) in state.facts.iter().enumerate() {
-            let Some((varying, constant)) = parts(fact) else { continue };
-            let entry = least.entry(varying).or_insert((constant, position));
-            if constant < entry.0 {
-                *entry = (constant, position);
-            }
-        }
-        Least(least)
-    }
-
-    /// The position of a fact that says the opposite of `poly >= 0`.
-    pub fn opposite(&self, poly: &Poly) -> Option<usize> {
-        let (varying, constant) = parts(poly)?;
-        let &(other, at) = self.0.get(&varying.negated()?)?;
-        constant.checked_add(other).is_some_and(|sum| sum < 0).then_some(at)
-    }
-}
-
-/// What varies, and the constant.
-fn parts(fact: &Poly) -> Option<(Poly, i64)> {
-    let constant = fact.coefficient(Monomial::ONE);
-    Some((fact.plus_constant(constant.checked_neg()?)?, constant))
 }
 
 /// A proof that the equation cannot hold.

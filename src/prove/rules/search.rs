@@ -8,6 +8,7 @@
 
 use super::cases;
 use super::derivation::{Branch, Close, Step};
+use super::least::Least;
 use super::model;
 use super::never;
 use super::order;
@@ -355,7 +356,7 @@ fn forced(state: &State) -> Option<usize> {
     if state.disjunctions.is_empty() {
         return None;
     }
-    let least = never::Least::of(state);
+    let least = Least::of(state);
     let is_open = |alternative: &&Alternative| {
         alternative.iter().all(|literal| match literal {
             Literal::NonNegative(poly) => least.opposite(poly).is_none(),

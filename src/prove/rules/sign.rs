@@ -9,9 +9,11 @@
 //! The search cancels the greatest *bad* monomial (negative coefficient, or an atom of unknown sign) by
 //! facts; it is counted, and ends. [`holds`] checks a certificate and searches nothing.
 
+use super::least::Least;
 use super::poly::{Monomial, Poly, gcd_of};
 use super::state::State;
 use rustc_hash::FxHashSet;
+use std::cell::OnceCell;
 
 /// Why a polynomial is not negative.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -89,7 +91,7 @@ pub fn prove(goal: &Poly, state: &State, effort: &mut Effort) -> Option<Certific
         return None;
     }
     let degree = goal.terms().iter().map(|term| term.0.degree()).max().unwrap_or(0) + 1;
-    let mut search = Search { state, effort, left: 0, degree, seen: FxHashSet::default() };
+    let mut search = Search { state, effort, left: 0, degree, seen: FxHashSet::default(), facts: OnceCell::new() };
     search.left = search.effort.per_goal;
     search.cancel(goal, &bad, UNIFORM_STEPS)
 }
@@ -104,6 +106,8 @@ struct Search<'a> {
     left: u32,
     degree: u32,
     seen: FxHashSet<Poly>,
+    /// Made when there is a choice for the first time.
+    facts: OnceCell<Least>,
 }
 
 /// A way to cancel the greatest bad monomial.
@@ -128,7 +132,11 @@ impl Search<'_> {
             _ => uniform_steps,
         };
         let mut steps = self.steps(goal, bad, target);
-        steps.sort_by_key(|step| step.order);
+        if steps.len() > 1 {
+            // Most certificates end with two facts, and each of them may be cancelled in many other ways.
+            let facts = self.facts.get_or_init(|| Least::of(self.state));
+            steps.sort_by_cached_key(|step| (!step.bad.is_empty() && !facts.says(&step.rest), step.order));
+        }
         for step in steps {
             self.left = self.left.checked_sub(1)?;
             if self.state.samples.refute(&step.rest) {
