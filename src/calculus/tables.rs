@@ -215,7 +215,7 @@ fn rewritten(kernel: &mut Kernel, tables: &FxHashMap<ArrayId, Table>, body: Vec<
                     && access.bytes == table.width
                     && kernel.vars[var].ty == table.ty
                     && kernel.exprs.is_multiple(access.offset, table.width)
-                    && !mentions(&kernel.exprs, access.offset, var)
+                    && !kernel.exprs.mentions(access.offset, var)
                     && let Some(value) = table.at(&mut kernel.exprs, access.offset)
                 {
                     out.push(Stmt::Let { var, value });
@@ -238,20 +238,6 @@ fn rewritten(kernel: &mut Kernel, tables: &FxHashMap<ArrayId, Table>, body: Vec<
         }
     }
     out
-}
-
-fn mentions(exprs: &Exprs, root: ExprId, var: super::VarId) -> bool {
-    let mut stack = vec![root];
-    let mut seen = rustc_hash::FxHashSet::default();
-    while let Some(id) = stack.pop() {
-        if exprs[id] == Expr::Var(var) {
-            return true;
-        }
-        if seen.insert(id) {
-            stack.extend(operands(&exprs[id]));
-        }
-    }
-    false
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! with a number of its own. A walk inside of a walk has a table to itself.
 
 use super::build::Exprs;
-use super::{Expr, ExprId};
+use super::{Expr, ExprId, VarId};
 use std::cell::Cell;
 use std::ops::{ControlFlow, Deref};
 
@@ -130,6 +130,14 @@ impl Exprs {
             ControlFlow::Continue(())
         });
         debug_assert!(all.is_continue(), "nothing breaks the walk");
+    }
+
+    /// Whether `var` stands in `root`.
+    pub fn mentions(&self, root: ExprId, var: VarId) -> bool {
+        let walk = self.walk(root, &mut |_| true, &mut |_, node| {
+            if *node == Expr::Var(var) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        walk.is_break()
     }
 
     /// Whether `root` has more than `most` distinct subexpressions, itself included.

@@ -148,12 +148,6 @@ impl Classifier<'_, '_> {
         }
     }
 
-    fn mentions(&self, root: ExprId, symbol: VarId) -> bool {
-        let mut found = false;
-        self.state.out.exprs.visit(root, |_, node| found |= *node == Expr::Var(symbol));
-        found
-    }
-
     /// `symbol + a - b + …`, possibly computed in a type at least as wide and truncated.
     fn affine(&self, symbol: VarId, next: ExprId) -> Option<Induction> {
         let exprs = &self.state.out.exprs;
@@ -168,7 +162,7 @@ impl Classifier<'_, '_> {
         let (mut plus, mut minus) = (Vec::new(), Vec::new());
         loop {
             match exprs[at] {
-                Expr::Binary(BinaryOp::Add, a, b) if self.mentions(a, symbol) => {
+                Expr::Binary(BinaryOp::Add, a, b) if exprs.mentions(a, symbol) => {
                     plus.push(b);
                     at = a;
                 }
@@ -176,7 +170,7 @@ impl Classifier<'_, '_> {
                     plus.push(a);
                     at = b;
                 }
-                Expr::Binary(BinaryOp::Sub, a, b) if self.mentions(a, symbol) => {
+                Expr::Binary(BinaryOp::Sub, a, b) if exprs.mentions(a, symbol) => {
                     minus.push(b);
                     at = a;
                 }

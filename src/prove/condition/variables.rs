@@ -208,7 +208,8 @@ impl Builder<'_> {
             match self.protocol.exprs[test] {
                 Expr::Binary(BinaryOp::And, a, b) => tests.extend([a, b]),
                 Expr::Binary(BinaryOp::Lt | BinaryOp::Le, a, b)
-                    if self.protocol.exprs[a] == Expr::Var(carried.var) && !self.mentions(b, carried.var) =>
+                    if self.protocol.exprs[a] == Expr::Var(carried.var)
+                        && !self.protocol.exprs.mentions(b, carried.var) =>
                 {
                     let Some(bound) = self.value(b, env).filter(|bound| bound != value) else { continue };
                     let high = self.interval(&bound).1;
@@ -220,12 +221,6 @@ impl Builder<'_> {
             }
         }
         false
-    }
-
-    fn mentions(&self, expr: ExprId, var: VarId) -> bool {
-        let mut found = false;
-        self.protocol.exprs.visit(expr, |_, node| found |= *node == Expr::Var(var));
-        found
     }
 
     // ---- unknown values

@@ -14,6 +14,7 @@
 //! Deliberately absent: all else that depends on what memory holds; it has no certain witness.
 
 mod contents;
+mod loops;
 
 pub(super) use contents::{Placed, conflict_with_contents};
 
@@ -22,7 +23,7 @@ use super::witness::Launch;
 use crate::calculus::intervals::Relation;
 use crate::calculus::{ArrayId, Axis, BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType, VarId, operands};
 use crate::memory_model::Level;
-use crate::protocol::{Claim, Guard, LoopId, Protocol, Role};
+use crate::protocol::{Claim, Protocol};
 use crate::prove::condition::Returned;
 use crate::prove::domains::{Effort, NodeId, Op, Problem, Range};
 use crate::prove::{Groups, Pair, SyncQuestion};
@@ -31,8 +32,6 @@ use std::collections::BTreeSet;
 
 /// Nodes of a problem that is worth solving.
 const MOST_NODES: usize = 3_000;
-/// Turns of a loop that moves a value geometrically which are looked at.
-const TURNS: i64 = 6;
 /// What is done for one way to tell the threads apart: a first try that looks at two values of everything, and
 /// a longer one.
 const EFFORTS: [Effort; 2] = [Effort { left: 80, breadth: 2 }, Effort { left: 240, breadth: usize::MAX }];
@@ -322,98 +321,6 @@ impl<'a> Sketch<'a> {
         let below = self.problem.wide(BinaryOp::Lt, id, extent);
         self.problem.require(below, Range::TRUE);
         id
-    }
-
-    // ---- loops and guards
-
-    /// Gives the loops around both places their iteration numbers.
-    fn enter(
-        &mut self,
-        first: &[LoopId],
-        second: &[LoopId],
-        relations: &[(crate::calculus::SiteId, Relation)],
-    ) -> Option<()> {
-        for &id in first {
-            let site = self.protocol.loops[id].site;
-            let relation = relations.iter().find(|entry| entry.0 == site).map_or(Relation::Any, |entry| entry.1);
-            let number = self.turn();
-            let one = self.problem.constant(1);
-            let later = self.problem.wide(BinaryOp::Add, number, one);
-            let numbers = match relation {
-                Relation::Same => [number, number],
-                Relation::Next => [number, later],
-                Relation::Previous => [later, number],
-                Relation::Any => [number, self.turn()],
-            };
-            self.bind(id, 0, numbers[0])?;
-            if second.contains(&id) {
-                self.bind(id, 1, numbers[1])?;
-            }
-        }
-        for &id in second.iter().filter(|id| !first.contains(id)) {
-            let number = self.turn();
-            self.bind(id, 1, number)?;
-        }
-        Some(())
-    }
-
-    fn turn(&mut self) -> NodeId {
-        self.free(Class::Turns, Range { low: 0, high: LARGE })
-    }
-
-    /// The loop `id` is in this turn at place `env`: its number and what it carries have values.
-    fn bind(&mut self, id: LoopId, env: usize, number: NodeId) -> Option<()> {
-        let protocol = self.protocol;
-        let each = &protocol.loops[id];
-        self.envs[env].vars.insert(each.iteration, number);
-        for carried in &each.carried {
-            let value = match protocol.roles.get(carried.var) {
-                Some(Role::Toggle(_)) => {
-                    let two = self.problem.constant(2);
-                    self.problem.wide(BinaryOp::Rem, number, two)
-                }
-                _ => self.power(carried.var, (carried.start, carried.next), each.iteration, env, number)?,
-            };
-            self.envs[env].vars.insert(carried.var, value);
-        }
-        Some(())
-    }
-
-    /// A value that a loop moves, after a few turns: one of those that it has from turn to turn.
-    fn power(
-        &mut self,
-        var: VarId,
-        (start, next): (ExprId, ExprId),
-        iteration: VarId,
-        env: usize,
-        number: NodeId,
-    ) -> Option<NodeId> {
-        self.problem.require(number, Range { low: i64::MIN, high: TURNS });
-        let mut values = vec![self.expr(start, env)?];
-        for turn in 0..TURNS {
-            let mut inner = self.envs[env].clone();
-            inner.vars.insert(var, values[turn as usize]);
-            inner.vars.insert(iteration, self.problem.constant(turn));
-            self.envs.push(inner);
-            values.push(self.expr(next, self.envs.len() - 1)?);
-        }
-        let mut value = values[TURNS as usize];
-        for turn in (0..TURNS).rev() {
-            let turn_node = self.problem.constant(turn);
-            let is_this = self.problem.wide(BinaryOp::Eq, number, turn_node);
-            value = self.problem.node(Op::Select(is_this, values[turn as usize], value));
-        }
-        Some(value)
-    }
-
-    /// The thread of `env` satisfies these guards and the tests of these loops.
-    fn hold(&mut self, env: usize, loops: &[LoopId], guards: &[Guard]) -> Option<()> {
-        let tests: Vec<ExprId> = loops.iter().map(|&id| self.protocol.loops[id].guard).collect();
-        for cond in guards.iter().map(|guard| guard.cond).chain(tests) {
-            let node = self.expr(cond, env)?;
-            self.problem.require(node, Range::TRUE);
-        }
-        Some(())
     }
 
     /// Accesses of so many bytes at these offsets touch a common byte.
