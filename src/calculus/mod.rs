@@ -28,6 +28,7 @@
 pub mod arithmetic;
 pub mod barriers;
 pub mod eval;
+pub mod extents;
 pub mod intervals;
 pub mod lockstep;
 pub mod tables;
@@ -148,6 +149,9 @@ pub enum Space {
     Shared,
     /// Read-only and visible to the whole grid.
     Constant,
+    /// Pixels of images and elements of surfaces: visible to the whole grid, and ordered by no barrier of a block. Caches of
+    /// textures are not kept up while a kernel runs, and OpenCL has a fence of its own for them, which is not known.
+    Image,
     /// One copy for each thread (a local array indexed by a variable): never raced on.
     Private,
 }

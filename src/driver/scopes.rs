@@ -2,10 +2,10 @@
 //!
 //! Geometry comes from the command line, else from `reqd_work_group_size`, else from the launches in the
 //! translation unit, else it is free. A dimension that the kernel never reads is taken as 1 when nothing
-//! says otherwise; that is part of the scope and printed.
+//! says otherwise ([`extents`]); that is part of the scope and printed.
 
 use super::Options;
-use crate::calculus::{Expr, GeometryVar, Kernel, Stmt};
+use crate::calculus::{Kernel, extents};
 use crate::diagnostic::report::{self, ScopeKind};
 use crate::launch::Facts;
 use crate::prove::{Assumption, Scope};
@@ -39,7 +39,7 @@ pub(super) struct Attempt {
 
 /// The sets for `kernel`, given the command line and the launches of it in its file.
 pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], options: &Options) -> Candidates {
-    let read = dimensions_read(kernel);
+    let read = extents::that_matter(kernel);
     let params = fixed_params(kernel, options);
     let mut stated = stated_launches(kernel, launches, options, &params);
     let all = all_geometries(kernel, &read, &params, &stated);
@@ -50,38 +50,6 @@ pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], options: &Options)
         take_as_one(launch, |at| !read[0][at], |at| !read[1][at]);
     }
     Candidates { proofs: vec![Attempt { parts: vec![all] }, Attempt { parts: stated }] }
-}
-
-/// Which of the six dimensions the kernel reads, as an id or as a size: block axes, then grid axes. A kernel that reads
-/// none, but what atomics return, tells its threads apart by that.
-fn dimensions_read(kernel: &Kernel) -> [[bool; 3]; 2] {
-    let mut read = [[false; 3]; 2];
-    for (_, expr) in kernel.exprs.iter() {
-        if let Expr::Geometry(var) = expr {
-            match var {
-                GeometryVar::ThreadIdx(axis) | GeometryVar::BlockDim(axis) => read[0][axis.index()] = true,
-                GeometryVar::BlockIdx(axis) | GeometryVar::GridDim(axis) => read[1][axis.index()] = true,
-            }
-        }
-    }
-    for (read, numbered) in read[0].iter_mut().zip(kernel.numbered) {
-        *read &= !numbered;
-    }
-    if read == [[false; 3]; 2] && draws_numbers(&kernel.body) {
-        (read[0][0], read[1][0]) = (true, true);
-    }
-    read
-}
-
-/// Whether some atomic gives a value.
-fn draws_numbers(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Atomic { var, .. } => var.is_some(),
-        Stmt::If { then, otherwise, .. } => draws_numbers(then) || draws_numbers(otherwise),
-        Stmt::For(counted) => draws_numbers(&counted.body),
-        Stmt::Loop { body, .. } => draws_numbers(body),
-        _ => false,
-    })
 }
 
 fn fixed_params(kernel: &Kernel, options: &Options) -> Vec<Option<i128>> {

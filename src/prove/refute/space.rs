@@ -1,6 +1,6 @@
 //! What is enumerated: small geometries and parameter values, or the ones that the scope fixes.
 
-use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, GeometryVar, Kernel, ScalarType, Stmt, Test};
+use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, Kernel, ScalarType, Stmt, Test, extents};
 use crate::prove::Scope;
 use rustc_hash::FxHashSet;
 
@@ -36,22 +36,13 @@ pub(super) struct Mentions {
 
 impl Mentions {
     pub(super) fn of(kernel: &Kernel) -> Self {
-        let mut mentions = Mentions {
-            block: [false; 3],
-            grid: [false; 3],
-            params: vec![false; kernel.params.len()],
-            constants: Vec::new(),
-            statements: 0,
-        };
+        let [block, mut grid] = extents::that_matter(kernel);
         // A grid consists of whole clusters.
-        mentions.grid = kernel.geometry.clusters().unwrap_or([1; 3]).map(|blocks| blocks > 1);
-        // An id that decides nothing (of an empty `if`) stands in no statement.
-        for (_, node) in kernel.exprs.iter() {
-            mentions.note_axis(node);
+        for (matters, blocks) in grid.iter_mut().zip(kernel.geometry.clusters().unwrap_or([1; 3])) {
+            *matters |= blocks > 1;
         }
-        for (mentioned, numbered) in mentions.block.iter_mut().zip(kernel.numbered) {
-            *mentioned &= !numbered;
-        }
+        let mut mentions =
+            Mentions { block, grid, params: vec![false; kernel.params.len()], constants: Vec::new(), statements: 0 };
         let mut seen = FxHashSet::default();
         let mut bodies: Vec<&[Stmt]> = vec![&kernel.body];
         while let Some(body) = bodies.pop() {
@@ -75,16 +66,6 @@ impl Mentions {
         mentions.constants.sort_unstable();
         mentions.constants.dedup();
         mentions
-    }
-
-    fn note_axis(&mut self, node: &Expr) {
-        match node {
-            Expr::Geometry(GeometryVar::ThreadIdx(axis) | GeometryVar::BlockDim(axis)) => {
-                self.block[axis.index()] = true;
-            }
-            Expr::Geometry(GeometryVar::BlockIdx(axis) | GeometryVar::GridDim(axis)) => self.grid[axis.index()] = true,
-            _ => {}
-        }
     }
 
     fn note(&mut self, node: &Expr) {
