@@ -51,6 +51,18 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
             HandOver::Look => format!("; no `{fence}` stands behind the wait for the flag at line {after}"),
         });
     }
+    if let Some(locks) = &race.locks {
+        message.push_str(&match locks.takes.map(|take| take.map(|take| line_of(context, take))) {
+            [Some(one), Some(other)] if one != other => {
+                format!("; the locks that are taken at lines {one} and {other} may be two")
+            }
+            [Some(line), Some(_)] => format!("; the lock that is taken at line {line} may not be one for both"),
+            [Some(line), None] | [None, Some(line)] => {
+                format!("; only one of them is made under the lock that is taken at line {line}")
+            }
+            [None, None] => String::new(),
+        });
+    }
     let shown = race.contents.as_ref();
     let contents = shown.map_or_else(Vec::new, |shown| contents::report(context, &shown.contents));
     let mut notes = Vec::new();
@@ -63,6 +75,7 @@ fn finding(context: &Context<'_>, race: &PossibleRace, group: &[&PossibleRace]) 
     }
     notes.push(match &race.fence {
         Some(missing) => fence_advice(context, missing),
+        None if race.locks.is_some() => "make both accesses under one lock".to_owned(),
         None => advice(context, rule),
     });
     Finding {

@@ -4,7 +4,7 @@ use crate::calculus::SiteId;
 use crate::diagnostic::report::{Divergence, Race, Scope};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, Reason, SyncId};
-use crate::prove::missing::MissingFence;
+use crate::prove::missing::{LocksApart, MissingFence};
 use crate::prove::refute::FailedAssertion;
 use crate::prove::{self, Assumption, Conflict, DataConflict, Open, Pair};
 use std::collections::BTreeSet;
@@ -103,6 +103,8 @@ pub struct PossibleRace {
     pub contents: Option<DataConflict>,
     /// The fence that would order the two accesses, if nothing else is missing.
     pub fence: Option<MissingFence>,
+    /// The locks of the two accesses, if they are not made under one.
+    pub locks: Option<LocksApart>,
 }
 
 /// A sync that some threads may miss, depending on what memory holds.

@@ -17,8 +17,8 @@ use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict
 use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
 use crate::memory_model::Level;
-use crate::protocol::{Protocol, Reason, ReasonKind, infer};
-use crate::prove::missing::{HandOver, MissingFence, missing_fence, missing_where_threads_wait};
+use crate::protocol::{AccessId, Protocol, Reason, ReasonKind, infer};
+use crate::prove::missing::{HandOver, MissingFence, locks_apart, missing_fence, missing_where_threads_wait};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{self, Assumption, Conflict, Pair, Scope};
 use crate::source::Language;
@@ -203,6 +203,7 @@ impl<'a> Case<'a> {
                 reasons: vec![reason.clone()],
                 contents: None,
                 fence: None,
+                locks: None,
             };
             verdict.possible.extend(pair.map(possible));
         }
@@ -292,8 +293,12 @@ impl<'a> Case<'a> {
                 // Who gets there, and when, is up to who takes the lock or sets the flag.
                 reasons.push(self.who_waits(missing));
             }
+            let locks = if is_exact && reasons.is_empty() { locks_apart(self.protocol, pair) } else { None };
+            if let Some(take) = locks.and_then(|locks| locks.takes.into_iter().flatten().next()) {
+                reasons.push(self.who_takes(take));
+            }
             if reasons.iter().any(|reason| reason.kind != ReasonKind::TooComplex) {
-                verdict.possible.push(PossibleRace { pair: pair.clone(), reasons, contents: None, fence: None });
+                verdict.possible.push(PossibleRace { pair: pair.clone(), reasons, contents: None, fence: None, locks });
             } else {
                 let (first, second, level) = (pair.first, pair.second, pair.level);
                 verdict.undecided.push(Undecided::Pair { first, second, level, why: why.clone() });
@@ -307,6 +312,11 @@ impl<'a> Case<'a> {
             HandOver::Take | HandOver::Look => missing.after,
             HandOver::Release | HandOver::Draw | HandOver::Set => missing.before,
         };
+        self.who_takes(lock)
+    }
+
+    /// The same, of the access that the others wait for.
+    fn who_takes(&self, lock: AccessId) -> Reason {
         let access = &self.protocol.accesses[lock];
         let span = self.protocol.sites[access.site].span;
         Reason { kind: ReasonKind::DataDependentGuard, span, array: Some(access.array) }
@@ -403,7 +413,8 @@ impl<'a> Case<'a> {
             (names.len() > 1 && names.iter().any(|&(id, _)| written(id)))
                 .then(|| names.iter().map(|&(_, name)| name.to_owned()).collect::<Vec<_>>())
         };
-        let names: Vec<String> = [Space::Global, Space::Shared].into_iter().filter_map(pointers).flatten().collect();
+        let spaces = [Space::Global, Space::Image, Space::Shared];
+        let names: Vec<String> = spaces.into_iter().filter_map(pointers).flatten().collect();
         (!names.is_empty()).then_some(Assumption::DisjointPointers(names))
     }
 }

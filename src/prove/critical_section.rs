@@ -37,7 +37,7 @@
 //!
 //! Everything here is decided by form, without search: prover and checker come to the same answer.
 
-use super::missing::{HandOver, MissingFence};
+use super::missing::{HandOver, LocksApart, MissingFence};
 use super::{Pair, places};
 use crate::calculus::{
     ArrayId, BinaryOp, Expr, ExprId, GeometryVar, MemoryOrder, ScalarType, SiteId, Space, SyncScope, UnaryOp, VarId,
@@ -121,6 +121,17 @@ impl<'p> CriticalSections<'p> {
             HandOver::Release | HandOver::Draw | HandOver::Set => (inside.id, section.release?),
         };
         Some(MissingFence { after, before, at: side, too_narrow })
+    }
+
+    /// The takes of the locks under which the accesses of a pair are made, if there are some and they are not seen to be
+    /// one lock.
+    pub(in crate::prove) fn apart(&self, pair: &Pair) -> Option<LocksApart> {
+        let take = |id: AccessId| {
+            let holds = |section: &&Section| section.inside.iter().any(|inside| inside.id == id);
+            self.sections.iter().find(holds).map(|section| section.take)
+        };
+        let takes = [take(pair.first), take(pair.second)];
+        (takes != [None, None] && self.of_one_lock(pair).next().is_none()).then_some(LocksApart { takes })
     }
 
     /// The sections of one lock that the accesses of a pair stand in.

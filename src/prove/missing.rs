@@ -1,4 +1,4 @@
-//! The fence without which two accesses are not ordered, if nothing else is missing: for messages.
+//! What two accesses lack to be ordered: a fence, if nothing else is missing, or one lock for both. For messages.
 
 use super::critical_section::CriticalSections;
 use super::flags::Flags;
@@ -18,6 +18,18 @@ pub struct MissingFence {
     pub at: HandOver,
     /// The site of a fence that stands there and does not reach other blocks.
     pub too_narrow: Option<SiteId>,
+}
+
+/// Accesses of which one is made under a lock, and the other one under another, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocksApart {
+    /// Where the locks are taken: of the first access, and of the second.
+    pub takes: [Option<AccessId>; 2],
+}
+
+/// Whether the accesses of a pair are made under locks that are not seen to be one.
+pub fn locks_apart(protocol: &Protocol, pair: &Pair) -> Option<LocksApart> {
+    CriticalSections::of(protocol)?.apart(pair)
 }
 
 /// What hands over what was done before to those who come after.
