@@ -43,7 +43,7 @@ fn log(kernel: &Kernel, geometry: Geometry, events: &[Event]) -> Vec<u8> {
         let space = match array.space {
             Space::Distributed | Space::Shared => format::Space::Shared,
             Space::Constant => format::Space::Constant,
-            Space::Global | Space::Private => format::Space::Global,
+            Space::Global | Space::Image | Space::Private => format::Space::Global,
         };
         writer.allocation(&Allocation { base: 0, bytes: 2 * BIAS as u64, space, name: array.name.clone() });
     }

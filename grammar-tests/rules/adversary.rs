@@ -75,7 +75,7 @@ fn prove(kernel: &Kernel, protocol: &Protocol, premises: &Premises<'_>, uniform:
     let has_clusters = kernel.geometry.clusters().is_some();
     let levels = [Level::Block, Level::Cluster, Level::Grid];
     for level in levels.into_iter().filter(|level| has_clusters || *level != Level::Cluster) {
-        for space in [Space::Shared, Space::Distributed, Space::Global] {
+        for space in [Space::Shared, Space::Distributed, Space::Global, Space::Image] {
             let intervals = intervals_of(kernel, protocol, uniform, space, level);
             for pair in condition::pairs(protocol, &intervals, level) {
                 if kernel.arrays[protocol.accesses[pair.first].array].space != space {

@@ -298,13 +298,15 @@ fn opencl(name: &str) -> Option<Meaning> {
         }
         // Their pointers are all results.
         "sincos" | "fract" | "modf" | "frexp" | "remquo" | "lgamma_r" => pure(ResultType::First),
-        // What an image holds changes by writes to images only, and these are not modelled.
-        "read_imagef" => pure(ResultType::Fixed(NamedType::Vector(FLOAT, 4))),
-        "read_imagei" => pure(ResultType::Fixed(NamedType::Vector(INT, 4))),
-        "read_imageui" => pure(ResultType::Fixed(NamedType::Vector(UINT, 4))),
-        "write_imagef" | "write_imagei" | "write_imageui" => unmodelled("image write", true, ResultType::Void),
+        "read_imagef" => meaning(Builtin::Image(Direction::Read), ResultType::Fixed(NamedType::Vector(FLOAT, 4))),
+        "read_imagei" => meaning(Builtin::Image(Direction::Read), ResultType::Fixed(NamedType::Vector(INT, 4))),
+        "read_imageui" => meaning(Builtin::Image(Direction::Read), ResultType::Fixed(NamedType::Vector(UINT, 4))),
+        "write_imagef" | "write_imagei" | "write_imageui" => {
+            meaning(Builtin::Image(Direction::Write), ResultType::Void)
+        }
         "get_image_width" | "get_image_height" | "get_image_depth" => pure(fixed(INT)),
         "get_image_dim" => pure(ResultType::Fixed(NamedType::Vector(INT, 2))),
+        "get_image_array_size" => pure(fixed(ULONG)),
         "work_group_all" | "work_group_any" => unmodelled("work-group vote", true, fixed(INT)),
         "work_group_broadcast"
         | "work_group_reduce_add"

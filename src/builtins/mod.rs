@@ -137,6 +137,8 @@ pub enum Builtin {
     CachedStore,
     /// An access to a surface at so many coordinates.
     Surface(Direction, u8),
+    /// An access to a pixel of an image of OpenCL, at the coordinates that the second argument holds.
+    Image(Direction),
     /// A function on the registers that hold a part of a matrix (`wmma`).
     Fragment(Fragment),
     /// An asynchronous copy.

@@ -111,7 +111,7 @@ impl<'a> Case<'a> {
             proving.rest.assumptions.extend(part.assumptions.iter().cloned());
             let uniform = proving.syncs();
             for level in self.levels() {
-                for space in [Space::Shared, Space::Distributed, Space::Global] {
+                for space in [Space::Shared, Space::Distributed, Space::Global, Space::Image] {
                     if memory_model::may_meet(space, level) && !proving.is_over() {
                         proving.pairs((level, space), &uniform);
                     }

@@ -111,6 +111,7 @@ impl Pass<'_> {
             Builtin::Surface(direction, coordinates) => {
                 self.surface(*direction, usize::from(*coordinates), (name, args), call)
             }
+            Builtin::Image(direction) => self.image(*direction, (name, args), call),
             Builtin::Copying(copying) => self.copying(*copying, args, call),
             Builtin::Phase(phase, scope) => self.phase(*phase, *scope, args, name, call),
             Builtin::Cluster(what) => self.in_cluster(*what, name, args, call),
@@ -138,7 +139,7 @@ impl Pass<'_> {
     }
 
     /// A pure function; one with pointer arguments (`sincosf`, `modf`) writes its results through them.
-    fn pure(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
+    pub(super) fn pure(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
         let mut scalars = Vec::new();
         let mut pointers = Vec::new();
         for arg in args {

@@ -96,7 +96,7 @@ fn orders(memory: SyncMemory, space: Space) -> bool {
     match space {
         Space::Shared => memory.shared,
         Space::Global => memory.global,
-        Space::Distributed | Space::Constant | Space::Private => false,
+        Space::Distributed | Space::Image | Space::Constant | Space::Private => false,
     }
 }
 

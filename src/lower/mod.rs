@@ -45,6 +45,7 @@ mod fences;
 mod formulas;
 mod home;
 mod host_pointers;
+mod image;
 mod layout;
 mod library;
 mod logs;

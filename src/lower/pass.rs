@@ -81,8 +81,8 @@ pub(super) struct Pass<'p> {
     pub(super) anywhere: FxHashMap<VarId, String>,
     /// The targets of addresses that were made numbers.
     pub(super) addresses: FxHashMap<ExprId, TargetId>,
-    /// The memory behind handles of surfaces.
-    pub(super) surfaces: FxHashMap<ExprId, ArrayId>,
+    /// The memory behind handles of surfaces and images.
+    pub(super) handles: FxHashMap<ExprId, ArrayId>,
     /// Variables that hold masks of threads as they come from votes.
     pub(super) masks: FxHashMap<VarId, masks::Source>,
     /// Memory that the thread has allocated.
@@ -126,7 +126,7 @@ impl<'p> Pass<'p> {
             passed: FxHashMap::default(),
             anywhere: FxHashMap::default(),
             addresses: FxHashMap::default(),
-            surfaces: FxHashMap::default(),
+            handles: FxHashMap::default(),
             masks: FxHashMap::default(),
             allocated: FxHashSet::default(),
             forgotten: FxHashSet::default(),

@@ -13,6 +13,7 @@ use super::value::{Place, Value};
 use crate::builtins::Direction;
 use crate::calculus::{Access, Array, ArrayId, BinaryOp, Expr as Node, ExprId, HavocReason, ScalarType, Space, Stmt};
 use crate::resolve::program::{Expr, TypeId};
+use crate::source::Span;
 
 /// Bytes between rows: more than the widest surface has (131,072 elements of 16 bytes).
 const ROW: i128 = 1 << 22;
@@ -43,7 +44,8 @@ impl Pass<'_> {
     ) -> Value {
         let known = self.arguments(direction, coordinates, args, call).and_then(|known| {
             let bytes = u32::try_from(self.layout.known_size(known.ty)?).ok()?;
-            Some((self.behind(known.handle, bytes)?, bytes, known))
+            let row = ROW / i128::from(bytes.max(1));
+            Some((self.behind(known.handle, bytes, &[row, ROWS][..coordinates - 1])?, bytes, known))
         });
         let Some((array, bytes, known)) = known else {
             return self.give_up_call(format!("access to a surface that is not followed ('{name}')"), args, call);
@@ -53,18 +55,9 @@ impl Pass<'_> {
         {
             self.effect(value);
         }
-        let (offset, is_inside) = self.coordinates(known.coordinates);
-        let site = self.site(call.span);
-        let access = Access { array, offset, bytes, align: bytes.next_power_of_two(), site };
-        let stmt = match direction {
-            Direction::Write => Stmt::Write { access, value: None },
-            Direction::Read => {
-                let carrier = ScalarType::Opaque { bytes: u16::try_from(bytes).unwrap_or(u16::MAX) };
-                Stmt::Read { var: self.temporary("surface", carrier), access }
-            }
-        };
-        let (block, ()) = self.captured(|pass| pass.emit(stmt));
-        self.emit_if(is_inside, block, Vec::new());
+        let coordinates: Vec<ExprId> = known.coordinates.iter().map(|each| self.scalar(each)).collect();
+        let (offset, is_inside) = self.coordinates(&coordinates, [ROW, ROWS, LAYERS]);
+        self.access_if(is_inside, direction, (array, offset, bytes), call.span);
         if direction == Direction::Write {
             return Value::Void;
         }
@@ -97,34 +90,55 @@ impl Pass<'_> {
         (!clamps).then_some(Call { handle, coordinates, to, ty })
     }
 
-    /// The memory behind a handle that the kernel is given.
-    fn behind(&mut self, handle: &Expr, bytes: u32) -> Option<ArrayId> {
+    /// An access of so many bytes where a condition holds.
+    pub(super) fn access_if(
+        &mut self,
+        is_inside: ExprId,
+        direction: Direction,
+        (array, offset, bytes): (ArrayId, ExprId, u32),
+        span: Span,
+    ) {
+        let site = self.site(span);
+        let access = Access { array, offset, bytes, align: bytes.next_power_of_two(), site };
+        let stmt = match direction {
+            Direction::Write => Stmt::Write { access, value: None },
+            Direction::Read => {
+                let carrier = ScalarType::Opaque { bytes: u16::try_from(bytes).unwrap_or(u16::MAX) };
+                Stmt::Read { var: self.temporary("surface", carrier), access }
+            }
+        };
+        let (block, ()) = self.captured(|pass| pass.emit(stmt));
+        self.emit_if(is_inside, block, Vec::new());
+    }
+
+    /// The memory behind a handle that the kernel is given, of elements of so many bytes, and of such extents from the
+    /// innermost outwards, without the outermost one.
+    pub(super) fn behind(&mut self, handle: &Expr, bytes: u32, extents: &[i128]) -> Option<ArrayId> {
         let Value::Scalar(handle) = self.value(handle) else { return None };
         let Node::Param(param) = self.kernel.exprs[handle] else { return None };
-        if let Some(&known) = self.surfaces.get(&handle) {
+        if let Some(&known) = self.handles.get(&handle) {
             return Some(known);
         }
         let array = self.kernel.arrays.push(Array {
             name: self.kernel.params[param].name.clone(),
-            space: Space::Global,
+            space: Space::Image,
             bytes: None,
             element_bytes: bytes.max(1),
-            inner_dims: Vec::new(),
+            inner_dims: extents.iter().rev().filter_map(|&extent| u64::try_from(extent).ok()).collect(),
             is_param: true,
             held_in: None,
             given: None,
             span: None,
         });
-        self.surfaces.insert(handle, array);
+        self.handles.insert(handle, array);
         Some(array)
     }
 
-    /// The offset, and whether all coordinates are in range.
-    fn coordinates(&mut self, coordinates: &[Expr]) -> (ExprId, ExprId) {
+    /// The number of the place, and whether all coordinates are in the range of these extents.
+    pub(super) fn coordinates(&mut self, coordinates: &[ExprId], extents: [i128; 3]) -> (ExprId, ExprId) {
         let mut offset = self.offset(0);
         let mut is_inside = self.exprs().bool(true);
-        for (at, extent) in [ROW, ROWS, LAYERS].into_iter().enumerate().take(coordinates.len()).rev() {
-            let value = self.scalar(&coordinates[at]);
+        for (&value, extent) in coordinates.iter().zip(extents).rev() {
             let value = self.exprs().convert(ScalarType::I32, value);
             let value = self.exprs().convert(ScalarType::I64, value);
             let value = self.snapshot(value);

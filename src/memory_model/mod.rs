@@ -92,11 +92,13 @@ fn least_scope(level: Level) -> SyncScope {
 
 /// Whether a barrier of this scope and memory that both threads take part in orders their accesses to `space`.
 ///
-/// Constant memory is ordered like global memory, private memory by every barrier; neither is raced on.
+/// Constant memory is ordered like global memory, private memory by every barrier; neither is raced on. Images are ordered
+/// by none.
 pub fn orders(scope: SyncScope, memory: SyncMemory, space: Space, level: Level) -> bool {
     let reaches_memory = match space {
         Space::Shared | Space::Distributed => memory.shared,
         Space::Global | Space::Constant => memory.global,
+        Space::Image => false,
         Space::Private => true,
     };
     reaches_memory && scope >= least_scope(level)
@@ -111,7 +113,7 @@ pub fn orders_array(scope: SyncScope, memory: SyncMemory, (array, space): (Array
 /// Whether two threads at `level` can race on memory of this space at all.
 pub fn may_meet(space: Space, level: Level) -> bool {
     match space {
-        Space::Global => true,
+        Space::Global | Space::Image => true,
         Space::Distributed => level != Level::Grid,
         Space::Shared => level.is_one_block(),
         Space::Constant | Space::Private => false,
@@ -190,6 +192,7 @@ mod tests {
     fn memory_meets_where_it_is_shared() {
         assert_eq!(LEVELS.map(|level| may_meet(Space::Shared, level)), [true, true, false]);
         assert_eq!(LEVELS.map(|level| may_meet(Space::Global, level)), [true, true, true]);
+        assert_eq!(LEVELS.map(|level| may_meet(Space::Image, level)), [true, true, true]);
         assert_eq!(LEVELS.map(|level| may_meet(Space::Constant, level)), [false; 3]);
         assert_eq!(LEVELS.map(|level| may_meet(Space::Private, level)), [false; 3]);
     }

@@ -28,11 +28,11 @@ pub(super) fn mark(protocol: &mut Protocol, kernel: &Kernel) {
         match protocol.arrays[array].space {
             Space::Private => {}
             Space::Constant => set(protocol, id, Mark::Constant),
-            Space::Global | Space::Distributed | Space::Shared if untouchable.contains(&array) => {}
-            Space::Global | Space::Distributed | Space::Shared if changes.is_empty() => {
+            Space::Global | Space::Image | Space::Distributed | Space::Shared if untouchable.contains(&array) => {}
+            Space::Global | Space::Image | Space::Distributed | Space::Shared if changes.is_empty() => {
                 set(protocol, id, Mark::Constant)
             }
-            Space::Global | Space::Distributed => {}
+            Space::Global | Space::Image | Space::Distributed => {}
             Space::Shared => {
                 set(protocol, id, Mark::Stable);
                 open.push((id, site, changes));

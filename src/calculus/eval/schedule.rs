@@ -102,6 +102,7 @@ pub(super) fn is_ordered(program: &Program, memory: SyncMemory, array: crate::ca
     match program.arrays[array.index()].space {
         Space::Shared | Space::Distributed => memory.shared,
         Space::Global | Space::Constant => memory.global,
+        Space::Image => false,
         Space::Private => true,
     }
 }

@@ -10,6 +10,7 @@ pub(super) const RESERVED: &[&str] = &["atomic", "convert", "false", "max", "min
 pub(super) const SPACES: &[(&str, Space)] = &[
     ("global", Space::Global),
     ("distributed", Space::Distributed),
+    ("image", Space::Image),
     ("shared", Space::Shared),
     ("constant", Space::Constant),
     ("private", Space::Private),

@@ -23,7 +23,12 @@ pub(super) fn text(kernel: &Kernel, protocol: &Protocol, places: &Places) -> Str
         (Level::Cluster, "threads of two blocks of a cluster"),
         (Level::Grid, of_two),
     ];
-    let spaces = [(Space::Shared, "shared"), (Space::Distributed, "distributed shared"), (Space::Global, "global")];
+    let spaces = [
+        (Space::Shared, "shared"),
+        (Space::Distributed, "distributed shared"),
+        (Space::Global, "global"),
+        (Space::Image, "image"),
+    ];
     for (space, space_name) in spaces {
         for (level, level_name) in levels {
             if may_meet(space, level) && (has_clusters || level != Level::Cluster) {

@@ -72,7 +72,7 @@ impl Builder<'_> {
         let (everyone, may_reset) = match self.protocol.arrays[one.array].space {
             Space::Global => (Level::Grid, false),
             Space::Shared if self.level != Level::Grid => (Level::Block, true),
-            Space::Shared | Space::Distributed | Space::Constant | Space::Private => return false,
+            Space::Shared | Space::Distributed | Space::Image | Space::Constant | Space::Private => return false,
         };
         let mut changes = self.protocol.accesses.iter().filter(|(_, access)| access.array == one.array);
         changes.all(|(id, access)| match access.kind {
