@@ -253,6 +253,23 @@ fn kernels_are_chosen_by_name() {
 }
 
 #[test]
+fn a_race_that_only_an_odd_number_shows_says_so() {
+    let rows =
+        "__global__ void rows(float *y, int pitch) {\n  if (threadIdx.x == 0) y[blockIdx.x * pitch] = blockIdx.x;\n}\n";
+    let place = Place::with(&[("rows.cu", rows)]);
+    let odd = place.run(&["check", "rows.cu", "--solver", "none"]).expect(1);
+    let note = "no launch was found to race here in which pitch is at least 1: if that is always so, say it, with \
+                `__builtin_assume(pitch > 0)`";
+    assert!(odd.out.contains(note), "{}", odd.out);
+    let stated = rows.replace("  if", "  __builtin_assume(pitch > 0);\n  if");
+    place.put("rows.cu", stated.as_bytes());
+    place.run(&["check", "rows.cu", "--solver", "none"]).expect(0);
+    place.put("rows.cu", rows.replace("x * pitch", "x / 2 * pitch").as_bytes());
+    let natural = place.run(&["check", "rows.cu", "--solver", "none"]).expect(1);
+    assert!(!natural.out.contains("at least 1"), "{}", natural.out);
+}
+
+#[test]
 fn directories_respect_ignore_files() {
     let files = [("a.cu", FREE), ("build/b.cu", RACY), ("c.txt", RACY), (".gitignore", "build/\n"), ("d/e.cl", "")];
     let place = Place::with(&files);

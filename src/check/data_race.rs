@@ -1,7 +1,7 @@
 //! `data-race`, `warp-synchronous` and `same-value-write`: conflicts that were found by running the kernel.
 
 use super::places::{SamePlaces, grouped};
-use super::{Context, report_level, verb, witness};
+use super::{Context, listed, report_level, verb, witness};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding};
 use crate::memory_model::Level;
@@ -48,6 +48,12 @@ fn finding(context: &Context<'_>, conflict: &Conflict) -> Finding {
         ));
     } else if conflict.after_earlier {
         notes.push("this one counts once the earlier finding of this kernel is mended".to_owned());
+    } else if let [first, ..] = &conflict.degenerate[..] {
+        let (names, is) = (listed(&conflict.degenerate), if conflict.degenerate.len() == 1 { "is" } else { "are" });
+        notes.push(format!(
+            "no launch was found to race here in which {names} {is} at least 1: if that is always so, say it, with \
+             `__builtin_assume({first} > 0)`"
+        ));
     }
     notes.push(advice(context, conflict, rule));
     Finding {

@@ -192,6 +192,8 @@ pub struct Conflict {
     pub misaligned: bool,
     /// The access out of bounds that comes before it in the same run, if there is one; then it is `after_earlier`, too.
     pub out_of_bounds: Option<SiteId>,
+    /// Parameters that are less than 1 in the witness, by name, where no launch was found without such.
+    pub degenerate: Vec<String>,
     /// Whether both accesses are writes of the same value.
     pub same_value: bool,
     /// Whether some conflict that was found between the two sites is between threads of two warps.

@@ -267,8 +267,8 @@ impl<'a> Hunt<'a> {
         self.sweep.clear();
         let outcome = run(self.program, &launch.setup(budget), &mut self.sweep);
         if !outcome.vacuous {
-            let degenerate = self.space.is_degenerate(&launch.params);
-            self.findings.take(launch, &outcome, &self.sweep, degenerate);
+            let degenerate = self.space.degenerate(&launch.params);
+            self.findings.take(launch, &outcome, &self.sweep, &degenerate);
             self.findings.decided = self.space.is_fixed() && is_decisive(self.kernel, launch, &outcome);
         }
         (outcome.steps, outcome.steps >= budget)

@@ -22,8 +22,8 @@ struct Pair {
     /// Whether the run makes an access that its type does not admit there.
     misaligned: bool,
     out_of_bounds: Option<SiteId>,
-    /// Whether the launch is one that few would make.
-    degenerate: bool,
+    /// The parameters that make the launch one that few would make, by position.
+    degenerate: Vec<usize>,
     /// Whether some conflict is between two warps.
     across_warps: bool,
 }
@@ -105,7 +105,7 @@ impl<'a> Findings<'a> {
 
     /// Whether one is known in a launch that somebody may make.
     pub(super) fn knows_natural(&self, key: Key) -> bool {
-        self.pairs.get(&key).is_some_and(|pair| !pair.degenerate && !pair.misaligned)
+        self.pairs.get(&key).is_some_and(|pair| pair.degenerate.is_empty() && !pair.misaligned)
     }
 
     /// Whether one is known, but only in runs with an access at an address that its type does not admit.
@@ -161,7 +161,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Adds what a run showed.
-    pub(super) fn take(&mut self, launch: &Launch, run: &Run, sweep: &Sweep, degenerate: bool) {
+    pub(super) fn take(&mut self, launch: &Launch, run: &Run, sweep: &Sweep, degenerate: &[usize]) {
         self.outcome.runs += 1;
         let first_phase = sweep.found.values().map(|candidate| candidate.phase).min();
         for (&key, candidate) in &sweep.found {
@@ -178,7 +178,7 @@ impl<'a> Findings<'a> {
                 after_earlier: spoilt,
                 misaligned,
                 out_of_bounds: leaves.map(|seen| seen.site),
-                degenerate,
+                degenerate: degenerate.to_vec(),
                 across_warps: candidate.across_warps,
             };
             let is_sated = self.is_sated();
@@ -189,15 +189,15 @@ impl<'a> Findings<'a> {
                 }
                 Some(pair) => {
                     let across_warps = pair.across_warps || candidate.across_warps;
-                    let known = (pair.after_earlier, pair.misaligned, pair.degenerate);
-                    if (spoilt, misaligned, degenerate) < known {
+                    let known = (pair.after_earlier, pair.misaligned, !pair.degenerate.is_empty());
+                    if (spoilt, misaligned, !degenerate.is_empty()) < known {
                         *pair = found();
                     }
                     pair.across_warps = across_warps;
                 }
             }
         }
-        self.take_incidents(launch, run, degenerate);
+        self.take_incidents(launch, run, !degenerate.is_empty());
     }
 
     fn take_incidents(&mut self, launch: &Launch, run: &Run, degenerate: bool) {
@@ -261,7 +261,7 @@ impl<'a> Findings<'a> {
             self.outcome.runs >= RUNS_BEFORE_GIVING_UP && (sweep.is_never_exact(key.0) || sweep.is_never_exact(key.1))
         };
         // What replaces a witness in `take` must be looked for, or a search that is restricted would answer otherwise.
-        let is_best = |pair: &Pair| !pair.after_earlier && !pair.misaligned && !pair.degenerate;
+        let is_best = |pair: &Pair| !pair.after_earlier && !pair.misaligned && pair.degenerate.is_empty();
         self.restricted
             && self.claims.iter().all(|claim| self.knows_failure(*claim))
             && self.open.iter().all(|key| hopeless(key) || self.pairs.get(key).is_some_and(is_best))
@@ -315,10 +315,16 @@ impl<'a> Findings<'a> {
             after_earlier: pair.after_earlier,
             misaligned: pair.misaligned,
             out_of_bounds: pair.out_of_bounds,
+            degenerate: self.names_of(&pair.degenerate),
             same_value: self.stores_same_value(&pair.best),
             across_warps: pair.across_warps,
             warp_synchronous,
         }
+    }
+
+    fn names_of(&self, params: &[usize]) -> Vec<String> {
+        let named = self.kernel.params.iter().filter(|(id, _)| params.contains(&id.index()));
+        named.map(|(_, param)| param.name.clone()).collect()
     }
 
     /// Whether no launch of this kernel has a second warp.

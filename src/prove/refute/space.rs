@@ -160,12 +160,18 @@ impl Space {
         own.chain([8, 16, 32, 64]).filter(|&value| value <= greatest).collect()
     }
 
-    /// Whether a free parameter is less than 1, which few launches in earnest have.
-    pub(super) fn is_degenerate(&self, params: &[Option<i128>]) -> bool {
-        let is_odd = |(&(ty, choice), value): (&(ScalarType, Option<_>), &Option<i128>)| {
-            choice.is_none() && ty != ScalarType::Bool && value.is_some_and(|value| value < 1)
+    /// The free parameters that are less than 1, which few launches in earnest have.
+    pub(super) fn degenerate(&self, params: &[Option<i128>]) -> Vec<usize> {
+        let is_odd = |&index: &usize| {
+            let (ty, choice) = self.params[index];
+            choice.is_none() && ty != ScalarType::Bool && params[index].is_some_and(|value| value < 1)
         };
-        self.params.iter().zip(params).any(is_odd)
+        (0..self.params.len().min(params.len())).filter(is_odd).collect()
+    }
+
+    /// Whether there are such.
+    pub(super) fn is_degenerate(&self, params: &[Option<i128>]) -> bool {
+        !self.degenerate(params).is_empty()
     }
 
     /// Whether one launch is all there is.
