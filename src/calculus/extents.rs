@@ -34,7 +34,11 @@ pub fn that_matter(kernel: &Kernel) -> [[bool; 3]; 2] {
 }
 
 fn has_several_threads(kernel: &Kernel) -> bool {
-    any(kernel, |stmt| matches!(stmt, Stmt::Sync { .. } | Stmt::Atomic { .. } | Stmt::Fence { .. }))
+    any(kernel, |stmt| match stmt {
+        Stmt::Sync { among, .. } => !among.is_in_step(),
+        Stmt::Atomic { .. } | Stmt::Fence { .. } => true,
+        _ => false,
+    })
 }
 
 fn has_several_blocks(kernel: &Kernel) -> bool {

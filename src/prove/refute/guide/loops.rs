@@ -4,7 +4,7 @@
 
 use super::{Class, LARGE, Sketch};
 use crate::calculus::intervals::Relation;
-use crate::calculus::{BinaryOp, Expr, ExprId, SiteId, VarId, operands};
+use crate::calculus::{BinaryOp, Expr, ExprId, SiteId, VarId};
 use crate::protocol::{Guard, LoopId, Role};
 use crate::prove::domains::{NodeId, Op, Range};
 
@@ -54,23 +54,24 @@ impl Sketch<'_> {
     fn get_on(&mut self, id: LoopId, env: usize) {
         let protocol = self.protocol;
         let each = &protocol.loops[id];
-        let turns = |expr: ExprId| protocol.exprs.mentions(expr, each.iteration);
-        let mut stack = vec![each.guard];
-        while let Some(expr) = stack.pop() {
-            let node = &protocol.exprs[expr];
-            if let Expr::Binary(BinaryOp::Mul, a, b) = node {
-                let factor = match (turns(*a), turns(*b)) {
-                    (true, false) => self.expr(*b, env),
-                    (false, true) => self.expr(*a, env),
-                    _ => None,
-                };
-                if let Some(factor) = factor {
-                    let zero = self.problem.constant(0);
-                    let moves = self.problem.wide(BinaryOp::Ne, factor, zero);
-                    self.problem.require(moves, Range::TRUE);
-                }
+        let mut products = Vec::new();
+        protocol.exprs.visit(each.guard, |_, node| match node {
+            Expr::Binary(BinaryOp::Mul, a, b) => products.push([*a, *b]),
+            _ => {}
+        });
+        for factors in products {
+            let is_number = factors.map(|factor| protocol.exprs.mentions(factor, each.iteration));
+            let [a, b] = factors;
+            let factor = match is_number {
+                [true, false] => self.expr(b, env),
+                [false, true] => self.expr(a, env),
+                _ => None,
+            };
+            if let Some(factor) = factor {
+                let zero = self.problem.constant(0);
+                let moves = self.problem.wide(BinaryOp::Ne, factor, zero);
+                self.problem.require(moves, Range::TRUE);
             }
-            stack.extend(operands(node).into_iter().filter(|&operand| turns(operand)));
         }
     }
 
