@@ -130,7 +130,7 @@ fn the_language_is_what_the_build_says() {
     let build = Build::with(&[("k.cu", text)]);
     build.gives("k.cu", "hipcc -x hip --offload-arch=gfx90a k.cu", Race::RaceFree);
     for report in build.checked("k.cu", "nvcc k.cu") {
-        assert_eq!(report.kernels[0].race, Race::Unknown);
+        assert_eq!(report.kernels[0].race, Race::PossiblyRacy);
     }
 }
 

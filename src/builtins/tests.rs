@@ -154,7 +154,7 @@ fn what_may_touch_memory_says_so() {
     for name in ["memcpy_async", "malloc"] {
         assert!(touches(Cuda, name), "{name}");
     }
-    for name in ["write_imagef", "atomic_init"] {
+    for name in ["work_group_broadcast", "atomic_init"] {
         assert!(touches(OpenCl, name), "{name}");
     }
 }

@@ -102,6 +102,8 @@ fn explain(why: &Open) -> String {
         Open::Solver(said) => {
             format!("no proof rule applies and no small launch shows a conflict; a solver was asked: {said}")
         }
-        Open::Vacuous => "the stated conditions contradict each other, so that any proof would be empty".to_owned(),
+        Open::Vacuous => {
+            "what the source states contradicts itself or the launch, so that any proof would be empty".to_owned()
+        }
     }
 }

@@ -64,7 +64,8 @@ fn judge_as_it_stands(
         return too_large(accesses);
     }
     let case = Case::new(kernel, protocol, language, options);
-    let candidates = scopes::candidates(kernel, launches, options);
+    let mut candidates = scopes::candidates(kernel, launches, options);
+    candidates.keep_those_of_stated_launches(|scope| prove::condition::excludes(protocol, scope));
     let program = eval::Program::new(kernel);
     let mut narrowest = None;
     for (index, attempt) in candidates.proofs.iter().enumerate() {

@@ -30,6 +30,17 @@ pub(super) struct Candidates {
     pub(super) proofs: Vec<Attempt>,
 }
 
+impl Candidates {
+    /// Without the wider sets, if what is assumed is seen to exclude a stated launch: what is proved of other launches says
+    /// nothing of that one.
+    pub(super) fn keep_those_of_stated_launches(&mut self, excludes: impl Fn(&Scope) -> bool) {
+        let stated = self.proofs.last().filter(|_| self.proofs.len() > 1);
+        if stated.is_some_and(|stated| stated.parts.iter().any(|part| excludes(&part.scope))) {
+            self.proofs.drain(..self.proofs.len() - 1);
+        }
+    }
+}
+
 /// One attempt at a proof: it succeeds if all its parts do.
 #[derive(Clone, Debug)]
 pub(super) struct Attempt {

@@ -16,6 +16,7 @@ use crate::prove::critical_section::CriticalSections;
 use crate::prove::flags::{Cells, Flags};
 use crate::prove::last_block::LastBlock;
 use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side};
+use crate::prove::rules::search::{Budget, Outcome, search};
 use crate::prove::rules::state::{Alternative, Literal};
 use crate::prove::{Assumption, Open, Pair, Scope};
 
@@ -427,16 +428,27 @@ pub(in crate::prove) fn stated_relation(protocol: &Protocol, fact: &Fact) -> Ass
     Assumption::Stated(format!("{} {what}", words(protocol, value)))
 }
 
-pub(super) fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
-    if protocol.facts.is_empty() {
-        return true;
-    }
+/// What is assumed of launches, said of one thread.
+fn assumed<'p>(protocol: &'p Protocol, scope: &'p Scope) -> Builder<'p> {
     let mut builder = Builder::new(protocol, Level::Block, scope, Oracle::searching());
     for side in Side::BOTH {
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
     }
     builder.assume_launch_facts();
     builder.assume_facts(0, Spot::Entry, &[], &[]);
+    builder
+}
+
+pub(super) fn excludes(protocol: &Protocol, scope: &Scope) -> bool {
+    let proved = || search(&assumed(protocol, scope).state, &Budget::SMALL);
+    !protocol.facts.is_empty() && matches!(proved(), Outcome::Proved(_))
+}
+
+pub(super) fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
+    if protocol.facts.is_empty() {
+        return true;
+    }
+    let builder = assumed(protocol, scope);
     let mut constants = Vec::new();
     for fact in &protocol.facts {
         protocol.exprs.visit(fact.cond, |_, node| {

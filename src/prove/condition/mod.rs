@@ -129,6 +129,11 @@ pub fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
     conflict::has_a_point(protocol, scope)
 }
 
+/// Whether the assumptions of a protocol are seen to hold at no point of the scope. That they are not seen to says nothing.
+pub fn excludes(protocol: &Protocol, scope: &Scope) -> bool {
+    conflict::excludes(protocol, scope)
+}
+
 /// The condition as text, for people: equations, facts, disjunctions, and what tells the threads apart.
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
