@@ -270,6 +270,25 @@ fn a_race_that_only_an_odd_number_shows_says_so() {
 }
 
 #[test]
+fn a_barrier_for_some_threads_says_nothing_of_larger_blocks() {
+    let halves = "__global__ void halves(int *a) {\n  asm volatile(\"bar.sync 1, 64;\");\n  \
+                  a[blockIdx.x * 64 + threadIdx.x] = 1;\n}\n";
+    let place = Place::with(&[
+        ("halves.cu", halves),
+        ("stated.cu", &halves.replace("asm volatile(\"bar.sync 1, 64;\")", "__builtin_assume(blockDim.x == 64)")),
+    ]);
+    let race = |options: &[&str]| {
+        let seen = place.run(&[&["check", "--solver", "none", "--format", "json"], options].concat());
+        seen.json()["files"][0]["kernels"][0]["race"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(race(&["halves.cu"]), "race-free");
+    assert_eq!(race(&["halves.cu", "--block-dim", "64"]), "race-free");
+    assert_ne!(race(&["halves.cu", "--block-dim", "128"]), "race-free");
+    // What the source states is believed.
+    assert_eq!(race(&["stated.cu", "--block-dim", "128"]), "race-free");
+}
+
+#[test]
 fn directories_respect_ignore_files() {
     let files = [("a.cu", FREE), ("build/b.cu", RACY), ("c.txt", RACY), (".gitignore", "build/\n"), ("d/e.cl", "")];
     let place = Place::with(&files);

@@ -12,6 +12,7 @@ use super::attempt::{Case, Persistence, Rest};
 use super::collectives::Ordered;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, asking, claims, contents, scopes, weakest};
+use crate::calculus::statements::every;
 use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, SyncScope, Unsupported, eval, unroll};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
@@ -21,7 +22,7 @@ use crate::protocol::{AccessId, Protocol, Reason, ReasonKind, infer};
 use crate::prove::missing::{HandOver, MissingFence, locks_apart, missing_fence, missing_where_threads_wait};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{self, Assumption, Conflict, Pair, Scope};
-use crate::source::Language;
+use crate::source::{Language, Span};
 use std::collections::BTreeSet;
 
 /// A kernel with more accesses is not judged: what it takes grows with their square.
@@ -65,7 +66,9 @@ fn judge_as_it_stands(
     }
     let case = Case::new(kernel, protocol, language, options);
     let mut candidates = scopes::candidates(kernel, launches, options);
-    candidates.keep_those_of_stated_launches(|scope| prove::condition::excludes(protocol, scope));
+    if takes_blocks_for_granted(kernel) {
+        candidates.keep_those_of_stated_launches(|scope| prove::condition::excludes(protocol, scope));
+    }
     let program = eval::Program::new(kernel);
     let mut narrowest = None;
     for (index, attempt) in candidates.proofs.iter().enumerate() {
@@ -418,6 +421,19 @@ impl<'a> Case<'a> {
         let names: Vec<String> = spaces.into_iter().filter_map(pointers).flatten().collect();
         (!names.is_empty()).then_some(Assumption::DisjointPointers(names))
     }
+}
+
+/// Whether a barrier is taken to be for blocks of some size: what is assumed where it stands. What the source itself states
+/// is believed, whatever is launched.
+fn takes_blocks_for_granted(kernel: &Kernel) -> bool {
+    let is_at_a_barrier = |at: Span| {
+        let mut found = false;
+        every(&kernel.body, |stmt| {
+            found |= matches!(stmt, Stmt::Sync { site, .. } if kernel.sites[*site].span == Some(at));
+        });
+        found
+    };
+    kernel.body.iter().any(|stmt| matches!(stmt, Stmt::Assume { span: Some(at), .. } if is_at_a_barrier(*at)))
 }
 
 fn reads_undeclared_names(block: &[Stmt]) -> bool {
