@@ -207,7 +207,8 @@ fn lambdas_and_range_loops_are_walked() {
 
 #[test]
 fn what_is_not_instrumented_is_named() {
-    let text = "__device__ int far(int *);\n__device__ void f(int *c) {\n  far(c);\n  asm(\"bar.sync 0;\");\n  nowhere(c);\n}\n";
+    let text = "__device__ int far(int *);\n__device__ void f(int *c) {\n  far(c);\n  asm(\"bar.sync 0;\");\n  nowhere(c);\n  \
+                surf1Dwrite(1, lines, 0);\n}\n";
     let file = instrumented(text);
     let named: Vec<String> = file
         .unit
@@ -219,6 +220,7 @@ fn what_is_not_instrumented_is_named() {
         "3: call of `far`, whose body is not in the unit in f",
         "4: inline assembly in f",
         "5: call of `nowhere`, which is not in the unit in f",
+        "6: access to a surface (`surf1Dwrite`) in f",
     ];
     assert_eq!(named, expected);
 }

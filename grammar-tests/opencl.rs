@@ -97,13 +97,14 @@ fn functions_hand_their_work_item_on_and_kernels_take_the_log() {
 #[test]
 fn what_is_not_logged_is_named_and_what_cannot_run_is_refused() {
     let file = instrumented(
-        "kernel void k(read_only image2d_t i, global float4 *y, sampler_t s) {\n  \
-         y[0] = read_imagef(i, s, (int2)(0));\n  sub_group_barrier(CLK_LOCAL_MEM_FENCE);\n  other(y);\n  \
+        "kernel void k(read_only image2d_t i, write_only image2d_t o, global float4 *y, sampler_t s) {\n  \
+         y[0] = read_imagef(i, s, (int2)(0));\n  write_imagef(o, (int2)(0), y[0]);\n  sub_group_barrier(CLK_LOCAL_MEM_FENCE);\n  other(y);\n  \
          y[1][get_local_id(0)] = 0;\n}\n",
     );
     let whats: Vec<&str> = file.unit.left_out.iter().map(|left_out| left_out.what.as_str()).collect();
     let expected = [
         "image read",
+        "image write",
         "order by a barrier of sub-groups",
         "call of `other`, which is not in the unit",
         "lane of a vector in memory, chosen by an index",

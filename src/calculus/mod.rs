@@ -149,8 +149,8 @@ pub enum Space {
     Shared,
     /// Read-only and visible to the whole grid.
     Constant,
-    /// Pixels of images and elements of surfaces: visible to the whole grid, and ordered by no barrier of a block. Caches of
-    /// textures are not kept up while a kernel runs, and OpenCL has a fence of its own for them, which is not known.
+    /// Pixels of images and elements of surfaces: visible to the whole grid, and ordered by barriers that name images
+    /// only. CUDA has none: its caches of textures are not kept up while a kernel runs.
     Image,
     /// One copy for each thread (a local array indexed by a variable): never raced on.
     Private,

@@ -27,6 +27,8 @@ pub struct SyncMemory {
     pub shared: bool,
     /// Global memory.
     pub global: bool,
+    /// Images of OpenCL.
+    pub images: bool,
     /// This one array, whatever is said of the memory that it lies in: a library's own barriers order its own storage.
     pub array: Option<ArrayId>,
     /// Whether it is a call of a library, which may order more than it promises.
@@ -35,11 +37,18 @@ pub struct SyncMemory {
 
 impl SyncMemory {
     /// A barrier that threads meet at and that orders nothing.
-    pub const NONE: SyncMemory = SyncMemory { shared: false, global: false, array: None, library: false };
+    pub const NONE: SyncMemory =
+        SyncMemory { shared: false, global: false, images: false, array: None, library: false };
     /// A barrier that orders shared and global memory.
     pub const BOTH: SyncMemory = SyncMemory { shared: true, global: true, ..SyncMemory::NONE };
     /// A call of a library that threads make together and that promises no order.
     pub const LIBRARY: SyncMemory = SyncMemory { library: true, ..SyncMemory::NONE };
+
+    /// What the flags of OpenCL name (`CLK_LOCAL_MEM_FENCE`, `CLK_GLOBAL_MEM_FENCE`, `CLK_IMAGE_MEM_FENCE`).
+    pub fn of_flags(flags: i128) -> SyncMemory {
+        let names = |flag| flags & flag != 0;
+        SyncMemory { shared: names(1), global: names(2), images: names(4), ..SyncMemory::NONE }
+    }
 
     /// A library's own barrier, which orders one array.
     pub fn only(array: ArrayId) -> SyncMemory {

@@ -223,6 +223,10 @@ impl<'a> Walker<'a> {
                 self.memory(callee, arguments, &[(0, SiteKind::Write)]);
             }
             Some(Builtin::CachedLoad) => self.pointees(arguments, &[0], SiteKind::Read),
+            Some(Builtin::Surface(..)) if self.side == Side::Device => {
+                self.leave_out(callee.span, format!("access to a surface (`{name}`)"));
+                self.pass(arguments, &[]);
+            }
             Some(Builtin::Unmodelled { reason, touches_memory: true }) if self.side == Side::Device => {
                 self.leave_out(callee.span, reason);
                 self.pass(arguments, &[]);

@@ -26,7 +26,7 @@ impl Pass<'_> {
         let flags = first.and_then(|expr| self.kernel.exprs.as_int(expr));
         let memory = match (memory, flags) {
             (Some(memory), _) => memory,
-            (None, Some(flags)) => SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0, ..SyncMemory::NONE },
+            (None, Some(flags)) => SyncMemory::of_flags(flags),
             (None, None) => {
                 self.unsupported(span, "barrier whose flags are not a constant".to_owned());
                 return Value::Void;

@@ -46,13 +46,12 @@ impl Pass<'_> {
 
 /// What a call orders, and for whom, if its arguments say so.
 fn meaning(call: FenceCall, args: &[Option<i128>]) -> Option<(MemoryOrder, SyncScope, SyncMemory)> {
-    let memory = |flags: i128| SyncMemory { shared: flags & 1 != 0, global: flags & 2 != 0, ..SyncMemory::NONE };
     match (call, args) {
         (FenceCall::All { order, scope }, []) => Some((order, scope, ALL)),
-        (FenceCall::OfGroup(order), &[Some(flags)]) => Some((order, SyncScope::Block, memory(flags))),
+        (FenceCall::OfGroup(order), &[Some(flags)]) => Some((order, SyncScope::Block, SyncMemory::of_flags(flags))),
         (FenceCall::Flagged, &[Some(flags), order, scope]) => {
             let (order, scope) = Numbering::OpenCl.stated(&[order, scope])?;
-            Some((order, scope, memory(flags)))
+            Some((order, scope, SyncMemory::of_flags(flags)))
         }
         (FenceCall::Numbered, stated) => {
             let (order, scope) = Numbering::Nvcc.stated(stated)?;

@@ -6,7 +6,7 @@
 //! is given as such and as a writable one has no defined contents. What coordinates outside of an image do is undefined,
 //! so that an access is one at `(z * ROWS + y) * ROW + x` where all of them are in the range that any image may have.
 //! Images that a kernel is given stand for memory of their own, as its pointers do, and that is printed as an assumption.
-//! No barrier orders them: what OpenCL has for that is a fence of its own (`CLK_IMAGE_MEM_FENCE`), which is not known.
+//! Barriers order them where they say so (`CLK_IMAGE_MEM_FENCE`).
 //!
 //! Deliberately absent: which bytes of a pixel there are (its format is the host's), samples and levels of detail, arrays
 //! of images: such an access is not modelled and said to be so.

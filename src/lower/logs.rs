@@ -96,7 +96,8 @@ fn orders(memory: SyncMemory, space: Space) -> bool {
     match space {
         Space::Shared => memory.shared,
         Space::Global => memory.global,
-        Space::Distributed | Space::Image | Space::Constant | Space::Private => false,
+        Space::Image => memory.images,
+        Space::Distributed | Space::Constant | Space::Private => false,
     }
 }
 

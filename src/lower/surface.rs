@@ -3,7 +3,8 @@
 //! The first coordinate counts bytes, the others rows and layers. What a coordinate out of range does is the boundary
 //! mode's to say: the kernel fails (by default), or nothing is accessed. So an access is one at
 //! `(z * ROWS + y) * ROW + x` where all coordinates are in the range that any surface may have. Handles that a kernel is
-//! given stand for memory of their own, as its pointers do, and that is printed as an assumption.
+//! given stand for memory of their own, as its pointers do, and that is printed as an assumption. No barrier orders them:
+//! what a kernel writes to a surface, its caches need not show before it ends.
 //!
 //! Deliberately absent: handles out of memory and of namespace scope, coordinates that are clamped: such an access is not
 //! modelled and said to be so. Memory of a surface that the kernel also reaches by a texture or a pointer.

@@ -93,12 +93,12 @@ fn least_scope(level: Level) -> SyncScope {
 /// Whether a barrier of this scope and memory that both threads take part in orders their accesses to `space`.
 ///
 /// Constant memory is ordered like global memory, private memory by every barrier; neither is raced on. Images are ordered
-/// by none.
+/// by barriers of OpenCL that name them.
 pub fn orders(scope: SyncScope, memory: SyncMemory, space: Space, level: Level) -> bool {
     let reaches_memory = match space {
         Space::Shared | Space::Distributed => memory.shared,
         Space::Global | Space::Constant => memory.global,
-        Space::Image => false,
+        Space::Image => memory.images,
         Space::Private => true,
     };
     reaches_memory && scope >= least_scope(level)
@@ -171,6 +171,9 @@ mod tests {
         assert_eq!(row(SyncScope::Block, LOCAL, Space::Global), [false, false, false]);
         assert_eq!(row(SyncScope::Block, GLOBAL, Space::Shared), [false, false, false]);
         assert_eq!(row(SyncScope::Block, GLOBAL, Space::Global), [true, true, false]);
+        assert_eq!(row(SyncScope::Block, SyncMemory::BOTH, Space::Image), [false, false, false]);
+        assert_eq!(row(SyncScope::Block, SyncMemory::of_flags(4), Space::Image), [true, true, false]);
+        assert_eq!(row(SyncScope::Block, SyncMemory::of_flags(3), Space::Global), [true, true, false]);
     }
 
     #[test]

@@ -200,11 +200,7 @@ impl<'u> Resolver<'u> {
         let Builtin::Barrier { scope, memory: None } = builtin else {
             return builtin;
         };
-        let memory = args.first().and_then(|flags| self.constant(flags)).map(|flags| SyncMemory {
-            shared: flags & 1 != 0,
-            global: flags & 2 != 0,
-            ..SyncMemory::NONE
-        });
+        let memory = args.first().and_then(|flags| self.constant(flags)).map(SyncMemory::of_flags);
         // A scope beyond the work-group makes writes visible to more; the same threads wait.
         Builtin::Barrier { scope, memory }
     }

@@ -5,7 +5,7 @@
 
 use super::Fence;
 use super::program::{
-    ArrayShape, AtomicShape, Instruction, LoopShape, MEMORIES, Program, Register, Relation, SyncShape, Target,
+    ArrayShape, AtomicShape, Instruction, LoopShape, MEMORIES, OWN, Program, Register, Relation, SyncShape, Target,
     geometry_index,
 };
 use crate::arena::SideTable;
@@ -91,7 +91,7 @@ impl<'a> Compiler<'a> {
         let mut own_syncs: Vec<ArrayId> = self.syncs.iter().filter_map(|sync| sync.memory.array).collect();
         own_syncs.sort_unstable();
         own_syncs.dedup();
-        own_syncs.truncate(MEMORIES - 3);
+        own_syncs.truncate(MEMORIES - OWN);
         let has_groups = self.syncs.iter().any(|sync| matches!(sync.among, Among::Named(_) | Among::Tiles(_)));
         let step = self.syncs.iter().find_map(|sync| match sync.among {
             Among::InStep(threads) => Some(threads),
@@ -99,10 +99,12 @@ impl<'a> Compiler<'a> {
         });
         let needs_conditions = !self.relations.is_empty() || self.syncs.iter().any(|sync| sync.among.named().is_some());
         let memory = |id: ArrayId, space: Space| match own_syncs.iter().position(|&own| own == id) {
-            Some(own) => 2 + own,
-            // No sync moves this one.
-            None if space == Space::Image => MEMORIES - 1,
-            None => usize::from(!matches!(space, Space::Shared | Space::Distributed)),
+            Some(own) => OWN + own,
+            None => match space {
+                Space::Shared | Space::Distributed => 0,
+                Space::Global | Space::Constant | Space::Private => 1,
+                Space::Image => 2,
+            },
         };
         let shape = |(id, array): (ArrayId, &crate::calculus::Array)| ArrayShape {
             space: array.space,

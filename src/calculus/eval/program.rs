@@ -154,6 +154,8 @@ pub(super) struct LoopShape {
 /// Memories whose syncs are counted apart: shared, global, and so many arrays with syncs of their own. Of further ones
 /// those are not counted, so that runs take accesses for unordered that are ordered.
 pub(super) const MEMORIES: usize = 8;
+/// The first of them that is one array's own.
+pub(super) const OWN: usize = 3;
 
 #[derive(Clone, Debug)]
 pub(super) struct ArrayShape {

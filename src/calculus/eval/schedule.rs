@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, Place, Reported, Stop, ThreadState, note_phase};
 use super::memory::Memory;
-use super::program::{MEMORIES, Program, SyncShape};
+use super::program::{MEMORIES, OWN, Program, SyncShape};
 use super::together::run_together;
 use super::value::Value;
 use super::{Blocks, Divergence, Run, Setup, Sink, Stamp, ThreadId, WARP, value};
@@ -102,7 +102,7 @@ pub(super) fn is_ordered(program: &Program, memory: SyncMemory, array: crate::ca
     match program.arrays[array.index()].space {
         Space::Shared | Space::Distributed => memory.shared,
         Space::Global | Space::Constant => memory.global,
-        Space::Image => false,
+        Space::Image => memory.images,
         Space::Private => true,
     }
 }
@@ -126,13 +126,14 @@ pub(super) enum Status {
     Ended,
 }
 
-/// Syncs passed, by the memory that they order: shared, global, and each array that has syncs of its own.
+/// Syncs passed, by the memory that they order: shared, global, images, and each array that has syncs of its own.
 pub(super) type Passed = [u32; MEMORIES];
 
 pub(super) fn count(program: &Program, passed: &mut Passed, memory: SyncMemory) {
     passed[0] += u32::from(memory.shared);
     passed[1] += u32::from(memory.global);
-    for (own, &array) in passed[2..].iter_mut().zip(&program.own_syncs) {
+    passed[2] += u32::from(memory.images);
+    for (own, &array) in passed[OWN..].iter_mut().zip(&program.own_syncs) {
         *own += u32::from(is_ordered(program, memory, array));
     }
 }

@@ -234,8 +234,8 @@ impl<'a> KernelPrinter<'a> {
     }
 
     /// `shared global only a `
-    pub(crate) fn memory(&self, SyncMemory { shared, global, array, library }: SyncMemory) -> String {
-        let words = [(shared, "shared "), (global, "global "), (library, "library ")];
+    pub(crate) fn memory(&self, SyncMemory { shared, global, images, array, library }: SyncMemory) -> String {
+        let words = [(shared, "shared "), (global, "global "), (images, "images "), (library, "library ")];
         let words: String = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
         words + &array.map_or(String::new(), |array| format!("only {} ", self.array(array)))
     }

@@ -3,10 +3,10 @@
 use super::Walker;
 use super::expressions::number;
 use super::types::Shape;
-use crate::builtins::Builtin;
 use crate::builtins::atomics::{Numbering, operand_count};
 use crate::builtins::functions::{conversion_target, function};
 use crate::builtins::types::{NamedType, named_type};
+use crate::builtins::{Builtin, Direction};
 use crate::calculus::SyncScope;
 use crate::instrument::expressions::{Use, constant};
 use crate::instrument::sites::SiteKind;
@@ -114,7 +114,8 @@ impl<'a> Walker<'a> {
         match meaning {
             // What comes from other work-items here orders no memory and is none.
             Some(Builtin::Unmodelled { .. }) if name.starts_with("work_group_") => {}
-            Some(_) if name.starts_with("read_image") => self.leave_out(callee.span, "image read"),
+            Some(Builtin::Image(Direction::Read)) => self.leave_out(callee.span, "image read"),
+            Some(Builtin::Image(Direction::Write)) => self.leave_out(callee.span, "image write"),
             Some(Builtin::Unmodelled { reason, touches_memory: true }) => self.leave_out(callee.span, reason),
             Some(Builtin::CopyMemory | Builtin::SetMemory) => {
                 self.leave_out(callee.span, format!("call of `{name}`"));

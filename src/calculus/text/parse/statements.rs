@@ -82,12 +82,12 @@ impl Parser<'_> {
         Ok(threads(self.small_number()?))
     }
 
-    /// The memory that a barrier orders: `shared global library only a`.
+    /// The memory that a barrier orders: `shared global images library only a`.
     pub(crate) fn sync_memory(&mut self) -> Parsed<SyncMemory> {
         let (shared, global) = (self.take_word("shared"), self.take_word("global"));
-        let library = self.take_word("library");
+        let (images, library) = (self.take_word("images"), self.take_word("library"));
         let array = if self.take_word("only") { Some(self.array_ref()?) } else { None };
-        Ok(SyncMemory { shared, global, array, library })
+        Ok(SyncMemory { shared, global, images, array, library })
     }
 
     fn assignment(&mut self) -> Parsed<Stmt> {
