@@ -10,7 +10,7 @@
 //!
 //! Deliberately absent: relations with sizes that are rounded up, which kernels guard against themselves.
 
-use crate::calculus::{Basis, BinaryOp, ExprId, Geometry, Kernel, ScalarType, Stmt};
+use crate::calculus::{Basis, BinaryOp, ExprId, Geometry, GeometryVar, Kernel, ScalarType, Stmt};
 use crate::resolve::program::{FunctionId, Launch, Program, Relation, Term, Type};
 use crate::source::Span;
 
@@ -53,7 +53,10 @@ pub fn facts(program: &Program, kernel: FunctionId) -> (Vec<Facts>, Vec<(Span, I
             }
         };
         match found.iter_mut().find(|known| same(known, &made)) {
-            Some(known) => known.spans.extend(made.spans),
+            Some(known) => {
+                let new = made.spans.into_iter().filter(|span| !known.spans.contains(span)).collect::<Vec<_>>();
+                known.spans.extend(new);
+            }
             None => found.push(made),
         }
     }
@@ -92,24 +95,54 @@ fn facts_of(program: &Program, launch: &Launch) -> Result<Facts, Impossible> {
 
 /// States in the kernel what all its launches in the file say of its sizes and parameters.
 pub fn assume(kernel: &mut Kernel, program: &Program, function: FunctionId) {
-    let mut launches = program.launches.iter().filter(|launch| launch.kernel == function);
-    let Some(first) = launches.next() else { return };
-    let others: Vec<&Launch> = launches.collect();
-    let common =
-        first.relations.iter().filter(|relation| others.iter().all(|launch| launch.relations.contains(relation)));
+    let launches: Vec<&Launch> = program.launches.iter().filter(|launch| launch.kernel == function).collect();
     let mut stated = Vec::new();
-    for relation in common {
+    let mut seen: Vec<&Relation> = Vec::new();
+    for (launch, relation) in launches.iter().flat_map(|launch| launch.relations.iter().map(move |it| (launch, it))) {
+        if seen.contains(&relation) || !launches.iter().all(|other| says(other, relation)) {
+            continue;
+        }
+        seen.push(relation);
         if let Some(cond) = condition(kernel, program, function, relation) {
-            stated.push(Stmt::Assume { cond, basis: Basis::Stated, span: Some(first.span) });
+            stated.push(Stmt::Assume { cond, basis: Basis::Stated, span: Some(launch.span) });
         }
     }
     kernel.body.splice(0..0, stated);
+}
+
+/// Whether a relation holds in a launch, as it was found or by the constants of the launch.
+fn says(launch: &Launch, relation: &Relation) -> bool {
+    let value = |term: Term| match term {
+        Term::Zero => Some(0),
+        Term::Size(GeometryVar::BlockDim(axis)) => launch.block[axis.index()].map(i128::from),
+        Term::Size(GeometryVar::GridDim(axis)) => launch.grid[axis.index()].map(i128::from),
+        Term::Size(_) => None,
+        Term::Param(position) => launch.args.get(position).copied().flatten(),
+    };
+    let holds_by_constants = || {
+        let left = value(relation.left)?.checked_mul(relation.times)?;
+        let right = value(relation.right)?.checked_mul(relation.right_times)?.checked_add(relation.plus)?;
+        Some(left <= right)
+    };
+    launch.relations.contains(relation) || holds_by_constants() == Some(true)
 }
 
 /// The relation as a condition on the kernel's parameters, computed in 64 bits.
 fn condition(kernel: &mut Kernel, program: &Program, function: FunctionId, relation: &Relation) -> Option<ExprId> {
     let left = term(kernel, program, function, relation.left)?;
     let right = term(kernel, program, function, relation.right)?;
+    // Bounds read best as bounds.
+    match (relation.left, relation.right) {
+        (Term::Zero, _) if relation.right_times == 1 => {
+            let least = kernel.exprs.int(-relation.plus, ScalarType::I64);
+            return Some(kernel.exprs.binary(BinaryOp::Le, least, right));
+        }
+        (_, Term::Zero) if relation.times == 1 => {
+            let greatest = kernel.exprs.int(relation.plus, ScalarType::I64);
+            return Some(kernel.exprs.binary(BinaryOp::Le, left, greatest));
+        }
+        _ => {}
+    }
     let times = kernel.exprs.int(relation.times, ScalarType::I64);
     let left = kernel.exprs.binary(BinaryOp::Mul, left, times);
     let right_times = kernel.exprs.int(relation.right_times, ScalarType::I64);

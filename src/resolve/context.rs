@@ -1,6 +1,7 @@
 //! The state of a resolution: what has been declared, what has been built, and where it stands.
 
 use super::function_value::Signature;
+use super::host_relations::Quotient;
 use super::lambda::References;
 use super::layout::Layout;
 use super::names::type_name;
@@ -66,10 +67,10 @@ pub(super) struct Resolver<'u> {
     /// The declaration and template arguments that a record comes from, by index.
     pub(super) record_origins: Vec<(usize, Vec<TemplateValue>)>,
     pub(super) variables: Arena<Variable>,
-    /// Lanes of host variables of type `dim3` that are constant.
+    /// Lanes of host variables of type `dim3` that are constant at the current place of host code.
     pub(super) vector_constants: FxHashMap<VariableId, Vec<Option<i128>>>,
-    /// Initial values of host variables that never change: of a `dim3`, of its lanes; and where they were computed.
-    pub(super) host_values: FxHashMap<VariableId, (Vec<Expr>, Span)>,
+    /// What host variables come from at the current place of host code: of a `dim3`, its lanes.
+    pub(super) host_values: FxHashMap<VariableId, Vec<Vec<Quotient>>>,
     pub(super) functions: Arena<Function>,
     pub(super) infos: Vec<FunctionInfo<'u>>,
     pub(super) instances: FxHashMap<InstanceKey, FunctionId>,

@@ -1,19 +1,21 @@
 //! Host code, as far as launches need it: constants of locals and globals, and `k<<<…>>>(…)`.
 //!
-//! A local counts as a constant if its initial value is one and nothing in its function assigns it, steps it
-//! or takes its address or a reference to it; a parameter, if a call gives it one (see [`super::host_calls`]).
+//! A local counts as a constant where what it was given last is one (see [`super::host_flow`]), and nothing in its
+//! function takes its address or a reference to it; a parameter, if a call gives it one (see [`super::host_calls`]).
 //! A branch that a constant condition never takes launches nothing. What host code calls is not followed
 //! otherwise.
 
 use super::call::functions_of;
 use super::context::{Frame, Resolver};
 use super::host_calls::{HostInstance, name_of, uses};
+use super::host_flow::{Held, leaves};
+use super::host_loops::Counted;
 use super::host_parts::{
-    ANYTHING, Changes, changed_in_stmt, expr_has, init_parts, parts_of, pointers_to_functions, root_name, stmt_has,
+    Changes, changed_in_stmt, expr_has, init_parts, parts_of, pointers_to_functions, root_name, stmt_has,
 };
-use super::host_relations::Counted;
+
 use super::launch_site::Seen;
-use super::program::{ExprKind, Type, VariableId};
+use super::program::{Type, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
 use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
@@ -26,8 +28,12 @@ pub(super) struct Walk<'u> {
     pub(super) seen: Vec<Seen<'u>>,
     /// Names that the function may change.
     pub(super) changed: Changes<'u>,
+    /// Variables that the function changes at places that are known.
+    pub(super) tracked: Vec<VariableId>,
     /// Variables of the loops around the current place, and what these say of them.
     pub(super) counted: FxHashMap<VariableId, Counted>,
+    /// How often the current place is looked at, for other values of such variables.
+    pub(super) repeated: usize,
     /// The kernels that pointers of the function may point to.
     pub(super) pointers: Vec<(&'u str, &'u syntax::Path)>,
     /// Host functions that launch something, or call one that does, by name.
@@ -118,6 +124,8 @@ impl<'u> Resolver<'u> {
             return;
         };
         walk.changed.clear();
+        walk.tracked.clear();
+        walk.repeated = 1;
         for stmt in body {
             changed_in_stmt(stmt, &mut |value| self.changed_by_call(scope, value), &mut walk.changed);
         }
@@ -133,10 +141,12 @@ impl<'u> Resolver<'u> {
                     written.is_reference &= !written.is_const;
                     let variable = this.host_variable(&param.name, written);
                     this.declare(&param.name.text, Entity::Variable(variable));
-                    let is_changed = walk.changed.contains(param.name.text.as_str()) || walk.changed.contains(ANYTHING);
-                    if !is_changed && !written.is_reference {
+                    if !walk.changed.is_exposed(&param.name.text) && !written.is_reference {
                         let value = instance.args.get(position).cloned().unwrap_or_default();
                         this.bind_host_argument(variable, value);
+                        if walk.changed.contains(&param.name.text) {
+                            walk.tracked.push(variable);
+                        }
                     }
                 }
                 this.host_stmts(body, walk);
@@ -199,43 +209,93 @@ impl<'u> Resolver<'u> {
         match &stmt.kind {
             StmtKind::Block(stmts) => self.in_block(|this| this.host_stmts(stmts, walk)),
             StmtKind::Item(item) => self.host_item(item, walk),
-            StmtKind::Expr(value) => self.host_expr(value, walk),
+            StmtKind::Expr(value) => self.host_value_of(value, walk),
             StmtKind::If { init, cond, then, otherwise, .. } => self.in_block(|this| {
                 if let Some(init) = init {
                     this.host_stmt(init, walk);
                 }
-                this.host_expr(cond, walk);
+                this.host_value_of(cond, walk);
                 let value = this.host_condition(cond);
-                if value != Some(0) {
-                    this.in_block(|this| this.host_stmt(then, walk));
-                }
-                if let (Some(otherwise), None | Some(0)) = (otherwise, value) {
-                    this.in_block(|this| this.host_stmt(otherwise, walk));
-                }
+                this.host_branches(value, then, otherwise.as_deref(), walk);
             }),
             StmtKind::For { init, cond, step, body } => self.in_block(|this| {
                 if let Some(init) = init {
                     this.host_stmt(init, walk);
                 }
+                let changes = this.changes_in(Some(&**body), cond.iter().chain(step));
+                this.forget(&changes, walk);
                 for part in [cond, step].into_iter().flatten() {
                     this.host_expr(part, walk);
                 }
-                let counted = this.counted(stmt);
-                let outer = counted.map(|(variable, found)| (variable, walk.counted.insert(variable, found)));
-                this.in_block(|this| this.host_stmt(body, walk));
-                if let Some((variable, outer)) = outer {
-                    walk.counted.remove(&variable);
-                    walk.counted.extend(outer.map(|outer| (variable, outer)));
+                if let Some((variable, values)) = this.counted_values(stmt, walk) {
+                    walk.repeated *= values.len();
+                    for &value in &values {
+                        this.forget(&changes, walk);
+                        this.set_held(variable, Held { constant: Some(value), ..Held::default() });
+                        this.in_block(|this| this.host_stmt(body, walk));
+                    }
+                    walk.repeated /= values.len();
+                } else {
+                    let counted = this.counted(stmt);
+                    let outer = counted.map(|(variable, found)| (variable, walk.counted.insert(variable, found)));
+                    this.in_block(|this| this.host_stmt(body, walk));
+                    if let Some((variable, outer)) = outer {
+                        walk.counted.remove(&variable);
+                        walk.counted.extend(outer.map(|outer| (variable, outer)));
+                    }
                 }
+                this.forget(&changes, walk);
             }),
             StmtKind::While { cond, body } | StmtKind::Do { body, cond } | StmtKind::Switch { value: cond, body } => {
+                let changes = self.changes_in(Some(&**body), Some(cond));
+                self.forget(&changes, walk);
                 self.host_expr(cond, walk);
                 self.in_block(|this| this.host_stmt(body, walk));
+                self.forget(&changes, walk);
             }
+            StmtKind::Case(_) => self.forget_all(walk),
             StmtKind::Return(Some(value)) => self.host_expr(value, walk),
             _ => {}
         }
         self.depth -= 1;
+    }
+
+    /// Looks for launches in an expression that is evaluated here, and follows what it changes.
+    fn host_value_of(&mut self, value: &'u syntax::Expr, walk: &mut Walk<'u>) {
+        self.host_expr(value, walk);
+        self.host_effects(value, walk);
+    }
+
+    /// The branches that may be taken; what both leave behind stays known.
+    fn host_branches(
+        &mut self,
+        cond: Option<i128>,
+        then: &'u syntax::Stmt,
+        otherwise: Option<&'u syntax::Stmt>,
+        walk: &mut Walk<'u>,
+    ) {
+        let changes = self.changes_in(std::iter::once(then).chain(otherwise), None);
+        let before = self.snapshot(&changes, walk);
+        let is_taken = cond != Some(0);
+        if is_taken {
+            self.in_block(|this| this.host_stmt(then, walk));
+        }
+        if cond.is_some_and(|cond| cond != 0) {
+            return;
+        }
+        let after = self.snapshot(&changes, walk);
+        self.restore(before);
+        if let Some(otherwise) = otherwise {
+            self.in_block(|this| this.host_stmt(otherwise, walk));
+        }
+        if !is_taken || leaves(then) {
+            return;
+        }
+        if otherwise.is_some_and(leaves) {
+            self.restore(after);
+        } else {
+            self.agree(after);
+        }
     }
 
     /// The value of a condition, if it is a constant: the other branch is never taken.
@@ -253,7 +313,7 @@ impl<'u> Resolver<'u> {
             self.declare_inside(&syntax.ty);
             let mut written = self.declared_type(&syntax.ty, &syntax.qualifiers);
             for value in init_parts(syntax.init.as_ref()) {
-                self.host_expr(value, walk);
+                self.host_value_of(value, walk);
             }
             let value = match &syntax.init {
                 Some(Init::Value(value)) if matches!(syntax.ty.kind, TypeKind::Auto) => {
@@ -269,21 +329,22 @@ impl<'u> Resolver<'u> {
             let variable = self.host_variable(&syntax.name, written);
             self.declare(&syntax.name.text, Entity::Variable(variable));
             let is_const = written.is_const || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr));
-            let is_changed =
-                walk.changed.contains(syntax.name.text.as_str()) || walk.changed.contains(ANYTHING) && !is_const;
-            let fixed = !is_changed && !written.is_reference;
-            if let (Some(value), true) = (value, fixed) {
-                if self.is_integral(written.ty) {
-                    self.variables[variable].constant = self.constant(&value);
-                } else if let Some(lanes) = self.constant_lanes(&value) {
-                    self.vector_constants.insert(variable, lanes);
-                }
-                let lanes = match value.kind {
-                    ExprKind::Construct(parts) => parts,
-                    _ => vec![value],
-                };
-                self.host_values.insert(variable, (lanes, syntax.span));
+            let name = &syntax.name.text;
+            if walk.changed.is_exposed(name) && !is_const || written.is_reference {
+                continue;
             }
+            if walk.changed.contains(name) {
+                // What a static variable holds is left from the call before.
+                if syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Static)) {
+                    continue;
+                }
+                walk.tracked.push(variable);
+            }
+            let held = match value {
+                Some(value) => self.held_from(&value, written.ty, syntax.span),
+                None => self.held_at_first(&syntax.ty, written.ty),
+            };
+            self.set_held(variable, held);
         }
     }
 

@@ -179,9 +179,24 @@ impl<'u> Changes<'u> {
         self.last.clear();
     }
 
+    /// Whether nothing is changed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.last.is_empty()
+    }
+
+    /// Whether `name` may be among what is changed.
+    pub(super) fn may_change(&self, name: &str) -> bool {
+        self.contains(name) || self.contains(ANYTHING)
+    }
+
     /// Whether the function changes `name` anywhere.
     pub(super) fn contains(&self, name: &str) -> bool {
         self.last.contains_key(name)
+    }
+
+    /// Whether what changes `name` may do so at places that cannot be told.
+    pub(super) fn is_exposed(&self, name: &str) -> bool {
+        self.contains(ANYTHING) || matches!(self.last.get(name), Some(None))
     }
 
     /// Whether the function may change `name` at or after `place`.
@@ -203,10 +218,7 @@ pub(super) fn changed_in_stmt<'u>(
     while let Some(stmt) = open.pop() {
         let (exprs, stmts) = parts_of_stmt(stmt);
         for value in exprs {
-            visit(value, |part| {
-                changed_by(part, changed);
-                changed.add_all(changed_by_call(part), part.span);
-            });
+            changed_in_expr(value, changed_by_call, changed);
         }
         if let StmtKind::Unsupported(_) | StmtKind::Item(Item { kind: ItemKind::Unsupported(_), .. }) = &stmt.kind {
             changed.add(ANYTHING, stmt.span);
@@ -221,6 +233,18 @@ pub(super) fn changed_in_stmt<'u>(
         }
         open.extend(stmts);
     }
+}
+
+/// Collects the names of variables that an expression may change.
+pub(super) fn changed_in_expr<'u>(
+    value: &'u syntax::Expr,
+    changed_by_call: &mut dyn FnMut(&'u syntax::Expr) -> Vec<&'u str>,
+    changed: &mut Changes<'u>,
+) {
+    visit(value, |part| {
+        changed_by(part, changed);
+        changed.add_all(changed_by_call(part), part.span);
+    });
 }
 
 /// The variable that an expression changes itself.

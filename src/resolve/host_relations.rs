@@ -2,64 +2,50 @@
 //! `width / 32` blocks.
 //!
 //! A size and an argument are related if both come from one host variable that does not change between the two,
-//! through divisions by constants alone. A variable that a loop counts lies between the loop's bounds.
+//! through divisions by constants alone; what variables come from is found when they are given it
+//! (see [`super::host_flow`]). A variable that a loop counts lies between the loop's bounds.
 
 use super::context::Resolver;
 use super::host::Walk;
-use super::host_parts::{ANYTHING, Changes, changed_in_stmt};
+use super::host_parts::Changes;
 use super::program::{BinaryOp, Expr, ExprKind, Relation, Term, Type, VariableId};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::Span;
-use crate::syntax::{self, PostfixOp, StmtKind, UnaryOp};
 
-/// Initial values inside initial values beyond which none is followed.
+/// Operations in a value beyond which none is followed, and variables that a value is said to come from.
 const DEPTH: usize = 8;
 
 /// A host variable, or a lane or field of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Source {
-    variable: VariableId,
-    part: Option<usize>,
+pub(super) struct Source {
+    pub(super) variable: VariableId,
+    pub(super) part: Option<usize>,
 }
 
 /// A host variable divided by a constant, rounded towards zero.
-#[derive(Clone, Copy, Debug)]
-struct Quotient {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Quotient {
     source: Source,
     divisor: i128,
     /// Where the variable was looked at, if that was before the launch.
     since: Option<Span>,
 }
 
-/// What a loop says of the variable that it counts, as long as its body runs.
-#[derive(Clone, Debug)]
-pub(super) struct Counted {
-    least: Option<i128>,
-    greatest: Option<i128>,
-    /// A value that it stays below, and where the loop starts.
-    below: Option<(Expr, Span)>,
-}
-
 impl<'u> Resolver<'u> {
     /// The relations between the sizes and the arguments of a launch.
     pub(super) fn relations(&mut self, sizes: [&Expr; 2], args: &[Expr], walk: &Walk<'u>) -> Vec<Relation> {
         let mut relations = Vec::new();
-        let quotients: Vec<Option<Quotient>> = args.iter().map(|arg| self.quotient(arg, DEPTH)).collect();
+        let quotients: Vec<Vec<Quotient>> = args.iter().map(|arg| self.quotients(arg, DEPTH)).collect();
         let makes: [fn(Axis) -> GeometryVar; 2] = [GeometryVar::GridDim, GeometryVar::BlockDim];
         for (size, make) in sizes.into_iter().zip(makes) {
-            for (axis, (lane, since)) in Axis::ALL.into_iter().zip(self.lanes_of_size(size)) {
-                if self.constant(&lane).is_some() {
-                    continue;
-                }
-                let Some(size) = self.quotient(&lane, DEPTH) else { continue };
-                let size = Quotient { since: earlier(size.since, since), ..size };
-                let divisor = size.divisor;
-                for (position, arg) in quotients.iter().enumerate() {
-                    if let Some(arg) = arg
-                        && self.are_related(&size, arg, &walk.changed)
-                    {
+            if self.is_integral(size.ty) {
+                self.counted_term(Term::Size(make(Axis::X)), size, &quotients, walk, &mut relations);
+            }
+            for (axis, sizes) in Axis::ALL.into_iter().zip(self.lanes_of_size(size)) {
+                for (position, args) in quotients.iter().enumerate() {
+                    if let Some((size, arg)) = self.related(&sizes, args, &walk.changed) {
+                        let times = size.divisor / arg.divisor;
                         let (size, arg_term) = (Term::Size(make(axis)), Term::Param(position));
-                        let times = divisor / arg.divisor;
                         relations.push(Relation { left: size, times, right: arg_term, right_times: 1, plus: 0 });
                         // What the division cut off is less than the divisor.
                         let plus = times - 1;
@@ -69,7 +55,7 @@ impl<'u> Resolver<'u> {
             }
         }
         for (position, arg) in args.iter().enumerate() {
-            self.counted_argument(position, arg, &quotients, walk, &mut relations);
+            self.counted_term(Term::Param(position), arg, &quotients, walk, &mut relations);
         }
         relations
     }
@@ -90,6 +76,12 @@ impl<'u> Resolver<'u> {
         load_source(value).filter(|_| self.is_pointer(value.ty))
     }
 
+    /// The variable that both a size and an argument come from.
+    fn related(&self, sizes: &[Quotient], args: &[Quotient], changed: &Changes<'u>) -> Option<(Quotient, Quotient)> {
+        let pairs = sizes.iter().flat_map(|size| args.iter().map(move |arg| (*size, *arg)));
+        pairs.into_iter().find(|(size, arg)| self.are_related(size, arg, changed))
+    }
+
     /// Whether a size divides what an argument is, and nothing changes it in between.
     fn are_related(&self, size: &Quotient, arg: &Quotient, changed: &Changes<'u>) -> bool {
         let name = &self.variables[size.source.variable].name;
@@ -99,121 +91,82 @@ impl<'u> Resolver<'u> {
         size.source == arg.source && size.divisor % arg.divisor == 0 && stays
     }
 
-    /// The lanes of a size as they were written, and where, if that was before the launch.
-    fn lanes_of_size(&self, size: &Expr) -> Vec<(Expr, Option<Span>)> {
+    /// What the lanes of a size come from; nothing for those that are constants.
+    fn lanes_of_size(&mut self, size: &Expr) -> Vec<Vec<Quotient>> {
         match &size.kind {
-            _ if self.is_integral(size.ty) => vec![(size.clone(), None)],
-            ExprKind::Construct(parts) => parts.iter().map(|part| (part.clone(), None)).collect(),
+            _ if self.is_integral(size.ty) => vec![self.sources(size)],
+            ExprKind::Construct(parts) => parts.iter().map(|part| self.sources(part)).collect(),
             ExprKind::Convert(inner) => self.lanes_of_size(inner),
             ExprKind::Load(object) => match &object.kind {
-                ExprKind::Variable(variable) => match self.host_values.get(variable) {
-                    Some((lanes, span)) => lanes.iter().map(|lane| (lane.clone(), Some(*span))).collect(),
-                    None => Vec::new(),
-                },
+                ExprKind::Variable(variable) => self.host_values.get(variable).cloned().unwrap_or_default(),
                 _ => Vec::new(),
             },
             _ => Vec::new(),
         }
     }
 
-    /// The variable that a value is, divided by a constant.
-    fn quotient(&mut self, value: &Expr, depth: usize) -> Option<Quotient> {
-        let depth = depth.checked_sub(1)?;
+    /// What a value comes from, unless it is a constant.
+    pub(super) fn sources(&mut self, value: &Expr) -> Vec<Quotient> {
+        if self.constant(value).is_some() { Vec::new() } else { self.quotients(value, DEPTH) }
+    }
+
+    /// What a variable that is given a value at `place` comes from, by lane.
+    pub(super) fn sources_at(&mut self, value: &Expr, place: Span) -> Vec<Vec<Quotient>> {
+        let mut lanes = match &value.kind {
+            ExprKind::Construct(parts) => parts.iter().map(|part| self.sources(part)).collect(),
+            _ if self.is_integral(value.ty) => vec![self.sources(value)],
+            _ => self.lanes_of_size(value),
+        };
+        for quotient in lanes.iter_mut().flatten() {
+            quotient.since = earlier(quotient.since, Some(place));
+        }
+        lanes
+    }
+
+    /// The variables that a value is, divided by a constant: what the variable in it was given first, then it itself.
+    fn quotients(&mut self, value: &Expr, depth: usize) -> Vec<Quotient> {
+        let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
         match &value.kind {
             // A narrower type would cut off what matters.
             ExprKind::Convert(inner) if matches!(self.types[value.ty], Type::Int { width: 32 | 64, .. }) => {
-                self.is_integral(inner.ty).then(|| self.quotient(inner, depth))?
+                if self.is_integral(inner.ty) { self.quotients(inner, depth) } else { Vec::new() }
             }
             ExprKind::Binary(op @ (BinaryOp::Div | BinaryOp::Shr), left, right) => {
-                let right = self.constant(right)?;
-                let divisor = match op {
-                    BinaryOp::Div => right,
-                    _ => 1_i128.checked_shl(u32::try_from(right).ok().filter(|&by| by < 31)?)?,
+                let Some(by) = self.constant(right) else { return Vec::new() };
+                let by = match op {
+                    BinaryOp::Div => Some(by),
+                    _ => u32::try_from(by).ok().filter(|&by| by < 31).map(|by| 1 << by),
                 };
-                let left = self.quotient(left, depth)?;
-                let divisor = left.divisor.checked_mul(divisor).filter(|divisor| (1..1 << 31).contains(divisor))?;
-                Some(Quotient { divisor, ..left })
+                let divided = |left: Quotient| {
+                    let divisor = left.divisor.checked_mul(by?)?;
+                    (1..1 << 31).contains(&divisor).then_some(Quotient { divisor, ..left })
+                };
+                self.quotients(left, depth).into_iter().filter_map(divided).collect()
             }
             ExprKind::Load(object) => {
-                let source = source_of(object)?;
+                let Some(source) = source_of(object) else { return Vec::new() };
                 let lane = source.part.unwrap_or(0);
-                if let Some((values, span)) = self.host_values.get(&source.variable).cloned()
-                    && let Some(value) = values.get(lane)
-                    && let Some(inner) = self.quotient(value, depth)
-                {
-                    return Some(Quotient { since: earlier(inner.since, Some(span)), ..inner });
-                }
-                Some(Quotient { source, divisor: 1, since: None })
+                let given = self.host_values.get(&source.variable).and_then(|lanes| lanes.get(lane));
+                let mut found = given.cloned().unwrap_or_default();
+                found.truncate(DEPTH);
+                found.push(Quotient { source, divisor: 1, since: None });
+                found
             }
-            _ => None,
+            _ => Vec::new(),
         }
     }
 
-    /// What a `for` says of the variable that it counts.
-    pub(super) fn counted(&mut self, stmt: &'u syntax::Stmt) -> Option<(VariableId, Counted)> {
-        let StmtKind::For { init, cond: Some(cond), step: Some(step), body } = &stmt.kind else { return None };
-        let syntax::ExprKind::Binary(op, left, right) = &cond.kind else { return None };
-        let (name, is_up) = (name_of(left)?, direction(step, left)?);
-        let mut changed = Changes::default();
-        changed_in_stmt(body, &mut |value| self.changed_by_call(self.scope, value), &mut changed);
-        if changed.contains(name) || changed.contains(ANYTHING) {
-            return None;
-        }
-        let start = init.as_deref().and_then(|init| self.first_value(init, name));
-        let counter = self.unevaluated(left);
-        let Source { variable, part: None } = load_source(&counter)? else { return None };
-        let bound = self.unevaluated(right);
-        let limit = self.constant(&bound);
-        use syntax::BinaryOp::{Ge, Gt, Le, Lt, Ne};
-        let found = match (op, is_up) {
-            (Lt | Ne, true) => {
-                Counted { least: start, greatest: limit.map(|limit| limit - 1), below: Some((bound, stmt.span)) }
-            }
-            (Le, true) => Counted { least: start, greatest: limit, below: None },
-            (Gt | Ne, false) => Counted { least: limit.map(|limit| limit + 1), greatest: start, below: None },
-            (Ge, false) => Counted { least: limit, greatest: start, below: None },
-            _ => return None,
-        };
-        // `i != n` says nothing of an `i` that starts beyond `n`.
-        if *op == Ne && (start.is_none() || limit.is_none() || found.least > found.greatest) {
-            return None;
-        }
-        Some((variable, found))
-    }
-
-    /// The constant that the first part of a `for` gives its variable.
-    fn first_value(&mut self, init: &'u syntax::Stmt, name: &str) -> Option<i128> {
-        let value = match &init.kind {
-            StmtKind::Item(syntax::Item { kind: syntax::ItemKind::Variables(variables), .. }) => {
-                let variable = variables.iter().find(|variable| variable.name.text == name)?;
-                match variable.init.as_ref()? {
-                    syntax::Init::Value(value) => value,
-                    _ => return None,
-                }
-            }
-            StmtKind::Expr(syntax::Expr { kind: syntax::ExprKind::Assign(None, target, value), .. })
-                if name_of(target) == Some(name) =>
-            {
-                value
-            }
-            _ => return None,
-        };
-        let value = self.unevaluated(value);
-        self.constant(&value)
-    }
-
-    /// What is known of an argument that a loop counts, perhaps moved by a constant.
-    fn counted_argument(
+    /// What is known of a size or an argument that a loop counts, perhaps moved by a constant.
+    fn counted_term(
         &mut self,
-        position: usize,
-        arg: &Expr,
-        others: &[Option<Quotient>],
+        this: Term,
+        value: &Expr,
+        others: &[Vec<Quotient>],
         walk: &Walk<'u>,
         relations: &mut Vec<Relation>,
     ) {
-        let Some((variable, moved)) = self.moved_variable(arg, DEPTH) else { return };
+        let Some((variable, moved)) = self.moved_variable(value, DEPTH) else { return };
         let Some(counted) = walk.counted.get(&variable) else { return };
-        let this = Term::Param(position);
         if let Some(least) = counted.least {
             relations.push(Relation {
                 left: Term::Zero,
@@ -232,15 +185,15 @@ impl<'u> Resolver<'u> {
                 plus: greatest + moved,
             });
         }
-        let Some((bound, start)) = counted.below.clone().filter(|_| counted.greatest.is_none()) else { return };
-        let Some(bound) = self.quotient(&bound, DEPTH).filter(|bound| bound.divisor == 1) else { return };
-        let bound = Quotient { since: earlier(bound.since, Some(start)), ..bound };
-        for (other, quotient) in others.iter().enumerate() {
-            if let Some(quotient) = quotient
-                && quotient.divisor == 1
-                && other != position
-                && self.are_related(&bound, quotient, &walk.changed)
-            {
+        if counted.greatest.is_some() {
+            return;
+        }
+        let undivided = |all: &[Quotient]| -> Vec<Quotient> {
+            all.iter().filter(|quotient| quotient.divisor == 1).copied().collect()
+        };
+        let below = undivided(&counted.below);
+        for (other, quotients) in others.iter().enumerate() {
+            if this != Term::Param(other) && self.related(&below, &undivided(quotients), &walk.changed).is_some() {
                 relations.push(Relation {
                     left: this,
                     times: 1,
@@ -272,7 +225,7 @@ impl<'u> Resolver<'u> {
     }
 }
 
-fn load_source(value: &Expr) -> Option<Source> {
+pub(super) fn load_source(value: &Expr) -> Option<Source> {
     match &value.kind {
         ExprKind::Load(object) => source_of(object),
         _ => None,
@@ -302,28 +255,4 @@ fn earlier(a: Option<Span>, b: Option<Span>) -> Option<Span> {
         (Some(a), Some(b)) => Some(if b.start < a.start { b } else { a }),
         (a, b) => a.or(b),
     }
-}
-
-fn name_of(value: &syntax::Expr) -> Option<&str> {
-    match &value.kind {
-        syntax::ExprKind::Path(path) if path.segments.len() == 1 => Some(&path.segments[0].name.text),
-        _ => None,
-    }
-}
-
-/// Whether a step moves a variable up or down by a constant.
-fn direction(step: &syntax::Expr, variable: &syntax::Expr) -> Option<bool> {
-    use syntax::ExprKind as Kind;
-    let (target, is_up) = match &step.kind {
-        Kind::Postfix(op, target) => (target, *op == PostfixOp::Increment),
-        Kind::Unary(op @ (UnaryOp::PreIncrement | UnaryOp::PreDecrement), target) => {
-            (target, *op == UnaryOp::PreIncrement)
-        }
-        Kind::Assign(Some(op @ (syntax::BinaryOp::Add | syntax::BinaryOp::Sub)), target, by) => {
-            let Kind::Int { value: 1.., .. } = by.kind else { return None };
-            (target, *op == syntax::BinaryOp::Add)
-        }
-        _ => return None,
-    };
-    (name_of(target).is_some() && name_of(target) == name_of(variable)).then_some(is_up)
 }

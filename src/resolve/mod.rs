@@ -29,6 +29,8 @@ mod function_value;
 mod groups;
 mod host;
 mod host_calls;
+mod host_flow;
+mod host_loops;
 mod host_parts;
 mod host_relations;
 mod initial;

@@ -1,0 +1,211 @@
+//! What the variables of host code hold at each place: `threads = dim3(64); k<<<n / 64, threads>>>(…)`.
+//!
+//! Host code is walked in source order. An assignment of its own (`n = 4`, `block.x = 32`, `a = b = 1`) gives its
+//! variable a value; whatever else may change a variable makes it unknown. What a loop changes is unknown where an
+//! iteration starts and after the loop, what a branch changes is known after it if both ways agree, and at the
+//! labels of a `switch` nothing is known that its function changes. Variables that may change at places that cannot be
+//! told (through an address, in a lambda, in a macro) are never known.
+//!
+//! Deliberately absent: the iterations of loops one by one, and `n *= 2`.
+
+use super::context::Resolver;
+use super::host::Walk;
+use super::host_parts::{Changes, changed_in_expr, changed_in_stmt, stmts_in};
+use super::host_relations::Quotient;
+use super::program::{Expr, Type, TypeId, VariableId};
+use super::scope::Entity;
+use crate::source::Span;
+use crate::syntax::{self, StmtKind, TypeKind};
+
+/// What a variable holds, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Held {
+    /// The constant of an integer.
+    pub(super) constant: Option<i128>,
+    /// The constants of a vector's lanes.
+    pub(super) lanes: Option<Vec<Option<i128>>>,
+    /// The variables that it comes from, by lane.
+    pub(super) sources: Vec<Vec<Quotient>>,
+}
+
+/// What the variables hold that a statement may change.
+pub(super) type Snapshot = Vec<(VariableId, Held)>;
+
+impl<'u> Resolver<'u> {
+    /// What a variable of a type holds that is given a value at a place.
+    pub(super) fn held_from(&mut self, value: &Expr, ty: TypeId, place: Span) -> Held {
+        let is_integral = self.is_integral(ty);
+        Held {
+            constant: if is_integral { self.constant(value) } else { None },
+            lanes: if is_integral { None } else { self.constant_lanes(value) },
+            sources: self.sources_at(value, place),
+        }
+    }
+
+    /// What `dim3 size;` holds: ones.
+    pub(super) fn held_at_first(&self, written: &syntax::Type, ty: TypeId) -> Held {
+        let is_dim3 = match &written.kind {
+            TypeKind::Named(path) => path.segments.last().is_some_and(|last| last.name.text == "dim3"),
+            _ => false,
+        };
+        match self.types[ty] {
+            Type::Vector { .. } if is_dim3 => Held { lanes: Some(vec![Some(1); 3]), ..Held::default() },
+            _ => Held::default(),
+        }
+    }
+
+    pub(super) fn set_held(&mut self, variable: VariableId, held: Held) {
+        self.variables[variable].constant = held.constant;
+        match held.lanes {
+            Some(lanes) => drop(self.vector_constants.insert(variable, lanes)),
+            None => drop(self.vector_constants.remove(&variable)),
+        }
+        if held.sources.is_empty() {
+            self.host_values.remove(&variable);
+        } else {
+            self.host_values.insert(variable, held.sources);
+        }
+    }
+
+    fn held(&self, variable: VariableId) -> Held {
+        Held {
+            constant: self.variables[variable].constant,
+            lanes: self.vector_constants.get(&variable).cloned(),
+            sources: self.host_values.get(&variable).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// What the variables hold now that `changes` names.
+    pub(super) fn snapshot(&self, changes: &Changes<'u>, walk: &Walk<'u>) -> Snapshot {
+        let is_changed = |variable: &&VariableId| changes.may_change(&self.variables[**variable].name);
+        walk.tracked.iter().filter(is_changed).map(|&variable| (variable, self.held(variable))).collect()
+    }
+
+    pub(super) fn restore(&mut self, snapshot: Snapshot) {
+        for (variable, held) in snapshot {
+            self.set_held(variable, held);
+        }
+    }
+
+    /// Keeps of what variables hold now what they held in another snapshot of the same variables, too.
+    pub(super) fn agree(&mut self, other: Snapshot) {
+        for (variable, held) in other {
+            if self.held(variable) != held {
+                self.set_held(variable, Held::default());
+            }
+        }
+    }
+
+    /// Makes unknown what `changes` names.
+    pub(super) fn forget(&mut self, changes: &Changes<'u>, walk: &Walk<'u>) {
+        for (variable, _) in self.snapshot(changes, walk) {
+            self.set_held(variable, Held::default());
+        }
+    }
+
+    /// Makes everything unknown that the function changes anywhere.
+    pub(super) fn forget_all(&mut self, walk: &Walk<'u>) {
+        for &variable in &walk.tracked {
+            self.set_held(variable, Held::default());
+        }
+    }
+
+    /// The variables that statements and expressions may change.
+    pub(super) fn changes_in(
+        &mut self,
+        stmts: impl IntoIterator<Item = &'u syntax::Stmt>,
+        exprs: impl IntoIterator<Item = &'u syntax::Expr>,
+    ) -> Changes<'u> {
+        let (mut changes, scope) = (Changes::default(), self.scope);
+        for stmt in stmts {
+            changed_in_stmt(stmt, &mut |value| self.changed_by_call(scope, value), &mut changes);
+        }
+        for value in exprs {
+            changed_in_expr(value, &mut |value| self.changed_by_call(scope, value), &mut changes);
+        }
+        changes
+    }
+
+    /// Follows what an expression does to variables.
+    pub(super) fn host_effects(&mut self, value: &'u syntax::Expr, walk: &Walk<'u>) {
+        if walk.tracked.is_empty() {
+            return;
+        }
+        let changes = self.changes_in(None, Some(value));
+        let (mut targets, mut given) = (Vec::new(), value);
+        while let syntax::ExprKind::Assign(None, target, right) = &given.kind {
+            targets.push(&**target);
+            given = right;
+        }
+        let is_plain = !targets.is_empty() && self.changes_in(None, Some(given)).is_empty();
+        let mut held = Vec::new();
+        if is_plain {
+            for target in targets {
+                if let Some((variable, lane)) = self.host_target(target, walk) {
+                    held.push((variable, self.assigned(variable, lane, given, value.span)));
+                }
+            }
+        }
+        self.forget(&changes, walk);
+        self.restore(held);
+    }
+
+    /// The variable that an assignment changes, and the lane if it is one.
+    fn host_target(&mut self, target: &'u syntax::Expr, walk: &Walk<'u>) -> Option<(VariableId, Option<usize>)> {
+        let (whole, lane) = match &target.kind {
+            syntax::ExprKind::Member { object, member, arrow: false, .. } => {
+                (&**object, Some(["x", "y", "z"].iter().position(|lane| *lane == member.name.text)?))
+            }
+            _ => (target, None),
+        };
+        let syntax::ExprKind::Path(path) = &whole.kind else { return None };
+        let [only] = path.segments.as_slice() else { return None };
+        match self.lookup(&only.name.text).as_slice() {
+            [Entity::Variable(variable)] if walk.tracked.contains(variable) => Some((*variable, lane)),
+            _ => None,
+        }
+    }
+
+    /// What a variable holds after an assignment.
+    fn assigned(&mut self, variable: VariableId, lane: Option<usize>, given: &'u syntax::Expr, place: Span) -> Held {
+        let ty = self.variables[variable].ty;
+        match (&self.types[ty], lane) {
+            (&Type::Vector { of, lanes }, Some(lane)) if lane < usize::from(lanes) => {
+                let made = self.unevaluated_as(given, of);
+                let made = self.held_from(&made, of, place);
+                let mut held = self.held(variable);
+                let constants = held.lanes.get_or_insert_with(|| vec![None; usize::from(lanes)]);
+                constants[lane] = made.constant;
+                held.sources.resize_with(usize::from(lanes), Vec::new);
+                held.sources[lane] = made.sources.into_iter().next().unwrap_or_default();
+                held
+            }
+            (Type::Vector { .. }, None) => {
+                let made = self.unevaluated_as(given, ty);
+                self.held_from(&made, ty, place)
+            }
+            (_, None) if self.is_integral(ty) => {
+                let made = self.unevaluated_as(given, ty);
+                self.held_from(&made, ty, place)
+            }
+            _ => Held::default(),
+        }
+    }
+
+    /// The value of an expression that a variable of a type is given.
+    fn unevaluated_as(&mut self, value: &'u syntax::Expr, ty: TypeId) -> Expr {
+        let temporaries = self.frame.temporaries.len();
+        let value = self.initial(value, ty);
+        self.frame.temporaries.truncate(temporaries);
+        value
+    }
+}
+
+/// Whether control does not come to what stands behind a statement.
+pub(super) fn leaves(stmt: &syntax::Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::Block(_) => stmts_in(stmt).last().is_some_and(|last| leaves(last)),
+        _ => false,
+    }
+}

@@ -1,0 +1,217 @@
+//! What loops of host code say of the variables that they count: `for (int threads = 64; threads <= 512; threads *= 2)`.
+//!
+//! While the body of a `for` runs, a variable that only its step changes lies between the loop's bounds. Where sizes of
+//! launches depend on it and it takes few values, all of them constants, the body is looked at once for each.
+
+use super::context::Resolver;
+use super::host::Walk;
+use super::host_parts::{ANYTHING, Changes, changed_in_stmt, exprs_of_stmt, init_parts, root_name, stmts_in, visit};
+use super::host_relations::{Quotient, Source, load_source};
+use super::program::VariableId;
+use crate::syntax::{self, Item, ItemKind, PostfixOp, StmtKind, UnaryOp};
+use rustc_hash::FxHashSet;
+
+/// Times that a body is looked at, those by loops around it included.
+const VALUES: usize = 16;
+
+/// What a loop says of the variable that it counts, as long as its body runs.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    pub(super) least: Option<i128>,
+    pub(super) greatest: Option<i128>,
+    /// What it stays below.
+    pub(super) below: Vec<Quotient>,
+}
+
+impl<'u> Resolver<'u> {
+    /// What a `for` says of the variable that it counts.
+    pub(super) fn counted(&mut self, stmt: &'u syntax::Stmt) -> Option<(VariableId, Counted)> {
+        let StmtKind::For { init, cond: Some(cond), step: Some(step), body } = &stmt.kind else { return None };
+        let syntax::ExprKind::Binary(op, left, right) = &cond.kind else { return None };
+        let (name, direction) = (name_of(left)?, direction(step, left)?);
+        let mut changed = Changes::default();
+        changed_in_stmt(body, &mut |value| self.changed_by_call(self.scope, value), &mut changed);
+        if changed.contains(name) || changed.contains(ANYTHING) {
+            return None;
+        }
+        let start = init.as_deref().and_then(|init| self.first_value(init, name));
+        let counter = self.unevaluated(left);
+        let Source { variable, part: None } = load_source(&counter)? else { return None };
+        let bound = self.unevaluated(right);
+        let limit = self.constant(&bound);
+        use syntax::BinaryOp::{Ge, Gt, Le, Lt, Ne};
+        // Factors move a variable one way only while it is positive.
+        let is_sound = match direction {
+            Direction { by_factor: true, is_up: true, .. } => *op != Ne && start.is_some_and(|start| start > 0),
+            Direction { by_factor: true, is_up: false, .. } => *op != Ne && limit.is_some_and(|limit| limit >= 0),
+            Direction { by_factor: false, .. } => true,
+        };
+        if !is_sound {
+            return None;
+        }
+        let found = match (op, direction.is_up) {
+            (Lt | Ne, true) => {
+                let below = self.sources_at(&bound, stmt.span).into_iter().next().unwrap_or_default();
+                Counted { least: start, greatest: limit.map(|limit| limit - 1), below }
+            }
+            (Le, true) => Counted { least: start, greatest: limit, below: Vec::new() },
+            (Gt | Ne, false) => Counted { least: limit.map(|limit| limit + 1), greatest: start, below: Vec::new() },
+            (Ge, false) => Counted { least: limit, greatest: start, below: Vec::new() },
+            _ => return None,
+        };
+        // `i != n` says nothing of an `i` that starts beyond `n`.
+        if *op == Ne && (start.is_none() || limit.is_none() || found.least > found.greatest) {
+            return None;
+        }
+        Some((variable, found))
+    }
+
+    /// The constant that the first part of a `for` gives its variable.
+    fn first_value(&mut self, init: &'u syntax::Stmt, name: &str) -> Option<i128> {
+        let value = match &init.kind {
+            StmtKind::Item(syntax::Item { kind: syntax::ItemKind::Variables(variables), .. }) => {
+                let variable = variables.iter().find(|variable| variable.name.text == name)?;
+                match variable.init.as_ref()? {
+                    syntax::Init::Value(value) => value,
+                    _ => return None,
+                }
+            }
+            StmtKind::Expr(syntax::Expr { kind: syntax::ExprKind::Assign(None, target, value), .. })
+                if name_of(target) == Some(name) =>
+            {
+                value
+            }
+            _ => return None,
+        };
+        let value = self.unevaluated(value);
+        self.constant(&value)
+    }
+
+    /// The values of the variable that a `for` counts, if they are few and sizes of launches in its body depend on it.
+    pub(super) fn counted_values(
+        &mut self,
+        stmt: &'u syntax::Stmt,
+        walk: &Walk<'u>,
+    ) -> Option<(VariableId, Vec<i128>)> {
+        let StmtKind::For { cond: Some(cond), step: Some(step), body, .. } = &stmt.kind else { return None };
+        let syntax::ExprKind::Binary(_, left, _) = &cond.kind else { return None };
+        let name = name_of(left)?;
+        if !sizes_depend_on(body, name) {
+            return None;
+        }
+        let (variable, Counted { least: Some(least), greatest: Some(greatest), .. }) = self.counted(stmt)? else {
+            return None;
+        };
+        let direction = direction(step, left)?;
+        let mut value = if direction.is_up { least } else { greatest };
+        let mut values = Vec::new();
+        while (least..=greatest).contains(&value) {
+            values.push(value);
+            if values.len() * walk.repeated > VALUES {
+                return None;
+            }
+            value = direction.next(value)?;
+        }
+        (!values.is_empty()).then_some((variable, values))
+    }
+}
+
+/// Whether sizes of launches in a statement depend on a variable, perhaps through others that it gives values.
+fn sizes_depend_on(stmt: &syntax::Stmt, name: &str) -> bool {
+    let mut sizes: FxHashSet<&str> = FxHashSet::default();
+    let mut given: Vec<(&str, &syntax::Expr)> = Vec::new();
+    for value in exprs_of_stmt(stmt) {
+        visit(value, |part| match &part.kind {
+            syntax::ExprKind::Launch { config, .. } => config.iter().for_each(|size| add_names(size, &mut sizes)),
+            syntax::ExprKind::Assign(_, target, value) => given.extend(root_name(target).map(|name| (name, &**value))),
+            _ => {}
+        });
+    }
+    let mut open = vec![stmt];
+    while let Some(stmt) = open.pop() {
+        if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
+            for variable in variables {
+                given.extend(init_parts(variable.init.as_ref()).iter().map(|value| (&*variable.name.text, value)));
+            }
+        }
+        open.extend(stmts_in(stmt));
+    }
+    loop {
+        let before = sizes.len();
+        for (target, value) in &given {
+            if sizes.contains(target) {
+                add_names(value, &mut sizes);
+            }
+        }
+        if sizes.len() == before {
+            return sizes.contains(name);
+        }
+    }
+}
+
+fn add_names<'u>(value: &'u syntax::Expr, names: &mut FxHashSet<&'u str>) {
+    visit(value, |part| {
+        names.extend(name_of(part));
+    });
+}
+
+fn name_of(value: &syntax::Expr) -> Option<&str> {
+    match &value.kind {
+        syntax::ExprKind::Path(path) if path.segments.len() == 1 => Some(&path.segments[0].name.text),
+        _ => None,
+    }
+}
+
+/// How a step moves a variable.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    is_up: bool,
+    by_factor: bool,
+    by: u64,
+}
+
+impl Direction {
+    /// The value after one step.
+    fn next(self, value: i128) -> Option<i128> {
+        let by = i128::from(self.by);
+        match (self.by_factor, self.is_up) {
+            (false, true) => value.checked_add(by),
+            (false, false) => value.checked_sub(by),
+            (true, true) => value.checked_mul(by),
+            (true, false) => Some(value / by),
+        }
+    }
+}
+
+/// How a step moves a variable by a constant.
+fn direction(step: &syntax::Expr, variable: &syntax::Expr) -> Option<Direction> {
+    use syntax::BinaryOp as Op;
+    use syntax::ExprKind as Kind;
+    let (target, op, by) = match &step.kind {
+        Kind::Postfix(op, target) => (target, if *op == PostfixOp::Increment { Op::Add } else { Op::Sub }, 1),
+        Kind::Unary(UnaryOp::PreIncrement, target) => (target, Op::Add, 1),
+        Kind::Unary(UnaryOp::PreDecrement, target) => (target, Op::Sub, 1),
+        Kind::Assign(Some(op), target, by) => (target, *op, literal(by)?),
+        // `n = n * 2`
+        Kind::Assign(None, target, value) => match &value.kind {
+            Kind::Binary(op, left, by) if name_of(left) == name_of(target) => (target, *op, literal(by)?),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let (is_up, by_factor, by) = match (op, by) {
+        (Op::Add | Op::Sub, 1..) => (op == Op::Add, false, by),
+        (Op::Mul | Op::Div, 2..=65_536) => (op == Op::Mul, true, by),
+        (Op::Shl | Op::Shr, 1..=16) => (op == Op::Shl, true, 1 << by),
+        _ => return None,
+    };
+    let is_same = name_of(target).is_some() && name_of(target) == name_of(variable);
+    is_same.then_some(Direction { is_up, by_factor, by })
+}
+
+fn literal(value: &syntax::Expr) -> Option<u64> {
+    match value.kind {
+        syntax::ExprKind::Int { value, .. } => Some(value),
+        _ => None,
+    }
+}
