@@ -228,6 +228,12 @@ fn architectures(text: &Path) -> &'static [&'static str] {
     if uses_clusters { &BOTH[..1] } else { &BOTH }
 }
 
+/// What nvcc says of a text that needs nothing beside it, if there is one and it does not accept it.
+pub(super) fn said_by_nvcc(text: &Path) -> Option<String> {
+    let directory = text.parent().expect("it is in a directory");
+    refused(&compiler()?, directory, text, directory)
+}
+
 /// What nvcc says of a text, if it does not accept it for both architectures, or for those that have what it uses.
 fn refused(nvcc: &Nvcc, runtime: &Path, text: &Path, includes: &Path) -> Option<String> {
     let mut command = Command::new(&nvcc.program);

@@ -155,6 +155,18 @@ fn blocks_that_wait_for_each_other_are_launched_together() {
 }
 
 #[test]
+fn clusters_that_the_launch_makes_are_launched() {
+    let text = std::fs::read_to_string("fixtures/clusters/launched.cu").expect("the fixture can be read");
+    let place = Place::with(&[("a.cu", &text)]);
+    place.run(&["check", "a.cu", "--reproduce", "out"]).expect(1);
+    let made = place.path().join("out/exchanged_too_early_bad-20-data-race.cu");
+    let written = std::fs::read_to_string(&made).expect("a reproduction");
+    assert!(written.contains("cluster.val.clusterDim.x = 2;"), "{written}");
+    assert!(written.contains("cudaLaunchKernelEx(&config, ::exchanged_too_early_bad, out)"), "{written}");
+    assert_eq!(super::cuda::said_by_nvcc(&made), None, "{written}");
+}
+
+#[test]
 fn conditionals_that_are_cut_apart_are_resolved() {
     let text = "#ifdef __CUDACC__\n__host__\n#else\n#error never\n#endif\n__device__ int one() { return 1; }\n\
                 __global__ void k(int *a) { a[0] = threadIdx.x + one(); }\n";

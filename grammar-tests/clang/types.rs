@@ -86,6 +86,10 @@ fn compared(pool: &Pool, path: &Path, text: &str) -> (Vec<String>, Vec<(String, 
     let (mut seen, mut found) = (Vec::new(), Vec::new());
     for (_, variable) in program.variables.iter() {
         let Some(shape) = known.get(&variable.span) else { continue };
+        // What stands for a part of a structure that host code fills has no declaration of its own.
+        if variable.name.contains('.') {
+            continue;
+        }
         seen.push(variable.name.clone());
         // To clang an enumeration without a fixed underlying type may be unsigned. In C++ its values become `int` all the
         // same wherever they are used, and which values there are is known.

@@ -197,7 +197,8 @@ fn valuation(subject: &Subject<'_>, geometry: Geometry, attempt: u64) -> Vec<Opt
     };
     let fixed = |name: &str| {
         let fixes = subject.report.scope.iter().flat_map(|scope| &scope.fixes);
-        fixes.filter_map(|fix| fix.split_once(" = ")).find(|(known, _)| *known == name)?.1.parse().ok()
+        // As with sizes, the last launch counts.
+        fixes.filter_map(|fix| fix.split_once(" = ")).filter(|(known, _)| *known == name).last()?.1.parse().ok()
     };
     let mut value = |param: &raceproof::calculus::Param| {
         default(param.ty)?;

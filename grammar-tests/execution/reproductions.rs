@@ -35,6 +35,7 @@ const REFUSED: &[(&str, &str)] = &[
 const UNDEFINED: &[&str] = &[
     "fixtures/atomics/objects.cu",
     "fixtures/clusters/barriers.cu",
+    "fixtures/clusters/launched.cu",
     "fixtures/clusters/shared.cu",
     "fixtures/flags/orders.cu",
     "fixtures/flags/waits.cu",

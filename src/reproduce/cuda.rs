@@ -178,7 +178,8 @@ pub(super) fn host(plan: &Plan, slice: &Slice) -> Result<String, PlanError> {
             given => text(given, &names, parameters.get(at).is_some_and(|parameter| parameter.is_plain)),
         });
     }
-    body.push_str(&launch(plan, &arguments.join(", ")));
+    let states_clusters = slice.lines.iter().any(|(line, _)| line.contains("__cluster_dims__"));
+    body.push_str(&launch(plan, &arguments.join(", "), states_clusters));
     let mut whole = String::from(CHECK);
     if !plan.memory.is_empty() {
         whole.push_str(MEMORY);
@@ -248,7 +249,8 @@ fn made(memory: &Memory) -> Result<(String, bool), PlanError> {
     Ok((format!("numbers<{ty}>({}, {first}, {step}{})", memory.count, before(memory.before)), true))
 }
 
-fn launch(plan: &Plan, arguments: &str) -> String {
+/// The launch. Where the kernel does not state how large its clusters are, the launch does.
+fn launch(plan: &Plan, arguments: &str, states_clusters: bool) -> String {
     let name = format!("::{}", plan.kernel);
     let mut text = String::new();
     if plan.shared > PLAIN_SHARED {
@@ -264,6 +266,17 @@ fn launch(plan: &Plan, arguments: &str) -> String {
         let arguments = if arguments.is_empty() { String::new() } else { format!(", {arguments}") };
         let shared = plan.shared;
         let _ = writeln!(text, "  reproduction::launch_together({name}, {grid}, {block}, {shared}{arguments});");
+    } else if let Some([x, y, z]) = plan.cluster.filter(|_| !states_clusters) {
+        let arguments = if arguments.is_empty() { String::new() } else { format!(", {arguments}") };
+        let _ = write!(
+            text,
+            "  cudaLaunchAttribute cluster = {{}};\n  cluster.id = cudaLaunchAttributeClusterDimension;\n  \
+             cluster.val.clusterDim.x = {x};\n  cluster.val.clusterDim.y = {y};\n  cluster.val.clusterDim.z = {z};\n  \
+             cudaLaunchConfig_t config = {{}};\n  config.gridDim = {grid};\n  config.blockDim = {block};\n  \
+             config.dynamicSmemBytes = {};\n  config.attrs = &cluster;\n  config.numAttrs = 1;\n  \
+             reproduction::check(cudaLaunchKernelEx(&config, {name}{arguments}));\n",
+            plan.shared
+        );
     } else {
         let shared = if plan.shared == 0 { String::new() } else { format!(", {}", plan.shared) };
         let _ = writeln!(text, "  {name}<<<{grid}, {block}{shared}>>>({arguments});");

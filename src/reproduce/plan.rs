@@ -48,6 +48,8 @@ pub struct Plan {
     pub shared: u64,
     /// Whether blocks wait for each other, so that they must be launched together.
     pub cooperative: bool,
+    /// Blocks of a cluster, where there are several.
+    pub cluster: Option<[u32; 3]>,
     /// Allocations.
     pub memory: Vec<Memory>,
     /// What the parameters are given, in their order.
@@ -177,6 +179,7 @@ pub fn plan(
         geometry,
         shared: needs.dynamic_shared(subject.kernel),
         cooperative: waits_for_the_grid(subject.kernel),
+        cluster: subject.kernel.geometry.clusters(),
         memory: maker.memory,
         arguments,
         symbols,

@@ -125,10 +125,15 @@ impl Resolver<'_> {
                 return expr(ExprKind::Int(constant), to, span);
             }
             (ExprKind::Int(0) | ExprKind::Null, Type::Pointer { .. }) => return expr(ExprKind::Null, to, span),
-            (_, Type::Vector { of, .. }) if self.is_arithmetic(value.ty) => {
-                let of = *of;
+            (_, Type::Vector { of, lanes }) if self.is_arithmetic(value.ty) => {
+                let (of, lanes) = (*of, *lanes);
                 let lane = self.convert(value, of);
-                return expr(ExprKind::Construct(vec![lane]), to, span);
+                let mut parts = vec![lane];
+                // In CUDA a number converts to a `dim3` alone, whose other lanes are ones; elsewhere it is a splat.
+                if self.is_dim3(of, lanes) {
+                    parts.extend((1..lanes).map(|_| expr(ExprKind::Int(1), of, span)));
+                }
+                return expr(ExprKind::Construct(parts), to, span);
             }
             _ if self.is_unlike(value.ty, to) => {
                 if let Some(loaded) = self.atomic_load(&value) {
@@ -142,6 +147,11 @@ impl Resolver<'_> {
             _ => {}
         }
         expr(ExprKind::Convert(Box::new(value)), to, span)
+    }
+
+    /// Whether a vector has the type of `dim3`, which is that of `uint3` here.
+    pub(super) fn is_dim3(&self, of: TypeId, lanes: u8) -> bool {
+        self.language == crate::source::Language::Cuda && lanes == 3 && of == self.common.uint
     }
 
     /// Whether no conversion leads from one type to the other. Of types that are not known nothing is claimed.

@@ -14,8 +14,9 @@ use super::host_parts::{
     Changes, changed_in_stmt, expr_has, init_parts, parts_of, pointers_to_functions, root_name, stmt_has,
 };
 
+use super::launch_call::{Prepared, is_launching_call};
 use super::launch_site::Seen;
-use super::program::{Type, VariableId};
+use super::program::{Type, TypeId, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
 use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
@@ -30,6 +31,8 @@ pub(super) struct Walk<'u> {
     pub(super) changed: Changes<'u>,
     /// Variables that the function changes at places that are known.
     pub(super) tracked: Vec<VariableId>,
+    /// Arguments and configurations that are prepared for launches.
+    pub(super) prepared: Prepared<'u>,
     /// Variables of the loops around the current place, and what these say of them.
     pub(super) counted: FxHashMap<VariableId, Counted>,
     /// How often the current place is looked at, for other values of such variables.
@@ -123,8 +126,9 @@ impl<'u> Resolver<'u> {
         let Some(body) = &function.body else {
             return;
         };
-        walk.changed.clear();
+        walk.changed = Changes::of_body(body);
         walk.tracked.clear();
+        walk.prepared = Prepared::default();
         walk.repeated = 1;
         for stmt in body {
             changed_in_stmt(stmt, &mut |value| self.changed_by_call(scope, value), &mut walk.changed);
@@ -181,12 +185,20 @@ impl<'u> Resolver<'u> {
 
     fn host_variable(&mut self, name: &syntax::Name, written: super::types::Written) -> VariableId {
         let ty = if written.is_reference { self.pointer(written.ty, None) } else { written.ty };
+        let variable = self.host_local(name, ty);
+        self.variables[variable].is_reference = written.is_reference;
+        self.variables[variable].is_volatile = written.is_volatile;
+        variable
+    }
+
+    /// A variable of host code that is no reference.
+    pub(super) fn host_local(&mut self, name: &syntax::Name, ty: TypeId) -> VariableId {
         self.variables.push(super::program::Variable {
             name: name.text.clone(),
             ty,
             storage: super::program::Storage::Host,
-            is_reference: written.is_reference,
-            is_volatile: written.is_volatile,
+            is_reference: false,
+            is_volatile: false,
             constant: None,
             range: None,
             is_extern: false,
@@ -222,7 +234,7 @@ impl<'u> Resolver<'u> {
                 if let Some(init) = init {
                     this.host_stmt(init, walk);
                 }
-                let changes = this.changes_in(Some(&**body), cond.iter().chain(step));
+                let changes = this.changes_in(walk, Some(&**body), cond.iter().chain(step));
                 this.forget(&changes, walk);
                 for part in [cond, step].into_iter().flatten() {
                     this.host_expr(part, walk);
@@ -247,7 +259,7 @@ impl<'u> Resolver<'u> {
                 this.forget(&changes, walk);
             }),
             StmtKind::While { cond, body } | StmtKind::Do { body, cond } | StmtKind::Switch { value: cond, body } => {
-                let changes = self.changes_in(Some(&**body), Some(cond));
+                let changes = self.changes_in(walk, Some(&**body), Some(cond));
                 self.forget(&changes, walk);
                 self.host_expr(cond, walk);
                 self.in_block(|this| this.host_stmt(body, walk));
@@ -274,7 +286,7 @@ impl<'u> Resolver<'u> {
         otherwise: Option<&'u syntax::Stmt>,
         walk: &mut Walk<'u>,
     ) {
-        let changes = self.changes_in(std::iter::once(then).chain(otherwise), None);
+        let changes = self.changes_in(walk, std::iter::once(then).chain(otherwise), None);
         let before = self.snapshot(&changes, walk);
         let is_taken = cond != Some(0);
         if is_taken {
@@ -313,7 +325,11 @@ impl<'u> Resolver<'u> {
             self.declare_inside(&syntax.ty);
             let mut written = self.declared_type(&syntax.ty, &syntax.qualifiers);
             for value in init_parts(syntax.init.as_ref()) {
-                self.host_value_of(value, walk);
+                self.host_expr(value, walk);
+                // Whose addresses are for launches stays what it is.
+                if !walk.changed.is_for_launches(&syntax.name.text) {
+                    self.host_effects(value, walk);
+                }
             }
             let value = match &syntax.init {
                 Some(Init::Value(value)) if matches!(syntax.ty.kind, TypeKind::Auto) => {
@@ -328,6 +344,7 @@ impl<'u> Resolver<'u> {
             };
             let variable = self.host_variable(&syntax.name, written);
             self.declare(&syntax.name.text, Entity::Variable(variable));
+            self.prepare(syntax, variable, walk);
             let is_const = written.is_const || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr));
             let name = &syntax.name.text;
             if walk.changed.is_exposed(name) && !is_const || written.is_reference {
@@ -356,6 +373,10 @@ impl<'u> Resolver<'u> {
         }
         if let syntax::ExprKind::Launch { kernel, config, args } = &value.kind {
             self.launch(kernel, config, args, value.span, walk);
+            return;
+        }
+        if is_launching_call(value) {
+            self.launch_call(value, walk);
             return;
         }
         if let syntax::ExprKind::Call(callee, args) = &value.kind {
@@ -393,6 +414,7 @@ fn launching<'u>(functions: &[FunctionDecl<'u>]) -> FxHashSet<&'u str> {
 fn is_interesting(value: &syntax::Expr, names: &FxHashSet<&str>) -> bool {
     match &value.kind {
         syntax::ExprKind::Launch { .. } => true,
+        _ if is_launching_call(value) => true,
         syntax::ExprKind::Call(callee, _) => match &callee.kind {
             syntax::ExprKind::Path(path) => {
                 path.segments.last().is_some_and(|last| names.contains(last.name.text.as_str()))

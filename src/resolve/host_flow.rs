@@ -10,10 +10,9 @@
 
 use super::context::Resolver;
 use super::host::Walk;
-use super::host_parts::{Changes, changed_in_expr, changed_in_stmt, stmts_in};
+use super::host_parts::{Changes, changed_in_expr, changed_in_stmt, root_name, stmts_in};
 use super::host_relations::Quotient;
 use super::program::{Expr, Type, TypeId, VariableId};
-use super::scope::Entity;
 use crate::source::Span;
 use crate::syntax::{self, StmtKind, TypeKind};
 
@@ -54,20 +53,28 @@ impl<'u> Resolver<'u> {
         }
     }
 
+    /// Gives a variable what it holds from here on; what was given its value before no longer comes from it.
     pub(super) fn set_held(&mut self, variable: VariableId, held: Held) {
+        for sources in self.host_values.values_mut().flatten() {
+            sources.retain(|quotient| quotient.source.variable != variable);
+        }
         self.variables[variable].constant = held.constant;
         match held.lanes {
             Some(lanes) => drop(self.vector_constants.insert(variable, lanes)),
             None => drop(self.vector_constants.remove(&variable)),
         }
-        if held.sources.is_empty() {
+        let mut sources = held.sources;
+        for lane in &mut sources {
+            lane.retain(|quotient| quotient.source.variable != variable);
+        }
+        if sources.iter().all(Vec::is_empty) {
             self.host_values.remove(&variable);
         } else {
-            self.host_values.insert(variable, held.sources);
+            self.host_values.insert(variable, sources);
         }
     }
 
-    fn held(&self, variable: VariableId) -> Held {
+    pub(super) fn held(&self, variable: VariableId) -> Held {
         Held {
             constant: self.variables[variable].constant,
             lanes: self.vector_constants.get(&variable).cloned(),
@@ -77,7 +84,11 @@ impl<'u> Resolver<'u> {
 
     /// What the variables hold now that `changes` names.
     pub(super) fn snapshot(&self, changes: &Changes<'u>, walk: &Walk<'u>) -> Snapshot {
-        let is_changed = |variable: &&VariableId| changes.may_change(&self.variables[**variable].name);
+        // A part of a structure changes with it.
+        let is_changed = |variable: &&VariableId| {
+            let name = &self.variables[**variable].name;
+            changes.may_change(name.split_once('.').map_or(name, |(whole, _)| whole))
+        };
         walk.tracked.iter().filter(is_changed).map(|&variable| (variable, self.held(variable))).collect()
     }
 
@@ -113,10 +124,11 @@ impl<'u> Resolver<'u> {
     /// The variables that statements and expressions may change.
     pub(super) fn changes_in(
         &mut self,
+        walk: &Walk<'u>,
         stmts: impl IntoIterator<Item = &'u syntax::Stmt>,
         exprs: impl IntoIterator<Item = &'u syntax::Expr>,
     ) -> Changes<'u> {
-        let (mut changes, scope) = (Changes::default(), self.scope);
+        let (mut changes, scope) = (walk.changed.none_of(), self.scope);
         for stmt in stmts {
             changed_in_stmt(stmt, &mut |value| self.changed_by_call(scope, value), &mut changes);
         }
@@ -127,20 +139,25 @@ impl<'u> Resolver<'u> {
     }
 
     /// Follows what an expression does to variables.
-    pub(super) fn host_effects(&mut self, value: &'u syntax::Expr, walk: &Walk<'u>) {
+    pub(super) fn host_effects(&mut self, value: &'u syntax::Expr, walk: &mut Walk<'u>) {
         if walk.tracked.is_empty() {
             return;
         }
-        let changes = self.changes_in(None, Some(value));
+        let changes = self.changes_in(walk, None, Some(value));
         let (mut targets, mut given) = (Vec::new(), value);
         while let syntax::ExprKind::Assign(None, target, right) = &given.kind {
             targets.push(&**target);
             given = right;
         }
-        let is_plain = !targets.is_empty() && self.changes_in(None, Some(given)).is_empty();
+        let is_plain = !targets.is_empty() && self.changes_in(walk, None, Some(given)).is_empty();
         let mut held = Vec::new();
         if is_plain {
             for target in targets {
+                self.attach(target, given, walk);
+                // The other parts of a structure keep what they hold.
+                let whole = root_name(target).and_then(|name| self.host_variable_named(name));
+                let parts = whole.map(|whole| walk.prepared.parts(whole)).unwrap_or_default();
+                held.extend(parts.into_iter().map(|part| (part, self.held(part))));
                 if let Some((variable, lane)) = self.host_target(target, walk) {
                     held.push((variable, self.assigned(variable, lane, given, value.span)));
                 }
@@ -150,24 +167,36 @@ impl<'u> Resolver<'u> {
         self.restore(held);
     }
 
-    /// The variable that an assignment changes, and the lane if it is one.
+    /// The variable that an assignment changes, and the lane if it is one: `n`, `size.x`, `config.gridDim`.
     fn host_target(&mut self, target: &'u syntax::Expr, walk: &Walk<'u>) -> Option<(VariableId, Option<usize>)> {
-        let (whole, lane) = match &target.kind {
-            syntax::ExprKind::Member { object, member, arrow: false, .. } => {
-                (&**object, Some(["x", "y", "z"].iter().position(|lane| *lane == member.name.text)?))
-            }
-            _ => (target, None),
-        };
-        let syntax::ExprKind::Path(path) = &whole.kind else { return None };
-        let [only] = path.segments.as_slice() else { return None };
-        match self.lookup(&only.name.text).as_slice() {
-            [Entity::Variable(variable)] if walk.tracked.contains(variable) => Some((*variable, lane)),
-            _ => None,
+        if let Some(whole) = self.host_object(target, walk) {
+            return Some((whole, None));
         }
+        let syntax::ExprKind::Member { object, member, arrow: false, .. } = &target.kind else { return None };
+        let lane = ["x", "y", "z"].iter().position(|lane| *lane == member.name.text)?;
+        Some((self.host_object(object, walk)?, Some(lane)))
+    }
+
+    /// A variable that is followed, or a field of a configuration.
+    fn host_object(&mut self, value: &'u syntax::Expr, walk: &Walk<'u>) -> Option<VariableId> {
+        let found = match &value.kind {
+            syntax::ExprKind::Member { object, member, arrow: false, .. } => match self.host_name(object) {
+                Some(config) => walk.prepared.field(config, &member.name.text)?,
+                None => self.cluster_object(value, walk)?,
+            },
+            _ => self.host_name(value)?,
+        };
+        walk.tracked.contains(&found).then_some(found)
     }
 
     /// What a variable holds after an assignment.
-    fn assigned(&mut self, variable: VariableId, lane: Option<usize>, given: &'u syntax::Expr, place: Span) -> Held {
+    pub(super) fn assigned(
+        &mut self,
+        variable: VariableId,
+        lane: Option<usize>,
+        given: &'u syntax::Expr,
+        place: Span,
+    ) -> Held {
         let ty = self.variables[variable].ty;
         match (&self.types[ty], lane) {
             (&Type::Vector { of, lanes }, Some(lane)) if lane < usize::from(lanes) => {

@@ -1,8 +1,10 @@
 //! The parts of host code, and what may change its variables.
 
+use super::launch_call::{for_launches, is_array_of_pointers};
 use crate::source::Span;
 use crate::syntax::{self, Init, Item, ItemKind, StmtKind, TypeKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 /// Stands among changed names for every variable: something that is not understood may change it.
 pub(super) const ANYTHING: &str = "";
@@ -152,9 +154,26 @@ fn named_function(value: &syntax::Expr) -> Option<&syntax::Path> {
 pub(super) struct Changes<'u> {
     /// `None` if that cannot be told, as in a macro.
     last: FxHashMap<&'u str, Option<Span>>,
+    /// Arrays of addresses and configurations of launches, which change nothing (see [`super::launch_call`]).
+    for_launches: Rc<FxHashSet<&'u str>>,
 }
 
 impl<'u> Changes<'u> {
+    /// Nothing yet, in a function with such a body.
+    pub(super) fn of_body(body: &'u [syntax::Stmt]) -> Self {
+        Changes { last: FxHashMap::default(), for_launches: Rc::new(for_launches(body)) }
+    }
+
+    /// Nothing yet, in the same function.
+    pub(super) fn none_of(&self) -> Self {
+        Changes { last: FxHashMap::default(), for_launches: self.for_launches.clone() }
+    }
+
+    /// Whether a name is that of an array of addresses or of a configuration for launches.
+    pub(super) fn is_for_launches(&self, name: &str) -> bool {
+        self.for_launches.contains(name)
+    }
+
     fn add(&mut self, name: &'u str, span: Span) {
         let place = Some(span).filter(|span| span.expansion.is_none());
         let last = self.last.entry(name).or_insert(place);
@@ -173,10 +192,6 @@ impl<'u> Changes<'u> {
 
     fn add_all(&mut self, names: impl IntoIterator<Item = &'u str>, span: Span) {
         names.into_iter().for_each(|name| self.add(name, span));
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.last.clear();
     }
 
     /// Whether nothing is changed.
@@ -218,7 +233,9 @@ pub(super) fn changed_in_stmt<'u>(
     while let Some(stmt) = open.pop() {
         let (exprs, stmts) = parts_of_stmt(stmt);
         for value in exprs {
-            changed_in_expr(value, changed_by_call, changed);
+            if !is_for_launches(stmt, value, changed) {
+                changed_in_expr(value, changed_by_call, changed);
+            }
         }
         if let StmtKind::Unsupported(_) | StmtKind::Item(Item { kind: ItemKind::Unsupported(_), .. }) = &stmt.kind {
             changed.add(ANYTHING, stmt.span);
@@ -233,6 +250,16 @@ pub(super) fn changed_in_stmt<'u>(
         }
         open.extend(stmts);
     }
+}
+
+/// Whether an expression fills an array of addresses that is for launches, which only read what these are of.
+fn is_for_launches(stmt: &syntax::Stmt, value: &syntax::Expr, changed: &Changes<'_>) -> bool {
+    let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind else { return false };
+    variables.iter().any(|variable| {
+        changed.is_for_launches(&variable.name.text)
+            && is_array_of_pointers(&variable.ty)
+            && init_parts(variable.init.as_ref()).iter().any(|part| std::ptr::eq(part, value))
+    })
 }
 
 /// Collects the names of variables that an expression may change.
@@ -257,7 +284,9 @@ fn changed_by<'u>(value: &'u syntax::Expr, changed: &mut Changes<'u>) {
             changed.add_all(root_name(target), value.span);
         }
         Kind::Unary(UnaryOp::AddressOf, target) => {
-            root_name(target).into_iter().for_each(|name| changed.expose(name));
+            if let Some(name) = root_name(target).filter(|name| !changed.is_for_launches(name)) {
+                changed.expose(name);
+            }
         }
         // Whenever it is called.
         Kind::Lambda(_) | Kind::Statements(_) => changed.add(ANYTHING, value.span),

@@ -7,7 +7,7 @@
 
 use super::context::Resolver;
 use super::host::Walk;
-use super::host_parts::Changes;
+use super::launch_site::Measured;
 use super::program::{BinaryOp, Expr, ExprKind, Relation, Term, Type, VariableId};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::Span;
@@ -25,7 +25,7 @@ pub(super) struct Source {
 /// A host variable divided by a constant, rounded towards zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Quotient {
-    source: Source,
+    pub(super) source: Source,
     divisor: i128,
     /// Where the variable was looked at, if that was before the launch.
     since: Option<Span>,
@@ -33,17 +33,17 @@ pub(super) struct Quotient {
 
 impl<'u> Resolver<'u> {
     /// The relations between the sizes and the arguments of a launch.
-    pub(super) fn relations(&mut self, sizes: [&Expr; 2], args: &[Expr], walk: &Walk<'u>) -> Vec<Relation> {
+    pub(super) fn relations(&mut self, sizes: [&Measured; 2], args: &[Expr], walk: &Walk<'u>) -> Vec<Relation> {
         let mut relations = Vec::new();
         let quotients: Vec<Vec<Quotient>> = args.iter().map(|arg| self.quotients(arg, DEPTH)).collect();
         let makes: [fn(Axis) -> GeometryVar; 2] = [GeometryVar::GridDim, GeometryVar::BlockDim];
         for (size, make) in sizes.into_iter().zip(makes) {
-            if self.is_integral(size.ty) {
-                self.counted_term(Term::Size(make(Axis::X)), size, &quotients, walk, &mut relations);
+            if let Some(value) = &size.value {
+                self.counted_term(Term::Size(make(Axis::X)), value, &quotients, walk, &mut relations);
             }
-            for (axis, sizes) in Axis::ALL.into_iter().zip(self.lanes_of_size(size)) {
+            for (axis, sizes) in Axis::ALL.into_iter().zip(&size.sources) {
                 for (position, args) in quotients.iter().enumerate() {
-                    if let Some((size, arg)) = self.related(&sizes, args, &walk.changed) {
+                    if let Some((size, arg)) = self.related(sizes, args, walk) {
                         let times = size.divisor / arg.divisor;
                         let (size, arg_term) = (Term::Size(make(axis)), Term::Param(position));
                         relations.push(Relation { left: size, times, right: arg_term, right_times: 1, plus: 0 });
@@ -77,22 +77,23 @@ impl<'u> Resolver<'u> {
     }
 
     /// The variable that both a size and an argument come from.
-    fn related(&self, sizes: &[Quotient], args: &[Quotient], changed: &Changes<'u>) -> Option<(Quotient, Quotient)> {
+    fn related(&self, sizes: &[Quotient], args: &[Quotient], walk: &Walk<'u>) -> Option<(Quotient, Quotient)> {
         let pairs = sizes.iter().flat_map(|size| args.iter().map(move |arg| (*size, *arg)));
-        pairs.into_iter().find(|(size, arg)| self.are_related(size, arg, changed))
+        pairs.into_iter().find(|(size, arg)| self.are_related(size, arg, walk))
     }
 
-    /// Whether a size divides what an argument is, and nothing changes it in between.
-    fn are_related(&self, size: &Quotient, arg: &Quotient, changed: &Changes<'u>) -> bool {
+    /// Whether a size divides what an argument is, and nothing changes it in between; what is followed does not.
+    fn are_related(&self, size: &Quotient, arg: &Quotient, walk: &Walk<'u>) -> bool {
         let name = &self.variables[size.source.variable].name;
         // Other functions may change a variable at namespace scope at any time.
         let is_global = self.globals.iter().any(|global| global.variable == Some(size.source.variable));
-        let stays = earlier(size.since, arg.since).is_none_or(|since| !is_global && !changed.after(name, since));
+        let stays = walk.tracked.contains(&size.source.variable)
+            || earlier(size.since, arg.since).is_none_or(|since| !is_global && !walk.changed.after(name, since));
         size.source == arg.source && size.divisor % arg.divisor == 0 && stays
     }
 
     /// What the lanes of a size come from; nothing for those that are constants.
-    fn lanes_of_size(&mut self, size: &Expr) -> Vec<Vec<Quotient>> {
+    pub(super) fn lanes_of_size(&mut self, size: &Expr) -> Vec<Vec<Quotient>> {
         match &size.kind {
             _ if self.is_integral(size.ty) => vec![self.sources(size)],
             ExprKind::Construct(parts) => parts.iter().map(|part| self.sources(part)).collect(),
@@ -193,7 +194,7 @@ impl<'u> Resolver<'u> {
         };
         let below = undivided(&counted.below);
         for (other, quotients) in others.iter().enumerate() {
-            if this != Term::Param(other) && self.related(&below, &undivided(quotients), &walk.changed).is_some() {
+            if this != Term::Param(other) && self.related(&below, &undivided(quotients), walk).is_some() {
                 relations.push(Relation {
                     left: this,
                     times: 1,

@@ -245,8 +245,7 @@ impl<'u> Resolver<'u> {
             }
         }
         // `dim3(n)` has ones where a vector's missing lanes would be zero or copies; `resolve` fills them in.
-        let is_dim3 = self.language == crate::source::Language::Cuda && lanes == 3 && of == self.common.uint;
-        if is_dim3 && count < 3 {
+        if self.is_dim3(of, lanes) && count < 3 {
             while built.len() < 3 {
                 built.push(expr(ExprKind::Int(1), of, span));
             }

@@ -202,6 +202,7 @@ impl<'u> Resolver<'u> {
 
     /// Turns what was seen of launches into launches of instances.
     fn finish_launches(&mut self, launches: Vec<Seen<'u>>) {
+        let mut clusters: Vec<(FunctionId, Option<[u32; 3]>)> = Vec::new();
         for launch in launches {
             let own = self.own_template(launch.decl);
             let function = if own.is_empty() || is_complete(&launch.values) {
@@ -210,6 +211,10 @@ impl<'u> Resolver<'u> {
                 Some(self.pattern(launch.decl))
             };
             let Some(function) = function else { continue };
+            match clusters.iter_mut().find(|(known, _)| *known == function) {
+                Some((_, cluster)) => *cluster = cluster.filter(|known| Some(*known) == launch.cluster),
+                None => clusters.push((function, launch.cluster)),
+            }
             let params = self.functions[function].params.clone();
             let args = params
                 .iter()
@@ -230,6 +235,13 @@ impl<'u> Resolver<'u> {
                 same_pointers: launch.same_pointers,
                 span: launch.span,
             });
+        }
+        for (function, cluster) in clusters {
+            let function = &mut self.functions[function];
+            if let (Some([x, y, z]), None) = (cluster, function.geometry.cluster) {
+                function.geometry.cluster = cluster;
+                function.assumed.push(format!("clusters of ({x},{y},{z}) blocks, as in the launches in this file"));
+            }
         }
     }
 }

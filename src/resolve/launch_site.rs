@@ -1,8 +1,10 @@
 //! One launch: the kernel that it names, its configuration and its arguments, as far as they are constants.
 
 use super::call::functions_of;
-use super::context::Resolver;
+use super::context::{Resolver, expr};
 use super::host::Walk;
+use super::host_flow::Held;
+use super::host_relations::Quotient;
 use super::program::{Expr, ExprKind, Relation, Type};
 use super::scope::{Found, FunctionDecl};
 use super::template::TemplateValue;
@@ -19,10 +21,52 @@ pub(super) struct Seen<'u> {
     pub(super) shared_bytes: Option<u64>,
     pub(super) relations: Vec<Relation>,
     pub(super) same_pointers: Vec<(usize, usize)>,
+    pub(super) cluster: Option<[u32; 3]>,
     pub(super) span: Span,
 }
 
+/// A size of a launch, as far as it is known.
+pub(super) struct Measured {
+    pub(super) lanes: [Option<u64>; 3],
+    /// What the lanes come from.
+    pub(super) sources: Vec<Vec<Quotient>>,
+    /// The size as one number, if it is one.
+    pub(super) value: Option<Expr>,
+}
+
+/// A launch as it was written.
+pub(super) struct Site<'u> {
+    pub(super) kernel: &'u syntax::Path,
+    pub(super) grid: Size<'u>,
+    pub(super) block: Size<'u>,
+    pub(super) shared: Size<'u>,
+    /// `None` for an argument that is not known, and for all of them.
+    pub(super) args: Option<Vec<Option<&'u syntax::Expr>>>,
+    /// Blocks of a cluster, where the launch says it.
+    pub(super) cluster: Option<[u32; 3]>,
+    pub(super) span: Span,
+}
+
+/// A size of a launch.
+#[derive(Clone)]
+pub(super) enum Size<'u> {
+    /// As it stands at the launch.
+    Written(&'u syntax::Expr),
+    /// As something was given it before.
+    Held(Held),
+    /// It is left out.
+    Absent,
+    Unknown,
+}
+
+impl<'u> Size<'u> {
+    fn written(size: Option<&'u syntax::Expr>) -> Self {
+        size.map_or(Size::Absent, Size::Written)
+    }
+}
+
 impl<'u> Resolver<'u> {
+    /// `kernel<<<config>>>(args)`
     pub(super) fn launch(
         &mut self,
         kernel: &'u syntax::Expr,
@@ -31,28 +75,27 @@ impl<'u> Resolver<'u> {
         span: Span,
         walk: &mut Walk<'u>,
     ) {
-        let syntax::ExprKind::Path(path) = &kernel.kind else {
+        let syntax::ExprKind::Path(kernel) = &kernel.kind else {
             return;
         };
-        // A pointer to kernels launches each that it may point to.
-        let targets: Vec<&'u syntax::Path> = match path.segments.as_slice() {
+        let [grid, block, shared] = [0, 1, 2].map(|at| Size::written(config.get(at)));
+        let args = Some(args.iter().map(Some).collect());
+        self.launch_at(Site { kernel, grid, block, shared, args, cluster: None, span }, walk);
+    }
+
+    /// Remembers a launch of a kernel, or of each that a pointer to kernels may point to.
+    pub(super) fn launch_at(&mut self, site: Site<'u>, walk: &mut Walk<'u>) {
+        let targets: Vec<&'u syntax::Path> = match site.kernel.segments.as_slice() {
             [only] => walk.pointers.iter().filter(|(name, _)| *name == only.name.text).map(|&(_, path)| path).collect(),
             _ => Vec::new(),
         };
-        self.launch_of(path, config, args, span, walk);
+        self.launch_of(site.kernel, &site, walk);
         for target in targets {
-            self.launch_of(target, config, args, span, walk);
+            self.launch_of(target, &site, walk);
         }
     }
 
-    fn launch_of(
-        &mut self,
-        path: &'u syntax::Path,
-        config: &'u [syntax::Expr],
-        args: &'u [syntax::Expr],
-        span: Span,
-        walk: &mut Walk<'u>,
-    ) {
+    fn launch_of(&mut self, path: &'u syntax::Path, site: &Site<'u>, walk: &mut Walk<'u>) {
         let Found::Entities(entities) = self.find(path) else {
             return;
         };
@@ -64,7 +107,15 @@ impl<'u> Resolver<'u> {
             return;
         }
         let template_args = path.segments.last().and_then(|segment| segment.args.as_deref());
-        let values: Vec<Expr> = args.iter().map(|argument| self.unevaluated(argument)).collect();
+        let count = kernels.iter().map(|decl| decl.syntax.params.len()).max().unwrap_or(0);
+        let args = site.args.clone().unwrap_or_else(|| vec![None; count]);
+        let mut values = Vec::new();
+        for argument in args {
+            values.push(match argument {
+                Some(argument) => self.unevaluated(argument),
+                None => self.unknown_argument(site.span),
+            });
+        }
         let (decl, template_values) = match self.choose(&kernels, template_args, &values) {
             Some(chosen) => (chosen.decl, chosen.values),
             // What does not fit by type is still a launch of the only kernel of that name and arity.
@@ -78,32 +129,34 @@ impl<'u> Resolver<'u> {
             }
         };
         let decl = self.definition(&kernels, decl);
-        let grid = self.sizes(config.first());
-        let block = self.sizes(config.get(1));
-        let shared_bytes = match config.get(2) {
-            Some(bytes) => self.constant_of(bytes).and_then(|bytes| u64::try_from(bytes).ok()),
-            None => Some(0),
+        let shared_bytes = match &site.shared {
+            Size::Written(bytes) => self.constant_of(bytes),
+            Size::Held(held) => held.constant,
+            Size::Absent => Some(0),
+            Size::Unknown => None,
         };
-        let relations = match (config.first(), config.get(1)) {
-            (Some(grid), Some(block)) => {
-                let (grid, block) = (self.unevaluated(grid), self.unevaluated(block));
-                self.relations([&grid, &block], &values, walk)
-            }
-            _ => Vec::new(),
-        };
+        let [grid, block] = [&site.grid, &site.block].map(|size| self.size(size));
+        let relations = self.relations([&grid, &block], &values, walk);
         let same_pointers = self.same_pointers(&values);
         let args = values.iter().map(|value| self.constant(value)).collect();
         walk.seen.push(Seen {
             decl,
             values: template_values,
-            grid,
-            block,
+            grid: grid.lanes,
+            block: block.lanes,
             args,
-            shared_bytes,
+            shared_bytes: shared_bytes.and_then(|bytes| u64::try_from(bytes).ok()),
             relations,
             same_pointers,
-            span,
+            cluster: site.cluster,
+            span: site.span,
         });
+    }
+
+    fn unknown_argument(&mut self, span: Span) -> Expr {
+        let ty = self.unknown("argument");
+        let null = expr(ExprKind::Null, ty, span);
+        expr(ExprKind::Load(Box::new(null)), ty, span)
     }
 
     /// The definition of a kernel that was found by its declaration.
@@ -120,24 +173,30 @@ impl<'u> Resolver<'u> {
     }
 
     /// A size along three axes: a number, or a `dim3`.
-    fn sizes(&mut self, size: Option<&'u syntax::Expr>) -> [Option<u64>; 3] {
-        let Some(size) = size else {
-            return [None; 3];
-        };
-        let mut value = self.unevaluated(size);
-        if let Type::Float { .. } = self.types[value.ty] {
-            value = self.convert(value, self.common.uint);
-        }
-        let lanes = if self.is_integral(value.ty) {
-            vec![self.constant(&value), Some(1), Some(1)]
-        } else {
-            self.constant_lanes(&value).unwrap_or_default()
+    fn size(&mut self, size: &Size<'u>) -> Measured {
+        let (lanes, sources, value) = match size {
+            Size::Written(size) => {
+                let mut value = self.unevaluated(size);
+                let sources = self.lanes_of_size(&value);
+                if let Type::Float { .. } = self.types[value.ty] {
+                    value = self.convert(value, self.common.uint);
+                }
+                let is_number = self.is_integral(value.ty);
+                let lanes = if is_number {
+                    vec![self.constant(&value), Some(1), Some(1)]
+                } else {
+                    self.constant_lanes(&value).unwrap_or_default()
+                };
+                (lanes, sources, Some(value).filter(|_| is_number))
+            }
+            Size::Held(held) => (held.lanes.clone().unwrap_or_default(), held.sources.clone(), None),
+            Size::Absent | Size::Unknown => (Vec::new(), Vec::new(), None),
         };
         let lane = |axis: usize| {
             let size = (*lanes.get(axis)?)?;
             u64::try_from(size).ok().filter(|&size| size > 0)
         };
-        [lane(0), lane(1), lane(2)]
+        Measured { lanes: [lane(0), lane(1), lane(2)], sources, value }
     }
 
     /// The lanes of a vector, as far as they are constants.

@@ -36,6 +36,7 @@ mod host_relations;
 mod initial;
 mod kernel;
 mod lambda;
+mod launch_call;
 mod launch_site;
 mod layout;
 mod library_types;

@@ -72,7 +72,25 @@ fn scope_words(scope: &Scope) -> String {
         ScopeKind::Given => "for the given geometry".to_string(),
         ScopeKind::Other(name) => format!("for {name}"),
     };
-    if scope.fixes.is_empty() { launches } else { format!("{launches} with {}", scope.fixes.join(", ")) }
+    if scope.fixes.is_empty() { launches } else { format!("{launches} with {}", fixes_in_words(&scope.fixes)) }
+}
+
+/// What a scope fixes, the values of one size together: launches may give it several.
+fn fixes_in_words(fixes: &[String]) -> String {
+    let mut named: Vec<(&str, Vec<&str>)> = Vec::new();
+    for fix in fixes {
+        let (name, value) = fix.split_once(" = ").unwrap_or((fix, ""));
+        match named.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.push(value),
+            None => named.push((name, vec![value])),
+        }
+    }
+    let words = named.iter().map(|(name, values)| match values.as_slice() {
+        [""] => (*name).to_owned(),
+        [first @ .., last] if !first.is_empty() => format!("{name} = {} or {last}", first.join(", ")),
+        values => format!("{name} = {}", values.join(", ")),
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn divergence_words(divergence: Divergence) -> &'static str {

@@ -385,9 +385,14 @@ impl Reader<'_> {
             }
             "{" => {
                 let inside = self.at + 1..self.close(self.at);
-                let arguments = self.arguments(inside.clone())?;
-                self.at = inside.end + 1;
-                Some(Init::List(arguments))
+                if !inside.is_empty() && self.text(inside.start) == "." {
+                    // With designators it means what `= {…}` means.
+                    Some(Init::Value(self.next_expression(limit)?))
+                } else {
+                    let arguments = self.arguments(inside.clone())?;
+                    self.at = inside.end + 1;
+                    Some(Init::List(arguments))
+                }
             }
             _ => None,
         };

@@ -30,14 +30,19 @@ impl Reader<'_> {
                 }
             }
         }
-        if self.next() != "{" {
+        // `struct S;` declares it.
+        let is_declaration = self.next() == ";" && path.as_ref().is_some_and(|path| path.segments.len() == 1);
+        if self.next() != "{" && !is_declaration {
             return Ok(TypeKind::Named(path.ok_or(super::MISFIT)?));
         }
-        let close = self.close(self.at);
-        self.at += 1;
-        let members = Some(self.member_items(close));
-        self.at = close + 1;
-        qualifiers.extend(self.attributes());
+        let mut members = None;
+        if !is_declaration {
+            let close = self.close(self.at);
+            self.at += 1;
+            members = Some(self.member_items(close));
+            self.at = close + 1;
+            qualifiers.extend(self.attributes());
+        }
         let segment = path.and_then(|mut path| path.segments.pop());
         let (name, specialization) = match segment {
             Some(PathSegment { name, args }) => (name, args),

@@ -532,6 +532,35 @@ enum cudaMemcpyKind {
 };
 enum cudaError { cudaSuccess, cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorNotReady, cudaErrorUnknown };
 typedef cudaError cudaError_t;
+
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore,
+  cudaLaunchAttributeAccessPolicyWindow,
+  cudaLaunchAttributeCooperative,
+  cudaLaunchAttributeSynchronizationPolicy,
+  cudaLaunchAttributeClusterDimension,
+  cudaLaunchAttributeClusterSchedulingPolicyPreference,
+  cudaLaunchAttributeProgrammaticStreamSerialization,
+  cudaLaunchAttributeProgrammaticEvent,
+  cudaLaunchAttributePriority
+};
+union cudaLaunchAttributeValue {
+  int cooperative, programmaticStreamSerializationAllowed, priority;
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute *attrs;
+  unsigned numAttrs;
+};
 enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
 enum { cudaEventDefault, cudaEventBlockingSync, cudaEventDisableTiming, cudaStreamNonBlocking = 1 };
 enum { cudaHostAllocDefault, cudaHostAllocMapped = 2, cudaMemAttachGlobal = 1, cudaDeviceMapHost = 8 };
@@ -556,7 +585,8 @@ RP_API(cudaEventSynchronize) RP_API(cudaEventElapsedTime) RP_API(cudaEventDestro
 RP_API(cudaStreamCreate) RP_API(cudaStreamCreateWithFlags) RP_API(cudaStreamDestroy) RP_API(cudaStreamSynchronize)
 RP_API(cudaStreamWaitEvent) RP_API(cudaStreamQuery) RP_API(cudaFuncSetCacheConfig) RP_API(cudaFuncSetAttribute)
 RP_API(cudaFuncGetAttributes) RP_API(cudaDeviceSetCacheConfig) RP_API(cudaDeviceSetLimit)
-RP_API(cudaLaunchCooperativeKernel) RP_API(cudaLaunchKernel) RP_API(cudaProfilerStart) RP_API(cudaProfilerStop)
+RP_API(cudaLaunchCooperativeKernel) RP_API(cudaLaunchKernel) RP_API(cudaLaunchKernelEx) RP_API(cudaLaunchKernelExC)
+RP_API(cudaProfilerStart) RP_API(cudaProfilerStop)
 RP_API(cudaOccupancyMaxActiveBlocksPerMultiprocessor) RP_API(cudaOccupancyMaxPotentialBlockSize)
 RP_API(cudaDeviceCanAccessPeer) RP_API(cudaDeviceEnablePeerAccess) RP_API(cudaMallocArray) RP_API(cudaFreeArray)
 RP_API(cudaBindTexture) RP_API(cudaUnbindTexture) RP_API(cudaMemcpyToArray) RP_API(cudaBindTextureToArray)

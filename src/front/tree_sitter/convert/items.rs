@@ -334,7 +334,9 @@ impl Converter<'_> {
     fn init(&mut self, value: Node<'_>, equals: Equals) -> Init {
         match (value.kind(), equals) {
             ("argument_list", _) => Init::Call(self.arguments(value)),
-            ("initializer_list", Equals::Absent) => Init::List(self.arguments(value)),
+            ("initializer_list", Equals::Absent) if child_of(value, "initializer_pair").is_none() => {
+                Init::List(self.arguments(value))
+            }
             ("call_expression", _) if self.is_construction(value) => {
                 let list = value.child_by_field_name("arguments");
                 Init::Call(list.map(|list| self.arguments(list)).unwrap_or_default())
