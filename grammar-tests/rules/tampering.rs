@@ -26,7 +26,9 @@ fn certificates(branch: &mut Branch, visit: &mut dyn FnMut(&mut Certificate)) {
     for step in &mut branch.steps {
         match step {
             Step::Split { positive, above, below, .. } => [positive, above, below].into_iter().for_each(&mut *visit),
-            Step::Round { positive, above, .. } => [positive, above].into_iter().for_each(&mut *visit),
+            Step::Round { positive, above, .. } | Step::Monotone { positive, above, .. } => {
+                [positive, above].into_iter().for_each(&mut *visit)
+            }
             _ => {}
         }
     }

@@ -116,6 +116,21 @@ pub enum Step {
         /// `radix - 1 - rest >= 0`
         above: Certificate,
     },
+    /// The sum of two facts is `radix*quotient + rest` and `rest < radix`: the quotient is not negative.
+    Monotone {
+        /// The facts.
+        facts: Box<[Poly; 2]>,
+        /// The radix.
+        radix: Poly,
+        /// Not negative from now on.
+        quotient: Poly,
+        /// The rest.
+        rest: Poly,
+        /// `radix - 1 >= 0`
+        positive: Certificate,
+        /// `radix - 1 - rest >= 0`
+        above: Certificate,
+    },
     /// A fact without positive terms, or one whose negation is a fact too.
     Pinch {
         /// The fact.
@@ -244,6 +259,14 @@ impl Refutation {
                     f,
                     "{pad}ROUND  {} >= 0 by {}: {} >= 0",
                     self.show(fact),
+                    self.show(radix),
+                    self.show(quotient)
+                )?,
+                Step::Monotone { facts, radix, quotient, .. } => writeln!(
+                    f,
+                    "{pad}MONOTONE  {} >= 0 and {} >= 0 by {}: {} >= 0",
+                    self.show(&facts[0]),
+                    self.show(&facts[1]),
                     self.show(radix),
                     self.show(quotient)
                 )?,

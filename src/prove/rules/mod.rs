@@ -2,17 +2,18 @@
 //!
 //! A [`State`](state::State) holds what is known about two threads that are supposed to conflict; [`search`]
 //! looks for a contradiction with the rules of one file each ([`sign`], [`split`], [`subst`], [`sum`], [`never`],
-//! [`xor`], [`round`], [`pinch`], [`order`], [`cases`]) and returns a [`Derivation`], which [`check`] replays without searching.
+//! [`xor`], [`round`], [`monotone`], [`pinch`], [`order`], [`cases`]) and returns a [`Derivation`], which [`check`] replays without searching.
 //!
 //! Guarantees: arithmetic is exact or gives up; budgets are counts; a derivation that [`check`] accepts is a
 //! proof whatever the search did. Deliberately absent: protocols and expressions (`condition`), solvers, and
-//! the reserve rules POWERS, WINDOW, MONOTONE and INJECTIVE, which the catalogue does not need.
+//! the reserve rules POWERS, WINDOW and INJECTIVE, which the catalogue does not need.
 
 pub mod cases;
 pub mod check;
 pub mod derivation;
 pub mod least;
 mod model;
+pub mod monotone;
 pub mod never;
 pub mod order;
 pub mod pinch;

@@ -10,6 +10,7 @@ use super::cases;
 use super::derivation::{Branch, Close, Step};
 use super::least::Least;
 use super::model;
+use super::monotone;
 use super::never;
 use super::order;
 use super::pinch;
@@ -87,24 +88,31 @@ struct Pass {
     idle: Idle,
     rounding: Rounding,
     early: Early,
+    /// Whether quotients are ordered.
+    monotone: bool,
 }
 
-const PASSES: [Pass; 8] = [
+const PASSES: [Pass; 10] = [
     Pass::new(24, 2_500, Orders::Coordinates, Idle::LeaveOut, Rounding::No),
     Pass { early: Early::First, ..Pass::new(24, 3_000, Orders::Coordinates, Idle::LeaveOut, Rounding::No) },
     Pass::new(24, 3_000, Orders::Coordinates, Idle::Try, Rounding::No),
     Pass::new(24, 3_000, Orders::Coordinates, Idle::LeaveOut, Rounding::Yes),
     Pass::new(24, 6_000, Orders::NamedValuesToo, Idle::LeaveOut, Rounding::No),
+    Pass { monotone: true, ..Pass::new(24, 6_000, Orders::Coordinates, Idle::Try, Rounding::No) },
     Pass::new(150, 30_000, Orders::Coordinates, Idle::Try, Rounding::No),
     Pass::new(150, 30_000, Orders::NamedValuesToo, Idle::Try, Rounding::No),
     Pass::new(150, 30_000, Orders::Coordinates, Idle::Try, Rounding::Yes),
+    Pass { monotone: true, ..Pass::new(150, 30_000, Orders::Coordinates, Idle::Try, Rounding::No) },
 ];
 
 impl Pass {
     const fn new(per_goal: u32, total: u32, orders: Orders, idle: Idle, rounding: Rounding) -> Pass {
-        Pass { per_goal, total, orders, idle, rounding, early: Early::AsOthers }
+        Pass { per_goal, total, orders, idle, rounding, early: Early::AsOthers, monotone: false }
     }
 }
+
+/// Named values of the two threads, a quotient and a remainder each, where one thread divides twice.
+const TWO_QUOTIENTS: usize = 8;
 
 /// Case splits inside each other.
 const DEPTH: u32 = 5;
@@ -143,13 +151,16 @@ pub fn search(state: &State, budget: &Budget) -> Outcome {
         if pass.early == Early::First && state.early == 0 {
             continue;
         }
+        if pass.monotone && state.named.iter().count() < TWO_QUOTIENTS {
+            continue;
+        }
         let mut start = state.clone();
         if pass.orders == Orders::Coordinates {
             start.orders.clear();
         }
         let effort = Effort::new(pass.per_goal, pass.total);
-        let (idle, rounding, early) = (pass.idle, pass.rounding, pass.early);
-        let mut prover = Prover { effort, idle, rounding, early, branches: BRANCHES };
+        let (idle, rounding, early, monotone) = (pass.idle, pass.rounding, pass.early, pass.monotone);
+        let mut prover = Prover { effort, idle, rounding, early, monotone, branches: BRANCHES };
         if let Some(branch) = prover.prove(start, DEPTH) {
             return Outcome::Proved(branch);
         }
@@ -163,6 +174,7 @@ struct Prover {
     idle: Idle,
     rounding: Rounding,
     early: Early,
+    monotone: bool,
     branches: u32,
 }
 
@@ -172,6 +184,7 @@ struct Tried {
     split: FxHashSet<Poly>,
     never: FxHashSet<(Poly, usize)>,
     round: FxHashSet<Poly>,
+    monotone: FxHashSet<Poly>,
 }
 
 enum Round {
@@ -200,6 +213,12 @@ impl Prover {
                 Round::Closed(close) => return Some(Branch { steps, close }),
                 Round::OutOfRange => return None,
                 Round::Fixed => {
+                    if self.monotone
+                        && let Some(step) = monotone::apply(&mut state, &mut tried.monotone, &mut self.effort)
+                    {
+                        steps.push(step);
+                        continue;
+                    }
                     if let Some(close) = self.never_facts(&state) {
                         return Some(Branch { steps, close });
                     }

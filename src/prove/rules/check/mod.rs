@@ -123,6 +123,14 @@ fn replay(step: &Step, known: &mut Known) -> Result<(), CheckError> {
             known.add(Claim::NotNegative(quotient));
             Ok(())
         }
+        Step::Monotone { facts, radix, quotient, rest, positive, above } => {
+            let [first, second] = [fact(known, &facts[0])?, fact(known, &facts[1])?];
+            let whole = exact(first.plus(&second, 1))?;
+            let (least, quotient, rest) = divided(known, &whole, [radix, quotient, rest], positive)?;
+            shown(known, above, &exact(least.minus(&rest))?, "rest below radix")?;
+            known.add(Claim::NotNegative(quotient));
+            Ok(())
+        }
         Step::Pinch { fact: from, zero } => {
             let (from, zero) = (fact(known, from)?, Sum::of(zero));
             require(is_pinched(known, &from, &zero)?, CheckError::Identity("pinch"))?;
