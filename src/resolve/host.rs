@@ -13,7 +13,6 @@ use super::host_loops::Counted;
 use super::host_parts::{
     Changes, changed_in_stmt, expr_has, init_parts, parts_of, pointers_to_functions, root_name, stmt_has,
 };
-
 use super::launch_call::{Prepared, is_launching_call};
 use super::launch_site::Seen;
 use super::program::{Type, TypeId, VariableId};

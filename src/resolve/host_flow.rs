@@ -150,7 +150,7 @@ impl<'u> Resolver<'u> {
             given = right;
         }
         let is_plain = !targets.is_empty() && self.changes_in(walk, None, Some(given)).is_empty();
-        let mut held = Vec::new();
+        let (mut held, mut types) = (Vec::new(), Vec::new());
         if is_plain {
             for target in targets {
                 self.attach(target, given, walk);
@@ -160,7 +160,12 @@ impl<'u> Resolver<'u> {
                 held.extend(parts.into_iter().map(|part| (part, self.held(part))));
                 if let Some((variable, lane)) = self.host_target(target, walk) {
                     held.push((variable, self.assigned(variable, lane, given, value.span)));
+                    types.push(self.variables[variable].ty);
                 }
+            }
+            // `a = b = 300` gives `a` what is left of it in `b`.
+            if types.windows(2).any(|pair| pair[0] != pair[1]) {
+                held.clear();
             }
         }
         self.forget(&changes, walk);

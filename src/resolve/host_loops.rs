@@ -51,7 +51,9 @@ impl<'u> Resolver<'u> {
         }
         let found = match (op, direction.is_up) {
             (Lt | Ne, true) => {
-                let below = self.sources_at(&bound, stmt.span).into_iter().next().unwrap_or_default();
+                let mut below = self.sources_at(&bound, stmt.span).into_iter().next().unwrap_or_default();
+                // It is below what the bound was when the iteration started.
+                below.retain(|bound| !changed.contains(&self.variables[bound.source.variable].name));
                 Counted { least: start, greatest: limit.map(|limit| limit - 1), below }
             }
             (Le, true) => Counted { least: start, greatest: limit, below: Vec::new() },
