@@ -50,9 +50,19 @@ fn what_may_change_is_not_known() {
     geometry("int t = 64; if (x) t = 128; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
     geometry("int t = 64; read(&t); k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
     geometry("int t = 64; t++; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
-    geometry("dim3 b(32); b.y = x; k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [None, None, None]);
+    geometry("dim3 b(32); b.y = x; k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(32), None, ONE]);
     geometry("int t = 64; int &r = t; r = 3; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
-    geometry("for (int t = 32; t < 64; t *= 2) k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
+    geometry("for (int t = 32; t < x; t *= 2) k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
+    geometry("int t = 64; while (x) { k<<<1, t>>>(d, 1, 2); t = 32; }", [ONE, ONE, ONE], [None, ONE, ONE]);
+}
+
+#[test]
+fn what_was_assigned_last_is_known() {
+    geometry("int t; t = 64; k<<<1, t>>>(d, 1, 2); t = 32;", [ONE, ONE, ONE], [Some(64), ONE, ONE]);
+    geometry("dim3 b; b.x = 8; b.y = 4; k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(8), Some(4), ONE]);
+    geometry("int t = 9; if (x) t = 8; else t = 8; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(8), ONE, ONE]);
+    geometry("char c; int t; t = c = 300; k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [None, ONE, ONE]);
+    geometry("for (int t = 32; t < 64; t *= 2) k<<<1, t>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(32), ONE, ONE]);
 }
 
 #[test]
