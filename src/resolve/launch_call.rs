@@ -12,7 +12,7 @@
 use super::context::Resolver;
 use super::host::Walk;
 use super::host_flow::Held;
-use super::host_parts::{exprs_of_stmt, init_parts, stmts_in, visit};
+use super::host_parts::{ANYTHING, exprs_of_stmt, init_parts, stmts_in, visit};
 use super::launch_site::{Site, Size};
 use super::program::{Type, TypeId, VariableId};
 use super::scope::Entity;
@@ -139,7 +139,8 @@ impl<'u> Resolver<'u> {
 
     /// Takes in the declaration of an array of addresses or a configuration.
     pub(super) fn prepare(&mut self, declared: &'u syntax::Variable, variable: VariableId, walk: &mut Walk<'u>) {
-        if !walk.changed.is_for_launches(&declared.name.text) {
+        // A lambda changes what it captures whenever it is called.
+        if !walk.changed.is_for_launches(&declared.name.text) || walk.changed.contains(ANYTHING) {
             return;
         }
         let parts = init_parts(declared.init.as_ref());
@@ -204,7 +205,8 @@ pub(super) fn is_launching_call(value: &syntax::Expr) -> bool {
     launching_call(value).is_some()
 }
 
-/// The names of arrays of pointers and of configurations that nothing in a body uses but calls of the API, and members.
+/// The names of arrays of pointers that a body uses for launches alone, and of configurations and attributes that it uses
+/// for calls of the API and member by member.
 pub(super) fn for_launches(body: &[syntax::Stmt]) -> FxHashSet<&str> {
     let mut uses: FxHashMap<&str, i64> = FxHashMap::default();
     let mut open: Vec<&syntax::Stmt> = body.iter().collect();
@@ -232,8 +234,11 @@ pub(super) fn for_launches(body: &[syntax::Stmt]) -> FxHashSet<&str> {
             ExprKind::Path(_) => count(simple_name(part), 1),
             ExprKind::Call(callee, args) if is_api(callee) => {
                 for argument in args {
-                    let argument = without_casts(argument);
-                    count(simple_name(addressed(argument).unwrap_or(argument)), -1);
+                    match addressed(argument) {
+                        Some(config) => count(simple_name(config), -1),
+                        None if is_launching_call(part) => count(simple_name(without_casts(argument)), -1),
+                        None => {}
+                    }
                 }
             }
             ExprKind::Member { object, arrow: false, .. } => match &object.kind {

@@ -29,7 +29,7 @@ struct Bound {
 }
 
 /// Finds an inequality of digits that is not in `tried` yet, and adds it.
-pub fn apply(state: &mut State, tried: &mut FxHashSet<Poly>, effort: &mut Effort) -> Option<Step> {
+pub fn apply(state: &mut State, tried: &mut FxHashSet<(Poly, usize)>, effort: &mut Effort) -> Option<Step> {
     if state.named.iter().next().is_none() {
         return None;
     }
@@ -89,7 +89,13 @@ fn coefficient_of(fact: &Poly, atom: Atom) -> Option<Poly> {
     Poly::from_terms(terms)
 }
 
-fn verify(low: &Bound, high: &Bound, state: &State, tried: &mut FxHashSet<Poly>, effort: &mut Effort) -> Option<Step> {
+fn verify(
+    low: &Bound,
+    high: &Bound,
+    state: &State,
+    tried: &mut FxHashSet<(Poly, usize)>,
+    effort: &mut Effort,
+) -> Option<Step> {
     let (first, second) = (&state.facts[low.fact], &state.facts[high.fact]);
     let sum = first.plus(second)?;
     let quotient = match low.radix.terms() {
@@ -102,9 +108,8 @@ fn verify(low: &Bound, high: &Bound, state: &State, tried: &mut FxHashSet<Poly>,
     let rest = sum.minus(&low.radix.times(&quotient)?)?;
     let least = low.radix.plus_constant(-1)?;
     let above = least.minus(&rest)?;
-    // SIGN answers alike until something is known in addition; that is seen in the number of facts.
-    let asked = above.plus_constant(i64::try_from(state.facts.len()).ok()?)?;
-    if state.samples.refute(&above) || !tried.insert(asked) {
+    // SIGN answers alike until something is known in addition.
+    if state.samples.refute(&above) || !tried.insert((above.clone(), state.facts.len())) {
         return None;
     }
     let positive = sign::prove(&least, state, effort)?;

@@ -184,7 +184,7 @@ struct Tried {
     split: FxHashSet<Poly>,
     never: FxHashSet<(Poly, usize)>,
     round: FxHashSet<Poly>,
-    monotone: FxHashSet<Poly>,
+    monotone: FxHashSet<(Poly, usize)>,
 }
 
 enum Round {

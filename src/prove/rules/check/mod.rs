@@ -310,4 +310,35 @@ mod tests {
         assert!(one_warp(31, 0, 0).is_err());
         assert!(one_warp(32, 0, 1).is_err());
     }
+
+    /// From `x - 4*p >= 0` and `4*q + 3 - x - gap >= 0` follows `q - p >= 0`, against `p - q - 1 >= 0`.
+    fn quotients(gap: i64, radix: i64, rest_shift: i64) -> Result<(), CheckError> {
+        let [x, p, q] = [0, 1, 2].map(|number| Poly::atom(Atom::private(IDS, number, Side::First).unwrap()));
+        let lower = x.minus(&p.scaled(4).unwrap()).unwrap();
+        let upper = q.scaled(4).unwrap().minus(&x).unwrap().plus_constant(3 - gap).unwrap();
+        let opposed = p.minus(&q).unwrap().plus_constant(-1).unwrap();
+        let state = State { facts: vec![lower.clone(), upper.clone(), opposed.clone()], ..State::default() };
+        let plain = Certificate { scale: 1, parts: Vec::new() };
+        let step = Step::Monotone {
+            facts: Box::new([lower, upper]),
+            radix: Poly::constant(radix),
+            quotient: q.minus(&p).unwrap(),
+            rest: Poly::constant(3 - gap + rest_shift),
+            positive: plain.clone(),
+            above: plain,
+        };
+        let last = Part { factor: 1, monomial: Monomial::ONE, fact: 3 };
+        let certificate = Certificate { scale: 1, parts: vec![last] };
+        check(&Branch { steps: vec![step], close: Close::NeverFact { fact: opposed, certificate } }, &state)
+    }
+
+    #[test]
+    fn quotients_are_ordered_as_what_was_divided() {
+        assert_eq!(quotients(0, 4, 0), Ok(()));
+        assert_eq!(quotients(1, 4, 0), Ok(()));
+        // `4*q + 4 - x >= 0` does not bound the quotient of `x`.
+        assert!(quotients(-1, 4, 0).is_err());
+        assert!(quotients(0, 3, 0).is_err());
+        assert!(quotients(0, 4, 1).is_err());
+    }
 }
