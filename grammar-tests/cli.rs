@@ -454,6 +454,51 @@ fn a_build_says_how_its_files_are_compiled() {
 }
 
 #[test]
+fn a_macro_that_nothing_defines_is_sought_in_what_the_project_tells_the_compiler() {
+    let kernel = "__kernel void fill(__global float *y) {\n\
+                  if (get_local_id(0) < WIDTH) y[get_group_id(0) * WIDTH + get_local_id(0)] = 1;\n}\n";
+    let host = "#define WIDTH 64\nvoid build() { sprintf(options, \"-DWIDTH=%d\", WIDTH); }\n";
+    let place = Place::with(&[("app/kernels/k.cl", kernel), ("app/src/host.c", host)]);
+    let verdict = |arguments: &[&str]| {
+        let report = place.run(arguments).json();
+        let kernel = report["files"][0]["kernels"][0].clone();
+        (kernel["race"].as_str().unwrap().to_owned(), kernel["assumptions"].to_string())
+    };
+    let (race, assumptions) = verdict(&["check", "--format", "json", "."]);
+    assert_eq!(race, "race-free");
+    assert!(assumptions.contains("`WIDTH` is `64`, as app/src/host.c:2 of the project states it"), "{assumptions}");
+    assert_ne!(verdict(&["check", "--format", "json", "--headers", "none", "."]).0, "race-free");
+    // What is typed is not sought.
+    let (race, assumptions) = verdict(&["check", "--format", "json", "-D", "WIDTH=32", "."]);
+    assert!(race == "race-free" && !assumptions.contains("states it"), "{assumptions}");
+    // The nearest statement counts; which of two that are equally near is meant is not guessed.
+    place.put("other/host.c", b"char *options = \"-DWIDTH=16\";\n");
+    assert!(verdict(&["check", "--format", "json", "."]).1.contains("`WIDTH` is `64`"));
+    place.put("app/src/other.c", b"char *options = \"-DWIDTH=16\";\n");
+    assert_ne!(verdict(&["check", "--format", "json", "."]).0, "race-free");
+}
+
+#[test]
+fn a_macro_that_a_build_file_beside_the_source_states_is_taken_where_a_kernel_needs_it() {
+    let kernel = "__global__ void fill(float *y) {\n\
+                  if (threadIdx.x < WIDTH) y[blockIdx.x * WIDTH + threadIdx.x] = 1;\n}\n";
+    let place = Place::with(&[("app/k.cu", kernel), ("app/Makefile", "N = 64\nFLAGS += -DWIDTH=$(N)\n")]);
+    let assumptions = || {
+        let kernel = place.run(&["check", "--format", "json", "."]).json()["files"][0]["kernels"][0].clone();
+        (kernel["race"] == "race-free", kernel["assumptions"].to_string())
+    };
+    let (is_free, told) = assumptions();
+    assert!(is_free && told.contains("`WIDTH` is `64`, as app/Makefile:2 of the project states it"), "{told}");
+    place.put("app/Makefile", b"ifdef WIDE\nFLAGS += -DWIDTH=64\nendif\n");
+    assert!(!assumptions().0);
+    // A text that explains itself is judged as it stands.
+    place.put("app/Makefile", b"FLAGS += -DWIDTH=32\n");
+    place.put("app/k.cu", format!("#ifndef WIDTH\n#define WIDTH 8\n#endif\n{kernel}").as_bytes());
+    let (is_free, told) = assumptions();
+    assert!(is_free && !told.contains("states it"), "{told}");
+}
+
+#[test]
 fn a_header_that_no_include_path_leads_to_is_sought_in_the_project() {
     let kernel = "#include <size.h>\n\
                   __global__ void fill(float *y) {\n\

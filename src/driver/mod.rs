@@ -31,6 +31,7 @@ pub mod reproduce;
 pub mod run;
 mod scopes;
 pub mod show;
+mod stated;
 pub mod subjects;
 pub mod trace;
 mod units;
@@ -69,12 +70,14 @@ struct ReadFile {
     front: Front,
     /// The names of functions that the other front end read.
     exceptions: Vec<Span>,
-    /// Whether something that a kernel reaches was not understood.
-    incomplete: bool,
+    /// How often something that a kernel reaches was not understood.
+    missed: usize,
     /// Whether headers were not found.
     misses_headers: bool,
     /// Headers that were found by a search.
     sought: Vec<SoughtHeader>,
+    /// Macros that other files of the project state.
+    stated: Vec<stated::Found>,
 }
 
 /// The report of one file, and panics that were met on the way.
@@ -104,7 +107,9 @@ fn check_source_of_many(
     memo: Option<&Memo>,
     inside: Option<&Path>,
 ) -> Checked {
-    let ReadFile { program, diagnostics, parse, front, exceptions, incomplete, sought, .. } = read(path, text, options);
+    let ReadFile { program, diagnostics, parse, front, exceptions, missed, sought, stated, .. } =
+        read(path, text, options);
+    let options = &stated::with(options, &stated);
     let wanted: Vec<FunctionId> =
         selected(&program, options).filter(|&kernel| stands_in(&program, kernel, inside)).collect();
     let check = |&kernel: &FunctionId| isolate::isolated(|| check_kernel(&program, kernel, options, memo));
@@ -120,6 +125,7 @@ fn check_source_of_many(
         });
         let is_exception = exceptions.contains(&program.functions[function].span);
         report.assumptions.extend(sought.iter().map(assumed_header));
+        report.assumptions.extend(stated.iter().map(stated::Found::assumption));
         report.front = if is_exception { Front::TreeSitter } else { front };
         kernels.push(report);
         judged.push((function, kernel));
@@ -151,7 +157,7 @@ fn check_source_of_many(
         diagnostics,
         sources: program.sources,
     };
-    Checked { report, bugs, drafts, incomplete }
+    Checked { report, bugs, drafts, incomplete: missed > 0 }
 }
 
 /// What a verdict relies on that was reached through a header found by a search.
@@ -185,23 +191,36 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
     }
 }
 
-/// Runs the front ends and resolution; again, with the project searched for headers that were not found, if something
-/// that a kernel reaches was not understood.
+/// Runs the front ends and resolution; again, with the project searched for headers that were not found and for macros
+/// that nothing defines, if something that a kernel reaches was not understood.
 fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
-    let file = read_with(path, text, options, None);
-    let Some(headers) = options.headers.as_ref().filter(|_| file.incomplete && file.misses_headers) else {
+    let mut file = read_with(path, text, options, None);
+    let Some(headers) = options.headers.as_ref().filter(|_| file.missed > 0) else {
         return file;
     };
-    let better = read_with(path, text, options, Some(headers));
-    if better.sought.is_empty() { file } else { better }
+    if file.misses_headers {
+        let better = read_with(path, text, options, Some(headers));
+        if !better.sought.is_empty() {
+            file = better;
+        }
+    }
+    if file.missed > 0 {
+        let stated = stated::sought(path, &file.program, options, headers);
+        let better = || read_with(path, text, &stated::with(options, &stated), Some(headers));
+        let better = Some(&stated).filter(|stated| !stated.is_empty()).map(|_| better());
+        if let Some(better) = better.filter(|better| better.missed < file.missed) {
+            file = ReadFile { stated, ..better };
+        }
+    }
+    file
 }
 
 fn read_with(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> ReadFile {
     let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, misses_headers, sought } =
         front::read(path, text, options, headers);
-    let resolve::Resolved { program, diagnostics: more, incomplete } = resolve::resolve(unit);
+    let resolve::Resolved { program, diagnostics: more, missed } = resolve::resolve(unit);
     diagnostics.extend(more);
-    ReadFile { program, diagnostics, parse, front, exceptions, incomplete, misses_headers, sought }
+    ReadFile { program, diagnostics, parse, front, exceptions, missed, misses_headers, sought, stated: Vec::new() }
 }
 
 /// The kernels that the options ask for.

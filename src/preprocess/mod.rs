@@ -24,6 +24,7 @@ mod files;
 mod interner;
 mod lexer;
 mod predefined;
+pub mod stated;
 
 pub use files::{Disk, FileAccess, decode, normalized};
 pub use interner::{Interner, Symbol};

@@ -101,8 +101,8 @@ pub(super) struct Resolver<'u> {
     pub(super) frame: Frame,
     /// Whether host code is being looked at, whose calls are not followed.
     pub(super) in_host: bool,
-    /// Whether something that a kernel reaches was not understood.
-    pub(super) incomplete: Cell<bool>,
+    /// How often something that a kernel reaches was not understood.
+    pub(super) missed: Cell<usize>,
     /// Nesting of expressions, statements, types and instances that are being resolved.
     pub(super) depth: usize,
     pub(super) common: Common,
@@ -184,7 +184,7 @@ impl<'u> Resolver<'u> {
             scope: ScopeId::default(),
             frame: Frame::none(),
             in_host: false,
-            incomplete: Cell::new(false),
+            missed: Cell::new(0),
             depth: 0,
             common,
         }
@@ -228,7 +228,7 @@ impl<'u> Resolver<'u> {
 
     /// Notes that something is not understood, perhaps because its declaration was not read.
     pub(super) fn miss(&self) {
-        self.incomplete.set(self.incomplete.get() || !self.in_host);
+        self.missed.set(self.missed.get() + usize::from(!self.in_host));
     }
 
     /// Runs `work` with names looked up in `scope`.

@@ -65,8 +65,8 @@ pub struct Resolved {
     pub program: program::Program,
     /// Items at namespace scope that are not understood.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether something that a kernel reaches was not understood: a name, a call, a type.
-    pub incomplete: bool,
+    /// How often something that a kernel reaches was not understood: a name, a call, a type.
+    pub missed: usize,
 }
 
 /// Resolves a unit.
@@ -75,8 +75,8 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
     let language = dialect.language();
     let mut resolver = context::Resolver::new(dialect);
     resolver.run(&items);
-    let context::Resolver { types, records, variables, functions, kernels, launches, diagnostics, incomplete, .. } =
+    let context::Resolver { types, records, variables, functions, kernels, launches, diagnostics, missed, .. } =
         resolver;
     let program = program::Program { language, sources, types, records, variables, functions, kernels, launches };
-    Resolved { program, diagnostics, incomplete: incomplete.get() }
+    Resolved { program, diagnostics, missed: missed.get() }
 }

@@ -10,7 +10,7 @@
 //! of the C and C++ libraries and of the CUDA toolkit are never sought.
 //!
 //! Deliberately absent: what the name resolves to by the rules of the language, which comes first and is the
-//! preprocessor's; build files.
+//! preprocessor's; what the other files of a project say ([`ProjectHeaders::around`] only finds them).
 
 use ignore::WalkBuilder;
 use std::collections::HashMap;
@@ -42,13 +42,22 @@ pub struct ProjectHeaders {
     projects: Mutex<HashMap<PathBuf, Project>>,
 }
 
-/// A header that was found.
+/// A file of the project that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Where it is.
     pub path: PathBuf,
     /// Where it is inside the project.
     pub inside: PathBuf,
+}
+
+/// Files of a project that lie below one directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The directory.
+    pub directory: PathBuf,
+    /// The files.
+    pub files: Vec<Header>,
 }
 
 /// One project: walked when it is first asked.
@@ -76,8 +85,28 @@ impl ProjectHeaders {
         let wanted: PathBuf = Path::new(name).components().filter(is_plain).collect();
         let candidates = index.get(wanted.file_name()?)?.iter().filter(|path| path.ends_with(&wanted));
         let path = nearest(candidates.filter(|path| **path != includer), &includer)?;
-        let inside = path.strip_prefix(&root).unwrap_or(&path).to_path_buf();
+        let inside = inside(&path, &root);
         Some(Header { path, inside })
+    }
+
+    /// The files of the project that `is_wanted` accepts, in groups: those below the directory of `file`, then those below
+    /// the one around it that are not among these, and so on up to the root. Each group is in the order of its paths.
+    pub fn around(&self, file: &Path, is_wanted: impl Fn(&Path) -> bool) -> Vec<Group> {
+        let Ok(file) = std::path::absolute(file) else { return Vec::new() };
+        let Some(root) = self.root_of(&file) else { return Vec::new() };
+        let project = self.project(&root);
+        let index = project.get_or_init(|| walk(&root));
+        let mut rest: Vec<&PathBuf> = index.values().flatten().filter(|path| is_wanted(path)).collect();
+        rest.sort();
+        let directories = file.ancestors().skip(1).take_while(|directory| directory.starts_with(&root));
+        let mut groups = Vec::new();
+        for directory in directories {
+            let (inner, outer): (Vec<_>, Vec<_>) = rest.into_iter().partition(|path| path.starts_with(directory));
+            rest = outer;
+            let found = |path: &PathBuf| Header { path: path.clone(), inside: inside(path, &root) };
+            groups.push(Group { directory: directory.to_path_buf(), files: inner.into_iter().map(found).collect() });
+        }
+        groups
     }
 
     fn root_of(&self, file: &Path) -> Option<PathBuf> {
@@ -91,6 +120,10 @@ impl ProjectHeaders {
         let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(projects.entry(root.to_path_buf()).or_default())
     }
+}
+
+fn inside(path: &Path, root: &Path) -> PathBuf {
+    path.strip_prefix(root).unwrap_or(path).to_path_buf()
 }
 
 fn is_plain(component: &std::path::Component) -> bool {
@@ -187,6 +220,17 @@ mod tests {
         for name in ["unistd.h", "cub/cub.cuh", "vector"] {
             assert_eq!(found(root.path(), name, "k.cu"), None, "{name}");
         }
+    }
+
+    #[test]
+    fn files_are_grouped_by_how_near_they_are() {
+        let root =
+            tree(&[("a/b/k.cl", ""), ("a/b/host/main.c", ""), ("a/main.c", ""), ("c/main.c", ""), ("a/x.h", "")]);
+        let headers = ProjectHeaders::new(&[root.path().to_path_buf()]);
+        let groups = headers.around(&root.path().join("a/b/k.cl"), |path| path.ends_with("main.c"));
+        let names = |group: &Group| group.files.iter().map(|file| file.inside.to_str().unwrap().to_owned()).collect();
+        let found: Vec<Vec<String>> = groups.iter().map(names).collect();
+        assert_eq!(found, [["a/b/host/main.c"], ["a/main.c"], ["c/main.c"]]);
     }
 
     #[test]
