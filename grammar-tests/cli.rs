@@ -479,6 +479,30 @@ fn a_macro_that_nothing_defines_is_sought_in_what_the_project_tells_the_compiler
 }
 
 #[test]
+fn an_opencl_kernel_is_judged_for_the_launches_that_its_host_code_makes() {
+    let kernel = "__kernel void rows(__global float *y) { y[get_group_id(0) * 16 + get_local_id(0)] = 1; }\n";
+    let host = "void run() {\n cl_kernel k = clCreateKernel(program, \"rows\", &error);\n\
+                size_t global[1] = {1024}, local[1] = {16};\n\
+                clEnqueueNDRangeKernel(queue, k, 1, NULL, global, local, 0, NULL, NULL);\n}\n";
+    let place = Place::with(&[("app/kernels/k.cl", kernel), ("app/src/host.c", host)]);
+    let verdict = |arguments: &[&str]| {
+        let report = place.run(arguments).json();
+        let kernel = report["files"][0]["kernels"][0].clone();
+        (kernel["race"].as_str().unwrap().to_owned(), kernel["scope"].to_string() + &kernel["assumptions"].to_string())
+    };
+    let (race, told) = verdict(&["check", "--format", "json", "."]);
+    assert_eq!(race, "race-free");
+    assert!(told.contains("launch") && told.contains("launched as app/src/host.c:4 of the project does"), "{told}");
+    assert_eq!(verdict(&["check", "--format", "json", "--headers", "none", "."]).0, "racy");
+    assert_eq!(verdict(&["check", "--format", "json", "--block-dim", "32", "."]).0, "racy");
+    // Another launch of the kernel races, and so does one of which nothing is known.
+    place.put("app/src/wide.c", host.replace("{16}", "{32}").as_bytes());
+    assert_eq!(verdict(&["check", "--format", "json", "."]).0, "racy");
+    place.put("app/src/wide.c", host.replace("{16}", "{size}").as_bytes());
+    assert_eq!(verdict(&["check", "--format", "json", "."]).0, "racy");
+}
+
+#[test]
 fn a_macro_that_a_build_file_beside_the_source_states_is_taken_where_a_kernel_needs_it() {
     let kernel = "__global__ void fill(float *y) {\n\
                   if (threadIdx.x < WIDTH) y[blockIdx.x * WIDTH + threadIdx.x] = 1;\n}\n";

@@ -24,7 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("resolve", &["syntax", "builtins", "calculus", "diagnostic"]),
     ("calculus", &[]),
     ("memory_model", &["calculus"]),
-    ("launch", &["resolve", "calculus"]),
+    ("launch", &["resolve", "calculus", "preprocess"]),
     ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),

@@ -16,6 +16,7 @@ mod collectives;
 mod contents;
 mod described;
 mod dialect;
+mod enqueued;
 pub mod flows;
 mod front;
 mod hints;
@@ -107,13 +108,19 @@ fn check_source_of_many(
     memo: Option<&Memo>,
     inside: Option<&Path>,
 ) -> Checked {
-    let ReadFile { program, diagnostics, parse, front, exceptions, missed, sought, stated, .. } =
+    let ReadFile { mut program, diagnostics, parse, front, exceptions, missed, sought, stated, .. } =
         read(path, text, options);
     let options = &stated::with(options, &stated);
     let wanted: Vec<FunctionId> =
         selected(&program, options).filter(|&kernel| stands_in(&program, kernel, inside)).collect();
-    let check = |&kernel: &FunctionId| isolate::isolated(|| check_kernel(&program, kernel, options, memo));
-    let outcomes = parallel::each(&wanted, check);
+    let mut outcomes = checked(&program, &wanted, options, memo);
+    let launched = enqueued::add(&mut program, path, &unsettled(&wanted, &outcomes), options);
+    let again: Vec<FunctionId> = launched.keys().copied().collect();
+    for (kernel, outcome) in again.iter().zip(checked(&program, &again, options, memo)) {
+        if let Some(at) = wanted.iter().position(|wanted| wanted == kernel) {
+            outcomes[at] = outcome;
+        }
+    }
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
@@ -126,6 +133,7 @@ fn check_source_of_many(
         let is_exception = exceptions.contains(&program.functions[function].span);
         report.assumptions.extend(sought.iter().map(assumed_header));
         report.assumptions.extend(stated.iter().map(stated::Found::assumption));
+        report.assumptions.extend(launched.get(&function).into_iter().flatten().cloned());
         report.front = if is_exception { Front::TreeSitter } else { front };
         kernels.push(report);
         judged.push((function, kernel));
@@ -158,6 +166,24 @@ fn check_source_of_many(
         sources: program.sources,
     };
     Checked { report, bugs, drafts, incomplete: missed > 0 }
+}
+
+/// What came of a kernel: the report and the kernel as it was judged, or the message of a panic.
+type Outcome = Result<(KernelReport, Kernel), String>;
+
+/// Checks these kernels of a program.
+fn checked(program: &Program, kernels: &[FunctionId], options: &Options, memo: Option<&Memo>) -> Vec<Outcome> {
+    let check = |&kernel: &FunctionId| isolate::isolated(|| check_kernel(program, kernel, options, memo));
+    parallel::each(kernels, check)
+}
+
+/// The kernels that are not free of races and divergence for all launches.
+fn unsettled(kernels: &[FunctionId], outcomes: &[Outcome]) -> Vec<FunctionId> {
+    let is_settled = |outcome: &Outcome| match outcome {
+        Ok((report, _)) => report.race == Race::RaceFree && report.divergence == Divergence::Uniform,
+        Err(_) => true,
+    };
+    kernels.iter().zip(outcomes).filter(|(_, outcome)| !is_settled(outcome)).map(|(&kernel, _)| kernel).collect()
 }
 
 /// What a verdict relies on that was reached through a header found by a search.

@@ -82,10 +82,7 @@ pub(super) fn sought(path: &Path, program: &Program, options: &Options, headers:
 /// The files that may state something for `path`, the nearest first.
 fn groups(path: &Path, language: Language, headers: &ProjectHeaders) -> Vec<Group> {
     match language {
-        Language::OpenCl => {
-            let groups = headers.around(path, |path| is_host_code(path) || is_header(path));
-            groups.into_iter().take_while(|group| group.files.len() <= MOST_FILES).collect()
-        }
+        Language::OpenCl => host_files(path, headers),
         Language::Cuda => {
             let mut groups = headers.around(path, is_build_file);
             for Group { directory, files } in &mut groups {
@@ -95,6 +92,12 @@ fn groups(path: &Path, language: Language, headers: &ProjectHeaders) -> Vec<Grou
             groups
         }
     }
+}
+
+/// The host code near `path`, the nearest first.
+pub(super) fn host_files(path: &Path, headers: &ProjectHeaders) -> Vec<Group> {
+    let groups = headers.around(path, |path| is_host_code(path) || is_header(path));
+    groups.into_iter().take_while(|group| group.files.len() <= MOST_FILES).collect()
 }
 
 fn is_header(path: &Path) -> bool {

@@ -10,6 +10,8 @@
 //!
 //! Deliberately absent: relations with sizes that are rounded up, which kernels guard against themselves.
 
+pub mod enqueued;
+
 use crate::calculus::{Basis, BinaryOp, ExprId, Geometry, GeometryVar, Kernel, ScalarType, Stmt};
 use crate::resolve::program::{FunctionId, Launch, Program, Relation, Term, Type};
 use crate::source::Span;

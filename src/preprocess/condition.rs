@@ -54,12 +54,14 @@ pub(super) fn is_query(name: &str) -> bool {
 
 /// Evaluates an expanded condition.
 pub(super) fn evaluate(tokens: &[Token], spellings: &Interner) -> Truth {
+    value_of(tokens, spellings).map_or(Truth::Unknown, |value| Truth::of(value != 0))
+}
+
+/// The number that expanded tokens are.
+pub(super) fn value_of(tokens: &[Token], spellings: &Interner) -> Option<i64> {
     let mut parser = Parser { tokens, spellings, at: 0, depth: 0 };
-    let value = parser.conditional();
-    match value {
-        Ok(Some(value)) if parser.at == tokens.len() => Truth::of(value.bits != 0),
-        _ => Truth::Unknown,
-    }
+    let value = parser.conditional().ok()??;
+    (parser.at == tokens.len()).then_some(value.bits)
 }
 
 /// A number; conditions compute in `intmax_t` and `uintmax_t`.

@@ -21,6 +21,7 @@ mod condition;
 mod directives;
 mod expand;
 mod files;
+pub mod host_text;
 mod interner;
 mod lexer;
 mod predefined;
