@@ -2,7 +2,7 @@
 
 use super::types::Declared;
 use super::{Converter, child_of, children, children_of};
-use crate::syntax::{Function, Item, ItemKind, Name, Path, Qualifier, Stmt, StmtKind, TemplateParam, TypeKind, words};
+use crate::syntax::{Function, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, TemplateParam, TypeKind, words};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -40,9 +40,8 @@ impl Converter<'_> {
         else {
             return ItemKind::Unsupported("conversion operator".into());
         };
-        let path = self.conversion_name(name).unwrap_or_else(|| self.path(name));
         ItemKind::Function(Box::new(Function {
-            path,
+            path: self.path(name),
             template,
             qualifiers,
             result: None,
@@ -52,17 +51,6 @@ impl Converter<'_> {
             initializers: Vec::new(),
             body: None,
         }))
-    }
-
-    /// The name of a conversion that the grammar takes for a function, as it does behind two specifiers.
-    fn conversion_name(&self, name: Node<'_>) -> Option<Path> {
-        let words: Vec<&str> = (self.first(name)..=self.last(name)).map(|at| self.spelling(at)).collect();
-        let [operator, word, ..] = words.as_slice() else { return None };
-        let is_type = word.starts_with(|first: char| first.is_alphabetic() || first == '_');
-        if *operator != "operator" || !is_type || matches!(*word, "new" | "delete") {
-            return None;
-        }
-        Some(Self::simple_path(Name { text: words.join(" "), span: self.span(name) }))
     }
 
     /// `operator T *() const`, named by its words: `operator T *`.
