@@ -77,7 +77,7 @@ fn statements_keep_their_shape() {
     cuda("if (int t = n) x = t;", "{ int t = n; if (t) { x = t; } }");
     cuda("goto end; end: x = 1;", "«goto statement» x = 1;");
     cuda("auto f = [=] __device__ (int i) { return i; };", "auto f = [=]auto operator()(int i) const { return i; };");
-    cuda("for (int e : v) x += e;", "«range-based for loop»");
+    cuda("for (int e : v) x += e;", "for (int e : v) { x += e; }");
     cuda(
         "k<<<x, y, 0, s>>>(p); k<int> <<< dim3(1), n >>>(p, 1);",
         "k<<<x, y, 0, s>>>(p); k<int><<<dim3(1), n>>>(p, 1);",

@@ -109,6 +109,7 @@ fn arguments(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2], barrie
             StmtKind::Block(stmts) => open.extend(stmts.iter().rev()),
             StmtKind::If { then, otherwise, .. } => open.extend(otherwise.iter().chain([then]).map(|stmt| &**stmt)),
             StmtKind::For { body, .. }
+            | StmtKind::RangeFor { body, .. }
             | StmtKind::While { body, .. }
             | StmtKind::Do { body, .. }
             | StmtKind::Switch { body, .. } => open.push(body),
@@ -179,7 +180,10 @@ impl Search {
                 self.within(then, depth);
                 otherwise.iter().for_each(|otherwise| self.within(otherwise, depth));
             }
-            StmtKind::For { body, .. } | StmtKind::While { body, .. } | StmtKind::Do { body, .. } => {
+            StmtKind::For { body, .. }
+            | StmtKind::RangeFor { body, .. }
+            | StmtKind::While { body, .. }
+            | StmtKind::Do { body, .. } => {
                 self.turn(stmt, body, depth);
                 self.within(body, depth);
             }

@@ -60,6 +60,17 @@ impl<'a> Walker<'a> {
                 self.scoped(body);
                 self.scopes.close();
             }
+            StmtKind::RangeFor { variable, range, body } => {
+                let by_reference = self.facts.is_reference(&variable.ty);
+                self.expr(range, Use::Place);
+                if self.side == Side::Device && !by_reference && !self.stays_own(range) {
+                    self.leave_out(statement.span, "range-based for loop over memory".to_owned());
+                }
+                self.scopes.open();
+                self.declare(variable);
+                self.scoped(body);
+                self.scopes.close();
+            }
             StmtKind::While { cond, body } => {
                 self.expr(cond, Use::Read);
                 self.scoped(body);
@@ -181,17 +192,6 @@ impl<'a> Walker<'a> {
     fn aside(&mut self, tokens: Range<usize>, aside: &'a Aside) {
         match &aside.kind {
             AsideKind::Lambda { captures, params, body } => self.lambda(tokens, captures, params, body),
-            AsideKind::RangeLoop { variable, range, body } => {
-                let by_reference = self.facts.is_reference(&variable.ty);
-                self.expr(range, Use::Place);
-                if self.side == Side::Device && !by_reference && !self.stays_own(range) {
-                    self.leave_out(aside.span, "range-based for loop over memory".to_owned());
-                }
-                self.scopes.open();
-                self.declare(variable);
-                self.scoped(body);
-                self.scopes.close();
-            }
             AsideKind::Values(values) => values.iter().for_each(|value| self.expr(value, Use::Read)),
             AsideKind::Statements(statements) => self.block(statements),
         }

@@ -1,6 +1,6 @@
 //! Calls: of functions and methods of the unit, of builtins, of types, and of what is not known.
 
-use super::context::{Resolver, expr};
+use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::program::{Expr, ExprKind, FunctionId, RecordId, Type, TypeId};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::types::path_text;
@@ -71,9 +71,17 @@ impl<'u> Resolver<'u> {
                 return self.external_call(&name, template_args, args, span);
             }
         };
-        let functions = functions_of(&entities);
+        let mut functions = functions_of(&entities);
+        // The name of a class inside of it, which its constructors share.
+        if matches!(entities.first(), Some(Entity::Record(_))) && functions.iter().all(|decl| decl.record.is_some()) {
+            functions.clear();
+        }
         if !functions.is_empty() {
             let args = self.arguments_of(&functions, args);
+            if path.segments.len() == 1 && !path.global && functions.iter().all(|decl| decl.record.is_none()) {
+                let name = &path.segments[0].name.text;
+                self.add_associated(name, &args, &mut functions);
+            }
             return self.function_call(&functions, template_args, None, args, span);
         }
         let last = path.segments.last();
@@ -111,6 +119,13 @@ impl<'u> Resolver<'u> {
         }
         let short = name.rsplit("::").next().unwrap_or(name);
         let args = self.arguments(args);
+        if short == name {
+            let mut functions = Vec::new();
+            self.add_associated(name, &args, &mut functions);
+            if !functions.is_empty() {
+                return self.function_call(&functions, template_args, None, args, span);
+            }
+        }
         if let Some(named) = crate::builtins::types::named_type(self.language, short) {
             let ty = self.named(named);
             return self.construct_from(ty, args, span);
@@ -428,20 +443,42 @@ impl<'u> Resolver<'u> {
                 return Some(self.function_call(&methods, None, object, args.collect(), span));
             }
         }
-        let mut entities = self.lookup(name);
-        for argument in &args {
-            // Operators are found in the namespace of their operands, too.
-            if let Type::Record(record) = self.types[argument.ty] {
-                let home = self.record_decls[self.record_origins[record.index()].0].scope;
-                entities.extend(self.lookup_in(home, name));
-            }
-        }
-        let functions: Vec<FunctionDecl<'u>> =
+        let entities = self.lookup(name);
+        let mut functions: Vec<FunctionDecl<'u>> =
             functions_of(&entities).into_iter().filter(|decl| decl.record.is_none()).collect();
+        self.add_associated(name, &args, &mut functions);
         if self.choose(&functions, None, &args).is_none() {
             return self.complex_operator(name, &args, span);
         }
         Some(self.function_call(&functions, None, None, args, span))
+    }
+
+    /// Adds the functions of a name that the arguments lead to: those of the namespaces of their classes and the
+    /// friends of these (C++17, [basic.lookup.argdep]).
+    fn add_associated(&mut self, name: &str, args: &[Expr], functions: &mut Vec<FunctionDecl<'u>>) {
+        for argument in args {
+            let mut ty = argument.ty;
+            while let Type::Pointer { to, .. } | Type::Array { of: to, .. } = self.types[ty] {
+                ty = to;
+            }
+            let Type::Record(record) = self.types[ty] else { continue };
+            let home = self.record_decls[self.record_origins[record.index()].0].scope;
+            let mut found = functions_of(&self.lookup_in(home, name));
+            found.retain(|decl| decl.record.is_none());
+            let mut open = vec![record];
+            while let Some(record) = open.pop() {
+                let friends = &self.scopes[self.record_scopes[record.index()].0].friends;
+                found.extend(friends.iter().filter(|(known, _)| *known == name).map(|(_, decl)| *decl));
+                open.extend(self.record_bases[record.index()].iter().map(|(base, _)| *base));
+            }
+            for decl in found {
+                let is_known =
+                    |known: &FunctionDecl<'u>| std::ptr::eq(known.syntax, decl.syntax) && known.scope == decl.scope;
+                if !functions.iter().any(is_known) {
+                    functions.push(decl);
+                }
+            }
+        }
     }
 
     /// A call of a record's conversion operator to a type.
@@ -559,10 +596,27 @@ impl<'u> Resolver<'u> {
             && is_object
             && self.has_copy_constructor(record)
         {
-            let name = self.type_name(value.ty);
-            return self.unsupported_with(span, format!("copy constructor of {name}"), vec![value]);
+            return self.copied(record, value, span);
         }
         self.load(value)
+    }
+
+    /// A copy that a constructor of the program makes.
+    fn copied(&mut self, record: RecordId, value: Expr, span: Span) -> Expr {
+        let name = self.record_decls[self.record_origins[record.index()].0].name;
+        let mut copying = self.constructors(record);
+        copying.retain(|decl| is_copy(decl.syntax, name));
+        let ty = value.ty;
+        // Types here do not tell what is copied from what is moved.
+        if copying.len() != 1 || copying[0].syntax.body.is_none() || self.depth > DEPTH_LIMIT {
+            let name = self.type_name(ty);
+            return self.unsupported_with(span, format!("copy constructor of {name}"), vec![value]);
+        }
+        let temporary = self.temporary(ty, span);
+        let object = expr(ExprKind::Variable(temporary), ty, span);
+        let call = self.function_call(&copying, None, Some(object.clone()), vec![value], span);
+        let made = expr(ExprKind::Load(Box::new(object)), ty, span);
+        expr(ExprKind::Comma(Box::new(call), Box::new(made)), ty, span)
     }
 
     /// A record from arguments: a copy, a call of a constructor on a temporary, or its parts in order.
@@ -605,7 +659,11 @@ impl<'u> Resolver<'u> {
         let parts = args
             .into_iter()
             .zip(fields)
-            .map(|(part, field)| {
+            .enumerate()
+            .map(|(index, (part, field))| {
+                if self.is_reference_member(record, index) {
+                    return self.bound_member(part, field, span);
+                }
                 let part = self.load(part);
                 self.implicit(part, field, span)
             })

@@ -16,7 +16,7 @@ use crate::arena::Arena;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Dialect, Language, Span};
 use crate::syntax;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use std::collections::VecDeque;
 
@@ -90,12 +90,18 @@ pub(super) struct Resolver<'u> {
     pub(super) signatures: FxHashMap<TypeId, Signature>,
     /// The records that lambdas have become.
     pub(super) closures: FxHashMap<RecordId, References>,
+    /// The fields of records that are declared as references, by index: pointers, of which every use is a dereference.
+    pub(super) reference_members: FxHashMap<RecordId, Vec<usize>>,
     /// The values that enumerations can have, by the scope of their constants, where the language limits them.
     pub(super) enum_ranges: FxHashMap<ScopeId, (i128, i128)>,
     /// The collectives of CUB that are named, by the type of their temporary storage.
     pub(super) collectives: FxHashMap<TypeId, super::collectives::Collective>,
     /// Whether some scope uses the namespace of CUB, which the unit does not declare.
     pub(super) uses_collectives: bool,
+    /// Kernel templates that are looked at once for all arguments, by address of their syntax.
+    pub(super) kernels_in_general: FxHashSet<usize>,
+    /// Types that stand for parameters of host templates which nothing gives.
+    pub(super) open_types: FxHashSet<TypeId>,
     /// Where names are looked up now.
     pub(super) scope: ScopeId,
     pub(super) frame: Frame,
@@ -178,8 +184,11 @@ impl<'u> Resolver<'u> {
             function_types: FxHashMap::default(),
             signatures: FxHashMap::default(),
             closures: FxHashMap::default(),
+            reference_members: FxHashMap::default(),
             collectives: FxHashMap::default(),
             uses_collectives: false,
+            open_types: FxHashSet::default(),
+            kernels_in_general: FxHashSet::default(),
             enum_ranges: FxHashMap::default(),
             scope: ScopeId::default(),
             frame: Frame::none(),

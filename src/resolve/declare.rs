@@ -7,7 +7,7 @@ use super::scope::{Entity, FunctionDecl, Global, RecordDecl, Scope, ScopeId};
 use super::types::Written;
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::Language;
-use crate::syntax::{self, Item, ItemKind, TypeKind};
+use crate::syntax::{self, Item, ItemKind, Qualifier, TypeKind};
 use rustc_hash::FxHashMap;
 
 impl<'u> Resolver<'u> {
@@ -62,6 +62,12 @@ impl<'u> Resolver<'u> {
         let record = self.scopes[self.scope.0].record;
         let decl = FunctionDecl { syntax: function, scope: self.scope, record };
         let Some(owner) = outer.last() else {
+            let is_friend = function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Friend));
+            if is_friend && record.is_some() {
+                let decl = FunctionDecl { record: None, ..decl };
+                self.scopes[self.scope.0].friends.push((&last.name.text, decl));
+                return;
+            }
             self.declare(&last.name.text, Entity::Function(decl));
             return;
         };

@@ -291,6 +291,18 @@ impl<'u> Resolver<'u> {
             let object = self.this(span);
             let object = self.deref(object);
             let effect = match self.records[record].fields.iter().position(|field| field.name == name.text) {
+                Some(index) if self.is_reference_member(record, index) => {
+                    let target = self.field_itself(object, record, index, span);
+                    let pointer = target.ty;
+                    let value = match args.as_slice() {
+                        [only] => {
+                            let bound = self.object(only);
+                            self.bound_member(bound, pointer, span)
+                        }
+                        _ => self.unsupported(span, "reference without an object"),
+                    };
+                    self.store(target, value, span)
+                }
                 Some(index) => {
                     let target = self.field(object, record, index, span);
                     let ty = target.ty;

@@ -17,6 +17,7 @@ use super::launch_call::{Prepared, is_launching_call};
 use super::launch_site::Seen;
 use super::program::{Type, TypeId, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
+use super::stmt::is_auto;
 use super::template::TemplateValue;
 use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,8 +45,12 @@ pub(super) struct Walk<'u> {
     pub(super) open: FxHashSet<&'u str>,
     /// Host functions with the arguments that calls and instantiations give them, without repetition.
     pub(super) instances: Vec<HostInstance<'u>>,
+    /// The functions inside of class templates, with the parameters of these.
+    pub(super) in_templates: FxHashMap<*const syntax::Function, &'u [syntax::TemplateParam]>,
     /// How many of them have been looked at.
     done: usize,
+    /// How many records have been looked at.
+    pub(super) records: usize,
 }
 
 impl<'u> Resolver<'u> {
@@ -56,10 +61,11 @@ impl<'u> Resolver<'u> {
         self.host_functions(self.scope, items, &mut functions, &mut initializers);
         let launching = launching(&functions);
         let (open, called) = uses(&functions, &initializers, &launching);
-        let mut walk = Walk { launching, open, ..Walk::default() };
+        let in_templates = methods_of_templates(items);
+        let mut walk = Walk { launching, open, in_templates, ..Walk::default() };
         functions.retain(|decl| walk.launching.contains(name_of(decl.syntax)));
         self.in_host = true;
-        for decl in functions.iter().filter(|decl| is_template(decl.syntax)) {
+        for decl in functions.iter().filter(|decl| has_parameters(decl.syntax)) {
             let key = std::ptr::from_ref(decl.syntax) as usize;
             for (_, values) in requests.iter().filter(|(wanted, _)| *wanted == key) {
                 walk.add_instance(HostInstance { decl: *decl, values: values.clone(), args: Vec::new() });
@@ -67,7 +73,7 @@ impl<'u> Resolver<'u> {
         }
         // What nothing in the unit calls comes first: its calls show the arguments of the others.
         for &decl in &functions {
-            if !is_template(decl.syntax) && !called.contains(name_of(decl.syntax)) {
+            if !walk.is_template(decl.syntax) && !called.contains(name_of(decl.syntax)) {
                 walk.add_instance(HostInstance::open(decl));
             }
         }
@@ -89,6 +95,7 @@ impl<'u> Resolver<'u> {
         while let Some(instance) = walk.instances.get(walk.done).cloned() {
             walk.done += 1;
             self.host_function(&instance, walk);
+            self.methods_of_instances(walk);
         }
     }
 
@@ -135,7 +142,21 @@ impl<'u> Resolver<'u> {
         walk.pointers = body.iter().flat_map(pointers_to_functions).collect();
         let frame = std::mem::replace(&mut self.frame, Frame::none());
         let params = function.template.as_deref().unwrap_or(&[]);
-        let home = self.bind(scope, params, &instance.values);
+        let mut home = scope;
+        if let Some(class) = walk.in_templates.get(&std::ptr::from_ref(function))
+            && instance.decl.record.is_none()
+        {
+            for param in *class {
+                let ty = self.unknown(param.name.text.clone());
+                self.open_types.insert(ty);
+            }
+            home = self.bind(home, class, &vec![TemplateValue::Unknown; class.len()]);
+        }
+        let home = self.bind(home, params, &instance.values);
+        for (param, _) in params.iter().zip(&instance.values).filter(|(_, value)| **value == TemplateValue::Unknown) {
+            let open = self.unknown(param.name.text.clone());
+            self.open_types.insert(open);
+        }
         self.within(home, |this| {
             this.in_block(|this| {
                 for (position, param) in function.params.iter().enumerate() {
@@ -257,6 +278,23 @@ impl<'u> Resolver<'u> {
                 }
                 this.forget(&changes, walk);
             }),
+            StmtKind::RangeFor { variable, range, body } => self.in_block(|this| {
+                let changes = this.changes_in(walk, Some(&**body), Some(range));
+                this.forget(&changes, walk);
+                this.host_expr(range, walk);
+                let mut written = this.declared_type(&variable.ty, &variable.qualifiers);
+                if is_auto(&variable.ty) {
+                    let range = this.expr(range);
+                    written.ty = match this.types[range.ty] {
+                        Type::Array { of, .. } => of,
+                        _ => this.common.unknown,
+                    };
+                }
+                let element = this.host_variable(&variable.name, written);
+                this.declare(&variable.name.text, Entity::Variable(element));
+                this.in_block(|this| this.host_stmt(body, walk));
+                this.forget(&changes, walk);
+            }),
             StmtKind::While { cond, body } | StmtKind::Do { body, cond } | StmtKind::Switch { value: cond, body } => {
                 let changes = self.changes_in(walk, Some(&**body), Some(cond));
                 self.forget(&changes, walk);
@@ -364,6 +402,33 @@ impl<'u> Resolver<'u> {
         }
     }
 
+    /// Looks for launches in the body of a lambda, wherever it is called: a function that has one keeps nothing of its
+    /// variables but constants (see [`Changes`]), and what loops say of theirs does not hold there.
+    fn host_lambda(&mut self, lambda: &'u syntax::Lambda, walk: &mut Walk<'u>) {
+        let counted = std::mem::take(&mut walk.counted);
+        for item in lambda.closure.members.iter().flatten() {
+            let ItemKind::Function(function) = &item.kind else { continue };
+            self.in_block(|this| {
+                for param in &function.params {
+                    let written = this.declared_type(&param.ty, &param.qualifiers);
+                    let variable = this.host_variable(&param.name, written);
+                    this.declare(&param.name.text, Entity::Variable(variable));
+                }
+                for capture in lambda.captures.iter().filter(|capture| capture.init.is_some()) {
+                    this.host_unknown(&capture.name);
+                }
+                this.in_block(|this| this.host_stmts(function.body.as_deref().unwrap_or(&[]), walk));
+            });
+        }
+        walk.counted = counted;
+    }
+
+    /// Declares a variable of which nothing is known.
+    fn host_unknown(&mut self, name: &'u syntax::Name) {
+        let variable = self.host_local(name, self.common.unknown);
+        self.declare(&name.text, Entity::Variable(variable));
+    }
+
     /// Looks for launches in an expression.
     fn host_expr(&mut self, value: &'u syntax::Expr, walk: &mut Walk<'u>) {
         let wanted = |part: &syntax::Expr| is_interesting(part, &walk.launching);
@@ -381,12 +446,14 @@ impl<'u> Resolver<'u> {
         if let syntax::ExprKind::Call(callee, args) = &value.kind {
             self.host_call(callee, args, walk);
         }
-        // Names in a lambda may be its own: what it launches is not looked at.
-        if let syntax::ExprKind::Lambda(_) | syntax::ExprKind::Statements(_) = &value.kind {
-            return;
-        }
-        for part in parts_of(value) {
-            self.host_expr(part, walk);
+        match &value.kind {
+            syntax::ExprKind::Lambda(lambda) | syntax::ExprKind::Statements(lambda) => self.host_lambda(lambda, walk),
+            syntax::ExprKind::Path(path) => self.host_named(path, walk),
+            // The name of what is called is no use of it as a value.
+            syntax::ExprKind::Call(callee, args) if matches!(callee.kind, syntax::ExprKind::Path(_)) => {
+                args.iter().for_each(|part| self.host_expr(part, walk));
+            }
+            _ => parts_of(value).into_iter().for_each(|part| self.host_expr(part, walk)),
         }
     }
 }
@@ -418,12 +485,37 @@ fn is_interesting(value: &syntax::Expr, names: &FxHashSet<&str>) -> bool {
             syntax::ExprKind::Path(path) => {
                 path.segments.last().is_some_and(|last| names.contains(last.name.text.as_str()))
             }
+            syntax::ExprKind::Member { member, .. } => names.contains(member.name.text.as_str()),
             _ => false,
         },
+        syntax::ExprKind::Path(path) => {
+            path.segments.last().is_some_and(|last| last.args.is_some() && names.contains(last.name.text.as_str()))
+        }
         _ => false,
     }
 }
 
-fn is_template(function: &syntax::Function) -> bool {
+/// The functions that are defined inside of class templates, with the parameters of these.
+fn methods_of_templates<'u>(items: &'u [Item]) -> FxHashMap<*const syntax::Function, &'u [syntax::TemplateParam]> {
+    let mut found = FxHashMap::default();
+    let mut open: Vec<(&'u Item, Option<&'u [syntax::TemplateParam]>)> =
+        items.iter().map(|item| (item, None)).collect();
+    while let Some((item, class)) = open.pop() {
+        match &item.kind {
+            ItemKind::Namespace { items, .. } => open.extend(items.iter().map(|item| (item, class))),
+            ItemKind::Record(record) => {
+                let own = record.template.as_deref().or(record.specialization.as_ref().map(|_| [].as_slice()));
+                open.extend(record.members.iter().flatten().map(|item| (item, own.or(class))));
+            }
+            ItemKind::Function(function) => {
+                found.extend(class.map(|params| (std::ptr::from_ref(&**function), params)));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn has_parameters(function: &syntax::Function) -> bool {
     function.template.as_ref().is_some_and(|params| !params.is_empty())
 }

@@ -48,16 +48,25 @@ impl<'u> HostInstance<'u> {
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        std::ptr::eq(self.decl.syntax, other.decl.syntax) && self.values == other.values && self.args == other.args
+        std::ptr::eq(self.decl.syntax, other.decl.syntax)
+            && self.decl.scope == other.decl.scope
+            && self.values == other.values
+            && self.args == other.args
     }
 }
 
 impl<'u> Walk<'u> {
     /// Whether a function has to be looked at with open parameters.
     pub(super) fn needs_open(&self, function: &syntax::Function) -> bool {
-        let is_template = function.template.as_ref().is_some_and(|params| !params.is_empty());
+        let is_template = self.is_template(function);
         let is_known = self.instances.iter().any(|known| std::ptr::eq(known.decl.syntax, function));
         !is_known || !is_template && self.open.contains(name_of(function))
+    }
+
+    /// Whether a function is a template, or a member of one.
+    pub(super) fn is_template(&self, function: &syntax::Function) -> bool {
+        function.template.as_ref().is_some_and(|params| !params.is_empty())
+            || self.in_templates.contains_key(&std::ptr::from_ref(function))
     }
 
     /// Adds a function to be looked at, unless it has been added before.
@@ -99,6 +108,49 @@ impl<'u> Resolver<'u> {
         };
         let args = values.iter().map(|value| self.host_value(value)).collect();
         walk.add_instance(HostInstance { decl, values: template, args });
+    }
+
+    /// Remembers the instance of a host function that its name stands for where it is no call: `&run<float>`.
+    pub(super) fn host_named(&mut self, path: &'u syntax::Path, walk: &mut Walk<'u>) {
+        let Some(args) = path.segments.last().and_then(|last| last.args.as_deref()) else { return };
+        let Found::Entities(entities) = self.find(path) else { return };
+        let functions = functions_of(&entities);
+        let mut bodies = functions.iter().filter(|decl| decl.syntax.body.is_some());
+        let (Some(&decl), None) = (bodies.next(), bodies.next()) else { return };
+        let own = self.own_template(decl);
+        if decl.record.is_some() || own.is_empty() || own.iter().any(|param| param.pack) {
+            return;
+        }
+        let values = self.template_values(own, args, decl.scope);
+        if self.is_complete(&values) {
+            walk.add_instance(HostInstance { decl, values, args: Vec::new() });
+        }
+    }
+
+    /// Remembers the methods that launch something of the class templates' instances that host code has named by now.
+    pub(super) fn methods_of_instances(&mut self, walk: &mut Walk<'u>) {
+        while let Some(record) = self.records.handles().nth(walk.records) {
+            walk.records += 1;
+            let (index, values) = self.record_origins[record.index()].clone();
+            let is_template = self.record_decls[index].primary.template.as_ref().is_some_and(|own| !own.is_empty());
+            if !is_template || !self.is_complete(&values) {
+                continue;
+            }
+            let names = &self.scopes[self.record_scopes[record.index()].0].names;
+            let mut methods: Vec<FunctionDecl<'u>> =
+                names.values().flat_map(|entities| functions_of(entities)).collect();
+            methods.retain(|decl| decl.syntax.body.is_some() && walk.launching.contains(name_of(decl.syntax)));
+            methods.sort_by_key(|decl| {
+                (decl.syntax.path.segments[0].name.span.file, decl.syntax.path.segments[0].name.span.start)
+            });
+            for decl in methods {
+                if !self.own_template(decl).is_empty() {
+                    continue;
+                }
+                let values = if decl.syntax.path.segments.len() > 1 { values.clone() } else { Vec::new() };
+                walk.add_instance(HostInstance { decl, values, args: Vec::new() });
+            }
+        }
     }
 
     /// The function that a call means: the one that fits, else the only one of its name with so many parameters.
@@ -171,7 +223,7 @@ pub(super) fn uses<'u>(
                     called.extend(path.segments.last().map(|last| last.name.text.as_str()));
                 }
             }
-            // The calls in a lambda are not looked at.
+            // A lambda may be called at any time, and with it what it calls.
             syntax::ExprKind::Lambda(_) | syntax::ExprKind::Statements(_) => visit(part, |inner| {
                 if let syntax::ExprKind::Path(path) = &inner.kind {
                     open.extend(path.segments.last().map(|last| last.name.text.as_str()));

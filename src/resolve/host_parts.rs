@@ -82,9 +82,10 @@ fn parts_of_stmt(stmt: &syntax::Stmt) -> (Vec<&syntax::Expr>, Vec<&syntax::Stmt>
             let exprs = cond.iter().chain(step).collect();
             (exprs, init.as_deref().into_iter().chain(Some(&**body)).collect())
         }
-        StmtKind::While { cond, body } | StmtKind::Do { body, cond } | StmtKind::Switch { value: cond, body } => {
-            (vec![cond], vec![body])
-        }
+        StmtKind::While { cond, body }
+        | StmtKind::Do { body, cond }
+        | StmtKind::Switch { value: cond, body }
+        | StmtKind::RangeFor { range: cond, body, .. } => (vec![cond], vec![body]),
         _ => (Vec::new(), Vec::new()),
     }
 }
@@ -239,6 +240,11 @@ pub(super) fn changed_in_stmt<'u>(
         }
         if let StmtKind::Unsupported(_) | StmtKind::Item(Item { kind: ItemKind::Unsupported(_), .. }) = &stmt.kind {
             changed.add(ANYTHING, stmt.span);
+        }
+        if let StmtKind::RangeFor { variable, range, .. } = &stmt.kind
+            && matches!(variable.ty.kind, TypeKind::Reference(_))
+        {
+            root_name(range).into_iter().for_each(|name| changed.expose(name));
         }
         if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
             for variable in variables {

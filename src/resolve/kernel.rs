@@ -7,6 +7,10 @@ use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
 use super::template_use::is_index_type;
 use crate::syntax::{Item, ItemKind, Path, Qualifier, TemplateParamKind};
+use rustc_hash::FxHashSet;
+
+/// Instances of a kernel template beyond which it is looked at once for all arguments: dispatchers ask for hundreds.
+const MOST_INSTANCES: usize = 48;
 
 impl<'u> Resolver<'u> {
     /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it.
@@ -29,15 +33,26 @@ impl<'u> Resolver<'u> {
                 continue;
             }
             let mut made = false;
-            for (_, values) in requests.iter().filter(|(wanted, values)| *wanted == key && is_complete(values)) {
-                if let Some(function) = self.instance(decl, values.clone()) {
+            let of_launches = launches.iter().filter(|launch| std::ptr::eq(launch.decl.syntax, decl.syntax));
+            let distinct: FxHashSet<&Vec<TemplateValue>> = of_launches.map(|launch| &launch.values).collect();
+            if distinct.len() > MOST_INSTANCES {
+                self.kernels_in_general.insert(key);
+            }
+            let is_wanted =
+                |(wanted, _): &&(usize, Vec<TemplateValue>)| *wanted == key && !self.kernels_in_general.contains(&key);
+            let wanted: Vec<_> = requests.iter().filter(is_wanted).map(|(_, values)| values).collect();
+            for values in &wanted {
+                if !self.is_complete(values) {
+                    continue;
+                }
+                if let Some(function) = self.instance(decl, (*values).clone()) {
                     made = true;
                     if !self.kernels.contains(&function) {
                         self.kernels.push(function);
                     }
                 }
             }
-            if !made || requests.iter().any(|(wanted, values)| *wanted == key && !is_complete(values)) {
+            if !made || wanted.iter().any(|values| !self.is_complete(values)) {
                 let function = self.pattern(decl);
                 self.kernels.push(function);
             }
@@ -205,7 +220,9 @@ impl<'u> Resolver<'u> {
         let mut clusters: Vec<(FunctionId, Option<[u32; 3]>)> = Vec::new();
         for launch in launches {
             let own = self.own_template(launch.decl);
-            let function = if own.is_empty() || is_complete(&launch.values) {
+            let key = std::ptr::from_ref(launch.decl.syntax) as usize;
+            let is_general = self.kernels_in_general.contains(&key);
+            let function = if own.is_empty() || !is_general && self.is_complete(&launch.values) {
                 self.instance(launch.decl, launch.values)
             } else {
                 Some(self.pattern(launch.decl))
@@ -244,15 +261,14 @@ impl<'u> Resolver<'u> {
             }
         }
     }
-}
 
-/// Whether every argument is known.
-fn is_complete(values: &[TemplateValue]) -> bool {
-    values.iter().all(|value| match value {
-        TemplateValue::Unknown | TemplateValue::Symbol(_) => false,
-        TemplateValue::Pack(values) => is_complete(values),
-        TemplateValue::Type(_) | TemplateValue::Value(..) | TemplateValue::Function(_) | TemplateValue::Template(_) => {
-            true
-        }
-    })
+    /// Whether every argument is known.
+    pub(super) fn is_complete(&self, values: &[TemplateValue]) -> bool {
+        values.iter().all(|value| match value {
+            TemplateValue::Unknown | TemplateValue::Symbol(_) => false,
+            TemplateValue::Pack(values) => self.is_complete(values),
+            TemplateValue::Type(ty) => !self.open_types.contains(ty),
+            TemplateValue::Value(..) | TemplateValue::Function(_) | TemplateValue::Template(_) => true,
+        })
+    }
 }

@@ -194,7 +194,7 @@ impl<'u> Resolver<'u> {
         Some(expr(kind, self.common.bool, span))
     }
 
-    fn written_argument(&mut self, argument: &'u TemplateArg) -> Option<Written> {
+    pub(super) fn written_argument(&mut self, argument: &'u TemplateArg) -> Option<Written> {
         match argument {
             TemplateArg::Type(ty) => Some(self.resolve_type(ty)),
             TemplateArg::Value(_) => match self.template_value(argument) {

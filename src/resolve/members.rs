@@ -65,13 +65,35 @@ impl Resolver<'_> {
 
     /// A field by index; one that is a reference stands for what it refers to.
     pub(super) fn field(&mut self, object: Expr, record: RecordId, index: usize, span: Span) -> Expr {
-        let ty = self.records[record].fields[index].ty;
-        let field = expr(ExprKind::Field(Box::new(object), index), ty, span);
-        if self.closures.get(&record).is_some_and(|references| references.contains(&index)) {
+        let field = self.field_itself(object, record, index, span);
+        if self.closures.get(&record).is_some_and(|references| references.contains(&index))
+            || self.is_reference_member(record, index)
+        {
             let pointer = self.load(field);
             return self.deref(pointer);
         }
         field
+    }
+
+    /// A field by index; one that is a reference is the pointer that it holds.
+    pub(super) fn field_itself(&mut self, object: Expr, record: RecordId, index: usize, span: Span) -> Expr {
+        let ty = self.records[record].fields[index].ty;
+        expr(ExprKind::Field(Box::new(object), index), ty, span)
+    }
+
+    /// Whether a field is declared as a reference.
+    pub(super) fn is_reference_member(&self, record: RecordId, index: usize) -> bool {
+        self.reference_members.get(&record).is_some_and(|references| references.contains(&index))
+    }
+
+    /// The address that a field holds which is declared as a reference.
+    pub(super) fn bound_member(&mut self, object: Expr, pointer: super::program::TypeId, span: Span) -> Expr {
+        let Type::Pointer { to, .. } = self.types[pointer] else { return object };
+        if !self.is_object(&object) || object.ty != to && !matches!(self.types[to], Type::Unknown(_)) {
+            return self.unsupported_with(span, "reference member that is bound to no object".to_owned(), vec![object]);
+        }
+        let address = self.address_of(object);
+        self.convert(address, pointer)
     }
 
     /// Lanes of a vector; of one that has just been built, the parts themselves.

@@ -47,11 +47,13 @@ mod overload;
 mod phases;
 mod print;
 pub mod program;
+mod range_for;
 mod records;
 mod scope;
 mod stmt;
 mod template;
 mod template_use;
+mod type_functions;
 mod types;
 mod unknown_call;
 

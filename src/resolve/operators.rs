@@ -2,6 +2,7 @@
 
 use super::context::{Resolver, expr};
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId, UnaryOp};
+use super::scope::Found;
 use crate::builtins::Builtin;
 use crate::calculus::AtomicOp;
 use crate::source::{Language, Span};
@@ -265,6 +266,9 @@ impl<'u> Resolver<'u> {
         value: &'u syntax::Expr,
         span: Span,
     ) -> Expr {
+        if let (None, Some(places)) = (op, self.tied(target)) {
+            return self.untie(places, value, span);
+        }
         let target = self.object(target);
         if let (None, syntax::ExprKind::InitList(_)) = (op, &value.kind) {
             if self.is_atomic_object(target.ty) {
@@ -291,6 +295,47 @@ impl<'u> Resolver<'u> {
             }
             Some(op) => self.compound(op, target, value, span),
         }
+    }
+
+    /// The places that `std::tie(a, b)` names.
+    fn tied(&mut self, target: &'u syntax::Expr) -> Option<&'u [syntax::Expr]> {
+        let syntax::ExprKind::Call(callee, places) = &target.kind else { return None };
+        let syntax::ExprKind::Path(path) = &callee.kind else { return None };
+        match self.find(path) {
+            Found::External(name) => {
+                matches!(name.as_str(), "std::tie" | "thrust::tie" | "cuda::std::tie").then_some(places.as_slice())
+            }
+            Found::Entities(_) => None,
+        }
+    }
+
+    /// `std::tie(a, b) = pair`
+    fn untie(&mut self, places: &'u [syntax::Expr], value: &'u syntax::Expr, span: Span) -> Expr {
+        let value = self.value(value);
+        let fields = match self.types[value.ty] {
+            Type::Record(record) if self.records[record].name.starts_with("std::pair<") => {
+                Some((record, self.records[record].fields.len()))
+            }
+            _ => None,
+        };
+        let Some((record, _)) = fields.filter(|(_, count)| *count == places.len()) else {
+            let name = self.type_name(value.ty);
+            return self.unsupported_with(span, format!("`tie` to a value of type {name}"), vec![value]);
+        };
+        let ty = value.ty;
+        let temporary = self.temporary(ty, span);
+        let held = expr(ExprKind::Variable(temporary), ty, span);
+        let mut result = self.store(held.clone(), value, span);
+        for (index, place) in places.iter().enumerate() {
+            let place = self.object(place);
+            let part = self.field(held.clone(), record, index, span);
+            let part = self.load(part);
+            let part = self.implicit(part, place.ty, span);
+            let stored = self.store(place, part, span);
+            let ty = stored.ty;
+            result = expr(ExprKind::Comma(Box::new(result), Box::new(stored)), ty, span);
+        }
+        Expr { ty: self.common.void, ..result }
     }
 
     /// Stores a converted value.
@@ -327,6 +372,7 @@ impl<'u> Resolver<'u> {
             }
         }
         let op = binary_op(op);
+        let value = self.built_in_operand(value, span);
         let value = self.load(value);
         if !self.is_object(&target) {
             return self.unsupported_with(span, "assignment to a value".to_owned(), vec![target, value]);

@@ -4,6 +4,7 @@ use super::context::Resolver;
 use super::program::{Expr, ExprKind, Type, TypeId};
 use super::scope::FunctionDecl;
 use super::template::TemplateValue;
+use super::type_functions::Condition;
 use super::types::Written;
 use crate::syntax::{self, TemplateArg, TypeKind};
 
@@ -35,6 +36,7 @@ impl<'u> Resolver<'u> {
     ) -> Option<Chosen<'u>> {
         let mut best: Option<(Key, Chosen<'u>)> = None;
         let mut rivals: Vec<(Key, Vec<TypeId>)> = Vec::new();
+        let mut open: Vec<Key> = Vec::new();
         // A specialisation is chosen with its template, never by itself.
         let has_template = functions.iter().any(|decl| !self.own_template(*decl).is_empty());
         for &decl in functions {
@@ -42,10 +44,13 @@ impl<'u> Resolver<'u> {
             if !accepts(functions, decl, args.len()) || is_special {
                 continue;
             }
-            let Some((ranks, values, types)) = self.candidate(decl, template_args, args) else {
+            let Some((ranks, values, types, condition)) = self.candidate(decl, template_args, args) else {
                 continue;
             };
             let key = (ranks, !values.is_empty(), decl.syntax.body.is_none());
+            if condition == Condition::Open {
+                open.push(key.clone());
+            }
             rivals.push((key.clone(), types));
             let better = match &best {
                 None => true,
@@ -56,6 +61,10 @@ impl<'u> Resolver<'u> {
             }
         }
         let (key, chosen) = best?;
+        // Whether it takes part depends on what is not known, as does which other one is called if it does not.
+        if rivals.len() > 1 && open.iter().any(|open| *open == key || !is_better(&key, open)) {
+            return None;
+        }
         // Two that fit equally well and take different types: which one is called depends on what is not known
         // here (a type parameter, a missing header), and a guess could hide an access.
         let mut same_rank = rivals.iter().filter(|(rival, _)| rival.0 == key.0 && rival.1 == key.1);
@@ -131,14 +140,14 @@ impl<'u> Resolver<'u> {
         values
     }
 
-    /// The ranks of the arguments' conversions, the template arguments and the types of the parameters; `None` if
-    /// it does not fit.
+    /// The ranks of the arguments' conversions, the template arguments, the types of the parameters and whether it
+    /// takes part; `None` if it does not fit.
     fn candidate(
         &mut self,
         decl: FunctionDecl<'u>,
         template_args: Option<&'u [TemplateArg]>,
         args: &[Expr],
-    ) -> Option<(Vec<Rank>, Vec<TemplateValue>, Vec<TypeId>)> {
+    ) -> Option<(Vec<Rank>, Vec<TemplateValue>, Vec<TypeId>, Condition)> {
         let params = self.own_template(decl);
         let mut scope = decl.scope;
         let mut values = Vec::new();
@@ -150,6 +159,13 @@ impl<'u> Resolver<'u> {
             values = self.deduced_values(decl, params, template_args, args)?;
             scope = self.bind(scope, params, &values);
         }
+        let condition = match params.is_empty() {
+            true => Condition::Holds,
+            false => self.within(scope, |this| this.condition_of(decl, params)),
+        };
+        if condition == Condition::Fails {
+            return None;
+        }
         let (ranks, types) = self.within(scope, |this| {
             let (mut ranks, mut types) = (Vec::new(), Vec::new());
             for (param, argument) in decl.syntax.params.iter().zip(args) {
@@ -159,7 +175,7 @@ impl<'u> Resolver<'u> {
             }
             Some((ranks, types))
         })?;
-        Some((ranks, values, types))
+        Some((ranks, values, types, condition))
     }
 
     /// The template parameters of a function itself, without those of the record that it is a member of.

@@ -104,6 +104,11 @@ impl<'u> Resolver<'u> {
             return;
         };
         let mut builder = Builder::new(definition);
+        // Inside of a class its own name is that of the class, whatever its constructors are called.
+        let name = self.record_decls[index].name;
+        if !self.closures.contains_key(&record) {
+            self.declare(name, Entity::Record(index));
+        }
         self.add_bases(record, definition, &mut builder);
         for member in members {
             self.add_member(member, &mut builder);
@@ -117,6 +122,9 @@ impl<'u> Resolver<'u> {
             }
         }
         builder.end_bits();
+        if !builder.references.is_empty() {
+            self.reference_members.insert(record, std::mem::take(&mut builder.references));
+        }
         let align = builder.align;
         let made = &mut self.records[record];
         made.fields = builder.fields;
@@ -140,9 +148,7 @@ impl<'u> Resolver<'u> {
             };
             let offset = offset.unwrap_or(0);
             self.record_bases[record.index()].push((base, offset));
-            for field in self.records[base].fields.clone() {
-                builder.fields.push(Field { offset: field.offset + offset, ..field });
-            }
+            builder.add_fields(self.records[base].fields.clone(), offset, self.reference_members.get(&base));
         }
     }
 
@@ -195,9 +201,7 @@ impl<'u> Resolver<'u> {
     fn lift(&mut self, ty: TypeId, builder: &mut Builder) {
         let offset = builder.place(self.layout().size_of(ty), self.layout().align_of(ty)).unwrap_or(0);
         if let Type::Record(inner) = self.types[ty] {
-            for field in self.records[inner].fields.clone() {
-                builder.fields.push(Field { offset: field.offset + offset, ..field });
-            }
+            builder.add_fields(self.records[inner].fields.clone(), offset, self.reference_members.get(&inner));
         }
     }
 
@@ -226,6 +230,9 @@ impl<'u> Resolver<'u> {
             _ => size,
         };
         let offset = builder.place(size, align).unwrap_or(0);
+        if written.is_reference {
+            builder.references.push(builder.fields.len());
+        }
         builder.fields.push(Field { name, ty, offset, bit_group_bytes: None });
     }
 
@@ -285,6 +292,8 @@ struct Builder {
     /// Whether sizes are known so far.
     known: bool,
     fields: Vec<Field>,
+    /// The fields that are declared as references, by index.
+    references: Vec<usize>,
     /// One past the last byte so far.
     end: u64,
     align: u64,
@@ -298,7 +307,23 @@ impl Builder {
             .qualifiers
             .iter()
             .any(|qualifier| matches!(qualifier, Qualifier::Attribute(name, _) | Qualifier::Other(name) if name.trim_matches('_') == "packed"));
-        Builder { is_union: definition.is_union, packed, known: true, fields: Vec::new(), end: 0, align: 1, bits: None }
+        Builder {
+            is_union: definition.is_union,
+            packed,
+            known: true,
+            fields: Vec::new(),
+            references: Vec::new(),
+            end: 0,
+            align: 1,
+            bits: None,
+        }
+    }
+
+    /// Adds the fields of a part of the record, which starts at that offset.
+    fn add_fields(&mut self, fields: Vec<Field>, offset: u64, references: Option<&Vec<usize>>) {
+        let first = self.fields.len();
+        self.references.extend(references.into_iter().flatten().map(|index| first + index));
+        self.fields.extend(fields.into_iter().map(|field| Field { offset: field.offset + offset, ..field }));
     }
 
     /// Room for a member; `None` if its place is not known.

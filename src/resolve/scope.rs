@@ -23,6 +23,8 @@ pub(super) struct Scope<'u> {
     pub(super) pending_using: Vec<&'u syntax::Path>,
     /// The record whose members it holds.
     pub(super) record: Option<RecordId>,
+    /// The functions that are defined in it as friends of its record, by name: only their arguments lead to them.
+    pub(super) friends: Vec<(&'u str, FunctionDecl<'u>)>,
     /// What qualified names of its members begin with (`a::b::`).
     pub(super) prefix: String,
 }

@@ -25,7 +25,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// A statement; a declaration of several variables becomes several statements.
-    fn stmt(&mut self, stmt: &'u syntax::Stmt, out: &mut Vec<Stmt>) {
+    pub(super) fn stmt(&mut self, stmt: &'u syntax::Stmt, out: &mut Vec<Stmt>) {
         if self.depth > DEPTH_LIMIT {
             out.push(Stmt { kind: StmtKind::Unsupported("statement nested too deeply".to_owned()), span: stmt.span });
             return;
@@ -66,6 +66,7 @@ impl<'u> Resolver<'u> {
                 return self
                     .in_block(|this| this.for_stmt(init.as_deref(), cond.as_ref(), step.as_ref(), body, span, out));
             }
+            Kind::RangeFor { variable, range, body } => self.range_for(variable, range, body, span),
             Kind::While { cond, body } => {
                 let cond = self.expr(cond);
                 let cond = self.truth(cond);
@@ -327,7 +328,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The address that a reference holds.
-    fn bind_reference(&mut self, value: Expr, written: Written, variable: VariableId, span: Span) -> Expr {
+    pub(super) fn bind_reference(&mut self, value: Expr, written: Written, variable: VariableId, span: Span) -> Expr {
         let ty = self.variables[variable].ty;
         if matches!(value.kind, ExprKind::Unsupported(_)) {
             return Expr { ty, ..value };
@@ -409,7 +410,7 @@ fn returned_void(value: Expr, span: Span) -> StmtKind {
 }
 
 /// Whether a type is `auto`, perhaps behind pointers or a reference.
-fn is_auto(ty: &syntax::Type) -> bool {
+pub(super) fn is_auto(ty: &syntax::Type) -> bool {
     match &ty.kind {
         TypeKind::Auto => true,
         TypeKind::Pointer(inner) | TypeKind::Reference(inner) => is_auto(inner),

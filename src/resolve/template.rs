@@ -203,8 +203,13 @@ impl<'u> Resolver<'u> {
             }
             Found::External(name) => {
                 let short = name.rsplit("::").next().unwrap_or(&name);
-                let named = crate::builtins::types::named_type(self.language, short)?;
-                Some(self.named(named))
+                if let Some(named) = crate::builtins::types::named_type(self.language, short) {
+                    return Some(self.named(named));
+                }
+                if let Some(computed) = self.computed_type(path, &name) {
+                    return Some(computed.ty);
+                }
+                self.library_type(&name, Some(last))
             }
         }
     }

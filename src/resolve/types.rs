@@ -106,7 +106,10 @@ impl<'u> Resolver<'u> {
             }
             Found::External(name) => match self.collective_storage(path) {
                 Some(storage) => Written::plain(storage),
-                None => Written::plain(self.external_type(&name, last)),
+                None => match self.computed_type(path, &name) {
+                    Some(computed) => computed,
+                    None => Written::plain(self.external_type(&name, last)),
+                },
             },
         }
     }

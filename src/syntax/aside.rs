@@ -5,7 +5,7 @@
 //!
 //! Deliberately absent: anything that no expression stands in (`goto`, `alignof`).
 
-use super::{Expr, Param, Stmt, Variable};
+use super::{Expr, Param, Stmt};
 use crate::source::Span;
 
 /// The parts of one construct for which the tree has no node.
@@ -28,15 +28,6 @@ pub enum AsideKind {
         params: Vec<Param>,
         /// The body.
         body: Vec<Stmt>,
-    },
-    /// `for (variable : range) body`
-    RangeLoop {
-        /// The variable; without a name if it is a structured binding.
-        variable: Variable,
-        /// What is walked through.
-        range: Expr,
-        /// The body.
-        body: Box<Stmt>,
     },
     /// Expressions that are evaluated for their value, in order: of `new T(a, b)`, `throw e`, `p...`.
     Values(Vec<Expr>),

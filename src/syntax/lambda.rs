@@ -186,9 +186,10 @@ fn jumps(stmt: &Stmt, inside: Inside) -> bool {
             let parts = [init, otherwise].into_iter().flatten().chain([then]);
             parts.into_iter().any(|part| jumps(part, inside))
         }
-        StmtKind::For { body, .. } | StmtKind::While { body, .. } | StmtKind::Do { body, .. } => {
-            jumps(body, Inside::Loop)
-        }
+        StmtKind::For { body, .. }
+        | StmtKind::RangeFor { body, .. }
+        | StmtKind::While { body, .. }
+        | StmtKind::Do { body, .. } => jumps(body, Inside::Loop),
         StmtKind::Switch { body, .. } => jumps(body, if inside == Inside::Loop { inside } else { Inside::Switch }),
         _ => false,
     }

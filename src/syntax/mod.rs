@@ -195,6 +195,8 @@ pub enum Qualifier {
     Constexpr,
     /// `virtual`, `override`, `final`.
     Virtual,
+    /// `friend`: a function that is defined in a class and is no member of it.
+    Friend,
     /// `typedef` never reaches here; `mutable`, `thread_local` and unknown attributes do, by name.
     Other(String),
     /// An attribute with arguments: `__launch_bounds__(256, 2)`, `__attribute__((reqd_work_group_size(8, 8, 1)))`,
@@ -380,6 +382,15 @@ pub enum StmtKind {
         cond: Option<Expr>,
         /// Third part.
         step: Option<Expr>,
+        /// The body.
+        body: Box<Stmt>,
+    },
+    /// `for (variable : range) body`
+    RangeFor {
+        /// The variable; without a name if it is a structured binding.
+        variable: Box<Variable>,
+        /// What is walked through.
+        range: Expr,
         /// The body.
         body: Box<Stmt>,
     },

@@ -207,6 +207,10 @@ fn stmt(stmt: &Stmt, out: &mut Out) {
                 out.block(&format!("for (; {}; {})", part(cond), part(step)), |out| body(inner, out));
             });
         }
+        StmtKind::RangeFor { variable, range, body: inner } => {
+            let (name, ty) = (&variable.name.text, ty::ty(&variable.ty));
+            out.block(&format!("for ({ty} {name} : {})", expr(range)), |out| body(inner, out));
+        }
         StmtKind::While { cond, body: inner } => {
             out.block(&format!("while ({})", expr(cond)), |out| body(inner, out));
         }

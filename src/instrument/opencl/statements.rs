@@ -45,6 +45,8 @@ impl<'a> Walker<'a> {
             }
             StmtKind::Return(Some(value)) => self.expr(value, Use::Read),
             StmtKind::Asm { .. } => self.leave_out(statement.span, "inline assembly"),
+            // C has none.
+            StmtKind::RangeFor { .. } => self.leave_out(statement.span, "range-based for loop"),
             StmtKind::Unsupported(reason) => self.unsupported(statement.span, reason),
             StmtKind::Case(_) | StmtKind::Return(None) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty => {}
         }

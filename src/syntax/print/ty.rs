@@ -108,6 +108,7 @@ fn qualifier_word(qualifier: &Qualifier) -> String {
         Qualifier::Restrict => "restrict",
         Qualifier::Constexpr => "constexpr",
         Qualifier::Virtual => "virtual",
+        Qualifier::Friend => "friend",
         Qualifier::Other(name) => name,
         Qualifier::Attribute(name, args) => return format!("{name}({})", list(args)),
     };

@@ -363,6 +363,17 @@ impl Reader<'_> {
         if self.at == end && variable.init.is_some() { Ok(variable) } else { Err(MISFIT) }
     }
 
+    /// The variable of a range-based `for`, which has no initial value of its own.
+    pub(super) fn range_variable(&mut self) -> Reading<Variable> {
+        let Specifiers { ty, qualifiers, .. } = self.specifiers()?;
+        let from = self.at;
+        let declared = self.declarator(ty.ok_or(MISFIT)?, Naming::Named)?;
+        let path = declared.path.clone();
+        let name = path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name).ok_or(MISFIT)?;
+        let span = self.span(from..self.at);
+        Ok(Variable { name, ty: declared.ty, template: Vec::new(), qualifiers, init: None, bits: None, span })
+    }
+
     fn variable(
         &mut self,
         from: usize,

@@ -1,7 +1,7 @@
 //! Records and enumerations.
 
 use super::{Reader, Reading};
-use crate::syntax::{Enum, Item, ItemKind, Name, Path, PathSegment, Record, Type, TypeKind};
+use crate::syntax::{Enum, Item, ItemKind, Name, Path, PathSegment, Qualifier, Record, Type, TypeKind};
 
 impl Reader<'_> {
     /// `struct S`, `struct S { … }`, `class S : B { … }`.
@@ -57,17 +57,33 @@ impl Reader<'_> {
         while self.at < end {
             match self.next() {
                 "public" | "private" | "protected" if self.text(self.at + 1) == ":" => self.at += 2,
-                "friend" => items.extend(self.friend(end)),
+                _ if self.is_friend() => items.extend(self.friend(end)),
                 _ => items.extend(self.item(end)),
             }
         }
         items
     }
 
+    /// Whether a friend comes next, perhaps behind specifiers.
+    fn is_friend(&self) -> bool {
+        let is_specifier = |at: usize| {
+            matches!(
+                self.text(at),
+                "inline" | "constexpr" | "__inline" | "__inline__" | "__forceinline__" | "__host__" | "__device__"
+            )
+        };
+        let behind = (self.at..).find(|&at| !is_specifier(at)).unwrap_or(self.at);
+        self.text(behind) == "friend"
+    }
+
     /// A friend function that is defined here; a mere declaration adds nothing.
     fn friend(&mut self, end: usize) -> Vec<Item> {
-        self.at += 1;
-        let items = self.item(end);
+        let mut items = self.item(end);
+        for item in &mut items {
+            if let ItemKind::Function(function) = &mut item.kind {
+                function.qualifiers.push(Qualifier::Friend);
+            }
+        }
         let defined = |item: &Item| matches!(&item.kind, ItemKind::Function(function) if function.body.is_some());
         items.into_iter().filter(|item| defined(item) || matches!(item.kind, ItemKind::Unsupported(_))).collect()
     }

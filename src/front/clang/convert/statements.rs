@@ -219,10 +219,7 @@ impl Reader<'_> {
 
     fn for_statement(&mut self, end: usize) -> Reading<StmtKind> {
         if self.map.end_of(Kind::RangeFor, self.at).is_some() {
-            let inside = self.parentheses(1)?;
-            self.at = inside.end + 1;
-            self.statement(end);
-            return Ok(StmtKind::Unsupported("range-based for loop".to_owned()));
+            return self.range_loop(end);
         }
         let inside = self.parentheses(1)?;
         let after = self.at;
@@ -237,6 +234,23 @@ impl Reader<'_> {
         let step = if inside.end > second + 1 { Some(self.condition(second + 1..inside.end)?) } else { None };
         self.at = after;
         Ok(StmtKind::For { init, cond, step, body: self.statement(end) })
+    }
+
+    /// `for (T x : range) body`
+    fn range_loop(&mut self, end: usize) -> Reading<StmtKind> {
+        let inside = self.parentheses(1)?;
+        let after = self.at;
+        if self.find(inside.start, inside.end, &[";"]) < inside.end {
+            self.statement(end);
+            return Ok(StmtKind::Unsupported("range-based for loop with a first part".to_owned()));
+        }
+        self.at = inside.start;
+        let variable = Box::new(self.range_variable()?);
+        self.expect(":")?;
+        let range = self.at..inside.end;
+        let range = self.expression(range);
+        self.at = after;
+        Ok(StmtKind::RangeFor { variable, range, body: self.statement(end) })
     }
 
     /// The first part of a `for`, whose span leaves the semicolon out where it is an expression.

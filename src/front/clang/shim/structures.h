@@ -5,7 +5,7 @@ enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
 enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
 namespace cub { template <class K, class V> struct KeyValuePair { K key; V value; }; }
 namespace std {
-template <class A, class B> struct pair { A first; B second; };
+template <class A, class B> struct pair { A first; B second; pair(); pair(const A &, const B &); };
 template <class T> constexpr T &&forward(typename remove_reference<T>::type &);
 template <class A> inline constexpr bool is_integral_v = __is_integral(A);
 template <class A> inline constexpr bool is_floating_point_v = __is_floating_point(A);
@@ -25,7 +25,8 @@ RP_FUNCTIONAL(thrust)
 #undef RP_TEST
 #undef RP_VALUE
 namespace thrust {
-template <class A, class B> struct pair { A first; B second; };
+template <class A, class B> struct pair { A first; B second; pair(); pair(const A &, const B &); };
+using std::tie;
 template <class T> using device_ptr = T *;
 template <class T> T *raw_pointer_cast(T *);
 template <class T> struct alignas(2 * sizeof(T)) complex {

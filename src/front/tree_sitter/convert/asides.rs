@@ -3,7 +3,7 @@
 //! The node itself says what was understood; nothing here makes a kernel look better than it does.
 
 use super::{Converter, child_of, children};
-use crate::syntax::{Aside, AsideKind, Name, Stmt, Variable};
+use crate::syntax::{Aside, AsideKind, Stmt};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -21,33 +21,6 @@ impl Converter<'_> {
     pub(super) fn aside(&mut self, node: Node<'_>, kind: AsideKind) {
         let span = self.span(node);
         self.result.asides.push(Aside { span, kind });
-    }
-
-    pub(super) fn keep_range_loop(&mut self, node: Node<'_>) {
-        let (Some(specifier), Some(declarator), Some(range), Some(body)) = (
-            node.child_by_field_name("type"),
-            node.child_by_field_name("declarator"),
-            node.child_by_field_name("right"),
-            node.child_by_field_name("body"),
-        ) else {
-            return;
-        };
-        let qualifiers = self.qualifiers(node);
-        let base = self.type_specifier(specifier);
-        let declared = self.fold(declarator, base);
-        let name: Option<Name> = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
-        let variable = Variable {
-            name: name.unwrap_or_else(|| self.no_name(declarator)),
-            ty: declared.ty,
-            template: Vec::new(),
-            qualifiers,
-            init: None,
-            bits: None,
-            span: self.span(declarator),
-        };
-        let range = self.expr(range);
-        let body = Box::new(self.statement(body));
-        self.aside(node, AsideKind::RangeLoop { variable, range, body });
     }
 
     /// The expressions among a node's children and in argument lists directly below it.

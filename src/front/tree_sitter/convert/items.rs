@@ -74,7 +74,13 @@ impl Converter<'_> {
             }
             "friend_declaration" => {
                 let inner = children(node).into_iter().filter(|it| matches!(it.kind(), "function_definition"));
-                inner.collect::<Vec<_>>().into_iter().flat_map(|it| self.item(it)).collect()
+                let mut items: Vec<Item> = inner.collect::<Vec<_>>().into_iter().flat_map(|it| self.item(it)).collect();
+                for item in &mut items {
+                    if let ItemKind::Function(function) = &mut item.kind {
+                        function.qualifiers.push(Qualifier::Friend);
+                    }
+                }
+                items
             }
             "access_specifier" => Vec::new(),
             "expression_statement" if children(node).is_empty() => Vec::new(),

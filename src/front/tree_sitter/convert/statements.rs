@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::{Converter, child_of, children};
-use crate::syntax::{Expr, ExprKind, Item, ItemKind, Stmt, StmtKind};
+use crate::syntax::{Expr, ExprKind, Item, ItemKind, Stmt, StmtKind, Variable};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -84,10 +84,7 @@ impl Converter<'_> {
             "continue_statement" => StmtKind::Continue,
             "return_statement" => StmtKind::Return(children(node).first().map(|&value| self.expr(value))),
             "goto_statement" => StmtKind::Unsupported("goto statement".into()),
-            "for_range_loop" => {
-                self.keep_range_loop(node);
-                StmtKind::Unsupported("range-based for loop".into())
-            }
+            "for_range_loop" => self.range_loop(node),
             "try_statement" | "seh_try_statement" => {
                 self.keep_statements(node);
                 StmtKind::Unsupported("try block".into())
@@ -194,6 +191,37 @@ impl Converter<'_> {
             return (init, cond);
         }
         (None, self.unsupported(declaration, "declaration in a condition"))
+    }
+
+    /// `for (T x : range) body`
+    fn range_loop(&mut self, node: Node<'_>) -> StmtKind {
+        let (Some(specifier), Some(declarator), Some(range), Some(body)) = (
+            node.child_by_field_name("type"),
+            node.child_by_field_name("declarator"),
+            node.child_by_field_name("right"),
+            node.child_by_field_name("body"),
+        ) else {
+            return StmtKind::Unsupported("range-based for loop".into());
+        };
+        let qualifiers = self.qualifiers(node);
+        let base = self.type_specifier(specifier);
+        let declared = self.fold(declarator, base);
+        let name = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
+        let variable = Box::new(Variable {
+            name: name.unwrap_or_else(|| self.no_name(declarator)),
+            ty: declared.ty,
+            template: Vec::new(),
+            qualifiers,
+            init: None,
+            bits: None,
+            span: self.span(declarator),
+        });
+        let range = self.expr(range);
+        let body = Box::new(self.statement(body));
+        if node.child_by_field_name("initializer").is_some() {
+            return StmtKind::Unsupported("range-based for loop with a first part".into());
+        }
+        StmtKind::RangeFor { variable, range, body }
     }
 
     fn for_statement(&mut self, node: Node<'_>) -> StmtKind {
