@@ -15,7 +15,7 @@ use crate::protocol::{Fact, Guard, LoopId, Protocol, Relational};
 use crate::prove::critical_section::CriticalSections;
 use crate::prove::flags::{Cells, Flags};
 use crate::prove::last_block::LastBlock;
-use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side};
+use crate::prove::rules::poly::{Atom, IDS, Monomial, PIECES, Poly, Side};
 use crate::prove::rules::search::{Budget, Outcome, search};
 use crate::prove::rules::state::{Alternative, Literal};
 use crate::prove::{Assumption, Open, Pair, Scope};
@@ -216,12 +216,48 @@ pub(super) fn finish(builder: &mut Builder, hints: Hints) -> Option<()> {
             builder.state.equations.push(equation);
         }
     }
+    relate_guards(builder)?;
     note_toggles(builder)?;
     if hints == Hints::Wanted {
         builder.state.orders = orders(builder)?;
         builder.state.samples = sampling::draw(builder, &[], ROUNDS);
     }
     Some(())
+}
+
+/// What both threads find equal to one value is equal: of two equations that are alike but for the thread, and that share
+/// a value of all threads, the difference is an equation between the threads, which splits.
+///
+/// *Use.* `index == half` after a loop that leaves `index` at another place in each thread.
+fn relate_guards(builder: &mut Builder) -> Option<()> {
+    let equations = &builder.state.equations;
+    let mut related = Vec::new();
+    for first in equations.iter().filter(|equation| shares_a_value(equation)) {
+        let terms = first.terms().iter().map(|&(monomial, coefficient)| Some((other_side(monomial)?, coefficient)));
+        let second = Poly::from_terms(terms.collect::<Option<Vec<_>>>()?)?;
+        if equations.contains(&second) {
+            related.push(first.minus(&second)?);
+        }
+    }
+    related.retain(|equation| !builder.state.has_equation(equation));
+    builder.state.equations.extend(related);
+    Some(())
+}
+
+/// Whether an equation is one of the first thread's values and of values of all threads.
+fn shares_a_value(equation: &Poly) -> bool {
+    let private: Vec<Atom> = equation.atoms().into_iter().filter(|atom| atom.is_private()).collect();
+    let is_shared = |monomial: Monomial| monomial != Monomial::ONE && monomial.private_part() == Monomial::ONE;
+    private.len() > 1
+        && private.iter().all(|atom| atom.side() == Some(Side::First))
+        && equation.terms().iter().any(|term| is_shared(term.0))
+}
+
+/// The same product of the other thread's values.
+fn other_side(monomial: Monomial) -> Option<Monomial> {
+    monomial.atoms().try_fold(Monomial::ONE, |product, atom| {
+        product.times(Monomial::of(if atom.is_private() { atom.twin() } else { atom }))
+    })
 }
 
 /// Uniform values that are 0 or 1 can be split into two cases.

@@ -360,7 +360,7 @@ const RUN_SHARE: u64 = 4;
 /// Launches that a condition asks for, and whose blocks are too large for what any launch may take, may take so many
 /// times the budget in all, the first of them most of it: that the guards hold and the addresses are equal is known of
 /// them, so that a long run is likely to show something.
-const SECOND_TRIES: u64 = 12;
+const SECOND_TRIES: u64 = 32;
 /// Fewer instructions than this are not worth a second run.
 const LEAST_SECOND_TRY: u64 = 1_000_000;
 

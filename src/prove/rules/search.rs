@@ -14,7 +14,7 @@ use super::monotone;
 use super::never;
 use super::order;
 use super::pinch;
-use super::poly::{Atom, Poly};
+use super::poly::{Atom, Monomial, Poly, Side};
 use super::round;
 use super::sign::Effort;
 use super::split;
@@ -63,8 +63,11 @@ enum Idle {
 /// Values that ORDER may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Orders {
-    Coordinates,
+    /// The first coordinate in which the threads may still differ.
+    Coordinate,
     NamedValuesToo,
+    /// The other coordinates, and digits that are multiplied with each other; before any equation is solved.
+    Others,
 }
 
 /// Whether facts are divided, and those about uniform values looked at.
@@ -81,6 +84,15 @@ enum Early {
     First,
 }
 
+/// What comes first of rules that may both apply.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Haste {
+    /// Equations are split before they are solved.
+    Split,
+    /// Where a value is greater in one thread, no equation splits, and each try is dear.
+    Solve,
+}
+
 struct Pass {
     per_goal: u32,
     total: u32,
@@ -92,17 +104,18 @@ struct Pass {
     monotone: bool,
 }
 
-const PASSES: [Pass; 10] = [
-    Pass::new(24, 2_500, Orders::Coordinates, Idle::LeaveOut, Rounding::No),
-    Pass { early: Early::First, ..Pass::new(24, 3_000, Orders::Coordinates, Idle::LeaveOut, Rounding::No) },
-    Pass::new(24, 3_000, Orders::Coordinates, Idle::Try, Rounding::No),
-    Pass::new(24, 3_000, Orders::Coordinates, Idle::LeaveOut, Rounding::Yes),
+const PASSES: [Pass; 11] = [
+    Pass::new(24, 2_500, Orders::Coordinate, Idle::LeaveOut, Rounding::No),
+    Pass { early: Early::First, ..Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::No) },
+    Pass::new(24, 3_000, Orders::Coordinate, Idle::Try, Rounding::No),
+    Pass::new(24, 3_000, Orders::Coordinate, Idle::LeaveOut, Rounding::Yes),
     Pass::new(24, 6_000, Orders::NamedValuesToo, Idle::LeaveOut, Rounding::No),
-    Pass { monotone: true, ..Pass::new(24, 6_000, Orders::Coordinates, Idle::Try, Rounding::No) },
-    Pass::new(150, 30_000, Orders::Coordinates, Idle::Try, Rounding::No),
+    Pass { monotone: true, ..Pass::new(24, 6_000, Orders::Coordinate, Idle::Try, Rounding::No) },
+    Pass::new(24, 9_000, Orders::Others, Idle::LeaveOut, Rounding::No),
+    Pass::new(150, 30_000, Orders::Coordinate, Idle::Try, Rounding::No),
     Pass::new(150, 30_000, Orders::NamedValuesToo, Idle::Try, Rounding::No),
-    Pass::new(150, 30_000, Orders::Coordinates, Idle::Try, Rounding::Yes),
-    Pass { monotone: true, ..Pass::new(150, 30_000, Orders::Coordinates, Idle::Try, Rounding::No) },
+    Pass::new(150, 30_000, Orders::Coordinate, Idle::Try, Rounding::Yes),
+    Pass { monotone: true, ..Pass::new(150, 30_000, Orders::Coordinate, Idle::Try, Rounding::No) },
 ];
 
 impl Pass {
@@ -113,6 +126,9 @@ impl Pass {
 
 /// Named values of the two threads, a quotient and a remainder each, where one thread divides twice.
 const TWO_QUOTIENTS: usize = 8;
+
+/// Values that are ordered which are no coordinates.
+const MOST_OTHERS: usize = 3;
 
 /// Case splits inside each other.
 const DEPTH: u32 = 5;
@@ -155,12 +171,18 @@ pub fn search(state: &State, budget: &Budget) -> Outcome {
             continue;
         }
         let mut start = state.clone();
-        if pass.orders == Orders::Coordinates {
-            start.orders.clear();
+        start.orders = match pass.orders {
+            Orders::Coordinate => Vec::new(),
+            Orders::NamedValuesToo => start.orders,
+            Orders::Others => others(state),
+        };
+        if pass.orders == Orders::Others && start.orders.is_empty() {
+            continue;
         }
         let effort = Effort::new(pass.per_goal, pass.total);
-        let (idle, rounding, early, monotone) = (pass.idle, pass.rounding, pass.early, pass.monotone);
-        let mut prover = Prover { effort, idle, rounding, early, monotone, branches: BRANCHES };
+        let &Pass { orders, idle, rounding, early, monotone, .. } = pass;
+        let mut prover =
+            Prover { effort, orders, haste: Haste::Split, idle, rounding, early, monotone, branches: BRANCHES };
         if let Some(branch) = prover.prove(start, DEPTH) {
             return Outcome::Proved(branch);
         }
@@ -171,6 +193,8 @@ pub fn search(state: &State, budget: &Budget) -> Outcome {
 
 struct Prover {
     effort: Effort,
+    orders: Orders,
+    haste: Haste,
     idle: Idle,
     rounding: Rounding,
     early: Early,
@@ -208,7 +232,7 @@ impl Prover {
         }
         for _ in 0..ROUNDS {
             self.pay_for_round(&state)?;
-            match self.round(&mut state, &mut tried) {
+            match self.round(&mut state, &mut tried, depth) {
                 Round::Step(step) => steps.push(step),
                 Round::Closed(close) => return Some(Branch { steps, close }),
                 Round::OutOfRange => return None,
@@ -245,7 +269,7 @@ impl Prover {
         Some(())
     }
 
-    fn round(&mut self, state: &mut State, tried: &mut Tried) -> Round {
+    fn round(&mut self, state: &mut State, tried: &mut Tried, depth: u32) -> Round {
         state.equations.retain(|equation| !equation.is_zero());
         for equation in &mut state.equations {
             if equation.content() > 1 {
@@ -255,11 +279,19 @@ impl Prover {
         if let Some(close) = never::at_once(state) {
             return Round::Closed(close);
         }
-        if let Some(round) = solve(state, Form::Twins, self.idle) {
+        if let Some(round) = solve(state, 0..state.equations.len(), Form::Twins) {
             return round;
         }
         if let Some(step) = pinch::apply(state) {
             return Round::Step(step);
+        }
+        if self.haste == Haste::Solve {
+            if let Some(close) = self.never(state, tried) {
+                return Round::Closed(close);
+            }
+            if let Some(round) = solve_linear(state, self.idle, self.haste) {
+                return round;
+            }
         }
         let relations: Vec<usize> =
             (0..state.equations.len()).filter(|&position| sides(&state.equations[position]) == 2).collect();
@@ -275,7 +307,11 @@ impl Prover {
         if let Some(step) = xor::apply(state) {
             return Round::Step(step);
         }
-        solve(state, Form::Linear, self.idle).unwrap_or(Round::Fixed)
+        if self.orders == Orders::Others && depth == DEPTH {
+            // An equation that is solved for a digit is none that splits, once a coordinate is known to be equal.
+            return Round::Fixed;
+        }
+        solve_linear(state, self.idle, self.haste).unwrap_or(Round::Fixed)
     }
 
     fn split(&mut self, state: &mut State, tried: &mut Tried) -> Option<Step> {
@@ -363,10 +399,32 @@ impl Prover {
             let mut rest = state.clone();
             rest.orders.drain(..position.map_or(rest.orders.len(), |at| at + 1));
             let next = order::case(&rest, (&pair.0, &pair.1), coordinate, gap, case)?;
-            branches.push(self.prove(next, depth)?);
+            if self.orders == Orders::Others {
+                self.haste = if case == order::Case::Equal { Haste::Split } else { Haste::Solve };
+            }
+            let branch = self.prove(next, depth);
+            self.haste = Haste::Split;
+            branches.push(branch?);
         }
         Some(Close::Order { first: pair.0.clone(), second: pair.1.clone(), coordinate, gap, branches })
     }
+}
+
+/// What [`Orders::Others`] may take.
+fn others(state: &State) -> Vec<(Poly, Poly)> {
+    let mut found: Vec<(Poly, Poly)> = state.coordinates.iter().skip(1).cloned().collect();
+    for equation in &state.equations {
+        let products = equation.terms().iter().map(|term| term.0.private_part()).filter(|product| product.degree() > 1);
+        let digits = products.flat_map(Monomial::atoms).filter(|&atom| state.named.contains(atom));
+        for digit in digits.filter(|digit| digit.side() == Some(Side::First) && state.mentions(digit.twin())) {
+            let pair = (Poly::atom(digit), Poly::atom(digit.twin()));
+            if !found.contains(&pair) {
+                found.push(pair);
+            }
+        }
+    }
+    found.truncate(MOST_OTHERS);
+    found
 }
 
 /// A disjunction of which facts leave one alternative at most: it is no choice, and what it says may be what settles
@@ -385,14 +443,28 @@ fn forced(state: &State) -> Option<usize> {
     state.disjunctions.iter().position(|alternatives| alternatives.iter().filter(is_open).count() <= 1)
 }
 
-/// Solves the first equation of that form.
-fn solve(state: &mut State, form: Form, idle: Idle) -> Option<Round> {
-    let mut positions: Vec<usize> = (0..state.equations.len()).collect();
-    if form == Form::Linear {
-        positions.sort_by_key(|&position| is_idle(&state.equations[position], state, idle));
-    }
+/// Solves one of the equations at these positions, the first that has the form.
+fn solve(state: &mut State, positions: impl IntoIterator<Item = usize>, form: Form) -> Option<Round> {
     let outcome = positions.into_iter().find_map(|position| subst::apply(state, position, form))?;
     Some(outcome.map_or(Round::OutOfRange, Round::Step))
+}
+
+/// Solves a linear equation, one of those that are no definitions of one side before others.
+fn solve_linear(state: &mut State, idle: Idle, haste: Haste) -> Option<Round> {
+    let mut positions: Vec<usize> = (0..state.equations.len()).collect();
+    positions.sort_by_key(|&position| {
+        let equation = &state.equations[position];
+        (is_idle(equation, state, idle), haste == Haste::Solve && relates_digits(equation, state))
+    });
+    solve(state, positions, Form::Linear)
+}
+
+/// Whether an equation is what definitions of both threads say of each other: it holds all values of such a one.
+fn relates_digits(equation: &Poly, state: &State) -> bool {
+    state.equations.iter().filter(|definition| sides(definition) == 1).any(|definition| {
+        let own = || definition.terms().iter().filter(|term| term.0.private_part() != Monomial::ONE);
+        [1, -1].iter().any(|sign| own().all(|&(monomial, factor)| equation.coefficient(monomial) == sign * factor))
+    })
 }
 
 /// On how many sides the private atoms of `equation` stand.
