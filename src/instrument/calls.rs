@@ -121,6 +121,10 @@ impl<'a> Walker<'a> {
             }
             ExprKind::Member { object, arrow, member } => {
                 self.native_sync_method(expr, callee, arguments);
+                let is_of_object = self.is_method_of_object(object, *arrow);
+                if is_of_object && *arrow && self.side == Side::Device {
+                    self.access(object, Use::Told);
+                }
                 if *arrow {
                     self.pointer(object)
                 } else {
@@ -128,6 +132,9 @@ impl<'a> Walker<'a> {
                 }
                 let name = member.name.text.as_str();
                 let found = self.known(name, arguments.len());
+                if is_of_object {
+                    return self.pass(arguments, &[]);
+                }
                 if self.side == Side::Device && found.is_empty() && !METHODS.contains(&name) {
                     self.leave_out(callee.span, format!("call of the method `{name}`, which is not in the unit"));
                 }

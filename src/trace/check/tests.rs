@@ -3,6 +3,7 @@
 use super::budget::Budget;
 use super::{Conflict, Observed, Witness, conflicts};
 use crate::memory_model::Level;
+use crate::memory_model::clocks::Receiving;
 use crate::trace::format::write::{Segment, Writer, shape};
 use crate::trace::format::{Allocation, Epochs, Kind, Launch, Shape, Space, read_log};
 use proptest::prelude::*;
@@ -44,6 +45,7 @@ fn epochs() -> impl Strategy<Value = Epochs> {
         block,
         tile,
         shared_only: shared_only.min(block),
+        synchronised: 0,
     })
 }
 
@@ -186,7 +188,7 @@ fn checked(bytes: &[u8], budget: &Budget) -> Vec<Conflict> {
     file.write_all(bytes).expect("a temporary file can be written");
     let log = read_log(Cursor::new(bytes)).expect("it is a log");
     assert_eq!(log.problems, []);
-    conflicts(&log, file.path(), budget).expect("the log can be checked")
+    conflicts(&log, file.path(), budget, Receiving::InOrder).expect("the log can be checked")
 }
 
 /// So little memory that intervals are looked at in slices and partitions are split and put on disk.
@@ -248,7 +250,7 @@ fn threads_and_memory_change_nothing() {
     let log = read_log(Cursor::new(&bytes)).expect("it is a log");
     let told = |jobs: usize, share: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("threads");
-        let found = pool.install(|| conflicts(&log, file.path(), &Budget { jobs, share })).expect("it is checked");
+        let found = pool.install(|| conflicts(&log, file.path(), &Budget { jobs, share }, Receiving::InOrder)).expect("it is checked");
         format!("{found:#?}")
     };
     let expected = told(1, LARGE.share);

@@ -139,6 +139,7 @@ inline void Worker::release_barrier() {
     arrived = truths = 0;
     is_mixed = false;
     idle_yields = 0;
+    barrier_passed();
     for (uint32_t thread = 0; thread < size; thread++) {
         if (threads[thread].state != State::at_barrier) continue;
         threads[thread].epochs.block++;
@@ -150,6 +151,7 @@ inline void Worker::release_grid() {
     at_grid = 0;
     idle_yields = 0;
     launch->barrier->wait();
+    barrier_passed();
     for (uint32_t thread = 0; thread < size; thread++) {
         if (threads[thread].state != State::at_grid) continue;
         threads[thread].epochs.grid++;
@@ -201,6 +203,8 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
         Thread& thread = threads[i];
         thread.state = State::fresh;
         thread.epochs = Epochs{};
+        thread.last_load = Synchronisation{};
+        thread.last_version = 0;
         thread.index = {i % of.block.x, i / of.block.x % of.block.y, i / of.block.x / of.block.y};
     }
     for (uint32_t first = 0; first < size; first += 32) {

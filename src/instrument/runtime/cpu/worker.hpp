@@ -13,6 +13,15 @@
 
 namespace raceproof {
 
+// Whether the program has anything by which threads hand over to each other without a barrier: fences, atomics with an
+// order. Only then does the log hear of atomics and barriers in their order. Whatever is such a thing names `noted` of
+// `HandsOver`, of which there is one if any of them is used.
+inline bool program_hands_over = false;
+template <class = void> struct HandsOver {
+    static const bool noted;
+};
+template <class T> const bool HandsOver<T>::noted = (program_hands_over = true);
+
 enum class State : uint8_t { fresh, ready, at_barrier, at_warp, gathering, at_grid, done };
 
 struct Thread {
@@ -22,6 +31,8 @@ struct Thread {
     Epochs epochs{};
     Place place;              // where it waits
     uint32_t gathered = 0;    // the lanes that it was gathered with
+    Synchronisation last_load;      // the last atomic that read only,
+    uint64_t last_version = 0;      // and what its cell was when it did
 };
 
 // Where lanes of a warp that call the same intrinsic meet.
@@ -167,6 +178,31 @@ public:
     void add_dynamic(const void* base, size_t bytes);
     void* dynamic_memory(size_t bytes);
 
+    // Whether the log wants to hear what orders threads.
+    bool is_told() const { return program_hands_over && here.log; }
+    // The running thread did this.
+    void synchronised(Synchronisation what) {
+        what.ticket = launch->ticket();
+        what.thread = current;
+        threads[current].epochs.synchronised++;
+        here.is_announced = false;
+        here.log->synchronised(what);
+    }
+    // The same of an atomic, of which it is known what version of its cell it found. What is read once more is not told
+    // once more: threads that wait would fill the log.
+    void touched_cell(Synchronisation what, uint64_t version) {
+        Thread& me = threads[current];
+        if (what.event == Event::load) {
+            const Synchronisation& last = me.last_load;
+            bool is_same = me.last_version == version && last.cell == what.cell && last.order == what.order &&
+                           last.scope == what.scope && last.is_of_block == what.is_of_block;
+            if (is_same && last.event == Event::load) return;
+            me.last_load = what;
+            me.last_version = version;
+        }
+        synchronised(what);
+    }
+
     // Tells the log which thread runs.
     void announce() {
         here.is_announced = true;
@@ -187,6 +223,13 @@ private:
         ready[(ready_first + ready_count++) % size] = thread;
     }
     void shuffle_order();
+    void barrier_passed() {
+        if (!is_told()) return;
+        Synchronisation what;
+        what.event = Event::barrier;
+        what.ticket = launch->ticket();
+        here.log->synchronised(what);
+    }
     void release_barrier();
     void release_grid();
     bool release_gathered();
