@@ -3,14 +3,15 @@
 //! An argument for a reference parameter of a function of the unit is no access, as the body has it. A function that
 //! is not in the unit is known to `builtins`, or it is named in the result.
 
+use super::Backend;
 use super::expressions::{Use, constant};
-use super::facts::{Callable, Passing};
+use super::facts::{Callable, Passing, last_name};
 use super::items::{Side, Walker};
 use super::scope::Shape;
 use super::sites::SiteKind;
 use crate::builtins::atomics::{Numbering, operand_count};
 use crate::builtins::{Builtin, functions};
-use crate::calculus::SyncScope;
+use crate::calculus::{AtomicOp, SyncScope};
 use crate::syntax::{Expr, ExprKind, PathSegment, Type, TypeKind, UnaryOp};
 
 /// Functions of the standard library that take references and access nothing.
@@ -45,6 +46,9 @@ const PROVIDED: &[&str] = &[
     "binary_partition",
     "sync",
     "wait",
+    "wait_prior",
+    "make_pipeline",
+    "pipeline_consumer_wait_prior",
     "reduce",
     "inclusive_scan",
     "exclusive_scan",
@@ -95,6 +99,11 @@ const METHODS: &[&str] = &[
     "block_rank",
     "block_index",
     "num_blocks",
+    // Of pipelines of one thread.
+    "producer_acquire",
+    "producer_commit",
+    "consumer_wait",
+    "consumer_release",
     "meta_group_rank",
     "meta_group_size",
     "shfl",
@@ -222,6 +231,9 @@ impl<'a> Walker<'a> {
         if let Some((_, positions)) = WRITING.iter().find(|(known, _)| *known == name) {
             return self.pointees(arguments, positions, SiteKind::Write);
         }
+        if self.source.backend == Backend::Cpu && self.of_objects(name, arguments) {
+            return;
+        }
         match meaning {
             Some(Builtin::CopyMemory) if arguments.len() == 3 => {
                 self.memory(callee, arguments, &[(0, SiteKind::Write), (1, SiteKind::Read)]);
@@ -246,6 +258,39 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// What the cpu back end has for objects by which threads synchronise, beside their methods. False if it is none of these.
+    fn of_objects(&mut self, name: &str, arguments: &'a [Expr]) -> bool {
+        match arguments {
+            [first, ..] if name.starts_with("__mbarrier_") => {
+                if self.side == Side::Device && name != "__mbarrier_maximum_count" {
+                    self.wrap_pointer(first, SiteKind::Atomic, "on", ")");
+                }
+                self.pass(arguments, &[]);
+            }
+            [_, _] if name == "init" => self.pass(arguments, &[]),
+            _ if name == "atomic_thread_fence" || name == "atomic_signal_fence" => self.pass(arguments, &[]),
+            [to, from, _, ..] if name == "__pipeline_memcpy_async" => self.copied(arguments, [to, from]),
+            // Of a thread if it begins with a place, of a group if it begins with one.
+            [to, from, _, _] if name == "memcpy_async" && self.is_pointer(to) => self.copied(arguments, [to, from]),
+            [_, to, from, _] | [_, to, from, _, _] if name == "memcpy_async" => self.copied(arguments, [to, from]),
+            _ => return false,
+        }
+        true
+    }
+
+    fn is_pointer(&self, expr: &Expr) -> bool {
+        matches!(self.shape(expr), Shape::Pointer(_) | Shape::Array(_))
+    }
+
+    /// A copy that the runtime makes, and logs where it makes it: which threads of a group copy what is for it to know.
+    fn copied(&mut self, arguments: &'a [Expr], [to, from]: [&'a Expr; 2]) {
+        if self.side == Side::Device {
+            self.wrap_pointer(to, SiteKind::Write, "to", ")");
+            self.wrap_pointer(from, SiteKind::Read, "from", ")");
+        }
+        self.pass(arguments, &[]);
+    }
+
     /// Arguments, each as all that may be called takes it.
     fn pass(&mut self, arguments: &'a [Expr], found: &[Callable]) {
         for (position, argument) in arguments.iter().enumerate() {
@@ -259,6 +304,10 @@ impl<'a> Walker<'a> {
     pub(super) fn constructed(&mut self, ty: &Type, values: &'a [Expr]) {
         let found = match Shape::of(ty, &self.facts) {
             Shape::Record(name) => self.known(&format!("new {name}"), values.len()),
+            // It refers to what it is given.
+            Shape::Object if last_name(self.facts.resolved(ty)).is_some_and(|name| name == "atomic_ref") => {
+                return values.iter().for_each(|value| self.expr(value, Use::Place));
+            }
             _ => Vec::new(),
         };
         self.pass(values, &found);
@@ -295,7 +344,13 @@ impl<'a> Walker<'a> {
             },
         };
         if self.side == Side::Device {
+            let only_reads = matches!(meaning, Some(Builtin::Atomic { op: AtomicOp::Load, .. }));
+            // nvcc's runtime knows one kind of atomics.
+            let only_reads = only_reads && self.source.backend == Backend::Cpu;
             let scope = match scope {
+                Some(SyncScope::Block) if only_reads => Some("block_load"),
+                Some(SyncScope::Grid) if only_reads => Some("device_load"),
+                Some(SyncScope::System) if only_reads => Some("system_load"),
                 Some(SyncScope::Block) => Some("block_scope"),
                 Some(SyncScope::Grid) => Some("device_scope"),
                 Some(SyncScope::System) => Some("system_scope"),

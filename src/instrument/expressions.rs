@@ -1,7 +1,7 @@
 //! Expressions: which of them denote memory, and what happens to it.
 
-use super::facts::GlobalHome;
 use super::Backend;
+use super::facts::GlobalHome;
 use super::items::{Side, Walker};
 use super::scope::{Home, Shape};
 use super::sites::SiteKind;
@@ -131,10 +131,7 @@ impl<'a> Walker<'a> {
     pub(super) fn is_object(&self, expr: &Expr) -> bool {
         let is_place = matches!(
             &expr.kind,
-            ExprKind::Path(_)
-                | ExprKind::Index(..)
-                | ExprKind::Member { .. }
-                | ExprKind::Unary(UnaryOp::Deref, _)
+            ExprKind::Path(_) | ExprKind::Index(..) | ExprKind::Member { .. } | ExprKind::Unary(UnaryOp::Deref, _)
         );
         is_place
             && self.source.backend == Backend::Cpu

@@ -82,7 +82,8 @@ fn joined(one: &Arc<Node>, other: &Arc<Node>) -> Arc<Node> {
         (Node::Inner(first), Node::Inner(second)) => {
             let both = children(first, second);
             let is_same = |children: &[(u8, Arc<Node>)]| {
-                children.len() == both.len() && children.iter().zip(&both).all(|(one, both)| Arc::ptr_eq(&one.1, &both.1))
+                children.len() == both.len()
+                    && children.iter().zip(&both).all(|(one, both)| Arc::ptr_eq(&one.1, &both.1))
             };
             if is_same(first) {
                 Arc::clone(one)

@@ -30,8 +30,17 @@
 
 namespace raceproof {
 
-// What an access does; for atomics, among which threads it is one step.
-enum class Kind : std::uint8_t { read, write, atomic_block, atomic_device, atomic_system };
+// What an access does; for atomics, among which threads it is one step, and whether it only reads.
+enum class Kind : std::uint8_t {
+  read,
+  write,
+  atomic_block,
+  atomic_device,
+  atomic_system,
+  load_block,
+  load_device,
+  load_system
+};
 
 // Where an allocation lies. An allocation of shared memory stands for one in every block.
 enum class Space : std::uint8_t { global, constant, shared, managed };

@@ -36,6 +36,8 @@ mod frame;
 mod grid;
 mod order;
 mod ordered;
+#[cfg(test)]
+mod ordered_tests;
 mod partition;
 mod plan;
 mod span;

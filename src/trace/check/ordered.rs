@@ -18,7 +18,7 @@ use super::order::Order;
 use super::plan::Plan;
 use super::{CheckError, Checking};
 use crate::memory_model::clocks::Moment;
-use crate::memory_model::{self, AccessKind, ByteRange, Level, Space, conflict, passed};
+use crate::memory_model::{self, AccessKind, ByteRange, Level, Space, conflict, exempt, passed};
 use crate::trace::format::accesses::Begins;
 use crate::trace::format::bytes::Malformed;
 use crate::trace::format::{AccessesHead, Kind, Run, Shape, Visitor};
@@ -75,7 +75,9 @@ pub(super) fn launch(checking: &Checking<'_>, plan: &Plan<'_>, order: &Order) ->
     while let Some(window) = open.pop() {
         let is_smallest = window.end - window.start <= 1;
         let limit = if is_smallest { usize::MAX } else { (checking.budget.share / ACCESS) as usize };
-        let mut collector = Collector { plan, order, window: window.clone(), limit, shapes: Vec::new(), block: 0, all: Vec::new() };
+        let window_here = window.clone();
+        let (shapes, all) = (Vec::new(), Vec::new());
+        let mut collector = Collector { plan, order, window: window_here, limit, shapes, block: 0, all };
         if collector.read(checking)? {
             sweep(&mut collector.all, plan, order, &window, &mut found);
         } else {
@@ -200,7 +202,9 @@ fn stretches(cluster: &[Access], plan: &Plan<'_>, order: &Order, window: &Range<
         }
         let (start, end) = (stretch[0].max(window.start), stretch[1].min(window.end));
         if start < end && active.len() > 1 {
-            active.sort_unstable_by_key(|access| (access.grid, access.ticket, access.block, access.thread, access.moment));
+            active.sort_unstable_by_key(|access| {
+                (access.grid, access.ticket, access.block, access.thread, access.moment)
+            });
             let mut judged = Judged {
                 plan,
                 order,
@@ -250,7 +254,7 @@ impl Judged<'_> {
     fn is_overtaken(&self, (number, atomic): &(u64, Access), access: &Access) -> bool {
         let is_seen = |(later, other): &(u64, Access)| {
             later >= number
-                && !conflict(atomic.touched(), other.touched(), atomic.level(other))
+                && exempt(atomic.touched(), other.touched(), atomic.level(other))
                 && (other.who() == access.who() || self.is_before(other, access))
         };
         self.atomics.iter().any(is_seen)
@@ -288,11 +292,12 @@ impl Judged<'_> {
                 self.writes = writes.into_iter().filter(|one| !self.is_before(one, access)).collect();
                 self.writes.push(*access);
             }
-            Kind::AtomicBlock | Kind::AtomicDevice | Kind::AtomicSystem => {
+            _ => {
                 let number = self.atomics.iter().map(|(number, _)| number + 1).max().unwrap_or(0);
                 let alike = |other: &Access| {
-                    (other.site, other.start, other.bytes, other.kind) == (access.site, access.start, access.bytes, access.kind)
-                        && !conflict(other.touched(), access.touched(), other.level(access))
+                    (other.site, other.start, other.bytes, other.kind)
+                        == (access.site, access.start, access.bytes, access.kind)
+                        && exempt(other.touched(), access.touched(), other.level(access))
                 };
                 self.atomics.retain(|(_, other)| !alike(other));
                 self.atomics.push((number, *access));
@@ -317,7 +322,12 @@ impl Judged<'_> {
         };
         let mut accesses = [observed(one), observed(other)];
         accesses.sort_unstable();
-        let witness = Witness { launch: self.plan.id, allocation: watched.allocation, byte: watched.offset(self.place), accesses };
+        let witness = Witness {
+            launch: self.plan.id,
+            allocation: watched.allocation,
+            byte: watched.offset(self.place),
+            accesses,
+        };
         let key = ([one.site.min(other.site), one.site.max(other.site)], super::found::among(level));
         let bytes = if self.counted.contains(&key) { 0 } else { self.bytes };
         if bytes > 0 {

@@ -250,7 +250,9 @@ fn threads_and_memory_change_nothing() {
     let log = read_log(Cursor::new(&bytes)).expect("it is a log");
     let told = |jobs: usize, share: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("threads");
-        let found = pool.install(|| conflicts(&log, file.path(), &Budget { jobs, share }, Receiving::InOrder)).expect("it is checked");
+        let found = pool
+            .install(|| conflicts(&log, file.path(), &Budget { jobs, share }, Receiving::InOrder))
+            .expect("it is checked");
         format!("{found:#?}")
     };
     let expected = told(1, LARGE.share);

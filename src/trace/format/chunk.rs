@@ -1,7 +1,7 @@
 //! Frames: finding chunks in a file and telling whole ones from damaged ones.
 
-use super::{OLDEST, VERSION};
 use super::bytes::checksum;
+use super::{OLDEST, VERSION};
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// First bytes of a log.
@@ -97,7 +97,9 @@ pub enum HeadError {
     #[error("this is no log of raceproof")]
     NoLog,
     /// Another version.
-    #[error("the log has version {0}, and this raceproof reads versions {OLDEST} to {VERSION}; run the program again with --log")]
+    #[error(
+        "the log has version {0}, and this raceproof reads versions {OLDEST} to {VERSION}; run the program again with --log"
+    )]
     Version(u32),
 }
 

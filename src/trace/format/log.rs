@@ -60,14 +60,14 @@ pub struct Use {
     /// Smallest range that holds all bytes written, atomically or not.
     pub written: Option<Range<u64>>,
     /// Number of accesses by kind, in the order of [`Kind::ALL`].
-    pub accesses: [u64; 5],
+    pub accesses: [u64; 8],
     /// Bytes of the largest access.
     pub largest: u32,
 }
 
 impl Use {
     fn add(&mut self, kind: Kind, range: Range<u64>, count: u64) {
-        let hull = if kind == Kind::Read { &mut self.read } else { &mut self.written };
+        let hull = if kind.only_reads() { &mut self.read } else { &mut self.written };
         *hull = Some(joined(hull.take(), range));
         self.accesses[kind as usize] += count;
     }
@@ -155,8 +155,11 @@ pub enum Problem {
         found: Totals,
     },
     /// Threads that hand over to each other too often for all of it to be in the log.
-    #[error("threads of launch {launch} of {kernel} synchronise {made} times by fences, atomics and barriers, of which the \
-        log has {}; conflicts are told as if fences and atomics ordered nothing", synchronisations::MOST)]
+    #[error(
+        "threads of launch {launch} of {kernel} synchronise {made} times by fences, atomics and barriers, of which the \
+        log has {}; conflicts are told as if fences and atomics ordered nothing",
+        synchronisations::MOST
+    )]
     TooManySynchronisations {
         /// The launch.
         launch: u32,

@@ -30,7 +30,7 @@
 //!
 //! ```text
 //! launch   stream   part   continued (0 or 1)   accesses   least grid   least block
-//! shapes: their number, then for each: site   allocation   bytes   kind (0 read, 1 write, 2 atomic of the block, 3 of the device, 4 of the system)
+//! shapes: their number, then for each: site   allocation   bytes   kind (0 read, 1 write, 2 atomic of the block, 3 of the device, 4 of the system; not in version 1: 5 to 7 the same of atomics that only read)
 //! steps, to the end of the payload
 //! ```
 //!
@@ -113,11 +113,31 @@ pub enum Kind {
     AtomicDevice,
     /// An atomic among all threads there are.
     AtomicSystem,
+    /// An atomic among the threads of a block that reads only.
+    LoadBlock,
+    /// The same among the threads of a device.
+    LoadDevice,
+    /// The same among all threads there are.
+    LoadSystem,
 }
 
 impl Kind {
     /// All kinds; the position is the number in the log.
-    pub const ALL: [Kind; 5] = [Kind::Read, Kind::Write, Kind::AtomicBlock, Kind::AtomicDevice, Kind::AtomicSystem];
+    pub const ALL: [Kind; 8] = [
+        Kind::Read,
+        Kind::Write,
+        Kind::AtomicBlock,
+        Kind::AtomicDevice,
+        Kind::AtomicSystem,
+        Kind::LoadBlock,
+        Kind::LoadDevice,
+        Kind::LoadSystem,
+    ];
+
+    /// Whether it changes nothing.
+    pub fn only_reads(self) -> bool {
+        matches!(self, Kind::Read | Kind::LoadBlock | Kind::LoadDevice | Kind::LoadSystem)
+    }
 }
 
 /// Where an allocation lies.

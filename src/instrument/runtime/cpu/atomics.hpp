@@ -47,14 +47,14 @@ template <class Act> inline void at_cell(const volatile void* place, MemoryOrder
 }
 
 template <class T>
-using bits_of = std::conditional_t<
+using word_of = std::conditional_t<
     sizeof(T) == 8, uint64_t,
     std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
 
 // Replaces what `place` holds by `change` of it; gives what it held. What is not changed has only been read.
 template <class T, class Change>
 inline T update(T* place, Change change, MemoryOrder order = MemoryOrder::relaxed, Scope scope = Scope::device) {
-    using Bits = bits_of<T>;
+    using Bits = word_of<T>;
     static_assert(sizeof(T) == sizeof(Bits), "atomics are of 1, 2, 4 or 8 bytes");
     Bits* bits = reinterpret_cast<Bits*>(place);
     T value;

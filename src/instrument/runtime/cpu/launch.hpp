@@ -51,6 +51,8 @@ struct Launch {
     bool cooperative = false;
     GridBarrier* barrier = nullptr;
     uint64_t next_block = 0;
+    Lock halves_lock;                      // of the halves of a barrier of the grid: threads that have arrived, and
+    uint64_t half_arrived = 0, half_phase = 0;   // how often all have
     uint64_t tickets = 0;                  // of what orders its threads
     int failure = 0;                       // cudaError_t of the first thread that failed
 

@@ -63,6 +63,13 @@ template <class T, thread_scope Among, class Self> class operations {
     T* place() const { return static_cast<const Self*>(this)->address(); }
 
     // An atomic of a thread alone is none for others.
+    void told_load() const {
+        constexpr raceproof::Kind kind = Among == thread_scope_system   ? raceproof::Kind::load_system
+                                         : Among == thread_scope_device ? raceproof::Kind::load_device
+                                         : Among == thread_scope_block  ? raceproof::Kind::load_block
+                                                                        : raceproof::Kind::read;
+        raceproof::touched_at(raceproof::take_site(), kind, place(), sizeof(T));
+    }
     void told() const {
         uint32_t site = raceproof::take_site();
         if (Among == thread_scope_thread) {
@@ -87,7 +94,7 @@ public:
     bool is_lock_free() const { return true; }
 
     T load(memory_order order = memory_order_seq_cst) const {
-        told();
+        told_load();
         return raceproof::load(place(), raceproof::order_of<T>(order), scope);
     }
     void store(T value, memory_order order = memory_order_seq_cst) const {

@@ -36,6 +36,7 @@ inline void Worker::begin_thread() {
 }
 
 inline void Worker::end_thread() {
+    if (!copies.empty()) finish_copies(current);
     lane_is_done(current);
     uint32_t next = pick();
     if (next == NOBODY) {
@@ -194,6 +195,8 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
         order.resize(size);
         ready.resize(size);
     }
+    halves = Halves{};
+    copies.clear();
     started = ready_first = ready_count = arrived = truths = at_grid = gathering = idle_yields = 0;
     is_mixed = false;
     is_random = schedule_seed() != 0;
@@ -239,6 +242,7 @@ inline void Worker::lane_is_done(uint32_t thread) {
         if (!met->complete && (met->mask & of.live & ~met->arrived) == 0) complete(of, thread / 32 * 32, *met);
     }
     for (TileMeeting* met : open_tiles) complete_if_all(*met);
+    if (all_have_arrived()) next_half();
 }
 
 }  // namespace raceproof

@@ -171,6 +171,7 @@ inline const char* waits_for(State state) {
         case State::at_barrier: return "the barrier of the block";
         case State::at_warp: return "other threads of its warp or tile";
         case State::at_grid: return "the barrier of the grid";
+        case State::at_object: return "threads that have not arrived";
         default: return "others";
     }
 }

@@ -22,7 +22,7 @@ template <class = void> struct HandsOver {
 };
 template <class T> const bool HandsOver<T>::noted = (program_hands_over = true);
 
-enum class State : uint8_t { fresh, ready, at_barrier, at_warp, gathering, at_grid, done };
+enum class State : uint8_t { fresh, ready, at_barrier, at_warp, gathering, at_grid, at_object, done };
 
 struct Thread {
     Fiber* fiber = nullptr;
@@ -30,6 +30,7 @@ struct Thread {
     uint3 index{};
     Epochs epochs{};
     Place place;              // where it waits
+    const void* object = nullptr;   // what it waits at, if that is an object in memory
     uint32_t gathered = 0;    // the lanes that it was gathered with
     Synchronisation last_load;      // the last atomic that read only,
     uint64_t last_version = 0;      // and what its cell was when it did
@@ -52,6 +53,20 @@ struct TileMeeting {
     bool complete = false;
     std::vector<uint8_t> has_come;
     std::vector<char> values;      // 32 bytes for each thread
+};
+
+// A copy that a thread has begun and not waited for.
+struct Copy {
+    uint32_t thread, to_site, from_site, bytes;
+    void* to;
+    const void* from;
+    const void* told_by;   // the object that tells when it is done; null for what the thread commits itself
+    uint32_t batch;
+};
+
+// Halves of a barrier of the block: how many have arrived, and how often all have.
+struct Halves {
+    uint32_t arrived = 0, phase = 0;
 };
 
 struct Warp {
@@ -141,6 +156,34 @@ public:
         leave();
         return threads[current].gathered;
     }
+
+    // Waits until somebody wakes up who waits at an object of the block.
+    void wait_at(const void* object, Place place) {
+        Thread& me = threads[current];
+        me.state = State::at_object;
+        me.object = object;
+        me.place = place;
+        leave();
+    }
+    void wake(const void* object) {
+        idle_yields = 0;
+        for (uint32_t thread = 0; thread < size; thread++) {
+            if (threads[thread].state == State::at_object && threads[thread].object == object) make_ready(thread);
+        }
+    }
+
+    // Halves of a barrier of the block (groups.hpp).
+    Halves halves;
+    bool all_have_arrived() const { return halves.arrived > 0 && halves.arrived >= live; }
+    void next_half() {
+        halves.arrived = 0;
+        halves.phase++;
+        wake(&halves);
+    }
+
+    // Copies under way, of all threads of the block; told to the log once more when they are waited for (copies.hpp).
+    std::vector<Copy> copies;
+    void (*finish_copies)(uint32_t thread) = nullptr;
 
     Rendezvous* arrive(uint32_t mask, uint8_t kind, const void* value, size_t bytes, bool truth, Place place);
     void take(Rendezvous* met);
