@@ -46,9 +46,6 @@ const PROVIDED: &[&str] = &[
     "binary_partition",
     "sync",
     "wait",
-    "wait_prior",
-    "make_pipeline",
-    "pipeline_consumer_wait_prior",
     "reduce",
     "inclusive_scan",
     "exclusive_scan",
@@ -99,11 +96,6 @@ const METHODS: &[&str] = &[
     "block_rank",
     "block_index",
     "num_blocks",
-    // Of pipelines of one thread.
-    "producer_acquire",
-    "producer_commit",
-    "consumer_wait",
-    "consumer_release",
     "meta_group_rank",
     "meta_group_size",
     "shfl",
@@ -116,6 +108,12 @@ const METHODS: &[&str] = &[
     "match_any",
     "match_all",
 ];
+
+/// What the cpu back end's runtime has for asynchronous copies that accesses nothing.
+const OF_COPIES: [&str; 4] = ["wait_prior", "make_pipeline", "aligned_size_t", "pipeline_consumer_wait_prior"];
+
+/// Methods of its pipelines.
+const OF_PIPELINES: [&str; 4] = ["producer_acquire", "producer_commit", "consumer_wait", "consumer_release"];
 
 impl<'a> Walker<'a> {
     pub(super) fn call(&mut self, expr: &'a Expr, callee: &'a Expr, arguments: &'a [Expr], usage: Use) {
@@ -141,7 +139,8 @@ impl<'a> Walker<'a> {
                 }
                 let name = member.name.text.as_str();
                 let found = self.known(name, arguments.len());
-                if is_of_object {
+                let is_of_pipeline = self.source.backend == Backend::Cpu && OF_PIPELINES.contains(&name);
+                if is_of_object || (is_of_pipeline && found.is_empty()) {
                     return self.pass(arguments, &[]);
                 }
                 if self.side == Side::Device && found.is_empty() && !METHODS.contains(&name) {
@@ -268,7 +267,9 @@ impl<'a> Walker<'a> {
                 self.pass(arguments, &[]);
             }
             [_, _] if name == "init" => self.pass(arguments, &[]),
-            _ if name == "atomic_thread_fence" || name == "atomic_signal_fence" => self.pass(arguments, &[]),
+            _ if OF_COPIES.contains(&name) || name == "atomic_thread_fence" || name == "atomic_signal_fence" => {
+                self.pass(arguments, &[])
+            }
             [to, from, _, ..] if name == "__pipeline_memcpy_async" => self.copied(arguments, [to, from]),
             // Of a thread if it begins with a place, of a group if it begins with one.
             [to, from, _, _] if name == "memcpy_async" && self.is_pointer(to) => self.copied(arguments, [to, from]),

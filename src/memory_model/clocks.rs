@@ -229,7 +229,13 @@ impl<Cell: Ord> Clocks<Cell> {
         let mut known = thread.seen.clone();
         known.add(who, moment);
         // A read-modify-write goes on with what it found, if it reaches whom that was for.
-        let mut message = if touch == Touch::Update && to_all { found } else { Message::default() };
+        let mut message = match touch {
+            Touch::Update if to_all => found,
+            Touch::Update if from_block => {
+                Message { block: found.block, to_block: found.to_block, ..Message::default() }
+            }
+            _ => Message::default(),
+        };
         if message.block != who.0 {
             (message.block, message.to_block) = (who.0, Seen::default());
         }
@@ -327,6 +333,21 @@ mod tests {
             clocks.fence((1, 1), order, DEVICE);
             assert_eq!(clocks.is_seen(step, (1, 1)), answer, "{order:?}");
         }
+    }
+
+    #[test]
+    fn updates_of_a_block_go_on_with_what_their_block_published() {
+        let mut clocks = Clocks::<(usize, i64)>::new(Receiving::InOrder);
+        let step = clocks.step((0, 0));
+        clocks.atomic((0, 0), COUNT, Touch::Update, Release, BLOCK);
+        clocks.atomic((0, 1), COUNT, Touch::Update, Relaxed, BLOCK);
+        clocks.atomic((0, 2), COUNT, Touch::Load, Acquire, BLOCK);
+        clocks.atomic((1, 2), COUNT, Touch::Load, Acquire, DEVICE);
+        assert!(clocks.is_seen(step, (0, 2)) && !clocks.is_seen(step, (1, 2)));
+        // What another block writes for itself says nothing to this one.
+        clocks.atomic((1, 2), COUNT, Touch::Update, Release, BLOCK);
+        clocks.atomic((0, 3), COUNT, Touch::Load, Acquire, BLOCK);
+        assert!(!clocks.is_seen(step, (0, 3)));
     }
 
     #[test]

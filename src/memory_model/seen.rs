@@ -6,7 +6,6 @@
 //! Clocks are values: copying one costs nothing, joining two costs what differs between them, so that a run may keep a
 //! clock for every time at which a thread learned something.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A thread: its block, and its number there.
@@ -23,23 +22,26 @@ pub struct Moment {
 
 /// Bits of a block's number that one level of the tree decides.
 const BITS: u32 = 4;
-/// Shift of the first level.
-const TOP: u32 = u32::BITS - BITS;
 
 /// What is known of one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct OfBlock {
     /// What all its threads did before this phase is known.
     phase: u32,
-    /// Threads of which more is known: what comes before these moments. All of them are later than `phase` begins.
-    threads: BTreeMap<u32, Moment>,
+    /// Threads of which more is known, sorted: what comes before these moments. All are later than `phase` begins.
+    threads: Vec<(u32, Moment)>,
 }
 
+/// A tree of blocks by the bits of their numbers; levels at which there is nothing to decide are left out.
 #[derive(Debug, PartialEq, Eq)]
 enum Node {
-    /// By the next bits of the block's number, sorted.
-    Inner(Vec<(u8, Arc<Node>)>),
-    Leaf(OfBlock),
+    /// Blocks that agree in all bits from `shift + BITS` on, by the bits from `shift` on; two children at least, sorted.
+    Inner {
+        shift: u32,
+        block: u32,
+        children: Vec<(u8, Arc<Node>)>,
+    },
+    Leaf(u32, OfBlock),
 }
 
 /// How much is known of each thread.
@@ -52,20 +54,37 @@ impl OfBlock {
     fn joined(&self, other: &OfBlock) -> OfBlock {
         let phase = self.phase.max(other.phase);
         let mut threads = self.threads.clone();
-        for (&thread, &moment) in &other.threads {
-            let known = threads.entry(thread).or_default();
-            *known = moment.max(*known);
+        for &(thread, moment) in &other.threads {
+            match threads.binary_search_by_key(&thread, |(thread, _)| *thread) {
+                Ok(at) => threads[at].1 = moment.max(threads[at].1),
+                Err(at) => threads.insert(at, (thread, moment)),
+            }
         }
-        threads.retain(|_, moment| *moment > Moment { phase, steps: 0 });
+        threads.retain(|(_, moment)| *moment > Moment { phase, steps: 0 });
         OfBlock { phase, threads }
     }
 }
 
-/// A tree that holds one block, from a level down.
-fn path(block: u32, leaf: OfBlock, shift: u32) -> Arc<Node> {
-    let slot = (block >> shift & ((1 << BITS) - 1)) as u8;
-    let below = if shift == 0 { Arc::new(Node::Leaf(leaf)) } else { path(block, leaf, shift - BITS) };
-    Arc::new(Node::Inner(vec![(slot, below)]))
+/// The bits of a block's number at a level.
+fn slot(block: u32, shift: u32) -> u8 {
+    (block >> shift & ((1 << BITS) - 1)) as u8
+}
+
+impl Node {
+    /// One of its blocks.
+    fn block(&self) -> u32 {
+        match self {
+            Node::Inner { block, .. } | Node::Leaf(block, _) => *block,
+        }
+    }
+
+    /// Whether a block has its place at this node or below.
+    fn covers(&self, other: u32) -> bool {
+        match self {
+            Node::Inner { shift, block, .. } => u64::from(block ^ other) >> (shift + BITS) == 0,
+            Node::Leaf(block, _) => *block == other,
+        }
+    }
 }
 
 /// Both; one of them itself if it holds the other.
@@ -74,46 +93,75 @@ fn joined(one: &Arc<Node>, other: &Arc<Node>) -> Arc<Node> {
         return Arc::clone(one);
     }
     match (&**one, &**other) {
-        (Node::Leaf(first), Node::Leaf(second)) => match first.joined(second) {
+        (Node::Leaf(block, first), Node::Leaf(same, second)) if block == same => match first.joined(second) {
             both if both == *first => Arc::clone(one),
             both if both == *second => Arc::clone(other),
-            both => Arc::new(Node::Leaf(both)),
+            both => Arc::new(Node::Leaf(*block, both)),
         },
-        (Node::Inner(first), Node::Inner(second)) => {
-            let both = children(first, second);
-            let is_same = |children: &[(u8, Arc<Node>)]| {
-                children.len() == both.len()
-                    && children.iter().zip(&both).all(|(one, both)| Arc::ptr_eq(&one.1, &both.1))
+        (Node::Inner { shift, block, children: first }, Node::Inner { shift: same, children: second, .. })
+            if shift == same && one.covers(other.block()) =>
+        {
+            let mut children = first.clone();
+            second.iter().for_each(|(at, node)| enter(&mut children, *at, node));
+            let is_same = |before: &[(u8, Arc<Node>)]| {
+                before.len() == children.len()
+                    && before.iter().zip(&children).all(|(one, both)| Arc::ptr_eq(&one.1, &both.1))
             };
             if is_same(first) {
                 Arc::clone(one)
             } else if is_same(second) {
                 Arc::clone(other)
             } else {
-                Arc::new(Node::Inner(both))
+                Arc::new(Node::Inner { shift: *shift, block: *block, children })
             }
         }
-        // Both trees are equally deep.
-        _ => Arc::clone(one),
+        (Node::Inner { shift, block, children }, _) if one.covers(other.block()) && is_below(other, *shift) => {
+            below(one, (*shift, *block, children), other)
+        }
+        (_, Node::Inner { shift, block, children }) if other.covers(one.block()) && is_below(one, *shift) => {
+            below(other, (*shift, *block, children), one)
+        }
+        _ => {
+            let (block, apart) = (one.block(), one.block() ^ other.block());
+            let shift = apart.ilog2() / BITS * BITS;
+            let mut children = vec![(slot(block, shift), Arc::clone(one))];
+            enter(&mut children, slot(other.block(), shift), other);
+            Arc::new(Node::Inner { shift, block, children })
+        }
     }
 }
 
-fn children(first: &[(u8, Arc<Node>)], second: &[(u8, Arc<Node>)]) -> Vec<(u8, Arc<Node>)> {
-    let mut both = first.to_vec();
-    for (slot, node) in second {
-        match both.binary_search_by_key(slot, |(at, _)| *at) {
-            Ok(at) => both[at].1 = joined(&both[at].1, node),
-            Err(at) => both.insert(at, (*slot, Arc::clone(node))),
-        }
+/// Whether a node decides later bits.
+fn is_below(node: &Node, level: u32) -> bool {
+    match node {
+        Node::Inner { shift, .. } => *shift < level,
+        Node::Leaf(..) => true,
     }
-    both
+}
+
+/// A tree with one more below its children.
+fn below(whole: &Arc<Node>, (shift, block, children): (u32, u32, &[(u8, Arc<Node>)]), more: &Arc<Node>) -> Arc<Node> {
+    let at = slot(more.block(), shift);
+    let mut all = children.to_vec();
+    enter(&mut all, at, more);
+    let is_same =
+        all.len() == children.len() && all.iter().zip(children).all(|(one, other)| Arc::ptr_eq(&one.1, &other.1));
+    if is_same { Arc::clone(whole) } else { Arc::new(Node::Inner { shift, block, children: all }) }
+}
+
+fn enter(children: &mut Vec<(u8, Arc<Node>)>, at: u8, node: &Arc<Node>) {
+    match children.binary_search_by_key(&at, |(at, _)| *at) {
+        Ok(known) => children[known].1 = joined(&children[known].1, node),
+        Err(place) => children.insert(place, (at, Arc::clone(node))),
+    }
 }
 
 impl Seen {
     /// Whether a step that begins at this moment is known.
     pub fn has(&self, (block, thread): Who, moment: Moment) -> bool {
         let Some(of_block) = self.find(block) else { return false };
-        moment.phase < of_block.phase || of_block.threads.get(&thread).is_some_and(|&known| moment < known)
+        let known = of_block.threads.binary_search_by_key(&thread, |(thread, _)| *thread);
+        moment.phase < of_block.phase || known.is_ok_and(|at| moment < of_block.threads[at].1)
     }
 
     /// Whether nothing was learned since the other, from which this one came.
@@ -136,25 +184,25 @@ impl Seen {
     /// Knows what a thread did before a moment, too.
     pub fn add(&mut self, (block, thread): Who, moment: Moment) {
         if moment.phase > 0 || moment.steps > 0 {
-            let threads = BTreeMap::from([(thread, moment)]);
-            self.join(&Seen { root: Some(path(block, OfBlock { phase: 0, threads }, TOP)) });
+            let threads = vec![(thread, moment)];
+            self.join(&Seen { root: Some(Arc::new(Node::Leaf(block, OfBlock { phase: 0, threads }))) });
         }
     }
 
     /// Knows what all threads of a block did before a phase, too.
     pub fn add_phase(&mut self, block: u32, phase: u32) {
-        self.join(&Seen { root: Some(path(block, OfBlock { phase, threads: BTreeMap::new() }, TOP)) });
+        self.join(&Seen { root: Some(Arc::new(Node::Leaf(block, OfBlock { phase, threads: Vec::new() }))) });
     }
 
     fn find(&self, block: u32) -> Option<&OfBlock> {
-        let (mut node, mut shift) = (self.root.as_deref()?, TOP + BITS);
+        let mut node = self.root.as_deref()?;
         loop {
             match node {
-                Node::Leaf(leaf) => return Some(leaf),
-                Node::Inner(children) => {
-                    shift -= BITS;
-                    let slot = (block >> shift & ((1 << BITS) - 1)) as u8;
-                    node = &*children.iter().find(|(at, _)| *at == slot)?.1;
+                Node::Leaf(at, leaf) => return (*at == block).then_some(leaf),
+                Node::Inner { shift, children, .. } => {
+                    let slot = slot(block, *shift);
+                    let at = children.binary_search_by_key(&slot, |(at, _)| *at).ok()?;
+                    node = &children[at].1;
                 }
             }
         }

@@ -100,6 +100,18 @@ pub enum CheckError {
     /// It is another one than at first.
     #[error("the log changed while it was checked; check it again when the program has ended")]
     Changed,
+    /// What fences and atomics order cannot be kept.
+    #[error(
+        "launch {launch} has conflicts, and what its {found} fences, atomics and barriers order needs more memory; allow --memory {needed}M or more"
+    )]
+    Memory {
+        /// How many there are.
+        found: u64,
+        /// Megabytes.
+        needed: u64,
+        /// The launch.
+        launch: u32,
+    },
     /// What does not fit into memory cannot be put on disk.
     #[error("cannot write a temporary file ({0}); set TMPDIR to a directory with room, or allow more --memory")]
     Temporary(io::Error),

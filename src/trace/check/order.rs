@@ -10,6 +10,9 @@ use crate::trace::format::synchronisations::{self, Cell, Event, Synchronisation}
 use rustc_hash::FxHashMap;
 use std::sync::PoisonError;
 
+/// What a synchronisation takes, with what is learned by it.
+const SYNCHRONISATION: u64 = 320;
+
 /// What a thread learned, and when.
 type Learned<At> = Vec<(At, Seen)>;
 
@@ -32,6 +35,11 @@ pub(super) fn order(checking: &Checking<'_>, launch: u32) -> Result<Option<Order
     if found == 0 || made > synchronisations::MOST || !has_numbers_for_all {
         return Ok(None);
     }
+    let needed = found * SYNCHRONISATION;
+    let allowed = checking.budget.share * checking.budget.jobs as u64;
+    if needed > allowed {
+        return Err(CheckError::Memory { found, needed: needed >> 20, launch });
+    }
     let mut all = Vec::with_capacity(found as usize);
     for chunk in chunks {
         let payload = {
@@ -45,8 +53,7 @@ pub(super) fn order(checking: &Checking<'_>, launch: u32) -> Result<Option<Order
 }
 
 /// Keeps what is known, if it is more than what was known before.
-fn keep<At: Copy>(learned: &mut Learned<At>, at: At, seen: Option<&Seen>) {
-    let Some(seen) = seen else { return };
+fn keep<At: Copy>(learned: &mut Learned<At>, at: At, seen: &Seen) {
     if learned.last().is_none_or(|(_, known)| !known.is_same(seen)) {
         learned.push((at, seen.clone()));
     }
@@ -71,7 +78,7 @@ impl Order {
                     let (tickets, learned) = order.blocks.entry(block).or_default();
                     tickets.push(one.ticket);
                     if let Some((phase, seen)) = clocks.seen_by_block(block) {
-                        keep(learned, phase, Some(seen));
+                        keep(learned, phase, seen);
                     }
                 }
                 Event::Fence(memory, scope) => order.step(&mut clocks, who, one.ticket, |clocks| {
@@ -100,9 +107,16 @@ impl Order {
     }
 
     fn learn(&mut self, clocks: &Clocks<Cell>, who: Who) {
-        let phase = clocks.seen_by_block(who.0).map_or(0, |(phase, _)| phase);
+        let Some(seen) = clocks.seen_by(who) else { return };
+        let of_block = clocks.seen_by_block(who.0);
+        let phase = of_block.map_or(0, |(phase, _)| phase);
         let (tickets, learned) = self.threads.entry(who).or_default();
-        keep(learned, Moment { phase, steps: tickets.len() as u32 }, clocks.seen_by(who));
+        // What all threads of its block know is kept for the block.
+        let none = Seen::default();
+        if learned.is_empty() && seen.is_same(of_block.map_or(&none, |(_, known)| known)) {
+            return;
+        }
+        keep(learned, Moment { phase, steps: tickets.len() as u32 }, seen);
     }
 
     /// Whether what a thread did at a moment happens before what another one did at another.

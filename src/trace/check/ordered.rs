@@ -5,7 +5,8 @@
 //! compared with those before it that no later one stands for:
 //! - a write stands for all that comes before it and happens before it, a read for earlier reads of its thread: what is
 //!   unordered with those is unordered with it;
-//! - the last atomic of a kind stands for those before it, since all atomics of a cell have one order.
+//! - the last atomic of a kind, and the last of another block, stand for those before, since all atomics of a cell have one
+//!   order.
 //!
 //! So every byte at which something is unordered is found, with the pair of accesses nearest to each other. Memory is bounded
 //! as elsewhere: places that are too many are looked at in slices, for each of which the launch is read again.
@@ -238,7 +239,7 @@ struct Judged<'a> {
     compared: u64,
     writes: Vec<Access>,
     reads: Vec<Access>,
-    /// The last atomics of each kind, and their numbers among all.
+    /// The last atomics of each kind and the last of another block, and their numbers among all.
     atomics: Vec<(u64, Access)>,
 }
 
@@ -299,7 +300,11 @@ impl Judged<'_> {
                         == (access.site, access.start, access.bytes, access.kind)
                         && exempt(other.touched(), access.touched(), other.level(access))
                 };
+                // An atomic of the last one's block conflicts with others where it does not conflict with that one.
+                let elsewhere = self.atomics.iter().filter(|(_, other)| alike(other) && other.block != access.block);
+                let elsewhere = elsewhere.max_by_key(|(number, _)| *number).copied();
                 self.atomics.retain(|(_, other)| !alike(other));
+                self.atomics.extend(elsewhere);
                 self.atomics.push((number, *access));
             }
         }

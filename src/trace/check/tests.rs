@@ -27,6 +27,8 @@ fn kinds() -> impl Strategy<Value = Kind> {
         Kind::AtomicBlock,
         Kind::AtomicDevice,
         Kind::AtomicSystem,
+        Kind::LoadBlock,
+        Kind::LoadDevice,
     ])
 }
 
@@ -129,8 +131,8 @@ fn unordered(one: &Seen, other: &Seen) -> Option<Level> {
 fn exempt(one: &Observed, other: &Observed, level: Level) -> bool {
     let enough = |kind| match kind {
         Kind::Read | Kind::Write => false,
-        Kind::AtomicBlock => level != Level::Grid,
-        Kind::AtomicDevice | Kind::AtomicSystem => true,
+        Kind::AtomicBlock | Kind::LoadBlock => level != Level::Grid,
+        Kind::AtomicDevice | Kind::AtomicSystem | Kind::LoadDevice | Kind::LoadSystem => true,
     };
     enough(one.kind) && enough(other.kind) && (one.offset, one.bytes) == (other.offset, other.bytes)
 }
@@ -152,7 +154,7 @@ fn by_definition(case: &Case) -> Vec<Conflict> {
                 && SPACES[one.allocation as usize] != Space::Constant;
             let common = first.offset.max(second.offset)
                 ..(first.offset + u64::from(first.bytes)).min(second.offset + u64::from(second.bytes));
-            let writes = first.kind != Kind::Read || second.kind != Kind::Read;
+            let writes = !first.kind.only_reads() || !second.kind.only_reads();
             let Some(level) = unordered(one, other) else { continue };
             if !meet || common.is_empty() || !writes || exempt(first, second, level) {
                 continue;
