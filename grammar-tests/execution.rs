@@ -21,6 +21,8 @@ use raceproof::driver::flows::flows;
 use raceproof::driver::parallel::{Input, Unwatched, check_all};
 use raceproof::driver::run::heads;
 use raceproof::driver::trace::check_log;
+use raceproof::memory_model::clocks::Receiving;
+use raceproof::trace::check::{Conflict, Options, check};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -129,8 +131,20 @@ fn schedule(program: &Built, all: &[Case], group: Range<usize>, seed: u64, told:
         Ok(outcome) => outcome,
         Err(error) => return told(&all[first].plan.kernel, format!("no log: {error}")),
     };
-    for conflict in &outcome.conflicts {
+    let receiving = |conflict: &Conflict| {
         let position = outcome.log.launches.keys().position(|&id| id == conflict.witness.launch).unwrap_or(0);
+        (position, all[first + position].receiving)
+    };
+    // What a proof assumes of draws the check of the log assumes, too.
+    let mut conflicts = outcome.conflicts.clone();
+    if conflicts.iter().any(|conflict| receiving(conflict).1 == Receiving::Always) {
+        let options = Options { memory: MEMORY, jobs: Some(1), receiving: Receiving::Always };
+        let other = check(&ran.log, &options).expect("the log was checked before");
+        conflicts.retain(|conflict| receiving(conflict).1 == Receiving::InOrder);
+        conflicts.extend(other.conflicts.into_iter().filter(|conflict| receiving(conflict).1 == Receiving::Always));
+    }
+    for conflict in &conflicts {
+        let (position, _) = receiving(conflict);
         let lines = conflict.sites.map(|site| outcome.log.sites[&site].start.0);
         told(&all[first + position].plan.kernel, format!("race-free, but the run shows a conflict on lines {lines:?}"));
     }

@@ -170,6 +170,9 @@ fn without_main(text: &str) -> String {
     text.replace("int main(", "int fixture_main(")
 }
 
+/// How the lines of launches begin.
+const LAUNCHES: [&str; 2] = ["    ::", "    raceproof_check(raceproof_cooperative("];
+
 /// The generated program, made to launch only those whose numbers are between its two arguments.
 fn selectable(text: &str) -> String {
     let mut number = 0;
@@ -179,7 +182,7 @@ fn selectable(text: &str) -> String {
         if line == "int main() {" {
             is_main = true;
             lines.push("int main(int, char** raceproof_range) {".to_owned());
-        } else if is_main && line.starts_with("    ::") {
+        } else if is_main && LAUNCHES.iter().any(|start| line.starts_with(start)) {
             lines.push(format!(
                 "if ({number} >= atoi(raceproof_range[1]) && {number} < atoi(raceproof_range[2])) {{{line}}}"
             ));

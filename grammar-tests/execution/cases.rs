@@ -8,6 +8,7 @@ use raceproof::calculus::{Geometry, Kernel, ScalarType};
 use raceproof::diagnostic::report::{Assumption, AssumptionKind, Divergence, Finding, KernelReport, Race, ScopeKind};
 use raceproof::driver::options::Levels;
 use raceproof::driver::run::Head;
+use raceproof::memory_model::clocks::Receiving;
 use raceproof::reproduce::{self, Needs, Plan, default, launch_of, measure, plan, proved_race};
 
 /// Instructions of one run of a kernel.
@@ -30,6 +31,8 @@ pub(super) struct Case {
     pub(super) expected: Expected,
     /// Whether something else is wrong with the kernel, so that the program may fail.
     pub(super) may_fail: bool,
+    /// What the proof assumes of draws.
+    pub(super) receiving: Receiving,
 }
 
 /// What a launch must show.
@@ -134,7 +137,9 @@ fn free(subject: &Subject<'_>) -> Result<Vec<Case>, String> {
             }
         }
         if let Some((params, trial)) = best {
-            let seed = cases.len() as u64;
+            // Counters and flags that start at 0 are 0.
+            let starts = |assumption: &Assumption| assumption.text.contains("is 0 when the kernel starts");
+            let seed = if subject.report.assumptions.iter().any(starts) { 0 } else { cases.len() as u64 };
             let plan = plan(&subject.callee(), (geometry, &params), &Chosen::default(), &trial, (0, seed))
                 .map_err(|error| error.to_string())?;
             cases.push(case(subject, plan, Expected::Nothing));
@@ -220,7 +225,10 @@ fn valuation(subject: &Subject<'_>, geometry: Geometry, attempt: u64) -> Vec<Opt
 
 fn case(subject: &Subject<'_>, plan: Plan, expected: Expected) -> Case {
     let may_fail = !subject.report.findings.is_empty() || subject.report.divergence != Divergence::Uniform;
-    Case { plan, expected, may_fail }
+    let assumes = |assumption: &Assumption| assumption.text.contains("without a fence after the draw");
+    let is_assumed = subject.report.assumptions.iter().any(assumes);
+    let receiving = if is_assumed { Receiving::Always } else { Receiving::InOrder };
+    Case { plan, expected, may_fail, receiving }
 }
 
 impl<'a> Subject<'a> {

@@ -29,7 +29,7 @@ fn segment(event: &Event) -> Segment {
     let offset = (event.offset.expect("an exact access has an offset") + BIAS) as u64;
     Segment {
         thread: event.thread.thread,
-        epochs: Epochs { grid: stamp.grid, block: stamp.block, tile: [stamp.warp; 5], shared_only: 0 },
+        epochs: Epochs { grid: stamp.grid, block: stamp.block, tile: [stamp.warp; 5], shared_only: 0, synchronised: 0 },
         accesses: vec![(
             shape(event.site.index() as u32, kind(event), event.array.index() as u32, event.bytes),
             offset,

@@ -157,7 +157,7 @@ impl Sink for Watch<'_> {
         if scope >= SyncScope::Grid {
             self.passed += 1;
         } else if memory.global {
-            self.clocks.barrier(block, self.geometry.block_threads() as u32);
+            self.clocks.barrier(block);
         }
     }
 }

@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 
 /// Threads 0 and 40 of block 1 write byte 8 without a barrier between; block 0 does not.
 const RACY: &str = "sites\nallocation 64 0\nlaunch 2 64\n\
-    block 0 0\nsegment 0 0 0 0 0 0 0 0 0\naccess 1 1 0 0 4\n\
-    block 0 1\nsegment 0 0 0 0 0 0 0 0 0\naccess 1 1 0 8 4\nsegment 40 0 0 0 0 0 0 0 0\naccess 0 0 0 8 4\n\
+    block 0 0\nsegment 0 0 0 0 0 0 0 0 0 0\naccess 1 1 0 0 4\n\
+    block 0 1\nsegment 0 0 0 0 0 0 0 0 0 0\naccess 1 1 0 8 4\nsegment 40 0 0 0 0 0 0 0 0 0\naccess 0 0 0 8 4\n\
     finished 0\nclose 0\n";
 
 fn trace(arguments: &[&str], log: &Path) -> Output {
@@ -122,7 +122,7 @@ fn the_answer_is_the_same_for_any_number_of_threads_and_any_memory() {
         for block in 0..blocks {
             let _ = writeln!(calls, "block {launch} {block}");
             for thread in 0..threads {
-                let _ = writeln!(calls, "segment {thread} 0 {} 0 0 0 0 0 0", thread % 2);
+                let _ = writeln!(calls, "segment {thread} 0 {} 0 0 0 0 0 0 0", thread % 2);
                 for turn in 0..4 {
                     let number = launch * 7919 + block * 613 + thread * 37 + turn * 101;
                     let (site, allocation) = (number % 3, number % 5 / 4);

@@ -101,8 +101,12 @@ struct Part {
 }
 
 fn parts() -> impl Strategy<Value = Part> {
-    let epochs = (0u32..2, 0u32..900, prop::array::uniform5(0u32..3), 0u32..2)
-        .prop_map(|(grid, block, tile, shared_only)| Epochs { grid, block, tile, shared_only: shared_only.min(block) });
+    let epochs = (0u32..2, 0u32..900, prop::array::uniform5(0u32..3), 0u32..2, 0u32..300).prop_map(
+        |(grid, block, tile, shared_only, synchronised)| {
+            let shared_only = shared_only.min(block);
+            Epochs { grid, block, tile, shared_only, synchronised }
+        },
+    );
     let steps = || prop::sample::select(vec![0i64, 4, 4, 8, -4, 4096, 3]);
     let access = (
         0u32..3,
@@ -146,8 +150,8 @@ fn program(launches: &[Vec<Vec<Part>>]) -> (String, Vec<Logged>) {
             writeln!(calls, "block {launch} {block}").expect("text grows");
             for part in parts {
                 for thread in (0..part.threads).filter(|thread| thread % 8 != part.idle) {
-                    let Epochs { grid, block: syncs, tile: [a, b, c, d, e], shared_only } = part.epochs;
-                    writeln!(calls, "segment {thread} {grid} {syncs} {a} {b} {c} {d} {e} {shared_only}")
+                    let Epochs { grid, block: syncs, tile: [a, b, c, d, e], shared_only, synchronised } = part.epochs;
+                    writeln!(calls, "segment {thread} {grid} {syncs} {a} {b} {c} {d} {e} {shared_only} {synchronised}")
                         .expect("text grows");
                     for turn in 0..part.turns {
                         for (shape, first, [by_thread, by_turn, by_row]) in &part.accesses {

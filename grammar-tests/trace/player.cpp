@@ -34,7 +34,7 @@ int main(int, char** argv) {
       Epochs epochs;
       calls >> thread >> epochs.grid >> epochs.block;
       for (auto& tile : epochs.tile) calls >> tile;
-      calls >> epochs.shared_only;
+      calls >> epochs.shared_only >> epochs.synchronised;
       block->segment(thread, epochs);
     } else if (word == "access") {
       std::uint32_t site, allocation, bytes;

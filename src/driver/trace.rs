@@ -23,7 +23,7 @@ pub enum Format {
 
 /// Checks the log at `path`; `memory` bytes are enough, `jobs` threads are used (one for each core, if none is given).
 pub fn check_log(path: &Path, memory: u64, jobs: Option<usize>) -> Result<Outcome, CheckError> {
-    check(path, &Options { memory, jobs })
+    check(path, &Options { memory, jobs, ..Options::default() })
 }
 
 /// Writes what a check found.

@@ -3,14 +3,15 @@
 //! An argument for a reference parameter of a function of the unit is no access, as the body has it. A function that
 //! is not in the unit is known to `builtins`, or it is named in the result.
 
+use super::Backend;
 use super::expressions::{Use, constant};
-use super::facts::{Callable, Passing};
+use super::facts::{Callable, Passing, last_name};
 use super::items::{Side, Walker};
 use super::scope::Shape;
 use super::sites::SiteKind;
 use crate::builtins::atomics::{Numbering, operand_count};
 use crate::builtins::{Builtin, functions};
-use crate::calculus::SyncScope;
+use crate::calculus::{AtomicOp, SyncScope};
 use crate::syntax::{Expr, ExprKind, PathSegment, Type, TypeKind, UnaryOp};
 
 /// Functions of the standard library that take references and access nothing.
@@ -108,6 +109,12 @@ const METHODS: &[&str] = &[
     "match_all",
 ];
 
+/// What the cpu back end's runtime has for asynchronous copies that accesses nothing.
+const OF_COPIES: [&str; 4] = ["wait_prior", "make_pipeline", "aligned_size_t", "pipeline_consumer_wait_prior"];
+
+/// Methods of its pipelines.
+const OF_PIPELINES: [&str; 4] = ["producer_acquire", "producer_commit", "consumer_wait", "consumer_release"];
+
 impl<'a> Walker<'a> {
     pub(super) fn call(&mut self, expr: &'a Expr, callee: &'a Expr, arguments: &'a [Expr], usage: Use) {
         if self.gives_reference(callee, arguments.len()) {
@@ -121,6 +128,10 @@ impl<'a> Walker<'a> {
             }
             ExprKind::Member { object, arrow, member } => {
                 self.native_sync_method(expr, callee, arguments);
+                let is_of_object = self.is_method_of_object(object, *arrow);
+                if is_of_object && *arrow && self.side == Side::Device {
+                    self.access(object, Use::Told);
+                }
                 if *arrow {
                     self.pointer(object)
                 } else {
@@ -128,6 +139,10 @@ impl<'a> Walker<'a> {
                 }
                 let name = member.name.text.as_str();
                 let found = self.known(name, arguments.len());
+                let is_of_pipeline = self.source.backend == Backend::Cpu && OF_PIPELINES.contains(&name);
+                if is_of_object || (is_of_pipeline && found.is_empty()) {
+                    return self.pass(arguments, &[]);
+                }
                 if self.side == Side::Device && found.is_empty() && !METHODS.contains(&name) {
                     self.leave_out(callee.span, format!("call of the method `{name}`, which is not in the unit"));
                 }
@@ -215,6 +230,9 @@ impl<'a> Walker<'a> {
         if let Some((_, positions)) = WRITING.iter().find(|(known, _)| *known == name) {
             return self.pointees(arguments, positions, SiteKind::Write);
         }
+        if self.source.backend == Backend::Cpu && self.of_objects(name, arguments) {
+            return;
+        }
         match meaning {
             Some(Builtin::CopyMemory) if arguments.len() == 3 => {
                 self.memory(callee, arguments, &[(0, SiteKind::Write), (1, SiteKind::Read)]);
@@ -239,6 +257,41 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// What the cpu back end has for objects by which threads synchronise, beside their methods. False if it is none of these.
+    fn of_objects(&mut self, name: &str, arguments: &'a [Expr]) -> bool {
+        match arguments {
+            [first, ..] if name.starts_with("__mbarrier_") => {
+                if self.side == Side::Device && name != "__mbarrier_maximum_count" {
+                    self.wrap_pointer(first, SiteKind::Atomic, "on", ")");
+                }
+                self.pass(arguments, &[]);
+            }
+            [_, _] if name == "init" => self.pass(arguments, &[]),
+            _ if OF_COPIES.contains(&name) || name == "atomic_thread_fence" || name == "atomic_signal_fence" => {
+                self.pass(arguments, &[])
+            }
+            [to, from, _, ..] if name == "__pipeline_memcpy_async" => self.copied(arguments, [to, from]),
+            // Of a thread if it begins with a place, of a group if it begins with one.
+            [to, from, _, _] if name == "memcpy_async" && self.is_pointer(to) => self.copied(arguments, [to, from]),
+            [_, to, from, _] | [_, to, from, _, _] if name == "memcpy_async" => self.copied(arguments, [to, from]),
+            _ => return false,
+        }
+        true
+    }
+
+    fn is_pointer(&self, expr: &Expr) -> bool {
+        matches!(self.shape(expr), Shape::Pointer(_) | Shape::Array(_))
+    }
+
+    /// A copy that the runtime makes, and logs where it makes it: which threads of a group copy what is for it to know.
+    fn copied(&mut self, arguments: &'a [Expr], [to, from]: [&'a Expr; 2]) {
+        if self.side == Side::Device {
+            self.wrap_pointer(to, SiteKind::Write, "to", ")");
+            self.wrap_pointer(from, SiteKind::Read, "from", ")");
+        }
+        self.pass(arguments, &[]);
+    }
+
     /// Arguments, each as all that may be called takes it.
     fn pass(&mut self, arguments: &'a [Expr], found: &[Callable]) {
         for (position, argument) in arguments.iter().enumerate() {
@@ -252,6 +305,10 @@ impl<'a> Walker<'a> {
     pub(super) fn constructed(&mut self, ty: &Type, values: &'a [Expr]) {
         let found = match Shape::of(ty, &self.facts) {
             Shape::Record(name) => self.known(&format!("new {name}"), values.len()),
+            // It refers to what it is given.
+            Shape::Object if last_name(self.facts.resolved(ty)).is_some_and(|name| name == "atomic_ref") => {
+                return values.iter().for_each(|value| self.expr(value, Use::Place));
+            }
             _ => Vec::new(),
         };
         self.pass(values, &found);
@@ -288,7 +345,13 @@ impl<'a> Walker<'a> {
             },
         };
         if self.side == Side::Device {
+            let only_reads = matches!(meaning, Some(Builtin::Atomic { op: AtomicOp::Load, .. }));
+            // nvcc's runtime knows one kind of atomics.
+            let only_reads = only_reads && self.source.backend == Backend::Cpu;
             let scope = match scope {
+                Some(SyncScope::Block) if only_reads => Some("block_load"),
+                Some(SyncScope::Grid) if only_reads => Some("device_load"),
+                Some(SyncScope::System) if only_reads => Some("system_load"),
                 Some(SyncScope::Block) => Some("block_scope"),
                 Some(SyncScope::Grid) => Some("device_scope"),
                 Some(SyncScope::System) => Some("system_scope"),

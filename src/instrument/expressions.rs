@@ -1,5 +1,6 @@
 //! Expressions: which of them denote memory, and what happens to it.
 
+use super::Backend;
 use super::facts::GlobalHome;
 use super::items::{Side, Walker};
 use super::scope::{Home, Shape};
@@ -14,6 +15,8 @@ pub(super) enum Use {
     Read,
     Write,
     ReadWrite,
+    /// It does itself what happens, and has to be told where.
+    Told,
     /// Nothing: its address is taken, a part of it is meant, a reference is bound to it.
     Place,
     /// Nothing: its value is not used.
@@ -26,6 +29,7 @@ impl Use {
             Use::Read => Some(SiteKind::Read),
             Use::Write => Some(SiteKind::Write),
             Use::ReadWrite => Some(SiteKind::ReadWrite),
+            Use::Told => Some(SiteKind::Atomic),
             Use::Place | Use::Discard => None,
         }
     }
@@ -55,6 +59,9 @@ fn wrapper(kind: SiteKind) -> &'static str {
 
 impl<'a> Walker<'a> {
     pub(super) fn expr(&mut self, expr: &'a Expr, usage: Use) {
+        if self.is_object(expr) {
+            return self.object(expr);
+        }
         match &expr.kind {
             ExprKind::Path(path) => self.name(expr, path, usage),
             ExprKind::Unary(UnaryOp::Deref, pointer) => {
@@ -118,6 +125,39 @@ impl<'a> Walker<'a> {
             | ExprKind::SizeofType(_)
             | ExprKind::SizeofExpr(_) => {}
         }
+    }
+
+    /// Whether an expression names an object that threads synchronise by, for a runtime that has such objects.
+    pub(super) fn is_object(&self, expr: &Expr) -> bool {
+        let is_place = matches!(
+            &expr.kind,
+            ExprKind::Path(_) | ExprKind::Index(..) | ExprKind::Member { .. } | ExprKind::Unary(UnaryOp::Deref, _)
+        );
+        is_place
+            && self.source.backend == Backend::Cpu
+            && self.side == Side::Device
+            && self.shape(expr) == Shape::Object
+    }
+
+    fn object(&mut self, expr: &'a Expr) {
+        self.access(expr, Use::Told);
+        match &expr.kind {
+            ExprKind::Index(base, index) => {
+                self.pointer(base);
+                self.expr(index, Use::Read);
+            }
+            ExprKind::Member { object, arrow: true, .. } | ExprKind::Unary(UnaryOp::Deref, object) => {
+                self.pointer(object);
+            }
+            ExprKind::Member { object, .. } => self.expr(object, Use::Place),
+            _ => {}
+        }
+    }
+
+    /// Whether a call is one of a method of such an object.
+    pub(super) fn is_method_of_object(&self, object: &Expr, arrow: bool) -> bool {
+        let shape = self.shape(object);
+        self.source.backend == Backend::Cpu && (if arrow { shape.inside() } else { shape }) == Shape::Object
     }
 
     /// What is indexed or dereferenced: a pointer is read, an array or a record with operators is only named.
@@ -291,7 +331,8 @@ impl<'a> Walker<'a> {
             return self.leave_out(expr.span, "access in a macro that cannot be taken apart".to_owned());
         };
         let site = self.site(kind, expr.span, self.array(expr));
-        self.edits.wrap(range, format!("::raceproof::{}({site}, ", wrapper(kind)), ")");
+        let name = if usage == Use::Told { "on" } else { wrapper(kind) };
+        self.edits.wrap(range, format!("::raceproof::{name}({site}, "), ")");
     }
 
     /// A bit-field has no address: the access is that of the whole object.

@@ -195,6 +195,12 @@ impl<'a> Walker<'a> {
     /// A variable of a function, after its initial value was walked.
     pub(super) fn declare(&mut self, variable: &Variable) {
         let mut local = self.local(&variable.ty, |shape| shape);
+        if let (Shape::Unknown, Some(Init::Value(value))) = (&local.shape, &variable.init)
+            && self.shape(value) == Shape::Object
+        {
+            // `auto`
+            local.shape = Shape::Object;
+        }
         let is = |wanted: fn(&Qualifier) -> bool| variable.qualifiers.iter().any(wanted);
         let is_constant = is(|qualifier| matches!(qualifier, Qualifier::Const | Qualifier::Constexpr));
         match home_of(&variable.qualifiers, &variable.ty) {

@@ -12,9 +12,14 @@ pub(super) enum Shape {
     Pointer(Rc<Shape>),
     /// A record of the unit, by name.
     Record(String),
+    /// An object of the library that threads synchronise by: it makes its accesses itself and is told where.
+    Object,
     Scalar,
     Unknown,
 }
+
+/// Types of the library whose objects threads synchronise by.
+const OBJECTS: [&str; 3] = ["atomic", "atomic_ref", "barrier"];
 
 impl Shape {
     pub(super) fn of(ty: &Type, facts: &Facts) -> Shape {
@@ -31,6 +36,7 @@ impl Shape {
             }
             _ => match last_name(facts.resolved(ty)) {
                 Some(name) if facts.is_record(&name) => Shape::Record(name),
+                Some(name) if OBJECTS.contains(&name.as_str()) => Shape::Object,
                 _ => Shape::Unknown,
             },
         }

@@ -13,17 +13,15 @@
 //! [`passed`](super::passed) counts barriers; it and this agree.
 //!
 //! Deliberately absent: accesses themselves, and the memory that a fence or barrier orders: tell only what orders the
-//! memory at hand. Warps, which hand over as blocks do.
+//! memory at hand.
 
+pub use super::seen::{Moment, Seen, Who};
 use super::{Level, fences};
 use crate::calculus::{MemoryOrder, SyncScope};
 use std::collections::BTreeMap;
 
-/// A thread: its block, and its number there.
-pub type Who = (u32, u32);
-
-/// A place in the run: the thread and how many of its steps came before.
-pub type Step = (Who, u32);
+/// A place in the run: the thread and when it came there.
+pub type Step = (Who, Moment);
 
 /// What is done to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,22 +43,29 @@ pub enum Receiving {
     Always,
 }
 
-/// How many steps of each thread are known.
-type Clock = BTreeMap<Who, u32>;
-
+/// What a thread knows. What it did itself is added where it hands something on.
 #[derive(Clone, Default)]
 struct Thread {
     steps: u32,
-    /// What happens before its next step.
-    seen: Clock,
+    /// What happens before its next step, but its own.
+    seen: Seen,
     /// What it has published by fences, to its block and to all.
-    published: [Clock; 2],
+    published: [Seen; 2],
     /// What stood before sequentially consistent fences that happen before.
-    fenced: Clock,
+    fenced: Seen,
     /// What atomics were handed and a fence has yet to receive: by blocks and by all.
-    handed: [Clock; 2],
+    handed: [Seen; 2],
     /// The same, of what stood before sequentially consistent fences.
-    handed_fenced: Clock,
+    handed_fenced: Seen,
+}
+
+/// What all threads of a block know since their last barrier.
+#[derive(Clone, Default)]
+struct Block {
+    phase: u32,
+    seen: Seen,
+    fenced: Seen,
+    handed_fenced: Seen,
 }
 
 /// What a cell hands on.
@@ -68,131 +73,178 @@ struct Thread {
 struct Message {
     /// The block whose threads wrote for their block only.
     block: u32,
-    to_block: Clock,
-    to_all: Clock,
-    fenced: Clock,
+    to_block: Seen,
+    to_all: Seen,
+    fenced: Seen,
 }
 
-/// The clocks of a run.
-pub struct Clocks {
+/// The clocks of a run. `Cell` names what atomics touch.
+pub struct Clocks<Cell = (usize, i64)> {
     receiving: Receiving,
+    blocks: BTreeMap<u32, Block>,
+    /// Those that have done something.
     threads: BTreeMap<Who, Thread>,
-    cells: BTreeMap<(usize, i64), Message>,
+    cells: BTreeMap<Cell, Message>,
 }
 
-fn join(clock: &mut Clock, other: &Clock) {
-    for (&who, &steps) in other {
-        let known = clock.entry(who).or_default();
-        *known = steps.max(*known);
-    }
-}
-
-impl Clocks {
+impl<Cell: Ord> Clocks<Cell> {
     /// Nothing has happened yet.
-    pub fn new(receiving: Receiving) -> Clocks {
-        Clocks { receiving, threads: BTreeMap::new(), cells: BTreeMap::new() }
+    pub fn new(receiving: Receiving) -> Self {
+        Clocks { receiving, blocks: BTreeMap::new(), threads: BTreeMap::new(), cells: BTreeMap::new() }
+    }
+
+    /// A thread, and the moment at which it is.
+    fn thread(&mut self, who: Who) -> (&mut Thread, Moment) {
+        let block = self.blocks.get(&who.0);
+        let thread = self.threads.entry(who).or_insert_with(|| {
+            let known = block.cloned().unwrap_or_default();
+            let Block { seen, fenced, handed_fenced, .. } = known;
+            Thread { seen, fenced, handed_fenced, ..Thread::default() }
+        });
+        let moment = Moment { phase: block.map_or(0, |block| block.phase), steps: thread.steps };
+        (thread, moment)
     }
 
     /// A step of a thread; what comes before it is what the thread has seen.
     pub fn step(&mut self, who: Who) -> Step {
-        let thread = self.threads.entry(who).or_default();
-        let number = thread.steps;
+        let (thread, moment) = self.thread(who);
         thread.steps += 1;
-        thread.seen.insert(who, thread.steps);
-        (who, number)
+        (who, moment)
     }
 
     /// Whether an earlier step happens before the next one of a thread.
-    pub fn is_seen(&self, (other, number): Step, who: Who) -> bool {
-        let seen = self.threads.get(&who).and_then(|thread| thread.seen.get(&other));
-        seen.is_some_and(|&steps| number < steps)
+    pub fn is_seen(&self, (other, moment): Step, who: Who) -> bool {
+        other == who || self.seen_by(who).is_some_and(|seen| seen.has(other, moment))
     }
 
-    /// All threads of a block meet. Those that have done nothing yet are told by their number.
-    pub fn barrier(&mut self, block: u32, threads: u32) {
-        let (mut seen, mut fenced, mut handed) = (Clock::new(), Clock::new(), Clock::new());
-        for (_, thread) in self.threads.range((block, 0)..=(block, u32::MAX)) {
-            join(&mut seen, &thread.seen);
-            join(&mut fenced, &thread.fenced);
-            join(&mut handed, &thread.handed_fenced);
+    /// What happens before the next step of a thread, but its own steps; nothing of threads and blocks without any.
+    pub fn seen_by(&self, who: Who) -> Option<&Seen> {
+        let of_block = || self.blocks.get(&who.0).map(|block| &block.seen);
+        self.threads.get(&who).map(|thread| &thread.seen).or_else(of_block)
+    }
+
+    /// What all threads of a block have seen at its last barrier, and how many barriers there were.
+    pub fn seen_by_block(&self, block: u32) -> Option<(u32, &Seen)> {
+        self.blocks.get(&block).map(|block| (block.phase, &block.seen))
+    }
+
+    /// All threads of a block meet.
+    pub fn barrier(&mut self, block: u32) {
+        let known = self.blocks.entry(block).or_default();
+        known.phase += 1;
+        let threads = (block, 0)..=(block, u32::MAX);
+        for (_, thread) in self.threads.range(threads.clone()) {
+            known.seen.join(&thread.seen);
+            known.fenced.join(&thread.fenced);
+            known.handed_fenced.join(&thread.handed_fenced);
         }
-        for number in 0..threads {
-            let thread = self.threads.entry((block, number)).or_default();
-            join(&mut thread.seen, &seen);
-            join(&mut thread.fenced, &fenced);
-            join(&mut thread.handed_fenced, &handed);
+        known.seen.add_phase(block, known.phase);
+        for (_, thread) in self.threads.range_mut(threads) {
+            thread.seen.clone_from(&known.seen);
+            thread.fenced.clone_from(&known.fenced);
+            thread.handed_fenced.clone_from(&known.handed_fenced);
+        }
+    }
+
+    /// Some threads of a block meet; it is a step of each of them, which is told before.
+    pub fn meeting(&mut self, who: &[Who]) {
+        let (mut seen, mut fenced, mut handed) = (Seen::default(), Seen::default(), Seen::default());
+        for &one in who {
+            let (thread, moment) = self.thread(one);
+            seen.join(&thread.seen);
+            seen.add(one, moment);
+            fenced.join(&thread.fenced);
+            handed.join(&thread.handed_fenced);
+        }
+        for &one in who {
+            let (thread, _) = self.thread(one);
+            thread.seen.join(&seen);
+            thread.fenced.join(&fenced);
+            thread.handed_fenced.join(&handed);
         }
     }
 
     /// All threads of the grid meet.
-    pub fn grid_barrier(&mut self, blocks: u32, threads: u32) {
-        let mut seen = Clock::new();
-        self.threads.values().for_each(|thread| join(&mut seen, &thread.seen));
-        for who in (0..blocks).flat_map(|block| (0..threads).map(move |number| (block, number))) {
-            join(&mut self.threads.entry(who).or_default().seen, &seen);
+    pub fn grid_barrier(&mut self, blocks: u32) {
+        let mut seen = Seen::default();
+        for block in 0..blocks {
+            self.barrier(block);
+            if let Some(block) = self.blocks.get(&block) {
+                seen.join(&block.seen);
+            }
         }
+        self.blocks.values_mut().for_each(|block| block.seen.join(&seen));
+        self.threads.values_mut().for_each(|thread| thread.seen.join(&seen));
     }
 
     /// A fence.
     pub fn fence(&mut self, who: Who, order: MemoryOrder, scope: SyncScope) {
-        let thread = self.threads.entry(who).or_default();
+        let (thread, moment) = self.thread(who);
         for (at, level) in [Level::Block, Level::Grid].into_iter().enumerate() {
             if fences::receives(order, scope, level) {
-                let handed = thread.handed[at].clone();
-                join(&mut thread.seen, &handed);
+                thread.seen.join(&thread.handed[at]);
             }
         }
         let is_common = fences::publishes_over_a_barrier(order, scope, Level::Grid);
         if is_common {
-            let handed = thread.handed_fenced.clone();
-            join(&mut thread.seen, &handed);
+            thread.seen.join(&thread.handed_fenced);
         }
+        let mut known = thread.seen.clone();
+        known.add(who, moment);
         for (at, level) in [Level::Block, Level::Grid].into_iter().enumerate() {
             if fences::publishes(order, scope, level) {
-                thread.published[at] = thread.seen.clone();
+                thread.published[at].clone_from(&known);
             }
         }
         if is_common {
-            thread.fenced = thread.seen.clone();
+            thread.fenced = known;
         }
     }
 
     /// An atomic on a cell; it is a step of its own, which is told before.
-    pub fn atomic(&mut self, who: Who, cell: (usize, i64), touch: Touch, order: MemoryOrder, scope: SyncScope) {
-        let thread = self.threads.entry(who).or_default();
+    pub fn atomic(&mut self, who: Who, cell: Cell, touch: Touch, order: MemoryOrder, scope: SyncScope) {
+        let receiving = self.receiving;
         let found = self.cells.get(&cell).cloned().unwrap_or_default();
+        let (thread, moment) = self.thread(who);
         let to_all = fences::reaches(scope, Level::Grid);
         let from_block = found.block == who.0 && fences::reaches(scope, Level::Block);
         if touch != Touch::Store {
             for (at, message) in [(0, from_block.then_some(&found.to_block)), (1, to_all.then_some(&found.to_all))] {
                 let Some(message) = message else { continue };
-                join(&mut thread.handed[at], message);
-                if fences::acquires(order) || self.receiving == Receiving::Always {
-                    join(&mut thread.seen, message);
+                thread.handed[at].join(message);
+                if fences::acquires(order) || receiving == Receiving::Always {
+                    thread.seen.join(message);
                 }
             }
             if to_all {
-                join(&mut thread.handed_fenced, &found.fenced);
-                if self.receiving == Receiving::Always {
-                    join(&mut thread.seen, &found.fenced);
+                thread.handed_fenced.join(&found.fenced);
+                if receiving == Receiving::Always {
+                    thread.seen.join(&found.fenced);
                 }
             }
         }
         if touch == Touch::Load {
             return;
         }
+        let mut known = thread.seen.clone();
+        known.add(who, moment);
         // A read-modify-write goes on with what it found, if it reaches whom that was for.
-        let mut message = if touch == Touch::Update && to_all { found } else { Message::default() };
+        let mut message = match touch {
+            Touch::Update if to_all => found,
+            Touch::Update if from_block => {
+                Message { block: found.block, to_block: found.to_block, ..Message::default() }
+            }
+            _ => Message::default(),
+        };
         if message.block != who.0 {
-            (message.block, message.to_block) = (who.0, Clock::new());
+            (message.block, message.to_block) = (who.0, Seen::default());
         }
-        let of_block = if fences::releases(order) { &thread.seen } else { &thread.published[0] };
         if fences::reaches(scope, Level::Block) {
-            join(&mut message.to_block, of_block);
+            message.to_block.join(if fences::releases(order) { &known } else { &thread.published[0] });
         }
         if to_all {
-            join(&mut message.to_all, if fences::releases(order) { &thread.seen } else { &thread.published[1] });
-            join(&mut message.fenced, &thread.fenced);
+            message.to_all.join(if fences::releases(order) { &known } else { &thread.published[1] });
+            message.fenced.join(&thread.fenced);
         }
         self.cells.insert(cell, message);
     }
@@ -211,7 +263,7 @@ mod tests {
 
     /// Whether block 1 sees what block 0 did: a step, a fence, a draw; then a draw and a fence.
     fn is_handed_over(publish: Ordering, (order, scope): (MemoryOrder, SyncScope), receive: Ordering) -> bool {
-        let mut clocks = Clocks::new(Receiving::InOrder);
+        let mut clocks = Clocks::<(usize, i64)>::new(Receiving::InOrder);
         let (one, other) = ((0, 0), (1, 0));
         let step = clocks.step(one);
         if let Some((order, scope)) = publish {
@@ -243,13 +295,13 @@ mod tests {
 
     /// The same; another thread of block 0 makes the step, and perhaps a fence, before a barrier.
     fn over_a_barrier(first: Ordering, second: Ordering, receive: (MemoryOrder, SyncScope)) -> bool {
-        let mut clocks = Clocks::new(Receiving::InOrder);
+        let mut clocks = Clocks::<(usize, i64)>::new(Receiving::InOrder);
         let (one, drawer, other) = ((0, 1), (0, 0), (1, 0));
         let step = clocks.step(one);
         if let Some((order, scope)) = first {
             clocks.fence(one, order, scope);
         }
-        clocks.barrier(0, 2);
+        clocks.barrier(0);
         if let Some((order, scope)) = second {
             clocks.fence(drawer, order, scope);
         }
@@ -272,20 +324,52 @@ mod tests {
     #[test]
     fn another_thread_receives_after_a_barrier_in_the_common_order_only() {
         for (order, answer) in [(SequentiallyConsistent, true), (AcquireRelease, false)] {
-            let mut clocks = Clocks::new(Receiving::InOrder);
+            let mut clocks = Clocks::<(usize, i64)>::new(Receiving::InOrder);
             let step = clocks.step((0, 0));
             clocks.fence((0, 0), order, DEVICE);
             clocks.atomic((0, 0), COUNT, Touch::Update, Relaxed, DEVICE);
             clocks.atomic((1, 0), COUNT, Touch::Update, Relaxed, DEVICE);
-            clocks.barrier(1, 2);
+            clocks.barrier(1);
             clocks.fence((1, 1), order, DEVICE);
             assert_eq!(clocks.is_seen(step, (1, 1)), answer, "{order:?}");
         }
     }
 
     #[test]
+    fn updates_of_a_block_go_on_with_what_their_block_published() {
+        let mut clocks = Clocks::<(usize, i64)>::new(Receiving::InOrder);
+        let step = clocks.step((0, 0));
+        clocks.atomic((0, 0), COUNT, Touch::Update, Release, BLOCK);
+        clocks.atomic((0, 1), COUNT, Touch::Update, Relaxed, BLOCK);
+        clocks.atomic((0, 2), COUNT, Touch::Load, Acquire, BLOCK);
+        clocks.atomic((1, 2), COUNT, Touch::Load, Acquire, DEVICE);
+        assert!(clocks.is_seen(step, (0, 2)) && !clocks.is_seen(step, (1, 2)));
+        // What another block writes for itself says nothing to this one.
+        clocks.atomic((1, 2), COUNT, Touch::Update, Release, BLOCK);
+        clocks.atomic((0, 3), COUNT, Touch::Load, Acquire, BLOCK);
+        assert!(!clocks.is_seen(step, (0, 3)));
+    }
+
+    #[test]
+    fn who_meets_knows_what_the_others_know() {
+        let mut clocks = Clocks::<(usize, i64)>::new(Receiving::InOrder);
+        let (one, other, third) = ((0, 0), (0, 1), (0, 2));
+        let step = clocks.step(one);
+        for who in [one, other] {
+            clocks.step(who);
+        }
+        clocks.meeting(&[one, other]);
+        assert!(clocks.is_seen(step, other) && !clocks.is_seen(step, third));
+        clocks.step(other);
+        clocks.atomic(other, COUNT, Touch::Update, Release, DEVICE);
+        clocks.step((1, 0));
+        clocks.atomic((1, 0), COUNT, Touch::Update, Acquire, DEVICE);
+        assert!(clocks.is_seen(step, (1, 0)));
+    }
+
+    #[test]
     fn a_store_breaks_the_chain() {
-        let mut clocks = Clocks::new(Receiving::InOrder);
+        let mut clocks = Clocks::<(usize, i64)>::new(Receiving::InOrder);
         let step = clocks.step((0, 0));
         clocks.atomic((0, 0), COUNT, Touch::Update, Release, DEVICE);
         clocks.atomic((1, 0), COUNT, Touch::Store, Relaxed, DEVICE);

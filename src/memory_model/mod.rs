@@ -11,6 +11,7 @@ pub mod fences;
 pub mod litmus;
 pub mod met;
 pub mod passed;
+pub mod seen;
 
 use crate::calculus::ArrayId;
 pub use crate::calculus::{MemoryOrder, Space, SyncMemory, SyncScope};

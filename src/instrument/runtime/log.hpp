@@ -30,8 +30,17 @@
 
 namespace raceproof {
 
-// What an access does; for atomics, among which threads it is one step.
-enum class Kind : std::uint8_t { read, write, atomic_block, atomic_device, atomic_system };
+// What an access does; for atomics, among which threads it is one step, and whether it only reads.
+enum class Kind : std::uint8_t {
+  read,
+  write,
+  atomic_block,
+  atomic_device,
+  atomic_system,
+  load_block,
+  load_device,
+  load_system
+};
 
 // Where an allocation lies. An allocation of shared memory stands for one in every block.
 enum class Space : std::uint8_t { global, constant, shared, managed };
@@ -44,6 +53,25 @@ struct Epochs {
   std::uint32_t tile[5] = {0, 0, 0, 0, 0};
   // How many of `block` order shared memory only (an OpenCL barrier without the global flag).
   std::uint32_t shared_only = 0;
+  // Fences, atomics and meetings of the thread that the log was told of (`BlockLog::synchronised`).
+  std::uint32_t synchronised = 0;
+};
+
+// What orders threads beside the syncs that accesses count.
+enum class Event : std::uint8_t { fence, load, store, update, barrier, meeting };
+enum class MemoryOrder : std::uint8_t { relaxed, acquire, release, acquire_release, sequentially_consistent };
+enum class Scope : std::uint8_t { warp, block, cluster, device, system };
+
+// One of them. Tickets are unique in a launch; those of one thread, and those that touch one cell, are in order.
+struct Synchronisation {
+  std::uint64_t ticket = 0;
+  std::uint32_t thread = 0;  // linear in its block; for a meeting the one that bit 0 of `lanes` stands for
+  Event event = Event::fence;
+  MemoryOrder order = MemoryOrder::relaxed;
+  Scope scope = Scope::warp;
+  bool is_of_block = false;  // the cell is another one in each block
+  std::uint64_t cell = 0;
+  std::uint32_t lanes = 0;
 };
 
 inline bool operator==(const Epochs& one, const Epochs& other) {
@@ -52,10 +80,10 @@ inline bool operator==(const Epochs& one, const Epochs& other) {
 
 namespace log_detail {
 
-constexpr std::uint32_t format_version = 1;
+constexpr std::uint32_t format_version = 2;
 constexpr std::uint32_t chunk_magic = 0x4b435052;  // "RPCK"
 
-enum class Chunk : std::uint32_t { sites = 1, launch, allocation, release, accesses, finished, end };
+enum class Chunk : std::uint32_t { sites = 1, launch, allocation, release, accesses, finished, end, synchronisations };
 
 // What a step of the stream of a chunk of accesses is; the low three bits of its number.
 enum Op : std::uint64_t { op_next, op_known_jump, op_jump, op_stride, op_literal, op_thread, op_epochs, op_block };
@@ -68,6 +96,8 @@ constexpr std::size_t segment_accesses = 4096;
 // Offsets are smaller, so that differences of differences and two bits more fit a word.
 constexpr unsigned offset_bits = 60;
 constexpr std::size_t known_jumps = 4;
+// More synchronisations of one launch are counted and not written.
+constexpr std::uint64_t most_synchronisations = 1u << 22;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -319,7 +349,26 @@ class Encoder {
   std::uint32_t launch() const { return launch_; }
   std::uint64_t all_accesses() const { return all_accesses_; }
   std::uint64_t all_blocks() const { return all_blocks_; }
-  void forget_counts() { all_accesses_ = all_blocks_ = 0; }
+  std::uint64_t all_synchronisations() const { return all_synchronisations_; }
+  void forget_counts() { all_accesses_ = all_blocks_ = all_synchronisations_ = 0; }
+
+  void synchronised(const Synchronisation& what) {
+    ++all_synchronisations_;
+    if (what.ticket >= most_synchronisations) return;
+    put(events_, static_cast<std::uint64_t>(what.event) | static_cast<std::uint64_t>(what.order) << 3 |
+                     static_cast<std::uint64_t>(what.scope) << 6 | (what.is_of_block ? 1u << 9 : 0u));
+    put(events_, zigzag(what.ticket - last_ticket_));
+    put(events_, zigzag(block_ - event_block_));
+    put(events_, what.thread);
+    last_ticket_ = what.ticket;
+    event_block_ = block_;
+    if (what.event == Event::load || what.event == Event::store || what.event == Event::update) {
+      put(events_, zigzag(what.cell - last_cell_));
+      last_cell_ = what.cell;
+    }
+    if (what.event == Event::meeting) put(events_, what.lanes);
+    if (events_.size() >= chunk_bytes) flush_events();
+  }
 
   void begin_block(std::uint32_t launch, std::uint64_t block) {
     launch_ = launch;
@@ -357,6 +406,7 @@ class Encoder {
   void flush() {
     commit();
     put_pending();
+    if (!events_.empty()) flush_events();
     if (!ops_.empty()) {
       Bytes payload;
       put(payload, launch_);
@@ -378,6 +428,15 @@ class Encoder {
   }
 
  private:
+  void flush_events() {
+    Bytes payload;
+    put(payload, launch_);
+    payload.insert(payload.end(), events_.begin(), events_.end());
+    file_.write(Chunk::synchronisations, payload);
+    events_.clear();
+    last_ticket_ = event_block_ = last_cell_ = 0;
+  }
+
   void reset() {
     ops_.clear();
     habits_.clear();
@@ -439,15 +498,16 @@ class Encoder {
 
   void put_epochs() {
     put_pending();
-    const std::uint32_t now[8] = {epochs_.grid,    epochs_.block,   epochs_.tile[0], epochs_.tile[1],
-                                  epochs_.tile[2], epochs_.tile[3], epochs_.tile[4], epochs_.shared_only};
-    const std::uint32_t told[8] = {told_epochs_.grid,    told_epochs_.block,   told_epochs_.tile[0],
-                                   told_epochs_.tile[1], told_epochs_.tile[2], told_epochs_.tile[3],
-                                   told_epochs_.tile[4], told_epochs_.shared_only};
+    const std::uint32_t now[9] = {epochs_.grid,    epochs_.block,   epochs_.tile[0],     epochs_.tile[1],    epochs_.tile[2],
+                                  epochs_.tile[3], epochs_.tile[4], epochs_.shared_only, epochs_.synchronised};
+    const std::uint32_t told[9] = {told_epochs_.grid,        told_epochs_.block,   told_epochs_.tile[0],
+                                   told_epochs_.tile[1],     told_epochs_.tile[2], told_epochs_.tile[3],
+                                   told_epochs_.tile[4],     told_epochs_.shared_only,
+                                   told_epochs_.synchronised};
     std::uint64_t changed = 0;
-    for (unsigned at = 0; at < 8; ++at) changed |= static_cast<std::uint64_t>(now[at] != told[at]) << at;
+    for (unsigned at = 0; at < 9; ++at) changed |= static_cast<std::uint64_t>(now[at] != told[at]) << at;
     put(ops_, changed << 3 | op_epochs);
-    for (unsigned at = 0; at < 8; ++at) {
+    for (unsigned at = 0; at < 9; ++at) {
       if (now[at] != told[at]) put(ops_, zigzag(static_cast<std::uint64_t>(now[at]) - told[at]));
     }
     told_epochs_ = epochs_;
@@ -533,7 +593,9 @@ class Encoder {
   std::vector<std::uint64_t> jump_[known_jumps];
   std::size_t known_ = 0;
   std::uint64_t pending_ = 0, confirmed_ = 0;
-  std::uint64_t accesses_ = 0, all_accesses_ = 0, all_blocks_ = 0;
+  std::uint64_t accesses_ = 0, all_accesses_ = 0, all_blocks_ = 0, all_synchronisations_ = 0;
+  Bytes events_;
+  std::uint64_t last_ticket_ = 0, event_block_ = 0, last_cell_ = 0;
   Bytes ops_;
   Habits habits_;
 };
@@ -610,6 +672,7 @@ class Log {
     log_detail::put(payload, launch);
     log_detail::put(payload, totals_.at(launch).accesses);
     log_detail::put(payload, totals_.at(launch).blocks);
+    log_detail::put(payload, totals_.at(launch).synchronisations);
     file_.write(log_detail::Chunk::finished, payload);
   }
 
@@ -633,7 +696,7 @@ class Log {
   friend class BlockLog;
 
   struct Totals {
-    std::uint64_t accesses = 0, blocks = 0;
+    std::uint64_t accesses = 0, blocks = 0, synchronisations = 0;
   };
 
   Log() = default;
@@ -657,6 +720,7 @@ class Log {
     Totals& totals = totals_.at(encoder->launch());
     totals.accesses += encoder->all_accesses();
     totals.blocks += encoder->all_blocks();
+    totals.synchronisations += encoder->all_synchronisations();
     encoder->forget_counts();
     idle_.push_back(encoder);
   }
@@ -694,6 +758,11 @@ class BlockLog {
 
   void access(std::uint32_t site, Kind kind, std::uint32_t allocation, std::uint64_t offset, std::uint32_t bytes) {
     if (encoder_) encoder_->access(site, kind, allocation, offset, bytes);
+  }
+
+  // The running thread, or the block, synchronised like this; its segment ends, and its next one has counted it.
+  void synchronised(const Synchronisation& what) {
+    if (encoder_) encoder_->synchronised(what);
   }
 
   // The program dies in this block: what the block did so far is written, and nothing after it.

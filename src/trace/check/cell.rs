@@ -11,13 +11,14 @@ const WARP: u32 = 32;
 
 /// What an access does, in the words of the memory model.
 pub(super) fn access_kind(kind: Kind) -> AccessKind {
-    let atomic = |scope| AccessKind::Atomic { writes: true, order: MemoryOrder::Relaxed, scope };
+    let writes = !kind.only_reads();
+    let atomic = |scope| AccessKind::Atomic { writes, order: MemoryOrder::Relaxed, scope };
     match kind {
         Kind::Read => AccessKind::Read,
         Kind::Write => AccessKind::Write,
-        Kind::AtomicBlock => atomic(SyncScope::Block),
-        Kind::AtomicDevice => atomic(SyncScope::Grid),
-        Kind::AtomicSystem => atomic(SyncScope::System),
+        Kind::AtomicBlock | Kind::LoadBlock => atomic(SyncScope::Block),
+        Kind::AtomicDevice | Kind::LoadDevice => atomic(SyncScope::Grid),
+        Kind::AtomicSystem | Kind::LoadSystem => atomic(SyncScope::System),
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) enum Among {
     Blocks,
 }
 
-fn among(level: Level) -> Among {
+pub(super) fn among(level: Level) -> Among {
     if level == Level::Grid { Among::Blocks } else { Among::OneBlock }
 }
 

@@ -1,7 +1,8 @@
 //! The check of a log: which accesses conflict, by the table of [`crate::memory_model`].
 //!
 //! A pair of accesses of distinct threads of one launch is a conflict if both touch a common byte, one of them
-//! writes, they are not atomic towards each other, and no sync stands between them. Launches follow each other.
+//! writes, they are not atomic towards each other, no sync stands between them, and no fences and atomics hand over from
+//! one to the other. Launches follow each other.
 //! Conflicts are told once for each pair of sites and for threads of one block or of several, with the first
 //! witness (lowest launch, allocation, byte, then threads) and the number of bytes at which they were seen
 //! (each byte once for each launch, for each block and interval if the threads are of one block, for each
@@ -16,10 +17,13 @@
 //!   place, and neighbouring places to spans. [`partition`] keeps them by address, on disk if there are too many,
 //!   in [`frame`]s of few bytes a span.
 //! - [`grid`]: every partition is sorted and swept for conflicts between blocks.
+//! - [`ordered`]: a launch that has conflicts, and synchronisations in the log, is swept once more, with what those order
+//!   ([`order`]). Launches without pay nothing for it.
 //!
 //! # What is guaranteed
 //! - What is found is what the definition gives, whatever the memory and the number of threads; property tests
-//!   compare it with every pair of accesses of small logs.
+//!   compare it with every pair of accesses of small logs. Of a launch with synchronisations every byte with a conflict is
+//!   found, and the accesses nearest to each other are told.
 //! - Of an incomplete log everything whole is checked; [`Outcome::log`] says what is missing.
 //!
 //! Deliberately absent: how conflicts are told to users (`report`).
@@ -30,6 +34,10 @@ mod collect;
 mod found;
 mod frame;
 mod grid;
+mod order;
+mod ordered;
+#[cfg(test)]
+mod ordered_tests;
 mod partition;
 mod plan;
 mod span;
@@ -41,6 +49,7 @@ pub use found::{Conflict, Observed, Witness};
 
 use super::format::chunk::HeadError;
 use super::format::{Log, read_log};
+use crate::memory_model::clocks::Receiving;
 use budget::Budget;
 use found::Found;
 use plan::Plan;
@@ -60,11 +69,13 @@ pub struct Options {
     pub memory: u64,
     /// Threads to use; `None` is one for each core.
     pub jobs: Option<usize>,
+    /// Whether an atomic needs an order or a fence to see what it is handed.
+    pub receiving: Receiving,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { memory: 512 << 20, jobs: None }
+        Options { memory: 512 << 20, jobs: None, receiving: Receiving::InOrder }
     }
 }
 
@@ -89,6 +100,18 @@ pub enum CheckError {
     /// It is another one than at first.
     #[error("the log changed while it was checked; check it again when the program has ended")]
     Changed,
+    /// What fences and atomics order cannot be kept.
+    #[error(
+        "launch {launch} has conflicts, and what its {found} fences, atomics and barriers order needs more memory; allow --memory {needed}M or more"
+    )]
+    Memory {
+        /// How many there are.
+        found: u64,
+        /// Megabytes.
+        needed: u64,
+        /// The launch.
+        launch: u32,
+    },
     /// What does not fit into memory cannot be put on disk.
     #[error("cannot write a temporary file ({0}); set TMPDIR to a directory with room, or allow more --memory")]
     Temporary(io::Error),
@@ -103,7 +126,7 @@ pub fn check(path: &Path, options: &Options) -> Result<Outcome, CheckError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(budget.jobs).build()?;
     pool.install(|| {
         let log = read_log(File::open(path).map_err(HeadError::Io)?)?;
-        let conflicts = conflicts(&log, path, &budget)?;
+        let conflicts = conflicts(&log, path, &budget, options.receiving)?;
         Ok(Outcome { log, conflicts })
     })
 }
@@ -112,11 +135,13 @@ pub fn check(path: &Path, options: &Options) -> Result<Outcome, CheckError> {
 struct Checking<'a> {
     file: Mutex<File>,
     budget: &'a Budget,
+    log: &'a Log,
+    receiving: Receiving,
 }
 
-fn conflicts(log: &Log, path: &Path, budget: &Budget) -> Result<Vec<Conflict>, CheckError> {
+fn conflicts(log: &Log, path: &Path, budget: &Budget, receiving: Receiving) -> Result<Vec<Conflict>, CheckError> {
     let file = File::open(path).map_err(CheckError::Read)?;
-    let checking = Checking { file: Mutex::new(file), budget };
+    let checking = Checking { file: Mutex::new(file), budget, log, receiving };
     let plans = plan::plans(log);
     let (small, large): (Vec<&Plan>, Vec<&Plan>) =
         plans.iter().partition(|plan| plan.accesses <= budget.small_launch());
@@ -137,5 +162,12 @@ fn launch(checking: &Checking<'_>, plan: &Plan<'_>) -> Result<Found, CheckError>
         .map(|chain| collect::chain(checking, plan, chain, &partitions))
         .try_reduce(Found::default, Found::joined)?;
     let between = grid::sweep_all(plan, partitions, checking.budget)?;
-    Found::joined(within, between)
+    let found = Found::joined(within, between)?;
+    if found.is_empty() {
+        return Ok(found);
+    }
+    match order::order(checking, plan.id)? {
+        Some(order) => ordered::launch(checking, plan, &order),
+        None => Ok(found),
+    }
 }

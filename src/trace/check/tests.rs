@@ -3,6 +3,7 @@
 use super::budget::Budget;
 use super::{Conflict, Observed, Witness, conflicts};
 use crate::memory_model::Level;
+use crate::memory_model::clocks::Receiving;
 use crate::trace::format::write::{Segment, Writer, shape};
 use crate::trace::format::{Allocation, Epochs, Kind, Launch, Shape, Space, read_log};
 use proptest::prelude::*;
@@ -26,6 +27,8 @@ fn kinds() -> impl Strategy<Value = Kind> {
         Kind::AtomicBlock,
         Kind::AtomicDevice,
         Kind::AtomicSystem,
+        Kind::LoadBlock,
+        Kind::LoadDevice,
     ])
 }
 
@@ -44,6 +47,7 @@ fn epochs() -> impl Strategy<Value = Epochs> {
         block,
         tile,
         shared_only: shared_only.min(block),
+        synchronised: 0,
     })
 }
 
@@ -127,8 +131,8 @@ fn unordered(one: &Seen, other: &Seen) -> Option<Level> {
 fn exempt(one: &Observed, other: &Observed, level: Level) -> bool {
     let enough = |kind| match kind {
         Kind::Read | Kind::Write => false,
-        Kind::AtomicBlock => level != Level::Grid,
-        Kind::AtomicDevice | Kind::AtomicSystem => true,
+        Kind::AtomicBlock | Kind::LoadBlock => level != Level::Grid,
+        Kind::AtomicDevice | Kind::AtomicSystem | Kind::LoadDevice | Kind::LoadSystem => true,
     };
     enough(one.kind) && enough(other.kind) && (one.offset, one.bytes) == (other.offset, other.bytes)
 }
@@ -150,7 +154,7 @@ fn by_definition(case: &Case) -> Vec<Conflict> {
                 && SPACES[one.allocation as usize] != Space::Constant;
             let common = first.offset.max(second.offset)
                 ..(first.offset + u64::from(first.bytes)).min(second.offset + u64::from(second.bytes));
-            let writes = first.kind != Kind::Read || second.kind != Kind::Read;
+            let writes = !first.kind.only_reads() || !second.kind.only_reads();
             let Some(level) = unordered(one, other) else { continue };
             if !meet || common.is_empty() || !writes || exempt(first, second, level) {
                 continue;
@@ -186,7 +190,7 @@ fn checked(bytes: &[u8], budget: &Budget) -> Vec<Conflict> {
     file.write_all(bytes).expect("a temporary file can be written");
     let log = read_log(Cursor::new(bytes)).expect("it is a log");
     assert_eq!(log.problems, []);
-    conflicts(&log, file.path(), budget).expect("the log can be checked")
+    conflicts(&log, file.path(), budget, Receiving::InOrder).expect("the log can be checked")
 }
 
 /// So little memory that intervals are looked at in slices and partitions are split and put on disk.
@@ -248,7 +252,9 @@ fn threads_and_memory_change_nothing() {
     let log = read_log(Cursor::new(&bytes)).expect("it is a log");
     let told = |jobs: usize, share: u64| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().expect("threads");
-        let found = pool.install(|| conflicts(&log, file.path(), &Budget { jobs, share })).expect("it is checked");
+        let found = pool
+            .install(|| conflicts(&log, file.path(), &Budget { jobs, share }, Receiving::InOrder))
+            .expect("it is checked");
         format!("{found:#?}")
     };
     let expected = told(1, LARGE.share);

@@ -1,7 +1,7 @@
 //! Frames: finding chunks in a file and telling whole ones from damaged ones.
 
-use super::VERSION;
 use super::bytes::checksum;
+use super::{OLDEST, VERSION};
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// First bytes of a log.
@@ -32,11 +32,13 @@ pub enum ChunkKind {
     Finished,
     /// The log is complete.
     End,
+    /// Fences, atomics and what else orders threads.
+    Synchronisations,
 }
 
 impl ChunkKind {
     /// All kinds; the position plus 1 is the number in the log.
-    pub const ALL: [ChunkKind; 7] = [
+    pub const ALL: [ChunkKind; 8] = [
         ChunkKind::Sites,
         ChunkKind::Launch,
         ChunkKind::Allocation,
@@ -44,6 +46,7 @@ impl ChunkKind {
         ChunkKind::Accesses,
         ChunkKind::Finished,
         ChunkKind::End,
+        ChunkKind::Synchronisations,
     ];
 
     fn from_number(number: u32) -> Option<ChunkKind> {
@@ -94,7 +97,9 @@ pub enum HeadError {
     #[error("this is no log of raceproof")]
     NoLog,
     /// Another version.
-    #[error("the log has version {0}, and this raceproof reads version {VERSION}; run the program again with --log")]
+    #[error(
+        "the log has version {0}, and this raceproof reads versions {OLDEST} to {VERSION}; run the program again with --log"
+    )]
     Version(u32),
 }
 
@@ -140,7 +145,7 @@ impl<R: Read + Seek> Chunks<R> {
             return Err(HeadError::NoLog);
         }
         let version = u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]);
-        if version != VERSION || bytes[12..] != [0; 4] {
+        if !(OLDEST..=VERSION).contains(&version) || bytes[12..] != [0; 4] {
             return Err(HeadError::Version(version));
         }
         Ok(Chunks { from, at: HEAD, length })

@@ -103,11 +103,12 @@ impl<'a> Decoder<'a> {
     }
 
     fn syncs(&mut self, mask: u64, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
-        if mask >> 8 != 0 {
+        if mask >> 9 != 0 {
             return Err(Malformed("a step changes unknown syncs"));
         }
-        let Epochs { grid, block, tile: [two, four, eight, sixteen, warp], shared_only } = &mut self.epochs;
-        let fields = [grid, block, two, four, eight, sixteen, warp, shared_only];
+        let Epochs { grid, block, tile: [two, four, eight, sixteen, warp], shared_only, synchronised } =
+            &mut self.epochs;
+        let fields = [grid, block, two, four, eight, sixteen, warp, shared_only, synchronised];
         for (_, field) in fields.into_iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1) {
             let changed = u64::from(*field).wrapping_add(cursor.difference()?);
             *field = u32::try_from(changed).map_err(|_| Malformed("a number of syncs has more than 32 bits"))?;

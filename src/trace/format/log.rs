@@ -3,7 +3,7 @@
 use super::accesses::{AccessesHead, Begins, Run, Visitor};
 use super::bytes::{Cursor, Malformed};
 use super::chunk::{Chunk, ChunkKind, Chunks, HeadError, Next};
-use super::{Allocation, Kind, Launch, Site, Space, Totals, sites};
+use super::{Allocation, Kind, Launch, Site, Space, Totals, sites, synchronisations};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -23,6 +23,8 @@ pub struct Log {
     pub allocations: BTreeMap<u32, Allocation>,
     /// The chunks of accesses, in the order of the file.
     pub chunks: Vec<ChunkPlace>,
+    /// The chunks of synchronisations, in the order of the file.
+    pub synchronisations: Vec<ChunkPlace>,
     /// What each launch does with each allocation.
     pub uses: BTreeMap<(u32, u32), Use>,
     /// Exit status of the program, if the log has its end marker.
@@ -31,7 +33,7 @@ pub struct Log {
     pub problems: Vec<Problem>,
 }
 
-/// Where a chunk of accesses is.
+/// Where a chunk of accesses or of synchronisations is; these have no streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkPlace {
     /// First byte of its payload in the file.
@@ -46,7 +48,7 @@ pub struct ChunkPlace {
     pub part: u64,
     /// See [`AccessesHead::continued`].
     pub continued: Option<(u32, u32)>,
-    /// Number of accesses.
+    /// Number of accesses, or of synchronisations.
     pub accesses: u64,
 }
 
@@ -58,14 +60,14 @@ pub struct Use {
     /// Smallest range that holds all bytes written, atomically or not.
     pub written: Option<Range<u64>>,
     /// Number of accesses by kind, in the order of [`Kind::ALL`].
-    pub accesses: [u64; 5],
+    pub accesses: [u64; 8],
     /// Bytes of the largest access.
     pub largest: u32,
 }
 
 impl Use {
     fn add(&mut self, kind: Kind, range: Range<u64>, count: u64) {
-        let hull = if kind == Kind::Read { &mut self.read } else { &mut self.written };
+        let hull = if kind.only_reads() { &mut self.read } else { &mut self.written };
         *hull = Some(joined(hull.take(), range));
         self.accesses[kind as usize] += count;
     }
@@ -152,6 +154,20 @@ pub enum Problem {
         /// What is in the log.
         found: Totals,
     },
+    /// Threads that hand over to each other too often for all of it to be in the log.
+    #[error(
+        "threads of launch {launch} of {kernel} synchronise {made} times by fences, atomics and barriers, of which the \
+        log has {}; conflicts are told as if fences and atomics ordered nothing",
+        synchronisations::MOST
+    )]
+    TooManySynchronisations {
+        /// The launch.
+        launch: u32,
+        /// Its kernel.
+        kernel: String,
+        /// How many there were.
+        made: u64,
+    },
     /// Accesses to an allocation that the log does not tell.
     #[error("accesses to allocation {0} are not checked: what it is has been lost")]
     UnknownAllocation(u32),
@@ -230,6 +246,11 @@ impl Reading {
             ChunkKind::Release => cursor.small().map(drop),
             ChunkKind::Finished => self.finished(&mut cursor),
             ChunkKind::End => self.end(&mut cursor),
+            ChunkKind::Synchronisations => {
+                let taken = self.synchronisations(chunk);
+                cursor = Cursor::new(&[]);
+                taken
+            }
             ChunkKind::Accesses => Ok(()),
         };
         if let Err(reason) = taken.and_then(|()| cursor.end()) {
@@ -276,7 +297,9 @@ impl Reading {
 
     fn finished(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
         let id = cursor.small()?;
-        let made = Totals { accesses: cursor.number()?, blocks: cursor.number()? };
+        let (accesses, blocks) = (cursor.number()?, cursor.number()?);
+        let synchronisations = if cursor.is_empty() { 0 } else { cursor.number()? };
+        let made = Totals { accesses, blocks, synchronisations };
         let launch = self.log.launches.get_mut(&id).ok_or(Malformed("a launch ends that never began"))?;
         if launch.finished.replace(made).is_some() {
             return Err(Malformed("a launch ends twice"));
@@ -297,6 +320,28 @@ impl Reading {
         if self.log.exit_status.replace(status).is_some() || made != accesses {
             return Err(Malformed("the end does not fit what is before"));
         }
+        Ok(())
+    }
+
+    fn synchronisations(&mut self, chunk: &Chunk) -> Result<(), Malformed> {
+        let (launch, all) = synchronisations::read(&chunk.payload)?;
+        let extents = self.log.launches.get(&launch).ok_or(Malformed("the beginning of its launch has been lost"))?;
+        let (blocks, threads) = (extents.blocks(), extents.threads());
+        if all.iter().any(|one| one.block >= blocks || u64::from(one.thread) >= threads) {
+            return Err(Malformed("a thread lies outside the launch"));
+        }
+        let accesses = all.len() as u64;
+        self.begun.entry(launch).or_default().1.synchronisations += accesses;
+        let (start, bytes) = (chunk.start, chunk.payload.len() as u32);
+        self.log.synchronisations.push(ChunkPlace {
+            start,
+            bytes,
+            launch,
+            stream: 0,
+            part: 0,
+            continued: None,
+            accesses,
+        });
         Ok(())
     }
 
@@ -338,6 +383,9 @@ impl Reading {
             let kernel = launch.kernel.clone();
             match launch.finished {
                 None => self.log.problems.push(Problem::Unfinished { launch: id, kernel }),
+                Some(Totals { synchronisations: made, .. }) if made > synchronisations::MOST => {
+                    self.log.problems.push(Problem::TooManySynchronisations { launch: id, kernel, made });
+                }
                 Some(made) if made != found => {
                     self.log.problems.push(Problem::Lost { launch: id, kernel, made, found });
                 }

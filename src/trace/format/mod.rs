@@ -1,11 +1,11 @@
-//! The log of a run, version 1: what `src/instrument/runtime/log.hpp` writes and what everything else reads.
+//! The log of a run, version 2: what `src/instrument/runtime/log.hpp` writes and what everything else reads.
 //!
 //! A log is a head of 16 bytes and chunks. All fixed numbers are little-endian; a *number* is a LEB128 varint
 //! of at most 64 bits; a *difference* is a number in zigzag form, arithmetic wraps at 64 bits; a *text* is its
 //! length in bytes (a number) and UTF-8.
 //!
 //! ```text
-//! head:   89 'R' 'P' 'T' 'R' 'A' 'C' 'E'   u32 version = 1   u32 0
+//! head:   89 'R' 'P' 'T' 'R' 'A' 'C' 'E'   u32 version = 2   u32 0
 //! chunk:  u32 "RPCK"   u32 kind   u64 ordinal   u64 length   u64 checksum   payload of `length` bytes
 //! ```
 //!
@@ -19,8 +19,9 @@
 //! | 3 allocation | id (from 0, in order), base address, bytes, space (0 global, 1 constant, 2 shared, 3 managed), name (text) |
 //! | 4 release | id of the allocation |
 //! | 5 accesses | see below |
-//! | 6 finished | id of the launch, its accesses, its blocks |
+//! | 6 finished | id of the launch, its accesses, its blocks, its synchronisations (not in version 1) |
 //! | 7 end | exit status (difference from 0), accesses of all launches; nothing follows |
+//! | 8 synchronisations | what orders threads beside the syncs that accesses count ([`synchronisations`]); not in version 1 |
 //!
 //! # Accesses
 //!
@@ -29,7 +30,7 @@
 //!
 //! ```text
 //! launch   stream   part   continued (0 or 1)   accesses   least grid   least block
-//! shapes: their number, then for each: site   allocation   bytes   kind (0 read, 1 write, 2 atomic of the block, 3 of the device, 4 of the system)
+//! shapes: their number, then for each: site   allocation   bytes   kind (0 read, 1 write, 2 atomic of the block, 3 of the device, 4 of the system; not in version 1: 5 to 7 the same of atomics that only read)
 //! steps, to the end of the payload
 //! ```
 //!
@@ -47,7 +48,7 @@
 //! | 3 stride, list | as one `next`, plus these, which are added to the strides, too |
 //! | 4 literal n, items | a segment of n accesses; strides become 0 |
 //! | 5 thread t | the next segment is of thread t; if t is larger than the last thread, the difference becomes the step between threads |
-//! | 6 syncs mask, differences | for each bit of the mask (grid, block, tiles of 2, 4, 8, 16, 32, shared only) the change |
+//! | 6 syncs mask, differences | for each bit of the mask (grid, block, tiles of 2, 4, 8, 16, 32, shared only, and from version 2 on synchronisations) the change |
 //! | 7 block d | a block begins (or goes on, at the start of a continued chunk), d from the last (0 at the start); syncs are 0, the thread is 0, the step between threads 1 |
 //!
 //! Without a `thread` step the next segment is of the thread one step further. A list has an item for each
@@ -63,6 +64,8 @@
 //! What follows, last offsets and strides hold for the chunk and begin as nothing and 0; the shape before the
 //! first access of a segment is 0.
 //!
+//! Version 1 is what version 2 is without synchronisations, and is read, too.
+//!
 //! # What is guaranteed
 //! Any bytes are read without a panic. [`read_log`] gives everything that is whole and names everything that is not;
 //! a log is complete only if every byte is accounted for.
@@ -75,14 +78,18 @@ pub mod chunk;
 mod decode;
 pub mod log;
 pub mod sites;
+pub mod synchronisations;
 pub mod write;
 
 pub use accesses::{AccessesHead, Run, Shape, Visitor};
 pub use log::{Log, Problem, read_log};
 pub use sites::Site;
 
-/// The version of the format that is read and written.
-pub const VERSION: u32 = 1;
+/// The version of the format that is written.
+pub const VERSION: u32 = 2;
+
+/// The oldest version that is read.
+pub const OLDEST: u32 = 1;
 
 /// Accesses of one segment.
 pub const MAX_SEGMENT: usize = 4096;
@@ -106,11 +113,31 @@ pub enum Kind {
     AtomicDevice,
     /// An atomic among all threads there are.
     AtomicSystem,
+    /// An atomic among the threads of a block that reads only.
+    LoadBlock,
+    /// The same among the threads of a device.
+    LoadDevice,
+    /// The same among all threads there are.
+    LoadSystem,
 }
 
 impl Kind {
     /// All kinds; the position is the number in the log.
-    pub const ALL: [Kind; 5] = [Kind::Read, Kind::Write, Kind::AtomicBlock, Kind::AtomicDevice, Kind::AtomicSystem];
+    pub const ALL: [Kind; 8] = [
+        Kind::Read,
+        Kind::Write,
+        Kind::AtomicBlock,
+        Kind::AtomicDevice,
+        Kind::AtomicSystem,
+        Kind::LoadBlock,
+        Kind::LoadDevice,
+        Kind::LoadSystem,
+    ];
+
+    /// Whether it changes nothing.
+    pub fn only_reads(self) -> bool {
+        matches!(self, Kind::Read | Kind::LoadBlock | Kind::LoadDevice | Kind::LoadSystem)
+    }
 }
 
 /// Where an allocation lies.
@@ -152,6 +179,8 @@ pub struct Epochs {
     pub tile: [u32; 5],
     /// How many of `block` order shared memory only.
     pub shared_only: u32,
+    /// Fences, atomics and meetings that the log has as synchronisations of the thread.
+    pub synchronised: u32,
 }
 
 /// A launch.
@@ -178,6 +207,8 @@ pub struct Totals {
     pub accesses: u64,
     /// Blocks that ran.
     pub blocks: u64,
+    /// Fences, atomics, barriers and meetings, if the program has any that hand over between threads.
+    pub synchronisations: u64,
 }
 
 impl Launch {

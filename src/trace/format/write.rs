@@ -7,6 +7,7 @@ use super::accesses::Shape;
 use super::bytes::{put, put_text, to_zigzag};
 use super::chunk::{ChunkKind, framed, head};
 use super::sites::{Site, line};
+use super::synchronisations::{self, Synchronisation};
 use super::{Allocation, Epochs, Kind, Launch, Totals};
 
 /// A log in memory.
@@ -99,11 +100,17 @@ impl Writer {
         self.totals[launch as usize].blocks += 1;
     }
 
+    /// What orders threads of a launch, in one chunk.
+    pub fn synchronisations(&mut self, launch: u32, all: &[Synchronisation]) {
+        self.chunk(ChunkKind::Synchronisations, &synchronisations::write(launch, all));
+        self.totals[launch as usize].synchronisations += all.len() as u64;
+    }
+
     /// The launch ends.
     pub fn finished(&mut self, launch: u32) {
-        let Totals { accesses, blocks } = self.totals[launch as usize];
+        let Totals { accesses, blocks, synchronisations } = self.totals[launch as usize];
         let mut payload = Vec::new();
-        for number in [launch.into(), accesses, blocks] {
+        for number in [launch.into(), accesses, blocks, synchronisations] {
             put(&mut payload, number);
         }
         self.chunk(ChunkKind::Finished, &payload);
@@ -174,7 +181,7 @@ fn steps(out: &mut Vec<u8>, block: u64, shapes: &[Shape], segments: &[Segment]) 
 fn put_syncs(out: &mut Vec<u8>, told: Epochs, now: Epochs) {
     let fields = |epochs: Epochs| {
         let [two, four, eight, sixteen, warp] = epochs.tile;
-        [epochs.grid, epochs.block, two, four, eight, sixteen, warp, epochs.shared_only]
+        [epochs.grid, epochs.block, two, four, eight, sixteen, warp, epochs.shared_only, epochs.synchronised]
     };
     let changes: Vec<(usize, u64)> = (0..)
         .zip(fields(told).into_iter().zip(fields(now)))

@@ -132,12 +132,13 @@ pub(super) fn place_access(kind: Kind) -> PlaceAccess {
     match kind {
         Kind::Read => PlaceAccess::Read,
         Kind::Write => PlaceAccess::Write,
-        Kind::AtomicBlock | Kind::AtomicDevice | Kind::AtomicSystem => PlaceAccess::Atomic,
+        _ => PlaceAccess::Atomic,
     }
 }
 
 fn verb(kind: Kind) -> &'static str {
     match place_access(kind) {
+        PlaceAccess::Atomic if kind.only_reads() => "atomically reads",
         PlaceAccess::Read => "reads",
         PlaceAccess::Write => "writes",
         _ => "atomically updates",

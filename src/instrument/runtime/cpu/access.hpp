@@ -22,6 +22,14 @@ namespace raceproof {
 inline constexpr Kind block_scope = Kind::atomic_block;
 inline constexpr Kind device_scope = Kind::atomic_device;
 inline constexpr Kind system_scope = Kind::atomic_system;
+inline constexpr Kind block_load = Kind::load_block;
+inline constexpr Kind device_load = Kind::load_device;
+inline constexpr Kind system_load = Kind::load_system;
+
+// Whether an access of that kind may change memory.
+constexpr bool is_writing(Kind kind) {
+    return kind != Kind::read && kind != Kind::load_block && kind != Kind::load_device && kind != Kind::load_system;
+}
 
 namespace {
 // Registers the table of sites of this unit.
@@ -94,7 +102,7 @@ __attribute__((always_inline)) inline void touched(uint32_t site, Kind kind, con
     if (address - mine.stack_low < mine.stack_bytes) return;
     Found& found = mine.found[site];
     if (__builtin_expect(address - found.base >= found.bytes, 0)) {
-        if (!look_up(site, address, bytes, kind != Kind::read)) return;
+        if (!look_up(site, address, bytes, is_writing(kind))) return;
     }
     if (__builtin_expect(!mine.is_announced, 0)) worker->announce();
     mine.log->access(site, kind, found.allocation, address - found.base, bytes);

@@ -175,6 +175,69 @@ inline cudaError_t cudaLaunchKernel(F function, dim3 grid, dim3 block, void** ar
                                     cudaStream_t = nullptr) {
     return raceproof::launch(function, grid, block, arguments, dynamic_bytes, false);
 }
+
+// Launches with a configuration. Of its attributes there are the one of cooperative launches, and those that make launches
+// wait for less, which here wait for everything.
+enum cudaLaunchAttributeID {
+    cudaLaunchAttributeIgnore = 0,
+    cudaLaunchAttributeAccessPolicyWindow = 1,
+    cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributeSynchronizationPolicy = 3,
+    cudaLaunchAttributeClusterDimension = 4,
+    cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
+    cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+    cudaLaunchAttributePriority = 8
+};
+union cudaLaunchAttributeValue {
+    char pad[64];
+    int cooperative;
+    int programmaticStreamSerializationAllowed;
+    int priority;
+    struct {
+        unsigned x, y, z;
+    } clusterDim;
+};
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    char pad[4];
+    cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+    dim3 gridDim;
+    dim3 blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute* attrs;
+    unsigned numAttrs;
+};
+
+namespace raceproof {
+inline bool is_cooperative(const cudaLaunchConfig_t& of) {
+    bool is = false;
+    for (unsigned at = 0; at < of.numAttrs; at++) {
+        const cudaLaunchAttribute& attribute = of.attrs[at];
+        if (attribute.id == cudaLaunchAttributeCooperative) is = attribute.val.cooperative != 0;
+        if (attribute.id != cudaLaunchAttributeClusterDimension) continue;
+        const auto& cluster = attribute.val.clusterDim;
+        if (cluster.x > 1 || cluster.y > 1 || cluster.z > 1) refuse("clusters of blocks");
+    }
+    return is;
+}
+}  // namespace raceproof
+
+template <class F>
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* of, F function, void** arguments) {
+    return raceproof::launch(function, of->gridDim, of->blockDim, arguments, of->dynamicSmemBytes,
+                             raceproof::is_cooperative(*of));
+}
+template <class... Parameters, class... Arguments>
+inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* of, void (*function)(Parameters...), Arguments&&... arguments) {
+    raceproof::configure(of->gridDim, of->blockDim, of->dynamicSmemBytes);
+    raceproof::pending.cooperative = raceproof::is_cooperative(*of);
+    function(static_cast<Arguments&&>(arguments)...);
+    return cudaError_t(raceproof::last_error);
+}
+
 template <class F>
 inline cudaError_t cudaLaunchCooperativeKernel(F function, dim3 grid, dim3 block, void** arguments,
                                                size_t dynamic_bytes = 0, cudaStream_t = nullptr) {

@@ -21,10 +21,27 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, RACEPROOF_HERE) {
     w.take(w.arrive(mask, raceproof::SYNC, nullptr, 0, false, {file, line}));
 }
 
-// Fences order what a thread does; who has seen it is not their business, so they are no barriers in the log either.
-inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+namespace raceproof {
+// Fences order what a thread does; who has seen it is not their business. The log is told, and works out with the atomics
+// around them who hands over to whom.
+template <class T = void> inline void fence(MemoryOrder order, Scope scope) {
+    (void)&HandsOver<T>::noted;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!here.in_kernel || !worker->is_told()) return;
+    Synchronisation what;
+    what.order = order;
+    what.scope = scope;
+    worker->synchronised(what);
+}
+constexpr MemoryOrder strongest = MemoryOrder::sequentially_consistent;
+}  // namespace raceproof
+
+// Templates, so that programs without fences have none.
+template <class T = void> inline void __threadfence() { raceproof::fence<T>(raceproof::strongest, raceproof::Scope::device); }
+template <class T = void> inline void __threadfence_block() { raceproof::fence<T>(raceproof::strongest, raceproof::Scope::block); }
+template <class T = void> inline void __threadfence_system() {
+    raceproof::fence<T>(raceproof::strongest, raceproof::Scope::system);
+}
 
 inline long long clock64() {
     timespec now;

@@ -1,10 +1,11 @@
 // Cooperative groups: the block, its tiles of up to 32 threads, coalesced threads, and the grid.
 //
-// Synchronising a group is what the log counts; collectives of a group exchange values and order nothing. Clusters,
-// multi-device groups and asynchronous copies are not there.
+// Synchronising a group is what the log counts; collectives of a group exchange values and order nothing. Clusters and
+// multi-device groups are not there.
 #pragma once
 
 #include "intrinsics.hpp"
+#include "phases.hpp"
 
 namespace cooperative_groups {
 
@@ -50,8 +51,38 @@ protected:
     unsigned lanes;
 };
 
+namespace details {
+// Cells by which the log knows phases of groups: no address of a program.
+constexpr uint64_t block_phases = 1, grid_phases = 2;
+inline void tell_half(uint64_t cell, uint64_t phase, raceproof::Event event, raceproof::Scope scope) {
+    if (!raceproof::worker->is_told()) return;
+    raceproof::Synchronisation what;
+    what.event = event;
+    what.order = event == raceproof::Event::load ? raceproof::MemoryOrder::acquire : raceproof::MemoryOrder::release;
+    what.scope = scope;
+    what.is_of_block = scope == raceproof::Scope::block;
+    what.cell = cell | phase << 8;
+    raceproof::worker->synchronised(what);
+}
+}  // namespace details
+
 class thread_block : public thread_group {
 public:
+    using arrival_token = uint32_t;
+    template <class T = void> arrival_token barrier_arrive() const {
+        (void)&raceproof::HandsOver<T>::noted;
+        raceproof::Worker& worker = *raceproof::worker;
+        uint32_t phase = worker.halves.phase;
+        details::tell_half(details::block_phases, phase, raceproof::Event::update, raceproof::Scope::block);
+        worker.halves.arrived++;
+        if (worker.all_have_arrived()) worker.next_half();
+        return phase;
+    }
+    void barrier_wait(arrival_token&& phase, RACEPROOF_HERE) const {
+        raceproof::Worker& worker = *raceproof::worker;
+        while (worker.halves.phase == phase) worker.wait_at(&worker.halves, {file, line});
+        details::tell_half(details::block_phases, phase, raceproof::Event::load, raceproof::Scope::block);
+    }
     thread_block() : thread_group(block_kind) {}
     unsigned size() const { return num_threads(); }
     unsigned num_threads() const { return raceproof::worker->now().threads; }
@@ -66,6 +97,31 @@ template <class Memory> inline thread_block this_thread_block(Memory&) { return 
 
 class grid_group : public thread_group {
 public:
+    using arrival_token = uint64_t;
+    template <class T = void> arrival_token barrier_arrive() const {
+        (void)&raceproof::HandsOver<T>::noted;
+        raceproof::Launch& launch = raceproof::worker->now();
+        if (!launch.barrier) raceproof::refuse("a barrier of the grid in a kernel that is not launched cooperatively");
+        raceproof::Guard guard(launch.halves_lock);
+        uint64_t phase = launch.half_phase;
+        details::tell_half(details::grid_phases, phase, raceproof::Event::update, raceproof::Scope::device);
+        if (++launch.half_arrived == launch.blocks * launch.threads) {
+            launch.half_arrived = 0;
+            launch.half_phase++;
+        }
+        return phase;
+    }
+    void barrier_wait(arrival_token&& phase) const {
+        raceproof::Launch& launch = raceproof::worker->now();
+        for (;;) {
+            {
+                raceproof::Guard guard(launch.halves_lock);
+                if (launch.half_phase != phase) break;
+            }
+            raceproof::worker->yield();
+        }
+        details::tell_half(details::grid_phases, phase, raceproof::Event::load, raceproof::Scope::device);
+    }
     grid_group() : thread_group(grid_kind) {}
     unsigned long long num_blocks() const { return raceproof::worker->now().blocks; }
     unsigned long long block_rank() const { return thread_rank() / raceproof::worker->now().threads; }
@@ -240,6 +296,21 @@ template <class Group> inline coalesced_group binary_partition(const Group& grou
 }
 template <class Group, class T> inline coalesced_group labeled_partition(const Group& group, T label, RACEPROOF_HERE) {
     return coalesced_group(__match_any_sync(group.mask(), label, file, line));
+}
+
+// Copies of a group: its first thread makes them. Who waits for them meets the others of the group.
+template <class Group, class To, class From, class Size>
+inline void memcpy_async(const Group& group, To* to, const From* from, Size bytes) {
+    if (group.thread_rank() == 0) raceproof::begin_copy(to, from, bytes, 0, nullptr, 0);
+    __pipeline_commit();
+}
+template <class Group> inline void wait(const Group& group, RACEPROOF_HERE) {
+    __pipeline_wait_prior(0);
+    group.sync(file, line);
+}
+template <unsigned Newest, class Group> inline void wait_prior(const Group& group, RACEPROOF_HERE) {
+    __pipeline_wait_prior(Newest);
+    group.sync(file, line);
 }
 
 template <class Group> inline void sync(const Group& group, RACEPROOF_HERE) { group.sync(file, line); }

@@ -51,12 +51,16 @@ struct Launch {
     bool cooperative = false;
     GridBarrier* barrier = nullptr;
     uint64_t next_block = 0;
+    Lock halves_lock;                      // of the halves of a barrier of the grid: threads that have arrived, and
+    uint64_t half_arrived = 0, half_phase = 0;   // how often all have
+    uint64_t tickets = 0;                  // of what orders its threads
     int failure = 0;                       // cudaError_t of the first thread that failed
 
     bool take_block(uint64_t& block) {
         block = __atomic_fetch_add(&next_block, 1, __ATOMIC_RELAXED);
         return block < blocks;
     }
+    uint64_t ticket() { return __atomic_fetch_add(&tickets, 1, __ATOMIC_SEQ_CST); }
     bool has_more() { return __atomic_load_n(&next_block, __ATOMIC_RELAXED) < blocks; }
     void fail(int error) {
         int none = 0;

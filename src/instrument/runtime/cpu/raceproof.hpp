@@ -20,6 +20,7 @@
 #include "barriers.hpp"
 #include "warp_intrinsics.hpp"
 #include "atomics.hpp"
+#include "objects.hpp"
 #include "device_math.hpp"
 #include "intrinsics.hpp"
 #include "annotations.hpp"

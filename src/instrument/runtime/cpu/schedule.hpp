@@ -36,6 +36,7 @@ inline void Worker::begin_thread() {
 }
 
 inline void Worker::end_thread() {
+    if (!copies.empty()) finish_copies(current);
     lane_is_done(current);
     uint32_t next = pick();
     if (next == NOBODY) {
@@ -139,6 +140,7 @@ inline void Worker::release_barrier() {
     arrived = truths = 0;
     is_mixed = false;
     idle_yields = 0;
+    barrier_passed();
     for (uint32_t thread = 0; thread < size; thread++) {
         if (threads[thread].state != State::at_barrier) continue;
         threads[thread].epochs.block++;
@@ -150,6 +152,7 @@ inline void Worker::release_grid() {
     at_grid = 0;
     idle_yields = 0;
     launch->barrier->wait();
+    barrier_passed();
     for (uint32_t thread = 0; thread < size; thread++) {
         if (threads[thread].state != State::at_grid) continue;
         threads[thread].epochs.grid++;
@@ -192,6 +195,8 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
         order.resize(size);
         ready.resize(size);
     }
+    halves = Halves{};
+    copies.clear();
     started = ready_first = ready_count = arrived = truths = at_grid = gathering = idle_yields = 0;
     is_mixed = false;
     is_random = schedule_seed() != 0;
@@ -201,6 +206,8 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
         Thread& thread = threads[i];
         thread.state = State::fresh;
         thread.epochs = Epochs{};
+        thread.last_load = Synchronisation{};
+        thread.last_version = 0;
         thread.index = {i % of.block.x, i / of.block.x % of.block.y, i / of.block.x / of.block.y};
     }
     for (uint32_t first = 0; first < size; first += 32) {
@@ -235,6 +242,7 @@ inline void Worker::lane_is_done(uint32_t thread) {
         if (!met->complete && (met->mask & of.live & ~met->arrived) == 0) complete(of, thread / 32 * 32, *met);
     }
     for (TileMeeting* met : open_tiles) complete_if_all(*met);
+    if (all_have_arrived()) next_half();
 }
 
 }  // namespace raceproof

@@ -62,7 +62,17 @@ inline void Worker::complete(Warp& of, uint32_t first, Rendezvous& met) {
     met.complete = true;
     idle_yields = 0;
     uint32_t together = met.arrived | ~of.live;
+    bool is_told_of = met.kind == SYNC && is_told();
+    if (is_told_of) {
+        Synchronisation what;
+        what.event = Event::meeting;
+        what.ticket = launch->ticket();
+        what.thread = first;
+        what.lanes = size - first >= 32 ? together : together & ((1u << (size - first)) - 1);
+        here.log->synchronised(what);
+    }
     for (uint32_t lane = 0; lane < 32 && first + lane < size; lane++) {
+        if (is_told_of && together >> lane & 1) threads[first + lane].epochs.synchronised++;
         if (!(met.arrived >> lane & 1)) continue;
         Thread& thread = threads[first + lane];
         if (met.kind == SYNC) {
@@ -119,6 +129,7 @@ inline void Worker::complete_if_all(TileMeeting& met) {
     }
     met.complete = true;
     idle_yields = 0;
+    if (met.is_sync) barrier_passed();
     for (uint32_t thread = met.first; thread < met.end; thread++) {
         if (!met.has_come[thread - met.first]) continue;
         // A tile that is the whole block has passed a barrier of the block; who asks for less is refused (groups.hpp).
@@ -160,6 +171,7 @@ inline const char* waits_for(State state) {
         case State::at_barrier: return "the barrier of the block";
         case State::at_warp: return "other threads of its warp or tile";
         case State::at_grid: return "the barrier of the grid";
+        case State::at_object: return "threads that have not arrived";
         default: return "others";
     }
 }

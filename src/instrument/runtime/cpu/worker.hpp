@@ -13,7 +13,16 @@
 
 namespace raceproof {
 
-enum class State : uint8_t { fresh, ready, at_barrier, at_warp, gathering, at_grid, done };
+// Whether the program has anything by which threads hand over to each other without a barrier: fences, atomics with an
+// order. Only then does the log hear of atomics and barriers in their order. Whatever is such a thing names `noted` of
+// `HandsOver`, of which there is one if any of them is used.
+inline bool program_hands_over = false;
+template <class = void> struct HandsOver {
+    static const bool noted;
+};
+template <class T> const bool HandsOver<T>::noted = (program_hands_over = true);
+
+enum class State : uint8_t { fresh, ready, at_barrier, at_warp, gathering, at_grid, at_object, done };
 
 struct Thread {
     Fiber* fiber = nullptr;
@@ -21,7 +30,10 @@ struct Thread {
     uint3 index{};
     Epochs epochs{};
     Place place;              // where it waits
+    const void* object = nullptr;   // what it waits at, if that is an object in memory
     uint32_t gathered = 0;    // the lanes that it was gathered with
+    Synchronisation last_load;      // the last atomic that read only,
+    uint64_t last_version = 0;      // and what its cell was when it did
 };
 
 // Where lanes of a warp that call the same intrinsic meet.
@@ -41,6 +53,20 @@ struct TileMeeting {
     bool complete = false;
     std::vector<uint8_t> has_come;
     std::vector<char> values;      // 32 bytes for each thread
+};
+
+// A copy that a thread has begun and not waited for.
+struct Copy {
+    uint32_t thread, to_site, from_site, bytes;
+    void* to;
+    const void* from;
+    const void* told_by;   // the object that tells when it is done; null for what the thread commits itself
+    uint32_t batch;
+};
+
+// Halves of a barrier of the block: how many have arrived, and how often all have.
+struct Halves {
+    uint32_t arrived = 0, phase = 0;
 };
 
 struct Warp {
@@ -131,6 +157,34 @@ public:
         return threads[current].gathered;
     }
 
+    // Waits until somebody wakes up who waits at an object of the block.
+    void wait_at(const void* object, Place place) {
+        Thread& me = threads[current];
+        me.state = State::at_object;
+        me.object = object;
+        me.place = place;
+        leave();
+    }
+    void wake(const void* object) {
+        idle_yields = 0;
+        for (uint32_t thread = 0; thread < size; thread++) {
+            if (threads[thread].state == State::at_object && threads[thread].object == object) make_ready(thread);
+        }
+    }
+
+    // Halves of a barrier of the block (groups.hpp).
+    Halves halves;
+    bool all_have_arrived() const { return halves.arrived > 0 && halves.arrived >= live; }
+    void next_half() {
+        halves.arrived = 0;
+        halves.phase++;
+        wake(&halves);
+    }
+
+    // Copies under way, of all threads of the block; told to the log once more when they are waited for (copies.hpp).
+    std::vector<Copy> copies;
+    void (*finish_copies)(uint32_t thread) = nullptr;
+
     Rendezvous* arrive(uint32_t mask, uint8_t kind, const void* value, size_t bytes, bool truth, Place place);
     void take(Rendezvous* met);
 
@@ -167,6 +221,31 @@ public:
     void add_dynamic(const void* base, size_t bytes);
     void* dynamic_memory(size_t bytes);
 
+    // Whether the log wants to hear what orders threads.
+    bool is_told() const { return program_hands_over && here.log; }
+    // The running thread did this.
+    void synchronised(Synchronisation what) {
+        what.ticket = launch->ticket();
+        what.thread = current;
+        threads[current].epochs.synchronised++;
+        here.is_announced = false;
+        here.log->synchronised(what);
+    }
+    // The same of an atomic, of which it is known what version of its cell it found. What is read once more is not told
+    // once more: threads that wait would fill the log.
+    void touched_cell(Synchronisation what, uint64_t version) {
+        Thread& me = threads[current];
+        if (what.event == Event::load) {
+            const Synchronisation& last = me.last_load;
+            bool is_same = me.last_version == version && last.cell == what.cell && last.order == what.order &&
+                           last.scope == what.scope && last.is_of_block == what.is_of_block;
+            if (is_same && last.event == Event::load) return;
+            me.last_load = what;
+            me.last_version = version;
+        }
+        synchronised(what);
+    }
+
     // Tells the log which thread runs.
     void announce() {
         here.is_announced = true;
@@ -187,6 +266,13 @@ private:
         ready[(ready_first + ready_count++) % size] = thread;
     }
     void shuffle_order();
+    void barrier_passed() {
+        if (!is_told()) return;
+        Synchronisation what;
+        what.event = Event::barrier;
+        what.ticket = launch->ticket();
+        here.log->synchronised(what);
+    }
     void release_barrier();
     void release_grid();
     bool release_gathered();
