@@ -6,7 +6,7 @@
 //! the polynomial less a multiple of two to the width, with the multiple a digit of its own.
 //!
 //! *Assumed* is only an upper end that numbers of ordinary size respect, in a type of 32 bits or more, and
-//! the lower end of a uniform value. A narrow type, or a value that leaves the type for numbers as small as
+//! the lower end of a uniform value and of a thread's own that it moves up from zero. A narrow type, or a value that leaves the type for numbers as small as
 //! [`ORDINARY`], gets the digit, since such code means the wrapping.
 //!
 //! *Trap.* `unsigned char slot = threadIdx.x * 64` holds 0 for thread 0 and for thread 4.
@@ -33,7 +33,8 @@ impl Builder<'_> {
         }
         let below_zero = too_low && least == 0;
         let means_it = (too_high || least < 0) && (width < 32 || leaves_at_once(&residue, greatest));
-        if means_it || below_zero && (residue.is_private() || self.is_surely_negative(&residue)) {
+        let is_own = below_zero && residue.is_private() && !self.is_shifted(&residue);
+        if means_it || is_own || below_zero && self.is_surely_negative(&residue) {
             return self.wrapped(expr, env, &residue, ty);
         }
         if below_zero {
@@ -48,6 +49,16 @@ impl Builder<'_> {
         let positive = residue.terms().iter().any(|term| term.1 > 0);
         !positive
             || residue.negated().and_then(|negated| negated.plus_constant(-1)).is_some_and(|goal| self.shows(&goal))
+    }
+
+    /// Whether a value of a thread is one that is not negative, moved up by uniform values that need not be positive:
+    /// `base + t`. What is subtracted (`t - width`) is meant to go below zero in some threads.
+    fn is_shifted(&mut self, residue: &Poly) -> bool {
+        let (own, shift): (Vec<_>, Vec<_>) =
+            residue.terms().iter().partition(|term| term.0.atoms().any(Atom::is_private));
+        let (Some(own), Some(shift)) = (Poly::from_terms(own), Poly::from_terms(shift)) else { return false };
+        let goes_up = shift.terms().iter().all(|term| term.1 > 0);
+        goes_up && shift.as_constant().is_none() && self.shows(&own)
     }
 
     /// The residue less a multiple of two to the width, so that it lies in the range of `ty`.
