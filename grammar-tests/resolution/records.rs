@@ -161,7 +161,7 @@ fn code_that_runs_unseen_is_not_dropped() {
         "struct C { int x; __device__ C() { x = 0; } __device__ C(const C &o) { x = o.x; } };",
         "C *p",
         "C c = p[1];",
-        "Local temporary: C\nLocal c: C = (C::C(&temporary, (p @+ 1)), *temporary)",
+        "Local temporary: C\nLocal c: C = (C::C(&temporary, (*p @+ 1)), *temporary)",
     );
     check_with(
         "struct B { int b; __device__ B() { b = 1; } }; struct D : B { int d; __device__ D(int x) : d(x) { } };",

@@ -80,7 +80,7 @@ impl<'u> Resolver<'u> {
         self.host_instances(&mut walk);
         // Each may show further calls, and that of a function not all calls are known. Templates come last: what calls
         // itself, and is called by nothing else, shows their arguments.
-        functions.sort_by_key(|decl| is_template(decl.syntax));
+        functions.sort_by_key(|decl| walk.is_template(decl.syntax));
         while let Some(at) = functions.iter().position(|decl| walk.needs_open(decl.syntax)) {
             let decl = functions.remove(at);
             walk.add_open(decl);

@@ -81,6 +81,8 @@ impl Reader<'_> {
         let mut items = self.item(end);
         for item in &mut items {
             if let ItemKind::Function(function) = &mut item.kind {
+                // Where it may be called says nothing about what it does, and the other front end does not see it.
+                function.qualifiers.retain(|it| !matches!(it, Qualifier::Device | Qualifier::Host));
                 function.qualifiers.push(Qualifier::Friend);
             }
         }

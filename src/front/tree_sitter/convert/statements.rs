@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::{Converter, child_of, children};
-use crate::syntax::{Expr, ExprKind, Item, ItemKind, Stmt, StmtKind, Variable};
+use crate::syntax::{Expr, ExprKind, Item, ItemKind, Stmt, StmtKind, Variable, words};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -204,7 +204,8 @@ impl Converter<'_> {
             return StmtKind::Unsupported("range-based for loop".into());
         };
         let qualifiers = self.qualifiers(node);
-        let base = self.type_specifier(specifier);
+        let mut base = self.type_specifier(specifier);
+        base.qualifiers.extend(words::of_the_type(&qualifiers, self.language));
         let declared = self.fold(declarator, base);
         let name = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
         let variable = Box::new(Variable {
