@@ -10,7 +10,7 @@ use crate::syntax::{Item, ItemKind, Path, Qualifier, TemplateParamKind};
 use rustc_hash::FxHashSet;
 
 /// Instances of a kernel template beyond which it is looked at once for all arguments: dispatchers ask for hundreds.
-const MOST_INSTANCES: usize = 48;
+const MOST_INSTANCES: usize = 100;
 
 impl<'u> Resolver<'u> {
     /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it.
