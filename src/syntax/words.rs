@@ -1,6 +1,7 @@
 //! Words and operators: spellings that every front end reads alike.
 //!
-//! Deliberately absent: where a word may stand. That is the grammar's business.
+//! Deliberately absent: where a word may stand, but for those before `friend`, which the grammar does not know. That is the
+//! business of the grammar.
 
 use super::{BinaryOp, Qualifier};
 use crate::source::Language;
@@ -96,6 +97,11 @@ pub fn qualifier(word: &str, opencl: bool) -> Option<Qualifier> {
         "explicit" | "inline" | "register" | "" => return None,
         other => Qualifier::Other(other.trim_start_matches("__").to_owned()),
     })
+}
+
+/// Whether a word may stand between the start of a member and `friend`: `__device__ friend inline void f() {}`.
+pub fn may_precede_friend(word: &str) -> bool {
+    matches!(word, "inline" | "constexpr" | "__inline" | "__inline__" | "__forceinline__" | "__host__" | "__device__")
 }
 
 /// The qualifiers of a declaration that belong to its type specifier: in OpenCL the address spaces, too.

@@ -1,7 +1,7 @@
 //! Records and enumerations.
 
 use super::{Reader, Reading};
-use crate::syntax::{Enum, Item, ItemKind, Name, Path, PathSegment, Qualifier, Record, Type, TypeKind};
+use crate::syntax::{Enum, Item, ItemKind, Name, Path, PathSegment, Qualifier, Record, Type, TypeKind, words};
 
 impl Reader<'_> {
     /// `struct S`, `struct S { … }`, `class S : B { … }`.
@@ -66,12 +66,7 @@ impl Reader<'_> {
 
     /// Whether a friend comes next, perhaps behind specifiers.
     fn is_friend(&self) -> bool {
-        let is_specifier = |at: usize| {
-            matches!(
-                self.text(at),
-                "inline" | "constexpr" | "__inline" | "__inline__" | "__forceinline__" | "__host__" | "__device__"
-            )
-        };
+        let is_specifier = |at: usize| words::may_precede_friend(self.text(at));
         let behind = (self.at..).find(|&at| !is_specifier(at)).unwrap_or(self.at);
         self.text(behind) == "friend"
     }
@@ -81,8 +76,6 @@ impl Reader<'_> {
         let mut items = self.item(end);
         for item in &mut items {
             if let ItemKind::Function(function) = &mut item.kind {
-                // Where it may be called says nothing about what it does, and the other front end does not see it.
-                function.qualifiers.retain(|it| !matches!(it, Qualifier::Device | Qualifier::Host));
                 function.qualifiers.push(Qualifier::Friend);
             }
         }

@@ -75,8 +75,15 @@ impl Converter<'_> {
             "friend_declaration" => {
                 let inner = children(node).into_iter().filter(|it| matches!(it.kind(), "function_definition"));
                 let mut items: Vec<Item> = inner.collect::<Vec<_>>().into_iter().flat_map(|it| self.item(it)).collect();
+                // Specifiers before `friend` were kept from the grammar.
+                let first = self.first(node);
+                let start = (0..first).rev().take_while(|&at| words::may_precede_friend(self.spelling(at))).last();
+                let before =
+                    (start.unwrap_or(first)..first).filter_map(|at| words::qualifier(self.spelling(at), false));
+                let before: Vec<Qualifier> = before.collect();
                 for item in &mut items {
                     if let ItemKind::Function(function) = &mut item.kind {
+                        function.qualifiers.splice(0..0, before.iter().cloned());
                         function.qualifiers.push(Qualifier::Friend);
                     }
                 }

@@ -44,15 +44,9 @@ impl Rewriter<'_> {
         at + 1
     }
 
-    /// Whether a specifier stands before `friend`, where the grammar wants none and where it means nothing to those
-    /// who call the function.
+    /// Whether a specifier stands before `friend`, where the grammar wants none.
     fn is_specifier_of_friend(&self, at: usize, text: &str) -> bool {
-        let is_specifier = |text: &str| {
-            matches!(
-                text,
-                "inline" | "constexpr" | "__inline" | "__inline__" | "__forceinline__" | "__host__" | "__device__"
-            )
-        };
+        use crate::syntax::words::may_precede_friend as is_specifier;
         let behind = || (at + 1..self.end).find(|&next| !is_specifier(self.text(next)));
         is_specifier(text) && behind().is_some_and(|next| self.text(next) == "friend")
     }
