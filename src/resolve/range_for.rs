@@ -24,7 +24,8 @@ impl<'u> Resolver<'u> {
             return self.unread_range(array);
         };
         // The array is named again in every turn, and a structured binding has no name.
-        if !self.is_object(&array) || has_effect(&array) || declared.name.text.is_empty() {
+        let is_whole = self.is_object(&array) && !has_effect(&array) && self.names_one_object(&array);
+        if !is_whole || declared.name.text.is_empty() {
             return self.unread_range(array);
         }
         let counter = self.range_counter(span);
@@ -46,6 +47,27 @@ impl<'u> Resolver<'u> {
             cond: Some(expr(less, self.common.bool, span)),
             step: Some(expr(step, ty, span)),
             body: Box::new(Stmt { kind: StmtKind::Block(inner), span: body.span }),
+        }
+    }
+
+    /// Whether an object is the same wherever it is named so, whatever is assigned in between: `rows[i]` is not.
+    fn names_one_object(&self, object: &Expr) -> bool {
+        match &object.kind {
+            ExprKind::Variable(_) => true,
+            ExprKind::Field(inner, _) => self.names_one_object(inner),
+            ExprKind::Element(inner, index) => self.names_one_object(inner) && is_number(index),
+            // A reference stays with its object, and so does `this`.
+            ExprKind::Deref(pointer) => match &pointer.kind {
+                ExprKind::Load(variable) => match variable.kind {
+                    ExprKind::Variable(variable) => {
+                        let variable = &self.variables[variable];
+                        variable.is_reference || variable.name == "this"
+                    }
+                    _ => false,
+                },
+                _ => false,
+            },
+            _ => false,
         }
     }
 
@@ -90,5 +112,13 @@ impl<'u> Resolver<'u> {
             has_initializer: true,
             span,
         })
+    }
+}
+
+fn is_number(index: &Expr) -> bool {
+    match &index.kind {
+        ExprKind::Int(_) => true,
+        ExprKind::Convert(inner) => is_number(inner),
+        _ => false,
     }
 }
