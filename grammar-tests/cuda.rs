@@ -199,7 +199,7 @@ fn a_program_is_built_for_two_architectures_with_the_runtime_in_it() {
 }
 
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
-const NOT_FOR_NVCC: [(&str, &str); 18] = [
+const NOT_FOR_NVCC: [(&str, &str); 19] = [
     ("fixtures/annotations/accesses.cu", "\"__no_write\" is undefined"),
     ("fixtures/annotations/two_threads.cu", "\"__exclusive\" is undefined"),
     ("fixtures/annotations/two_threads_claims.cu", "\"__distinct_int\" is undefined"),
@@ -215,6 +215,7 @@ const NOT_FOR_NVCC: [(&str, &str); 18] = [
     ("fixtures/libraries/matrix_fragments.cu", "name must be a namespace name"),
     ("fixtures/traps/lambdas_launched.cu", "requires --extended-lambda nvcc flag"),
     ("fixtures/traps/unsupported.cu", "Unresolved extern function"),
+    ("fixtures/types/tied.cu", "calling a constexpr __host__ function(\"tie\")"),
     ("fixtures/undeclared/references.cu", "\"exchange_from_elsewhere\" is undefined"),
     ("fixtures/undeclared/values.cu", "\"FACTOR_FROM_ELSEWHERE\" is undefined"),
     ("fixtures/warps/named_barriers.cu", "must be in multiple of warp size"),

@@ -11,6 +11,9 @@
 //! So every byte at which something is unordered is found, with the pair of accesses nearest to each other. Memory is bounded
 //! as elsewhere: places that are too many are looked at in slices, for each of which the launch is read again.
 //!
+//! Where atomics of one cell have different scopes, two that do not reach each other are told as a conflict unless
+//! something but the order of that cell orders them.
+//!
 //! Deliberately absent: what orders ([`super::order`]).
 
 use super::cell::access_kind;
