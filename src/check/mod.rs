@@ -186,6 +186,10 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
             ),
         ),
         Assumption::HasValue(name) => (AssumptionKind::Other, format!("{name} has a value where it is read")),
+        Assumption::Aligned(array) => (
+            AssumptionKind::Other,
+            format!("no access to {array} lies at an address that its type does not admit, which is undefined"),
+        ),
         Assumption::BlockLimit(most) => {
             (AssumptionKind::Other, format!("blocks have at most {most} threads, which no device exceeds"))
         }

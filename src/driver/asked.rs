@@ -11,7 +11,7 @@
 
 use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, ExprId};
-use crate::memory_model::Level;
+use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{Access, AccessId, Guard, LoopId, Protocol};
 use crate::prove::rules::{Budget, Premises};
 use crate::prove::{Groups, Open, Pair, Proof, Scope};
@@ -53,6 +53,8 @@ struct Address {
     array: ArrayId,
     offset: ExprId,
     bytes: u32,
+    /// What the offset must be a multiple of, and which atomic is done there, if that is more than 1.
+    aligned: (u32, Option<AccessKind>),
     guards: Vec<Guard>,
     loops: Vec<LoopId>,
     /// How many facts hold where the access is made.
@@ -138,12 +140,14 @@ impl Question {
 impl Address {
     fn of(protocol: &Protocol, id: AccessId, place: Option<AccessId>) -> Address {
         // An access that stands somewhere else, or that is not of the same kind, has another place.
-        let Access { site: _, array, offset, bytes, kind: _, value: _, lock: _, guards, loops, reasons: _ } =
+        let Access { site: _, array, offset, bytes, align, kind, value: _, lock: _, guards, loops, reasons: _ } =
             &protocol.accesses[id];
         let (array, offset, bytes, guards, loops) = (*array, *offset, *bytes, guards.clone(), loops.clone());
+        // Atomics at addresses that their type admits are to one cell or to none in common.
+        let aligned = (*align, Some(*kind).filter(|kind| *align > 1 && matches!(kind, AccessKind::Atomic { .. })));
         // In program order, as facts are: what is proved holds from its place on.
         let facts = protocol.facts.iter().filter(|fact| fact.holds_at_access(id)).count();
-        Address { array, offset, bytes, guards, loops, facts, place }
+        Address { array, offset, bytes, aligned, guards, loops, facts, place }
     }
 }
 

@@ -222,6 +222,9 @@ pub struct Access {
     pub offset: ExprId,
     /// Number of bytes.
     pub bytes: u32,
+    /// What its address is a multiple of, or else the access is undefined; 1 where nothing is asked of it, or its form
+    /// shows it.
+    pub align: u32,
     /// What it does.
     pub kind: AccessKind,
     /// What it stores, if that can be said.

@@ -117,6 +117,8 @@ pub enum Assumption {
     LastSees(String),
     /// A variable has a value when it is read: what reads an indeterminate one is undefined.
     HasValue(String),
+    /// No access to the array lies at an address that its type does not admit, which is undefined.
+    Aligned(String),
     /// No block has more threads than this, as on every device.
     BlockLimit(u32),
     /// Threads that returned are released from barriers (CUDA since Volta).

@@ -8,6 +8,7 @@
 use super::call::functions_of;
 use super::context::{Frame, Resolver};
 use super::host_calls::{HostInstance, name_of, uses};
+use super::host_cases::Made;
 use super::host_flow::{Held, leaves};
 use super::host_loops::Counted;
 use super::host_parts::{
@@ -37,6 +38,8 @@ pub(super) struct Walk<'u> {
     pub(super) counted: FxHashMap<VariableId, Counted>,
     /// How often the current place is looked at, for other values of such variables.
     pub(super) repeated: usize,
+    /// Locals that can be looked at again where more is known.
+    pub(super) made: Vec<Made>,
     /// The kernels that pointers of the function may point to.
     pub(super) pointers: Vec<(&'u str, &'u syntax::Path)>,
     /// Host functions that launch something, or call one that does, by name.
@@ -136,6 +139,7 @@ impl<'u> Resolver<'u> {
         };
         walk.changed = Changes::of_body(body);
         walk.tracked.clear();
+        walk.made.clear();
         walk.prepared = Prepared::default();
         walk.repeated = 1;
         for stmt in body {
@@ -235,7 +239,7 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    fn host_stmt(&mut self, stmt: &'u syntax::Stmt, walk: &mut Walk<'u>) {
+    pub(super) fn host_stmt(&mut self, stmt: &'u syntax::Stmt, walk: &mut Walk<'u>) {
         if self.depth > super::context::DEPTH_LIMIT {
             return;
         }
@@ -249,8 +253,7 @@ impl<'u> Resolver<'u> {
                     this.host_stmt(init, walk);
                 }
                 this.host_value_of(cond, walk);
-                let value = this.host_condition(cond);
-                this.host_branches(value, then, otherwise.as_deref(), walk);
+                this.host_branches(cond, then, otherwise.as_deref(), walk);
             }),
             StmtKind::For { init, cond, step, body } => self.in_block(|this| {
                 if let Some(init) = init {
@@ -297,7 +300,11 @@ impl<'u> Resolver<'u> {
                 this.in_block(|this| this.host_stmt(body, walk));
                 this.forget(&changes, walk);
             }),
-            StmtKind::While { cond, body } | StmtKind::Do { body, cond } | StmtKind::Switch { value: cond, body } => {
+            StmtKind::Switch { value, body } => {
+                self.host_value_of(value, walk);
+                self.host_cases(value, body, walk);
+            }
+            StmtKind::While { cond, body } | StmtKind::Do { body, cond } => {
                 let changes = self.changes_in(walk, Some(&**body), Some(cond));
                 self.forget(&changes, walk);
                 self.host_expr(cond, walk);
@@ -320,16 +327,20 @@ impl<'u> Resolver<'u> {
     /// The branches that may be taken; what both leave behind stays known.
     fn host_branches(
         &mut self,
-        cond: Option<i128>,
+        cond: &'u syntax::Expr,
         then: &'u syntax::Stmt,
         otherwise: Option<&'u syntax::Stmt>,
         walk: &mut Walk<'u>,
     ) {
         let changes = self.changes_in(walk, std::iter::once(then).chain(otherwise), None);
         let before = self.snapshot(&changes, walk);
+        let said = cond;
+        let cond = self.host_condition(cond);
         let is_taken = cond != Some(0);
         if is_taken {
+            let taken = self.take_condition(said, walk);
             self.in_block(|this| this.host_stmt(then, walk));
+            self.forget_taken(taken);
         }
         if cond.is_some_and(|cond| cond != 0) {
             return;
@@ -395,6 +406,9 @@ impl<'u> Resolver<'u> {
                     continue;
                 }
                 walk.tracked.push(variable);
+            }
+            if let Some(value) = &value {
+                self.note_made(variable, (init_parts(syntax.init.as_ref()), value, written.ty), walk);
             }
             let held = match value {
                 Some(value) => self.held_from(&value, written.ty, syntax.span),

@@ -2,8 +2,8 @@
 //!
 //! Host code is walked in source order. An assignment of its own (`n = 4`, `block.x = 32`, `a = b = 1`) gives its
 //! variable a value; whatever else may change a variable makes it unknown. What a loop changes is unknown where an
-//! iteration starts and after the loop, what a branch changes is known after it if both ways agree, and at the
-//! labels of a `switch` nothing is known that its function changes. Variables that may change at places that cannot be
+//! iteration starts and after the loop, what a branch changes is known after it if both ways agree, and what a `switch`
+//! changes is unknown after it (for its labels see [`super::host_cases`]). Variables that may change at places that cannot be
 //! told (through an address, in a lambda, in a macro) are never known.
 //!
 //! Deliberately absent: the iterations of loops one by one, and `n *= 2`.

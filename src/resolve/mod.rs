@@ -29,6 +29,7 @@ mod function_value;
 mod groups;
 mod host;
 mod host_calls;
+mod host_cases;
 mod host_flow;
 mod host_loops;
 mod host_parts;

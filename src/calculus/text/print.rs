@@ -215,10 +215,15 @@ impl<'a> KernelPrinter<'a> {
     }
 
     fn access(&self, access: &Access) -> String {
-        let mut text = self.place(access.array, access.offset, access.bytes);
-        if access.align != 1 {
+        self.aligned_place(access.array, access.offset, (access.bytes, access.align))
+    }
+
+    /// A place, with what its address must be a multiple of.
+    pub(crate) fn aligned_place(&self, array: ArrayId, offset: ExprId, (bytes, align): (u32, u32)) -> String {
+        let mut text = self.place(array, offset, bytes);
+        if align != 1 {
             text.pop();
-            text.push_str(&format!(" align {}]", access.align));
+            text.push_str(&format!(" align {align}]"));
         }
         text
     }

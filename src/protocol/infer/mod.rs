@@ -154,6 +154,7 @@ fn touch(
             array: access.array,
             offset,
             bytes: access.bytes,
+            align: access.align,
             kind,
             value,
             lock: None,

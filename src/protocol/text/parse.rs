@@ -254,8 +254,8 @@ impl Reader<'_> {
         let guards = self.when_other()?;
         let reasons = self.exactness()?;
         let loops = self.loops.clone();
-        let (array, offset, bytes) = (place.array, place.offset, place.bytes);
-        let access = Access { site, array, offset, bytes, kind, value, lock: None, guards, loops, reasons };
+        let (array, offset, bytes, align) = (place.array, place.offset, place.bytes, place.align);
+        let access = Access { site, array, offset, bytes, align, kind, value, lock: None, guards, loops, reasons };
         Ok(Node::Access(self.out.accesses.push(access)))
     }
 

@@ -160,7 +160,7 @@ impl Printer<'_> {
 
     fn access(&mut self, id: AccessId) -> String {
         let access = &self.protocol.accesses[id];
-        let place = self.text.place(access.array, access.offset, access.bytes);
+        let place = self.text.aligned_place(access.array, access.offset, (access.bytes, access.align));
         let value = access.value.map_or(String::new(), |value| format!(" := {}", self.value(value)));
         let what = match access.kind {
             AccessKind::Read => "rd".to_owned(),

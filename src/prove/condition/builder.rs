@@ -124,6 +124,8 @@ pub(super) struct Builder<'a> {
     pub(super) has_wrapped: bool,
     /// Whether fences and atomics order the two accesses where points know nothing of it.
     pub(super) is_ordered: bool,
+    /// How many bytes apart two offsets are that the equation of the conflict says are 1 apart.
+    pub(super) unit: i64,
     pub(super) depth: u32,
 }
 
@@ -160,6 +162,7 @@ impl<'a> Builder<'a> {
             extrema: Vec::new(),
             has_wrapped: false,
             is_ordered: false,
+            unit: 1,
             depth: 0,
         }
     }

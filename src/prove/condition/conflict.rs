@@ -10,12 +10,13 @@ use super::spot::Spot;
 use super::truth::Polarity;
 use super::words::words;
 use crate::calculus::{Basis, Expr, ExprId, Space};
-use crate::memory_model::Level;
+use crate::memory_model::{Level, both_atomic};
 use crate::protocol::{Fact, Guard, LoopId, Protocol, Relational};
 use crate::prove::critical_section::CriticalSections;
 use crate::prove::flags::{Cells, Flags};
 use crate::prove::last_block::LastBlock;
-use crate::prove::rules::poly::{Atom, IDS, Monomial, PIECES, Poly, Side};
+use crate::prove::rules::derivation::Reading;
+use crate::prove::rules::poly::{Atom, IDS, Monomial, PIECES, Poly, Side, gcd_of};
 use crate::prove::rules::search::{Budget, Outcome, search};
 use crate::prove::rules::state::{Alternative, Literal};
 use crate::prove::{Assumption, Open, Pair, Scope};
@@ -111,8 +112,7 @@ pub(super) fn build_unless<'a>(
         _ => offsets,
     };
     finish(&mut builder, hints).ok_or_else(out_of_range)?;
-    let sizes = [accesses[0].bytes, accesses[1].bytes];
-    let equation = conflict(&mut builder, &offsets, sizes).ok_or_else(out_of_range)?;
+    let equation = conflict(&mut builder, pair, &offsets).ok_or_else(out_of_range)?;
     builder.state.equations.insert(0, equation);
     drop_unused_pieces(&mut builder);
     Ok(builder)
@@ -292,26 +292,47 @@ fn orders(builder: &Builder) -> Option<Vec<(Poly, Poly)>> {
 
 /// BYTES (RULES, section 2.1): the equation that says that some byte is in both ranges.
 ///
-/// If both accesses have one size that divides every coefficient of both offsets, equal bytes mean equal
-/// elements, and the equation is about elements. *Trap.* A `float4` stored at element `i` rather than `4*i`.
-fn conflict(builder: &mut Builder, offsets: &[Poly; 2], sizes: [u32; 2]) -> Option<Poly> {
-    let difference = offsets[0].minus(&offsets[1])?;
-    let whole = |poly: &Poly| poly.content() % i64::from(sizes[0]) == 0;
-    if sizes[0] == sizes[1] && offsets.iter().all(whole) {
-        let size = Poly::constant(i64::from(sizes[0]));
-        return difference.divide_exactly(&size);
+/// It is about units of as many bytes as divide both sizes and the difference of the offsets: where that is the size of
+/// both accesses, equal bytes mean equal elements. The difference is known to be a multiple by the coefficients of
+/// the offsets, or, ALIGNED, because both types ask for it: accesses at other addresses are undefined, and the address that the
+/// array begins at does not count in a difference. That is assumed only where a launch can choose sizes and
+/// arguments for which it holds.
+///
+/// *Use.* `*(float4 *)&p[row * pitch + 4 * t]`, whose rows can overlap only where `pitch` is no multiple of 4.
+/// *Trap.* A `float4` stored at element `i` rather than `4*i`, and seen as a `float` by another thread; no launch makes
+/// `*(float4 *)&p[t]` defined for two threads, and nothing is to be proved of it.
+fn conflict(builder: &mut Builder, pair: &Pair, offsets: &[Poly; 2]) -> Option<Poly> {
+    let accesses = [pair.first, pair.second].map(|id| &builder.protocol.accesses[id]);
+    let sizes = accesses.map(|access| i64::from(access.bytes));
+    let by_form = offsets.iter().map(Poly::content).fold(0, gcd_of);
+    let asked = accesses.iter().map(|access| i64::from(access.align)).fold(0, gcd_of);
+    let by_type = if offsets.iter().all(|offset| may_be_multiple(offset, asked)) { asked } else { 1 };
+    let among_sizes = |multiple: i64| sizes.into_iter().fold(multiple, gcd_of);
+    let unit = among_sizes(if by_form == 0 { 0 } else { by_form / gcd_of(by_form, by_type) * by_type });
+    if unit > among_sizes(by_form) {
+        builder.readings.insert(Reading::Aligned);
+        builder.assumptions.insert(Assumption::Aligned(builder.protocol.arrays[accesses[0].array].name.clone()));
+        if sizes == [unit; 2] && both_atomic(accesses[0].kind, accesses[1].kind, pair.level) {
+            // Atomics that touch a common byte are to one cell.
+            builder.is_ordered = true;
+            builder.disjunction(Vec::new());
+        }
     }
-    let mut equation = difference;
+    let difference = offsets[0].minus(&offsets[1])?;
+    let is_whole = offsets.iter().all(|offset| offset.content() % unit == 0);
+    builder.unit = if is_whole { unit } else { 1 };
+    let mut equation = difference.divide_exactly(&Poly::constant(builder.unit))?;
     for (side, size) in Side::BOTH.into_iter().zip(sizes) {
-        if size == 1 {
+        let units = size / unit;
+        if units == 1 {
             continue;
         }
-        let limit = Poly::constant(i64::from(size));
+        let limit = Poly::constant(units);
         let byte = builder.atom(IDS, Key::Byte, side, "byte", Source::Below(limit.clone()))?;
         builder.set_non_negative(byte);
         builder.fact(limit.plus_constant(-1)?.minus(&Poly::atom(byte))?);
         let sign = if side == Side::First { 1 } else { -1 };
-        equation = equation.plus(&Poly::atom(byte).scaled(sign)?)?;
+        equation = equation.plus(&Poly::atom(byte).scaled(sign * unit / builder.unit)?)?;
     }
     // The points know nothing of the bytes; they can be anything in range, and 0 is.
     for side in Side::BOTH {
@@ -323,6 +344,12 @@ fn conflict(builder: &mut Builder, offsets: &[Poly; 2], sizes: [u32; 2]) -> Opti
         }
     }
     Some(equation)
+}
+
+/// Whether an offset is a multiple of `unit` wherever what all threads have in common is.
+fn may_be_multiple(offset: &Poly, unit: i64) -> bool {
+    let is_shared = |monomial: Monomial| monomial.atoms().any(|atom| !atom.is_private());
+    offset.terms().iter().all(|&(monomial, coefficient)| coefficient % unit == 0 || is_shared(monomial))
 }
 
 impl Builder<'_> {

@@ -430,7 +430,7 @@ impl<'a, 'b> Values<'a, 'b> {
         let [first, second] = [0, 1].map(|side| known(valuations[side].value(accesses[side].offset)));
         let equation = builder.state.equations.first()?;
         // Bytes within an access have no value, so that an equation about them is passed over.
-        let apart = self.poly(equation)?.checked_mul(i128::from(accesses[0].bytes))?;
+        let apart = self.poly(equation)?.checked_mul(i128::from(builder.unit))?;
         (first? - second? != apart).then(|| format!("equation {equation:?} is not about the offsets"))
     }
 }

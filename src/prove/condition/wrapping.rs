@@ -6,7 +6,7 @@
 //! the polynomial less a multiple of two to the width, with the multiple a digit of its own.
 //!
 //! *Assumed* is only an upper end that numbers of ordinary size respect, in a type of 32 bits or more, and
-//! the lower end of a uniform value and of a thread's own that it moves up from zero. A narrow type, or a value that leaves the type for numbers as small as
+//! the lower end of a uniform value and of a thread's own that uniform values move up from zero. A narrow type, or a value that leaves the type for numbers as small as
 //! [`ORDINARY`], gets the digit, since such code means the wrapping.
 //!
 //! *Trap.* `unsigned char slot = threadIdx.x * 64` holds 0 for thread 0 and for thread 4.
@@ -15,7 +15,7 @@ use super::builder::{Builder, EnvId, Key};
 use super::integers::integer;
 use super::sampling::Source;
 use crate::calculus::{Axis, ExprId, GeometryVar, ScalarType};
-use crate::prove::rules::poly::{Atom, Poly, Side, UNKNOWN};
+use crate::prove::rules::poly::{Atom, Monomial, Poly, Side, UNKNOWN};
 
 /// A number that every size, id, parameter and counter may well reach.
 const ORDINARY: i128 = 4;
@@ -51,14 +51,20 @@ impl Builder<'_> {
             || residue.negated().and_then(|negated| negated.plus_constant(-1)).is_some_and(|goal| self.shows(&goal))
     }
 
-    /// Whether a value of a thread is one that is not negative, moved up by uniform values that need not be positive:
-    /// `base + t`. What is subtracted (`t - width`) is meant to go below zero in some threads.
+    /// Whether a value of a thread is one that is not negative, moved up by uniform values, or by multiples of them, that
+    /// need not be positive: `base + t`, `blockIdx.x * rows + t`. What is subtracted (`t - width`) is meant to go below
+    /// zero in some threads.
     fn is_shifted(&mut self, residue: &Poly) -> bool {
-        let (own, shift): (Vec<_>, Vec<_>) =
-            residue.terms().iter().partition(|term| term.0.atoms().any(Atom::is_private));
+        let (own, shift): (Vec<_>, Vec<_>) = residue.terms().iter().partition(|(monomial, _)| {
+            let mut atoms = monomial.atoms();
+            let is_own = monomial.atoms().any(Atom::is_private);
+            is_own && atoms.all(|atom| atom.is_private() || self.state.non_negative.contains(atom))
+        });
         let (Some(own), Some(shift)) = (Poly::from_terms(own), Poly::from_terms(shift)) else { return false };
-        let goes_up = shift.terms().iter().all(|term| term.1 > 0);
-        goes_up && shift.as_constant().is_none() && self.shows(&own)
+        let is_up = |term: &(Monomial, i64)| {
+            term.1 > 0 && term.0.private_part().atoms().all(|atom| self.state.non_negative.contains(atom))
+        };
+        shift.terms().iter().all(is_up) && shift.as_constant().is_none() && self.shows(&own)
     }
 
     /// The residue less a multiple of two to the width, so that it lies in the range of `ty`.

@@ -7,6 +7,9 @@ const LEAST: i64 = 4;
 /// Ranges of no more values are tried in full.
 const SMALL: i64 = 6;
 
+/// Negative values that are tried of a range around zero.
+const BELOW_ZERO: [i64; 2] = [-2, -1];
+
 /// What may still be done.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::prove) struct Effort {
@@ -58,6 +61,8 @@ fn candidates(range: Range, choice: &Choice) -> Vec<i64> {
     let start = if low < 0 && high > 0 { 0 } else { low };
     let mut values: Vec<i64> = (start..=high.min(start + LEAST - 1)).collect();
     values.extend(choice.likely.iter().copied().filter(|value| (low..=high).contains(value)));
+    // Just below zero before the ends: what divides by a negative number does so already for -1 and -2.
+    values.extend(BELOW_ZERO.into_iter().filter(|value| (low..=high).contains(value)));
     values.extend([high, low]);
     let mut seen = Vec::with_capacity(values.len());
     for value in values {

@@ -153,6 +153,8 @@ pub struct Hunt<'a> {
     proposals: u64,
     /// Instructions that launches may take in all which were proposed and ran out of theirs.
     second_tries: u64,
+    /// The same for launches like one that shows a conflict beside misaligned accesses.
+    aligned_tries: u64,
 }
 
 impl<'a> Hunt<'a> {
@@ -166,7 +168,21 @@ impl<'a> Hunt<'a> {
         let sweep = Sweep::new(kernel, program, levels);
         let proposals = 2 * budget.steps;
         let second_tries = SECOND_TRIES * budget.steps;
-        Hunt { kernel, program, levels, mentions, space, sweep, findings, total, left: total, proposals, second_tries }
+        let (left, aligned_tries) = (total, second_tries);
+        Hunt {
+            kernel,
+            program,
+            levels,
+            mentions,
+            space,
+            sweep,
+            findings,
+            total,
+            left,
+            proposals,
+            second_tries,
+            aligned_tries,
+        }
     }
 
     /// Whether a launch that was run already, and that somebody may make, shows that `pair` conflicts.
@@ -214,15 +230,17 @@ impl<'a> Hunt<'a> {
         let others = open.iter().map(|&one| with(&|index| index != one));
         let all = (open.len() > 1).then(|| with(&|_| true));
         let launches: Vec<Launch> = one.chain(others.filter(|_| open.len() > 2)).chain(all).collect();
+        std::mem::swap(&mut self.second_tries, &mut self.aligned_tries);
         for mut other in launches {
             let ran_out = self.propose(&mut other);
             if ran_out && !self.findings.knows_natural(key) {
                 self.propose_again(&other);
             }
             if self.findings.knows_natural(key) {
-                return;
+                break;
             }
         }
+        std::mem::swap(&mut self.second_tries, &mut self.aligned_tries);
     }
 
     /// Whether a launch shows that some thread waits at `sync` for one that does not arrive.

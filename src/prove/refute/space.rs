@@ -278,13 +278,13 @@ impl Space {
         each.collect()
     }
 
-    /// Values at which kernels change their behaviour, without repetition; sensible ones before 0 and -1.
+    /// Values at which kernels change their behaviour, without repetition; sensible ones before 0, -1 and -2.
     fn interesting(&self, geometry: &Geometry) -> Vec<i128> {
         let block = i128::from(geometry.block_threads());
         let all = block * i128::from(geometry.blocks());
         let across = |axis: usize| i128::from(geometry.block[axis]) * i128::from(geometry.grid[axis]);
         let mut values = vec![all, across(0), 1, block, 2, across(1), 3, 4, all + 1, all - 1, 2 * all, 0];
-        values.extend([5, 8, 16, 32, 64, -1]);
+        values.extend([5, 8, 16, 32, 64, -1, -2]);
         values.extend(geometry.block.iter().chain(&geometry.grid).map(|&extent| i128::from(extent)));
         values.extend(self.constants.iter().take(24).flat_map(|&value| [value, value + 1, value - 1]));
         values.extend([block - 1, block + 1, 128, 256, 1024]);

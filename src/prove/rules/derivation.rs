@@ -30,6 +30,8 @@ pub struct Refutation {
 /// and the checker applies them again. Their statements stand where they are applied, in [`crate::prove::condition`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reading {
+    /// Addresses that types do not admit are left out.
+    Aligned,
     /// What lies below the smaller of two values.
     Beyond,
     /// Digits of a neighbour.
@@ -51,6 +53,7 @@ pub enum Reading {
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Reading::Aligned => "ALIGNED",
             Reading::Beyond => "BEYOND",
             Reading::Carry => "CARRY",
             Reading::LastTurn => "LAST-TURN",
