@@ -7,7 +7,7 @@ use super::runs::{self, Start};
 use raceproof::calculus::arithmetic::{self, Outcome};
 use raceproof::calculus::intervals::Relation;
 use raceproof::calculus::{Expr, ExprId, GeometryVar};
-use raceproof::memory_model::Level;
+use raceproof::memory_model::{Level, both_atomic};
 use raceproof::protocol::{AccessId, LoopId, Protocol, Role};
 use raceproof::prove::{Assumption, Pair, Proof};
 use std::collections::HashMap;
@@ -189,10 +189,15 @@ fn related(protocol: &Protocol, pair: &Pair, one: &Reached, other: &Reached) -> 
     })
 }
 
-/// A conflict of the pair on one of a few launches; wrapped values do not count if wrapping was assumed away.
+/// A conflict of the pair on one of a few launches; wrapped values do not count if wrapping was assumed away, nor do
+/// accesses that cannot both lie where their types admit it.
 pub(crate) fn conflict(subject: &Subject, pair: &Pair, assumes_no_wrap: bool, seed: u64) -> Option<String> {
     let protocol = &subject.protocol;
-    let sizes = [pair.first, pair.second].map(|access| i128::from(protocol.accesses[access].bytes));
+    let accesses = [pair.first, pair.second].map(|access| &protocol.accesses[access]);
+    let sizes = accesses.map(|access| i128::from(access.bytes));
+    // The array may begin anywhere where one of the two lies where its type admits it.
+    let align = i128::from(accesses[0].align.min(accesses[1].align));
+    let are_atomics = sizes[0] == sizes[1] && both_atomic(accesses[0].kind, accesses[1].kind, pair.level);
     for launch in launches(subject, seed) {
         let first = reached(subject, &launch, pair.first, pair.level);
         let second = reached(subject, &launch, pair.second, pair.level);
@@ -204,7 +209,9 @@ pub(crate) fn conflict(subject: &Subject, pair: &Pair, assumes_no_wrap: bool, se
             for one in (0..sizes[1]).filter_map(|byte| bytes.get(&(other.3 + byte))).flatten() {
                 let distinct =
                     if pair.level == Level::Grid { one.0 != other.0 } else { one.0 == other.0 && one.1 != other.1 };
-                let counts = !(assumes_no_wrap && (one.4 || other.4));
+                let is_defined = (one.3 - other.3) % align == 0;
+                let is_exempt = are_atomics && one.3 == other.3;
+                let counts = !(assumes_no_wrap && (one.4 || other.4)) && is_defined && !is_exempt;
                 if distinct && counts && related(protocol, pair, one, other) {
                     return Some(format!(
                         "{:?} {:?} {:?}: {one:?} {other:?}",

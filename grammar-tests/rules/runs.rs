@@ -8,7 +8,7 @@ use super::Subject;
 use super::enumeration::launches;
 use raceproof::calculus::Geometry;
 use raceproof::calculus::eval::{Blocks, Contents, Event, History, Program, Setup, run};
-use raceproof::memory_model::Level;
+use raceproof::memory_model::{Level, both_atomic};
 use raceproof::prove::Pair;
 
 /// What memory, and a variable without a value, holds at the start.
@@ -43,7 +43,8 @@ pub(crate) fn conflict(
         let mut history = History::default();
         let outcome = run(&program, &setup, &mut history);
         let wrapped = !outcome.wrapped.is_empty() || !outcome.wrapped_loops.is_empty();
-        if !outcome.finished || outcome.vacuous || !outcome.traps.is_empty() || assumes_no_wrap && wrapped {
+        let is_defined = outcome.traps.is_empty() && outcome.misaligned_since.is_none();
+        if !outcome.finished || outcome.vacuous || !is_defined || assumes_no_wrap && wrapped {
             return None;
         }
         let of = |wanted| {
@@ -51,8 +52,12 @@ pub(crate) fn conflict(
             events.filter(move |event| event.site == wanted && event.exact).collect::<Vec<&Event>>()
         };
         let (first, second) = (of(sites[0]), of(sites[1]));
+        let accesses = [pair.first, pair.second].map(|access| &subject.protocol.accesses[access]);
+        let are_atomics = both_atomic(accesses[0].kind, accesses[1].kind, pair.level);
         let mut both = first.iter().flat_map(|one| second.iter().map(move |other| (one, other)));
-        let found = both.find(|(one, other)| meet(one, other, pair.level))?;
+        let is_exempt =
+            |one: &Event, other: &Event| are_atomics && (one.offset, one.bytes) == (other.offset, other.bytes);
+        let found = both.find(|(one, other)| meet(one, other, pair.level) && !is_exempt(one, other))?;
         Some(format!("{geometry:?} {params:?}: {found:?}"))
     })
 }
