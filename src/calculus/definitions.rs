@@ -26,6 +26,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
+    /// Those of a kernel.
     pub fn of(kernel: &Kernel) -> Self {
         let mut definitions = Definitions { of: FxHashMap::default() };
         every(&kernel.body, |stmt| match stmt {
