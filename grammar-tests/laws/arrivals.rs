@@ -69,7 +69,13 @@ impl Draft {
         for (of, before) in before.iter_mut().enumerate() {
             // In the way of consumers, every object is free at first.
             let natural = if channels > 1 && of == role % channels { 0 } else { self.objects[of] };
-            let times = if draw.once_in(4) { draw.below(4) } else if role == 0 { 0 } else { natural };
+            let times = if draw.once_in(4) {
+                draw.below(4)
+            } else if role == 0 {
+                0
+            } else {
+                natural
+            };
             for arrival in 0..times {
                 let place = arrival % self.objects[of];
                 text += &self.step(of, &place.to_string(), draw.once_in(5));

@@ -274,7 +274,9 @@ impl Checker<'_> {
                     let known = self.kernel.arrays.get(arrivals.array).is_some();
                     self.require(known, Invariant::Handles, || format!("array {:?} does not exist", arrivals.array));
                     let is_offset = self.ty(arrivals.offset).is_none_or(|ty| ty == ScalarType::I64);
-                    self.require(is_offset, Invariant::ExpressionTypes, || "offset of an object that is no `i64`".to_owned());
+                    self.require(is_offset, Invariant::ExpressionTypes, || {
+                        "offset of an object that is no `i64`".to_owned()
+                    });
                 }
                 self.meeting(*memory, *site);
             }

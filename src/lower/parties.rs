@@ -14,14 +14,14 @@
 //! Deliberately absent: barriers of several blocks. Such a barrier orders nothing in a proof; what it might order is no
 //! proved race either.
 
-use crate::calculus::definitions::Definitions;
 use super::phases::Phases;
 use super::places::{self, At};
 use super::producers;
+use crate::calculus::definitions::Definitions;
 use crate::calculus::statements::every;
 use crate::calculus::{
-    Among, Arrivals, ArrayId, Axis, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, Part, ScalarType, SiteId, Space, Stmt,
-    Unsupported,
+    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, Part, ScalarType,
+    SiteId, Space, Stmt, Unsupported,
 };
 use std::collections::BTreeSet;
 

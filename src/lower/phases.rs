@@ -17,7 +17,7 @@ use super::pass::Pass;
 use super::value::{Base, Value};
 use crate::builtins::{Builtin, Phase};
 use crate::calculus::{
-    Access, Among, Arrivals, ArrayId, HavocReason, Part, ScalarType, SiteId, Stmt, SyncMemory, SyncScope,
+    Access, Among, ArrayId, Arrivals, HavocReason, Part, ScalarType, SiteId, Stmt, SyncMemory, SyncScope,
 };
 use crate::resolve::program::{Expr, ExprKind, Stmt as Source, StmtKind, UnaryOp};
 use crate::source::Span;

@@ -13,7 +13,7 @@ use super::parties::{self, Init};
 use crate::calculus::arrivals::{self, Refusal, Stands, Threads};
 use crate::calculus::definitions::Definitions;
 use crate::calculus::{
-    Among, Arrivals, ArrayId, Axis, Basis, BinaryOp, ExprId, GeometryVar, Kernel, ScalarType, SiteId, Space, Stmt,
+    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, ExprId, GeometryVar, Kernel, ScalarType, SiteId, Space, Stmt,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

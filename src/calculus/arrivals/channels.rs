@@ -124,9 +124,8 @@ pub(super) fn circle(found: &Found<'_>, step: &Step) -> Result<Vec<i128>, Refusa
                 found.numbers.value(offset, Known { number: None, turn })
             };
             let all: Vec<i128> = (0..period.min(MOST_OBJECTS)).map(at).collect::<Option<_>>().ok_or_else(unknown)?;
-            let shortest = (1..=all.len()).find(|&turns| {
-                all.len() % turns == 0 && (0..all.len()).all(|turn| all[turn] == all[turn % turns])
-            });
+            let shortest = (1..=all.len())
+                .find(|&turns| all.len() % turns == 0 && (0..all.len()).all(|turn| all[turn] == all[turn % turns]));
             all[..shortest.unwrap_or(all.len())].to_vec()
         }
     };

@@ -161,7 +161,8 @@ pub fn written_before(kernel: &Kernel, write: SiteId, offset: ExprId) -> Option<
     let found = steps::collect(kernel);
     let spot = found.accesses.get(&write).filter(|spot| spot.is_plain)?;
     let is_behind = |step: &Result<steps::Step, Refusal>| {
-        step.as_ref().is_ok_and(|step| step.at.order > spot.order && (step.at.outer.is_none() || step.at.outer != spot.outer))
+        step.as_ref()
+            .is_ok_and(|step| step.at.order > spot.order && (step.at.outer.is_none() || step.at.outer != spot.outer))
     };
     if !found.steps.iter().all(is_behind) {
         return None;

@@ -72,13 +72,8 @@ struct Around {
 
 pub(super) fn collect(kernel: &Kernel) -> Found<'_> {
     let numbers = Numbers::new(&kernel.exprs, Definitions::of(kernel));
-    let mut found = Found {
-        numbers,
-        steps: Vec::new(),
-        accesses: FxHashMap::default(),
-        heads: FxHashMap::default(),
-        order: 0,
-    };
+    let mut found =
+        Found { numbers, steps: Vec::new(), accesses: FxHashMap::default(), heads: FxHashMap::default(), order: 0 };
     let mut has_steps = false;
     every(&kernel.body, |stmt| {
         has_steps |= matches!(stmt, Stmt::Sync { among, .. } if among.arrivals().is_some());

@@ -201,7 +201,11 @@ impl Block {
             if !self.run_ready_threads(machine) {
                 return Outcome::Aborted;
             }
-            if self.release_arrivals(machine) || self.release_in_step(machine) || self.release_groups(machine) || self.release_stuck_warps(machine) {
+            if self.release_arrivals(machine)
+                || self.release_in_step(machine)
+                || self.release_groups(machine)
+                || self.release_stuck_warps(machine)
+            {
                 continue;
             }
             let Some(first) = self.status.iter().position(|status| *status != Status::Ended) else {

@@ -2,8 +2,7 @@
 
 use super::expressions::{Names, Printer};
 use super::words::{
-    ATOMICS, BASES, CLAIMED, INFIX, ORDERS, SCOPES, SPACES, PARTS, distinct, is_plain_name, quoted, type_text,
-    word,
+    ATOMICS, BASES, CLAIMED, INFIX, ORDERS, PARTS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word,
 };
 use crate::calculus::{
     Access, Among, Array, ArrayId, Arrivals, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt,

@@ -372,7 +372,11 @@ fn a_phase_hands_over_from_who_arrives_to_who_waits() {
     // Back and forth: the buffer is read, given back and written again.
     let writer = [write, Arrive(0), Wait(1), Write(X, 2, Plain)];
     assert_eq!(row(&[(0, &writer), (0, &[Wait(0), read, Arrive(1)])], &[2]), (FORBIDDEN, false));
-    assert_eq!(row(&[(0, &writer), (0, &[Wait(0), Arrive(1), read])], &[2]), (ALLOWED, true), "given back before it is read");
+    assert_eq!(
+        row(&[(0, &writer), (0, &[Wait(0), Arrive(1), read])], &[2]),
+        (ALLOWED, true),
+        "given back before it is read"
+    );
     // From the first to the third.
     let second = [Wait(0), Arrive(1)];
     assert_eq!(row(&[(0, &[write, Arrive(0)]), (0, &second), (0, &[Wait(1), read])], &[0]), (FORBIDDEN, false));

@@ -24,7 +24,9 @@ fn told_apart(builder: &Builder, pair: &Pair) -> Option<[Option<LoopId>; 2]> {
     let accesses = [pair.first, pair.second].map(|access| &builder.protocol.accesses[access]);
     let of = |side: usize| match apart.loops[side] {
         None => Some(None),
-        Some(site) => accesses[side].loops.iter().find(|id| builder.protocol.loops[**id].site == site).map(|id| Some(*id)),
+        Some(site) => {
+            accesses[side].loops.iter().find(|id| builder.protocol.loops[**id].site == site).map(|id| Some(*id))
+        }
     };
     Some([of(0)?, of(1)?])
 }

@@ -4,7 +4,8 @@ use super::{Parsed, Parser};
 use crate::calculus::text::lex::Token;
 use crate::calculus::text::words::{ATOMICS, BASES, CLAIMED, INFIX, ORDERS, PARTS, SCOPES};
 use crate::calculus::{
-    Access, Among, Arrivals, AtomicOp, BinaryOp, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory, Test, VarId,
+    Access, Among, Arrivals, AtomicOp, BinaryOp, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory, Test,
+    VarId,
 };
 
 impl Parser<'_> {
