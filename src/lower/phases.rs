@@ -34,6 +34,15 @@ enum Whose {
     Object(Object),
 }
 
+/// Where the token of a wait comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    /// From an arrival that stands in the call of the wait.
+    InTheCall,
+    /// From a variable; of which arrival it is is not followed.
+    Kept,
+}
+
 /// A barrier that the thread has arrived at and not waited for.
 #[derive(Clone, Debug)]
 struct Open {
@@ -103,7 +112,10 @@ impl Pass<'_> {
                 self.arrive(whose, span);
                 return token;
             }
-            Phase::Wait => self.wait(whose, span),
+            Phase::Wait => {
+                let token = if rest.first().is_some_and(is_arrival) { Token::InTheCall } else { Token::Kept };
+                self.wait(whose, token, span);
+            }
             Phase::ArriveAndWait => {
                 self.use_barrier(whose, span);
                 self.copies_arrive(whose_object(whose));
@@ -127,7 +139,7 @@ impl Pass<'_> {
         }
         let Some(object) = args.first().and_then(|pointer| self.barrier_at(pointer)) else { return false };
         self.ignore(&args[1..]);
-        self.wait(Whose::Object(object), cond.span);
+        self.wait(Whose::Object(object), Token::Kept, cond.span);
         true
     }
 
@@ -174,14 +186,16 @@ impl Pass<'_> {
         self.phases.open.push(Open { whose, mark, span, site, is_copying });
     }
 
-    fn wait(&mut self, whose: Whose, span: Span) {
+    fn wait(&mut self, whose: Whose, token: Token, span: Span) {
+        if token == Token::Kept {
+            self.phases.waited_for.extend(whose_object(whose).map(|object| object.array));
+        }
         let arrived: Vec<usize> =
             self.phases.open.iter().enumerate().filter(|(_, open)| open.whose == whose).map(|(at, _)| at).collect();
-        let reason = match arrived[..] {
-            [at] => {
+        let reason = match (token, &arrived[..]) {
+            (Token::Kept, &[at]) | (Token::InTheCall, &[.., at]) => {
                 let Open { mark, site, .. } = self.phases.open.remove(at);
                 self.phases.dropped.extend(site);
-                self.phases.waited_for.extend(whose_object(whose).map(|object| object.array));
                 if self.is_in_this_block(mark) {
                     let until = self.mark();
                     self.use_barrier(whose, span);
@@ -194,8 +208,8 @@ impl Pass<'_> {
                     "wait for a barrier elsewhere than behind the arrival"
                 }
             }
-            [] => "wait for a barrier that the thread has not arrived at before",
-            _ => "wait for a barrier after several arrivals",
+            (_, []) => "wait for a barrier that the thread has not arrived at before",
+            (Token::Kept, _) => "wait for a barrier after several arrivals",
         };
         self.unsupported(span, reason.to_owned());
     }
@@ -240,6 +254,15 @@ fn whose_object(whose: Whose) -> Option<Object> {
     match whose {
         Whose::Object(object) => Some(object),
         Whose::Group(_) => None,
+    }
+}
+
+/// Whether this is the call of an arrival.
+fn is_arrival(token: &Expr) -> bool {
+    match &token.kind {
+        ExprKind::Builtin(Builtin::Phase(Phase::Arrive, None), ..) => true,
+        ExprKind::Convert(inner) => is_arrival(inner),
+        _ => false,
     }
 }
 

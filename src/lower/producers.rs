@@ -61,12 +61,16 @@ pub(super) fn sites(kernel: &Kernel) -> Vec<SiteId> {
 fn count(kernel: &mut Kernel, inits: &[Init], waited_for: &BTreeSet<ArrayId>) -> Result<Vec<ExprId>, Refusal> {
     let steps = arrivals::steps(kernel)?;
     let told = told(kernel, inits);
+    let written = written_otherwise(kernel, inits);
     let mut assumed = Vec::new();
     for step in &steps {
         let refuse = |reason| Err(Refusal { site: step.site, reason });
         let (array, offsets) = &step.objects;
         if kernel.arrays[*array].space != Space::Shared {
             return refuse("it is no object in shared memory");
+        }
+        if written.contains(array) {
+            return refuse("its memory is written by more than that which tells it how many arrivals it waits for");
         }
         if waited_for.contains(array) {
             return refuse("some threads wait for it elsewhere than where they arrive");
@@ -113,6 +117,19 @@ fn told(kernel: &mut Kernel, inits: &[Init]) -> BTreeMap<(ArrayId, i128), Option
         }
     }
     told
+}
+
+/// The arrays that are written by anything but these.
+fn written_otherwise(kernel: &Kernel, inits: &[Init]) -> BTreeSet<ArrayId> {
+    let mut written = BTreeSet::new();
+    crate::calculus::statements::every(&kernel.body, |stmt| {
+        if let Stmt::Write { access, .. } | Stmt::Atomic { access, .. } = stmt
+            && !inits.iter().any(|init| init.site == access.site)
+        {
+            written.insert(access.array);
+        }
+    });
+    written
 }
 
 /// The threads that come to the objects of a step.
