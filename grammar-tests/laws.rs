@@ -1,6 +1,6 @@
 //! Laws that hold for every kernel, tried on random ones.
 //!
-//! - [`generate`]: random kernels.
+//! - [`generate`]: random kernels; [`arrivals`]: kernels that hand over by objects which count arrivals.
 //! - [`calculus`]: text round trips, validity, evaluation.
 //! - [`claims`]: what is proved of claims holds in runs; [`invariants`]: what is kept of candidates does.
 //! - [`proofs`]: what is proved holds in runs; [`source`]: random kernels as text.
@@ -11,6 +11,7 @@
 //! - [`tickets`]: numbers drawn from counters, in runs that know what memory holds.
 //! - [`refute`]: concrete searches; [`contents`]: contents of memory that they choose; [`trace`]: runs written as logs and checked.
 
+mod arrivals;
 mod calculus;
 mod claims;
 mod clusters;

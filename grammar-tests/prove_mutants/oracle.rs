@@ -10,7 +10,7 @@
 
 use super::handed::{Watch, from_zero};
 use super::mutation::Dice;
-use raceproof::calculus::eval::{Blocks, Contents, Event, Kind, Program, Run, Setup, Sink, Value, WARP, run};
+use raceproof::calculus::eval::{Blocks, Contents, Event, Kind, Meeting, Program, Run, Setup, Sink, Value, WARP, run};
 use raceproof::calculus::{Expr, Geometry, Kernel, ParamId, ScalarType, Space};
 use raceproof::memory_model::clocks::Receiving;
 use raceproof::memory_model::met::Met;
@@ -206,8 +206,8 @@ struct Kept {
 }
 
 impl Sink for Kept {
-    fn met(&mut self, block: u32, threads: &[u32]) {
-        self.met.note(block, threads);
+    fn met(&mut self, block: u32, meeting: Meeting<'_>) {
+        self.met.note(block, meeting);
     }
 
     fn access(&mut self, event: &Event, _locals: &[Value]) {

@@ -2,6 +2,8 @@
 //!
 //! A barrier of the source may stand for several statements of the calculus (a loop whose first turn is taken out, a
 //! macro): they are one [`Barrier`] where they were inlined from one call.
+//!
+//! Deliberately absent: steps at objects that count arrivals, of which none means anything without the others.
 
 use super::{Kernel, SiteId, Stmt, SyncScope};
 use crate::source::Span;
@@ -29,7 +31,7 @@ pub fn barriers(kernel: &Kernel) -> Vec<Barrier> {
 fn collect(kernel: &Kernel, body: &[Stmt], found: &mut Vec<Barrier>) {
     for stmt in body {
         match stmt {
-            Stmt::Sync { among, .. } if among.is_in_step() => {}
+            Stmt::Sync { among, .. } if among.is_in_step() || among.arrivals().is_some() => {}
             Stmt::Sync { scope, site, .. } => {
                 let (span, inlined) = (kernel.sites[*site].span, kernel.sites[*site].inlined.clone());
                 match found.iter_mut().find(|known| span.is_some() && known.span == span && known.inlined == inlined) {

@@ -26,7 +26,9 @@
 //! Deliberately absent: pointers, functions, types with fields, names of CUDA or OpenCL.
 
 pub mod arithmetic;
+pub mod arrivals;
 pub mod barriers;
+pub mod definitions;
 pub mod eval;
 pub mod extents;
 pub mod intervals;
@@ -45,7 +47,7 @@ mod walk;
 pub use build::Exprs;
 pub use geometry::{Axis, Geometry, GeometryFacts, GeometryVar};
 pub use statements::nesting;
-pub use synchronisation::{Among, AtomicOp, MemoryOrder, SyncMemory, SyncScope};
+pub use synchronisation::{Among, Arrivals, AtomicOp, MemoryOrder, Part, SyncMemory, SyncScope};
 pub use walk::operands;
 
 use crate::arena::{Arena, Handle, SideTable};

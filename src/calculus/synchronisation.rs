@@ -70,6 +70,31 @@ pub enum Among {
     /// For those of an aligned group of so many threads, a power of two, that are here in the same step: hardware that
     /// runs a warp in lock-step. It waits for nobody, so that nobody can miss it.
     InStep(u32),
+    /// For those that arrive at an object in memory, which counts them and lets go on who waits for it: see
+    /// [`arrivals`](super::arrivals). It orders nobody by where it stands.
+    Arrivals(Arrivals),
+}
+
+/// A step at an object that counts arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Arrivals {
+    /// The array that holds the object.
+    pub array: ArrayId,
+    /// Where in the array it starts, of type [`ScalarType::I64`](super::ScalarType::I64).
+    pub offset: ExprId,
+    /// For how many arrivals it waits in each of its phases; `None` for as many as the block has threads.
+    pub count: Option<u32>,
+    /// What the thread does.
+    pub part: Part,
+}
+
+/// What a thread does at an object that counts arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// It arrives and goes on.
+    Arrives,
+    /// It arrives, and goes on when the phase that it arrived in is complete.
+    Meets,
 }
 
 impl Among {
@@ -92,16 +117,31 @@ impl Among {
         match self {
             Among::Counted => true,
             Among::Named(_) | Among::Tiles(_) => scope >= SyncScope::Block,
+            Among::Arrivals(_) => true,
             Among::All | Among::InStep(_) => false,
         }
     }
 
-    /// The same with another condition.
+    /// The same with other expressions.
     pub fn with(self, change: impl FnOnce(ExprId) -> ExprId) -> Among {
         match self {
             Among::Named(cond) => Among::Named(change(cond)),
+            Among::Arrivals(arrivals) => Among::Arrivals(Arrivals { offset: change(arrivals.offset), ..arrivals }),
             other => other,
         }
+    }
+
+    /// The step at an object, if it is one.
+    pub fn arrivals(self) -> Option<Arrivals> {
+        match self {
+            Among::Arrivals(arrivals) => Some(arrivals),
+            _ => None,
+        }
+    }
+
+    /// The expression that it mentions: a condition, or the offset of an object.
+    pub fn mentioned(self) -> Option<ExprId> {
+        self.named().or(self.arrivals().map(|arrivals| arrivals.offset))
     }
 
     /// The number of threads in a group, if the groups are smaller or larger than a warp is.

@@ -270,6 +270,14 @@ impl Checker<'_> {
                     let whole = threads.is_power_of_two();
                     self.require(whole, Invariant::Conditions, || format!("groups of {threads} threads"));
                 }
+                if let Among::Arrivals(arrivals) = among {
+                    let known = self.kernel.arrays.get(arrivals.array).is_some();
+                    self.require(known, Invariant::Handles, || format!("array {:?} does not exist", arrivals.array));
+                    let is_offset = self.ty(arrivals.offset).is_none_or(|ty| ty == ScalarType::I64);
+                    self.require(is_offset, Invariant::ExpressionTypes, || {
+                        "offset of an object that is no `i64`".to_owned()
+                    });
+                }
                 self.meeting(*memory, *site);
             }
             Stmt::Havoc { var, .. } => {

@@ -8,7 +8,7 @@ use super::asking::Helper;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, options};
 use crate::calculus::intervals::{self, Intervals};
-use crate::calculus::{ArrayId, Geometry, Kernel, SiteId, Space, SyncScope, eval};
+use crate::calculus::{ArrayId, Geometry, Kernel, SiteId, Space, SyncMemory, SyncScope, arrivals, eval};
 use crate::memory_model::{self, Level};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, Protocol, Sync, SyncId};
@@ -175,6 +175,10 @@ impl<'a> Case<'a> {
     fn questions(&self, sync: SyncId) -> Vec<(SyncQuestion, Returned)> {
         let of_one_block = SyncQuestion { sync, level: Level::Block, groups: self.asked_groups(sync) };
         let of_two = |groups| SyncQuestion { sync, level: Level::Grid, groups };
+        if self.protocol.syncs[sync].among.arrivals().is_some() {
+            // That nobody waits in vain there was found before, of all of them at once.
+            return Vec::new();
+        }
         let mut questions = vec![(of_one_block, self.returned(sync))];
         match self.protocol.syncs[sync].scope {
             SyncScope::Warp | SyncScope::Block => {}
@@ -227,7 +231,15 @@ impl<'a> Case<'a> {
                 uniformly || among_equals && proved.contains(&id)
             })
         };
-        intervals::analyze(self.kernel, &orders)
+        let intervals = intervals::analyze(self.kernel, &orders);
+        let space = match memory {
+            Memory::Space(space) => space,
+            Memory::Array(array) => self.kernel.arrays[array].space,
+        };
+        let by_objects = level.is_one_block() && memory_model::orders(SyncScope::Block, SyncMemory::BOTH, space, level);
+        // What is refused was told as not modelled, and orders nothing.
+        let objects = by_objects.then(|| arrivals::order(self.kernel).ok().flatten()).flatten();
+        intervals.with_objects(objects)
     }
 
     /// The memories of that space which are ordered apart, with the arrays in each.

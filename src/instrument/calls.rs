@@ -266,7 +266,14 @@ impl<'a> Walker<'a> {
                 }
                 self.pass(arguments, &[]);
             }
-            [_, _] if name == "init" => self.pass(arguments, &[]),
+            [first, _] if name == "init" => {
+                // What is named behind `&` is told where it is named.
+                let is_named = matches!(first.kind, ExprKind::Unary(UnaryOp::AddressOf, _));
+                if self.side == Side::Device && !is_named {
+                    self.wrap_pointer(first, SiteKind::Atomic, "on", ")");
+                }
+                self.pass(arguments, &[]);
+            }
             _ if OF_COPIES.contains(&name) || name == "atomic_thread_fence" || name == "atomic_signal_fence" => {
                 self.pass(arguments, &[])
             }

@@ -71,7 +71,7 @@ fn keep_in(kernel: &mut Kernel, logs: &[Log], body: &mut Vec<Stmt>) {
             Stmt::Write { access, .. } => {
                 note(kernel, logs, (access.array, Direction::Write), access.offset, &mut after)
             }
-            Stmt::Sync { scope, memory, .. } if *scope >= SyncScope::Block => {
+            Stmt::Sync { scope, memory, among, .. } if *scope >= SyncScope::Block && among.arrivals().is_none() => {
                 let (memory, arrays) = (*memory, &kernel.arrays);
                 let ordered: Vec<Log> =
                     logs.iter().copied().filter(|log| orders(memory, arrays[log.array].space)).collect();

@@ -12,7 +12,7 @@
 //! Deliberately absent: masks from memory and other calls, and those that several places assign; nobody knows whom they
 //! name.
 
-use super::definitions::{Definition, Definitions};
+use crate::calculus::definitions::{Definition, Definitions};
 use crate::calculus::{
     Among, Axis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, ScalarType, SiteId, Stmt, SyncMemory, UnaryOp,
     Unsupported, VarId, eval,

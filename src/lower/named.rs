@@ -9,8 +9,8 @@
 //! Deliberately absent: `bar.arrive`, threads that meet from two places, and numbers that are not constants. Such a
 //! barrier is named and orders nothing in a proof; what it might order is no proved race either.
 
-use super::definitions::Definitions;
 use super::places::{self, At};
+use crate::calculus::definitions::Definitions;
 use crate::calculus::{
     Among, Axis, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, ScalarType, Stmt, Unsupported, eval,
 };

@@ -8,16 +8,22 @@
 //! - the number is that of those threads. Of a block it is assumed, and told, unless it is written as the product of the
 //!   block's extents.
 //!
-//! Deliberately absent: barriers that some threads arrive at and others wait for (producers and consumers), barriers of
-//! several blocks, and objects that an index chooses. Such a barrier orders nothing in a proof; what it might order is
-//! no proved race either.
+//! All others are asked about together ([`producers`]): barriers that some threads arrive at and others wait for, or that an
+//! index chooses.
+//!
+//! Deliberately absent: barriers of several blocks. Such a barrier orders nothing in a proof; what it might order is no
+//! proved race either.
 
-use super::definitions::Definitions;
+use super::phases::Phases;
 use super::places::{self, At};
+use super::producers;
+use crate::calculus::definitions::Definitions;
+use crate::calculus::statements::every;
 use crate::calculus::{
-    Among, ArrayId, Axis, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, ScalarType, Space, Stmt,
-    Unsupported,
+    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, Part, ScalarType,
+    SiteId, Space, Stmt, Unsupported,
 };
+use std::collections::BTreeSet;
 
 /// The function that stands for "is a party of the barrier" until the kernel is complete.
 const PARTY: &str = "__party";
@@ -35,6 +41,8 @@ pub(super) struct Object {
 pub(super) struct Init {
     pub(super) object: Object,
     pub(super) count: ExprId,
+    /// The write that tells it.
+    pub(super) site: SiteId,
 }
 
 /// The condition of the threads that a barrier is for, to be said when the kernel is complete.
@@ -47,7 +55,12 @@ pub(super) fn of(exprs: &mut Exprs, object: Object) -> ExprId {
 type Place = (At, (ArrayId, ExprId));
 
 /// Says whom the barriers of the kernel that are objects are for.
-pub(super) fn name(kernel: &mut Kernel, inits: &[Init]) {
+pub(super) fn name(kernel: &mut Kernel, phases: &Phases) {
+    let inits = phases.inits();
+    for site in phases.dropped() {
+        places::change(&mut kernel.body, *site, None);
+    }
+    let arrivals = producers::sites(kernel);
     let definitions = Definitions::of(kernel);
     let told = |exprs: &Exprs, cond: ExprId| match &exprs[cond] {
         Expr::Call(name, args, _) if name == PARTY => {
@@ -65,13 +78,19 @@ pub(super) fn name(kernel: &mut Kernel, inits: &[Init]) {
         .map(|init| {
             let [offset, count] =
                 [init.object.offset, init.count].map(|value| definitions.inlined(&mut kernel.exprs, value));
-            Init { object: Object { offset, ..init.object }, count }
+            Init { object: Object { offset, ..init.object }, count, site: init.site }
         })
         .collect();
-    let mut assumed = Vec::new();
+    // Where some only arrive, others wait for them, so that no object of the array is for those at one place.
+    let arrived_at: BTreeSet<ArrayId> = arrays_of(kernel, &arrivals);
+    let (mut assumed, mut refused) = (Vec::new(), Vec::new());
     for place in &all {
         let span = kernel.sites[place.0.site].span;
-        match parties(kernel, place, &all, &inits) {
+        let parties = match arrived_at.contains(&place.1.0) {
+            true => Err("other threads may arrive at it elsewhere".to_owned()),
+            false => parties(kernel, place, &all, &inits),
+        };
+        match parties {
             Ok(Parties { among, size }) => {
                 places::change(&mut kernel.body, place.0.site, Some(among));
                 if let Some(cond) = size.filter(|cond| !assumed.contains(cond)) {
@@ -80,18 +99,35 @@ pub(super) fn name(kernel: &mut Kernel, inits: &[Init]) {
                 }
             }
             Err(why) => {
-                places::change(&mut kernel.body, place.0.site, None);
-                let reason = format!("barrier that is an object: {why}, so that it is not taken to order anything");
-                kernel.unsupported.push(Unsupported {
-                    span,
-                    reason,
-                    arrays: Some(Vec::new()),
-                    barriers: true,
-                    is_of_thread: false,
-                });
+                let (array, offset) = place.1;
+                let step = Arrivals { array, offset, count: None, part: Part::Meets };
+                places::change(&mut kernel.body, place.0.site, Some(Among::Arrivals(step)));
+                refused.push((place.0.site, why));
             }
         }
     }
+    refused.extend(arrivals.into_iter().map(|site| (site, "the thread arrives and does not wait for it".to_owned())));
+    if refused.is_empty() {
+        return;
+    }
+    let Err(refusal) = producers::order(kernel, &inits, phases.waited_for()) else { return };
+    for (site, why) in refused {
+        places::change(&mut kernel.body, site, None);
+        let why = if site == refusal.site { refusal.reason.to_owned() } else { why };
+        let reason = format!("barrier that is an object: {why}, so that it is not taken to order anything");
+        let (span, arrays) = (kernel.sites[site].span, Some(Vec::new()));
+        kernel.unsupported.push(Unsupported { span, reason, arrays, barriers: true, is_of_thread: false });
+    }
+}
+
+/// The arrays of the objects of these steps.
+fn arrays_of(kernel: &Kernel, steps: &[SiteId]) -> BTreeSet<ArrayId> {
+    let mut arrays = BTreeSet::new();
+    every(&kernel.body, |stmt| match stmt {
+        Stmt::Sync { among: Among::Arrivals(what), site, .. } if steps.contains(site) => _ = arrays.insert(what.array),
+        _ => {}
+    });
+    arrays
 }
 
 /// Whom a barrier is for.
@@ -153,7 +189,7 @@ fn parties(kernel: &mut Kernel, place: &Place, all: &[Place], inits: &[Init]) ->
 }
 
 /// What has to hold for a number to be that of the threads of a block; `None` if it is in any case.
-fn of_block(exprs: &mut Exprs, count: ExprId) -> Result<Option<ExprId>, String> {
+pub(super) fn of_block(exprs: &mut Exprs, count: ExprId) -> Result<Option<ExprId>, String> {
     let mut uniform = true;
     exprs.visit(count, |_, node| {
         uniform &= !matches!(node, Expr::Var(_) | Expr::Call(..) | Expr::Geometry(GeometryVar::ThreadIdx(_)));

@@ -161,7 +161,7 @@ impl<'p> Pass<'p> {
     /// The finished kernel.
     pub(super) fn finish(mut self) -> Kernel {
         self.kernel.body = self.blocks.pop().unwrap_or_default();
-        parties::name(&mut self.kernel, self.phases.inits());
+        parties::name(&mut self.kernel, &self.phases);
         own_order::limit(&mut self.kernel, &self.begun.sites);
         self.report_mixed_units();
         logs::keep(&mut self.kernel, &self.logs);

@@ -6,6 +6,8 @@
 //! written where it is told how many arrivals it waits for, and read wherever it is used, so that a use before that is a
 //! race. Whom it waits for is said when the kernel is complete ([`super::parties`]).
 //!
+//! An arrival that the thread does not wait for stands as a step at its object: see [`super::producers`].
+//!
 //! Deliberately absent: a wait in another block of the program than its arrival (in the next turn of a loop, in other
 //! threads), two arrivals before a wait, and waits by parity.
 
@@ -14,9 +16,12 @@ use super::parties::{self, Init, Object};
 use super::pass::Pass;
 use super::value::{Base, Value};
 use crate::builtins::{Builtin, Phase};
-use crate::calculus::{Access, Among, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
+use crate::calculus::{
+    Access, Among, ArrayId, Arrivals, HavocReason, Part, ScalarType, SiteId, Stmt, SyncMemory, SyncScope,
+};
 use crate::resolve::program::{Expr, ExprKind, Stmt as Source, StmtKind, UnaryOp};
 use crate::source::Span;
+use std::collections::BTreeSet;
 
 /// Size of a barrier that is an object.
 const BARRIER_BYTES: u32 = 8;
@@ -29,12 +34,25 @@ enum Whose {
     Object(Object),
 }
 
+/// Where the token of a wait comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    /// From an arrival that stands in the call of the wait.
+    InTheCall,
+    /// From a variable; of which arrival it is is not followed.
+    Kept,
+}
+
 /// A barrier that the thread has arrived at and not waited for.
 #[derive(Clone, Debug)]
 struct Open {
     whose: Whose,
     mark: Mark,
     span: Span,
+    /// The step at the object.
+    site: Option<SiteId>,
+    /// Whether an asynchronous copy was under way.
+    is_copying: bool,
 }
 
 /// The barriers of a kernel that threads arrive at in one step and wait for in another.
@@ -42,12 +60,26 @@ struct Open {
 pub(super) struct Phases {
     open: Vec<Open>,
     inits: Vec<Init>,
+    /// Steps that a wait behind them stands for, or that are told as not modelled.
+    dropped: BTreeSet<SiteId>,
+    /// The arrays of the objects that a thread waits for behind its arrival.
+    waited_for: BTreeSet<ArrayId>,
 }
 
 impl Phases {
     /// The barriers that are objects, as they are told how many arrivals they wait for.
     pub(super) fn inits(&self) -> &[Init] {
         &self.inits
+    }
+
+    /// Steps that are none.
+    pub(super) fn dropped(&self) -> &BTreeSet<SiteId> {
+        &self.dropped
+    }
+
+    /// The arrays of the objects that a thread waits for behind its arrival.
+    pub(super) fn waited_for(&self) -> &BTreeSet<ArrayId> {
+        &self.waited_for
     }
 }
 
@@ -80,7 +112,10 @@ impl Pass<'_> {
                 self.arrive(whose, span);
                 return token;
             }
-            Phase::Wait => self.wait(whose, span),
+            Phase::Wait => {
+                let token = if rest.first().is_some_and(is_arrival) { Token::InTheCall } else { Token::Kept };
+                self.wait(whose, token, span);
+            }
             Phase::ArriveAndWait => {
                 self.use_barrier(whose, span);
                 self.copies_arrive(whose_object(whose));
@@ -104,7 +139,7 @@ impl Pass<'_> {
         }
         let Some(object) = args.first().and_then(|pointer| self.barrier_at(pointer)) else { return false };
         self.ignore(&args[1..]);
-        self.wait(Whose::Object(object), cond.span);
+        self.wait(Whose::Object(object), Token::Kept, cond.span);
         true
     }
 
@@ -122,9 +157,10 @@ impl Pass<'_> {
             return self.unsupported(span, "barrier whose number of arrivals is not known".to_owned());
         };
         let access = self.access_to(object, span);
+        let site = access.site;
         self.emit(Stmt::Write { access, value: None });
         let count = self.exprs().convert(ScalarType::I64, *count);
-        self.phases.inits.push(Init { object, count });
+        self.phases.inits.push(Init { object, count, site });
     }
 
     /// The barrier is touched in memory. What others find there is not what counts: it is read, so that a use before it
@@ -144,16 +180,22 @@ impl Pass<'_> {
     fn arrive(&mut self, whose: Whose, span: Span) {
         self.use_barrier(whose, span);
         self.copies_arrive(whose_object(whose));
+        let is_copying = self.is_copying_now();
+        let site = whose_object(whose).map(|object| self.step_at(object, Part::Arrives, span));
         let mark = self.mark();
-        self.phases.open.push(Open { whose, mark, span });
+        self.phases.open.push(Open { whose, mark, span, site, is_copying });
     }
 
-    fn wait(&mut self, whose: Whose, span: Span) {
+    fn wait(&mut self, whose: Whose, token: Token, span: Span) {
+        if token == Token::Kept {
+            self.phases.waited_for.extend(whose_object(whose).map(|object| object.array));
+        }
         let arrived: Vec<usize> =
             self.phases.open.iter().enumerate().filter(|(_, open)| open.whose == whose).map(|(at, _)| at).collect();
-        let reason = match arrived[..] {
-            [at] => {
-                let Open { mark, .. } = self.phases.open.remove(at);
+        let reason = match (token, &arrived[..]) {
+            (Token::Kept, &[at]) | (Token::InTheCall, &[.., at]) => {
+                let Open { mark, site, .. } = self.phases.open.remove(at);
+                self.phases.dropped.extend(site);
                 if self.is_in_this_block(mark) {
                     let until = self.mark();
                     self.use_barrier(whose, span);
@@ -166,10 +208,19 @@ impl Pass<'_> {
                     "wait for a barrier elsewhere than behind the arrival"
                 }
             }
-            [] => "wait for a barrier that the thread has not arrived at before",
-            _ => "wait for a barrier after several arrivals",
+            (_, []) => "wait for a barrier that the thread has not arrived at before",
+            (Token::Kept, _) => "wait for a barrier after several arrivals",
         };
         self.unsupported(span, reason.to_owned());
+    }
+
+    /// A step at an object, for how many is said when the kernel is complete.
+    fn step_at(&mut self, object: Object, part: Part, span: Span) -> SiteId {
+        let site = self.site(span);
+        let offset = self.placed(object.array, object.offset);
+        let among = Among::Arrivals(Arrivals { array: object.array, offset, count: None, part });
+        self.emit(Stmt::Sync { scope: SyncScope::Block, memory: SyncMemory::BOTH, among, site });
+        site
     }
 
     /// All threads of the barrier meet.
@@ -189,6 +240,11 @@ impl Pass<'_> {
     /// Nobody has waited for what is open at the end.
     pub(super) fn no_phases_here(&mut self) {
         for open in std::mem::take(&mut self.phases.open) {
+            match open.site {
+                // Those at objects are asked about when the kernel is complete.
+                Some(_) if !open.is_copying => continue,
+                site => self.phases.dropped.extend(site),
+            }
             self.unsupported(open.span, "arrival at a barrier that the thread does not wait for".to_owned());
         }
     }
@@ -198,6 +254,15 @@ fn whose_object(whose: Whose) -> Option<Object> {
     match whose {
         Whose::Object(object) => Some(object),
         Whose::Group(_) => None,
+    }
+}
+
+/// Whether this is the call of an arrival.
+fn is_arrival(token: &Expr) -> bool {
+    match &token.kind {
+        ExprKind::Builtin(Builtin::Phase(Phase::Arrive, None), ..) => true,
+        ExprKind::Convert(inner) => is_arrival(inner),
+        _ => false,
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Deliberately absent: conditions about several dimensions.
 
-use super::definitions::Definitions;
+use crate::calculus::definitions::Definitions;
 use crate::calculus::{Among, Axis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, SiteId, Stmt, arithmetic};
 
 /// Threads of a block along its first axis.

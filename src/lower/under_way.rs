@@ -251,6 +251,8 @@ impl Pass<'_> {
             return None;
         }
         match stmt {
+            // Whether others wait for an arrival is asked when the kernel is complete.
+            Stmt::Sync { among, .. } if among.arrivals().is_some() => {}
             Stmt::Sync { site, memory, .. } if memory.shared || memory.global || memory.array.is_some() => {
                 return Some(*site);
             }
@@ -385,6 +387,11 @@ impl Pass<'_> {
     /// What is under way before a loop, and the number of waits so far.
     pub(super) fn copies_before_turns(&self) -> (Copies, Waits) {
         (self.copies.clone(), self.begun.waits)
+    }
+
+    /// Whether a copy is under way.
+    pub(super) fn is_copying_now(&self) -> bool {
+        !self.copies.pending.is_empty()
     }
 
     /// What is under way, to come back to.

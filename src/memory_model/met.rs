@@ -2,17 +2,40 @@
 //!
 //! The meetings of a block are numbered as they happen, and an access has the number of those before it. Who meets is
 //! ordered with whoever was met before, so that order spreads from meeting to meeting: the accesses of two threads are
-//! ordered if the meetings between them lead from the one to the other.
+//! ordered if the meetings between them lead from the one to the other. At an object that counts arrivals who has waited
+//! for a phase is ordered with those who arrived in it, and not the other way round.
 //!
 //! Deliberately absent: barriers of all threads of a group, which are counted ([`super::passed`]).
 
-use std::collections::BTreeMap;
+use crate::calculus::eval::Meeting;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The meetings of the blocks of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Met {
-    /// For each block its meetings, each as bits by thread.
-    blocks: BTreeMap<u32, Vec<Box<[u64]>>>,
+    /// For each block its meetings.
+    blocks: BTreeMap<u32, Vec<Noted>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Noted {
+    /// Threads, as bits.
+    Together(Box<[u64]>),
+    /// A thread arrives in a phase.
+    Arrives(u32, u32),
+    /// A thread has waited for a phase.
+    Passes(u32, u32),
+}
+
+/// Threads as bits.
+fn bits_of(threads: &[u32]) -> Box<[u64]> {
+    let words = threads.iter().map(|&thread| place(thread).0 + 1).max().unwrap_or(0);
+    let mut bits = vec![0; words].into_boxed_slice();
+    for &thread in threads {
+        let (word, bit) = place(thread);
+        bits[word] |= bit;
+    }
+    bits
 }
 
 /// The bits of a thread.
@@ -21,15 +44,14 @@ fn place(thread: u32) -> (usize, u64) {
 }
 
 impl Met {
-    /// These threads of a block meet.
-    pub fn note(&mut self, block: u32, threads: &[u32]) {
-        let words = threads.iter().map(|&thread| place(thread).0 + 1).max().unwrap_or(0);
-        let mut bits = vec![0; words].into_boxed_slice();
-        for &thread in threads {
-            let (word, bit) = place(thread);
-            bits[word] |= bit;
-        }
-        self.blocks.entry(block).or_default().push(bits);
+    /// Threads of a block meet.
+    pub fn note(&mut self, block: u32, meeting: Meeting<'_>) {
+        let noted = match meeting {
+            Meeting::Together(threads) => Noted::Together(bits_of(threads)),
+            Meeting::Arrives(thread, phase) => Noted::Arrives(thread, phase),
+            Meeting::Passes(thread, phase) => Noted::Passes(thread, phase),
+        };
+        self.blocks.entry(block).or_default().push(noted);
     }
 
     /// Forgets all meetings.
@@ -51,13 +73,33 @@ impl Met {
         };
         let (word, bit) = place(first);
         reach(&mut reached, word, bit);
+        let has_reached = |reached: &[u64], thread: u32| {
+            let (word, bit) = place(thread);
+            reached.get(word).is_some_and(|bits| bits & bit != 0)
+        };
+        let mut phases: BTreeSet<u32> = BTreeSet::new();
         for meeting in meetings {
+            let meeting = match meeting {
+                Noted::Together(meeting) => meeting,
+                Noted::Arrives(thread, phase) => {
+                    if has_reached(&reached, *thread) {
+                        phases.insert(*phase);
+                    }
+                    continue;
+                }
+                Noted::Passes(thread, phase) => {
+                    if phases.contains(phase) {
+                        let (word, bit) = place(*thread);
+                        reach(&mut reached, word, bit);
+                    }
+                    continue;
+                }
+            };
             if meeting.iter().zip(&reached).any(|(there, reached)| there & reached != 0) {
                 meeting.iter().enumerate().for_each(|(word, &bits)| reach(&mut reached, word, bits));
             }
         }
-        let (word, bit) = place(second);
-        reached.get(word).is_some_and(|bits| bits & bit != 0)
+        has_reached(&reached, second)
     }
 }
 
@@ -68,7 +110,7 @@ mod tests {
     #[test]
     fn a_meeting_orders_who_is_there() {
         let mut met = Met::default();
-        met.note(0, &[0, 1]);
+        met.note(0, Meeting::Together(&[0, 1]));
         assert!(met.orders(0, (0, 0), (1, 1)) && met.orders(0, (1, 1), (0, 0)));
         assert!(!met.orders(0, (0, 0), (2, 1)), "the third was not there");
         assert!(!met.orders(0, (0, 0), (1, 0)), "both before it");
@@ -78,10 +120,24 @@ mod tests {
     #[test]
     fn order_spreads_from_meeting_to_meeting() {
         let mut met = Met::default();
-        met.note(0, &[0, 1]);
-        met.note(0, &[1, 70]);
+        met.note(0, Meeting::Together(&[0, 1]));
+        met.note(0, Meeting::Together(&[1, 70]));
         assert!(met.orders(0, (0, 0), (70, 2)));
         assert!(!met.orders(0, (0, 1), (70, 2)), "the first meeting is over");
         assert!(!met.orders(0, (70, 0), (0, 2)), "not the other way round");
+    }
+
+    #[test]
+    fn who_waits_sees_what_stood_before_an_arrival() {
+        let mut met = Met::default();
+        met.note(0, Meeting::Arrives(0, 7));
+        met.note(0, Meeting::Arrives(1, 7));
+        met.note(0, Meeting::Passes(1, 7));
+        assert!(met.orders(0, (0, 0), (1, 3)));
+        assert!(!met.orders(0, (0, 1), (1, 3)), "behind the arrival");
+        assert!(!met.orders(0, (0, 0), (1, 2)), "before the wait");
+        assert!(!met.orders(0, (1, 0), (0, 3)), "who only arrives sees nothing");
+        met.note(0, Meeting::Passes(2, 8));
+        assert!(!met.orders(0, (0, 0), (2, 4)), "another phase");
     }
 }

@@ -226,7 +226,7 @@ impl<'p> Flags<'p> {
         let Sizes { protocol, scope } = self.passing.sizes;
         let mut assumptions = Vec::new();
         for level in [Level::Block, Level::Grid] {
-            let meeting = Meeting { relations: Vec::new(), between: Vec::new() };
+            let meeting = Meeting { relations: Vec::new(), between: Vec::new(), apart: None };
             let pair = Pair { first: set, second: set, level, groups: Groups::Any, meeting };
             let proof = rules::prove_pair(protocol, &pair, scope, &Budget::default()).ok()?;
             rules::check_pair(protocol, &pair, scope, &proof.derivation).ok()?;

@@ -92,12 +92,14 @@ impl<'a> Compiler<'a> {
         own_syncs.sort_unstable();
         own_syncs.dedup();
         own_syncs.truncate(MEMORIES - OWN);
-        let has_groups = self.syncs.iter().any(|sync| matches!(sync.among, Among::Named(_) | Among::Tiles(_)));
+        let has_groups =
+            self.syncs.iter().any(|sync| matches!(sync.among, Among::Named(_) | Among::Tiles(_) | Among::Arrivals(_)));
         let step = self.syncs.iter().find_map(|sync| match sync.among {
             Among::InStep(threads) => Some(threads),
             _ => None,
         });
-        let needs_conditions = !self.relations.is_empty() || self.syncs.iter().any(|sync| sync.among.named().is_some());
+        let needs_conditions =
+            !self.relations.is_empty() || self.syncs.iter().any(|sync| sync.among.mentioned().is_some());
         let memory = |id: ArrayId, space: Space| match own_syncs.iter().position(|&own| own == id) {
             Some(own) => OWN + own,
             None => match space {

@@ -11,7 +11,7 @@ use super::program::SyncShape;
 use super::relate;
 use super::schedule::{Block, Status, count, is_ordered};
 use super::value::Value;
-use super::{Sink, WARP};
+use super::{Meeting, Sink, WARP};
 use crate::calculus::{Among, ExprId, SyncMemory, SyncScope};
 use std::ops::Range;
 
@@ -41,6 +41,9 @@ impl Block {
         for thread in 0..self.status.len() {
             let Status::Waiting(sync) = self.status[thread] else { continue };
             let shape = machine.program.syncs[sync as usize];
+            if shape.among.arrivals().is_some() {
+                continue;
+            }
             let is_for_some = !shape.among.is_everyone() && !shape.among.is_in_step();
             if shape.scope != SyncScope::Warp && !is_for_some {
                 continue;
@@ -112,6 +115,7 @@ impl Block {
         let of_scope = if shape.scope == SyncScope::Warp { self.warp_of(thread) } else { 0..self.status.len() };
         match shape.among {
             Among::All | Among::Counted | Among::InStep(_) => Some(of_scope.collect()),
+            Among::Arrivals(_) => None,
             Among::Tiles(size) => {
                 let size = size as usize;
                 let start = thread / size * size;
@@ -131,8 +135,8 @@ impl Block {
         }
     }
 
-    /// The value of a condition in a thread, wherever that is.
-    fn value<S>(&self, machine: &Machine<'_, S>, cond: ExprId, thread: usize) -> Value {
+    /// The value of an expression in a thread, wherever that is.
+    pub(super) fn value<S>(&self, machine: &Machine<'_, S>, cond: ExprId, thread: usize) -> Value {
         let geometry = machine.program.first_geometry();
         let mut leaves = machine.registers[..geometry + 12].to_vec();
         let locals = self.locals(thread);
@@ -175,7 +179,7 @@ impl Block {
         if shape.memory != SyncMemory::NONE && (is_whole.is_none() || program.has_groups) {
             self.met += 1;
             let threads: Vec<u32> = threads.iter().map(|&thread| thread as u32).collect();
-            machine.sink.met(index, &threads);
+            machine.sink.met(index, Meeting::Together(&threads));
         }
         for thread in threads {
             self.status[thread] = Status::Ready;

@@ -31,11 +31,14 @@
 //! - A sync that is for some threads of its scope, or for groups of them, is met when those have arrived that have not
 //!   ended; a thread that it is not for and that arrives is a divergence. Lock-step ([`super::Among::InStep`]) lets those
 //!   go on together that stand where the program is least far, and waits for nobody.
+//! - An object that counts arrivals completes a phase with the last of so many arrivals; a thread that waits for its own
+//!   phase goes on then. If nobody can go on, nothing that follows is certain.
 //! - A sync orders the memory that it names, no other.
 //!
 //! Deliberately absent: interleavings within a phase (a read sees its own thread's writes and those of
 //! earlier phases; atomics act at once, in the order of threads), lock-step that no statement asks for, time.
 
+mod arrivals;
 mod chosen;
 mod compile;
 mod groups;
@@ -215,6 +218,17 @@ pub struct Fence {
     pub memory: SyncMemory,
 }
 
+/// What orders some threads of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting<'t> {
+    /// They met at a barrier that was for them alone.
+    Together(&'t [u32]),
+    /// A thread arrived at an object, in a phase that this number stands for in the block.
+    Arrives(u32, u32),
+    /// A thread waited until that phase was complete.
+    Passes(u32, u32),
+}
+
 /// Takes the accesses of a run as they happen: thread by thread within a phase. Accesses to private arrays
 /// are not reported.
 pub trait Sink {
@@ -227,8 +241,8 @@ pub trait Sink {
     /// A barrier of this scope and memory that all threads of a block that have not ended passed together.
     fn sync(&mut self, _block: u32, _scope: SyncScope, _memory: SyncMemory) {}
 
-    /// Some threads of a block met at a barrier that was for them alone, as the next such meeting of the block.
-    fn met(&mut self, _block: u32, _threads: &[u32]) {}
+    /// The next meeting of some threads of a block, whoever they are.
+    fn met(&mut self, _block: u32, _meeting: Meeting<'_>) {}
 
     /// Whether more accesses are wanted; the run ends at the first answer that none is, as if its budget were spent.
     fn wants_more(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Blocks and barriers: who runs, who waits, who is let go.
 
+use super::arrivals::Objects;
 use super::machine::{Machine, Place, Reported, Stop, ThreadState, note_phase};
 use super::memory::Memory;
 use super::program::{MEMORIES, OWN, Program, SyncShape};
@@ -156,6 +157,7 @@ pub(super) struct Block {
     phase: u32,
     /// Meetings of some of its threads.
     pub(super) met: u32,
+    pub(super) objects: Objects,
     /// Nobody knows whether all threads get past the barriers before.
     pub(super) doubt: bool,
 }
@@ -187,6 +189,7 @@ impl Block {
             cluster: index,
             phase: 0,
             met: 0,
+            objects: Objects::default(),
             doubt: false,
         }
     }
@@ -198,13 +201,24 @@ impl Block {
             if !self.run_ready_threads(machine) {
                 return Outcome::Aborted;
             }
-            if self.release_in_step(machine) || self.release_groups(machine) || self.release_stuck_warps(machine) {
+            if self.release_arrivals(machine)
+                || self.release_in_step(machine)
+                || self.release_groups(machine)
+                || self.release_stuck_warps(machine)
+            {
                 continue;
             }
             let Some(first) = self.status.iter().position(|status| *status != Status::Ended) else {
                 return Outcome::Ended;
             };
             let Status::Waiting(sync) = self.status[first] else { continue };
+            if self.waits_at_objects(machine) {
+                self.doubt = true;
+                machine.run.inexact = true;
+                self.objects.give_up();
+                self.release_block(machine, SyncMemory::BOTH);
+                continue;
+            }
             let apart =
                 self.status.iter().position(|status| matches!(status, Status::Waiting(other) if *other != sync));
             let ended = self.status.iter().position(|status| *status == Status::Ended);

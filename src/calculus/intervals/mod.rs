@@ -39,6 +39,10 @@
 //! the loop goes on after the turn of the first access (likewise with first and second exchanged), which for loops that end by `break` is more than the
 //! test at the start of the next turn.
 //!
+//! # Objects that count arrivals
+//! What they order is no matter of where they stand ([`arrivals`](super::arrivals)). [`Intervals::with_objects`] takes from
+//! the meetings those that they rule out, and says of the others by how much the turns may differ.
+//!
 //! Deliberately absent: the values of guards, memory spaces, levels.
 
 mod between;
@@ -47,6 +51,7 @@ mod places;
 #[cfg(test)]
 mod tests;
 
+use super::arrivals::{self, Apart};
 use super::{Kernel, SiteId};
 use places::{Place, Places};
 
@@ -72,6 +77,8 @@ pub struct Meeting {
     pub relations: Vec<(SiteId, Relation)>,
     /// Sync instances between the two accesses. For each, the guard fails in at least one thread.
     pub between: Vec<SyncInstance>,
+    /// By how much turns of different loops, or of one in any turns, may differ.
+    pub apart: Option<Apart>,
 }
 
 /// One instance of a sync, between a first and a second access.
@@ -108,6 +115,8 @@ pub struct Intervals {
     places: Places,
     /// The syncs that order, in program order.
     ordering: Vec<SiteId>,
+    /// What objects that count arrivals order.
+    objects: Option<arrivals::Order>,
 }
 
 /// Finds the intervals of `kernel`.
@@ -117,13 +126,27 @@ pub struct Intervals {
 pub fn analyze(kernel: &Kernel, orders: &dyn Fn(SiteId) -> bool) -> Intervals {
     let places = Places::of(kernel);
     let ordering = places.syncs().filter(|&site| orders(site)).collect();
-    Intervals { places, ordering }
+    Intervals { places, ordering, objects: None }
 }
 
 impl Intervals {
     /// The ways in which `first`, in one thread, and `second`, in another one, share an interval. Either may
     /// stand first. Sites that the kernel does not have meet nothing.
     pub fn meetings(&self, first: SiteId, second: SiteId) -> Vec<Meeting> {
+        let meetings = self.by_barriers(first, second);
+        match self.objects.as_ref().and_then(|objects| objects.apart(first, second)) {
+            Some(apart) => meetings.into_iter().filter_map(|meeting| limited(meeting, apart)).collect(),
+            None => meetings,
+        }
+    }
+
+    /// The same intervals, as far as these objects do not order what happens in them; for threads of one block.
+    pub fn with_objects(self, objects: Option<arrivals::Order>) -> Self {
+        Intervals { objects, ..self }
+    }
+
+    /// The meetings that barriers leave.
+    fn by_barriers(&self, first: SiteId, second: SiteId) -> Vec<Meeting> {
         let (Some(one), Some(two)) = (self.places.get(first), self.places.get(second)) else { return Vec::new() };
         let common = places::common_loops(one, two);
         let mut meetings = Vec::new();
@@ -131,7 +154,7 @@ impl Intervals {
             if !self.holds_ordering_sync(each) {
                 let mut relations = same(&common[..depth]);
                 relations.extend(common[depth..].iter().map(|&each| (each, Relation::Any)));
-                meetings.push(Meeting { relations, between: Vec::new() });
+                meetings.push(Meeting { relations, between: Vec::new(), apart: None });
                 return meetings;
             }
             for relation in [Relation::Next, Relation::Previous] {
@@ -209,13 +232,42 @@ impl Intervals {
         if between.iter().any(|instance| self.is_certain(&case, instance)) {
             return None;
         }
-        Some(Meeting { relations, between })
+        Some(Meeting { relations, between, apart: None })
     }
 
     fn is_certain(&self, case: &certain::Case<'_>, instance: &SyncInstance) -> bool {
         let sync = self.places.get(instance.sync);
         sync.is_some_and(|sync| sync.is_for_all && certain::both_execute(case, sync, instance))
     }
+}
+
+/// The meeting as far as turns that differ so much admit it.
+fn limited(mut meeting: Meeting, apart: Apart) -> Option<Meeting> {
+    if apart.is_empty() {
+        return None;
+    }
+    let of_both = apart.loops[0].filter(|_| apart.loops[0] == apart.loops[1]);
+    let relation = meeting.relations.iter_mut().find(|(each, _)| Some(*each) == of_both).map(|entry| &mut entry.1);
+    let admitted = match relation {
+        Some(Relation::Same) => apart.admits(0),
+        Some(Relation::Next) => apart.admits(-1),
+        Some(Relation::Previous) => apart.admits(1),
+        Some(relation @ Relation::Any) => {
+            let exactly = apart.least.filter(|_| apart.least == apart.most);
+            match exactly {
+                Some(0) => *relation = Relation::Same,
+                Some(-1) => *relation = Relation::Next,
+                Some(1) => *relation = Relation::Previous,
+                _ => meeting.apart = Some(apart),
+            }
+            true
+        }
+        None => {
+            meeting.apart = Some(apart);
+            true
+        }
+    };
+    admitted.then_some(meeting)
 }
 
 fn same(loops: &[SiteId]) -> Vec<(SiteId, Relation)> {

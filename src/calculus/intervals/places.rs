@@ -97,7 +97,8 @@ impl Places {
             };
             let is_for_all = sync.is_some_and(|among| among.named().is_none() && among.tile().is_none());
             places.by_site.insert(site, Place { site, order, around: around.clone(), is_for_all });
-            if sync.is_some() {
+            // An object that counts arrivals orders by who arrived, wherever that was.
+            if sync.is_some_and(|among| among.arrivals().is_none()) {
                 places.syncs.push(site);
             }
             order += 1;

@@ -49,7 +49,7 @@ pub use same::same;
 pub(crate) use expressions::Names;
 pub(crate) use parse::{Parsed, Parser};
 pub(crate) use print::{KernelPrinter, reason_text};
-pub(crate) use words::{BASES, CLAIMED, ORDERS, SCOPES, among_text, quoted, word};
+pub(crate) use words::{BASES, CLAIMED, ORDERS, SCOPES, quoted, word};
 
 /// How deep parentheses, calls and statements may nest in a text.
 pub const MAX_DEPTH: usize = 256;

@@ -2,11 +2,11 @@
 
 use super::expressions::{Names, Printer};
 use super::words::{
-    ATOMICS, BASES, CLAIMED, INFIX, ORDERS, SCOPES, SPACES, among_text, distinct, is_plain_name, quoted, type_text,
-    word,
+    ATOMICS, BASES, CLAIMED, INFIX, ORDERS, PARTS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word,
 };
 use crate::calculus::{
-    Access, Array, ArrayId, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt, SyncMemory, Test,
+    Access, Among, Array, ArrayId, Arrivals, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt,
+    SyncMemory, Test,
 };
 
 /// Greatest number of nodes that [`print_expr`] writes.
@@ -61,7 +61,7 @@ fn collect_roots(body: &[Stmt], roots: &mut Vec<ExprId>) {
                 collect_roots(body, roots);
             }
             Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => roots.push(*cond),
-            Stmt::Sync { among, .. } => roots.extend(among.named()),
+            Stmt::Sync { among, .. } => roots.extend(among.mentioned()),
             Stmt::Fence { .. } | Stmt::Havoc { .. } => {}
         }
     }
@@ -245,6 +245,22 @@ impl<'a> KernelPrinter<'a> {
         words + &array.map_or(String::new(), |array| format!("only {} ", self.array(array)))
     }
 
+    /// `tiles 16 `, for which threads of its scope a barrier is.
+    pub(crate) fn among(&self, among: Among) -> String {
+        match among {
+            Among::All => String::new(),
+            Among::Counted => "counted ".to_owned(),
+            Among::Named(cond) => format!("named {} ", self.own(cond, ScalarType::Bool)),
+            Among::Tiles(threads) => format!("tiles {threads} "),
+            Among::InStep(threads) => format!("step {threads} "),
+            Among::Arrivals(Arrivals { array, offset, count, part }) => {
+                let count = count.map_or(String::new(), |count| format!("of {count} "));
+                let offset = self.own(offset, ScalarType::I64);
+                format!("{} {}[{offset}] {count}", word(PARTS, &part), self.array(array))
+            }
+        }
+    }
+
     fn stmt(&mut self, stmt: &Stmt, depth: usize) {
         let text = match stmt {
             Stmt::Let { var, value } => {
@@ -265,7 +281,7 @@ impl<'a> KernelPrinter<'a> {
             Stmt::Loop { test, body, site } => return self.looped(*test, body, *site, depth),
             Stmt::Sync { scope, memory, among, site } => {
                 let site = self.site(*site);
-                let among = among_text(*among, |cond| self.own(cond, ScalarType::Bool));
+                let among = self.among(*among);
                 format!("sync {} {}{among}{site}", word(SCOPES, scope), self.memory(*memory))
             }
             Stmt::Fence { order, scope, memory, site } => {

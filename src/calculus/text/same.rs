@@ -104,6 +104,13 @@ impl Comparison<'_> {
                 Stmt::Sync { scope: x, memory: m, among: Among::Named(a), site: s },
                 Stmt::Sync { scope: y, memory: n, among: Among::Named(b), site: t },
             ) => (x, m, s) == (y, n, t) && self.exprs(*a, *b),
+            (
+                Stmt::Sync { scope: x, memory: m, among: Among::Arrivals(a), site: s },
+                Stmt::Sync { scope: y, memory: n, among: Among::Arrivals(b), site: t },
+            ) => {
+                (x, m, s, a.array, a.count, a.part) == (y, n, t, b.array, b.count, b.part)
+                    && self.exprs(a.offset, b.offset)
+            }
             (Stmt::Sync { .. }, Stmt::Sync { .. }) | (Stmt::Fence { .. }, Stmt::Fence { .. }) => a == b,
             _ => false,
         }

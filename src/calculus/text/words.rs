@@ -1,7 +1,7 @@
 //! The words of the text: one table for the printer and the parser.
 
 use crate::calculus::{
-    Among, AtomicOp, Axis, Basis, BinaryOp, Claimed, ExprId, GeometryVar, MemoryOrder, ScalarType, Space, SyncScope,
+    AtomicOp, Axis, Basis, BinaryOp, Claimed, GeometryVar, MemoryOrder, Part, ScalarType, Space, SyncScope,
 };
 
 /// Words that cannot stand for a name without backquotes: those that may stand where a name may.
@@ -80,16 +80,8 @@ pub(crate) fn word<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'st
     table.iter().find(|(_, entry)| entry == value).map_or("?", |(word, _)| word)
 }
 
-/// `tiles 16 `, for which threads of its scope a barrier is.
-pub(crate) fn among_text(among: Among, condition: impl FnOnce(ExprId) -> String) -> String {
-    match among {
-        Among::All => String::new(),
-        Among::Counted => "counted ".to_owned(),
-        Among::Named(cond) => format!("named {} ", condition(cond)),
-        Among::Tiles(threads) => format!("tiles {threads} "),
-        Among::InStep(threads) => format!("step {threads} "),
-    }
-}
+/// Steps at objects that count arrivals.
+pub(super) const PARTS: &[(&str, Part)] = &[("arrives", Part::Arrives), ("meets", Part::Meets)];
 
 /// The entry of `text` in a table.
 pub(super) fn entry<T: Copy>(table: &[(&'static str, T)], text: &str) -> Option<T> {

@@ -4,7 +4,7 @@
 //! each read reads from, and in which order the writes of each location follow each other. It counts if
 //!
 //! - *causality*: happens-before, which is program order, barriers of a block and synchronisation by release and acquire
-//!   patterns ([`fences`](super::fences)), has no cycle, also not with what reads and writes say about the order of writes (coherence);
+//!   patterns ([`fences`](super::fences)) and phases of objects that count arrivals, has no cycle, also not with what reads and writes say about the order of writes (coherence);
 //! - *atomicity*: a read-modify-write directly follows the write that it reads from;
 //! - *sequential consistency*: fences of that order, and atomics of that order, that reach each other have a common order
 //!   that all of this agrees with (RC11's `psc`, restricted to scopes that hold both).
@@ -37,6 +37,10 @@ pub enum Op {
     Fence(MemoryOrder, SyncScope),
     /// A barrier of the block: every thread of the block has as many.
     Barrier,
+    /// It arrives at an object that counts arrivals, in a phase that this number stands for in the block.
+    Arrive(u8),
+    /// It waits until that phase is complete.
+    Wait(u8),
 }
 
 /// How memory is accessed.
@@ -90,7 +94,7 @@ impl Event {
     fn location(&self) -> Option<u8> {
         match self.op {
             Op::Read(at, _) | Op::Write(at, ..) | Op::Add(at, ..) => Some(at),
-            Op::Fence(..) | Op::Barrier => None,
+            Op::Fence(..) | Op::Barrier | Op::Arrive(_) | Op::Wait(_) => None,
         }
     }
 
@@ -211,6 +215,10 @@ impl Program {
                     before.add(one, other);
                 }
                 if first.thread != second.thread && first.block == second.block && passed(one) < passed(other) {
+                    before.add(one, other);
+                }
+                let in_one_phase = matches!((first.op, second.op), (Op::Arrive(one), Op::Wait(other)) if one == other);
+                if in_one_phase && first.block == second.block {
                     before.add(one, other);
                 }
             }

@@ -1,7 +1,7 @@
 //! The answers of the model, fixed.
 
 use super::How::{Atomic, Plain};
-use super::Op::{Add, Barrier, Fence, Read, Write};
+use super::Op::{Add, Arrive, Barrier, Fence, Read, Wait, Write};
 use super::{Op, outcomes};
 use crate::calculus::MemoryOrder::{Acquire, AcquireRelease, Relaxed, Release, SequentiallyConsistent};
 use crate::calculus::{MemoryOrder, SyncScope};
@@ -355,4 +355,29 @@ fn a_section_in_between_carries_on_what_it_was_handed() {
     let device = Fence(SequentiallyConsistent, DEVICE);
     let (first, last): (&[Op], &[Op]) = (&[Write(X, 1, Plain), device], &[device, Read(X, Plain)]);
     assert_eq!(sections(&[(0, first), (1, &[]), (2, last)], GivenBack::ByStore, relaxed, relaxed), FORBIDDEN);
+}
+
+/// Who waits for a phase has seen what stood before the arrivals in it; who only arrives has seen nothing.
+#[test]
+fn a_phase_hands_over_from_who_arrives_to_who_waits() {
+    let meets = [Arrive(0), Wait(0)];
+    let handed = |writer: &[Op], reader: &[Op]| row(&[(0, writer), (0, reader)], &[0]);
+    let (write, read) = (Write(X, 1, Plain), Read(X, Plain));
+    let reader = [&meets[..], &[read]].concat();
+    assert_eq!(handed(&[write, Arrive(0)], &reader), (FORBIDDEN, false));
+    assert_eq!(handed(&[Arrive(0), write], &reader), (ALLOWED, true), "written behind the arrival");
+    assert_eq!(handed(&[write, Arrive(0)], &[Arrive(0), read]), (ALLOWED, true), "nobody waits");
+    assert_eq!(handed(&[write, Arrive(1)], &reader), (ALLOWED, true), "another phase");
+    assert_eq!(row(&[(0, &[write, Arrive(0)]), (1, &reader)], &[0]), (ALLOWED, true), "another block");
+    // Back and forth: the buffer is read, given back and written again.
+    let writer = [write, Arrive(0), Wait(1), Write(X, 2, Plain)];
+    assert_eq!(row(&[(0, &writer), (0, &[Wait(0), read, Arrive(1)])], &[2]), (FORBIDDEN, false));
+    assert_eq!(
+        row(&[(0, &writer), (0, &[Wait(0), Arrive(1), read])], &[2]),
+        (ALLOWED, true),
+        "given back before it is read"
+    );
+    // From the first to the third.
+    let second = [Wait(0), Arrive(1)];
+    assert_eq!(row(&[(0, &[write, Arrive(0)]), (0, &second), (0, &[Wait(1), read])], &[0]), (FORBIDDEN, false));
 }

@@ -3,7 +3,7 @@
 use super::guards::{Polarity, implied};
 use super::{LOCKS, REASONS};
 use crate::calculus::text::{
-    BASES, CLAIMED, KernelPrinter, Names, ORDERS, SCOPES, among_text, quoted, reason_text as havoc_text, word,
+    BASES, CLAIMED, KernelPrinter, Names, ORDERS, SCOPES, quoted, reason_text as havoc_text, word,
 };
 use crate::calculus::{ArrayId, ExprId, Exprs, Kernel, ScalarType};
 use crate::memory_model::{AccessKind, Level};
@@ -178,7 +178,7 @@ impl Printer<'_> {
     fn sync(&mut self, id: SyncId) -> String {
         let sync = &self.protocol.syncs[id];
         let site = self.text.site(sync.site);
-        let among = among_text(sync.among, |cond| self.text.own(cond, ScalarType::Bool));
+        let among = self.text.among(sync.among);
         let marks = [self.when_other(&sync.guards), self.exactness(&sync.reasons)].concat();
         format!("sync {} {}{among}{site}{marks}", word(SCOPES, &sync.scope), self.text.memory(sync.memory))
     }

@@ -35,6 +35,7 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
     for instance in &pair.meeting.between {
         machine.passed(pair, instance);
     }
+    machine.be_apart(pair);
     machine.common_byte(pair);
     machine
 }
@@ -405,6 +406,34 @@ impl Machine<'_> {
     }
 
     // ---- syncs between
+
+    /// The turns differ as objects that count arrivals let them.
+    fn be_apart(&mut self, pair: &Pair) {
+        let Some(apart) = pair.meeting.apart else { return };
+        let mut numbers = Vec::new();
+        for (place, site) in apart.loops.into_iter().enumerate() {
+            let number = match site {
+                None => Some(self.terms.bits(0, 64)),
+                Some(site) => {
+                    let entered = &self.places[place].iterations;
+                    entered.iter().find(|entry| self.protocol.loops[entry.0].site == site).map(|entry| entry.1)
+                }
+            };
+            let Some(number) = number else { return };
+            numbers.push(number);
+        }
+        let difference = self.terms.apply(Op::BvSub, numbers);
+        if let Some(least) = apart.least {
+            let least = self.terms.bits(least.into(), 64);
+            let holds = self.terms.apply(Op::BvSle, vec![least, difference]);
+            self.facts.push(holds);
+        }
+        if let Some(most) = apart.most {
+            let most = self.terms.bits(most.into(), 64);
+            let holds = self.terms.apply(Op::BvSle, vec![difference, most]);
+            self.facts.push(holds);
+        }
+    }
 
     /// The sync instance does not order the two: one of the threads does not run it.
     fn passed(&mut self, pair: &Pair, instance: &SyncInstance) {

@@ -105,6 +105,7 @@ pub(super) fn build_unless<'a>(
     builder.promote_signs();
     builder.assume_groups(pair.groups).ok_or_else(out_of_range)?;
     meeting::assume(&mut builder, pair);
+    meeting::assume_apart(&mut builder, pair);
     let offsets = offsets(&mut builder, [accesses[0].offset, accesses[1].offset])
         .ok_or_else(|| Open::NotExpressible(words(protocol, accesses[0].offset)))?;
     let offsets = match protocol.arrays[accesses[0].array].space {
@@ -120,8 +121,12 @@ pub(super) fn build_unless<'a>(
 
 /// Iteration numbers of the loops around either access.
 fn enter_loops(builder: &mut Builder, pair: &Pair, loops: [&Vec<LoopId>; 2]) -> Option<()> {
+    meeting::enter_exactly_apart(builder, pair, loops)?;
     for (depth, &id) in loops[0].iter().enumerate() {
         let site = builder.protocol.loops[id].site;
+        if builder.has_entered(id, 0) {
+            continue;
+        }
         let relation = pair.meeting.relations.iter().find(|entry| entry.0 == site).map(|entry| entry.1);
         match relation {
             Some(relation) if loops[1].contains(&id) => builder.enter_together(id, relation, depth)?,
@@ -129,7 +134,7 @@ fn enter_loops(builder: &mut Builder, pair: &Pair, loops: [&Vec<LoopId>; 2]) -> 
         }
     }
     for (depth, &id) in loops[1].iter().enumerate() {
-        if !builder.environments[1].iterations.iter().any(|entry| entry.0 == id) {
+        if !builder.has_entered(id, 1) {
             builder.enter_privately(id, depth, 1)?;
         }
     }

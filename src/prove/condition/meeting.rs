@@ -18,6 +18,47 @@ pub(super) fn assume(builder: &mut Builder, pair: &Pair) {
     }
 }
 
+/// The loop around the access of each side whose turns objects that count arrivals tell apart.
+fn told_apart(builder: &Builder, pair: &Pair) -> Option<[Option<LoopId>; 2]> {
+    let apart = pair.meeting.apart?;
+    let accesses = [pair.first, pair.second].map(|access| &builder.protocol.accesses[access]);
+    let of = |side: usize| match apart.loops[side] {
+        None => Some(None),
+        Some(site) => {
+            accesses[side].loops.iter().find(|id| builder.protocol.loops[**id].site == site).map(|id| Some(*id))
+        }
+    };
+    Some([of(0)?, of(1)?])
+}
+
+/// Enters the outermost loops of both accesses together where one runs an exact number of turns ahead of the other.
+pub(super) fn enter_exactly_apart(builder: &mut Builder, pair: &Pair, loops: [&Vec<LoopId>; 2]) -> Option<()> {
+    let exactly = pair.meeting.apart.filter(|apart| apart.least == apart.most).and_then(|apart| apart.least);
+    let (Some(difference), Some([Some(first), Some(second)])) = (exactly, told_apart(builder, pair)) else {
+        return Some(());
+    };
+    if loops[0].first() == Some(&first) && loops[1].first() == Some(&second) {
+        builder.enter_apart([first, second], difference)?;
+    }
+    Some(())
+}
+
+/// The turns differ by no more than objects that count arrivals let them.
+pub(super) fn assume_apart(builder: &mut Builder, pair: &Pair) {
+    let (Some(apart), Some(loops)) = (pair.meeting.apart, told_apart(builder, pair)) else { return };
+    let number = |builder: &Builder, env: usize| match loops[env] {
+        Some(id) => known_number(builder, id, env),
+        None => Some(Poly::ZERO),
+    };
+    let difference = number(builder, 0).zip(number(builder, 1)).and_then(|(first, second)| first.minus(&second));
+    let Some(difference) = difference else { return };
+    let least = apart.least.and_then(|least| difference.plus_constant(least.checked_neg()?));
+    let most = apart.most.and_then(|most| difference.negated()?.plus_constant(most));
+    for bound in [least, most].into_iter().flatten() {
+        builder.disjunction(vec![vec![Literal::NonNegative(bound)]]);
+    }
+}
+
 /// The ways in which a guard of the instance fails; `None` if it may fail in an unknown way.
 fn failures(builder: &mut Builder, pair: &Pair, instance: &SyncInstance) -> Option<Vec<Alternative>> {
     let protocol = builder.protocol;

@@ -134,6 +134,7 @@ impl Case {
         let (one, other) = (one?, other?);
         let ordered = |instance: &SyncInstance| self.both_execute(builder, instance);
         let unordered = pair.meeting.between.iter().all(|instance| ordered(instance) == Some(false));
+        let unordered = unordered && self.are_apart(builder, pair);
         let reached = [one, other];
         let homes =
             |side: usize| known(reached[side].value(accesses[side].offset)).map(|at| at.div_euclid(Space::HOME));
@@ -141,6 +142,20 @@ impl Case {
         // The condition is about accesses to the copy of one block.
         let is_one_copy = !is_shared_by_a_cluster || homes(0) == homes(1);
         (unordered && is_one_copy).then_some(reached)
+    }
+
+    /// Whether the turns differ as objects that count arrivals let them.
+    fn are_apart(&self, builder: &Builder, pair: &Pair) -> bool {
+        let Some(apart) = pair.meeting.apart else { return true };
+        let turn = |side: usize| match apart.loops[side] {
+            None => Some(0),
+            Some(site) => {
+                let turns = &self.turns[side];
+                turns.iter().find(|entry| builder.protocol.loops[entry.0].site == site).map(|entry| entry.1)
+            }
+        };
+        let difference = turn(0).zip(turn(1)).and_then(|(first, second)| first.checked_signed_diff(second));
+        difference.is_none_or(|difference| apart.admits(difference))
     }
 
     fn arrive<'a>(&'a self, builder: &Builder<'a>, access: &Access, side: usize) -> Option<Valuation<'a>> {

@@ -65,6 +65,25 @@ impl Builder<'_> {
         Some(())
     }
 
+    /// Whether the loop around the place of `env` has an iteration number.
+    pub(super) fn has_entered(&self, id: LoopId, env: EnvId) -> bool {
+        self.environments[env].iterations.iter().any(|entry| entry.0 == id)
+    }
+
+    /// A loop around each place, where the first one's iteration number is so much more than the second one's.
+    pub(super) fn enter_apart(&mut self, ids: [LoopId; 2], difference: i64) -> Option<()> {
+        let number = self.count(ids[0], 0, Side::First)?;
+        let numbers = match difference {
+            0.. => [number.plus_constant(difference)?, number],
+            _ => [number.clone(), number.plus_constant(difference.checked_neg()?)?],
+        };
+        for (env, (id, number)) in ids.into_iter().zip(numbers).enumerate() {
+            self.environments[env].iterations.push((id, number));
+            self.carry_privately(id, env)?;
+        }
+        Some(())
+    }
+
     /// A loop around both places, with this relation of iteration numbers.
     pub(super) fn enter_together(&mut self, id: LoopId, relation: Relation, depth: usize) -> Option<()> {
         if relation == Relation::Any {

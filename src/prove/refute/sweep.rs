@@ -4,7 +4,7 @@
 //! two lowest threads that touch the same bytes at the same site stand for all, since whoever conflicts with
 //! a third conflicts with one of them. So the cost of an access does not grow with the number of threads.
 
-use crate::calculus::eval::{Event, Kind, Program, Sink, Stamp, ThreadId, Value, WARP};
+use crate::calculus::eval::{Event, Kind, Meeting, Program, Sink, Stamp, ThreadId, Value, WARP};
 use crate::calculus::{ArrayId, Kernel, SiteId, Space};
 use crate::memory_model::met::Met;
 use crate::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
@@ -253,8 +253,8 @@ impl Sweep {
 }
 
 impl Sink for Sweep {
-    fn met(&mut self, block: u32, threads: &[u32]) {
-        self.met.note(block, threads);
+    fn met(&mut self, block: u32, meeting: Meeting<'_>) {
+        self.met.note(block, meeting);
     }
 
     fn access(&mut self, event: &Event, _locals: &[Value]) {

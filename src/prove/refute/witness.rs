@@ -1,7 +1,7 @@
 //! From a conflict of a run to a witness for people, and back.
 
 use super::sweep::{Candidate, do_conflict};
-use crate::calculus::eval::{Blocks, Contents, Event, Program, Run, Setup, Sink, ThreadId, Value, run};
+use crate::calculus::eval::{Blocks, Contents, Event, Meeting, Program, Run, Setup, Sink, ThreadId, Value, run};
 use crate::calculus::{Geometry, Kernel, SiteId};
 use crate::memory_model::met::Met;
 use crate::prove::{Witness, WitnessThread};
@@ -140,8 +140,8 @@ struct OfSites {
 }
 
 impl Sink for OfSites {
-    fn met(&mut self, block: u32, threads: &[u32]) {
-        self.met.note(block, threads);
+    fn met(&mut self, block: u32, meeting: Meeting<'_>) {
+        self.met.note(block, meeting);
     }
 
     fn access(&mut self, event: &Event, _locals: &[Value]) {

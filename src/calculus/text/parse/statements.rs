@@ -2,9 +2,10 @@
 
 use super::{Parsed, Parser};
 use crate::calculus::text::lex::Token;
-use crate::calculus::text::words::{ATOMICS, BASES, CLAIMED, INFIX, ORDERS, SCOPES};
+use crate::calculus::text::words::{ATOMICS, BASES, CLAIMED, INFIX, ORDERS, PARTS, SCOPES};
 use crate::calculus::{
-    Access, Among, AtomicOp, BinaryOp, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory, Test, VarId,
+    Access, Among, Arrivals, AtomicOp, BinaryOp, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory, Test,
+    VarId,
 };
 
 impl Parser<'_> {
@@ -73,6 +74,14 @@ impl Parser<'_> {
         }
         if self.take_word("counted") {
             return Ok(Among::Counted);
+        }
+        if let Some(&(_, part)) = PARTS.iter().find(|(word, _)| self.take_word(word)) {
+            let array = self.array_ref()?;
+            self.sign("[")?;
+            let offset = self.expr(ScalarType::I64)?;
+            self.sign("]")?;
+            let count = if self.take_word("of") { Some(self.small_number()?) } else { None };
+            return Ok(Among::Arrivals(Arrivals { array, offset, count, part }));
         }
         let threads: fn(u32) -> Among = match () {
             () if self.take_word("tiles") => Among::Tiles,

@@ -2,8 +2,8 @@
 //!
 //! Deliberately absent: variables that are assigned in several places, or by anything but an expression; they stay.
 
-use crate::calculus::statements::every;
-use crate::calculus::{Expr, ExprId, Exprs, Kernel, Stmt, VarId};
+use super::statements::every;
+use super::{Expr, ExprId, Exprs, Kernel, Stmt, VarId};
 use rustc_hash::FxHashMap;
 
 /// Variables that stand for others are followed so far.
@@ -11,7 +11,7 @@ const MOST_STEPS: usize = 16;
 
 /// One way in which a variable gets its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Definition {
+pub enum Definition {
     /// An expression.
     Value(ExprId),
     /// It may have any value.
@@ -21,12 +21,13 @@ pub(super) enum Definition {
 }
 
 /// How the variables of a kernel get their values.
-pub(super) struct Definitions {
+pub struct Definitions {
     of: FxHashMap<VarId, Vec<Definition>>,
 }
 
 impl Definitions {
-    pub(super) fn of(kernel: &Kernel) -> Self {
+    /// Those of a kernel.
+    pub fn of(kernel: &Kernel) -> Self {
         let mut definitions = Definitions { of: FxHashMap::default() };
         every(&kernel.body, |stmt| match stmt {
             Stmt::Let { var, value } => definitions.add(*var, Definition::Value(*value)),
@@ -43,12 +44,12 @@ impl Definitions {
     }
 
     /// All ways in which a variable gets its value.
-    pub(super) fn all(&self, var: VarId) -> &[Definition] {
+    pub fn all(&self, var: VarId) -> &[Definition] {
         self.of.get(&var).map_or(&[], Vec::as_slice)
     }
 
     /// The value without variables that are assigned once.
-    pub(super) fn inlined(&self, exprs: &mut Exprs, root: ExprId) -> ExprId {
+    pub fn inlined(&self, exprs: &mut Exprs, root: ExprId) -> ExprId {
         let mut value = root;
         for _ in 0..MOST_STEPS {
             let next = exprs.substitute(value, |node| match node {

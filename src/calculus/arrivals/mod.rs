@@ -1,0 +1,227 @@
+//! Objects that count arrivals: what their phases order.
+//!
+//! Such an object lets go on who waits for a phase once so many threads have arrived in it. Other than a barrier it is
+//! used from several places: producers and consumers hand buffers to each other with it. So what it orders is no matter of
+//! where it stands, but of numbers: the arrival that a thread makes in turn `i` of its loop, and the wait of another one in
+//! turn `j` of another loop.
+//!
+//! # The shape
+//! Threads have *roles*, which depend on nothing but their number in the block. The objects of a *channel* are used in a
+//! circle: every thread of every role that uses it arrives at its objects one after the other, first some times before the
+//! loop of its role and then once in each turn. The `n`-th arrival of a thread (counted from 0) is at object `n mod M` of
+//! `M`, and the channel waits for one arrival of each of its threads. What does not have this shape is refused.
+//!
+//! # The proof
+//! *Phases.* The `n`-th arrivals of all threads of a channel make up one phase of one object, if no thread arrives twice in
+//! one phase: if the arrival `n + M` comes only once the `n`-th phase is complete. That is shown in program order, by a
+//! wait of the thread itself for `n` or a later one, or, for a thread that only arrives, by a wait for another channel of
+//! which some role arrives only behind its own wait for this one. By induction over the arrivals of a run this holds
+//! for all of them.
+//! *Order.* Let an access `a` stand before an arrival at the channel with number `n` in its thread, and let `b` stand
+//! behind a wait for number `m` in another one. If `n <= m` then `a` happens before `b`: the phase `m` is complete, so that
+//! the thread of `a` has arrived `m + 1` times, and its arrivals come in order. With `n = i + c` and `m = j + d`, this is a
+//! bound on `i - j`.
+//! *Progress* ([`Order::completes`]). All loops with steps run equally often; every wait is for an arrival that the others
+//! make; and where a wait depends on another one (its own thread's, or that of a thread before the arrival that it waits for), the turns go
+//! down around every circle.
+//!
+//! Deliberately absent: several arrivals in one turn, steps under other conditions than those of a role, loops within
+//! loops, arrivals behind the loop of a role.
+
+mod channels;
+mod ends;
+mod numbers;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use super::{ArrayId, ExprId, Kernel, SiteId, VarId};
+use channels::Channel;
+pub use numbers::Threads;
+use rustc_hash::FxHashMap;
+use steps::{Head, Spot};
+
+/// Why nothing is said of the objects of a kernel, and at which step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The step.
+    pub site: SiteId,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// What is assumed of the block where threads are told by their number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// That the block extends along its first axis only.
+    pub line: bool,
+    /// That it has so many threads at least.
+    pub threads: u32,
+}
+
+/// What the objects of a kernel order.
+#[derive(Clone, Debug)]
+pub struct Order {
+    channels: Vec<Channel>,
+    roles: Vec<Role>,
+    accesses: FxHashMap<SiteId, Spot>,
+    heads: FxHashMap<SiteId, Head>,
+    needs: Needs,
+}
+
+/// Threads that do the same at all objects.
+#[derive(Clone, Debug)]
+struct Role {
+    threads: Threads,
+    /// Its loop with steps, and the place of one of them.
+    turns: Option<(SiteId, u32)>,
+}
+
+/// By how much the turns of two accesses of different threads may differ where nothing orders them: the number of the turn
+/// of the first one less that of the second one. An access that is in none of the loops is in turn 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Apart {
+    /// The loop of each.
+    pub loops: [Option<SiteId>; 2],
+    /// The least difference.
+    pub least: Option<i64>,
+    /// The greatest.
+    pub most: Option<i64>,
+}
+
+impl Apart {
+    /// Whether the turns may differ by so much.
+    pub fn admits(&self, difference: i64) -> bool {
+        self.least.is_none_or(|least| difference >= least) && self.most.is_none_or(|most| difference <= most)
+    }
+
+    /// Whether there is no way.
+    pub fn is_empty(&self) -> bool {
+        let excludes = |both: (i64, i64)| both.0 > both.1;
+        let bounds = self.least.zip(self.most);
+        match self.loops {
+            [None, None] => !self.admits(0),
+            // A turn has no number below 0.
+            [Some(_), None] => self.most.is_some_and(|most| most < 0) || bounds.is_some_and(excludes),
+            [None, Some(_)] => self.least.is_some_and(|least| least > 0) || bounds.is_some_and(excludes),
+            [Some(_), Some(_)] => bounds.is_some_and(excludes),
+        }
+    }
+}
+
+/// The order of the objects of a kernel; `None` if it has none.
+///
+/// # Errors
+/// Where they do not have the shape that the module describes.
+pub fn order(kernel: &Kernel) -> Result<Option<Order>, Refusal> {
+    let found = steps::collect(kernel);
+    if found.steps.is_empty() {
+        return Ok(None);
+    }
+    let (roles, channels) = channels::of(&found)?;
+    let mut needs = found.needs();
+    needs.threads = channels.iter().map(|channel| channel.least_threads(&roles)).max().unwrap_or(0);
+    if channels.iter().any(Channel::has_arrivals_alone) {
+        // Where they wait for each other in a circle, every role has a thread.
+        needs.threads = roles.iter().map(|role| role.threads.start() + 1).fold(needs.threads, u32::max);
+    }
+    needs.line &= needs.threads > 0 || found.is_mixed();
+    let order = Order { channels, roles, accesses: found.accesses, heads: found.heads, needs };
+    order.keeps_phases()?;
+    Ok(Some(order))
+}
+
+/// A step at objects as it stands in a kernel.
+#[derive(Clone, Debug)]
+pub struct Stands {
+    /// Which.
+    pub site: SiteId,
+    /// The array of its objects, and where they are in it.
+    pub objects: (ArrayId, Vec<i128>),
+    /// The threads that come there.
+    pub threads: Threads,
+}
+
+/// The steps of a kernel, whether or not they have an order.
+///
+/// # Errors
+/// Where it is not known at which objects a step is, or for which threads.
+pub fn steps(kernel: &Kernel) -> Result<Vec<Stands>, Refusal> {
+    let found = steps::collect(kernel);
+    let stands = |step: &Result<steps::Step, Refusal>| {
+        let step = step.clone()?;
+        let objects = (step.what.array, channels::circle(&found, &step)?);
+        Ok(Stands { site: step.at.site, objects, threads: step.at.threads })
+    };
+    found.steps.iter().map(stands).collect()
+}
+
+/// The offsets that a write before all steps at objects touches, each once and by one thread; `None` if that is not known.
+pub fn written_before(kernel: &Kernel, write: SiteId, offset: ExprId) -> Option<Vec<i128>> {
+    let found = steps::collect(kernel);
+    let spot = found.accesses.get(&write).filter(|spot| spot.is_plain)?;
+    let is_behind = |step: &Result<steps::Step, Refusal>| {
+        step.as_ref()
+            .is_ok_and(|step| step.at.order > spot.order && (step.at.outer.is_none() || step.at.outer != spot.outer))
+    };
+    if !found.steps.iter().all(is_behind) {
+        return None;
+    }
+    let turns: Vec<Option<(VarId, i128)>> = match spot.outer {
+        None => vec![None],
+        Some(each) => found.heads.get(&each)?.turns(&found.numbers)?.into_iter().map(Some).collect(),
+    };
+    let mut offsets = Vec::new();
+    for number in spot.threads.numbers() {
+        for &turn in &turns {
+            let offset = found.numbers.value(offset, numbers::Known { number: Some(number), turn })?;
+            if offsets.contains(&offset) {
+                return None;
+            }
+            offsets.push(offset);
+        }
+    }
+    Some(offsets)
+}
+
+impl Order {
+    /// What is assumed of the block.
+    pub fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    /// How two accesses of different threads of one block may stand to each other; `None` if that is not known.
+    pub fn apart(&self, first: SiteId, second: SiteId) -> Option<Apart> {
+        let (one, two) = (self.place(first)?, self.place(second)?);
+        let before = self.channels.iter().filter_map(|channel| channel.hands_over(one, two)).max();
+        let behind = self.channels.iter().filter_map(|channel| channel.hands_over(two, one)).max();
+        if before.is_none() && behind.is_none() {
+            return None;
+        }
+        Some(Apart {
+            loops: [one.turns, two.turns],
+            least: before.map(|before| before + 1),
+            most: behind.map(|behind| -(behind + 1)),
+        })
+    }
+
+    fn place(&self, site: SiteId) -> Option<Placed> {
+        let spot = self.accesses.get(&site)?;
+        let role = self.roles.iter().position(|role| spot.threads.is_within(&role.threads))?;
+        let turns = self.roles[role].turns;
+        let inside = turns.map(|(each, _)| each).filter(|each| spot.outer == Some(*each));
+        let is_behind = inside.is_none() && turns.is_some_and(|(_, step)| step < spot.order);
+        Some(Placed { role, turns: inside, is_behind, order: spot.order })
+    }
+}
+
+/// An access in the code of a role.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    role: usize,
+    /// The loop of the role, if it is in there.
+    turns: Option<SiteId>,
+    /// Whether it stands behind that loop.
+    is_behind: bool,
+    order: u32,
+}

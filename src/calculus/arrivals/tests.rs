@@ -1,0 +1,88 @@
+//! What objects order, by the turns of two accesses.
+
+use super::{Apart, order};
+use crate::calculus::{SiteId, text};
+
+/// Two roles with two objects that are filled and two that are empty; `@2` writes, and `@9` reads.
+fn two_buffers(writer: &str, reader: &str) -> String {
+    format!(
+        "kernel k(n: i32) {{ shared s: element 4 shared bar: element 8 var i: i32 var j: i32
+  if tid.x < 32 {{
+    for i = 0 while i < n step + 1 @0 {{ {writer} }}
+  }} else {{
+    sync block shared global arrives bar[0] @5
+    sync block shared global arrives bar[8] @6
+    for j = 0 while j < n step + 1 @7 {{ {reader} }}
+  }} }}"
+    )
+}
+
+const EMPTY: &str = "sync block shared global meets bar[convert<i64>(i % 2) * 8] @1";
+const WRITE: &str = "write s[convert<i64>(i % 2) * 4; 4] @2";
+const FILLED: &str = "sync block shared global arrives bar[16 + convert<i64>(i % 2) * 8] @3";
+const WAIT: &str = "sync block shared global meets bar[16 + convert<i64>(j % 2) * 8] @8";
+const READ: &str = "write s[convert<i64>(j % 2) * 4; 4] @9";
+const BACK: &str = "sync block shared global arrives bar[convert<i64>(j % 2) * 8] @10";
+
+/// The least and the greatest number of turns that the first access is ahead where the two meet, or why that is not known;
+/// and why it is not known that nobody waits for ever.
+fn told(source: &str, one: usize, other: usize) -> (Result<[Option<i64>; 2], &'static str>, Option<&'static str>) {
+    let kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));
+    let order = match order(&kernel) {
+        Ok(order) => order.expect("there are steps"),
+        Err(refusal) => return (Err(refusal.reason), None),
+    };
+    let apart = order.apart(SiteId::from_index(one), SiteId::from_index(other));
+    let bounds = apart.map_or([None; 2], |Apart { least, most, .. }| [least, most]);
+    (Ok(bounds), order.completes(&kernel).err().map(|refusal| refusal.reason))
+}
+
+#[test]
+fn the_writer_is_one_turn_ahead_at_most() {
+    let source = two_buffers(&[EMPTY, WRITE, FILLED].join(" "), &[WAIT, READ, BACK].join(" "));
+    assert_eq!(told(&source, 2, 9), (Ok([Some(1), Some(1)]), None));
+    assert_eq!(told(&source, 9, 2), (Ok([Some(-1), Some(-1)]), None));
+    // Threads of one role meet in one turn only: each waits for all others to have come so far.
+    assert_eq!(told(&source, 2, 2), (Ok([Some(0), Some(0)]), None));
+}
+
+#[test]
+fn what_stands_on_the_wrong_side_is_not_ordered() {
+    let late = two_buffers(&[EMPTY, FILLED, WRITE].join(" "), &[WAIT, READ, BACK].join(" "));
+    assert_eq!(told(&late, 2, 9), (Ok([Some(0), Some(1)]), None));
+    let early = two_buffers(&[EMPTY, WRITE, FILLED].join(" "), &[WAIT, BACK, READ].join(" "));
+    assert_eq!(told(&early, 2, 9), (Ok([Some(1), Some(2)]), None));
+}
+
+#[test]
+fn circles_are_found() {
+    // The reader gives back before it waits: one buffer more is free.
+    let free = two_buffers(&[EMPTY, WRITE, FILLED].join(" "), &[BACK, WAIT, READ].join(" "));
+    assert_eq!(told(&free, 2, 9).0, Err("a thread may arrive again before all have arrived"));
+    let source = two_buffers(&[EMPTY, WRITE, FILLED].join(" "), &[WAIT, READ, BACK].join(" "));
+    let nothing_free = source
+        .replace("sync block shared global arrives bar[0] @5", "")
+        .replace("sync block shared global arrives bar[8] @6", "");
+    assert_eq!(told(&nothing_free, 2, 9).1, Some("threads may wait for each other for ever"));
+    let longer = source.replace("j < n", "j < n + 1");
+    assert_eq!(told(&longer, 2, 9).1, Some("its loop may run more often than that of the other threads"));
+}
+
+#[test]
+fn what_has_another_shape_is_refused() {
+    let source = two_buffers(&[EMPTY, WRITE, FILLED].join(" "), &[WAIT, READ, BACK].join(" "));
+    for (was, is, why) in [
+        ("tid.x < 32", "tid.x < 32 && n > 3", "who arrives depends on more than the number of the thread"),
+        ("(i % 2) * 8] @1", "(i % 3) * 8] @1", "which of several objects it is has no order that is known"),
+        ("(i % 2) * 8] @1", "((i + 1) % 2) * 8] @1", "its threads use the objects in different orders"),
+        ("(i % 2) * 8] @1", "(i) * 8] @1", "which of several objects it is is not known"),
+        ("(i % 2) * 8] @1", "(i % 2) * 8] of 32 @1", "which of several objects it is has no order that is known"),
+        ("step + 1 @0", "step + 2 @0", "its loop does not count up in steps of one"),
+        ("else {", "if tid.x < 64 {", "some of the threads that arrive here arrive elsewhere, and others do not"),
+        ("else {", "if tid.x >= 64 {", "it waits for all threads of the block, and not all of them arrive"),
+    ] {
+        let changed = source.replacen(was, is, 1).replace("} if", "} if");
+        assert_ne!(changed, source);
+        assert_eq!(told(&changed, 2, 9).0, Err(why), "{is}");
+    }
+}
