@@ -173,10 +173,14 @@ pub(super) type Guarded = (Option<Guard>, Step);
 pub(super) fn steps(text: &str) -> Option<Vec<Guarded>> {
     let text = spoken(text);
     let mut reader = Reader { text: &text, predicates: BTreeMap::new(), addresses: BTreeMap::new(), steps: Vec::new() };
-    for line in text.split([';', '\n']).map(str::trim) {
+    if text.contains("/*") {
+        return None;
+    }
+    let spoken = text.lines().filter_map(|line| line.split("//").next());
+    for line in spoken.flat_map(|line| line.split(';')).map(str::trim) {
         // Braces around instructions, not those around the lanes of an operand.
         let line = line.strip_prefix(['{', '}']).unwrap_or(line).trim();
-        if !line.is_empty() && !line.starts_with(".reg") && !line.starts_with("//") {
+        if !line.is_empty() && !line.starts_with(".reg") {
             reader.line(line)?;
         }
     }
@@ -501,10 +505,12 @@ mod tests {
         let (to, from) = (place(Window::Shared, 0, 0), place(Window::Generic, 1, 0));
         let copy = |bytes, read| Some(vec![(None, Step::Copy { to, from, bytes, read })]);
         let (bytes, read) = (Operand::Number(16), Some(Operand::Input(2)));
+        let commit = || Some(vec![(None, Step::Commit)]);
         assert_eq!(steps("cp.async.ca.shared.global [%0], [%1], 16;"), copy(bytes, None));
         assert_eq!(steps("cp.async.cg.shared::cta.global.L2::128B [%0], [%1], 16, %2;"), copy(bytes, read));
         assert_eq!(steps("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"), copy(bytes, None));
-        assert_eq!(steps("cp.async.commit_group;"), Some(vec![(None, Step::Commit)]));
+        assert_eq!(steps("// cp.async.wait_all;\n cp.async.commit_group; // st.global.u32 [%0], 1;"), commit());
+        assert_eq!(steps("cp.async.commit_group;"), commit());
         let all = vec![(None, Step::Commit), (None, Step::WaitPrior(Operand::Number(0)))];
         assert_eq!(steps("cp.async.wait_all;"), Some(all));
         for text in [
@@ -512,6 +518,7 @@ mod tests {
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];",
             "cp.async.mbarrier.arrive.shared.b64 [%0];",
             "cp.async.ca.shared.global [address], [%1], 16;",
+            "/* cp.async.wait_all; */ cp.async.commit_group;",
         ] {
             assert_eq!(steps(text), None, "{text}");
         }
