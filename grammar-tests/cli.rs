@@ -540,6 +540,11 @@ fn a_header_that_no_include_path_leads_to_is_sought_in_the_project() {
     // Which of two is meant is not guessed.
     place.put("cuda/other/size.h", b"#define WIDTH 32\n");
     assert_ne!(verdict(&["check", "--format", "json", "."]).0, "race-free");
+    // The build says it.
+    place.put("cuda/app/Makefile", b"FLAGS = -O3 -I../inc\n");
+    let (race, assumptions) = verdict(&["check", "--format", "json", "."]);
+    let told = "`size.h` is cuda/inc/size.h of the project, where a build file lets the compiler look";
+    assert!(race == "race-free" && assumptions.contains(told), "{assumptions}");
     let (race, assumptions) = verdict(&["check", "--format", "json", "-I", "cuda/other", "."]);
     assert!(race == "race-free" && !assumptions.contains("found by its name"), "{assumptions}");
 }

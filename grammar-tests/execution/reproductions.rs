@@ -44,6 +44,7 @@ const UNDEFINED: &[&str] = &[
     "fixtures/libraries/curand.cu",
     "fixtures/libraries/group_copies.cu",
     "fixtures/libraries/matrix_fragments.cu",
+    "fixtures/libraries/ptx_copies.cu",
     "fixtures/libraries/structures.cu",
     "fixtures/libraries/thread_copies.cu",
     "fixtures/phases/copies.cu",

@@ -137,6 +137,18 @@ fn attributes_may_stand_anywhere_before_a_kernel() {
 }
 
 #[test]
+fn conversions_keep_all_their_specifiers() {
+    let text = "\
+struct S {
+  __device__ __host__ inline constexpr operator int() const;
+  constexpr __host__ __device__ operator float() const;
+};";
+    let printed = tree(text, Language::Cuda);
+    assert!(printed.contains("device host constexpr int operator int() const;"), "{printed}");
+    assert!(printed.contains("constexpr host device float operator float() const;"), "{printed}");
+}
+
+#[test]
 fn kernels_of_opencl() {
     let text = "\
 __kernel __attribute__((reqd_work_group_size(16, 4, 1))) void blur(

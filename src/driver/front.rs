@@ -52,7 +52,7 @@ pub(super) struct ReadUnit {
 pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> ReadUnit {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
-    let preprocessing = preprocess::Options { headers: headers.cloned(), ..preprocessing(path, text, options) };
+    let preprocessing = seeking(preprocessing(path, text, options), path, headers);
     let mut output = preprocess::preprocess(sources, main, &preprocessing);
     let misses_headers = !output.missing_includes.is_empty();
     let sought = std::mem::take(&mut output.sought);
@@ -73,6 +73,7 @@ pub(super) fn preprocessing(path: &Path, text: &str, options: &Options) -> prepr
         defines: options.defines.clone(),
         include_dirs: options.include_dirs.clone(),
         includes: Vec::new(),
+        stated_dirs: Vec::new(),
         headers: None,
         dialect: dialect_of(path, text, flags, options),
     };
@@ -82,6 +83,19 @@ pub(super) fn preprocessing(path: &Path, text: &str, options: &Options) -> prepr
         told.defines.extend(flags.defines.iter().filter(|(name, _)| !is_typed(name)).cloned());
         told.include_dirs.extend(flags.include_dirs.iter().cloned());
     }
+    told
+}
+
+/// The same, with headers that no include path leads to sought in the project.
+pub(super) fn seeking(
+    mut told: preprocess::Options,
+    path: &Path,
+    headers: Option<&Arc<ProjectHeaders>>,
+) -> preprocess::Options {
+    if let Some(headers) = headers {
+        told.stated_dirs = super::stated::include_dirs(path, told.language(), headers);
+    }
+    told.headers = headers.cloned();
     told
 }
 

@@ -51,7 +51,7 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
     Assumption, AssumptionKind, Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, Unknown,
 };
-use crate::preprocess::{SoughtHeader, normalized};
+use crate::preprocess::{SoughtBy, SoughtHeader, normalized};
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Language, Span};
@@ -189,7 +189,11 @@ fn unsettled(kernels: &[FunctionId], outcomes: &[Outcome]) -> Vec<FunctionId> {
 /// What a verdict relies on that was reached through a header found by a search.
 fn assumed_header(header: &SoughtHeader) -> Assumption {
     let (name, inside) = (&header.name, header.inside.display());
-    let text = format!("`{name}` is {inside} of the project, found by its name (no include path leads to it)");
+    let how = match header.by {
+        SoughtBy::Name => "found by its name (no include path leads to it)",
+        SoughtBy::Build => "where a build file lets the compiler look",
+    };
+    let text = format!("`{name}` is {inside} of the project, {how}");
     Assumption { kind: AssumptionKind::Other, text }
 }
 

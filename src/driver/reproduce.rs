@@ -5,7 +5,7 @@
 
 use super::Options;
 use super::described::{Head, heads, kind_of};
-use super::front::preprocessing;
+use super::front::{preprocessing, seeking};
 use super::options::ProjectHeaders;
 use crate::calculus::eval::{Chosen, Rest};
 use crate::calculus::{Kernel, Space};
@@ -68,7 +68,7 @@ impl Text {
     fn read(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> Text {
         let mut sources = SourceMap::new();
         let main = sources.add_file(path, text);
-        let told = preprocess::Options { headers: headers.cloned(), ..preprocessing(path, text, options) };
+        let told = seeking(preprocessing(path, text, options), path, headers);
         let output = preprocess::preprocess(sources, main, &told);
         let items = tree_sitter::read(numbered(&output), main, &told).unit.items;
         let heads = heads(path, text, options);

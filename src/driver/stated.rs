@@ -12,6 +12,7 @@
 use super::Options;
 use super::run::is_host_code;
 use crate::diagnostic::report::{Assumption, AssumptionKind};
+use crate::preprocess;
 use crate::preprocess::stated::{Stated, is_build_file, of_build_file, of_host_code};
 use crate::resolve::program::Program;
 use crate::source::Language;
@@ -77,6 +78,16 @@ pub(super) fn sought(path: &Path, program: &Program, options: &Options, headers:
         }
     }
     found.into_values().flatten().filter(|it| !given.contains(it.name.as_str())).collect()
+}
+
+/// The directories in which the build files of a CUDA file let the compiler look for headers, the nearest first.
+pub(super) fn include_dirs(path: &Path, language: Language, headers: &ProjectHeaders) -> Vec<PathBuf> {
+    if language != Language::Cuda {
+        return Vec::new();
+    }
+    let files = groups(path, language, headers).into_iter().flat_map(|group| group.files);
+    let text_of = |file: &Header| Some(super::parallel::decode(&super::parallel::read(&file.path).ok()?).to_string());
+    files.filter_map(|file| Some(preprocess::stated::include_dirs(&file.path, &text_of(&file)?))).flatten().collect()
 }
 
 /// The files that may state something for `path`, the nearest first.

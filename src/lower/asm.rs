@@ -1,13 +1,15 @@
 //! Inline assembly: instructions that only compute leave unknown values in their outputs; plain loads and stores
-//! through pointer operands access memory; `bar.sync` is a barrier of the block, or of so many of its threads
-//! ([`named`]); `membar` and `fence` are fences. Any other may do anything.
+//! through pointer operands access memory, in the window of shared memory too ([`windows`](super::windows));
+//! `cp.async` begins copies as a thread does ([`copies`](super::copies)); `bar.sync` is a barrier of the block, or of so
+//! many of its threads ([`named`]); `membar` and `fence` are fences. Any other may do anything.
+//!
+//! A predicate is a condition around its instruction.
 
-use super::access::Touch;
-use super::fences::of_ptx;
 use super::named;
 use super::pass::Pass;
-use super::value::Value;
-use crate::calculus::{Among, BinaryOp, ExprId, HavocReason, MemoryOrder, ScalarType, Stmt, SyncMemory, SyncScope};
+use super::ptx::{Guard, Operand, Place, Step, Window, is_harmless, is_only_fence, steps};
+use super::value::{Pointer, Value};
+use crate::calculus::{Among, BinaryOp, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::Expr;
 use crate::source::Span;
 
@@ -19,103 +21,43 @@ pub(super) struct Asm<'s> {
     pub(super) clobbers_memory: bool,
 }
 
-/// PTX instructions that touch neither memory nor other threads, without their suffixes.
-const HARMLESS: &[&str] = &[
-    "abs",
-    "add",
-    "addc",
-    "and",
-    "bfe",
-    "bfi",
-    "bfind",
-    "bmsk",
-    "brev",
-    "clz",
-    "cnot",
-    "copysign",
-    "cos",
-    "cvt",
-    "cvta",
-    "div",
-    "dp2a",
-    "dp4a",
-    "ex2",
-    "fma",
-    "fns",
-    "isspacep",
-    "lg2",
-    "lop3",
-    "mad",
-    "mad24",
-    "madc",
-    "max",
-    "min",
-    "mov",
-    "mul",
-    "mul24",
-    "nanosleep",
-    "neg",
-    "not",
-    "or",
-    "popc",
-    "prefetch",
-    "prefetchu",
-    "prmt",
-    "rcp",
-    "rem",
-    "rsqrt",
-    "sad",
-    "selp",
-    "set",
-    "setp",
-    "shf",
-    "shl",
-    "shr",
-    "sin",
-    "slct",
-    "sqrt",
-    "sub",
-    "subc",
-    "szext",
-    "tanh",
-    "testp",
-    "vabsdiff",
-    "vabsdiff2",
-    "vabsdiff4",
-    "vadd",
-    "vadd2",
-    "vadd4",
-    "vavrg2",
-    "vavrg4",
-    "vmad",
-    "vmax",
-    "vmax2",
-    "vmax4",
-    "vmin",
-    "vmin2",
-    "vmin4",
-    "vset",
-    "vset2",
-    "vset4",
-    "vshl",
-    "vshr",
-    "vsub",
-    "vsub2",
-    "vsub4",
-    "xor",
-];
+/// What is said of assembly that is not understood.
+const WHOLLY_UNKNOWN: &str = "inline assembly that may touch memory or other threads";
+
+/// The operands of a statement: those numbered first are outputs.
+#[derive(Clone, Copy)]
+struct Operands<'v> {
+    outputs: usize,
+    inputs: &'v [Value],
+}
+
+impl<'v> Operands<'v> {
+    fn input(self, operand: usize) -> Option<&'v Value> {
+        self.inputs.get(operand.checked_sub(self.outputs)?)
+    }
+}
 
 impl Pass<'_> {
     /// Lowers an `asm` statement.
     pub(super) fn inline_assembly(&mut self, asm: &Asm<'_>, span: Span) {
+        let mut addresses = Vec::new();
         match steps(asm.text) {
             Some(steps) if !steps.is_empty() => {
                 let inputs: Vec<Value> = asm.inputs.iter().map(|input| self.value(input)).collect();
                 inputs.iter().for_each(|input| self.escape(input));
-                for step in steps {
-                    // Without the clobber the compiler may move accesses over the fence.
-                    if asm.clobbers_memory || !matches!(step, Step::Fence(..)) {
-                        self.step(&step, &inputs, asm.outputs.len(), span);
+                let operands = Operands { outputs: asm.outputs.len(), inputs: &inputs };
+                for (guard, step) in steps {
+                    match step {
+                        // Without the clobber the compiler may move accesses over the fence.
+                        Step::Fence(..) if !asm.clobbers_memory => {}
+                        Step::SharedAddress { output, operand } => {
+                            if let Some(Value::Pointer(pointer)) = operands.input(operand)
+                                && let Some(address) = self.address_in_window(&pointer.clone())
+                            {
+                                addresses.push((output, address));
+                            }
+                        }
+                        step => self.under(guard, operands, span, |pass| pass.step(&step, operands, span)),
                     }
                 }
             }
@@ -135,18 +77,62 @@ impl Pass<'_> {
         } else {
             HavocReason::Other("inline assembly".to_owned())
         };
-        for output in asm.outputs {
-            self.forget(output, &reason, span);
+        for (number, output) in asm.outputs.iter().enumerate() {
+            match addresses.iter().find(|(of, _)| *of == number) {
+                Some(&(_, address)) => {
+                    let value = self.fit_value(Value::Scalar(address), output.ty);
+                    let object = self.object(output);
+                    self.store_object(&object, value, span);
+                }
+                None => self.forget(output, &reason, span),
+            }
         }
     }
-}
 
-/// What is said of assembly that is not understood.
-const WHOLLY_UNKNOWN: &str = "inline assembly that may touch memory or other threads";
+    /// What `action` emits, where a predicate holds.
+    fn under(&mut self, guard: Option<Guard>, operands: Operands<'_>, span: Span, action: impl FnOnce(&mut Self)) {
+        let Some(guard) = guard else { return action(self) };
+        let holds = self.holds(guard, operands, span);
+        match self.kernel.exprs.as_int(holds) {
+            Some(0) => {}
+            Some(_) => action(self),
+            None => {
+                let before = self.copies_now();
+                let (block, ()) = self.captured(action);
+                let other = self.other_way(&before);
+                self.join_copies(other);
+                self.emit_if(holds, block, Vec::new());
+            }
+        }
+    }
 
-impl Pass<'_> {
+    /// Whether a predicate holds.
+    fn holds(&mut self, guard: Guard, operands: Operands<'_>, span: Span) -> ExprId {
+        let sides = guard.holds.and_then(|(op, ty, [left, right])| {
+            Some((op, self.operand_as(left, ty, operands)?, self.operand_as(right, ty, operands)?))
+        });
+        let holds = match sides {
+            Some((op, left, right)) => self.exprs().binary(op, left, right),
+            None => self.havoc(ScalarType::Bool, HavocReason::Other("a predicate of PTX".to_owned()), span),
+        };
+        if guard.is_negated { self.exprs().not(holds) } else { holds }
+    }
+
+    /// The value of an operand in a type of a comparison; `None` if it is no integer.
+    fn operand_as(&mut self, operand: Operand, ty: ScalarType, operands: Operands<'_>) -> Option<ExprId> {
+        let value = match operand {
+            Operand::Number(number) => self.exprs().int(i128::from(number), ty),
+            Operand::Input(operand) => match operands.input(operand)? {
+                Value::Scalar(value) => *value,
+                _ => return None,
+            },
+        };
+        let is_integer = matches!(self.kernel.exprs.ty(value), ScalarType::Bool | ScalarType::Int { .. });
+        is_integer.then(|| self.exprs().convert(ty, value))
+    }
+
     /// One instruction that does more than compute.
-    fn step(&mut self, step: &Step, inputs: &[Value], outputs: usize, span: Span) {
+    fn step(&mut self, step: &Step, operands: Operands<'_>, span: Span) {
         match *step {
             Step::Barrier => {
                 let memory = SyncMemory::BOTH;
@@ -154,8 +140,7 @@ impl Pass<'_> {
                 self.emit(Stmt::Sync { scope: SyncScope::Block, memory, among: Among::All, site });
             }
             Step::Named { id, count } => {
-                let id = self.count_of(id, inputs, outputs);
-                let count = self.count_of(count, inputs, outputs);
+                let (id, count) = (self.count_of(id, operands), self.count_of(count, operands));
                 let memory = SyncMemory::BOTH;
                 let among = Among::Named(named::arriving(self.exprs(), id, count));
                 let site = self.site(span);
@@ -166,217 +151,53 @@ impl Pass<'_> {
                 self.unsupported_call(span, reason, Vec::new());
             }
             Step::Fence(order, scope) => self.ptx_fence(order, scope, span),
-            Step::Access { touch, operand, offset, bytes } => {
-                let address = operand.checked_sub(outputs).and_then(|at| inputs.get(at));
-                let Some(Value::Pointer(pointer)) = address else {
-                    // An address in a window of its own, as `__cvta_generic_to_shared` gives.
+            Step::Access { touch, place, bytes } => match self.pointer_at(place, operands, span) {
+                Some(pointer) => {
+                    let bytes = self.exprs().int(bytes.into(), ScalarType::I64);
+                    self.move_bytes(&pointer, touch, bytes, span);
+                }
+                None => self.unsupported(span, WHOLLY_UNKNOWN.to_owned()),
+            },
+            Step::Copy { to, from, bytes, read } => {
+                let places = (self.pointer_at(to, operands, span), self.pointer_at(from, operands, span));
+                let (Some(to), Some(from)) = places else {
                     return self.unsupported(span, WHOLLY_UNKNOWN.to_owned());
                 };
-                let mut pointer = pointer.clone();
-                let by = self.exprs().int(offset.into(), ScalarType::I64);
-                pointer.offset = self.exprs().binary(BinaryOp::Add, pointer.offset, by);
-                let bytes = self.exprs().int(bytes.into(), ScalarType::I64);
-                self.move_bytes(&pointer, touch, bytes, span);
+                let bytes = self.count_of(bytes, operands);
+                let read = read.map_or(bytes, |read| self.count_of(read, operands));
+                self.copy_alone((&to, bytes), (&from, read), span);
             }
+            Step::Commit => self.copies.commit(),
+            Step::WaitPrior(newest) => {
+                let newest = self.count_of(newest, operands);
+                self.wait_for_all_but(newest, span);
+            }
+            Step::SharedAddress { .. } => {}
         }
     }
-}
 
-impl Pass<'_> {
+    /// The pointer that an operand is in its window, if that is known.
+    fn pointer_at(&mut self, place: Place, operands: Operands<'_>, span: Span) -> Option<Pointer> {
+        let mut pointer = match (operands.input(place.operand)?, place.window) {
+            (Value::Pointer(pointer), _) => pointer.clone(),
+            (Value::Scalar(number), Window::Shared) => self.pointer_in_window(*number, span)?,
+            // An address in a window of its own, or one that was computed.
+            _ => return None,
+        };
+        let by = self.exprs().int(place.offset.into(), ScalarType::I64);
+        pointer.offset = self.exprs().binary(BinaryOp::Add, pointer.offset, by);
+        Some(pointer)
+    }
+
     /// The value of an operand.
-    fn count_of(&mut self, operand: Operand, inputs: &[Value], outputs: usize) -> ExprId {
+    fn count_of(&mut self, operand: Operand, operands: Operands<'_>) -> ExprId {
         let given = match operand {
             Operand::Number(number) => return self.exprs().int(i128::from(number), ScalarType::U32),
-            Operand::Input(operand) => operand.checked_sub(outputs).and_then(|at| inputs.get(at)),
+            Operand::Input(operand) => operands.input(operand),
         };
         match given {
             Some(Value::Scalar(value)) => *value,
             _ => self.exprs().opaque("operand of inline assembly", ScalarType::U32),
         }
-    }
-}
-
-/// A number in the text, or an operand of the statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operand {
-    Number(u32),
-    Input(usize),
-}
-
-impl Operand {
-    fn of(text: &str) -> Option<Operand> {
-        let text = text.trim();
-        match text.strip_prefix('%') {
-            Some(operand) => operand.parse().ok().map(Operand::Input),
-            None => text.parse().ok().map(Operand::Number),
-        }
-    }
-}
-
-/// `bar.sync`, after the operands are known: of barrier 0 and the whole block, or of a number of threads.
-fn barrier(operands: &str) -> Option<Step> {
-    let mut operands = operands.split(',');
-    let id = Operand::of(operands.next()?)?;
-    match (operands.next().map(Operand::of), operands.next()) {
-        // Whichever barrier it is, all threads of the block meet there.
-        (None, _) => Some(Step::Barrier),
-        (Some(Some(count)), None) => Some(Step::Named { id, count }),
-        _ => None,
-    }
-}
-
-/// An instruction that does more than compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// All threads of the block wait.
-    Barrier,
-    /// A fence.
-    Fence(MemoryOrder, SyncScope),
-    /// So many threads meet at a barrier.
-    Named { id: Operand, count: Operand },
-    /// A thread says that it has come to a barrier, and goes on.
-    Arrive,
-    /// An access at the address in an operand, so many bytes further on.
-    Access { touch: Touch, operand: usize, offset: i32, bytes: u32 },
-}
-
-/// What the instructions of a template do, in order, besides computing; `None` if one of them is not understood.
-fn steps(text: &str) -> Option<Vec<Step>> {
-    let text = text.replace("\\n", "\n").replace("\\t", " ");
-    let mut steps = Vec::new();
-    for line in text.split([';', '\n']).map(|line| line.trim().trim_matches('"').trim()) {
-        // Braces around instructions, not those around the lanes of an operand.
-        let line = line.strip_prefix(['{', '}']).unwrap_or(line).trim();
-        let (name, operands) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let mut parts = name.split('.');
-        match parts.next().unwrap_or("") {
-            "" if line.is_empty() || line.starts_with(".reg") => {}
-            opcode if HARMLESS.contains(&opcode) => {}
-            "membar" | "fence" => steps.extend(of_ptx(name).map(|(order, scope)| Step::Fence(order, scope))),
-            "bar" | "barrier" => match name {
-                "bar.sync"
-                | "barrier.sync"
-                | "barrier.sync.aligned"
-                | "bar.cta.sync"
-                | "barrier.cta.sync"
-                | "barrier.cta.sync.aligned" => steps.push(barrier(operands)?),
-                "bar.arrive"
-                | "barrier.arrive"
-                | "barrier.arrive.aligned"
-                | "bar.cta.arrive"
-                | "barrier.cta.arrive"
-                | "barrier.cta.arrive.aligned" => steps.push(Step::Arrive),
-                _ => return None,
-            },
-            "ld" => steps.push(access(Touch::Read, parts, operands.rsplit_once('[')?.1)?),
-            "st" => steps.push(access(Touch::Write, parts, operands.split_once('[')?.1)?),
-            _ => return None,
-        }
-    }
-    Some(steps)
-}
-
-/// A plain load or store at `%2+16], …`. Strong ones, which are atomic, are not understood.
-fn access<'t>(touch: Touch, suffixes: impl Iterator<Item = &'t str>, address: &str) -> Option<Step> {
-    let (mut lanes, mut width) = (1, None);
-    for suffix in suffixes {
-        match suffix {
-            "global" | "shared" | "const" | "local" | "volatile" | "nc" | "ca" | "cg" | "cs" | "cv" | "lu" | "wb"
-            | "wt" => {}
-            "v2" => lanes = 2,
-            "v4" => lanes = 4,
-            "b8" | "u8" | "s8" => width = Some(1),
-            "b16" | "u16" | "s16" => width = Some(2),
-            "b32" | "u32" | "s32" | "f32" => width = Some(4),
-            "b64" | "u64" | "s64" | "f64" => width = Some(8),
-            hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
-            _ => return None,
-        }
-    }
-    let address = address.split_once(']')?.0.trim().strip_prefix('%')?;
-    let (operand, offset) = match address.split_once('+') {
-        Some((operand, offset)) => (operand.trim(), offset.trim().parse().ok()?),
-        None => (address, 0),
-    };
-    Some(Step::Access { touch, operand: operand.parse().ok()?, offset, bytes: lanes * width? })
-}
-
-/// The instructions of a template, without predicates, labels, suffixes and declarations.
-fn instructions(text: &str) -> impl Iterator<Item = &str> {
-    text.split([';', '\n', '{', '}']).flat_map(|line| line.split("\\n")).filter_map(|line| {
-        let line = line.trim().trim_start_matches("\\t").trim_start_matches('"').trim();
-        let line = match line.strip_prefix('@') {
-            Some(predicated) => predicated.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim()),
-            None => line,
-        };
-        let line = line.trim_end_matches('"').trim_end_matches("\\t").trim();
-        let opcode = line.split(|c: char| c.is_whitespace() || c == '.').next().unwrap_or("");
-        (!line.is_empty() && !line.starts_with(".reg") && !line.starts_with("//")).then_some(opcode)
-    })
-}
-
-fn is_fence(opcode: &str) -> bool {
-    matches!(opcode, "membar" | "fence")
-}
-
-/// Whether all instructions are known to compute only.
-fn is_harmless(text: &str) -> bool {
-    instructions(text).all(|opcode| HARMLESS.contains(&opcode) || is_fence(opcode))
-}
-
-/// Whether a "memory" clobber is explained by there being nothing but fences.
-fn is_only_fence(text: &str) -> bool {
-    instructions(text).all(|opcode| is_fence(opcode) || matches!(opcode, "mov" | "nanosleep"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn computing_instructions_are_harmless() {
-        assert!(is_harmless("mov.u32 %0, %%laneid;"));
-        assert!(is_harmless("{ .reg .pred p; setp.eq.u32 p, %1, 0; @p add.u32 %0, %1, 1; }"));
-        assert!(is_harmless(""));
-    }
-
-    #[test]
-    fn plain_accesses_and_the_barrier_of_the_block_are_understood() {
-        let access = |touch, operand, offset, bytes| Step::Access { touch, operand, offset, bytes };
-        assert_eq!(steps("bar.sync 0;"), Some(vec![Step::Barrier]));
-        assert_eq!(steps("barrier.sync 1;"), Some(vec![Step::Barrier]));
-        let (id, count) = (Operand::Number(1), Operand::Input(0));
-        assert_eq!(steps("bar.sync 1, %0;"), Some(vec![Step::Named { id, count }]));
-        assert_eq!(steps("bar.arrive 1, 64;"), Some(vec![Step::Arrive]));
-        assert_eq!(steps("ld.global.nc.f32 %0, [%1];"), Some(vec![access(Touch::Read, 1, 0, 4)]));
-        let vector = "{ .reg .b32 a; ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4 + 16]; }";
-        assert_eq!(steps(vector), Some(vec![access(Touch::Read, 4, 16, 16)]));
-        assert_eq!(steps("mov.u32 %0, 1;\\n\\tst.global.u64 [%1], %0;"), Some(vec![access(Touch::Write, 1, 0, 8)]));
-        for text in [
-            "bar.red.popc.u32 %0, 0, p;",
-            "bar.sync name, 64;",
-            "@p st.shared.u32 [%0], 1;",
-            "ld.acquire.gpu.u32 %0, [%1];",
-            "ld.global.u32 %0, [addr];",
-            "red.add.f32 [%0], 1;",
-            "exit;",
-        ] {
-            assert_eq!(steps(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn memory_and_barriers_are_not() {
-        for text in [
-            "ld.global.f32 %0, [%1];",
-            "@p st.shared.u32 [%0], 1;",
-            "bar.sync 0;",
-            "red.add.f32 [%0], 1;",
-            "exit;",
-            "frobnicate;",
-        ] {
-            assert!(!is_harmless(text), "{text}");
-        }
-        assert!(!is_harmless("mov.u32 %0, 1;\\n\\tst.global.u32 [%1], %0;"));
     }
 }

@@ -118,6 +118,7 @@ impl Pass<'_> {
             Builtin::Collective(group) => self.collective(*group, name, args, call),
             Builtin::Unmodelled { .. } if name == "malloc" && matches!(args, [_]) => self.allocate(args, call),
             Builtin::Unmodelled { .. } if name == "free" && matches!(args, [_]) => self.release(args, call),
+            Builtin::Unmodelled { .. } if name == "__cvta_generic_to_shared" => self.shared_address(args, call),
             Builtin::Unmodelled { reason, touches_memory: true } => {
                 self.give_up_call(format!("{reason} ('{name}')"), args, call)
             }

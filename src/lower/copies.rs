@@ -34,8 +34,7 @@ impl Pass<'_> {
     /// A call that begins copies, or waits for them.
     pub(super) fn copying(&mut self, copying: Copying, args: &[Expr], call: &Expr) -> Value {
         let span = call.span;
-        let waits =
-            matches!(copying, Copying::WaitPrior | Copying::WaitOldest | Copying::GroupWait(_) | Copying::WaitEvents);
+        let waits = matches!(copying, Copying::WaitOldest | Copying::GroupWait(_) | Copying::WaitEvents);
         self.begun.waits.all += u32::from(waits);
         match copying {
             Copying::Copy => self.copy_of_thread(args, call),
@@ -45,12 +44,9 @@ impl Pass<'_> {
                 Value::Void
             }
             Copying::WaitPrior => {
-                let newest = args.first().map(|arg| self.scalar(arg));
-                let newest = newest.and_then(|newest| self.kernel.exprs.as_int(newest));
-                match newest.map(u32::try_from) {
-                    Some(Ok(newest)) => self.copies.wait_for_all_but(newest),
-                    _ => self.unsupported(span, "wait for a number of copies that is not a constant".to_owned()),
-                }
+                let [newest] = args else { return self.missing(call) };
+                let newest = self.scalar(newest);
+                self.wait_for_all_but(newest, span);
                 Value::Void
             }
             Copying::WaitOldest => {
@@ -67,6 +63,15 @@ impl Pass<'_> {
             Copying::BarrierCopy(group) => self.copy_for_barrier(group, args, call),
             Copying::WorkGroupCopy => self.work_group_copy(args, call),
             Copying::WaitEvents => self.wait_for_events(args, span),
+        }
+    }
+
+    /// All batches of the thread but the newest so many are done.
+    pub(super) fn wait_for_all_but(&mut self, newest: ExprId, span: Span) {
+        self.begun.waits.all += 1;
+        match self.kernel.exprs.as_int(newest).map(u32::try_from) {
+            Some(Ok(newest)) => self.copies.wait_for_all_but(newest),
+            _ => self.unsupported(span, "wait for a number of copies that is not a constant".to_owned()),
         }
     }
 
@@ -94,14 +99,32 @@ impl Pass<'_> {
     }
 
     /// A thread begins a copy.
-    fn copy_alone(&mut self, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
+    pub(super) fn copy_alone(&mut self, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
         let ((), part) = self.marked(|pass| {
             pass.while_copying(|pass| {
-                pass.move_bytes(from.0, Touch::Read, from.1, span);
+                pass.read_bytes(from.0, from.1, span);
                 pass.move_bytes(to.0, Touch::Write, to.1, span);
             });
         });
         self.begin(from.0, to.0, None, part);
+    }
+
+    /// Reads so many bytes: `inside ? 16 : 0` is all or nothing.
+    fn read_bytes(&mut self, from: &Pointer, bytes: ExprId, span: Span) {
+        let chosen = |pass: &Self, bytes| match pass.kernel.exprs[bytes] {
+            Node::Convert(_, inner) => pass.kernel.exprs[inner].clone(),
+            ref node => node.clone(),
+        };
+        match chosen(self, bytes) {
+            Node::Select(cond, all, none)
+                if [all, none].iter().all(|&part| self.kernel.exprs.as_int(part).is_some()) =>
+            {
+                let (then, ()) = self.captured(|pass| pass.move_bytes(from, Touch::Read, all, span));
+                let (otherwise, ()) = self.captured(|pass| pass.move_bytes(from, Touch::Read, none, span));
+                self.emit_if(cond, then, otherwise);
+            }
+            _ => self.move_bytes(from, Touch::Read, bytes, span),
+        }
     }
 
     /// `memcpy_async(to, from, bytes, barrier)`: done once the barrier lets those go on who arrive after it was begun.

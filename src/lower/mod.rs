@@ -60,6 +60,7 @@ mod phases;
 mod place;
 mod places;
 mod producers;
+mod ptx;
 mod range;
 mod scan;
 mod stmt;
@@ -68,6 +69,7 @@ mod surface;
 mod switch;
 mod under_way;
 mod value;
+mod windows;
 
 #[cfg(test)]
 mod tests;

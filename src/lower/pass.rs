@@ -9,6 +9,7 @@ use super::phases::Phases;
 use super::scan::Scans;
 use super::under_way::{Begun, Copies};
 use super::value::{Base, Pointer};
+use super::windows::Windows;
 use super::{masks, named, parties};
 use crate::arena::{Handle, SideTable};
 use crate::calculus::{
@@ -81,6 +82,8 @@ pub(super) struct Pass<'p> {
     pub(super) anywhere: FxHashMap<VarId, String>,
     /// The targets of addresses that were made numbers.
     pub(super) addresses: FxHashMap<ExprId, TargetId>,
+    /// Addresses in the window of shared memory.
+    pub(super) windows: Windows,
     /// The memory behind handles of surfaces and images.
     pub(super) handles: FxHashMap<ExprId, ArrayId>,
     /// Variables that hold masks of threads as they come from votes.
@@ -126,6 +129,7 @@ impl<'p> Pass<'p> {
             passed: FxHashMap::default(),
             anywhere: FxHashMap::default(),
             addresses: FxHashMap::default(),
+            windows: Windows::default(),
             handles: FxHashMap::default(),
             masks: FxHashMap::default(),
             allocated: FxHashSet::default(),
@@ -161,6 +165,7 @@ impl<'p> Pass<'p> {
     /// The finished kernel.
     pub(super) fn finish(mut self) -> Kernel {
         self.kernel.body = self.blocks.pop().unwrap_or_default();
+        self.windows_at_the_end();
         parties::name(&mut self.kernel, &self.phases);
         own_order::limit(&mut self.kernel, &self.begun.sites);
         self.report_mixed_units();
@@ -193,6 +198,9 @@ impl<'p> Pass<'p> {
 
     /// Adds a statement to the open block.
     pub(super) fn emit(&mut self, stmt: Stmt) {
+        if let Stmt::Let { var, value } = stmt {
+            self.hold_address(var, value);
+        }
         let goes_on = self.watch_copies(&stmt);
         self.statements += 1;
         self.blocks.last_mut().expect("the body's block is open").push(stmt);

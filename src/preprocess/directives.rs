@@ -10,7 +10,8 @@ use super::interner::{Interner, Symbol};
 use super::lexer;
 use super::predefined;
 use super::{
-    ForcedInclude, Include, IncludedPart, MissingInclude, Options, Output, SoughtHeader, Token, TokenFlags, TokenKind,
+    ForcedInclude, Include, IncludedPart, MissingInclude, Options, Output, SoughtBy, SoughtHeader, Token, TokenFlags,
+    TokenKind,
 };
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::{FileId, Language, SourceMap, Span};
@@ -646,9 +647,13 @@ impl<'a> Preprocessor<'a> {
 
     /// A header that no include path leads to, from the project.
     fn seek(&mut self, name: &str, includer: FileId) -> Option<(FileId, Rc<[Token]>)> {
-        let header = self.options.headers.as_ref()?.find(name, &self.sources.file(includer).path)?;
+        let headers = self.options.headers.as_ref()?;
+        let includer = &self.sources.file(includer).path;
+        let stated = headers.within(&self.options.stated_dirs, name, includer);
+        let by = if stated.is_some() { SoughtBy::Build } else { SoughtBy::Name };
+        let header = stated.or_else(|| headers.find(name, includer))?;
         let loaded = self.load(&normalized(&header.path))?;
-        let sought = SoughtHeader { name: name.to_owned(), inside: header.inside };
+        let sought = SoughtHeader { name: name.to_owned(), inside: header.inside, by };
         if !self.sought.contains(&sought) {
             self.sought.push(sought);
         }

@@ -46,6 +46,8 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// `-include`, in order: files that are read before the first line.
     pub includes: Vec<ForcedInclude>,
+    /// Directories that the build files of the project state, where headers are sought first that none of these leads to.
+    pub stated_dirs: Vec<PathBuf>,
     /// Where headers are sought that none of these leads to.
     pub headers: Option<Arc<ProjectHeaders>>,
     /// What the text is written in, which decides what is predefined.
@@ -59,6 +61,7 @@ impl Options {
             defines: Vec::new(),
             include_dirs: Vec::new(),
             includes: Vec::new(),
+            stated_dirs: Vec::new(),
             headers: None,
             dialect: dialect.into(),
         }
@@ -176,13 +179,24 @@ pub struct Include {
     pub entered: Option<FileId>,
 }
 
-/// A header that was found by its name in the project, where no include path leads to it.
+/// How a header of the project was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoughtBy {
+    /// By its name alone.
+    Name,
+    /// In a directory that a build file states.
+    Build,
+}
+
+/// A header that was found in the project, where no include path leads to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SoughtHeader {
     /// The name as written, without quotes.
     pub name: String,
     /// Where it was found inside the project.
     pub inside: PathBuf,
+    /// How it was found.
+    pub by: SoughtBy,
 }
 
 /// What preprocessing gives.

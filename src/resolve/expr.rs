@@ -355,6 +355,10 @@ impl<'u> Resolver<'u> {
 
     /// `a[i]`
     pub(super) fn index(&mut self, array: Expr, index: Expr, span: Span) -> Expr {
+        let index = match (&self.types[array.ty], &self.types[index.ty]) {
+            (Type::Array { .. } | Type::Pointer { .. }, Type::Record(_)) => self.built_in_operand(index, span),
+            _ => index,
+        };
         let (array, index) = match (&self.types[array.ty], &self.types[index.ty]) {
             // C allows `3[a]`.
             (Type::Int { .. }, Type::Pointer { .. } | Type::Array { .. }) => (index, array),

@@ -2,7 +2,7 @@
 //!
 //! A checker that is started on a file knows nothing of the `-I` of its build. The header is mostly near: this
 //! finds the one whose path ends with the name in the directive and that shares the longest path with the
-//! including file. Where two different headers are equally near, none is taken: a guess between them would be
+//! including file, unless the build says by a path of its own where it is ([`ProjectHeaders::within`]). Where two different headers are equally near, none is taken: a guess between them would be
 //! a guess about the program.
 //!
 //! Guarantees: the answer depends on the tree alone; each project is walked once, up to [`MOST_ENTRIES`]
@@ -89,6 +89,18 @@ impl ProjectHeaders {
         Some(Header { path, inside })
     }
 
+    /// The header that `name` means in the first of these directories of the project that has it.
+    pub fn within(&self, directories: &[PathBuf], name: &str, includer: &Path) -> Option<Header> {
+        if directories.is_empty() || is_of_a_library(name) {
+            return None;
+        }
+        let root = self.root_of(&std::path::absolute(includer).ok()?)?;
+        let paths = directories.iter().map(|directory| plain(&directory.join(name)));
+        let path = paths.filter(|path| path.starts_with(&root)).find(|path| path.is_file())?;
+        let inside = inside(&path, &root);
+        Some(Header { path, inside })
+    }
+
     /// The files of the project that `is_wanted` accepts, in groups: those below the directory of `file`, then those below
     /// the one around it that are not among these, and so on up to the root. Each group is in the order of its paths.
     pub fn around(&self, file: &Path, is_wanted: impl Fn(&Path) -> bool) -> Vec<Group> {
@@ -124,6 +136,19 @@ impl ProjectHeaders {
 
 fn inside(path: &Path, root: &Path) -> PathBuf {
     path.strip_prefix(root).unwrap_or(path).to_path_buf()
+}
+
+/// An absolute path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => _ = plain.pop(),
+            other => plain.push(other),
+        }
+    }
+    plain
 }
 
 fn is_plain(component: &std::path::Component) -> bool {
@@ -205,6 +230,17 @@ mod tests {
         assert_eq!(found(root.path(), "inc/size.h", "opencl/k.cl").as_deref(), Some("opencl/inc/size.h"));
         assert_eq!(found(root.path(), "../../inc/size.h", "cuda/app/k.cu").as_deref(), Some("cuda/inc/size.h"));
         assert_eq!(found(root.path(), "other.h", "cuda/app/k.cu"), None);
+    }
+
+    #[test]
+    fn the_header_of_a_stated_directory_is_found_among_others() {
+        let root = tree(&[("a/size.h", "1"), ("b/size.h", "2"), ("c/k.cu", "")]);
+        let headers = ProjectHeaders::new(&[root.path().to_path_buf()]);
+        let stated = [root.path().join("c/../none"), root.path().join("c/../b"), root.path().join("a")];
+        let within = |name, stated: &[PathBuf]| headers.within(stated, name, &root.path().join("c/k.cu"));
+        assert_eq!(within("size.h", &stated).unwrap().inside, Path::new("b/size.h"));
+        assert_eq!(within("other.h", &stated), None);
+        assert_eq!(within("size.h", &[root.path().join("c/../..")]), None);
     }
 
     #[test]

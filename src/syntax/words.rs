@@ -99,8 +99,8 @@ pub fn qualifier(word: &str, opencl: bool) -> Option<Qualifier> {
     })
 }
 
-/// Whether a word may stand between the start of a member and `friend`: `__device__ friend inline void f() {}`.
-pub fn may_precede_friend(word: &str) -> bool {
+/// Whether a word may stand between the start of a member and `friend` or `operator`: `__device__ friend inline void f() {}`.
+pub fn is_specifier_of_member(word: &str) -> bool {
     matches!(word, "inline" | "constexpr" | "__inline" | "__inline__" | "__forceinline__" | "__host__" | "__device__")
 }
 

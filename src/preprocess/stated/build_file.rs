@@ -1,14 +1,14 @@
-//! Macros that makefiles and CMake's files state.
+//! Macros and include directories that makefiles and CMake's files state.
 //!
-//! Both are read as words: `-DNAME`, `-DNAME=VALUE` and `-D NAME` wherever they stand, and in CMake also the
-//! arguments of `add_compile_definitions` and `target_compile_definitions`. Variables (`$(N)`, `${N}`) are replaced where
+//! Both are read as words: `-DNAME`, `-DNAME=VALUE` and `-D NAME` wherever they stand, `-IDIR` and `-I DIR` likewise, and in
+//! CMake also the arguments of `add_compile_definitions`, `include_directories` and their kin for targets. Variables (`$(N)`, `${N}`) are replaced where
 //! the file gives them one value, once and under no condition. What stands between `ifdef` and `endif`, or `if()` and
 //! `endif()`, is left out: whether it counts is decided when the build runs.
 
 use super::{Stated, is_name, name_and_value};
 use crate::preprocess::commands::split;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Variables may name each other this deeply.
 const NESTING: usize = 8;
@@ -30,7 +30,7 @@ pub fn of_build_file(path: &Path, text: &str) -> Vec<Stated> {
     lines.iter().for_each(|(_, line)| variables.note(line));
     let mut found = Vec::new();
     for (number, line) in &lines {
-        for definition in definitions(&split(line)) {
+        for definition in arguments(&split(line), "-D", DEFINITIONS) {
             let Some((name, value)) = name_and_value(&definition) else { continue };
             let value = variables.expanded(value.unwrap_or("1"), NESTING);
             found.push(Stated { name: name.to_owned(), value, line: *number });
@@ -99,24 +99,42 @@ fn without_comment(line: &str) -> &str {
     line.split('#').next().unwrap_or("")
 }
 
-/// The texts behind `-D` among `words`, and the arguments of the commands that state definitions without it.
-fn definitions(words: &[String]) -> Vec<String> {
+/// The directories in which the build file at `path` with that `text` lets the compiler look for headers, in its order.
+pub fn include_dirs(path: &Path, text: &str) -> Vec<PathBuf> {
+    let lines = if is_of_cmake(path) { commands(text) } else { make_lines(text) };
+    let mut variables = Variables::default();
+    variables.0.insert("CMAKE_CURRENT_SOURCE_DIR".to_owned(), Some(".".to_owned()));
+    lines.iter().for_each(|(_, line)| variables.note(line));
+    let stated = lines.iter().flat_map(|(_, line)| arguments(&split(line), "-I", INCLUDES));
+    let expanded = stated.filter_map(|directory| variables.expanded(&directory, NESTING));
+    let beside = path.parent().unwrap_or(Path::new(""));
+    expanded.filter(|directory| !directory.is_empty()).map(|directory| beside.join(directory)).collect()
+}
+
+/// The commands of CMake that state definitions without `-D`.
+const DEFINITIONS: [&str; 2] = ["add_compile_definitions", "target_compile_definitions"];
+/// Those that state include directories.
+const INCLUDES: [&str; 2] = ["include_directories", "target_include_directories"];
+
+/// The texts behind a flag among `words`, and the arguments of the commands that state such things without it.
+fn arguments(words: &[String], flag: &str, stating: [&str; 2]) -> Vec<String> {
     let mut found = Vec::new();
     let line = words.join(" ");
     let (command, arguments) = line.split_once('(').unwrap_or(("", ""));
-    if matches!(command.trim(), "add_compile_definitions" | "target_compile_definitions") {
+    if stating.contains(&command.trim()) {
         let mut arguments = arguments.trim_end().trim_end_matches(')').split_whitespace();
         if command.trim().starts_with("target") {
             arguments.next();
         }
-        let is_keyword = |word: &&str| matches!(*word, "PRIVATE" | "PUBLIC" | "INTERFACE" | "BEFORE");
-        found.extend(arguments.filter(|word| !is_keyword(word)).map(|it| it.trim_start_matches("-D").to_owned()));
+        let is_keyword =
+            |word: &&str| matches!(*word, "PRIVATE" | "PUBLIC" | "INTERFACE" | "BEFORE" | "AFTER" | "SYSTEM");
+        found.extend(arguments.filter(|word| !is_keyword(word)).map(|it| it.trim_start_matches(flag).to_owned()));
         return found;
     }
-    let mut words = words.iter().flat_map(|word| parts(word));
+    let mut words = words.iter().flat_map(|word| parts(word, flag));
     while let Some(word) = words.next() {
         // `add_definitions(-DX=1)` and `FLAGS=-DX=1` have something before the flag.
-        let Some(at) = word.find("-D").filter(|&at| at == 0 || word[..at].ends_with(['(', '=', ','])) else { continue };
+        let Some(at) = word.find(flag).filter(|&at| at == 0 || word[..at].ends_with(['(', '=', ','])) else { continue };
         match &word[at + 2..] {
             "" => found.extend(words.next().map(closed)),
             attached => found.push(closed(attached)),
@@ -126,8 +144,8 @@ fn definitions(words: &[String]) -> Vec<String> {
 }
 
 /// The flags that one word of the command line holds: a quoted one may hold several, or a value with spaces.
-fn parts(word: &str) -> Vec<&str> {
-    if word.starts_with("-D") && !word.contains(" -") { vec![word] } else { word.split_whitespace().collect() }
+fn parts<'w>(word: &'w str, flag: &str) -> Vec<&'w str> {
+    if word.starts_with(flag) && !word.contains(" -") { vec![word] } else { word.split_whitespace().collect() }
 }
 
 /// A word without the bracket that closes the command around it.
@@ -197,6 +215,20 @@ mod tests {
         let text = "N ?= 4\nM = 1\nM = 2\nFLAGS = -O3 -DN=$(N) \\\n  -DWIDE '-DT=unsigned int' # -DOLD=1\n\
                     all:\n\tnvcc -D K=$(M) -DL=$(shell x) main.cu\n";
         assert_eq!(stated("src/Makefile", text), ["4:N=4", "4:WIDE=1", "4:T=unsigned int", "7:K=?", "7:L=?"]);
+    }
+
+    #[test]
+    fn include_directories_are_those_beside_the_build_file() {
+        let dirs = |name: &str, text: &str| {
+            let found = include_dirs(Path::new(name), text);
+            found.iter().map(|it| it.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let text =
+            "INC = ../inc\nFLAGS = -O3 -I$(INC) -I. \\\n  -I ../more -I$(UNKNOWN)\nifdef X\nFLAGS += -Iother\nendif\n";
+        assert_eq!(dirs("src/Makefile", text), ["src/../inc", "src/.", "src/../more"]);
+        let text = "include_directories(BEFORE ../inc ${CMAKE_CURRENT_SOURCE_DIR}/own)\n\
+                    target_include_directories(app PRIVATE wide)\nset(CMAKE_CUDA_FLAGS \"-Ideep\")\n";
+        assert_eq!(dirs("CMakeLists.txt", text), ["../inc", "./own", "wide", "deep"]);
     }
 
     #[test]

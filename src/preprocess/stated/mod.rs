@@ -5,6 +5,8 @@
 //! `sprintf(options, "-DBLOCK_SIZE=%d", BLOCK_SIZE)` in the program that builds it. [`of_build_file`] and
 //! [`of_host_code`] read such statements.
 //!
+//! Where a build says that headers are, [`include_dirs`] reads.
+//!
 //! Guarantees: nothing is executed; what stands under a condition of a build file is not read, and a value that is
 //! not known is said to be so ([`Stated::value`]), so that whoever chooses between statements sees all of them.
 //!
@@ -14,7 +16,7 @@
 mod build_file;
 mod host_code;
 
-pub use build_file::{is_build_file, of_build_file};
+pub use build_file::{include_dirs, is_build_file, of_build_file};
 pub use host_code::of_host_code;
 
 /// One macro that a text outside of the source states.

@@ -66,7 +66,7 @@ impl Reader<'_> {
 
     /// Whether a friend comes next, perhaps behind specifiers.
     fn is_friend(&self) -> bool {
-        let is_specifier = |at: usize| words::may_precede_friend(self.text(at));
+        let is_specifier = |at: usize| words::is_specifier_of_member(self.text(at));
         let behind = (self.at..).find(|&at| !is_specifier(at)).unwrap_or(self.at);
         self.text(behind) == "friend"
     }

@@ -67,6 +67,7 @@ impl Converter<'_> {
         };
         let mut base = self.type_specifier(specifier);
         base.qualifiers.extend(self.qualifiers(node));
+        let qualifiers = self.specifiers_before(node, qualifiers);
         let start = self.first(specifier);
         // A pointer or reference stands between the type and the parentheses.
         let words: Vec<&str> =
@@ -87,6 +88,20 @@ impl Converter<'_> {
             initializers: Vec::new(),
             body: None,
         }))
+    }
+
+    /// The specifiers of a conversion, with those that the grammar was not shown.
+    fn specifiers_before(&self, operator: Node<'_>, mut shown: Vec<Qualifier>) -> Vec<Qualifier> {
+        let before = (0..self.first(operator)).rev().map(|at| self.spelling(at));
+        let mut hidden: Vec<&str> = before.take_while(|word| words::is_specifier_of_member(word)).collect();
+        let same = |a: &Qualifier, b: &Qualifier| std::mem::discriminant(a) == std::mem::discriminant(b);
+        hidden.retain(|word| matches!(*word, "__host__" | "__device__" | "constexpr"));
+        for word in hidden.into_iter().rev() {
+            let specifier =
+                words::qualifier(word, false).filter(|specifier| !shown.iter().any(|known| same(known, specifier)));
+            shown.extend(specifier);
+        }
+        shown
     }
 
     fn is_const(&self, function: Node<'_>) -> bool {

@@ -77,7 +77,7 @@ impl Converter<'_> {
                 let mut items: Vec<Item> = inner.collect::<Vec<_>>().into_iter().flat_map(|it| self.item(it)).collect();
                 // Specifiers before `friend` were kept from the grammar.
                 let first = self.first(node);
-                let start = (0..first).rev().take_while(|&at| words::may_precede_friend(self.spelling(at))).last();
+                let start = (0..first).rev().take_while(|&at| words::is_specifier_of_member(self.spelling(at))).last();
                 let before =
                     (start.unwrap_or(first)..first).filter_map(|at| words::qualifier(self.spelling(at), false));
                 let before: Vec<Qualifier> = before.collect();

@@ -46,7 +46,7 @@ impl Rewriter<'_> {
 
     /// Whether a specifier stands before `friend`, where the grammar wants none.
     fn is_specifier_of_friend(&self, at: usize, text: &str) -> bool {
-        use crate::syntax::words::may_precede_friend as is_specifier;
+        use crate::syntax::words::is_specifier_of_member as is_specifier;
         let behind = || (at + 1..self.end).find(|&next| !is_specifier(self.text(next)));
         is_specifier(text) && behind().is_some_and(|next| self.text(next) == "friend")
     }
@@ -68,6 +68,7 @@ impl Rewriter<'_> {
             // Before version 2.0 it is a name like any other.
             "pipe" if opencl && self.is_identifier(at + 1) => "const",
             "__device__" | "__host__" if matches!(self.emitted_before(), "]" | ")") => "",
+            "__device__" | "__host__" | "constexpr" if self.is_specifier_of_conversion(at) => "",
             "__device__" | "__host__" | "__global__" | "__shared__" | "__constant__" | "__managed__"
             | "__volatile__"
                 if !self.in_asm() =>
@@ -109,6 +110,15 @@ impl Rewriter<'_> {
     }
 
     /// Whether `unsigned (` starts a declarator (`unsigned (*p)[4]`) and no conversion.
+    /// Whether a word is another specifier of a conversion, `__host__ __device__ operator int()`: of two, `operator` would be
+    /// read as a type.
+    fn is_specifier_of_conversion(&self, at: usize) -> bool {
+        use crate::syntax::words::is_specifier_of_member as is_specifier;
+        let behind = || (at + 1..self.end).find(|&next| !is_specifier(self.text(next)));
+        let is_conversion = |next| self.text(next) == "operator" && self.is_identifier(next + 1);
+        is_specifier(self.emitted_before()) && behind().is_some_and(is_conversion)
+    }
+
     fn type_goes_on(&self, at: usize) -> bool {
         matches!(self.text(at + 2), "*" | "&")
             && !matches!(self.before(at), "=" | "(" | "," | "+" | "-" | "*" | "return")

@@ -1,0 +1,564 @@
+//! What the text of an `asm` statement says, in PTX: its instructions one by one, as far as they do more than compute.
+//!
+//! Predicates that `setp` sets from operands are known by their comparison; any other may hold or not. Registers that the
+//! text declares hold nothing that is followed, with one exception: an address that goes through one on its way from
+//! `cvta` to an output.
+//!
+//! # Guarantees
+//! [`steps`] is `None` if an instruction is not understood; such a text may do anything.
+
+use super::access::Touch;
+use super::fences::of_ptx;
+use crate::calculus::{BinaryOp, MemoryOrder, ScalarType, SyncScope};
+use std::collections::BTreeMap;
+
+/// PTX instructions that touch neither memory nor other threads, without their suffixes.
+const HARMLESS: &[&str] = &[
+    "abs",
+    "add",
+    "addc",
+    "and",
+    "bfe",
+    "bfi",
+    "bfind",
+    "bmsk",
+    "brev",
+    "clz",
+    "cnot",
+    "copysign",
+    "cos",
+    "cvt",
+    "cvta",
+    "div",
+    "dp2a",
+    "dp4a",
+    "ex2",
+    "fma",
+    "fns",
+    "isspacep",
+    "lg2",
+    "lop3",
+    "mad",
+    "mad24",
+    "madc",
+    "max",
+    "min",
+    "mov",
+    "mul",
+    "mul24",
+    "nanosleep",
+    "neg",
+    "not",
+    "or",
+    "popc",
+    "prefetch",
+    "prefetchu",
+    "prmt",
+    "rcp",
+    "rem",
+    "rsqrt",
+    "sad",
+    "selp",
+    "set",
+    "setp",
+    "shf",
+    "shl",
+    "shr",
+    "sin",
+    "slct",
+    "sqrt",
+    "sub",
+    "subc",
+    "szext",
+    "tanh",
+    "testp",
+    "vabsdiff",
+    "vabsdiff2",
+    "vabsdiff4",
+    "vadd",
+    "vadd2",
+    "vadd4",
+    "vavrg2",
+    "vavrg4",
+    "vmad",
+    "vmax",
+    "vmax2",
+    "vmax4",
+    "vmin",
+    "vmin2",
+    "vmin4",
+    "vset",
+    "vset2",
+    "vset4",
+    "vshl",
+    "vshr",
+    "vsub",
+    "vsub2",
+    "vsub4",
+    "xor",
+];
+
+/// A number in the text, or an operand of the statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operand {
+    Number(u32),
+    Input(usize),
+}
+
+impl Operand {
+    fn of(text: &str) -> Option<Operand> {
+        let text = text.trim();
+        match text.strip_prefix('%') {
+            Some(operand) => operand.parse().ok().map(Operand::Input),
+            None => text.parse().ok().map(Operand::Number),
+        }
+    }
+}
+
+/// A window of memory in which an address counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Window {
+    /// That of shared memory.
+    Shared,
+    /// Any other, in which addresses are those of pointers.
+    Generic,
+}
+
+/// The address in an operand, so many bytes further on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) window: Window,
+    pub(super) operand: usize,
+    pub(super) offset: i32,
+}
+
+/// A comparison that sets a predicate: operator, type, sides.
+pub(super) type Comparison = (BinaryOp, ScalarType, [Operand; 2]);
+
+/// When an instruction with a predicate is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Guard {
+    /// How the predicate was set, if that is known.
+    pub(super) holds: Option<Comparison>,
+    pub(super) is_negated: bool,
+}
+
+/// An instruction that does more than compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// All threads of the block wait.
+    Barrier,
+    /// A fence.
+    Fence(MemoryOrder, SyncScope),
+    /// So many threads meet at a barrier.
+    Named { id: Operand, count: Operand },
+    /// A thread says that it has come to a barrier, and goes on.
+    Arrive,
+    /// An access.
+    Access { touch: Touch, place: Place, bytes: u32 },
+    /// A copy from global to shared memory begins, of which so many bytes are read and the rest is zeros.
+    Copy { to: Place, from: Place, bytes: Operand, read: Option<Operand> },
+    /// The copies that were begun are a batch.
+    Commit,
+    /// All batches but the newest so many are done.
+    WaitPrior(Operand),
+    /// An output becomes the address in the window of shared memory that an operand has.
+    SharedAddress { output: usize, operand: usize },
+}
+
+/// A step and its predicate.
+pub(super) type Guarded = (Option<Guard>, Step);
+
+/// What the instructions of a template do, in order, besides computing; `None` if one of them is not understood.
+pub(super) fn steps(text: &str) -> Option<Vec<Guarded>> {
+    let text = spoken(text);
+    let mut reader = Reader { text: &text, predicates: BTreeMap::new(), addresses: BTreeMap::new(), steps: Vec::new() };
+    if text.contains("/*") {
+        return None;
+    }
+    let spoken = text.lines().filter_map(|line| line.split("//").next());
+    for line in spoken.flat_map(|line| line.split(';')).map(str::trim) {
+        // Braces around instructions, not those around the lanes of an operand.
+        let line = line.strip_prefix(['{', '}']).unwrap_or(line).trim();
+        if !line.is_empty() && !line.starts_with(".reg") {
+            reader.line(line)?;
+        }
+    }
+    Some(reader.steps)
+}
+
+/// The text that string literals make together.
+fn spoken(text: &str) -> String {
+    let mut spoken = String::new();
+    let mut is_inside = !text.contains('"');
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => is_inside = !is_inside,
+            '\\' if is_inside => match letters.next() {
+                Some('n') => spoken.push('\n'),
+                Some('t') => spoken.push(' '),
+                Some(other) => spoken.push(other),
+                None => {}
+            },
+            space if !is_inside && space.is_whitespace() => {}
+            other => spoken.push(other),
+        }
+    }
+    spoken
+}
+
+/// What has been read of a text.
+struct Reader<'t> {
+    text: &'t str,
+    predicates: BTreeMap<&'t str, Comparison>,
+    /// Registers that hold the address that an operand has in the window of shared memory.
+    addresses: BTreeMap<&'t str, usize>,
+    steps: Vec<Guarded>,
+}
+
+impl<'t> Reader<'t> {
+    /// Reads one instruction.
+    fn line(&mut self, line: &'t str) -> Option<()> {
+        let (guard, line) = match line.strip_prefix('@') {
+            Some(guarded) => {
+                let (predicate, line) = guarded.split_once(char::is_whitespace)?;
+                (Some(self.guard(predicate)), line.trim())
+            }
+            None => (None, line),
+        };
+        let (name, operands) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let opcode = name.split('.').next().unwrap_or("");
+        if HARMLESS.contains(&opcode) {
+            let is_followed = guard.is_none() && (self.compare(name, operands) || self.convert(name, operands));
+            if !is_followed {
+                self.forget(operands);
+            }
+            return Some(());
+        }
+        for step in effects(name, operands)? {
+            let depends = matches!(step, Step::Access { .. } | Step::Copy { .. } | Step::Commit | Step::WaitPrior(_));
+            if guard.is_some() && !depends {
+                return None;
+            }
+            self.steps.push((guard, step));
+        }
+        Some(())
+    }
+
+    /// `p` or `!p`
+    fn guard(&self, predicate: &str) -> Guard {
+        let (name, is_negated) = match predicate.strip_prefix('!') {
+            Some(name) => (name, true),
+            None => (predicate, false),
+        };
+        Guard { holds: self.predicates.get(name).copied(), is_negated }
+    }
+
+    /// `setp.ne.b32 p, %0, 0`; false if it is anything else.
+    fn compare(&mut self, name: &str, operands: &'t str) -> bool {
+        let mut suffixes = name.split('.');
+        let (Some("setp"), Some(op), Some(ty), None) =
+            (suffixes.next(), suffixes.next(), suffixes.next(), suffixes.next())
+        else {
+            return false;
+        };
+        let op = match op {
+            "eq" => BinaryOp::Eq,
+            "ne" => BinaryOp::Ne,
+            "lt" => BinaryOp::Lt,
+            "le" => BinaryOp::Le,
+            "gt" => BinaryOp::Gt,
+            "ge" => BinaryOp::Ge,
+            _ => return false,
+        };
+        let ty = match ty {
+            "b32" | "u32" => ScalarType::U32,
+            "s32" => ScalarType::I32,
+            "b64" | "u64" => ScalarType::U64,
+            "s64" => ScalarType::I64,
+            _ => return false,
+        };
+        let mut operands = operands.split(',').map(str::trim);
+        let (Some(predicate), Some(left), Some(right), None) =
+            (operands.next(), operands.next(), operands.next(), operands.next())
+        else {
+            return false;
+        };
+        let (Some(left), Some(right)) = (Operand::of(left), Operand::of(right)) else { return false };
+        self.predicates.insert(predicate, (op, ty, [left, right]));
+        true
+    }
+
+    /// `cvta.to.shared.u64 r, %1` and `cvt.u32.u64 %0, r`; false if it is anything else.
+    fn convert(&mut self, name: &str, operands: &'t str) -> bool {
+        let Some((to, from)) = operands.split_once(',') else { return false };
+        let (to, from) = (to.trim(), from.trim());
+        let operand = match (name, Operand::of(from)) {
+            ("cvta.to.shared.u64", Some(Operand::Input(operand))) => operand,
+            ("cvt.u32.u64", None) => match self.addresses.get(from) {
+                Some(&operand) => operand,
+                None => return false,
+            },
+            _ => return false,
+        };
+        match Operand::of(to) {
+            // Nothing else may be in that output.
+            Some(Operand::Input(output)) if mentions(self.text, to) == 1 => {
+                self.steps.push((None, Step::SharedAddress { output, operand }));
+                true
+            }
+            None if name == "cvta.to.shared.u64" => {
+                self.addresses.insert(to, operand);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Registers may have been assigned.
+    fn forget(&mut self, operands: &str) {
+        self.predicates.retain(|name, _| mentions(operands, name) == 0);
+        self.addresses.retain(|name, _| mentions(operands, name) == 0);
+    }
+}
+
+/// How often a name stands in a text.
+fn mentions(text: &str, name: &str) -> usize {
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '%');
+    text.split(|letter| !is_part(letter)).filter(|word| *word == name).count()
+}
+
+/// What an instruction does besides computing; `None` if it is not understood.
+fn effects(name: &str, operands: &str) -> Option<Vec<Step>> {
+    let mut parts = name.split('.');
+    Some(match parts.next().unwrap_or("") {
+        "membar" | "fence" => of_ptx(name).map(|(order, scope)| Step::Fence(order, scope)).into_iter().collect(),
+        "bar" | "barrier" => match name {
+            "bar.sync"
+            | "barrier.sync"
+            | "barrier.sync.aligned"
+            | "bar.cta.sync"
+            | "barrier.cta.sync"
+            | "barrier.cta.sync.aligned" => vec![barrier(operands)?],
+            "bar.arrive"
+            | "barrier.arrive"
+            | "barrier.arrive.aligned"
+            | "bar.cta.arrive"
+            | "barrier.cta.arrive"
+            | "barrier.cta.arrive.aligned" => vec![Step::Arrive],
+            _ => return None,
+        },
+        "ld" => vec![access(Touch::Read, parts, operands.rsplit_once('[')?.1)?],
+        "st" => vec![access(Touch::Write, parts, operands.split_once('[')?.1)?],
+        "cp" => match name {
+            "cp.async.commit_group" => vec![Step::Commit],
+            "cp.async.wait_group" => vec![Step::WaitPrior(Operand::of(operands)?)],
+            "cp.async.wait_all" => vec![Step::Commit, Step::WaitPrior(Operand::Number(0))],
+            _ => vec![copy(name, operands)?],
+        },
+        _ => return None,
+    })
+}
+
+/// `bar.sync`, after the operands are known: of barrier 0 and the whole block, or of a number of threads.
+fn barrier(operands: &str) -> Option<Step> {
+    let mut operands = operands.split(',');
+    let id = Operand::of(operands.next()?)?;
+    match (operands.next().map(Operand::of), operands.next()) {
+        // Whichever barrier it is, all threads of the block meet there.
+        (None, _) => Some(Step::Barrier),
+        (Some(Some(count)), None) => Some(Step::Named { id, count }),
+        _ => None,
+    }
+}
+
+/// A plain load or store at `%2+16], …`. Strong ones, which are atomic, are not understood.
+fn access<'t>(touch: Touch, suffixes: impl Iterator<Item = &'t str>, address: &str) -> Option<Step> {
+    let (mut lanes, mut width, mut window) = (1, None, Window::Generic);
+    for suffix in suffixes {
+        match suffix {
+            "shared" | "shared::cta" => window = Window::Shared,
+            "global" | "const" | "local" | "volatile" | "nc" | "ca" | "cg" | "cs" | "cv" | "lu" | "wb" | "wt" => {}
+            "v2" => lanes = 2,
+            "v4" => lanes = 4,
+            "b8" | "u8" | "s8" => width = Some(1),
+            "b16" | "u16" | "s16" => width = Some(2),
+            "b32" | "u32" | "s32" | "f32" => width = Some(4),
+            "b64" | "u64" | "s64" | "f64" => width = Some(8),
+            hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
+            _ => return None,
+        }
+    }
+    let place = place(window, address.split_once(']')?.0)?;
+    Some(Step::Access { touch, place, bytes: lanes * width? })
+}
+
+/// The address between brackets, `%2+16`.
+fn place(window: Window, address: &str) -> Option<Place> {
+    let address = address.trim().strip_prefix('%')?;
+    let (operand, offset) = match address.split_once('+') {
+        Some((operand, offset)) => (operand.trim(), offset.trim().parse().ok()?),
+        None => (address, 0),
+    };
+    Some(Place { window, operand: operand.parse().ok()?, offset })
+}
+
+/// `cp.async.cg.shared.global [%0], [%1], 16, %2`. The form that ignores its source by a predicate is not understood.
+fn copy(name: &str, operands: &str) -> Option<Step> {
+    let name = name.strip_prefix("cp.async.ca.").or_else(|| name.strip_prefix("cp.async.cg."))?;
+    let hints = name.strip_prefix("shared.global").or_else(|| name.strip_prefix("shared::cta.global"))?;
+    let mut has_policy = false;
+    for hint in hints.split('.').skip(1) {
+        match hint {
+            "L2::cache_hint" => has_policy = true,
+            "L2::64B" | "L2::128B" | "L2::256B" => {}
+            _ => return None,
+        }
+    }
+    let mut operands: Vec<&str> = operands.split(',').map(str::trim).collect();
+    if has_policy {
+        operands.pop();
+    }
+    let between = |text: &str, window| place(window, text.strip_prefix('[')?.strip_suffix(']')?);
+    let (to, from, bytes, read) = match operands[..] {
+        [to, from, bytes] => (to, from, bytes, None),
+        [to, from, bytes, read] => (to, from, bytes, Some(Operand::of(read)?)),
+        _ => return None,
+    };
+    let (to, from) = (between(to, Window::Shared)?, between(from, Window::Generic)?);
+    Some(Step::Copy { to, from, bytes: Operand::of(bytes)?, read })
+}
+
+/// The instructions of a template, without predicates, labels, suffixes and declarations.
+fn instructions(text: &str) -> impl Iterator<Item = &str> {
+    text.split([';', '\n', '{', '}']).flat_map(|line| line.split("\\n")).filter_map(|line| {
+        let line = line.trim().trim_start_matches("\\t").trim_start_matches('"').trim();
+        let line = match line.strip_prefix('@') {
+            Some(predicated) => predicated.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim()),
+            None => line,
+        };
+        let line = line.trim_end_matches('"').trim_end_matches("\\t").trim();
+        let opcode = line.split(|c: char| c.is_whitespace() || c == '.').next().unwrap_or("");
+        (!line.is_empty() && !line.starts_with(".reg") && !line.starts_with("//")).then_some(opcode)
+    })
+}
+
+fn is_fence(opcode: &str) -> bool {
+    matches!(opcode, "membar" | "fence")
+}
+
+/// Whether all instructions are known to compute only.
+pub(super) fn is_harmless(text: &str) -> bool {
+    instructions(text).all(|opcode| HARMLESS.contains(&opcode) || is_fence(opcode))
+}
+
+/// Whether a "memory" clobber is explained by there being nothing but fences.
+pub(super) fn is_only_fence(text: &str) -> bool {
+    instructions(text).all(|opcode| is_fence(opcode) || matches!(opcode, "mov" | "nanosleep"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn computing_instructions_are_harmless() {
+        assert!(is_harmless("mov.u32 %0, %%laneid;"));
+        assert!(is_harmless("{ .reg .pred p; setp.eq.u32 p, %1, 0; @p add.u32 %0, %1, 1; }"));
+        assert!(is_harmless(""));
+    }
+
+    #[test]
+    fn plain_accesses_and_the_barrier_of_the_block_are_understood() {
+        let access = |touch, operand, offset, bytes| Step::Access {
+            touch,
+            place: Place { window: Window::Generic, operand, offset },
+            bytes,
+        };
+        let steps = |text| Some(steps(text)?.into_iter().map(|(_, step)| step).collect::<Vec<_>>());
+        assert_eq!(steps("bar.sync 0;"), Some(vec![Step::Barrier]));
+        assert_eq!(steps("barrier.sync 1;"), Some(vec![Step::Barrier]));
+        let (id, count) = (Operand::Number(1), Operand::Input(0));
+        assert_eq!(steps("bar.sync 1, %0;"), Some(vec![Step::Named { id, count }]));
+        assert_eq!(steps("bar.arrive 1, 64;"), Some(vec![Step::Arrive]));
+        assert_eq!(steps("ld.global.nc.f32 %0, [%1];"), Some(vec![access(Touch::Read, 1, 0, 4)]));
+        let vector = "{ .reg .b32 a; ld.global.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4 + 16]; }";
+        assert_eq!(steps(vector), Some(vec![access(Touch::Read, 4, 16, 16)]));
+        assert_eq!(steps("mov.u32 %0, 1;\\n\\tst.global.u64 [%1], %0;"), Some(vec![access(Touch::Write, 1, 0, 8)]));
+        for text in [
+            "bar.red.popc.u32 %0, 0, p;",
+            "bar.sync name, 64;",
+            "@p bar.sync 0;",
+            "ld.acquire.gpu.u32 %0, [%1];",
+            "ld.global.u32 %0, [addr];",
+            "red.add.f32 [%0], 1;",
+            "exit;",
+        ] {
+            assert_eq!(steps(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn asynchronous_copies_are_understood() {
+        let place = |window, operand, offset| Place { window, operand, offset };
+        let (to, from) = (place(Window::Shared, 0, 0), place(Window::Generic, 1, 0));
+        let copy = |bytes, read| Some(vec![(None, Step::Copy { to, from, bytes, read })]);
+        let (bytes, read) = (Operand::Number(16), Some(Operand::Input(2)));
+        let commit = || Some(vec![(None, Step::Commit)]);
+        assert_eq!(steps("cp.async.ca.shared.global [%0], [%1], 16;"), copy(bytes, None));
+        assert_eq!(steps("cp.async.cg.shared::cta.global.L2::128B [%0], [%1], 16, %2;"), copy(bytes, read));
+        assert_eq!(steps("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"), copy(bytes, None));
+        assert_eq!(steps("// cp.async.wait_all;\n cp.async.commit_group; // st.global.u32 [%0], 1;"), commit());
+        assert_eq!(steps("cp.async.commit_group;"), commit());
+        let all = vec![(None, Step::Commit), (None, Step::WaitPrior(Operand::Number(0)))];
+        assert_eq!(steps("cp.async.wait_all;"), Some(all));
+        for text in [
+            "cp.async.ca.shared.global [%0], [%1], 16, p;",
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];",
+            "cp.async.mbarrier.arrive.shared.b64 [%0];",
+            "cp.async.ca.shared.global [address], [%1], 16;",
+            "/* cp.async.wait_all; */ cp.async.commit_group;",
+        ] {
+            assert_eq!(steps(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn predicates_are_known_by_what_sets_them_last() {
+        let guard = |text| steps(text).and_then(|steps| steps.last().and_then(|(guard, _)| *guard));
+        let zero = (BinaryOp::Ne, ScalarType::U32, [Operand::Input(0), Operand::Number(0)]);
+        let text = r#""{\n" " .reg .pred p;\n" " setp.ne.b32 p, %0, 0;\n" " @p st.shared.u32 [%1], %2;\n" "}\n""#;
+        assert_eq!(guard(text), Some(Guard { holds: Some(zero), is_negated: false }));
+        let text = "setp.ne.b32 p, %0, 0; @!p ld.global.u32 %1, [%2];";
+        assert_eq!(guard(text), Some(Guard { holds: Some(zero), is_negated: true }));
+        let unknown = Some(Guard { holds: None, is_negated: false });
+        assert_eq!(guard("setp.ne.b32 p, %0, 0; not.pred p, p; @p st.u32 [%1], 1;"), unknown);
+        assert_eq!(guard("setp.ne.b32 p, %0, 0; @q setp.eq.b32 p, %0, 0; @p st.u32 [%1], 1;"), unknown);
+        assert_eq!(guard("@p st.u32 [%1], 1;"), unknown);
+    }
+
+    #[test]
+    fn addresses_go_through_one_register() {
+        let address = Some(vec![(None, Step::SharedAddress { output: 0, operand: 1 })]);
+        assert_eq!(steps("{ .reg .u64 a; cvta.to.shared.u64 a, %1; cvt.u32.u64 %0, a; }"), address);
+        assert_eq!(steps("cvta.to.shared.u64 %0, %1;"), address);
+        assert_eq!(steps("cvta.to.shared.u64 a, %1; add.u64 a, a, 8; cvt.u32.u64 %0, a;"), Some(vec![]));
+        assert_eq!(steps("cvta.to.shared.u64 %0, %1; add.u64 %0, %0, 8;"), Some(vec![]));
+    }
+
+    #[test]
+    fn memory_and_barriers_are_not() {
+        for text in [
+            "ld.global.f32 %0, [%1];",
+            "@p st.shared.u32 [%0], 1;",
+            "bar.sync 0;",
+            "red.add.f32 [%0], 1;",
+            "exit;",
+            "frobnicate;",
+        ] {
+            assert!(!is_harmless(text), "{text}");
+        }
+        assert!(!is_harmless("mov.u32 %0, 1;\\n\\tst.global.u32 [%1], %0;"));
+    }
+}
