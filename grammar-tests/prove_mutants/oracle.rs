@@ -221,7 +221,8 @@ impl Sink for Kept {
 fn conflict_in<'e>(kernel: &Kernel, kept: &'e Kept, run: &Run) -> Option<[&'e Event; 2]> {
     let has_meaning = |event: &&Event| {
         let stops = [run.undefined_since, run.failed_since].into_iter().flatten().any(|since| since <= event.phase);
-        event.exact && !stops && run.diverged_since.is_none_or(|since| event.phase <= since)
+        let missed = [run.diverged_since, run.returned_since].into_iter().flatten().any(|since| since < event.phase);
+        event.exact && !stops && !missed
     };
     let mut by_start: Vec<&Event> = kept.events.iter().filter(has_meaning).collect();
     by_start.sort_by_key(|event| (event.array, event.offset));

@@ -124,7 +124,13 @@ impl<'a> Case<'a> {
     /// A hunt for each part of an attempt.
     pub(super) fn hunts(&self, attempt: &Attempt, program: &'a eval::Program) -> Vec<Hunt<'a>> {
         let levels = self.search_levels();
-        let hunt = |part: &Candidate| Hunt::new(self.kernel, program, &part.scope, levels, &refute::Budget::default());
+        let returned = match self.language {
+            Language::Cuda => Returned::ReleaseBarriers,
+            Language::OpenCl => Returned::StillCount,
+        };
+        let budget = refute::Budget::default();
+        let hunt =
+            |part: &Candidate| Hunt::new(self.kernel, program, &part.scope, levels, &budget).with_returned(returned);
         attempt.parts.iter().map(hunt).collect()
     }
 

@@ -5,7 +5,7 @@
 //! - **Remainder**: modulo the greatest common divisor of the constants that are added to it.
 //! - **Power of two**: where it is only doubled and halved.
 //! - **Pair**: the sum, the difference and the linear relation of two variables stay; they differ; one is at most
-//!   the other.
+//!   the other, or less.
 //! - **Scales**: of two variables of which one is multiplied and the other divided by a power of two, the product does
 //!   not shrink, as far as quotients are whole; the other is not zero in any turn, or can be divided once more; and the
 //!   loop ends where its test fails.
@@ -235,7 +235,16 @@ fn add_families(kernel: &mut Kernel, found: &Found<'_>, lost: &FxHashSet<(SiteId
             moved.push(var);
         }
     }
-    let all: Vec<VarId> = found.counted.iter().map(|(var, _)| *var).chain(moved.iter().copied()).collect();
+    let mut all: Vec<VarId> = found.counted.iter().map(|(var, _)| *var).chain(moved.iter().copied()).collect();
+    // What decides whether the loop goes on is more likely to say something of others than what a turn puts aside.
+    let is_tested = |var: VarId| {
+        found.tests.iter().any(|&test| {
+            let mut mentions = false;
+            kernel.exprs.visit(test, |_, node| mentions |= *node == Expr::Var(var));
+            mentions
+        })
+    };
+    all.sort_by_key(|&var| !is_tested(var));
     let mut maker = Maker { kernel, effects: &effects, plan };
     let singles: Vec<VarId> = moved.into_iter().filter(|&var| is_lost(maker.kernel, var)).collect();
     for &var in &singles {
@@ -489,8 +498,9 @@ impl Maker<'_> {
             self.compare(BinaryOp::Eq, now, before);
         }
         self.compare(BinaryOp::Ne, a, b);
-        self.compare(BinaryOp::Le, a, b);
-        self.compare(BinaryOp::Ge, a, b);
+        for op in [BinaryOp::Le, BinaryOp::Ge, BinaryOp::Lt, BinaryOp::Gt] {
+            self.compare(op, a, b);
+        }
         if let (Some(x), Some(y)) = (self.only_step(one, counted), self.only_step(other, counted))
             && (x.abs() > 1 || y.abs() > 1)
         {

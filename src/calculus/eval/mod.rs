@@ -344,6 +344,9 @@ pub struct Run {
     pub failed_since: Option<u32>,
     /// The first phase of any block at whose end a barrier was not met.
     pub diverged_since: Option<u32>,
+    /// The first phase of any block at whose end a barrier of the block, or of a part of it, was not met only by threads
+    /// that have returned, and that does not count arrivals. CUDA lets the others go on since Volta.
+    pub returned_since: Option<u32>,
     /// Whether an `assume` certainly fails: the setup is not one that the kernel is meant for. The run stops.
     pub vacuous: bool,
     /// Whether some access is inexact, or something kept a thread from certainly going on.

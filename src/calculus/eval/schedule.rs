@@ -377,9 +377,18 @@ pub(super) fn report_divergence<S>(
         machine.run.inexact = true;
         return;
     }
-    note_phase(&mut machine.run.diverged_since, home.phase);
     let program = machine.program;
     let site = |sync: u32| program.syncs[sync as usize].site;
+    let has_returned =
+        |thread: usize| program.returned.and_then(|var| other_home.locals(thread)[var as usize].bits()) == Some(1);
+    let shape = program.syncs[sync as usize];
+    let ended = |thread: &usize| other_home.status[*thread] == Status::Ended;
+    let lets_go = ended(&other_index)
+        && program.reach(shape.scope) <= SyncScope::Block
+        && !shape.among.counts_arrivals(shape.scope)
+        && other_home.status.iter().all(|status| *status == Status::Ended || *status == Status::Waiting(sync))
+        && (0..other_home.status.len()).filter(ended).all(has_returned);
+    note_phase(if lets_go { &mut machine.run.returned_since } else { &mut machine.run.diverged_since }, home.phase);
     let other_site = match other_home.status[other_index] {
         Status::Waiting(sync) => Some(site(sync)),
         _ => None,
@@ -390,11 +399,10 @@ pub(super) fn report_divergence<S>(
     if machine.run.divergences.iter().any(known) {
         return;
     }
-    let returned = program.returned.and_then(|var| other_home.locals(other_index)[var as usize].bits()) == Some(1);
     machine.run.divergences.push(Divergence {
         sync: site(sync),
         other: other_site,
-        returned: returned && other_site.is_none(),
+        returned: has_returned(other_index) && other_site.is_none(),
         unnamed,
         threads: [waiting, other],
         phase: home.phase,

@@ -18,6 +18,7 @@ use super::{Mentions, RUN_COST, Space, chosen_blocks, guide, is_useful, key_of, 
 use crate::calculus::eval::{Chosen, Contents, Event, Kind, Program, Rest, Run, Sink, ThreadId, Value, run};
 use crate::calculus::{ArrayId, Kernel, ScalarType, SiteId, Space as Memory, Stmt};
 use crate::protocol::Protocol;
+use crate::prove::condition::Returned;
 use crate::prove::{DataConflict, Held, Pair, Scope, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -211,7 +212,9 @@ impl Search<'_> {
         let first_phase = self.sweep.found.values().map(|candidate| candidate.phase).min();
         for (&key, &best) in &self.sweep.found {
             let is_aligned = outcome.misaligned_since.is_none_or(|since| since > best.phase);
-            let is_clean = is_aligned && first_phase == Some(best.phase) && !report::is_spoilt(&outcome, best.phase);
+            let is_clean = is_aligned
+                && first_phase == Some(best.phase)
+                && !report::is_spoilt(&outcome, best.phase, Returned::StillCount);
             if is_clean && best.byte >= 0 && self.wanted.contains(&key) {
                 let found = || Found { launch: launch.clone(), contents: contents.clone(), best };
                 self.found.entry(key).or_insert_with(found);

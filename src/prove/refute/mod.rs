@@ -185,6 +185,14 @@ impl<'a> Hunt<'a> {
         }
     }
 
+    /// The same hunt, where barriers of blocks that do not count arrivals treat threads that have returned like this. They
+    /// still count unless that is said.
+    #[must_use]
+    pub fn with_returned(mut self, returned: Returned) -> Self {
+        self.findings.with_returned(returned);
+        self
+    }
+
     /// Whether a launch that was run already, and that somebody may make, shows that `pair` conflicts.
     pub fn knows(&self, protocol: &Protocol, pair: &Pair) -> bool {
         self.findings.knows_natural(key_of(protocol, pair))

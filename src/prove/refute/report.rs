@@ -33,6 +33,8 @@ pub(super) struct Findings<'a> {
     program: &'a Program,
     /// Whether only the pairs of `open` are asked for.
     restricted: bool,
+    /// What barriers do about threads that have returned.
+    returned: Returned,
     open: BTreeSet<Key>,
     /// Claims that are asked for.
     claims: BTreeSet<SiteId>,
@@ -53,6 +55,7 @@ impl<'a> Findings<'a> {
             kernel,
             program,
             restricted: false,
+            returned: Returned::StillCount,
             open: BTreeSet::new(),
             claims: BTreeSet::new(),
             pairs: BTreeMap::new(),
@@ -64,6 +67,11 @@ impl<'a> Findings<'a> {
         };
         findings.index_sites(&kernel.body);
         findings
+    }
+
+    /// See [`super::Hunt::with_returned`].
+    pub(super) fn with_returned(&mut self, returned: Returned) {
+        self.returned = returned;
     }
 
     /// Asks for the pairs of `open` only, unless that is empty.
@@ -170,7 +178,7 @@ impl<'a> Findings<'a> {
             }
             // The search goes on for a run that is defined.
             let misaligned = run.misaligned_since.is_some_and(|since| since <= candidate.phase);
-            let spoilt = first_phase < Some(candidate.phase) || is_spoilt(run, candidate.phase);
+            let spoilt = first_phase < Some(candidate.phase) || is_spoilt(run, candidate.phase, self.returned);
             let leaves = run.out_of_bounds.iter().find(|seen| seen.phase <= candidate.phase);
             let found = || Pair {
                 best: *candidate,
@@ -235,7 +243,8 @@ impl<'a> Findings<'a> {
         }
         for seen in &run.failed_assertions {
             let undefined = run.undefined_since.is_some_and(|since| since <= seen.phase);
-            let after_earlier = undefined || run.diverged_since.is_some_and(|since| since < seen.phase);
+            let missed = |since: Option<u32>| since.is_some_and(|since| since < seen.phase);
+            let after_earlier = undefined || missed(run.diverged_since) || missed(run.returned_since);
             let known = self.outcome.failed_assertions.iter_mut().find(|other| other.site == seen.site);
             let better =
                 |other: &FailedAssertion| (after_earlier, degenerate) < (other.after_earlier, other.degenerate);
@@ -358,9 +367,13 @@ impl<'a> Findings<'a> {
 }
 
 /// Whether an earlier event of the run makes what happens in `phase` depend on its being mended.
-pub(super) fn is_spoilt(run: &Run, phase: u32) -> bool {
+pub(super) fn is_spoilt(run: &Run, phase: u32, returned: Returned) -> bool {
     let stopped = |since: Option<u32>| since.is_some_and(|since| since <= phase);
-    run.diverged_since.is_some_and(|since| since < phase) || stopped(run.undefined_since) || stopped(run.failed_since)
+    let missed = |since: Option<u32>| since.is_some_and(|since| since < phase);
+    missed(run.diverged_since)
+        || returned == Returned::StillCount && missed(run.returned_since)
+        || stopped(run.undefined_since)
+        || stopped(run.failed_since)
 }
 
 /// Whether an expression has one value in all threads of a launch.
