@@ -221,12 +221,12 @@ const NOT_FOR_NVCC: [(&str, &str); 19] = [
     ("fixtures/warps/named_barriers.cu", "must be in multiple of warp size"),
 ];
 
-/// The architectures that a text is compiled for: clusters of blocks begin with the later one.
+/// The architectures that a text is compiled for: clusters of blocks and PTX's copies are not for the earlier one.
 fn architectures(text: &Path) -> &'static [&'static str] {
     const BOTH: [&str; 2] = ["-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_75,code=sm_75"];
-    let names = ["cluster_group", "__cluster_dims__"];
-    let uses_clusters = fs::read_to_string(text).is_ok_and(|text| names.iter().any(|name| text.contains(name)));
-    if uses_clusters { &BOTH[..1] } else { &BOTH }
+    let names = ["cluster_group", "__cluster_dims__", "cp.async"];
+    let is_for_later = fs::read_to_string(text).is_ok_and(|text| names.iter().any(|name| text.contains(name)));
+    if is_for_later { &BOTH[..1] } else { &BOTH }
 }
 
 /// What nvcc says of a text that needs nothing beside it, if there is one and it does not accept it.
