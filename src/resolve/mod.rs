@@ -16,6 +16,7 @@
 mod atomics;
 mod builtin_call;
 mod call;
+mod classes;
 mod collectives;
 mod complex;
 mod constant;
