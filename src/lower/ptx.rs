@@ -178,9 +178,14 @@ pub(super) fn steps(text: &str) -> Option<Vec<Guarded>> {
     }
     let spoken = text.lines().filter_map(|line| line.split("//").next());
     for line in spoken.flat_map(|line| line.split(';')).map(str::trim) {
-        // Braces around instructions, not those around the lanes of an operand.
+        // Braces around instructions, not those around the lanes of an operand. Names may mean others behind them.
+        if line.starts_with('}') {
+            reader.forget_all();
+        }
         let line = line.strip_prefix(['{', '}']).unwrap_or(line).trim();
-        if !line.is_empty() && !line.starts_with(".reg") {
+        if line.starts_with(".reg") {
+            reader.forget(line);
+        } else if !line.is_empty() {
             reader.line(line)?;
         }
     }
@@ -286,6 +291,10 @@ impl<'t> Reader<'t> {
             return false;
         };
         let (Some(left), Some(right)) = (Operand::of(left), Operand::of(right)) else { return false };
+        // `p|q` sets two.
+        if mentions(predicate, predicate) != 1 {
+            return false;
+        }
         self.predicates.insert(predicate, (op, ty, [left, right]));
         true
     }
@@ -314,6 +323,12 @@ impl<'t> Reader<'t> {
             }
             _ => false,
         }
+    }
+
+    /// What names stand for is not known any more.
+    fn forget_all(&mut self) {
+        self.predicates.clear();
+        self.addresses.clear();
     }
 
     /// Registers may have been assigned.
@@ -536,6 +551,10 @@ mod tests {
         assert_eq!(guard("setp.ne.b32 p, %0, 0; not.pred p, p; @p st.u32 [%1], 1;"), unknown);
         assert_eq!(guard("setp.ne.b32 p, %0, 0; @q setp.eq.b32 p, %0, 0; @p st.u32 [%1], 1;"), unknown);
         assert_eq!(guard("@p st.u32 [%1], 1;"), unknown);
+        assert_eq!(guard("setp.ne.b32 p, %0, 0; setp.eq.b32 p|q, %0, 0; @p st.u32 [%1], 1;"), unknown);
+        let inner = "setp.ne.b32 p, %0, 0; { .reg .pred p; setp.eq.b32 p, %0, 0; } @p st.u32 [%1], 1;";
+        assert_eq!(guard(inner), unknown);
+        assert_eq!(guard("setp.ne.b32 p, %0, 0; { .reg .pred p; @p st.u32 [%1], 1; }"), unknown);
     }
 
     #[test]

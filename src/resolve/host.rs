@@ -38,6 +38,8 @@ pub(super) struct Walk<'u> {
     pub(super) counted: FxHashMap<VariableId, Counted>,
     /// How often the current place is looked at, for other values of such variables.
     pub(super) repeated: usize,
+    /// Parameters and locals of the function that nothing outside of it can change.
+    pub(super) own: FxHashSet<VariableId>,
     /// Locals that can be looked at again where more is known.
     pub(super) made: Vec<Made>,
     /// The kernels that pointers of the function may point to.
@@ -139,6 +141,7 @@ impl<'u> Resolver<'u> {
         };
         walk.changed = Changes::of_body(body);
         walk.tracked.clear();
+        walk.own.clear();
         walk.made.clear();
         walk.prepared = Prepared::default();
         walk.repeated = 1;
@@ -174,6 +177,7 @@ impl<'u> Resolver<'u> {
                     if !walk.changed.is_exposed(&param.name.text) && !written.is_reference {
                         let value = instance.args.get(position).cloned().unwrap_or_default();
                         this.bind_host_argument(variable, value);
+                        walk.own.insert(variable);
                         if walk.changed.contains(&param.name.text) {
                             walk.tracked.push(variable);
                         }
@@ -334,15 +338,14 @@ impl<'u> Resolver<'u> {
     ) {
         let changes = self.changes_in(walk, std::iter::once(then).chain(otherwise), None);
         let before = self.snapshot(&changes, walk);
-        let said = cond;
-        let cond = self.host_condition(cond);
-        let is_taken = cond != Some(0);
+        let value = self.host_condition(cond);
+        let is_taken = value != Some(0);
         if is_taken {
-            let taken = self.take_condition(said, walk);
+            let taken = self.take_condition(cond, walk);
             self.in_block(|this| this.host_stmt(then, walk));
             self.forget_taken(taken);
         }
-        if cond.is_some_and(|cond| cond != 0) {
+        if value.is_some_and(|value| value != 0) {
             return;
         }
         let after = self.snapshot(&changes, walk);
@@ -399,6 +402,9 @@ impl<'u> Resolver<'u> {
             let name = &syntax.name.text;
             if walk.changed.is_exposed(name) && !is_const || written.is_reference {
                 continue;
+            }
+            if !syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Static)) {
+                walk.own.insert(variable);
             }
             if walk.changed.contains(name) {
                 // What a static variable holds is left from the call before.

@@ -1,8 +1,8 @@
 //! What a way through host code says of a variable: in `case 9:` of `switch (bits)` and behind `if (bits == 9)` it is 9,
 //! and so is what was made of it before, `threads = 1 << (bits - 4)`.
 //!
-//! Guarantees: only variables that the way itself does not change count, and of what was made of them only locals that nothing
-//! changes, from values that nothing changes. Where the way ends, nothing that it said is left.
+//! Guarantees: only the function's own variables count, whose changes are all seen, and of what was made of them only locals
+//! that nothing changes, from values that nothing changes. Where the way ends, nothing that it said is left.
 //!
 //! Deliberately absent: `!=`, `<`, and labels that control falls into.
 
@@ -10,7 +10,7 @@ use super::context::Resolver;
 use super::host::Walk;
 use super::host_flow::leaves;
 use super::host_parts::{ANYTHING, stmts_in, visit};
-use super::program::{Expr, Storage, TypeId, VariableId};
+use super::program::{Expr, TypeId, VariableId};
 use crate::syntax::{self, BinaryOp, ExprKind, StmtKind};
 
 /// A local that nothing changes, made of values that nothing changes.
@@ -76,10 +76,11 @@ impl<'u> Resolver<'u> {
         let Some(variable) = self.host_name(name) else { return };
         let known = &self.variables[variable];
         let is_changed = walk.changed.may_change(&known.name);
-        let is_local = known.storage == Storage::Host && !known.is_reference && !known.is_volatile;
         let fits = (0..=i128::from(i32::MAX)).contains(&value) && self.is_integral(known.ty);
-        let is_followed = walk.tracked.contains(&variable) || !is_changed;
-        if !is_local || !fits || !is_followed || known.constant.is_some() || walk.changed.contains(ANYTHING) {
+        // Others may be changed by whatever is called on the way.
+        let is_own = walk.own.contains(&variable) && !known.is_volatile;
+        let is_followed = is_own && (walk.tracked.contains(&variable) || !is_changed);
+        if !is_followed || !fits || known.constant.is_some() || walk.changed.contains(ANYTHING) {
             return;
         }
         self.variables[variable].constant = Some(value);

@@ -114,10 +114,10 @@ impl Apart {
 /// # Errors
 /// Where they do not have the shape that the module describes.
 pub fn order(kernel: &Kernel) -> Result<Option<Order>, Refusal> {
-    let found = steps::collect(kernel);
-    if found.steps.is_empty() {
+    if !steps::are_in(kernel) {
         return Ok(None);
     }
+    let found = steps::collect(kernel);
     let (roles, channels) = channels::of(&found)?;
     let mut needs = found.needs();
     needs.threads = channels.iter().map(|channel| channel.least_threads(&roles)).max().unwrap_or(0);

@@ -70,15 +70,20 @@ struct Around {
     loops: u32,
 }
 
-pub(super) fn collect(kernel: &Kernel) -> Found<'_> {
-    let numbers = Numbers::new(&kernel.exprs, Definitions::of(kernel));
-    let mut found =
-        Found { numbers, steps: Vec::new(), accesses: FxHashMap::default(), heads: FxHashMap::default(), order: 0 };
+/// Whether a kernel has steps at objects at all.
+pub(super) fn are_in(kernel: &Kernel) -> bool {
     let mut has_steps = false;
     every(&kernel.body, |stmt| {
         has_steps |= matches!(stmt, Stmt::Sync { among, .. } if among.arrivals().is_some());
     });
-    if has_steps {
+    has_steps
+}
+
+pub(super) fn collect(kernel: &Kernel) -> Found<'_> {
+    let numbers = Numbers::new(&kernel.exprs, Definitions::of(kernel));
+    let mut found =
+        Found { numbers, steps: Vec::new(), accesses: FxHashMap::default(), heads: FxHashMap::default(), order: 0 };
+    if are_in(kernel) {
         found.block(&kernel.body, Around { threads: Threads::ALL, is_open: false, outer: None, loops: 0 });
     }
     found
