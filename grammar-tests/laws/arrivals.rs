@@ -1,7 +1,8 @@
 //! Objects that count arrivals: what is said of their order holds in runs.
 //!
 //! Random kernels give threads roles that hand over to each other by one or two channels, some of them in the way of
-//! producers and consumers and some with a step left out, moved, or at another object. Whatever two accesses of a run
+//! producers and consumers and some with a step left out, moved, or at another object. Others go round the stages of a
+//! pipeline, of which the waits are counted, too, with steps behind the loop. Whatever two accesses of a run
 //! nothing orders, the order of their kernel must let meet in those turns; and where every wait is said to come to an
 //! end, the run does.
 
@@ -116,7 +117,93 @@ impl Draft {
     }
 }
 
+/// A step of a pipeline: which of the two channels, and what is done there.
+type InPipeline = (usize, &'static str);
+
+const ACQUIRE: InPipeline = (1, "waits_before");
+const COMMIT: InPipeline = (0, "arrives");
+const WAIT: InPipeline = (0, "waits");
+const RELEASE: InPipeline = (1, "arrives");
+
+/// Roles that go round the stages of a pipeline: all threads do all, or some fill and others empty.
+fn pipeline(seed: u64) -> String {
+    let mut draw = Draw(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
+    let (stages, apart) = (1 + draw.below(3), draw.once_in(2));
+    let roles: &[(&str, &[InPipeline])] = match apart {
+        true => &[("tid.x < 2u32", &[ACQUIRE, COMMIT]), ("tid.x >= 2u32", &[WAIT, RELEASE])],
+        false => &[("tid.x < 1024u32", &[ACQUIRE, COMMIT, WAIT, RELEASE])],
+    };
+    let mut text = "kernel k(n: i32, m: i32) { shared s: element 4 shared bar: element 8\n".to_owned();
+    for role in 0..roles.len() {
+        let _ = writeln!(text, "var i{role}: i32");
+    }
+    let mut sites = 0;
+    let mut site = || {
+        sites += 1;
+        sites - 1
+    };
+    let (ahead, turned) = (draw.below(stages + 1), draw.once_in(6));
+    for (role, (threads, steps)) in roles.iter().enumerate() {
+        let mut step = |(channel, part): InPipeline, draw: &mut Draw| {
+            let from_producers = if draw.once_in(40) { channel == 1 } else { channel == 0 };
+            let count = match (apart, from_producers) {
+                (false, _) => "",
+                (true, true) => "of 0 to 2 ",
+                (true, false) => "of 2 to 1024 ",
+            };
+            format!("sync block shared global {part} bar[{}] round {stages} {count}@{}\n", channel * stages * 8, site())
+        };
+        let mut before = String::new();
+        let fills: Vec<InPipeline> = steps.iter().copied().filter(|step| [ACQUIRE, COMMIT].contains(step)).collect();
+        let empties: Vec<InPipeline> = steps.iter().copied().filter(|step| [WAIT, RELEASE].contains(step)).collect();
+        let (mut own, mut accesses) = (steps.to_vec(), 0);
+        if draw.once_in(8) {
+            own.remove(draw.below(own.len()));
+        }
+        if turned && own.len() > 1 {
+            let last = own.len() - 1;
+            own.swap(draw.below(last), last);
+        }
+        for _ in 0..ahead {
+            for &one in &fills {
+                before += &step(one, &mut draw);
+            }
+        }
+        let mut body = String::new();
+        for &one in &own {
+            if draw.once_in(2) {
+                body += &format!("write s[convert<i64>(i{role}) * 4; 4] @#{accesses}\n");
+                accesses += 1;
+            }
+            body += &step(one, &mut draw);
+        }
+        body += &format!("write s[convert<i64>(i{role}) * 4; 4] @#{accesses}\n");
+        accesses += 1;
+        let mut behind = String::new();
+        for _ in 0..if draw.once_in(8) { draw.below(3) } else { ahead } {
+            for &one in &empties {
+                if draw.once_in(2) {
+                    behind += &format!("write s[0; 4] @#{accesses}\n");
+                    accesses += 1;
+                }
+                behind += &step(one, &mut draw);
+            }
+        }
+        let bound = if draw.once_in(12) { "m" } else { "n" };
+        for access in 0..accesses {
+            let (was, is) = (format!("@#{access}\n"), format!("@{}\n", site()));
+            (body, behind) = (body.replace(&was, &is), behind.replace(&was, &is));
+        }
+        let each = format!("for i{role} = 0 while i{role} < {bound} step + 1 @{} {{\n{body}}}\n", site());
+        let _ = writeln!(text, "if {threads} {{\n{before}{each}{behind}}}");
+    }
+    text + "}"
+}
+
 fn source(seed: u64) -> String {
+    if seed % 2 == 1 {
+        return pipeline(seed / 2);
+    }
     let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let roles = 1 + draw.below(3);
     let channels = 1 + draw.below(2);
@@ -172,7 +259,7 @@ fn kernel(seed: u64) -> Kernel {
 
 /// Of how many pairs of accesses of a run something is said, and whether it is said that nobody waits in vain; `None` where
 /// nothing is said.
-fn try_out(seed: u64, threads: u32) -> Option<(usize, bool)> {
+fn try_out(seed: u64, threads: u32, turns: [i64; 2]) -> Option<(usize, bool)> {
     let kernel = kernel(seed);
     let order = arrivals::order(&kernel).ok().flatten()?;
     let (needs, completes) = (order.needs(), order.completes(&kernel).is_ok());
@@ -181,7 +268,7 @@ fn try_out(seed: u64, threads: u32) -> Option<(usize, bool)> {
     }
     let setup = Setup {
         geometry: Geometry { block: [threads, 1, 1], grid: [1, 1, 1] },
-        params: &[Some(5), Some(3)],
+        params: &turns.map(Some),
         blocks: Blocks::All,
         contents: Contents::Unknown,
         budget: 200_000,
@@ -214,15 +301,17 @@ fn try_out(seed: u64, threads: u32) -> Option<(usize, bool)> {
 
 #[test]
 fn what_nothing_orders_may_meet() {
-    let (mut ordered, mut complete, mut pairs) = (0, 0, 0);
-    for seed in 0..6000 {
-        for threads in [6, 3] {
-            if let Some((told_apart, completes)) = try_out(seed, threads) {
-                ordered += 1;
-                complete += usize::from(completes);
-                pairs += told_apart;
+    for (first, least) in [(0, [200, 100, 10_000]), (1, [200, 100, 10_000])] {
+        let mut counts = [0; 3];
+        for seed in (first..12_000).step_by(2) {
+            for (threads, turns) in [(6, [5, 3]), (3, [5, 3]), (4, [0, 0])] {
+                if let Some((told_apart, completes)) = try_out(seed, threads, turns) {
+                    counts[0] += 1;
+                    counts[1] += usize::from(completes);
+                    counts[2] += told_apart;
+                }
             }
         }
+        assert!(counts.iter().zip(least).all(|(count, least)| *count > least), "{counts:?}");
     }
-    assert!(ordered > 200 && complete > 100 && pairs > 10_000, "{ordered} {complete} {pairs}");
 }

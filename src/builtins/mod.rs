@@ -145,6 +145,8 @@ pub enum Builtin {
     Copying(Copying),
     /// Half of a barrier: of the block or the grid, or of the object that the first argument points to.
     Phase(Phase, Option<SyncScope>),
+    /// A pipeline that the threads of a block share; the first argument points to its state.
+    Pipeline(Pipeline),
     /// A question about the cluster that the thread's block lies in.
     Cluster(InCluster),
     /// The meeting of a group of threads in a collective of CUB; the only argument points to its temporary storage.
@@ -203,6 +205,32 @@ pub enum Copying {
     WorkGroupCopy,
     /// `wait_group_events(number, events)`
     WaitEvents,
+}
+
+/// What happens to a pipeline that threads share: some fill its stages and others empty them, or all do both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pipeline {
+    /// All threads of the block make it; it has so many stages. With a second argument only threads whose rank is below that
+    /// fill them and only the others empty them; else all do both.
+    Make(u32),
+    /// A producer waits until its next stage is empty.
+    Acquire,
+    /// A thread, or the block together, begins a copy that belongs to the stage which its next commit fills:
+    /// `memcpy_async(to, from, bytes, pipeline)`, with the state first.
+    Copy(Option<collectives::Group>),
+    /// The producer has filled its stage.
+    Commit,
+    /// A consumer waits until its next stage is full.
+    Wait,
+    /// The consumer has emptied its stage.
+    Release,
+}
+
+impl Pipeline {
+    /// `cuda::pipeline_role::producer`, so that every rank is below it.
+    pub const PRODUCER: i128 = i32::MAX as i128;
+    /// `cuda::pipeline_role::consumer`.
+    pub const CONSUMER: i128 = 0;
 }
 
 /// What happens to a barrier that threads arrive at and wait for in two steps.

@@ -1,5 +1,6 @@
 //! Variables and constants that CUDA and OpenCL predefine.
 
+use super::Pipeline;
 use super::types::{DOUBLE, FLOAT, INT, LONG, Scalar, UINT, ULONG};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::Language;
@@ -41,6 +42,8 @@ fn cuda(name: &str) -> Option<Variable> {
         "mem_col_major" | "cudaStreamNonBlocking" => Variable::Constant(1, UINT),
         "cudaRoundPosInf" | "cudaBoundaryModeTrap" | "cudaEventDisableTiming" => Variable::Constant(2, UINT),
         "cudaRoundMinInf" => Variable::Constant(3, UINT),
+        "pipeline_role::producer" => Variable::Constant(Pipeline::PRODUCER, INT),
+        "pipeline_role::consumer" => Variable::Constant(Pipeline::CONSUMER, INT),
         // Orders and scopes of nvcc's own atomics (`crt/device_functions.h`).
         "__NV_ATOMIC_RELAXED" | "__NV_THREAD_SCOPE_THREAD" => Variable::Constant(0, INT),
         "__NV_ATOMIC_CONSUME" | "__NV_THREAD_SCOPE_BLOCK" => Variable::Constant(1, INT),

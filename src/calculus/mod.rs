@@ -47,7 +47,7 @@ mod walk;
 pub use build::Exprs;
 pub use geometry::{Axis, Geometry, GeometryFacts, GeometryVar};
 pub use statements::nesting;
-pub use synchronisation::{Among, Arrivals, AtomicOp, MemoryOrder, Part, SyncMemory, SyncScope};
+pub use synchronisation::{Among, Arrivals, AtomicOp, Count, MemoryOrder, Part, SyncMemory, SyncScope};
 pub use walk::operands;
 
 use crate::arena::{Arena, Handle, SideTable};

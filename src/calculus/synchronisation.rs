@@ -82,10 +82,29 @@ pub struct Arrivals {
     pub array: ArrayId,
     /// Where in the array it starts, of type [`ScalarType::I64`](super::ScalarType::I64).
     pub offset: ExprId,
-    /// For how many arrivals it waits in each of its phases; `None` for as many as the block has threads.
-    pub count: Option<u32>,
+    /// So many objects lie there side by side, and a thread goes round them: its `n`-th arrival is at object `n` modulo
+    /// this number, and its `n`-th wait is, too. 1 for the object itself.
+    pub circle: u32,
+    /// For how many arrivals it waits in each of its phases.
+    pub count: Count,
     /// What the thread does.
     pub part: Part,
+}
+
+impl Arrivals {
+    /// The bytes of an object.
+    pub const BYTES: u32 = 8;
+}
+
+/// For how many arrivals an object waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Count {
+    /// For as many as the block has threads.
+    Block,
+    /// For so many.
+    Number(u32),
+    /// For as many as the block has threads whose number in it is at least the first of these and below the second.
+    Range(u32, u32),
 }
 
 /// What a thread does at an object that counts arrivals.
@@ -95,6 +114,10 @@ pub enum Part {
     Arrives,
     /// It arrives, and goes on when the phase that it arrived in is complete.
     Meets,
+    /// It does not arrive: its `n`-th wait at an object is until the `n`-th phase of that is complete, counted from 0.
+    Waits,
+    /// The same for the phase before: the first wait at every object is over at once.
+    WaitsBefore,
 }
 
 impl Among {

@@ -277,6 +277,7 @@ impl Checker<'_> {
                     self.require(is_offset, Invariant::ExpressionTypes, || {
                         "offset of an object that is no `i64`".to_owned()
                     });
+                    self.require(arrivals.circle > 0, Invariant::Conditions, || "a circle of no objects".to_owned());
                 }
                 self.meeting(*memory, *site);
             }

@@ -114,6 +114,7 @@ impl Pass<'_> {
             Builtin::Image(direction) => self.image(*direction, (name, args), call),
             Builtin::Copying(copying) => self.copying(*copying, args, call),
             Builtin::Phase(phase, scope) => self.phase(*phase, *scope, args, name, call),
+            Builtin::Pipeline(pipeline) => self.pipeline(*pipeline, name, args, call),
             Builtin::Cluster(what) => self.in_cluster(*what, name, args, call),
             Builtin::Collective(group) => self.collective(*group, name, args, call),
             Builtin::Unmodelled { .. } if name == "malloc" && matches!(args, [_]) => self.allocate(args, call),
@@ -261,11 +262,7 @@ impl Pass<'_> {
             WorkItem::GroupId => self.wide(GeometryVar::BlockIdx(axis)),
             WorkItem::NumGroups => self.wide(GeometryVar::GridDim(axis)),
             WorkItem::GlobalOffset => self.exprs().int(0, ScalarType::U64),
-            WorkItem::LocalLinearId => {
-                let ids = Axis::ALL.map(|axis| self.wide(GeometryVar::ThreadIdx(axis)));
-                let sizes = Axis::ALL.map(|axis| self.wide(GeometryVar::BlockDim(axis)));
-                self.linear(ids, sizes)
-            }
+            WorkItem::LocalLinearId => self.number_in_block(),
             WorkItem::GlobalLinearId => {
                 let ids = Axis::ALL.map(|axis| self.global_id(axis));
                 let sizes = Axis::ALL.map(|axis| {
@@ -276,6 +273,13 @@ impl Pass<'_> {
                 self.linear(ids, sizes)
             }
         }
+    }
+
+    /// The number of the thread in its block, as 64 bits.
+    pub(super) fn number_in_block(&mut self) -> ExprId {
+        let ids = Axis::ALL.map(|axis| self.wide(GeometryVar::ThreadIdx(axis)));
+        let sizes = Axis::ALL.map(|axis| self.wide(GeometryVar::BlockDim(axis)));
+        self.linear(ids, sizes)
     }
 
     fn wide(&mut self, var: GeometryVar) -> ExprId {

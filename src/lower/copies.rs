@@ -100,13 +100,16 @@ impl Pass<'_> {
 
     /// A thread begins a copy.
     pub(super) fn copy_alone(&mut self, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
-        let ((), part) = self.marked(|pass| {
-            pass.while_copying(|pass| {
-                pass.read_bytes(from.0, from.1, span);
-                pass.move_bytes(to.0, Touch::Write, to.1, span);
-            });
-        });
+        let ((), part) = self.marked(|pass| pass.copy_now(to, from, span));
         self.begin(from.0, to.0, None, part);
+    }
+
+    /// The accesses of a copy.
+    pub(super) fn copy_now(&mut self, to: (&Pointer, ExprId), from: (&Pointer, ExprId), span: Span) {
+        self.while_copying(|pass| {
+            pass.read_bytes(from.0, from.1, span);
+            pass.move_bytes(to.0, Touch::Write, to.1, span);
+        });
     }
 
     /// Reads so many bytes: `inside ? 16 : 0` is all or nothing.
@@ -244,7 +247,7 @@ impl Pass<'_> {
 
     /// All threads of the group meet, which orders nothing (OpenCL C, "Async Copies": a copy "does not perform any
     /// implicit synchronization of source data such as using a barrier"), and each may touch every byte.
-    fn copy_together(
+    pub(super) fn copy_together(
         &mut self,
         group: Group,
         to: (&Pointer, ExprId),

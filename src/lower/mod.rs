@@ -57,6 +57,7 @@ mod own_order;
 mod parties;
 mod pass;
 mod phases;
+mod pipelines;
 mod place;
 mod places;
 mod producers;

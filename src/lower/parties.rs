@@ -15,12 +15,13 @@
 //! proved race either.
 
 use super::phases::Phases;
+use super::pipelines::Pipelines;
 use super::places::{self, At};
 use super::producers;
 use crate::calculus::definitions::Definitions;
 use crate::calculus::statements::every;
 use crate::calculus::{
-    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, Part, ScalarType,
+    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, Count, Expr, ExprId, Exprs, GeometryVar, Kernel, Part, ScalarType,
     SiteId, Space, Stmt, Unsupported,
 };
 use std::collections::BTreeSet;
@@ -55,7 +56,7 @@ pub(super) fn of(exprs: &mut Exprs, object: Object) -> ExprId {
 type Place = (At, (ArrayId, ExprId));
 
 /// Says whom the barriers of the kernel that are objects are for.
-pub(super) fn name(kernel: &mut Kernel, phases: &Phases) {
+pub(super) fn name(kernel: &mut Kernel, phases: &Phases, pipelines: &Pipelines) {
     let inits = phases.inits();
     for site in phases.dropped() {
         places::change(&mut kernel.body, *site, None);
@@ -100,7 +101,7 @@ pub(super) fn name(kernel: &mut Kernel, phases: &Phases) {
             }
             Err(why) => {
                 let (array, offset) = place.1;
-                let step = Arrivals { array, offset, count: None, part: Part::Meets };
+                let step = Arrivals { array, offset, circle: 1, count: Count::Block, part: Part::Meets };
                 places::change(&mut kernel.body, place.0.site, Some(Among::Arrivals(step)));
                 refused.push((place.0.site, why));
             }
@@ -108,13 +109,18 @@ pub(super) fn name(kernel: &mut Kernel, phases: &Phases) {
     }
     refused.extend(arrivals.into_iter().map(|site| (site, "the thread arrives and does not wait for it".to_owned())));
     if refused.is_empty() {
-        return;
+        return pipelines.without_steps(kernel);
     }
-    let Err(refusal) = producers::order(kernel, &inits, phases.waited_for()) else { return };
+    let Err(refusal) = producers::order(kernel, &inits, phases.waited_for(), pipelines) else { return };
+    let of_pipelines = pipelines.steps(kernel);
     for (site, why) in refused {
         places::change(&mut kernel.body, site, None);
+        let (what, why) = match of_pipelines.contains(&site) {
+            true => ("pipeline that threads share", "its steps are not understood".to_owned()),
+            false => ("barrier that is an object", why),
+        };
         let why = if site == refusal.site { refusal.reason.to_owned() } else { why };
-        let reason = format!("barrier that is an object: {why}, so that it is not taken to order anything");
+        let reason = format!("{what}: {why}, so that it is not taken to order anything");
         let (span, arrays) = (kernel.sites[site].span, Some(Vec::new()));
         kernel.unsupported.push(Unsupported { span, reason, arrays, barriers: true, is_of_thread: false });
     }

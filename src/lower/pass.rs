@@ -6,6 +6,7 @@ use super::layout::Layout;
 use super::logs::{self, Log};
 use super::own_order;
 use super::phases::Phases;
+use super::pipelines::Pipelines;
 use super::scan::Scans;
 use super::under_way::{Begun, Copies};
 use super::value::{Base, Pointer};
@@ -68,6 +69,7 @@ pub(super) struct Pass<'p> {
     pub(super) begun: Begun,
     /// Barriers in two steps.
     pub(super) phases: Phases,
+    pub(super) pipelines: Pipelines,
     /// Logs of accesses that claims are about.
     pub(super) logs: Vec<Log>,
     /// Whether what is lowered stands in an annotation.
@@ -122,6 +124,7 @@ impl<'p> Pass<'p> {
             copies: Copies::default(),
             begun: Begun::default(),
             phases: Phases::default(),
+            pipelines: Pipelines::default(),
             logs: Vec::new(),
             in_annotation: false,
             annotation_problem: None,
@@ -166,7 +169,7 @@ impl<'p> Pass<'p> {
     pub(super) fn finish(mut self) -> Kernel {
         self.kernel.body = self.blocks.pop().unwrap_or_default();
         self.windows_at_the_end();
-        parties::name(&mut self.kernel, &self.phases);
+        parties::name(&mut self.kernel, &self.phases, &self.pipelines);
         own_order::limit(&mut self.kernel, &self.begun.sites);
         self.report_mixed_units();
         logs::keep(&mut self.kernel, &self.logs);

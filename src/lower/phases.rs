@@ -17,7 +17,7 @@ use super::pass::Pass;
 use super::value::{Base, Value};
 use crate::builtins::{Builtin, Phase};
 use crate::calculus::{
-    Access, Among, ArrayId, Arrivals, HavocReason, Part, ScalarType, SiteId, Stmt, SyncMemory, SyncScope,
+    Access, Among, ArrayId, Arrivals, Count, HavocReason, Part, ScalarType, SiteId, Stmt, SyncMemory, SyncScope,
 };
 use crate::resolve::program::{Expr, ExprKind, Stmt as Source, StmtKind, UnaryOp};
 use crate::source::Span;
@@ -218,7 +218,8 @@ impl Pass<'_> {
     fn step_at(&mut self, object: Object, part: Part, span: Span) -> SiteId {
         let site = self.site(span);
         let offset = self.placed(object.array, object.offset);
-        let among = Among::Arrivals(Arrivals { array: object.array, offset, count: None, part });
+        let step = Arrivals { array: object.array, offset, circle: 1, count: Count::Block, part };
+        let among = Among::Arrivals(step);
         self.emit(Stmt::Sync { scope: SyncScope::Block, memory: SyncMemory::BOTH, among, site });
         site
     }

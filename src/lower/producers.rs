@@ -10,21 +10,31 @@
 //! Deliberately absent: waits that the thread makes elsewhere than where it arrives ([`super::phases`]).
 
 use super::parties::{self, Init};
-use crate::calculus::arrivals::{self, Refusal, Stands, Threads};
+use super::pipelines::Pipelines;
+use crate::calculus::arrivals::{self, Needs, Refusal, Stands, Threads};
 use crate::calculus::definitions::Definitions;
 use crate::calculus::{
-    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, ExprId, GeometryVar, Kernel, ScalarType, SiteId, Space, Stmt,
+    Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, Count, ExprId, GeometryVar, Kernel, ScalarType, SiteId, Space,
+    Stmt,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Makes steps of the uses of objects at these sites, which are steps already but for their numbers of arrivals.
-pub(super) fn order(kernel: &mut Kernel, inits: &[Init], waited_for: &BTreeSet<ArrayId>) -> Result<(), Refusal> {
+pub(super) fn order(
+    kernel: &mut Kernel,
+    inits: &[Init],
+    waited_for: &BTreeSet<ArrayId>,
+    pipelines: &Pipelines,
+) -> Result<(), Refusal> {
     let before = kernel.body.clone();
-    let result = count(kernel, inits, waited_for).and_then(|assumed| {
+    let result = count(kernel, inits, waited_for, pipelines).and_then(|assumed| {
         let refusal = |site| Refusal { site, reason: "it is not known to be an object that counts arrivals" };
         let order = arrivals::order(kernel)?.ok_or_else(|| refusal(first_site(kernel)))?;
         order.completes(kernel)?;
-        Ok((assumed, order.needs()))
+        let more = pipelines.check(kernel, &order)?;
+        let needs = order.needs();
+        let needs = Needs { line: needs.line | more.line, threads: needs.threads.max(more.threads) };
+        Ok((assumed, needs))
     });
     match result {
         Ok((assumed, needs)) => {
@@ -58,7 +68,12 @@ pub(super) fn sites(kernel: &Kernel) -> Vec<SiteId> {
 }
 
 /// Says for how many arrivals each step's object waits; gives what is assumed for that.
-fn count(kernel: &mut Kernel, inits: &[Init], waited_for: &BTreeSet<ArrayId>) -> Result<Vec<ExprId>, Refusal> {
+fn count(
+    kernel: &mut Kernel,
+    inits: &[Init],
+    waited_for: &BTreeSet<ArrayId>,
+    pipelines: &Pipelines,
+) -> Result<Vec<ExprId>, Refusal> {
     let steps = arrivals::steps(kernel)?;
     let told = told(kernel, inits);
     let written = written_otherwise(kernel, inits);
@@ -68,6 +83,14 @@ fn count(kernel: &mut Kernel, inits: &[Init], waited_for: &BTreeSet<ArrayId>) ->
         let (array, offsets) = &step.objects;
         if kernel.arrays[*array].space != Space::Shared {
             return refuse("it is no object in shared memory");
+        }
+        if pipelines.has_state_in(*array) {
+            if written.contains(array) {
+                return refuse("its state is written by more than that which makes it");
+            }
+            let count = pipelines.count(kernel, (*array, offsets.first().copied()), step.site)?;
+            set_count(&mut kernel.body, step.site, count);
+            continue;
         }
         if written.contains(array) {
             return refuse("its memory is written by more than that which tells it how many arrivals it waits for");
@@ -88,10 +111,10 @@ fn count(kernel: &mut Kernel, inits: &[Init], waited_for: &BTreeSet<ArrayId>) ->
                 Ok(cond) => assumed.extend(cond.filter(|cond| !assumed.contains(cond))),
                 Err(_) => return refuse("the number of arrivals that it waits for is not known"),
             }
-            None
+            Count::Block
         } else {
             match kernel.exprs.as_int(count).map(u32::try_from) {
-                Some(Ok(number)) => Some(number),
+                Some(Ok(number)) => Count::Number(number),
                 _ => return refuse("the number of arrivals that it waits for is no constant"),
             }
         };
@@ -163,7 +186,7 @@ fn needed(kernel: &mut Kernel, needs: arrivals::Needs) -> Vec<ExprId> {
     conds
 }
 
-fn set_count(body: &mut [Stmt], at: SiteId, number: Option<u32>) {
+fn set_count(body: &mut [Stmt], at: SiteId, number: Count) {
     for stmt in body {
         match stmt {
             Stmt::Sync { among: Among::Arrivals(Arrivals { count, .. }), site, .. } if *site == at => *count = number,

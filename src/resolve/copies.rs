@@ -1,7 +1,5 @@
 //! Asynchronous copies of CUDA's C++ library (`cuda::memcpy_async` with a pipeline of one thread or a barrier) and of
-//! cooperative groups.
-//!
-//! Deliberately absent: pipelines that threads share; they stay calls that are not modelled.
+//! cooperative groups. Pipelines that threads share have a file of their own ([`super::pipelines`]).
 
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Type, TypeId};
@@ -20,8 +18,12 @@ impl<'u> Resolver<'u> {
             "cuda::aligned_size_t" => Some(self.common.ulong),
             "cuda::pipeline" => {
                 let first = segment?.args.as_deref()?.first()?;
-                (last_name(first)? == "thread_scope_thread").then(|| self.unknown(PIPELINE))
+                match last_name(first)? {
+                    "thread_scope_thread" => Some(self.unknown(PIPELINE)),
+                    _ => self.shared_pipeline_type(first),
+                }
             }
+            "cuda::pipeline_role" => Some(self.common.int),
             _ => None,
         }
     }
@@ -38,6 +40,9 @@ impl<'u> Resolver<'u> {
         args: &[Expr],
         span: Span,
     ) -> Option<Expr> {
+        if let Some(shared) = self.shared_pipeline_function(name, args, span) {
+            return Some(shared);
+        }
         match (name, args) {
             ("cuda::make_pipeline", []) => {
                 let ty = self.unknown(PIPELINE);
@@ -69,6 +74,9 @@ impl<'u> Resolver<'u> {
 
     /// A method of a pipeline of one thread; `None` if the object is none.
     pub(super) fn pipeline_method(&mut self, object: &Expr, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
+        if let Some(shared) = self.shared_pipeline_method(object, name, args, span) {
+            return Some(shared);
+        }
         if !self.is_pipeline(object) || !args.is_empty() {
             return None;
         }
@@ -100,7 +108,6 @@ impl<'u> Resolver<'u> {
     }
 }
 
-/// The last name of an argument that is a path.
 /// The last part of the path that a template argument is.
 pub(super) fn last_name(argument: &TemplateArg) -> Option<&str> {
     let path = match argument {

@@ -292,7 +292,9 @@ impl<'u> Resolver<'u> {
             let ty = self.common.bool;
             return expr(ExprKind::Builtin(builtin, short.to_owned(), Vec::new()), ty, span);
         }
-        match variable(self.language, short) {
+        // The names of a scoped enumeration mean nothing by themselves.
+        let of_role = name.rfind("pipeline_role::").map(|at| &name[at..]);
+        match variable(self.language, of_role.unwrap_or(short)) {
             Some(BuiltinVariable::Ids(make)) => {
                 let lanes = Axis::ALL
                     .iter()

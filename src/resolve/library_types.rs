@@ -9,6 +9,7 @@
 use super::complex::COMPLEX;
 use super::context::{Resolver, expr};
 use super::phases::{BARRIER, is_followed};
+use super::pipelines;
 use super::program::{Expr, ExprKind, Record, Type, TypeId};
 use super::scope::{Entity, Found, RecordDecl, Scope, ScopeId};
 use super::template::TemplateValue;
@@ -24,6 +25,9 @@ use std::sync::LazyLock;
 pub(super) const FRAGMENT: &str = "nvcuda::wmma::fragment";
 /// As many elements of a fragment as a thread may hold.
 const MOST_ELEMENTS: u64 = 64;
+
+/// As many stages as a pipeline may have.
+const MOST_STAGES: i128 = 255;
 
 /// What stands before the name of a function in that of its type.
 const FUNCTION: &str = "function ";
@@ -45,13 +49,15 @@ enum Member {
     Pointer(&'static str, usize),
     /// The elements of a fragment of a matrix that a thread holds.
     Elements(&'static str, usize),
+    /// Two barriers for each of as many stages as an argument says.
+    Stages(&'static str, usize),
     Size(&'static str),
     Address(&'static str),
 }
 
 /// The structure of that name: the name under which it is kept, and its members.
 fn structure(name: &str) -> Option<(&'static str, &'static [Member])> {
-    use Member::{Address, Argument, Elements, Size};
+    use Member::{Address, Argument, Elements, Size, Stages};
     Some(match name {
         "std::pair" | "thrust::pair" | "cuda::std::pair" => {
             ("std::pair", &[Argument("first", 0), Argument("second", 1)])
@@ -62,6 +68,7 @@ fn structure(name: &str) -> Option<(&'static str, &'static [Member])> {
         COMPLEX | "cuda::std::complex" => (COMPLEX, &[Argument("real part", 0), Argument("imaginary part", 0)]),
         "wmma::fragment" | "nvcuda::wmma::fragment" => (FRAGMENT, &[Elements("x", 4)]),
         "cuda::barrier" => (BARRIER, &[Size("phase")]),
+        "cuda::pipeline_shared_state" => (pipelines::STATE, &[Stages("barriers", 1)]),
         "cudaPitchedPtr" => ("cudaPitchedPtr", &[Address("ptr"), Size("pitch"), Size("xsize"), Size("ysize")]),
         "cudaExtent" => ("cudaExtent", &[Size("width"), Size("height"), Size("depth")]),
         _ => return None,
@@ -95,7 +102,7 @@ impl<'u> Resolver<'u> {
         let args = segment.and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
         let known = structure(name).or_else(|| atomic(name, args));
         let (name, members) = known.filter(|_| self.language == Language::Cuda)?;
-        if name == BARRIER && !is_followed(args) {
+        if name == BARRIER && !is_followed(args) || name == pipelines::STATE && !pipelines::is_followed(args) {
             return None;
         }
         let values: Vec<TemplateValue> = args.iter().map(|argument| self.template_value(argument)).collect();
@@ -118,6 +125,13 @@ impl<'u> Resolver<'u> {
                     };
                     (name.to_owned(), self.intern(Type::Array { of, len: Some(MOST_ELEMENTS) }))
                 }
+                Member::Stages(name, at) => match values.get(at)? {
+                    TemplateValue::Value(stages @ 1..=MOST_STAGES, _) => {
+                        let len = Some(*stages as u64 * pipelines::STAGE_BYTES / 8);
+                        (name.to_owned(), self.intern(Type::Array { of: self.common.ulong, len }))
+                    }
+                    _ => return None,
+                },
                 Member::Size(name) => (name.to_owned(), self.common.ulong),
                 Member::Address(name) => (name.to_owned(), self.pointer(self.common.void, None)),
             });

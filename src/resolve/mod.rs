@@ -47,6 +47,7 @@ mod names;
 mod operators;
 mod overload;
 mod phases;
+mod pipelines;
 mod print;
 pub mod program;
 mod range_for;

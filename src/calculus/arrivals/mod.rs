@@ -8,8 +8,10 @@
 //! # The shape
 //! Threads have *roles*, which depend on nothing but their number in the block. The objects of a *channel* are used in a
 //! circle: every thread of every role that uses it arrives at its objects one after the other, first some times before the
-//! loop of its role and then once in each turn. The `n`-th arrival of a thread (counted from 0) is at object `n mod M` of
-//! `M`, and the channel waits for one arrival of each of its threads. What does not have this shape is refused.
+//! loop of its role, then once in each turn, and some times behind it. The `n`-th arrival of a thread (counted from 0) is at
+//! object `n mod M` of `M`, and the channel waits for one arrival of each of its threads. A thread waits for the arrival that
+//! it makes there itself, or its waits are counted as well: the `n`-th is for the `n`-th arrivals, or for those of number
+//! `n - M`, of which there are none in the first `M` waits. What does not have this shape is refused.
 //!
 //! # The proof
 //! *Phases.* The `n`-th arrivals of all threads of a channel make up one phase of one object, if no thread arrives twice in
@@ -20,13 +22,14 @@
 //! *Order.* Let an access `a` stand before an arrival at the channel with number `n` in its thread, and let `b` stand
 //! behind a wait for number `m` in another one. If `n <= m` then `a` happens before `b`: the phase `m` is complete, so that
 //! the thread of `a` has arrived `m + 1` times, and its arrivals come in order. With `n = i + c` and `m = j + d`, this is a
-//! bound on `i - j`.
+//! bound on `i - j`. Behind the loop a number is that of all turns and a constant, the same for all roles if all loops run
+//! equally often; every `i` is below it.
 //! *Progress* ([`Order::completes`]). All loops with steps run equally often; every wait is for an arrival that the others
 //! make; and where a wait depends on another one (its own thread's, or that of a thread before the arrival that it waits for), the turns go
 //! down around every circle.
 //!
 //! Deliberately absent: several arrivals in one turn, steps under other conditions than those of a role, loops within
-//! loops, arrivals behind the loop of a role.
+//! loops, several loops of a role; behind a loop, objects that an index chooses.
 
 mod channels;
 mod ends;
@@ -35,11 +38,12 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use super::definitions::Definitions;
 use super::{ArrayId, ExprId, Kernel, SiteId, VarId};
-use channels::Channel;
+use channels::{Channel, Handed};
 pub use numbers::Threads;
 use rustc_hash::FxHashMap;
-use steps::{Head, Spot};
+use steps::{Head, Pass, Spot};
 
 /// Why nothing is said of the objects of a kernel, and at which step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +69,11 @@ pub struct Order {
     channels: Vec<Channel>,
     roles: Vec<Role>,
     accesses: FxHashMap<SiteId, Spot>,
+    passes: Vec<Pass>,
     heads: FxHashMap<SiteId, Head>,
     needs: Needs,
+    /// Whether all loops with steps have as many turns, in all threads.
+    equal: bool,
 }
 
 /// Threads that do the same at all objects.
@@ -87,16 +94,23 @@ pub struct Apart {
     pub least: Option<i64>,
     /// The greatest.
     pub most: Option<i64>,
+    /// Whether something orders them in all turns.
+    pub never: bool,
 }
 
 impl Apart {
     /// Whether the turns may differ by so much.
     pub fn admits(&self, difference: i64) -> bool {
-        self.least.is_none_or(|least| difference >= least) && self.most.is_none_or(|most| difference <= most)
+        !self.never
+            && self.least.is_none_or(|least| difference >= least)
+            && self.most.is_none_or(|most| difference <= most)
     }
 
     /// Whether there is no way.
     pub fn is_empty(&self) -> bool {
+        if self.never {
+            return true;
+        }
         let excludes = |both: (i64, i64)| both.0 > both.1;
         let bounds = self.least.zip(self.most);
         match self.loops {
@@ -126,8 +140,17 @@ pub fn order(kernel: &Kernel) -> Result<Option<Order>, Refusal> {
         needs.threads = roles.iter().map(|role| role.threads.start() + 1).fold(needs.threads, u32::max);
     }
     needs.line &= needs.threads > 0 || found.is_mixed();
-    let order = Order { channels, roles, accesses: found.accesses, heads: found.heads, needs };
+    let mut order = Order {
+        channels,
+        roles,
+        accesses: found.accesses,
+        passes: found.passes,
+        heads: found.heads,
+        needs,
+        equal: false,
+    };
     order.keeps_phases()?;
+    order.equal = order.run_equally_often(kernel).is_ok();
     Ok(Some(order))
 }
 
@@ -154,6 +177,11 @@ pub fn steps(kernel: &Kernel) -> Result<Vec<Stands>, Refusal> {
         Ok(Stands { site: step.at.site, objects, threads: step.at.threads })
     };
     found.steps.iter().map(stands).collect()
+}
+
+/// The threads for which a condition holds, if it is about nothing but their number in the block.
+pub fn threads(kernel: &Kernel, cond: ExprId) -> Option<Threads> {
+    numbers::Numbers::new(&kernel.exprs, Definitions::of(kernel)).threads(cond)
 }
 
 /// The offsets that a write before all steps at objects touches, each once and by one thread; `None` if that is not known.
@@ -184,7 +212,70 @@ pub fn written_before(kernel: &Kernel, write: SiteId, offset: ExprId) -> Option<
     Some(offsets)
 }
 
+/// What may meet an asynchronous copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meets {
+    /// Where it stands.
+    pub site: SiteId,
+    /// What it is.
+    pub what: Met,
+}
+
+/// A kind of what may meet an asynchronous copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Met {
+    /// A barrier or a fence, which orders what stands before it.
+    Passes,
+    /// An access of the same thread.
+    Own,
+}
+
 impl Order {
+    /// What stands behind an access, in its thread or in one that it may meet, before a thread has certainly waited for the
+    /// arrival behind the access at the channel whose objects start there: where an asynchronous copy that this arrival tells
+    /// of may be under way.
+    pub fn may_meet(&self, copy: SiteId, (array, start): (ArrayId, i128)) -> Vec<Meets> {
+        let starts = |channel: &&Channel| channel.starts_at(array, start);
+        let (Some(spot), Some(channel)) = (self.accesses.get(&copy), self.channels.iter().find(starts)) else {
+            // Nothing is known of it.
+            return self.passes.iter().map(|other| Meets { site: other.spot.site, what: Met::Passes }).collect();
+        };
+        let own = self.accesses.values().filter(|other| other.site != copy);
+        let own = own.filter(|other| !other.threads.and(&spot.threads).is_empty());
+        let own = own.filter(|other| {
+            let is_done = self.role_of(other).is_some_and(|role| self.is_done(channel, spot, other, role));
+            spot.may_precede(other) && !is_done
+        });
+        let passes = self.passes.iter().filter(|Pass { spot: other, waits }| {
+            let is_told = |(role, of_role): (usize, &Role)| {
+                // Who has waited is enough at a place where all wait for them.
+                let (some, all) =
+                    if *waits { (of_role.threads, other.threads) } else { (other.threads, of_role.threads) };
+                some.is_within(&all) && self.is_done(channel, spot, other, role)
+            };
+            spot.may_precede(other) && !self.roles.iter().enumerate().any(is_told)
+        });
+        let own = own.map(|other| Meets { site: other.site, what: Met::Own });
+        let passes = passes.map(|other| Meets { site: other.spot.site, what: Met::Passes });
+        let mut all: Vec<Meets> = own.chain(passes).collect();
+        all.sort_by_key(|meets| meets.site);
+        all
+    }
+
+    /// Whether threads of a role have waited at a place for all that has been begun at another one before, in program order.
+    fn is_done(&self, channel: &Channel, copy: &Spot, place: &Spot, role: usize) -> bool {
+        let (Some(copy), Some(other)) = (self.place_of(copy), self.place_in(place, role)) else { return false };
+        let newest = match (copy.turns, other.turns) {
+            (Some(_), Some(_)) => -i64::from(other.order < copy.order),
+            _ => 0,
+        };
+        match channel.hands_over(copy, other, self.equal) {
+            Some(Handed::Always) => true,
+            Some(Handed::Until(ahead)) => ahead >= newest,
+            None => false,
+        }
+    }
+
     /// What is assumed of the block.
     pub fn needs(&self) -> Needs {
         self.needs
@@ -193,22 +284,42 @@ impl Order {
     /// How two accesses of different threads of one block may stand to each other; `None` if that is not known.
     pub fn apart(&self, first: SiteId, second: SiteId) -> Option<Apart> {
         let (one, two) = (self.place(first)?, self.place(second)?);
-        let before = self.channels.iter().filter_map(|channel| channel.hands_over(one, two)).max();
-        let behind = self.channels.iter().filter_map(|channel| channel.hands_over(two, one)).max();
-        if before.is_none() && behind.is_none() {
+        let handed = |first, second| {
+            self.channels.iter().filter_map(move |channel| channel.hands_over(first, second, self.equal))
+        };
+        let until = |handed| match handed {
+            Handed::Until(ahead) => Some(ahead),
+            Handed::Always => None,
+        };
+        let never = handed(one, two).chain(handed(two, one)).any(|handed| handed == Handed::Always);
+        let before = handed(one, two).filter_map(until).max();
+        let behind = handed(two, one).filter_map(until).max();
+        if !never && before.is_none() && behind.is_none() {
             return None;
         }
         Some(Apart {
             loops: [one.turns, two.turns],
             least: before.map(|before| before + 1),
             most: behind.map(|behind| -(behind + 1)),
+            never,
         })
     }
 
     fn place(&self, site: SiteId) -> Option<Placed> {
-        let spot = self.accesses.get(&site)?;
-        let role = self.roles.iter().position(|role| spot.threads.is_within(&role.threads))?;
-        let turns = self.roles[role].turns;
+        self.place_of(self.accesses.get(&site)?)
+    }
+
+    fn place_of(&self, spot: &Spot) -> Option<Placed> {
+        self.place_in(spot, self.role_of(spot)?)
+    }
+
+    fn role_of(&self, spot: &Spot) -> Option<usize> {
+        self.roles.iter().position(|role| spot.threads.is_within(&role.threads))
+    }
+
+    /// The place as it is for the threads of a role.
+    fn place_in(&self, spot: &Spot, role: usize) -> Option<Placed> {
+        let turns = self.roles.get(role)?.turns;
         let inside = turns.map(|(each, _)| each).filter(|each| spot.outer == Some(*each));
         let is_behind = inside.is_none() && turns.is_some_and(|(_, step)| step < spot.order);
         Some(Placed { role, turns: inside, is_behind, order: spot.order })

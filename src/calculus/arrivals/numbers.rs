@@ -19,6 +19,21 @@ impl Threads {
     /// None of them.
     pub const NONE: Threads = Threads([0; MOST as usize / 64]);
 
+    /// Those with these numbers.
+    pub fn range(from: u32, to: u32) -> Threads {
+        let mut threads = Threads::NONE;
+        for number in from..to.min(MOST) {
+            threads.0[number as usize / 64] |= 1 << (number % 64);
+        }
+        threads
+    }
+
+    /// The number of the first one, and that behind the last one, if all between are in.
+    pub fn side_by_side(&self) -> Option<(u32, u32)> {
+        let (from, to) = (self.start(), self.end());
+        (*self == Threads::range(from, to)).then_some((from, to))
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         *self == Threads::NONE

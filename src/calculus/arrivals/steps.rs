@@ -4,7 +4,7 @@ use super::numbers::{Known, MOST_OBJECTS, Numbers, Threads};
 use super::{Needs, Refusal};
 use crate::calculus::definitions::Definitions;
 use crate::calculus::statements::every;
-use crate::calculus::{Access, Arrivals, BinaryOp, ExprId, For, Kernel, ScalarType, SiteId, Stmt, VarId};
+use crate::calculus::{Access, Arrivals, BinaryOp, ExprId, For, Kernel, MemoryOrder, ScalarType, SiteId, Stmt, VarId};
 use rustc_hash::FxHashMap;
 
 /// The place of a step or an access.
@@ -19,6 +19,21 @@ pub(super) struct Spot {
     pub(super) outer: Option<SiteId>,
     /// Whether nothing else decides who gets there, and no second loop is around it.
     pub(super) is_plain: bool,
+}
+
+/// A barrier, a fence or an atomic that releases.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass {
+    pub(super) spot: Spot,
+    /// Whether all that come there wait for each other.
+    pub(super) waits: bool,
+}
+
+impl Spot {
+    /// Whether a thread may come here before it comes to another place.
+    pub(super) fn may_precede(&self, other: &Spot) -> bool {
+        self.order < other.order || self.outer.is_some() && self.outer == other.outer
+    }
 }
 
 /// A step at an object.
@@ -56,6 +71,7 @@ pub(super) struct Found<'k> {
     pub(super) numbers: Numbers<'k>,
     pub(super) steps: Vec<Result<Step, Refusal>>,
     pub(super) accesses: FxHashMap<SiteId, Spot>,
+    pub(super) passes: Vec<Pass>,
     pub(super) heads: FxHashMap<SiteId, Head>,
     order: u32,
 }
@@ -81,8 +97,14 @@ pub(super) fn are_in(kernel: &Kernel) -> bool {
 
 pub(super) fn collect(kernel: &Kernel) -> Found<'_> {
     let numbers = Numbers::new(&kernel.exprs, Definitions::of(kernel));
-    let mut found =
-        Found { numbers, steps: Vec::new(), accesses: FxHashMap::default(), heads: FxHashMap::default(), order: 0 };
+    let mut found = Found {
+        numbers,
+        steps: Vec::new(),
+        accesses: FxHashMap::default(),
+        passes: Vec::new(),
+        heads: FxHashMap::default(),
+        order: 0,
+    };
     if are_in(kernel) {
         found.block(&kernel.body, Around { threads: Threads::ALL, is_open: false, outer: None, loops: 0 });
     }
@@ -103,15 +125,24 @@ impl Found<'_> {
     fn block(&mut self, body: &[Stmt], around: Around) {
         for stmt in body {
             match stmt {
-                Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } => {
+                Stmt::Read { access, .. } | Stmt::Write { access, .. } => self.access(access, around),
+                Stmt::Atomic { access, order, .. } => {
                     self.access(access, around);
+                    if !matches!(order, MemoryOrder::Relaxed | MemoryOrder::Acquire) {
+                        self.pass(access.site, around, false);
+                    }
                 }
-                Stmt::Sync { among, site, .. } => {
-                    if let Some(what) = among.arrivals() {
+                Stmt::Fence { site, .. } => self.pass(*site, around, false),
+                Stmt::Sync { among, memory, site, .. } => match among.arrivals() {
+                    Some(what) => {
                         let step = self.step(what, *site, around);
                         self.steps.push(step);
                     }
-                }
+                    None if memory.shared || memory.global || memory.array.is_some() => {
+                        self.pass(*site, around, true);
+                    }
+                    None => {}
+                },
                 Stmt::If { cond, then, otherwise } => {
                     self.block(then, self.within(around, *cond));
                     let threads = self.numbers.threads(*cond).map(|threads| threads.complement());
@@ -150,6 +181,11 @@ impl Found<'_> {
     fn access(&mut self, access: &Access, around: Around) {
         let spot = self.spot(access.site, around);
         self.accesses.insert(access.site, spot);
+    }
+
+    fn pass(&mut self, site: SiteId, around: Around, waits: bool) {
+        let spot = self.spot(site, around);
+        self.passes.push(Pass { spot, waits });
     }
 
     fn step(&mut self, what: Arrivals, site: SiteId, around: Around) -> Result<Step, Refusal> {

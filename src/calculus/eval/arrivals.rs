@@ -6,35 +6,59 @@
 use super::machine::Machine;
 use super::schedule::{Block, Status, is_ordered};
 use super::{Meeting, Sink};
-use crate::calculus::{ArrayId, Part};
+use crate::calculus::{ArrayId, Arrivals, Count, Part};
 use std::collections::BTreeMap;
+
+/// Where an object is.
+type Place = (ArrayId, i64);
 
 /// The objects of a block.
 #[derive(Default)]
 pub(super) struct Objects {
-    known: BTreeMap<(ArrayId, i64), Object>,
-    /// The phases that threads wait for: the object, the phase, and the number that it is told by.
-    awaited: BTreeMap<usize, ((ArrayId, i64), u32, u32)>,
+    known: BTreeMap<Place, Object>,
+    /// The phases that threads wait for.
+    awaited: BTreeMap<usize, Awaited>,
+    /// How often a thread has arrived at the objects that lie here, and how often it has waited there.
+    uses: BTreeMap<(usize, Place), [u64; 2]>,
     /// Phases that began.
     begun: u32,
 }
 
+/// A phase of an object.
+#[derive(Clone, Copy)]
+struct Awaited {
+    place: Place,
+    phase: usize,
+}
+
+/// An object.
 struct Object {
     arrived: u32,
-    phase: u32,
-    /// The number that the phase is told by.
-    told: u32,
+    /// The numbers that its phases are told by; the last one is not complete.
+    phases: Vec<u32>,
 }
 
 impl Objects {
-    fn phase_begins(&mut self) -> u32 {
-        self.begun += 1;
-        self.begun
-    }
-
     /// Forgets who waits for what.
     pub(super) fn give_up(&mut self) {
         self.awaited.clear();
+    }
+
+    fn object(&mut self, place: Place) -> &mut Object {
+        let begun = &mut self.begun;
+        self.known.entry(place).or_insert_with(|| {
+            *begun += 1;
+            Object { arrived: 0, phases: vec![*begun] }
+        })
+    }
+
+    /// The object of the next use of a thread, and the number of its earlier uses of that object.
+    fn turn(&mut self, thread: usize, what: Arrivals, offset: i64, waits: bool) -> (Place, u64) {
+        let uses = &mut self.uses.entry((thread, (what.array, offset))).or_default()[usize::from(waits)];
+        let (number, circle) = (*uses, u64::from(what.circle.max(1)));
+        *uses += 1;
+        let at = i64::from(Arrivals::BYTES).wrapping_mul((number % circle) as i64);
+        ((what.array, offset.wrapping_add(at)), number / circle)
     }
 }
 
@@ -46,69 +70,82 @@ impl Block {
             let Status::Waiting(sync) = self.status[thread] else { continue };
             let shape = machine.program.syncs[sync as usize];
             let Some(what) = shape.among.arrivals() else { continue };
-            if !self.objects.awaited.contains_key(&thread) {
-                released = true;
-                let Some(offset) = self.value(machine, what.offset, thread).bits() else {
-                    // Nobody knows at which object it arrives.
-                    self.doubt = true;
-                    machine.run.inexact = true;
-                    self.status[thread] = Status::Ready;
-                    continue;
-                };
-                let (program, block) = (machine.program, self.index);
-                machine.memory.publish(
-                    |other| other.block == block && other.thread as usize == thread,
-                    |array| is_ordered(program, shape.memory, array),
-                );
-                let count = what.count.unwrap_or(self.status.len() as u32);
-                let place = (what.array, offset);
-                let told = self.arrive(place, count, |told| Meeting::Arrives(thread as u32, told), machine);
-                if what.part == Part::Meets {
-                    self.objects.awaited.insert(thread, (place, told.0, told.1));
-                } else {
-                    self.status[thread] = Status::Ready;
+            if self.objects.awaited.contains_key(&thread) {
+                continue;
+            }
+            released = true;
+            let Some(offset) = self.value(machine, what.offset, thread).bits() else {
+                // Nobody knows at which object it is.
+                self.doubt = true;
+                machine.run.inexact = true;
+                self.status[thread] = Status::Ready;
+                continue;
+            };
+            let awaited = match what.part {
+                Part::Arrives | Part::Meets => {
+                    let (program, block) = (machine.program, self.index);
+                    machine.memory.publish(
+                        |other| other.block == block && other.thread as usize == thread,
+                        |array| is_ordered(program, shape.memory, array),
+                    );
+                    let (place, _) = self.objects.turn(thread, what, offset, false);
+                    let phase = self.arrive(place, what.count, thread as u32, machine);
+                    (what.part == Part::Meets).then_some(Awaited { place, phase })
                 }
+                Part::Waits | Part::WaitsBefore => {
+                    let (place, number) = self.objects.turn(thread, what, offset, true);
+                    self.objects.object(place);
+                    let before = u64::from(what.part == Part::WaitsBefore);
+                    number.checked_sub(before).map(|phase| Awaited { place, phase: phase as usize })
+                }
+            };
+            match awaited {
+                Some(awaited) => _ = self.objects.awaited.insert(thread, awaited),
+                None => self.status[thread] = Status::Ready,
             }
         }
-        let is_over = |objects: &Objects, (place, phase, _): &((ArrayId, i64), u32, u32)| {
-            objects.known.get(place).is_some_and(|object| object.phase > *phase)
+        let told = |objects: &Objects, awaited: &Awaited| {
+            let object = objects.known.get(&awaited.place)?;
+            // The phase that is not complete is the last one.
+            (object.phases.len() > awaited.phase + 1).then(|| object.phases[awaited.phase])
         };
-        let over: Vec<usize> =
-            self.objects.awaited.iter().filter(|(_, what)| is_over(&self.objects, what)).map(|(at, _)| *at).collect();
-        for thread in over {
-            if let Some((_, _, told)) = self.objects.awaited.remove(&thread) {
-                self.met += 1;
-                machine.sink.met(self.index, Meeting::Passes(thread as u32, told));
-                self.status[thread] = Status::Ready;
-                released = true;
-            }
+        let over: Vec<(usize, u32)> = self
+            .objects
+            .awaited
+            .iter()
+            .filter_map(|(&thread, awaited)| Some((thread, told(&self.objects, awaited)?)))
+            .collect();
+        for (thread, told) in over {
+            self.objects.awaited.remove(&thread);
+            self.met += 1;
+            machine.sink.met(self.index, Meeting::Passes(thread as u32, told));
+            self.status[thread] = Status::Ready;
+            released = true;
         }
         released
     }
 
-    /// Gives the phase that it was, and the number that this is told by.
-    fn arrive<S: Sink>(
-        &mut self,
-        place: (ArrayId, i64),
-        count: u32,
-        meeting: impl FnOnce(u32) -> Meeting<'static>,
-        machine: &mut Machine<'_, S>,
-    ) -> (u32, u32) {
-        if !self.objects.known.contains_key(&place) {
-            let told = self.objects.phase_begins();
-            self.objects.known.insert(place, Object { arrived: 0, phase: 0, told });
-        }
-        let next = self.objects.begun + 1;
-        let Some(object) = self.objects.known.get_mut(&place) else { return (0, 0) };
-        let now = (object.phase, object.told);
+    /// Gives the phase that it was.
+    fn arrive<S: Sink>(&mut self, place: Place, count: Count, thread: u32, machine: &mut Machine<'_, S>) -> usize {
+        let threads = self.status.len() as u32;
+        let count = match count {
+            Count::Block => threads,
+            Count::Number(count) => count,
+            Count::Range(from, to) => to.min(threads).saturating_sub(from),
+        };
+        let object = self.objects.object(place);
+        let phase = object.phases.len() - 1;
+        let told = object.phases[phase];
         object.arrived += 1;
         if object.arrived >= count {
-            *object = Object { arrived: 0, phase: object.phase + 1, told: next };
-            self.objects.begun = next;
+            object.arrived = 0;
+            self.objects.begun += 1;
+            let next = self.objects.begun;
+            self.objects.object(place).phases.push(next);
         }
         self.met += 1;
-        machine.sink.met(self.index, meeting(now.1));
-        now
+        machine.sink.met(self.index, Meeting::Arrives(thread, told));
+        phase
     }
 
     /// Whether some thread waits at an object.

@@ -5,8 +5,8 @@ use super::words::{
     ATOMICS, BASES, CLAIMED, INFIX, ORDERS, PARTS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word,
 };
 use crate::calculus::{
-    Access, Among, Array, ArrayId, Arrivals, BinaryOp, ExprId, For, HavocReason, Kernel, ScalarType, SiteId, Stmt,
-    SyncMemory, Test,
+    Access, Among, Array, ArrayId, Arrivals, BinaryOp, Count, ExprId, For, HavocReason, Kernel, ScalarType, SiteId,
+    Stmt, SyncMemory, Test,
 };
 
 /// Greatest number of nodes that [`print_expr`] writes.
@@ -253,10 +253,15 @@ impl<'a> KernelPrinter<'a> {
             Among::Named(cond) => format!("named {} ", self.own(cond, ScalarType::Bool)),
             Among::Tiles(threads) => format!("tiles {threads} "),
             Among::InStep(threads) => format!("step {threads} "),
-            Among::Arrivals(Arrivals { array, offset, count, part }) => {
-                let count = count.map_or(String::new(), |count| format!("of {count} "));
+            Among::Arrivals(Arrivals { array, offset, circle, count, part }) => {
+                let circle = if circle == 1 { String::new() } else { format!("round {circle} ") };
+                let count = match count {
+                    Count::Block => String::new(),
+                    Count::Number(count) => format!("of {count} "),
+                    Count::Range(from, to) => format!("of {from} to {to} "),
+                };
                 let offset = self.own(offset, ScalarType::I64);
-                format!("{} {}[{offset}] {count}", word(PARTS, &part), self.array(array))
+                format!("{} {}[{offset}] {circle}{count}", word(PARTS, &part), self.array(array))
             }
         }
     }

@@ -108,7 +108,7 @@ impl Comparison<'_> {
                 Stmt::Sync { scope: x, memory: m, among: Among::Arrivals(a), site: s },
                 Stmt::Sync { scope: y, memory: n, among: Among::Arrivals(b), site: t },
             ) => {
-                (x, m, s, a.array, a.count, a.part) == (y, n, t, b.array, b.count, b.part)
+                (x, m, s, a.array, a.circle, a.count, a.part) == (y, n, t, b.array, b.circle, b.count, b.part)
                     && self.exprs(a.offset, b.offset)
             }
             (Stmt::Sync { .. }, Stmt::Sync { .. }) | (Stmt::Fence { .. }, Stmt::Fence { .. }) => a == b,

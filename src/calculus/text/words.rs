@@ -81,7 +81,8 @@ pub(crate) fn word<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'st
 }
 
 /// Steps at objects that count arrivals.
-pub(super) const PARTS: &[(&str, Part)] = &[("arrives", Part::Arrives), ("meets", Part::Meets)];
+pub(super) const PARTS: &[(&str, Part)] =
+    &[("arrives", Part::Arrives), ("meets", Part::Meets), ("waits", Part::Waits), ("waits_before", Part::WaitsBefore)];
 
 /// The entry of `text` in a table.
 pub(super) fn entry<T: Copy>(table: &[(&'static str, T)], text: &str) -> Option<T> {

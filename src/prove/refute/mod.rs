@@ -40,7 +40,7 @@ pub use witness::replay;
 use super::condition::Returned;
 use super::{Conflict, Divergence, Pair, Scope, SyncQuestion, WitnessThread};
 use crate::calculus::arithmetic::Trap;
-use crate::calculus::eval::{Program, Run, run};
+use crate::calculus::eval::{Program, Run, Sink as _, run};
 use crate::calculus::{ArrayId, ExprId, Geometry, Kernel, SiteId};
 use crate::memory_model::Level;
 use crate::protocol::{Claim, Protocol};
@@ -357,7 +357,11 @@ impl<'a> Hunt<'a> {
                 let budget = if fixed { self.left } else { self.left.div_ceil(RUN_SHARE) };
                 let (steps, _) = self.run(&Launch { geometry, params, blocks }, budget);
                 self.left = self.left.saturating_sub(steps + RUN_COST);
-                if self.left == 0 || self.is_sated() || self.findings.is_complete(&self.sweep) {
+                if self.left == 0
+                    || !self.sweep.wants_more()
+                    || self.is_sated()
+                    || self.findings.is_complete(&self.sweep)
+                {
                     return;
                 }
                 if self.left < floor && !fixed {

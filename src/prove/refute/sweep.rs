@@ -18,6 +18,9 @@ const MOST_GRANULES: u32 = 32;
 const REPRESENTATIVES: usize = 2;
 /// Pairs of sites that a search reports. A kernel with more is broken in one place that all of them share.
 pub(super) const MAX_FOUND: usize = 512;
+/// Accesses and meetings that are looked at in all, before nothing more is looked for: objects that count arrivals order
+/// without ending an interval, so that many accesses stand in one.
+const MOST_EFFORT: u64 = 200_000_000;
 /// End of a chain.
 const NONE: u32 = u32::MAX;
 
@@ -82,6 +85,8 @@ pub(super) struct Sweep {
     entries: Vec<Entry>,
     chains: FxHashMap<Place, Chains>,
     ordinal: u64,
+    /// What has been looked at in all runs.
+    effort: u64,
     pub(super) found: FxHashMap<Key, Candidate>,
     /// Who met at barriers that are for some threads.
     met: Met,
@@ -146,6 +151,7 @@ impl Sweep {
             entries: Vec::new(),
             chains: FxHashMap::default(),
             ordinal: 0,
+            effort: 0,
             found: FxHashMap::default(),
             met: Met::default(),
             seen: vec![[false; 2]; kernel.sites.len()],
@@ -219,6 +225,7 @@ impl Sweep {
         while at != NONE {
             let Entry { event: other, ordinal, next } = self.entries[at as usize];
             let apart = other.thread.block != event.thread.block;
+            self.effort += 1 + u64::from(other.stamp.met.abs_diff(event.stamp.met));
             if apart == (level == Level::Grid)
                 && do_conflict(&other, event, self.spaces[event.array.index()], &self.met)
             {
@@ -274,5 +281,9 @@ impl Sink for Sweep {
             }
         }
         self.ordinal += 1;
+    }
+
+    fn wants_more(&self) -> bool {
+        self.effort < MOST_EFFORT
     }
 }

@@ -4,8 +4,8 @@ use super::{Parsed, Parser};
 use crate::calculus::text::lex::Token;
 use crate::calculus::text::words::{ATOMICS, BASES, CLAIMED, INFIX, ORDERS, PARTS, SCOPES};
 use crate::calculus::{
-    Access, Among, Arrivals, AtomicOp, BinaryOp, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory, Test,
-    VarId,
+    Access, Among, Arrivals, AtomicOp, BinaryOp, Count, For, HavocReason, ScalarType, SiteId, Step, Stmt, SyncMemory,
+    Test, VarId,
 };
 
 impl Parser<'_> {
@@ -80,8 +80,9 @@ impl Parser<'_> {
             self.sign("[")?;
             let offset = self.expr(ScalarType::I64)?;
             self.sign("]")?;
-            let count = if self.take_word("of") { Some(self.small_number()?) } else { None };
-            return Ok(Among::Arrivals(Arrivals { array, offset, count, part }));
+            let circle = if self.take_word("round") { self.small_number()? } else { 1 };
+            let count = self.count()?;
+            return Ok(Among::Arrivals(Arrivals { array, offset, circle, count, part }));
         }
         let threads: fn(u32) -> Among = match () {
             () if self.take_word("tiles") => Among::Tiles,
@@ -89,6 +90,15 @@ impl Parser<'_> {
             () => return Ok(Among::All),
         };
         Ok(threads(self.small_number()?))
+    }
+
+    /// For how many arrivals an object waits: nothing, `of 64`, `of 32 to 64`.
+    fn count(&mut self) -> Parsed<Count> {
+        if !self.take_word("of") {
+            return Ok(Count::Block);
+        }
+        let number = self.small_number()?;
+        Ok(if self.take_word("to") { Count::Range(number, self.small_number()?) } else { Count::Number(number) })
     }
 
     /// The memory that a barrier orders: `shared global images library only a`.

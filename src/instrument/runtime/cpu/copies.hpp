@@ -82,12 +82,10 @@ template <size_t Alignment> struct aligned_size_t {
     constexpr operator size_t() const { return value; }
 };
 
-template <thread_scope Among, uint8_t Stages = 2> class pipeline_shared_state {};
+template <thread_scope Among> class pipeline;
 
-// Pipelines of one thread.
-template <thread_scope Among> class pipeline {
-    static_assert(Among == thread_scope_thread, "raceproof: the cpu back end has pipelines of single threads");
-
+// Pipelines of one thread; those that threads share have a file of their own.
+template <> class pipeline<thread_scope_thread> {
 public:
     void producer_acquire() {}
     void producer_commit() {
@@ -106,16 +104,16 @@ private:
     uint32_t committed = 0, waited = 0;
 };
 inline pipeline<thread_scope_thread> make_pipeline() { return {}; }
-template <uint8_t Newest, thread_scope Among> inline void pipeline_consumer_wait_prior(pipeline<Among>&) {
+template <uint8_t Newest> inline void pipeline_consumer_wait_prior(pipeline<thread_scope_thread>&) {
     __pipeline_wait_prior(Newest);
 }
 
-template <class To, class From, class Size, thread_scope Among>
-inline void memcpy_async(To* to, const From* from, Size bytes, pipeline<Among>&) {
+template <class To, class From, class Size>
+inline void memcpy_async(To* to, const From* from, Size bytes, pipeline<thread_scope_thread>&) {
     raceproof::begin_copy(to, from, bytes, 0, nullptr, 0);
 }
-template <class Group, class To, class From, class Size, thread_scope Among>
-inline void memcpy_async(const Group& group, To* to, const From* from, Size bytes, pipeline<Among>&) {
+template <class Group, class To, class From, class Size>
+inline void memcpy_async(const Group& group, To* to, const From* from, Size bytes, pipeline<thread_scope_thread>&) {
     if (group.thread_rank() == 0) raceproof::begin_copy(to, from, bytes, 0, nullptr, 0);
 }
 

@@ -39,11 +39,9 @@ inline void init_phases(Phases* barrier, uint64_t expected) {
     *barrier = Phases{expected, expected, 0};
 }
 
-// Gives the phase that it arrived in.
-template <class T = void> inline uint64_t arrive(Phases* barrier, uint64_t count, uint64_t dropped, Scope scope) {
+// The arrival alone: gives the phase that it is in.
+template <class T = void> inline uint64_t count_arrival(Phases* barrier, uint64_t count, uint64_t dropped, Scope scope) {
     (void)&HandsOver<T>::noted;
-    finish(worker->linear(), [=](const Copy& copy) { return copy.told_by == barrier; });
-    touched_at(take_site(), kind_of(scope, false), barrier, sizeof *barrier);
     Guard guard(shard_of(reinterpret_cast<uintptr_t>(barrier)).lock);
     uint64_t phase = barrier->phase;
     tell_phase(barrier, phase, Event::update, scope);
@@ -55,6 +53,13 @@ template <class T = void> inline uint64_t arrive(Phases* barrier, uint64_t count
         worker->wake(barrier);
     }
     return phase;
+}
+
+// Gives the phase that it arrived in.
+template <class T = void> inline uint64_t arrive(Phases* barrier, uint64_t count, uint64_t dropped, Scope scope) {
+    finish(worker->linear(), [=](const Copy& copy) { return copy.told_by == barrier; });
+    touched_at(take_site(), kind_of(scope, false), barrier, sizeof *barrier);
+    return count_arrival<T>(barrier, count, dropped, scope);
 }
 
 // Whether a phase is over; then who asks has seen what all did before they arrived.
