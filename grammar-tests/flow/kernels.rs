@@ -126,7 +126,7 @@ impl Maker {
     }
 
     fn site(&mut self) -> SiteId {
-        self.kernel.sites.push(Site { span: None, inlined: Vec::new() })
+        self.kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None })
     }
 
     fn at(&mut self, array: usize, index: ExprId) -> Access {

@@ -2,7 +2,7 @@
 //!
 //! Random kernels give threads roles that hand over to each other by one or two channels, some of them in the way of
 //! producers and consumers and some with a step left out, moved, or at another object. Others go round the stages of a
-//! pipeline, of which the waits are counted, too, with steps behind the loop. Whatever two accesses of a run
+//! pipeline, of which the waits are counted, too, with steps behind the loop and copies that one channel tells of. Whatever two accesses of a run
 //! nothing orders, the order of their kernel must let meet in those turns; and where every wait is said to come to an
 //! end, the run does.
 
@@ -10,7 +10,7 @@ use raceproof::calculus::arrivals;
 use raceproof::calculus::eval::{Blocks, Contents, Event, Meeting, Program, Setup, Sink, Value, run};
 use raceproof::calculus::validate::validate;
 use raceproof::calculus::{Geometry, Kernel, text};
-use raceproof::memory_model::met::Met;
+use raceproof::memory_model::met::{Met, Stands};
 use std::fmt::Write as _;
 
 /// Threads of each role.
@@ -137,12 +137,12 @@ fn pipeline(seed: u64) -> String {
     for role in 0..roles.len() {
         let _ = writeln!(text, "var i{role}: i32");
     }
-    let mut sites = 0;
+    let (mut sites, mut code) = (0, String::new());
     let mut site = || {
         sites += 1;
         sites - 1
     };
-    let (ahead, turned) = (draw.below(stages + 1), draw.once_in(6));
+    let (ahead, turned, mut told) = (draw.below(stages + 1), draw.once_in(6), String::new());
     for (role, (threads, steps)) in roles.iter().enumerate() {
         let mut step = |(channel, part): InPipeline, draw: &mut Draw| {
             let from_producers = if draw.once_in(40) { channel == 1 } else { channel == 0 };
@@ -191,13 +191,17 @@ fn pipeline(seed: u64) -> String {
         }
         let bound = if draw.once_in(12) { "m" } else { "n" };
         for access in 0..accesses {
-            let (was, is) = (format!("@#{access}\n"), format!("@{}\n", site()));
+            let own = site();
+            if draw.once_in(2) {
+                let _ = writeln!(told, "told @{own} by bar[0]");
+            }
+            let (was, is) = (format!("@#{access}\n"), format!("@{own}\n"));
             (body, behind) = (body.replace(&was, &is), behind.replace(&was, &is));
         }
         let each = format!("for i{role} = 0 while i{role} < {bound} step + 1 @{} {{\n{body}}}\n", site());
-        let _ = writeln!(text, "if {threads} {{\n{before}{each}{behind}}}");
+        let _ = writeln!(code, "if {threads} {{\n{before}{each}{behind}}}");
     }
-    text + "}"
+    format!("{text}{told}{code}}}")
 }
 
 fn source(seed: u64) -> String {
@@ -259,7 +263,7 @@ fn kernel(seed: u64) -> Kernel {
 
 /// Of how many pairs of accesses of a run something is said, and whether it is said that nobody waits in vain; `None` where
 /// nothing is said.
-fn try_out(seed: u64, threads: u32, turns: [i64; 2]) -> Option<(usize, bool)> {
+fn try_out(seed: u64, threads: u32, turns: [i128; 2]) -> Option<(usize, bool)> {
     let kernel = kernel(seed);
     let order = arrivals::order(&kernel).ok().flatten()?;
     let (needs, completes) = (order.needs(), order.completes(&kernel).is_ok());
@@ -285,7 +289,7 @@ fn try_out(seed: u64, threads: u32, turns: [i64; 2]) -> Option<(usize, bool)> {
             }
             let Some(apart) = order.apart(one.site, other.site) else { continue };
             told_apart += 1;
-            let passed = |event: &Event| (event.thread.thread, event.stamp.met);
+            let passed = |event: &Event| Stands::of(event, &kernel.sites);
             if kept.met.orders(0, passed(one), passed(other)) {
                 continue;
             }

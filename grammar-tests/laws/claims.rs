@@ -126,7 +126,7 @@ impl Claimer<'_> {
 }
 
 fn claim(kernel: &mut Kernel, cond: ExprId) -> Stmt {
-    let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
+    let site = kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None });
     Stmt::Assert { cond, claimed: Claimed::Asserted, site }
 }
 

@@ -76,7 +76,7 @@ impl<'a> Generator<'a> {
     }
 
     fn site(&mut self) -> SiteId {
-        self.kernel.sites.push(Site { span: None, inlined: Vec::new() })
+        self.kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None })
     }
 
     fn int(&mut self, value: i128) -> ExprId {

@@ -134,7 +134,7 @@ fn assert_all(kernel: &mut Kernel, body: &mut [Stmt]) -> usize {
     for stmt in body {
         match stmt {
             Stmt::Assume { cond, basis: Basis::Proved, .. } => {
-                let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
+                let site = kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None });
                 *stmt = Stmt::Assert { cond: *cond, claimed: Claimed::Asserted, site };
                 count += 1;
             }

@@ -29,7 +29,7 @@ pub(crate) fn from_zeros(mut kernel: Kernel, counters: &[String], numbers: i64) 
     let arrays: Vec<_> =
         kernel.arrays.iter().filter(|(_, array)| counters.contains(&array.name)).map(|(id, _)| id).collect();
     for (array, number) in arrays.into_iter().flat_map(|array| (0..numbers).map(move |number| (array, number))) {
-        let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
+        let site = kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None });
         let bytes = kernel.arrays[array].element_bytes;
         let ty = if bytes == 8 { ScalarType::U64 } else { ScalarType::U32 };
         let offset = kernel.exprs.int(i128::from(number) * i128::from(bytes), ScalarType::I64);
@@ -38,7 +38,7 @@ pub(crate) fn from_zeros(mut kernel: Kernel, counters: &[String], numbers: i64) 
         let (op, order, scope) = (AtomicOp::Exchange, MemoryOrder::Relaxed, SyncScope::Grid);
         start.push(Stmt::Atomic { var: None, access, op, operands: vec![zero], order, scope });
     }
-    let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
+    let site = kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None });
     let memory = SyncMemory::BOTH;
     start.push(Stmt::Sync { scope: SyncScope::Grid, memory, among: Among::All, site });
     kernel.body.splice(0..0, start);

@@ -13,7 +13,7 @@ use super::mutation::Dice;
 use raceproof::calculus::eval::{Blocks, Contents, Event, Kind, Meeting, Program, Run, Setup, Sink, Value, WARP, run};
 use raceproof::calculus::{Expr, Geometry, Kernel, ParamId, ScalarType, Space};
 use raceproof::memory_model::clocks::Receiving;
-use raceproof::memory_model::met::Met;
+use raceproof::memory_model::met::{Met, Stands};
 use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
 use raceproof::prove::Scope;
 use std::collections::{BTreeMap, BTreeSet};
@@ -266,7 +266,7 @@ fn do_conflict(kernel: &Kernel, met: &Met, one: &Event, other: &Event) -> bool {
         (kind, ByteRange { start: i128::from(event.offset.unwrap_or_default()), bytes: event.bytes })
     };
     let space: Space = kernel.arrays[one.array].space;
-    let passed = |event: &Event| (event.thread.thread, event.stamp.met);
+    let passed = |event: &Event| Stands::of(event, &kernel.sites);
     let unordered = unordered && (!level.is_one_block() || !met.orders(this.block, passed(one), passed(other)));
     this != that && unordered && may_meet(space, level) && conflict(touched(one), touched(other), level)
 }

@@ -110,7 +110,7 @@ impl Maker {
     }
 
     fn site(&mut self) -> SiteId {
-        self.kernel.sites.push(Site { span: None, inlined: Vec::new() })
+        self.kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None })
     }
 
     fn initial(&mut self, returned: VarId) -> Vec<Stmt> {

@@ -56,7 +56,7 @@ struct Prober {
 }
 
 fn site(sites: &mut Arena<Site>) -> SiteId {
-    sites.push(Site { span: None, inlined: Vec::new() })
+    sites.push(Site { span: None, inlined: Vec::new(), told: None })
 }
 
 impl Prober {

@@ -73,7 +73,7 @@ fn is_flag(kernel: &Kernel, var: VarId) -> bool {
 }
 
 fn step(kernel: &mut Kernel, threads: u32, memory: SyncMemory) -> Stmt {
-    let site = kernel.sites.push(Site { span: None, inlined: Vec::new() });
+    let site = kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None });
     let scope = if threads > eval::WARP { SyncScope::Block } else { SyncScope::Warp };
     Stmt::Sync { scope, memory, among: Among::InStep(threads), site }
 }

@@ -170,6 +170,18 @@ pub struct Site {
     pub span: Option<Span>,
     /// Calls of inlined device functions that lead here, outermost first.
     pub inlined: Vec<Span>,
+    /// For an access of an asynchronous copy, what tells that it is done.
+    pub told: Option<Told>,
+}
+
+/// The objects that count arrivals and tell that an asynchronous copy is done: others have waited for it who have waited for
+/// the next arrival of its thread there, and for nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Told {
+    /// The array of the objects.
+    pub array: ArrayId,
+    /// Where they start in it.
+    pub start: i64,
 }
 
 /// Something that is not modelled.

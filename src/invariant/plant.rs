@@ -215,7 +215,7 @@ impl Planter<'_> {
                 }
                 None => cond,
             };
-            let site = self.kernel.sites.push(Site { span: None, inlined: Vec::new() });
+            let site = self.kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None });
             trial.parts.insert(site, Part { plan: number, candidate });
             planted.push(Stmt::Assert { cond, claimed: Claimed::Asserted, site });
         }

@@ -350,7 +350,7 @@ impl<'p> Pass<'p> {
 
     /// A new site at `span`, in the current chain of inlined calls.
     pub(super) fn site(&mut self, span: Span) -> SiteId {
-        self.kernel.sites.push(Site { span: Some(span), inlined: self.calls.clone() })
+        self.kernel.sites.push(Site { span: Some(span), inlined: self.calls.clone(), told: None })
     }
 
     /// Remembers where an expression comes from, if nothing is remembered yet.

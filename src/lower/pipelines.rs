@@ -22,7 +22,7 @@ use crate::calculus::definitions::Definitions;
 use crate::calculus::statements::every;
 use crate::calculus::{
     Among, ArrayId, Arrivals, BinaryOp, Count, ExprId, Exprs, Kernel, Part, ScalarType, SiteId, Stmt, SyncMemory,
-    SyncScope, Unsupported,
+    SyncScope, Told, Unsupported,
 };
 use crate::resolve::program::Expr;
 use crate::source::Span;
@@ -51,8 +51,6 @@ struct Made {
 /// A copy.
 #[derive(Clone, Debug)]
 struct Copied {
-    /// Of the pipeline that was made at this place among all.
-    pipeline: usize,
     /// Whether single threads make it.
     alone: bool,
     /// The accesses.
@@ -131,8 +129,16 @@ impl Pass<'_> {
             Some(group) => _ = self.copy_together(group, (&to, bytes), (&from, bytes), call.span),
             None => self.copy_now((&to, bytes), (&from, bytes), call.span),
         }
-        let sites = (start..self.kernel.sites.len()).map(SiteId::from_index).collect();
-        self.pipelines.copies.push(Copied { pipeline, alone: group.is_none(), sites, span: call.span });
+        let sites: BTreeSet<SiteId> = (start..self.kernel.sites.len()).map(SiteId::from_index).collect();
+        let Object { array, offset } = self.pipelines.made[pipeline].object;
+        let known = self.kernel.exprs.as_int(offset).and_then(|start| i64::try_from(start).ok());
+        match known {
+            Some(start) => sites.iter().for_each(|&site| self.kernel.sites[site].told = Some(Told { array, start })),
+            None => {
+                self.unsupported(call.span, "copy into a pipeline of which is not known where its state is".to_owned())
+            }
+        }
+        self.pipelines.copies.push(Copied { alone: group.is_none(), sites, span: call.span });
     }
 }
 
@@ -177,7 +183,7 @@ impl Pipelines {
         }
         let Some(fills) = made.fills else { return Ok(Count::Block) };
         let fills = Definitions::of(kernel).inlined(&mut kernel.exprs, fills);
-        let Some(threads) = arrivals::threads(kernel, fills) else {
+        let Some((threads, _)) = arrivals::threads(kernel, fills) else {
             return refuse("which threads fill it is not known");
         };
         let threads = if at == 0 { threads } else { threads.complement() };
@@ -191,10 +197,8 @@ impl Pipelines {
     pub(super) fn check(&self, kernel: &mut Kernel, order: &Order) -> Result<Needs, Refusal> {
         let mut reasons = Vec::new();
         for copied in &self.copies {
-            let made = &self.made[copied.pipeline];
-            let (array, Some(start)) = (made.object.array, kernel.exprs.as_int(made.object.offset)) else { continue };
             for copy in &copied.sites {
-                for other in order.may_meet(*copy, (array, start)) {
+                for other in order.may_meet(*copy) {
                     let what = match other.what {
                         Met::Passes => {
                             "fence or barrier while an asynchronous copy is under way, which it does not wait for"
@@ -222,9 +226,14 @@ impl Pipelines {
                 kernel.unsupported.push(Unsupported { span, reason, arrays, barriers: false, is_of_thread: is_own });
             }
         }
+        let fills: Vec<ExprId> = self.made.iter().filter_map(|made| made.fills).collect();
+        let line = fills.into_iter().any(|fills| {
+            let fills = Definitions::of(kernel).inlined(&mut kernel.exprs, fills);
+            arrivals::threads(kernel, fills).is_none_or(|(_, line)| line)
+        });
         // Which thread copies which byte is not said, so that two threads show whatever one could.
         let by_group = self.copies.iter().any(|copied| !copied.alone);
-        Ok(Needs { line: false, threads: if by_group { 2 } else { 0 } })
+        Ok(Needs { line, threads: if by_group { 2 } else { 0 } })
     }
 
     /// The kernel has no steps at objects: nobody waits for what is copied.

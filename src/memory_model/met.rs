@@ -7,7 +7,9 @@
 //!
 //! Deliberately absent: barriers of all threads of a group, which are counted ([`super::passed`]).
 
-use crate::calculus::eval::Meeting;
+use crate::arena::Arena;
+use crate::calculus::eval::{Event, Meeting};
+use crate::calculus::{ArrayId, Site, Told};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The meetings of the blocks of a run.
@@ -21,10 +23,29 @@ pub struct Met {
 enum Noted {
     /// Threads, as bits.
     Together(Box<[u64]>),
-    /// A thread arrives in a phase.
-    Arrives(u32, u32),
+    /// A thread arrives in a phase, at objects that start there.
+    Arrives(u32, u32, (ArrayId, i64)),
     /// A thread has waited for a phase.
     Passes(u32, u32),
+}
+
+/// An access as meetings see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stands {
+    /// Its thread in the block.
+    pub thread: u32,
+    /// The number of meetings before it.
+    pub met: u32,
+    /// For one of an asynchronous copy, what tells that it is done.
+    pub told: Option<Told>,
+}
+
+impl Stands {
+    /// The access of an event; `sites` are those of its kernel.
+    pub fn of(event: &Event, sites: &Arena<Site>) -> Stands {
+        let told = sites.get(event.site).and_then(|site| site.told);
+        Stands { thread: event.thread.thread, met: event.stamp.met, told }
+    }
 }
 
 /// Threads as bits.
@@ -48,7 +69,7 @@ impl Met {
     pub fn note(&mut self, block: u32, meeting: Meeting<'_>) {
         let noted = match meeting {
             Meeting::Together(threads) => Noted::Together(bits_of(threads)),
-            Meeting::Arrives(thread, phase) => Noted::Arrives(thread, phase),
+            Meeting::Arrives { thread, phase, at } => Noted::Arrives(thread, phase, at),
             Meeting::Passes(thread, phase) => Noted::Passes(thread, phase),
         };
         self.blocks.entry(block).or_default().push(noted);
@@ -59,11 +80,12 @@ impl Met {
         self.blocks.clear();
     }
 
-    /// Whether meetings of a block stand between the accesses of two of its threads, each given with the number of
-    /// meetings before its access.
-    pub fn orders(&self, block: u32, one: (u32, u32), other: (u32, u32)) -> bool {
-        let ((first, from), (second, to)) = if one.1 <= other.1 { (one, other) } else { (other, one) };
-        let Some(meetings) = self.blocks.get(&block).and_then(|all| all.get(from as usize..to as usize)) else {
+    /// Whether meetings of a block stand between the accesses of two of its threads.
+    pub fn orders(&self, block: u32, one: Stands, other: Stands) -> bool {
+        let (first, second) = if one.met <= other.met { (one, other) } else { (other, one) };
+        let (Stands { thread: first, mut told, .. }, between) = (first, first.met as usize..second.met as usize);
+        let second = second.thread;
+        let Some(meetings) = self.blocks.get(&block).and_then(|all| all.get(between)) else {
             return false;
         };
         let mut reached: Vec<u64> = Vec::new();
@@ -71,8 +93,10 @@ impl Met {
             reached.resize(reached.len().max(word + 1), 0);
             reached[word] |= bits;
         };
-        let (word, bit) = place(first);
-        reach(&mut reached, word, bit);
+        if told.is_none() {
+            let (word, bit) = place(first);
+            reach(&mut reached, word, bit);
+        }
         let has_reached = |reached: &[u64], thread: u32| {
             let (word, bit) = place(thread);
             reached.get(word).is_some_and(|bits| bits & bit != 0)
@@ -81,8 +105,13 @@ impl Met {
         for meeting in meetings {
             let meeting = match meeting {
                 Noted::Together(meeting) => meeting,
-                Noted::Arrives(thread, phase) => {
-                    if has_reached(&reached, *thread) {
+                Noted::Arrives(thread, phase, at) => {
+                    // The arrival that tells of a copy; its thread knows no more of it than others do.
+                    let tells = *thread == first && told.is_some_and(|told| (told.array, told.start) == *at);
+                    if tells {
+                        told = None;
+                    }
+                    if tells || has_reached(&reached, *thread) {
                         phases.insert(*phase);
                     }
                     continue;
@@ -107,14 +136,22 @@ impl Met {
 mod tests {
     use super::*;
 
+    fn at(thread: u32, met: u32) -> Stands {
+        Stands { thread, met, told: None }
+    }
+
+    fn arrives(thread: u32, phase: u32) -> Meeting<'static> {
+        Meeting::Arrives { thread, phase, at: (ArrayId::from_index(0), 8 * i64::from(phase / 10)) }
+    }
+
     #[test]
     fn a_meeting_orders_who_is_there() {
         let mut met = Met::default();
         met.note(0, Meeting::Together(&[0, 1]));
-        assert!(met.orders(0, (0, 0), (1, 1)) && met.orders(0, (1, 1), (0, 0)));
-        assert!(!met.orders(0, (0, 0), (2, 1)), "the third was not there");
-        assert!(!met.orders(0, (0, 0), (1, 0)), "both before it");
-        assert!(!met.orders(1, (0, 0), (1, 1)), "another block");
+        assert!(met.orders(0, at(0, 0), at(1, 1)) && met.orders(0, at(1, 1), at(0, 0)));
+        assert!(!met.orders(0, at(0, 0), at(2, 1)), "the third was not there");
+        assert!(!met.orders(0, at(0, 0), at(1, 0)), "both before it");
+        assert!(!met.orders(1, at(0, 0), at(1, 1)), "another block");
     }
 
     #[test]
@@ -122,22 +159,37 @@ mod tests {
         let mut met = Met::default();
         met.note(0, Meeting::Together(&[0, 1]));
         met.note(0, Meeting::Together(&[1, 70]));
-        assert!(met.orders(0, (0, 0), (70, 2)));
-        assert!(!met.orders(0, (0, 1), (70, 2)), "the first meeting is over");
-        assert!(!met.orders(0, (70, 0), (0, 2)), "not the other way round");
+        assert!(met.orders(0, at(0, 0), at(70, 2)));
+        assert!(!met.orders(0, at(0, 1), at(70, 2)), "the first meeting is over");
+        assert!(!met.orders(0, at(70, 0), at(0, 2)), "not the other way round");
     }
 
     #[test]
     fn who_waits_sees_what_stood_before_an_arrival() {
         let mut met = Met::default();
-        met.note(0, Meeting::Arrives(0, 7));
-        met.note(0, Meeting::Arrives(1, 7));
+        met.note(0, arrives(0, 7));
+        met.note(0, arrives(1, 7));
         met.note(0, Meeting::Passes(1, 7));
-        assert!(met.orders(0, (0, 0), (1, 3)));
-        assert!(!met.orders(0, (0, 1), (1, 3)), "behind the arrival");
-        assert!(!met.orders(0, (0, 0), (1, 2)), "before the wait");
-        assert!(!met.orders(0, (1, 0), (0, 3)), "who only arrives sees nothing");
+        assert!(met.orders(0, at(0, 0), at(1, 3)));
+        assert!(!met.orders(0, at(0, 1), at(1, 3)), "behind the arrival");
+        assert!(!met.orders(0, at(0, 0), at(1, 2)), "before the wait");
+        assert!(!met.orders(0, at(1, 0), at(0, 3)), "who only arrives sees nothing");
         met.note(0, Meeting::Passes(2, 8));
-        assert!(!met.orders(0, (0, 0), (2, 4)), "another phase");
+        assert!(!met.orders(0, at(0, 0), at(2, 4)), "another phase");
+    }
+
+    #[test]
+    fn a_copy_is_done_for_who_has_waited_for_what_tells_of_it() {
+        let mut met = Met::default();
+        let copy = |met| Stands { told: Some(Told { array: ArrayId::from_index(0), start: 8 }), ..at(0, met) };
+        met.note(0, arrives(0, 5));
+        met.note(0, Meeting::Passes(1, 5));
+        met.note(0, arrives(0, 17));
+        met.note(0, Meeting::Passes(1, 17));
+        met.note(0, Meeting::Passes(0, 17));
+        assert!(met.orders(0, at(0, 0), at(1, 2)) && !met.orders(0, copy(0), at(1, 2)), "another object");
+        assert!(met.orders(0, copy(0), at(1, 4)) && !met.orders(0, copy(0), at(1, 3)));
+        assert!(met.orders(0, copy(0), at(0, 5)) && !met.orders(0, copy(0), at(0, 4)), "its own thread waits, too");
+        assert!(!met.orders(0, copy(3), at(1, 5)), "behind the arrival that would tell of it");
     }
 }

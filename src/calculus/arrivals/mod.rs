@@ -28,6 +28,9 @@
 //! make; and where a wait depends on another one (its own thread's, or that of a thread before the arrival that it waits for), the turns go
 //! down around every circle.
 //!
+//! *Copies.* An asynchronous copy is done once the arrival that tells of it ([`Told`]) is waited for, by whoever. Before another
+//! access it comes only by that channel; behind another one it comes as every access where it is begun.
+//!
 //! Deliberately absent: several arrivals in one turn, steps under other conditions than those of a role, loops within
 //! loops, several loops of a role; behind a loop, objects that an index chooses.
 
@@ -39,7 +42,7 @@ mod steps;
 mod tests;
 
 use super::definitions::Definitions;
-use super::{ArrayId, ExprId, Kernel, SiteId, VarId};
+use super::{ArrayId, ExprId, Kernel, SiteId, Told, VarId};
 use channels::{Channel, Handed};
 pub use numbers::Threads;
 use rustc_hash::FxHashMap;
@@ -70,6 +73,7 @@ pub struct Order {
     roles: Vec<Role>,
     accesses: FxHashMap<SiteId, Spot>,
     passes: Vec<Pass>,
+    told: FxHashMap<SiteId, Told>,
     heads: FxHashMap<SiteId, Head>,
     needs: Needs,
     /// Whether all loops with steps have as many turns, in all threads.
@@ -145,6 +149,7 @@ pub fn order(kernel: &Kernel) -> Result<Option<Order>, Refusal> {
         roles,
         accesses: found.accesses,
         passes: found.passes,
+        told: kernel.sites.iter().filter_map(|(site, what)| Some((site, what.told?))).collect(),
         heads: found.heads,
         needs,
         equal: false,
@@ -179,9 +184,12 @@ pub fn steps(kernel: &Kernel) -> Result<Vec<Stands>, Refusal> {
     found.steps.iter().map(stands).collect()
 }
 
-/// The threads for which a condition holds, if it is about nothing but their number in the block.
-pub fn threads(kernel: &Kernel, cond: ExprId) -> Option<Threads> {
-    numbers::Numbers::new(&kernel.exprs, Definitions::of(kernel)).threads(cond)
+/// The threads for which a condition holds, if it is about nothing but their number in the block, and whether that is taken for
+/// the number along the first axis.
+pub fn threads(kernel: &Kernel, cond: ExprId) -> Option<(Threads, bool)> {
+    let numbers = numbers::Numbers::new(&kernel.exprs, Definitions::of(kernel));
+    let threads = numbers.threads(cond)?;
+    Some((threads, numbers.asked()[0]))
 }
 
 /// The offsets that a write before all steps at objects touches, each once and by one thread; `None` if that is not known.
@@ -231,12 +239,12 @@ pub enum Met {
 }
 
 impl Order {
-    /// What stands behind an access, in its thread or in one that it may meet, before a thread has certainly waited for the
-    /// arrival behind the access at the channel whose objects start there: where an asynchronous copy that this arrival tells
-    /// of may be under way.
-    pub fn may_meet(&self, copy: SiteId, (array, start): (ArrayId, i128)) -> Vec<Meets> {
-        let starts = |channel: &&Channel| channel.starts_at(array, start);
-        let (Some(spot), Some(channel)) = (self.accesses.get(&copy), self.channels.iter().find(starts)) else {
+    /// What stands behind the access of an asynchronous copy, in its thread or in one that it may meet, before a thread has
+    /// certainly waited for the arrival that tells of it: where it may be under way.
+    pub fn may_meet(&self, copy: SiteId) -> Vec<Meets> {
+        let told = self.told.get(&copy);
+        let tells = |channel: &&Channel| told.is_some_and(|told| channel.starts_at(told.array, told.start.into()));
+        let (Some(spot), Some(channel)) = (self.accesses.get(&copy), self.channels.iter().find(tells)) else {
             // Nothing is known of it.
             return self.passes.iter().map(|other| Meets { site: other.spot.site, what: Met::Passes }).collect();
         };
@@ -284,16 +292,20 @@ impl Order {
     /// How two accesses of different threads of one block may stand to each other; `None` if that is not known.
     pub fn apart(&self, first: SiteId, second: SiteId) -> Option<Apart> {
         let (one, two) = (self.place(first)?, self.place(second)?);
-        let handed = |first, second| {
-            self.channels.iter().filter_map(move |channel| channel.hands_over(first, second, self.equal))
+        // What only one channel tells of is ordered by that one.
+        let handed = |(site, first), second| {
+            let told = self.told.get(&site).copied();
+            let tells =
+                move |channel: &&Channel| told.is_none_or(|told| channel.starts_at(told.array, told.start.into()));
+            self.channels.iter().filter(tells).filter_map(move |channel| channel.hands_over(first, second, self.equal))
         };
         let until = |handed| match handed {
             Handed::Until(ahead) => Some(ahead),
             Handed::Always => None,
         };
-        let never = handed(one, two).chain(handed(two, one)).any(|handed| handed == Handed::Always);
-        let before = handed(one, two).filter_map(until).max();
-        let behind = handed(two, one).filter_map(until).max();
+        let never = handed((first, one), two).chain(handed((second, two), one)).any(|handed| handed == Handed::Always);
+        let before = handed((first, one), two).filter_map(until).max();
+        let behind = handed((second, two), one).filter_map(until).max();
         if !never && before.is_none() && behind.is_none() {
             return None;
         }

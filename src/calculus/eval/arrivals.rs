@@ -89,7 +89,7 @@ impl Block {
                         |array| is_ordered(program, shape.memory, array),
                     );
                     let (place, _) = self.objects.turn(thread, what, offset, false);
-                    let phase = self.arrive(place, what.count, thread as u32, machine);
+                    let phase = self.arrive(place, what.count, (thread as u32, (what.array, offset)), machine);
                     (what.part == Part::Meets).then_some(Awaited { place, phase })
                 }
                 Part::Waits | Part::WaitsBefore => {
@@ -126,7 +126,13 @@ impl Block {
     }
 
     /// Gives the phase that it was.
-    fn arrive<S: Sink>(&mut self, place: Place, count: Count, thread: u32, machine: &mut Machine<'_, S>) -> usize {
+    fn arrive<S: Sink>(
+        &mut self,
+        place: Place,
+        count: Count,
+        (thread, at): (u32, Place),
+        machine: &mut Machine<'_, S>,
+    ) -> usize {
         let threads = self.status.len() as u32;
         let count = match count {
             Count::Block => threads,
@@ -144,7 +150,7 @@ impl Block {
             self.objects.object(place).phases.push(next);
         }
         self.met += 1;
-        machine.sink.met(self.index, Meeting::Arrives(thread, told));
+        machine.sink.met(self.index, Meeting::Arrives { thread, phase: told, at });
         phase
     }
 

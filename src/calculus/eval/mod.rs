@@ -224,7 +224,14 @@ pub enum Meeting<'t> {
     /// They met at a barrier that was for them alone.
     Together(&'t [u32]),
     /// A thread arrived at an object, in a phase that this number stands for in the block.
-    Arrives(u32, u32),
+    Arrives {
+        /// The thread.
+        thread: u32,
+        /// The number of the phase.
+        phase: u32,
+        /// The array of the object, and where the objects start that the thread goes round there.
+        at: (ArrayId, i64),
+    },
     /// A thread waited until that phase was complete.
     Passes(u32, u32),
 }

@@ -45,7 +45,7 @@ impl Parser<'_> {
             let cond = self.kernel.exprs.opaque("c", ScalarType::Bool);
             return Stmt::If { cond, then, otherwise };
         }
-        let site = self.kernel.sites.push(Site { span: None, inlined: Vec::new() });
+        let site = self.kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None });
         self.named.push((letter, site));
         match letter {
             'S' | 'T' => {

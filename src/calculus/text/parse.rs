@@ -7,7 +7,7 @@ use super::MAX_DEPTH;
 use super::lex::{Token, error_at, tokens};
 use super::words::{SPACES, entry, type_of};
 use crate::calculus::{
-    Array, ArrayId, ExprId, Kernel, Param, ParamId, ScalarType, Site, SiteId, Space, Unsupported, VarId, Variable,
+    Array, ArrayId, ExprId, Kernel, Param, ParamId, ScalarType, Site, SiteId, Space, Told, Unsupported, VarId, Variable,
 };
 use rustc_hash::FxHashMap;
 
@@ -332,6 +332,7 @@ impl<'a> Parser<'a> {
                 self.sites_up_to(count);
             }
             "unsupported" => self.unsupported()?,
+            "told" => self.told()?,
             "define" => self.definition()?,
             _ => return Ok(false),
         }
@@ -457,8 +458,22 @@ impl<'a> Parser<'a> {
 
     fn sites_up_to(&mut self, count: usize) {
         while self.kernel.sites.len() < count {
-            self.kernel.sites.push(Site { span: None, inlined: Vec::new() });
+            self.kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None });
         }
+    }
+
+    /// `told @3 by bar[16]`
+    fn told(&mut self) -> Parsed<()> {
+        self.next();
+        let site = self.site()?;
+        self.word("by")?;
+        let array = self.array_ref()?;
+        self.sign("[")?;
+        let start = self.number()?;
+        self.sign("]")?;
+        let start = i64::try_from(start).or_else(|_| self.error_before("the number is too large"))?;
+        self.kernel.sites[site].told = Some(Told { array, start });
+        Ok(())
     }
 
     /// Takes a site.

@@ -6,7 +6,7 @@ use super::words::{
 };
 use crate::calculus::{
     Access, Among, Array, ArrayId, Arrivals, BinaryOp, Count, ExprId, For, HavocReason, Kernel, ScalarType, SiteId,
-    Stmt, SyncMemory, Test,
+    Stmt, SyncMemory, Test, Told,
 };
 
 /// Greatest number of nodes that [`print_expr`] writes.
@@ -132,6 +132,7 @@ impl<'a> KernelPrinter<'a> {
             let text = format!("returned {}", self.exprs.names.vars[returned.index()]);
             self.line(1, &text);
         }
+        self.told();
         self.unsupported();
         for definition in self.exprs.definitions().collect::<Vec<_>>() {
             self.line(1, &definition);
@@ -174,6 +175,15 @@ impl<'a> KernelPrinter<'a> {
         }
         header.push('{');
         header
+    }
+
+    fn told(&mut self) {
+        for (site, entry) in self.kernel.sites.iter() {
+            if let Some(Told { array, start }) = entry.told {
+                let text = format!("told {} by {}[{start}]", self.site(site), self.array(array));
+                self.line(1, &text);
+            }
+        }
     }
 
     fn unsupported(&mut self) {

@@ -17,7 +17,7 @@ pub fn same(one: &Kernel, other: &Kernel) -> bool {
         && one.params == other.params
         && one.vars == other.vars
         && arrays(one) == arrays(other)
-        && one.sites.len() == other.sites.len()
+        && one.sites.iter().map(|(_, site)| site.told).eq(other.sites.iter().map(|(_, site)| site.told))
         && one.geometry == other.geometry
         && one.returned == other.returned
         && unsupported(one) == unsupported(other)

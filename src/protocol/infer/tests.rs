@@ -60,7 +60,7 @@ impl Build {
     }
 
     fn site(&mut self) -> crate::calculus::SiteId {
-        self.kernel.sites.push(Site { span: None, inlined: Vec::new() })
+        self.kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None })
     }
 
     fn access(&mut self, index: ExprId) -> Access {

@@ -5,6 +5,7 @@ use crate::calculus::intervals::{Intervals, Meeting};
 use crate::calculus::{Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic, may_meet};
 use crate::protocol::{Access, AccessId, Protocol, Role};
+use crate::prove::rules::poly::gcd_of;
 use crate::prove::{Groups, Pair};
 
 /// All pairs of accesses that may conflict at `level`: to one array, one of them writing, in one interval.
@@ -101,7 +102,7 @@ fn distinct(
     pairs
 }
 
-/// Whether the offset is a multiple of `size`, by its form.
+/// Whether the offset is a multiple of `size`, by its form. What wraps or is converted stays a multiple of a power of two.
 fn is_multiple(protocol: &Protocol, expr: ExprId, size: i128, depth: u32) -> bool {
     use crate::calculus::BinaryOp::{Add, Mul, Shl, Sub};
     if size == 1 {
@@ -109,10 +110,16 @@ fn is_multiple(protocol: &Protocol, expr: ExprId, size: i128, depth: u32) -> boo
     }
     let Some(depth) = depth.checked_sub(1) else { return false };
     let of = |id: ExprId| is_multiple(protocol, id, size, depth);
+    let by_factors = |id: ExprId, factor: ExprId| {
+        let factor = protocol.exprs.as_int(factor).and_then(|factor| i64::try_from(factor).ok());
+        let shared = factor.zip(i64::try_from(size).ok()).map_or(1, |(factor, size)| gcd_of(factor, size));
+        shared > 1 && is_multiple(protocol, id, size / i128::from(shared), depth)
+    };
     match protocol.exprs[expr] {
         Expr::Int(value, _) => value % size == 0,
         Expr::Binary(Add | Sub, a, b) => of(a) && of(b),
-        Expr::Binary(Mul, a, b) => of(a) || of(b),
+        Expr::Binary(Mul, a, b) => of(a) || of(b) || by_factors(a, b) || by_factors(b, a),
+        Expr::Convert(ScalarType::Int { width: 16.., .. }, a) => size.count_ones() == 1 && size < 1 << 15 && of(a),
         Expr::Binary(Shl, a, b) => of(a) || protocol.exprs.as_int(b).is_some_and(|by| by < 32 && (1 << by) % size == 0),
         Expr::Select(_, a, b) => of(a) && of(b),
         _ => false,

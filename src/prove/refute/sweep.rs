@@ -4,9 +4,10 @@
 //! two lowest threads that touch the same bytes at the same site stand for all, since whoever conflicts with
 //! a third conflicts with one of them. So the cost of an access does not grow with the number of threads.
 
+use crate::arena::Arena;
 use crate::calculus::eval::{Event, Kind, Meeting, Program, Sink, Stamp, ThreadId, Value, WARP};
-use crate::calculus::{ArrayId, Kernel, SiteId, Space};
-use crate::memory_model::met::Met;
+use crate::calculus::{ArrayId, Kernel, Site, SiteId, Space};
+use crate::memory_model::met::{Met, Stands};
 use crate::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
 use rustc_hash::FxHashMap;
 
@@ -89,6 +90,7 @@ pub(super) struct Sweep {
     effort: u64,
     pub(super) found: FxHashMap<Key, Candidate>,
     /// Who met at barriers that are for some threads.
+    sites: Arena<Site>,
     met: Met,
     /// Of each site, over all runs: whether it made inexact accesses, and exact ones.
     seen: Vec<[bool; 2]>,
@@ -125,19 +127,14 @@ pub(super) fn is_unordered(one: Stamp, other: Stamp, level: Level) -> bool {
     }
 }
 
-/// A thread and the meetings before its access.
-fn passed(event: &Event) -> (u32, u32) {
-    (event.thread.thread, event.stamp.met)
-}
-
 /// Whether two exact accesses to one array conflict.
-pub(super) fn do_conflict(one: &Event, other: &Event, space: Space, met: &Met) -> bool {
+pub(super) fn do_conflict((one, other): (&Event, &Event), space: Space, sites: &Arena<Site>, met: &Met) -> bool {
     let level = level_of(one, other);
     let range = |event: &Event| ByteRange { start: i128::from(event.offset.unwrap_or(0)), bytes: event.bytes };
     one.thread != other.thread
         && may_meet(space, level)
         && is_unordered(one.stamp, other.stamp, level)
-        && (!level.is_one_block() || !met.orders(one.thread.block, passed(one), passed(other)))
+        && (!level.is_one_block() || !met.orders(one.thread.block, Stands::of(one, sites), Stands::of(other, sites)))
         && conflict((access_kind(one.kind), range(one)), (access_kind(other.kind), range(other)), level)
 }
 
@@ -153,6 +150,7 @@ impl Sweep {
             ordinal: 0,
             effort: 0,
             found: FxHashMap::default(),
+            sites: kernel.sites.clone(),
             met: Met::default(),
             seen: vec![[false; 2]; kernel.sites.len()],
         }
@@ -227,7 +225,7 @@ impl Sweep {
             let apart = other.thread.block != event.thread.block;
             self.effort += 1 + u64::from(other.stamp.met.abs_diff(event.stamp.met));
             if apart == (level == Level::Grid)
-                && do_conflict(&other, event, self.spaces[event.array.index()], &self.met)
+                && do_conflict((&other, event), self.spaces[event.array.index()], &self.sites, &self.met)
             {
                 self.record((other, ordinal), (*event, self.ordinal));
             }

@@ -199,8 +199,10 @@ pub(super) fn replay_with(
         })
     };
     let conflicts = of(0).any(|one| {
-        of(1)
-            .any(|other| one.array == other.array && do_conflict(one, other, kernel.arrays[one.array].space, &sink.met))
+        of(1).any(|other| {
+            one.array == other.array
+                && do_conflict((one, other), kernel.arrays[one.array].space, &kernel.sites, &sink.met)
+        })
     });
     Replayed { conflicts, vacuous: outcome.vacuous, steps: outcome.steps }
 }
