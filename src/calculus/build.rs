@@ -1,7 +1,8 @@
 //! The hash-consed expression table and its constructors.
 //!
 //! Constructors compute types and fold constants and trivial identities (`x + 0`, `!!c`, `true && c`,
-//! `select(c, a, a)`), so that guards made by lowering stay readable and equal values are equal handles.
+//! `select(c, a, a)`, `select(c, a, c)` of truth values), so that guards made by lowering stay readable and equal values
+//! are equal handles.
 //! They never change the meaning of an expression, including its traps: `x / 0` is not folded. One exception: a
 //! condition `a & b` of two truth values is read as `a && b`, which forgets a trap of `b` where `a` is false.
 
@@ -207,8 +208,31 @@ impl Exprs {
                 self.or(not, a)
             }
             (_, Some(0)) => self.and(c, a),
+            // `t = c; if (t) t = a`, as `c && a` is lowered where `a` reads memory; neither is evaluated in vain here.
+            _ if b == c => self.and(c, a),
+            _ if a == c => self.or(c, b),
+            _ if self.is_negation(c, b) => {
+                let not = self.not(c);
+                self.or(not, a)
+            }
+            _ if self.is_negation(c, a) => {
+                let not = self.not(c);
+                self.and(not, b)
+            }
             _ => self.intern(Expr::Select(c, a, b), ScalarType::Bool),
         }
+    }
+
+    /// Whether `b` is `!a`.
+    fn is_negation(&self, a: ExprId, b: ExprId) -> bool {
+        let opposite = |one: ExprId, other: ExprId| match (&self.nodes[one], &self.nodes[other]) {
+            (Expr::Unary(UnaryOp::Not, inner), _) => *inner == other,
+            (&Expr::Binary(op, left, right), &Expr::Binary(opposed, x, y)) => {
+                (left, right) == (x, y) && self.ty(left).range().is_some() && negated(op) == Some(opposed)
+            }
+            _ => false,
+        };
+        opposite(a, b) || opposite(b, a)
     }
 
     /// The conversion of `a` to `ty`.

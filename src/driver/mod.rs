@@ -92,6 +92,8 @@ pub struct Checked {
     pub drafts: Vec<reproduce::Drafted>,
     /// Whether something that a kernel reaches was not understood: what declares it may stand in another file.
     pub incomplete: bool,
+    /// Whether a launch of some kernel of it is known.
+    pub launches: bool,
 }
 
 /// Checks the text of one file. A panic in one kernel leaves the verdicts of the others.
@@ -156,6 +158,7 @@ fn check_source_of_many(
                 })
         }
     };
+    let launches = program.launches.iter().any(|launch| wanted.contains(&launch.kernel));
     let report = FileReport {
         path: path.to_path_buf(),
         language: program.language,
@@ -165,7 +168,7 @@ fn check_source_of_many(
         diagnostics,
         sources: program.sources,
     };
-    Checked { report, bugs, drafts, incomplete: missed > 0 }
+    Checked { report, bugs, drafts, incomplete: missed > 0, launches }
 }
 
 /// What came of a kernel: the report and the kernel as it was judged, or the message of a panic.

@@ -3,8 +3,9 @@
 //! Kernels often stand in a file that another one includes after it has defined the macros, types and functions
 //! that they use. Read by itself such a file holds names that nothing declares. Where something that a kernel
 //! reaches is therefore not understood, the file is read again as a part of a unit of the same run that includes it,
-//! and the kernels of the file are reported as that unit has them, if it has all of them; a note says so. Verdicts
-//! that a file has by itself are kept.
+//! and the kernels of the file are reported as that unit has them, if it has all of them; a note says so. So are those of a
+//! file that launches none, if one unit of the run includes it and launches them, and more of them are free of races
+//! then. Other verdicts that a file has by itself are kept.
 //!
 //! Deliberately absent: conditionals and macros around `#include` (a unit that turns out not to include the file
 //! has no kernels of it, and is passed over), and units that are not part of the run.
@@ -61,7 +62,7 @@ impl Units {
     pub(super) fn in_context(&self, own: Checked, mut check: impl FnMut(&Path, &str) -> Checked) -> Checked {
         let mut best = own;
         if !best.incomplete {
-            return best;
+            return self.as_launched(best, check);
         }
         for unit in self.candidates(&best.report.path.clone()) {
             let open = open_kernels(&best.report);
@@ -71,15 +72,32 @@ impl Units {
             let Ok(bytes) = parallel::read(&unit) else { continue };
             let other = check(&unit, &parallel::decode(&bytes));
             if open_kernels(&other.report) < open && has_all(&other.report, &best.report) {
-                best = adopted(best, other, &unit);
+                best = adopted(best, other, &unit, "by itself the file does not declare all that they use");
             }
         }
         best
     }
+
+    /// The report of a file, or the one that its kernels have for the launches of the only unit that includes it. Of
+    /// several units each may launch them in its own way, and none speaks for all.
+    fn as_launched(&self, own: Checked, mut check: impl FnMut(&Path, &str) -> Checked) -> Checked {
+        let racing = not_free(&own.report);
+        if own.launches || racing == 0 {
+            return own;
+        }
+        let candidates = self.candidates(&own.report.path);
+        let [unit] = candidates.as_slice() else { return own };
+        let Ok(bytes) = parallel::read(unit) else { return own };
+        let other = check(unit, &parallel::decode(&bytes));
+        if other.launches && not_free(&other.report) < racing && has_all(&other.report, &own.report) {
+            return adopted(own, other, unit, "the file itself launches none of them");
+        }
+        own
+    }
 }
 
 /// The kernels of a unit's report in the place of those that a file has by itself.
-fn adopted(own: Checked, other: Checked, unit: &Path) -> Checked {
+fn adopted(own: Checked, other: Checked, unit: &Path, reason: &str) -> Checked {
     let FileReport { path, .. } = own.report;
     let mut report = FileReport { path, ..other.report };
     let file = report.sources.files().find(|(_, file)| normalized(&file.path) == normalized(&report.path));
@@ -91,7 +109,7 @@ fn adopted(own: Checked, other: Checked, unit: &Path) -> Checked {
             message,
             primary: Label { span: Span::new(file, 0, 0), text: String::new() },
             secondary: Vec::new(),
-            notes: vec!["by itself the file does not declare all that they use".to_owned()],
+            notes: vec![reason.to_owned()],
         })
         .into_iter()
         .collect();
@@ -99,6 +117,7 @@ fn adopted(own: Checked, other: Checked, unit: &Path) -> Checked {
         report,
         bugs: own.bugs.into_iter().chain(other.bugs).collect(),
         incomplete: other.incomplete,
+        launches: other.launches,
         drafts: other.drafts,
     }
 }
@@ -106,6 +125,11 @@ fn adopted(own: Checked, other: Checked, unit: &Path) -> Checked {
 /// How many kernels are not decided or rest on what is not understood: an undeclared name is a value by itself.
 fn open_kernels(report: &FileReport) -> usize {
     report.kernels.iter().filter(|kernel| kernel.race == Race::Unknown || !kernel.unknowns.is_empty()).count()
+}
+
+/// How many kernels are not shown to be free of races.
+fn not_free(report: &FileReport) -> usize {
+    report.kernels.iter().filter(|kernel| kernel.race != Race::RaceFree).count()
 }
 
 /// Whether every kernel of `own` stands in `other` too; a template may have other instances there.
@@ -191,5 +215,36 @@ mod tests {
         };
         assert_ne!(races(&[&kernel]).0, [(1, Race::RaceFree), (3, Race::Racy)]);
         assert_eq!(races(&[&kernel, &unit]), (vec![(1, Race::RaceFree), (3, Race::Racy)], 1));
+    }
+    #[test]
+    fn a_file_of_kernels_is_judged_for_the_launches_of_the_only_unit_that_includes_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = directory.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let kernel = write(
+            "kernel.cu",
+            "__global__ void fill(float *a) { a[blockIdx.x * 64 + threadIdx.x] = 1; }\n\
+             __global__ void clash(float *a) { a[threadIdx.x / 64] = threadIdx.x; }\n",
+        );
+        let unit = |name: &str, threads: u32| {
+            let calls = format!("fill<<<8, {threads}>>>(a); clash<<<1, 128>>>(a);");
+            write(name, &format!("#include \"kernel.cu\"\nint main() {{ float *a = 0; {calls} }}\n"))
+        };
+        let (narrow, wide) = (unit("narrow.cu", 64), unit("wide.cu", 128));
+        let races = |files: &[&PathBuf]| {
+            let inputs: Vec<Input> = files.iter().map(|path| Input::File(path.to_path_buf())).collect();
+            let run = check_all(&inputs, &Options::default(), &Unwatched);
+            let file = run.report.files.into_iter().find(|file| file.path == kernel).unwrap();
+            file.kernels.iter().map(|kernel| kernel.race).collect::<Vec<_>>()
+        };
+        let (free, racy) = (Race::RaceFree, Race::Racy);
+        assert_eq!(races(&[&kernel]), [racy, racy]);
+        assert_eq!(races(&[&kernel, &narrow]), [free, racy]);
+        assert_eq!(races(&[&kernel, &wide]), [racy, racy]);
+        // Two units launch it in two ways.
+        assert_eq!(races(&[&kernel, &narrow, &wide]), [racy, racy]);
     }
 }

@@ -69,6 +69,14 @@ pub(super) enum Entity<'u> {
     Uncaptured,
 }
 
+impl Entity<'_> {
+    /// Whether it may stand before `::`.
+    fn may_hold_names(&self) -> bool {
+        use Entity::{Alias, Enum, Namespace, Path, Record, Type};
+        matches!(self, Namespace(_) | Type(_) | Record(_) | Enum(..) | Alias(..) | Path(..))
+    }
+}
+
 /// A declared function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FunctionDecl<'u> {
@@ -185,10 +193,16 @@ impl<'u> Resolver<'u> {
 
     /// The entities of an unqualified name, from the current scope outwards.
     pub(super) fn lookup(&mut self, name: &str) -> Vec<Entity<'u>> {
+        self.lookup_of(name, |_| true)
+    }
+
+    /// The same, of entities of a kind: what is none is not seen and hides nothing.
+    fn lookup_of(&mut self, name: &str, is_wanted: fn(&Entity<'u>) -> bool) -> Vec<Entity<'u>> {
         let mut scope = Some(self.scope);
         let mut has_left_lambda = false;
         while let Some(current) = scope {
             let mut found = self.lookup_in(current, name);
+            found.retain(is_wanted);
             if has_left_lambda {
                 for entity in &mut found {
                     if self.needs_capture(entity) {
@@ -222,7 +236,8 @@ impl<'u> Resolver<'u> {
             let entities = match scope {
                 _ if !external.is_empty() => Vec::new(),
                 Some(scope) => self.lookup_in(scope, &segment.name.text),
-                None => self.lookup(&segment.name.text),
+                // Before `::` a variable or function of that name hides no scope.
+                None => self.lookup_of(&segment.name.text, Entity::may_hold_names),
             };
             match self.scope_of(entities, segment) {
                 Some(Ok(inner)) => scope = Some(inner),

@@ -9,8 +9,8 @@ use super::builder::{Builder, EnvId, Key};
 use super::sampling::Source;
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, UnaryOp};
 use crate::prove::rules::derivation::Reading;
-use crate::prove::rules::poly::{Atom, IDS, PIECES, Poly, Side, UNKNOWN};
-use crate::prove::rules::state::{Alternative, Literal};
+use crate::prove::rules::poly::{Atom, IDS, Poly, Side, UNKNOWN};
+use crate::prove::rules::state::Literal;
 
 /// Nesting at which an expression is given up.
 const DEPTH: u32 = 150;
@@ -346,6 +346,9 @@ impl Builder<'_> {
         }
         let source = if least { Source::Least(a.clone(), b.clone()) } else { Source::Greatest(a.clone(), b.clone()) };
         let piece = self.piece(expr, env, &[&a, &b], source)?;
+        if self.shows(&a) && self.shows(&b) {
+            self.set_non_negative(piece.as_atom()?);
+        }
         self.is_extremum(&piece, op, [a.clone(), b.clone()])?;
         let alternatives = [&a, &b].map(|value| piece.minus(value).map(|zero| vec![Literal::Zero(zero)]));
         self.disjunction(alternatives.into_iter().collect::<Option<Vec<_>>>()?);
@@ -353,7 +356,7 @@ impl Builder<'_> {
     }
 
     /// Says that `piece` is the smaller, or the greater, of two values.
-    fn is_extremum(&mut self, piece: &Poly, op: BinaryOp, values: [Poly; 2]) -> Option<()> {
+    pub(super) fn is_extremum(&mut self, piece: &Poly, op: BinaryOp, values: [Poly; 2]) -> Option<()> {
         let sign = if op == BinaryOp::Min { 1 } else { -1 };
         for value in &values {
             self.fact(value.minus(piece)?.scaled(sign)?);
@@ -386,91 +389,6 @@ impl Builder<'_> {
             }
         }
         Some(())
-    }
-
-    /// An atom for a value that is one of `values`.
-    pub(super) fn piece(&mut self, expr: ExprId, env: EnvId, values: &[&Poly], source: Source) -> Option<Poly> {
-        let side = self.environments[env].side;
-        let level = if values.iter().all(|value| !value.is_private()) && !source.is_private() { 0 } else { PIECES };
-        let atom = self.atom(level, Key::Value(expr), side, "piece", source)?;
-        self.state.named.insert(atom);
-        let mut non_negative = true;
-        for value in values {
-            non_negative = non_negative && self.shows(value);
-        }
-        if non_negative {
-            self.set_non_negative(atom);
-        }
-        let bounds: Vec<_> = values.iter().map(|value| self.interval(value)).collect();
-        let least =
-            bounds.iter().map(|bound| bound.0).collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().min());
-        let greatest =
-            bounds.iter().map(|bound| bound.1).collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max());
-        self.bound(atom, least, greatest);
-        Some(Poly::atom(atom))
-    }
-
-    fn select(&mut self, expr: ExprId, parts: (ExprId, ExprId, ExprId), env: EnvId) -> Option<Poly> {
-        let certain = std::mem::replace(&mut self.environments[env].certain, false);
-        let values = self.both(parts.1, parts.2, env, Self::value);
-        self.environments[env].certain = certain;
-        let (a, b) = values?;
-        self.choice(expr, env, parts.0, &a, &b)
-    }
-
-    /// A truth value as a number.
-    fn boolean(&mut self, expr: ExprId, env: EnvId) -> Option<Poly> {
-        self.choice(expr, env, expr, &Poly::constant(1), &Poly::ZERO)
-    }
-
-    fn choice(&mut self, expr: ExprId, env: EnvId, cond: ExprId, a: &Poly, b: &Poly) -> Option<Poly> {
-        let yes = self.truth(cond, env, super::truth::Polarity::Holds);
-        let no = self.truth(cond, env, super::truth::Polarity::Fails);
-        let mut choices = Vec::new();
-        for (guards, value) in [(yes, a), (no, b)] {
-            let value = self.settled(value)?;
-            choices.extend(guards.into_iter().map(|guard| (guard, value.clone())));
-        }
-        match choices.len() {
-            0 => return None,
-            1 => return choices.pop().map(|choice| choice.1),
-            _ => {}
-        }
-        let values: Vec<Poly> = choices.iter().map(|choice| choice.1.clone()).collect();
-        let piece = self.piece(expr, env, &values.iter().collect::<Vec<_>>(), Source::Choice(choices.clone()))?;
-        if let (Some(op), [a, b]) = (extremum_of(&choices), values.as_slice()) {
-            self.is_extremum(&piece, op, [a.clone(), b.clone()])?;
-        }
-        let mut alternatives = Vec::new();
-        for (mut guard, value) in choices {
-            guard.push(Literal::Zero(piece.minus(&value)?));
-            alternatives.push(guard);
-        }
-        self.disjunction(alternatives);
-        Some(piece)
-    }
-}
-
-/// Which of two values is chosen, if it is always the smaller, or always the greater: `n > 8 ? 8 : n`.
-///
-/// *Premises.* `a` is chosen where `p >= 0` and `b` where `p' >= 0`, with `b - a = p + c` and `a - b = p' + c'` for
-/// constants that are not negative. *Conclusion.* What is chosen is the smaller. *Proof.* `p >= 0` gives `a <= b`.
-/// *Trap.* `n > 8 ? n : 8` is the greater, and `n > 8 ? 4 : n` is neither.
-fn extremum_of(choices: &[(Alternative, Poly)]) -> Option<BinaryOp> {
-    let [(one, a), (other, b)] = choices else { return None };
-    let ([Literal::NonNegative(p)], [Literal::NonNegative(q)]) = (one.as_slice(), other.as_slice()) else {
-        return None;
-    };
-    let covers = |difference: Poly, fact: &Poly| {
-        difference.minus(fact).and_then(|gap| gap.as_constant()).is_some_and(|gap| gap >= 0)
-    };
-    let is = |low: &Poly, high: &Poly| Some(covers(high.minus(low)?, p) && covers(low.minus(high)?, q));
-    if is(a, b)? {
-        Some(BinaryOp::Min)
-    } else if is(b, a)? {
-        Some(BinaryOp::Max)
-    } else {
-        None
     }
 }
 

@@ -62,9 +62,12 @@ impl Builder<'_> {
             }
             Expr::Binary(op, a, b) if op.is_boolean() => self.comparison(op, (a, b), env, polarity),
             Expr::Select(c, a, b) => {
-                let yes = all_of(self.truth(c, env, Polarity::Holds), &self.truth(a, env, polarity));
-                let no = all_of(self.truth(c, env, Polarity::Fails), &self.truth(b, env, polarity));
-                Some(any_of(yes, no))
+                let (held, failed) = (self.truth(c, env, Polarity::Holds), self.truth(c, env, Polarity::Fails));
+                // Only one of the two is evaluated.
+                let certain = std::mem::replace(&mut self.environments[env].certain, false);
+                let (yes, no) = (self.truth(a, env, polarity), self.truth(b, env, polarity));
+                self.environments[env].certain = certain;
+                Some(any_of(all_of(held, &yes), all_of(failed, &no)))
             }
             Expr::Convert(ScalarType::Bool, a) => {
                 let value = self.value(a, env)?;
@@ -136,21 +139,29 @@ impl Builder<'_> {
 
     /// Adds what `expr` says to the state.
     pub(super) fn assume(&mut self, expr: ExprId, env: EnvId) {
+        self.assume_as(expr, env, Polarity::Holds);
+    }
+
+    /// Adds that `expr` holds, or fails. All parts of `a && b` that holds are evaluated, and all of `a || b` that fails:
+    /// what is said of them by themselves may count on the divisions in them.
+    fn assume_as(&mut self, expr: ExprId, env: EnvId, polarity: Polarity) {
         if self.depth > DEPTH {
             return;
         }
         self.depth += 1;
+        let holds = polarity == Polarity::Holds;
         match self.protocol.exprs[expr] {
-            Expr::Binary(BinaryOp::And, a, b) => {
-                self.assume(a, env);
-                self.assume(b, env);
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) if (op == BinaryOp::And) == holds => {
+                self.assume_as(a, env, polarity);
+                self.assume_as(b, env, polarity);
             }
-            Expr::Binary(BinaryOp::Eq, a, b) if self.note_power(a, b, env).is_some() => {}
-            Expr::Var(var) if let Some(alternatives) = self.after_loop(var, env, Polarity::Holds) => {
+            Expr::Unary(UnaryOp::Not, a) => self.assume_as(a, env, polarity.flipped()),
+            Expr::Binary(BinaryOp::Eq, a, b) if holds && self.note_power(a, b, env).is_some() => {}
+            Expr::Var(var) if holds && let Some(alternatives) = self.after_loop(var, env, polarity) => {
                 self.early_disjunction(alternatives);
             }
             _ => {
-                let alternatives = self.truth(expr, env, Polarity::Holds);
+                let alternatives = self.truth(expr, env, polarity);
                 self.disjunction(alternatives);
             }
         }

@@ -36,6 +36,8 @@ pub enum Reading {
     Beyond,
     /// Digits of a neighbour.
     Carry,
+    /// What holds of all that a value may be.
+    Hull,
     /// What a flag is worth after a loop.
     LastTurn,
     /// Divisors of either sign.
@@ -56,6 +58,7 @@ impl fmt::Display for Reading {
             Reading::Aligned => "ALIGNED",
             Reading::Beyond => "BEYOND",
             Reading::Carry => "CARRY",
+            Reading::Hull => "HULL",
             Reading::LastTurn => "LAST-TURN",
             Reading::Loose => "LOOSE",
             Reading::Nested => "NESTED",
