@@ -120,6 +120,8 @@ pub(super) struct Builder<'a> {
     taken: BTreeSet<Atom>,
     /// Atoms that are the smaller, or the greater, of two values.
     pub(super) extrema: Vec<(Atom, BinaryOp, [Poly; 2])>,
+    /// What HULL says of pieces.
+    pub(super) hulls: Vec<Poly>,
     /// Whether some value was read as one that may have wrapped.
     pub(super) has_wrapped: bool,
     /// Whether fences and atomics order the two accesses where points know nothing of it.
@@ -160,6 +162,7 @@ impl<'a> Builder<'a> {
             used: [0; 16],
             taken: BTreeSet::new(),
             extrema: Vec::new(),
+            hulls: Vec::new(),
             has_wrapped: false,
             is_ordered: false,
             unit: 1,

@@ -114,7 +114,9 @@ impl Builder<'_> {
             };
             if choices.iter().all(|choice| bounds(self, choice)) {
                 self.readings.insert(Reading::Hull);
-                self.fact(ceiling.minus(piece)?);
+                let fact = ceiling.minus(piece)?;
+                self.hulls.push(fact.clone());
+                self.fact(fact);
             }
         }
         Some(())

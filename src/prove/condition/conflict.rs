@@ -177,24 +177,30 @@ fn one_home(builder: &mut Builder, offsets: &[Poly; 2]) -> Option<[Poly; 2]> {
 }
 
 /// Drops disjunctions that only say what a piece is that occurs nowhere else: an offset is read several times,
-/// until its digits are settled, and its pieces are made anew each time.
+/// until its digits are settled, and its pieces are made anew each time. What HULL says of such a piece goes with it.
 fn drop_unused_pieces(builder: &mut Builder) {
+    let hulls: Vec<Poly> = builder.hulls.iter().filter_map(|fact| builder.normal(fact)).collect();
     let state = &builder.state;
     let mentioned = |atom: Atom| state.disjunctions.iter().filter(|each| mentions(each, atom)).count();
     let elsewhere = |atom: Atom| {
-        let equations = state.equations.iter().chain(&state.facts);
+        let facts = state.facts.iter().filter(|fact| !hulls.contains(fact));
+        let equations = state.equations.iter().chain(facts);
         equations
             .chain(state.xors.iter().flat_map(|xor| [&xor.value, &xor.argument, &xor.mask]))
             .any(|poly| poly.mentions(atom))
     };
-    let useless = |disjunction: &Vec<Alternative>| {
-        let mut pieces = disjunction.iter().flatten().flat_map(|literal| literal.poly().atoms());
-        pieces.any(|atom| atom.level() == PIECES && mentioned(atom) == 1 && !elsewhere(atom))
+    let is_unused = |atom: Atom| atom.level() == PIECES && mentioned(atom) == 1 && !elsewhere(atom);
+    let unused = |disjunction: &Vec<Alternative>| {
+        let atoms = disjunction.iter().flatten().flat_map(|literal| literal.poly().atoms());
+        atoms.filter(|&atom| is_unused(atom)).collect::<Vec<Atom>>()
     };
-    let keep: Vec<bool> = state.disjunctions.iter().map(|disjunction| !useless(disjunction)).collect();
+    let dropped: Vec<Vec<Atom>> = state.disjunctions.iter().map(unused).collect();
+    let keep: Vec<bool> = dropped.iter().map(Vec::is_empty).collect();
     builder.state.early = keep[..builder.state.early].iter().filter(|kept| **kept).count();
     let mut keep = keep.into_iter();
     builder.state.disjunctions.retain(|_| keep.next().unwrap_or(true));
+    let is_of_dropped = |fact: &Poly| dropped.iter().flatten().any(|&atom| fact.mentions(atom));
+    builder.state.facts.retain(|fact| !(hulls.contains(fact) && is_of_dropped(fact)));
 }
 
 fn mentions(disjunction: &[Alternative], atom: Atom) -> bool {

@@ -114,7 +114,7 @@
 RP_CUB(cub)
 RP_CUB(hipcub)
 #undef RP_CUB
-// Copies of CUDA's C++ library, with pipelines of one thread and barriers that are objects.
+// Copies of CUDA's C++ library, with pipelines and barriers that are objects.
 namespace cuda {
 enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
 template <thread_scope S> struct pipeline {
@@ -127,7 +127,15 @@ template <size_t N> struct aligned_size_t {
   explicit aligned_size_t(size_t);
   operator size_t() const;
 };
+template <thread_scope S, int N> struct pipeline_shared_state {
+  unsigned long barriers[2 * N];
+};
+enum class pipeline_role { producer, consumer };
 pipeline<thread_scope_thread> make_pipeline();
+template <class G, thread_scope S, int N> pipeline<S> make_pipeline(const G &, pipeline_shared_state<S, N> *);
+template <class G, thread_scope S, int N>
+pipeline<S> make_pipeline(const G &, pipeline_shared_state<S, N> *, pipeline_role);
+template <class G, thread_scope S, int N> pipeline<S> make_pipeline(const G &, pipeline_shared_state<S, N> *, size_t);
 template <thread_scope S, class F = void> struct barrier {
   typedef unsigned long arrival_token;
   barrier() = default;
