@@ -30,7 +30,7 @@ const STEPS: u64 = 150_000;
 const ALL_STEPS: u64 = 4_000_000;
 /// Accesses of one run that are kept.
 const EVENTS: usize = 400_000;
-/// Comparisons for one run.
+/// Comparisons for one run, and meetings that are looked at for them.
 const COMPARISONS: usize = 20_000_000;
 /// Threads of a block whose size is free.
 const THREADS: u64 = 256;
@@ -238,7 +238,12 @@ fn conflict_in<'e>(kernel: &Kernel, kept: &'e Kept, run: &Run) -> Option<[&'e Ev
             if (other.array, other.offset) >= (write.array, Some(end)) || comparisons > COMPARISONS {
                 break;
             }
-            if do_conflict(kernel, &kept.met, write, other) {
+            if !do_conflict(kernel, write, other) {
+                continue;
+            }
+            // Meetings are looked at one by one.
+            comparisons += write.stamp.met.abs_diff(other.stamp.met) as usize;
+            if !have_met(kernel, &kept.met, write, other) {
                 return Some([write, other]);
             }
         }
@@ -246,7 +251,14 @@ fn conflict_in<'e>(kernel: &Kernel, kept: &'e Kept, run: &Run) -> Option<[&'e Ev
     None
 }
 
-fn do_conflict(kernel: &Kernel, met: &Met, one: &Event, other: &Event) -> bool {
+/// Whether meetings of their block stand between two accesses.
+fn have_met(kernel: &Kernel, met: &Met, one: &Event, other: &Event) -> bool {
+    let passed = |event: &Event| Stands::of(event, &kernel.sites);
+    one.thread.block == other.thread.block && met.orders(one.thread.block, passed(one), passed(other))
+}
+
+/// Whether two accesses conflict that no counted barrier stands between.
+fn do_conflict(kernel: &Kernel, one: &Event, other: &Event) -> bool {
     let (this, that) = (one.thread, other.thread);
     let (level, unordered) = if this.block != that.block && one.cluster == other.cluster {
         (Level::Cluster, one.stamp.cluster == other.stamp.cluster)
@@ -266,8 +278,6 @@ fn do_conflict(kernel: &Kernel, met: &Met, one: &Event, other: &Event) -> bool {
         (kind, ByteRange { start: i128::from(event.offset.unwrap_or_default()), bytes: event.bytes })
     };
     let space: Space = kernel.arrays[one.array].space;
-    let passed = |event: &Event| Stands::of(event, &kernel.sites);
-    let unordered = unordered && (!level.is_one_block() || !met.orders(this.block, passed(one), passed(other)));
     this != that && unordered && may_meet(space, level) && conflict(touched(one), touched(other), level)
 }
 

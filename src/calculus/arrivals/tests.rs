@@ -86,3 +86,48 @@ fn what_has_another_shape_is_refused() {
         assert_eq!(told(&changed, 2, 9).0, Err(why), "{is}");
     }
 }
+
+/// All threads fill and empty the two stages of a pipeline, one ahead: `@4` fills, `@8` reads in the loop, and `@12` behind it.
+const AHEAD: &str = "kernel k(n: i32) { shared s: element 4 shared bar: element 8 var i: i32
+  sync block shared global waits_before bar[16] round 2 @0
+  sync block shared global arrives bar[0] round 2 @1
+  for i = 0 while i < n step + 1 @2 {
+    sync block shared global waits_before bar[16] round 2 @3
+    write s[convert<i64>(i) * 4; 4] @4
+    sync block shared global arrives bar[0] round 2 @5
+    sync block shared global waits bar[0] round 2 @6
+    write s[convert<i64>(i) * 4; 4] @8
+    sync block shared global arrives bar[16] round 2 @9
+  }
+  sync block shared global waits bar[0] round 2 @10
+  write s[0; 4] @12
+  sync block shared global arrives bar[16] round 2 @13 }";
+
+#[test]
+fn a_stage_is_filled_while_another_one_is_read() {
+    // What is filled in one turn is read in the next one, and filled again in the one after that.
+    assert_eq!(told(AHEAD, 4, 8), (Ok([Some(0), Some(0)]), None));
+    let early = AHEAD.replace("sync block shared global waits bar[0] round 2 @6", "");
+    assert_eq!(told(&early, 4, 8).0, Err("a thread may arrive again before all have arrived"));
+}
+
+#[test]
+fn what_stands_behind_the_loop_is_behind_all_its_turns() {
+    let order = |source: &str| order(&text::parse(source).expect("it can be read")).expect("it is understood");
+    let apart = |source: &str, one: usize, other: usize| {
+        order(source).expect("there are steps").apart(SiteId::from_index(one), SiteId::from_index(other))
+    };
+    assert!(apart(AHEAD, 4, 12).is_some_and(|apart| apart.is_empty()));
+    assert!(apart(AHEAD, 12, 12).is_none(), "nothing stands between");
+    let not_waited = AHEAD.replace("sync block shared global waits bar[0] round 2 @10", "");
+    assert!(apart(&not_waited, 4, 12).is_none_or(|apart| !apart.is_empty()), "the last stage may be under way");
+}
+
+#[test]
+fn a_copy_is_ordered_by_what_tells_of_it() {
+    // Who fills a stage has seen all give back what they read before, which says nothing of copies that they have begun.
+    let plain = told(AHEAD, 4, 4).0;
+    let copy = told(&AHEAD.replace("var i: i32", "var i: i32 told @4 by bar[0]"), 4, 4).0;
+    assert_eq!(plain, Ok([Some(0), Some(0)]));
+    assert_eq!(copy, Ok([Some(-1), Some(1)]));
+}
