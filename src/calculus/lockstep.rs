@@ -13,6 +13,9 @@
 //! - The arms of a conditional order nothing towards each other, and a thread that has ended nothing that comes later.
 //! - Turns of a loop are in step if all threads of the warp that reach it run it equally often.
 //!
+//! A statement that begins an asynchronous copy is over before the copy is. In a kernel with copies that something tells of
+//! ([`Told`](super::Told)) the steps order nothing.
+//!
 //! Deliberately absent: compilers, which may keep in a register what is not `volatile`, or take accesses in another
 //! order. That they do not is part of the assumption, and told with it.
 
@@ -20,11 +23,21 @@ use super::{Among, Expr, Kernel, Site, Space, Stmt, SyncMemory, SyncScope, VarId
 
 /// The kernel on hardware where so many neighbouring threads, a power of two, run in lock-step.
 pub fn in_step(kernel: &mut Kernel, threads: u32) {
+    let has_copies = kernel.sites.iter().any(|(_, site)| site.told.is_some());
+    let steps = Steps { threads, memory: if has_copies { SyncMemory::NONE } else { SyncMemory::BOTH } };
     let body = std::mem::take(&mut kernel.body);
-    kernel.body = block(kernel, body, threads);
+    kernel.body = block(kernel, body, steps);
 }
 
-fn block(kernel: &mut Kernel, body: Vec<Stmt>, threads: u32) -> Vec<Stmt> {
+/// How threads are in step.
+#[derive(Clone, Copy)]
+struct Steps {
+    threads: u32,
+    /// What a step orders.
+    memory: SyncMemory,
+}
+
+fn block(kernel: &mut Kernel, body: Vec<Stmt>, steps: Steps) -> Vec<Stmt> {
     let mut made = Vec::with_capacity(body.len());
     for mut stmt in body {
         if !touches(kernel, &stmt) {
@@ -32,16 +45,16 @@ fn block(kernel: &mut Kernel, body: Vec<Stmt>, threads: u32) -> Vec<Stmt> {
             continue;
         }
         if !is_way_on(kernel, &stmt) {
-            made.push(step(kernel, threads, SyncMemory::BOTH));
+            made.push(step(kernel, steps.threads, steps.memory));
         }
         match &mut stmt {
             Stmt::If { then, otherwise, .. } => {
                 for arm in [then, otherwise] {
-                    *arm = block(kernel, std::mem::take(arm), threads);
+                    *arm = block(kernel, std::mem::take(arm), steps);
                 }
             }
-            Stmt::For(each) => each.body = turn(kernel, std::mem::take(&mut each.body), threads),
-            Stmt::Loop { body, .. } => *body = turn(kernel, std::mem::take(body), threads),
+            Stmt::For(each) => each.body = turn(kernel, std::mem::take(&mut each.body), steps),
+            Stmt::Loop { body, .. } => *body = turn(kernel, std::mem::take(body), steps),
             _ => {}
         }
         made.push(stmt);
@@ -49,9 +62,9 @@ fn block(kernel: &mut Kernel, body: Vec<Stmt>, threads: u32) -> Vec<Stmt> {
     made
 }
 
-fn turn(kernel: &mut Kernel, body: Vec<Stmt>, threads: u32) -> Vec<Stmt> {
-    let mut body = block(kernel, body, threads);
-    body.push(step(kernel, threads, SyncMemory::NONE));
+fn turn(kernel: &mut Kernel, body: Vec<Stmt>, steps: Steps) -> Vec<Stmt> {
+    let mut body = block(kernel, body, steps);
+    body.push(step(kernel, steps.threads, SyncMemory::NONE));
     body
 }
 

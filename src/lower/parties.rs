@@ -109,9 +109,10 @@ pub(super) fn name(kernel: &mut Kernel, phases: &Phases, pipelines: &Pipelines) 
     }
     refused.extend(arrivals.into_iter().map(|site| (site, "the thread arrives and does not wait for it".to_owned())));
     if refused.is_empty() {
-        return pipelines.without_steps(kernel);
+        return pipelines.never_done(kernel);
     }
     let Err(refusal) = producers::order(kernel, &inits, phases.waited_for(), pipelines) else { return };
+    pipelines.never_done(kernel);
     let of_pipelines = pipelines.steps(kernel);
     for (site, why) in refused {
         places::change(&mut kernel.body, site, None);

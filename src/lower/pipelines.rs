@@ -193,37 +193,24 @@ impl Pipelines {
         }
     }
 
-    /// Looks whether something may not wait for a copy that is under way; gives what more is assumed of the block.
-    pub(super) fn check(&self, kernel: &mut Kernel, order: &Order) -> Result<Needs, Refusal> {
-        let mut reasons = Vec::new();
+    /// Says where a copy may be under way that something does not wait for; gives what more is assumed of the block.
+    pub(super) fn check(&self, kernel: &mut Kernel, order: &Order) -> Needs {
+        let touched = touched(kernel);
         for copied in &self.copies {
-            for copy in &copied.sites {
+            for (copy, what) in copied.sites.iter().filter_map(|site| Some((site, touched.get(site)?))) {
                 for other in order.may_meet(*copy) {
-                    let what = match other.what {
-                        Met::Passes => {
-                            "fence or barrier while an asynchronous copy is under way, which it does not wait for"
-                        }
-                        Met::Own if copied.alone => {
-                            "access while an asynchronous copy of its own thread may be under way"
-                        }
-                        Met::Own => continue,
+                    let by_itself = other.what == Met::Own;
+                    let conflicts = |own: &Touched| own.array == what.array && (own.writes || what.writes);
+                    // Of a copy that threads make together, each of them shows what it may meet.
+                    if by_itself && !(copied.alone && touched.get(&other.site).is_some_and(conflicts)) {
+                        continue;
+                    }
+                    let reason = match other.what {
+                        Met::Passes => "fence or barrier while an asynchronous copy is under way, which it does not wait for",
+                        Met::Own => "access while an asynchronous copy of its own thread may be under way",
                     };
-                    reasons.push((other.site, what, *copy));
+                    tell(kernel, kernel.sites[other.site].span, reason, vec![what.array], by_itself);
                 }
-            }
-        }
-        let touched = arrays_at(kernel);
-        for (site, reason, copy) in reasons {
-            let Some(&array) = touched.get(&copy) else { continue };
-            let is_own = reason.starts_with("access");
-            if is_own && touched.get(&site) != Some(&array) {
-                continue;
-            }
-            let (span, arrays) = (kernel.sites[site].span, Some(vec![array]));
-            let reason = reason.to_owned();
-            let told = |known: &Unsupported| known.span == span && known.reason == reason && known.arrays == arrays;
-            if !kernel.unsupported.iter().any(told) {
-                kernel.unsupported.push(Unsupported { span, reason, arrays, barriers: false, is_of_thread: is_own });
             }
         }
         let fills: Vec<ExprId> = self.made.iter().filter_map(|made| made.fills).collect();
@@ -233,34 +220,44 @@ impl Pipelines {
         });
         // Which thread copies which byte is not said, so that two threads show whatever one could.
         let by_group = self.copies.iter().any(|copied| !copied.alone);
-        Ok(Needs { line, threads: if by_group { 2 } else { 0 } })
+        Needs { line, threads: if by_group { 2 } else { 0 } }
     }
 
-    /// The kernel has no steps at objects: nobody waits for what is copied.
-    pub(super) fn without_steps(&self, kernel: &mut Kernel) {
-        let touched = arrays_at(kernel);
+    /// Nothing is known of the steps, so that no copy is known to be done at any time.
+    pub(super) fn never_done(&self, kernel: &mut Kernel) {
+        let touched = touched(kernel);
         for copied in &self.copies {
-            let arrays: BTreeSet<ArrayId> = copied.sites.iter().filter_map(|site| touched.get(site).copied()).collect();
-            kernel.unsupported.push(Unsupported {
-                span: Some(copied.span),
-                reason: "asynchronous copy that no thread waits for".to_owned(),
-                arrays: Some(arrays.into_iter().collect()),
-                barriers: false,
-                is_of_thread: false,
-            });
+            let arrays: BTreeSet<ArrayId> =
+                copied.sites.iter().filter_map(|site| Some(touched.get(site)?.array)).collect();
+            let reason = "asynchronous copy into a pipeline of which is not known when it is done";
+            tell(kernel, Some(copied.span), reason, arrays.into_iter().collect(), false);
         }
     }
 }
 
-/// The arrays of all accesses.
-fn arrays_at(kernel: &Kernel) -> BTreeMap<SiteId, ArrayId> {
-    let mut arrays = BTreeMap::new();
+fn tell(kernel: &mut Kernel, span: Option<Span>, reason: &str, arrays: Vec<ArrayId>, is_of_thread: bool) {
+    let (reason, arrays) = (reason.to_owned(), Some(arrays));
+    let entry = Unsupported { span, reason, arrays, barriers: false, is_of_thread };
+    if !kernel.unsupported.contains(&entry) {
+        kernel.unsupported.push(entry);
+    }
+}
+
+/// What an access does.
+struct Touched {
+    array: ArrayId,
+    writes: bool,
+}
+
+fn touched(kernel: &Kernel) -> BTreeMap<SiteId, Touched> {
+    let mut touched = BTreeMap::new();
     every(&kernel.body, |stmt| {
         if let Stmt::Read { access, .. } | Stmt::Write { access, .. } | Stmt::Atomic { access, .. } = stmt {
-            arrays.insert(access.site, access.array);
+            let writes = !matches!(stmt, Stmt::Read { .. });
+            touched.insert(access.site, Touched { array: access.array, writes });
         }
     });
-    arrays
+    touched
 }
 
 fn is_in_loop(body: &[Stmt], at: SiteId, inside: bool) -> bool {

@@ -31,7 +31,7 @@ pub(super) fn order(
         let refusal = |site| Refusal { site, reason: "it is not known to be an object that counts arrivals" };
         let order = arrivals::order(kernel)?.ok_or_else(|| refusal(first_site(kernel)))?;
         order.completes(kernel)?;
-        let more = pipelines.check(kernel, &order)?;
+        let more = pipelines.check(kernel, &order);
         let needs = order.needs();
         let needs = Needs { line: needs.line | more.line, threads: needs.threads.max(more.threads) };
         Ok((assumed, needs))

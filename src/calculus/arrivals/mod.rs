@@ -242,24 +242,23 @@ impl Order {
     /// What stands behind the access of an asynchronous copy, in its thread or in one that it may meet, before a thread has
     /// certainly waited for the arrival that tells of it: where it may be under way.
     pub fn may_meet(&self, copy: SiteId) -> Vec<Meets> {
-        let told = self.told.get(&copy);
-        let tells = |channel: &&Channel| told.is_some_and(|told| channel.starts_at(told.array, told.start.into()));
-        let (Some(spot), Some(channel)) = (self.accesses.get(&copy), self.channels.iter().find(tells)) else {
-            // Nothing is known of it.
-            return self.passes.iter().map(|other| Meets { site: other.spot.site, what: Met::Passes }).collect();
-        };
-        let own = self.accesses.values().filter(|other| other.site != copy);
-        let own = own.filter(|other| !other.threads.and(&spot.threads).is_empty());
-        let own = own.filter(|other| {
-            let is_done = self.role_of(other).is_some_and(|role| self.is_done(channel, spot, other, role));
-            spot.may_precede(other) && !is_done
+        let Some(spot) = self.accesses.get(&copy) else { return Vec::new() };
+        let tells = |told: &Told| self.channels.iter().find(|each| each.starts_at(told.array, told.start.into()));
+        let channel = self.told.get(&copy).and_then(tells);
+        let is_done =
+            |place: &Spot, role: usize| channel.is_some_and(|channel| self.is_done(channel, spot, place, role));
+        let own = self.accesses.values().filter(|other| {
+            other.site != copy
+                && !other.threads.and(&spot.threads).is_empty()
+                && spot.may_precede(other)
+                && !self.role_of(other).is_some_and(|role| is_done(other, role))
         });
         let passes = self.passes.iter().filter(|Pass { spot: other, waits }| {
             let is_told = |(role, of_role): (usize, &Role)| {
                 // Who has waited is enough at a place where all wait for them.
                 let (some, all) =
                     if *waits { (of_role.threads, other.threads) } else { (other.threads, of_role.threads) };
-                some.is_within(&all) && self.is_done(channel, spot, other, role)
+                some.is_within(&all) && is_done(other, role)
             };
             spot.may_precede(other) && !self.roles.iter().enumerate().any(is_told)
         });

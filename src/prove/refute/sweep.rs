@@ -89,8 +89,9 @@ pub(super) struct Sweep {
     /// What has been looked at in all runs.
     effort: u64,
     pub(super) found: FxHashMap<Key, Candidate>,
-    /// Who met at barriers that are for some threads.
+    /// The sites of the kernel.
     sites: Arena<Site>,
+    /// Who met at barriers that are for some threads.
     met: Met,
     /// Of each site, over all runs: whether it made inexact accesses, and exact ones.
     seen: Vec<[bool; 2]>,
