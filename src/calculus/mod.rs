@@ -452,10 +452,19 @@ pub enum Claimed {
 pub enum Basis {
     /// The source or a launch states it: whoever uses it tells the user.
     Stated,
+    /// Something in the kernel has a meaning only where it holds, such as a barrier for a number of threads: likewise.
+    Needed,
     /// It was proved of this kernel, and holds in every run that satisfies what is stated before it.
     Proved,
     /// It is not known to hold, and means nothing until it is proved.
     Candidate,
+}
+
+impl Basis {
+    /// Whether it restricts whole runs, and is told to the user.
+    pub fn is_told(self) -> bool {
+        matches!(self, Basis::Stated | Basis::Needed)
+    }
 }
 
 /// What an access touches.

@@ -177,6 +177,9 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
             (AssumptionKind::DimensionIsOne, format!("{dimension} = 1 (the kernel never reads it)"))
         }
         Assumption::Stated(condition) => (AssumptionKind::Other, format!("{condition} (stated in the source)")),
+        Assumption::Needed(condition) => {
+            (AssumptionKind::Other, format!("{condition} (a barrier or a copy counts on it)"))
+        }
         Assumption::StartsAtZero(counter) => (AssumptionKind::Other, format!("{counter} is 0 when the kernel starts")),
         Assumption::LastSees(counter) => (
             AssumptionKind::Other,

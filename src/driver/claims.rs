@@ -32,7 +32,7 @@ pub(super) fn adopt(protocol: &mut Protocol, proofs: Proofs) -> Vec<String> {
         let claim = protocol.claims[index].clone();
         let scope = Scope::default();
         let proved = Premises::new(protocol, &scope).prove_claim(&claim, &Budget::SMALL);
-        let plain = |assumption: &Assumption| matches!(assumption, Assumption::Stated(_));
+        let plain = |assumption: &Assumption| matches!(assumption, Assumption::Stated(_) | Assumption::Needed(_));
         if let Ok(proof) = proved
             && proof.assumptions.iter().all(plain)
         {

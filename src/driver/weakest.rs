@@ -117,7 +117,7 @@ impl Trial<'_> {
             }
         }
         let stated = self.protocol.facts.split_off(facts);
-        let own: Vec<Assumption> = stated.iter().map(|fact| condition::stated(&self.protocol, fact.cond)).collect();
+        let own: Vec<Assumption> = stated.iter().map(|fact| condition::stated(&self.protocol, fact)).collect();
         assumptions.retain(|assumption| !own.contains(assumption));
         Some(assumptions)
     }

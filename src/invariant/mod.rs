@@ -116,7 +116,10 @@ fn proved(kernel: &Kernel, kept: &[Plan], plans: &mut [Plan], stage: Stage, proo
             // Where an invariant may be used, what is stated before it holds and is named anyway.
             Ok(proof) => {
                 support.rejected.extend(rejection(&protocol, claim, &proof, proofs));
-                let relied_on = proof.assumptions.into_iter().filter(|each| !matches!(each, Assumption::Stated(_)));
+                let relied_on = proof
+                    .assumptions
+                    .into_iter()
+                    .filter(|each| !matches!(each, Assumption::Stated(_) | Assumption::Needed(_)));
                 support.assumptions.extend(relied_on);
             }
             Err(_) => failed.push(part),

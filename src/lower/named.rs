@@ -58,7 +58,7 @@ pub(super) fn name(kernel: &mut Kernel) {
                 let op = if who.is_block { BinaryOp::Eq } else { BinaryOp::Ge };
                 let cond = kernel.exprs.binary(op, size, least);
                 let span = kernel.sites[place.at.site].span;
-                kernel.body.insert(0, Stmt::Assume { cond, basis: Basis::Stated, span });
+                kernel.body.insert(0, Stmt::Assume { cond, basis: Basis::Needed, span });
             }
             Err(reason) => {
                 places::change(&mut kernel.body, place.at.site, None);

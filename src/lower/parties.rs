@@ -96,7 +96,7 @@ pub(super) fn name(kernel: &mut Kernel, phases: &Phases, pipelines: &Pipelines) 
                 places::change(&mut kernel.body, place.0.site, Some(among));
                 if let Some(cond) = size.filter(|cond| !assumed.contains(cond)) {
                     assumed.push(cond);
-                    kernel.body.insert(0, Stmt::Assume { cond, basis: Basis::Stated, span });
+                    kernel.body.insert(0, Stmt::Assume { cond, basis: Basis::Needed, span });
                 }
             }
             Err(why) => {

@@ -206,7 +206,9 @@ impl Pipelines {
                         continue;
                     }
                     let reason = match other.what {
-                        Met::Passes => "fence or barrier while an asynchronous copy is under way, which it does not wait for",
+                        Met::Passes => {
+                            "fence or barrier while an asynchronous copy is under way, which it does not wait for"
+                        }
                         Met::Own => "access while an asynchronous copy of its own thread may be under way",
                     };
                     tell(kernel, kernel.sites[other.site].span, reason, vec![what.array], by_itself);

@@ -40,7 +40,7 @@ pub(super) fn order(
         Ok((assumed, needs)) => {
             let conds: Vec<ExprId> = assumed.into_iter().chain(needed(kernel, needs)).collect();
             for cond in conds {
-                kernel.body.insert(0, Stmt::Assume { cond, basis: Basis::Stated, span: None });
+                kernel.body.insert(0, Stmt::Assume { cond, basis: Basis::Needed, span: None });
             }
             Ok(())
         }

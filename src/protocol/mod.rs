@@ -484,12 +484,12 @@ impl Fact {
     /// Whether the fact may be used where an access of that number is made. What is stated restricts whole runs;
     /// what is proved holds once a thread has got there.
     pub fn holds_at_access(&self, access: AccessId) -> bool {
-        self.basis == Basis::Stated || self.before.accesses <= access.index()
+        self.basis.is_told() || self.before.accesses <= access.index()
     }
 
     /// The same for a sync.
     pub fn holds_at_sync(&self, sync: SyncId) -> bool {
-        self.basis == Basis::Stated || self.before.syncs <= sync.index()
+        self.basis.is_told() || self.before.syncs <= sync.index()
     }
 
     /// Whether every condition on the way to it holds where these guards do, in turns of these loops.

@@ -110,6 +110,8 @@ pub enum Assumption {
     DimensionIsOne(String),
     /// A condition that the source states, as text.
     Stated(String),
+    /// A condition without which something in the kernel has no meaning that is known, as text.
+    Needed(String),
     /// A counter is 0 when the kernel starts.
     StartsAtZero(String),
     /// The block that draws the last number from a counter sees what others did before they drew theirs, though no

@@ -313,7 +313,9 @@ impl<'a> Compiler<'a> {
             Stmt::Havoc { var, .. } => {
                 self.emit(Instruction::Havoc { var: register(*var), ty: self.kernel.vars[*var].ty });
             }
-            Stmt::Assume { cond, basis: Basis::Stated, .. } if self.kernel.exprs.relates_threads(*cond) => {
+            Stmt::Assume { cond, basis: Basis::Stated | Basis::Needed, .. }
+                if self.kernel.exprs.relates_threads(*cond) =>
+            {
                 self.relate(*cond, None);
             }
             Stmt::Assert { cond, site, .. } if self.kernel.exprs.relates_threads(*cond) => {
@@ -321,7 +323,7 @@ impl<'a> Compiler<'a> {
                 let claim = self.claims.len() as u32 - 1;
                 self.relate(*cond, Some(claim));
             }
-            Stmt::Assume { cond, basis: Basis::Stated, .. } => {
+            Stmt::Assume { cond, basis: Basis::Stated | Basis::Needed, .. } => {
                 let cond = self.expr(*cond);
                 self.emit(Instruction::Assume { cond });
             }

@@ -17,7 +17,7 @@ pub(super) const SPACES: &[(&str, Space)] = &[
 ];
 
 pub(crate) const BASES: &[(&str, Basis)] =
-    &[("assume", Basis::Stated), ("proved", Basis::Proved), ("candidate", Basis::Candidate)];
+    &[("assume", Basis::Stated), ("needs", Basis::Needed), ("proved", Basis::Proved), ("candidate", Basis::Candidate)];
 
 pub(crate) const CLAIMED: &[(&str, Claimed)] = &[("assert", Claimed::Asserted), ("agree", Claimed::Agreement)];
 

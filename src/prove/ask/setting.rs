@@ -6,12 +6,12 @@
 use super::machine::{Machine, Place, PlaceId, sort_of};
 use crate::calculus::eval::WARP;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
-use crate::calculus::{Axis, Basis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
+use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic};
 use crate::protocol::{Carried, Claim, Fact, Guard, LoopId, Protocol, Relational, Role, Sync};
 use crate::prove::condition::{self, Question, Spot};
 use crate::prove::rules::poly::Side;
-use crate::prove::{Assumption, Groups, Pair, Scope, SyncQuestion};
+use crate::prove::{Groups, Pair, Scope, SyncQuestion};
 use crate::smt::{Op, Sort, TermId, Terms};
 
 /// Turns that a loop is taken not to reach, as for the rules.
@@ -144,7 +144,7 @@ pub(super) fn stated<'a>(protocol: &'a Protocol, level: Level, scope: &'a Scope,
     machine.two_threads();
     machine.state_facts(0, Spot::Entry, &[], &[]);
     let is_formula = |fact: &&Fact| matches!(protocol.relation(fact.cond), Some(Relational::Formula(_)));
-    let stated = protocol.facts.iter().filter(|fact| fact.basis == Basis::Stated);
+    let stated = protocol.facts.iter().filter(|fact| fact.basis.is_told());
     let formulas: Vec<&Fact> = stated.filter(is_formula).collect();
     if !formulas.is_empty() {
         machine.are_two();
@@ -376,8 +376,8 @@ impl Machine<'_> {
         for (number, fact) in protocol.facts.iter().enumerate() {
             let says_something = protocol.exprs.as_int(fact.cond) != Some(1) && protocol.relation(fact.cond).is_none();
             if spot.may_use(number, fact) && fact.is_passed(loops, guards) && says_something {
-                if fact.basis == Basis::Stated {
-                    self.assumptions.insert(Assumption::Stated(condition::words(protocol, fact.cond)));
+                if fact.basis.is_told() {
+                    self.assumptions.insert(condition::stated(protocol, fact));
                 }
                 self.holds(fact.cond, place);
             }
@@ -399,7 +399,7 @@ impl Machine<'_> {
                 Some(Relational::Formula(cond)) => [0, 1].into_iter().for_each(|place| self.holds(cond, place)),
                 None => continue,
             }
-            if fact.basis == Basis::Stated {
+            if fact.basis.is_told() {
                 self.assumptions.insert(condition::stated_relation(self.protocol, fact));
             }
         }

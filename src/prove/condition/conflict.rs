@@ -9,7 +9,7 @@ use super::sampling::Source;
 use super::spot::Spot;
 use super::truth::Polarity;
 use super::words::words;
-use crate::calculus::{Basis, Expr, ExprId, Space};
+use crate::calculus::{Expr, ExprId, Space};
 use crate::memory_model::{Level, both_atomic};
 use crate::protocol::{Fact, Guard, LoopId, Protocol, Relational};
 use crate::prove::critical_section::CriticalSections;
@@ -374,10 +374,7 @@ impl Builder<'_> {
     }
 
     fn is_of_the_launch(&mut self, fact: &Fact) -> bool {
-        fact.basis == Basis::Stated
-            && fact.guards.is_empty()
-            && fact.loops.is_empty()
-            && self.is_uniform(fact.cond, None)
+        fact.basis.is_told() && fact.guards.is_empty() && fact.loops.is_empty() && self.is_uniform(fact.cond, None)
     }
 
     /// Facts that stand on the way to a spot.
@@ -394,8 +391,8 @@ impl Builder<'_> {
         if relates || matches!(self.protocol.exprs[fact.cond], Expr::Int(1, _)) {
             return;
         }
-        if fact.basis == Basis::Stated {
-            self.assumptions.insert(super::stated(self.protocol, fact.cond));
+        if fact.basis.is_told() {
+            self.assumptions.insert(super::stated(self.protocol, fact));
         }
         self.assume(fact.cond, env);
     }
@@ -427,7 +424,7 @@ impl Builder<'_> {
             }
             None => None,
         };
-        if said.is_some() && fact.basis == Basis::Stated {
+        if said.is_some() && fact.basis.is_told() {
             self.assumptions.insert(stated_relation(self.protocol, fact));
         }
     }
@@ -540,8 +537,7 @@ pub(super) fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
 /// Whether two distinct threads, of one block or of two, can satisfy the formulas about two threads that are stated.
 fn has_a_pair(protocol: &Protocol, scope: &Scope, constants: &[i64]) -> bool {
     let is_formula = |fact: &&Fact| matches!(protocol.relation(fact.cond), Some(Relational::Formula(_)));
-    let formulas: Vec<&Fact> =
-        protocol.facts.iter().filter(|fact| fact.basis == Basis::Stated).filter(is_formula).collect();
+    let formulas: Vec<&Fact> = protocol.facts.iter().filter(|fact| fact.basis.is_told()).filter(is_formula).collect();
     formulas.is_empty()
         || [Level::Block, Level::Grid].into_iter().any(|level| {
             let mut builder = Builder::new(protocol, level, scope, Oracle::searching());

@@ -44,8 +44,8 @@ use super::rules::poly::{Atom, Poly};
 use super::rules::sign::Certificate;
 use super::rules::state::{Alternative, Literal, State};
 use super::{Assumption, Open, Pair, Scope};
-use crate::calculus::ExprId;
-use crate::protocol::Protocol;
+use crate::calculus::Basis;
+use crate::protocol::{Fact, Protocol};
 use oracle::Oracle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -58,9 +58,10 @@ pub(in crate::prove) use uniform::{Question, questions};
 pub use uniform::{Returned, guard_conditions, replay_guards};
 pub(in crate::prove) use words::words;
 
-/// The assumption that a condition which is stated holds.
-pub fn stated(protocol: &Protocol, cond: ExprId) -> Assumption {
-    Assumption::Stated(words(protocol, cond))
+/// The assumption that a fact which is told holds.
+pub fn stated(protocol: &Protocol, fact: &Fact) -> Assumption {
+    let words = words(protocol, fact.cond);
+    if fact.basis == Basis::Needed { Assumption::Needed(words) } else { Assumption::Stated(words) }
 }
 
 /// A condition that has no solution if the rules refute its state.

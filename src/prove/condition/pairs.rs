@@ -206,6 +206,58 @@ mod tests {
         })
     }
 
+    /// The offsets of an atomic of so many bytes in a block of 256 threads, and whether two of them exempt each other.
+    fn offsets_of(offset: &str, bytes: u32) -> (Vec<i64>, bool) {
+        use crate::calculus::Geometry;
+        use crate::calculus::eval::{Blocks, Contents, Event, Program, Setup, Sink, Value, run};
+        #[derive(Default)]
+        struct Offsets(Vec<i64>);
+        impl Sink for Offsets {
+            fn access(&mut self, event: &Event, _locals: &[Value]) {
+                self.0.extend(event.offset);
+            }
+        }
+        let kernel = format!("kernel k() {{ global a: element 4 atomic or a[{offset}; {bytes}]() relaxed grid @0 }}");
+        let kernel = text::parse(&kernel).unwrap_or_else(|error| panic!("{error}\n{kernel}"));
+        let setup = Setup {
+            geometry: Geometry { block: [256, 1, 1], grid: [1, 1, 1] },
+            params: &[],
+            blocks: Blocks::All,
+            contents: Contents::Unknown,
+            budget: 10_000,
+        };
+        let mut offsets = Offsets::default();
+        assert!(run(&Program::new(&kernel), &setup, &mut offsets).finished);
+        let intervals = intervals::analyze(&kernel, &|_| false);
+        (offsets.0, pairs(&infer(&kernel), &intervals, Level::Block).is_empty())
+    }
+
+    #[test]
+    fn atomics_exempt_each_other_only_at_multiples_of_their_size() {
+        for (offset, bytes) in [
+            ("convert<i64>(tid.x) * 4", 4),
+            ("convert<i64>(tid.x * 2) * 2", 4),
+            ("convert<i64>(tid.x % 2 * 128) * 4", 512),
+            ("convert<i64>(convert<u16>(tid.x * 1000)) * 2", 16),
+            ("convert<i64>(convert<i32>(tid.x * 50000000))", 128),
+            ("convert<i64>(tid.x) * 3 * 4", 12),
+        ] {
+            let (offsets, exempt) = offsets_of(offset, bytes);
+            assert!(exempt && offsets.len() == 256, "{offset}");
+            assert!(offsets.iter().all(|offset| offset % i64::from(bytes) == 0), "{offset}");
+        }
+        for (offset, bytes) in [
+            ("convert<i64>(tid.x) * 2", 4),
+            ("convert<i64>(convert<u16>(tid.x * 1000)) * 2", 32),
+            // What wraps is no multiple of three any more.
+            ("convert<i64>(convert<u16>(tid.x * 3000)) * 4", 12),
+            ("convert<i64>(convert<u8>(tid.x * 12))", 12),
+        ] {
+            let (offsets, exempt) = offsets_of(offset, bytes);
+            assert!(!exempt && offsets.iter().any(|offset| offset % i64::from(bytes) != 0), "{offset}");
+        }
+    }
+
     #[test]
     fn what_all_threads_have_in_common_excludes() {
         for (one, other) in [

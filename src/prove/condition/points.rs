@@ -14,7 +14,7 @@ use super::builder::Key;
 use super::sampling::Source;
 use crate::calculus::eval::WARP;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
-use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, GeometryVar, ScalarType, Space, arithmetic};
+use crate::calculus::{Expr, ExprId, Geometry, GeometryFacts, GeometryVar, ScalarType, Space, arithmetic};
 use crate::memory_model::Level;
 use crate::protocol::instance::{Point, Valuation, Value};
 use crate::protocol::{Access, LoopId};
@@ -167,7 +167,7 @@ impl Case {
         let tests = access.loops.iter().map(|&id| builder.protocol.loops[id].guard);
         let guards = access.guards.iter().map(|guard| guard.cond).chain(tests);
         // What is proved is looked at like everything else that the condition says.
-        let stated = builder.protocol.facts.iter().filter(|fact| fact.basis == Basis::Stated);
+        let stated = builder.protocol.facts.iter().filter(|fact| fact.basis.is_told());
         let facts = stated.map(|fact| fact.cond);
         let conditions: Vec<ExprId> = guards.chain(facts).collect();
         let no_wrap = builder.assumptions.iter().any(|each| matches!(each, Assumption::NoUnsignedWrap { .. }));

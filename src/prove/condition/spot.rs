@@ -19,9 +19,8 @@ pub(in crate::prove) enum Spot {
 impl Spot {
     /// Whether the fact of this number may be used at the spot, if all conditions on the way to it hold there.
     pub(in crate::prove) fn may_use(self, number: usize, fact: &Fact) -> bool {
-        use crate::calculus::Basis;
         match self {
-            Spot::Entry => fact.basis == Basis::Stated,
+            Spot::Entry => fact.basis.is_told(),
             Spot::Access(access) => fact.holds_at_access(access),
             Spot::Sync(sync) => fact.holds_at_sync(sync),
             Spot::Claim(before) => number < before.facts,
