@@ -221,10 +221,10 @@ const NOT_FOR_NVCC: [(&str, &str); 19] = [
     ("fixtures/warps/named_barriers.cu", "must be in multiple of warp size"),
 ];
 
-/// The architectures that a text is compiled for: clusters of blocks and PTX's copies are not for the earlier one.
+/// The architectures that a text is compiled for: clusters of blocks and much of PTX are not for the earlier one.
 fn architectures(text: &Path) -> &'static [&'static str] {
     const BOTH: [&str; 2] = ["-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_75,code=sm_75"];
-    let names = ["cluster_group", "__cluster_dims__", "cp.async"];
+    let names = ["cluster_group", "__cluster_dims__", "cp.async", "mbarrier", "mma.sync"];
     let is_for_later = fs::read_to_string(text).is_ok_and(|text| names.iter().any(|name| text.contains(name)));
     if is_for_later { &BOTH[..1] } else { &BOTH }
 }

@@ -5,7 +5,7 @@
 //!
 //! - a `racy` kernel at the witness of each of its races: the log must have a conflict on the same two lines;
 //! - a `race-free` kernel in small geometries of its scope, with memory of zeros and of small numbers, under
-//!   [`SCHEDULES`] schedules: no log may have a conflict.
+//!   [`SCHEDULES`] schedules: no log may have a conflict (`RACEPROOF_SCHEDULES` sets another number).
 //!
 //! `execution/known.txt` lists what cannot be run, or differs, with the beginning of the reason as it is found and a comment
 //! that explains it; an entry that is no longer true fails. Set `RACEPROOF_FIXTURE` to a part of a path to run only some files.
@@ -34,6 +34,12 @@ const SCHEDULES: u64 = 20;
 const TRIES: u64 = 3;
 /// Memory for the check of a log.
 const MEMORY: u64 = 64 << 20;
+
+/// As many orders as are asked for, or [`SCHEDULES`].
+fn schedules() -> u64 {
+    let asked = std::env::var("RACEPROOF_SCHEDULES").ok();
+    asked.map_or(SCHEDULES, |number| number.parse().expect("RACEPROOF_SCHEDULES is a number"))
+}
 
 /// What was found about one kernel, in words: empty if all agrees.
 type Complaints = BTreeMap<(PathBuf, String), String>;
@@ -90,7 +96,7 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
     let mut groups: Vec<Range<usize>> = (clean..free).map(|number| number..number + 1).collect();
     groups.extend((clean > 0).then_some(0..clean));
     for group in groups {
-        'schedules: for seed in 0..SCHEDULES {
+        'schedules: for seed in 0..schedules() {
             let before = told_so_far.get();
             schedule(&program, &all, group.clone(), seed, &mut told);
             if told_so_far.get() > before {
@@ -172,7 +178,7 @@ fn runs_show_what_check_says_of_every_cuda_fixture() {
             found.push(format!("{}: {kernel}: {what}", path.display()));
         }
     }
-    eprintln!("{free} launches without a race, each under {SCHEDULES} schedules, {racy} with one");
+    eprintln!("{free} launches without a race, each under {} schedules, {racy} with one", schedules());
     if std::env::var_os("RACEPROOF_FIXTURE").is_some() {
         assert!(found.is_empty(), "\n{}", found.join("\n"));
         return;

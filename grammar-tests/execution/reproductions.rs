@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// One program in this many is built and run.
-const PART: usize = 6;
+const PART: usize = 12;
 
 /// Fixtures and kernels without a program for a race, with the beginning of the reason.
 const REFUSED: &[(&str, &str)] = &[
@@ -45,11 +45,13 @@ const UNDEFINED: &[&str] = &[
     "fixtures/libraries/group_copies.cu",
     "fixtures/libraries/matrix_fragments.cu",
     "fixtures/libraries/ptx_copies.cu",
+    "fixtures/libraries/ptx_matrices.cu",
     "fixtures/libraries/structures.cu",
     "fixtures/libraries/thread_copies.cu",
     "fixtures/phases/copies.cu",
     "fixtures/phases/groups.cu",
     "fixtures/phases/objects.cu",
+    "fixtures/phases/ptx_objects.cu",
     "fixtures/traps/assembly.cu",
     "fixtures/traps/undefined_between_blocks.cu",
     "fixtures/traps/undefined_calls.cu",

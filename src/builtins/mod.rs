@@ -246,6 +246,10 @@ pub enum Phase {
     ArriveAndWait,
     /// Whether all have arrived, which it may have to ask again: `try_wait_for`, `__mbarrier_test_wait`.
     Test,
+    /// It waits until the phase of that parity is over: `wait_parity`.
+    WaitParity,
+    /// Whether that phase is over: `try_wait_parity_for`.
+    TestParity,
 }
 
 /// What a function of `nvcuda::wmma` does. The lanes of a warp share the elements of a matrix in a way that is not

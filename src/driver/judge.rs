@@ -167,14 +167,19 @@ impl<'a> Case<'a> {
         for conflict in &mut verdict.conflicts {
             self.name_warp(attempt, rest, conflict);
         }
+        let syncs_at = |site| self.protocol.syncs.iter().map(|(_, sync)| sync).filter(move |sync| sync.site == site);
+        let counts_arrivals =
+            |seen: &prove::Divergence| syncs_at(seen.sync).any(|sync| sync.among.counts_arrivals(sync.scope));
+        if self.passes_unseen_barriers() {
+            // Code that is not seen may arrive there for those who do not come.
+            verdict.divergences.retain(|divergence| !counts_arrivals(divergence));
+        }
         if self.language == Language::Cuda {
             // A barrier of the grid counts blocks: one that has ended is missed.
-            let counts = |seen: &prove::Divergence| {
-                let mut syncs = self.protocol.syncs.iter().map(|(_, sync)| sync).filter(|sync| sync.site == seen.sync);
-                let counts_blocks = |scope| scope >= SyncScope::Grid && !seen.is_in_one_block();
-                syncs.any(|sync| sync.among.counts_arrivals(sync.scope) || counts_blocks(sync.scope))
+            let counts_blocks = |seen: &prove::Divergence| {
+                !seen.is_in_one_block() && syncs_at(seen.sync).any(|sync| sync.scope >= SyncScope::Grid)
             };
-            verdict.divergences.retain(|divergence| !divergence.returned || counts(divergence));
+            verdict.divergences.retain(|seen| !seen.returned || counts_arrivals(seen) || counts_blocks(seen));
         }
         self.settle_races(attempt, rest, decided, verdict);
         self.name_fences(attempt, verdict);

@@ -1,11 +1,14 @@
 //! Inline assembly: instructions that only compute leave unknown values in their outputs; plain loads and stores
 //! through pointer operands access memory, in the window of shared memory too ([`windows`](super::windows));
 //! `cp.async` begins copies as a thread does ([`copies`](super::copies)); `bar.sync` is a barrier of the block, or of so
-//! many of its threads ([`named`]); `membar` and `fence` are fences. Any other may do anything.
+//! many of its threads ([`named`]); `mbarrier` is a barrier that is an object ([`phases`](super::phases)); `ldmatrix` reads
+//! rows of matrices; `membar` and `fence` are fences. Any other may do anything.
 //!
 //! A predicate is a condition around its instruction.
 
+use super::access::Touch;
 use super::named;
+use super::parties::Object;
 use super::pass::Pass;
 use super::ptx::{Guard, Operand, Place, Step, Window, is_harmless, is_only_fence, steps};
 use super::value::{Pointer, Value};
@@ -21,6 +24,10 @@ pub(super) struct Asm<'s> {
     pub(super) clobbers_memory: bool,
 }
 
+/// Bytes of a row of a matrix that `ldmatrix` loads.
+const ROW_BYTES: i128 = 16;
+/// Threads of a warp.
+const WARP: u32 = 32;
 /// What is said of assembly that is not understood.
 const WHOLLY_UNKNOWN: &str = "inline assembly that may touch memory or other threads";
 
@@ -172,8 +179,51 @@ impl Pass<'_> {
                 let newest = self.count_of(newest, operands);
                 self.wait_for_all_but(newest, span);
             }
+            Step::Matrix { touch, place, threads } => match self.pointer_at(place, operands, span) {
+                Some(pointer) => self.matrix_rows(&pointer, touch, threads, span),
+                None => self.unsupported(span, WHOLLY_UNKNOWN.to_owned()),
+            },
+            Step::InitObject { place, count } => {
+                let count = self.count_of(count, operands);
+                match self.object_at(place, operands, span) {
+                    Some(object) => self.init_object(object, count, span),
+                    None => self.unsupported(span, WHOLLY_UNKNOWN.to_owned()),
+                }
+            }
+            Step::ArriveAtObject(place) => match self.object_at(place, operands, span) {
+                Some(object) => self.arrive_at_object(object, span),
+                None => self.unsupported(span, WHOLLY_UNKNOWN.to_owned()),
+            },
+            Step::WaitAtObject { place, parity } => {
+                let parity = self.count_of(parity, operands);
+                match self.object_at(place, operands, span) {
+                    Some(object) => self.wait_at_object(object, parity, span),
+                    None => self.unsupported(span, WHOLLY_UNKNOWN.to_owned()),
+                }
+            }
             Step::SharedAddress { .. } => {}
         }
+    }
+
+    /// The first threads of a warp name each a row of 16 bytes.
+    fn matrix_rows(&mut self, pointer: &Pointer, touch: Touch, threads: u32, span: Span) {
+        let bytes = self.exprs().int(ROW_BYTES, ScalarType::I64);
+        let (rows, ()) = self.captured(|pass| pass.move_bytes(pointer, touch, bytes, span));
+        if threads == WARP {
+            return self.emit_all(rows);
+        }
+        let number = self.number_in_block();
+        let ty = self.kernel.exprs.ty(number);
+        let [warp, first] = [WARP, threads].map(|count| self.exprs().int(count.into(), ty));
+        let lane = self.exprs().binary(BinaryOp::Rem, number, warp);
+        let names = self.exprs().binary(BinaryOp::Lt, lane, first);
+        self.emit_if(names, rows, Vec::new());
+    }
+
+    /// The barrier in memory whose address an operand is.
+    fn object_at(&mut self, place: Place, operands: Operands<'_>, span: Span) -> Option<Object> {
+        let pointer = self.pointer_at(place, operands, span)?;
+        self.object_of(&pointer)
     }
 
     /// The pointer that an operand is in its window, if that is known.

@@ -107,11 +107,15 @@ pub(super) fn name(kernel: &mut Kernel, phases: &Phases, pipelines: &Pipelines) 
             }
         }
     }
-    refused.extend(arrivals.into_iter().map(|site| (site, "the thread arrives and does not wait for it".to_owned())));
+    let waits = |site| phases.waits().iter().any(|wait| wait.site == site);
+    refused.extend(arrivals.into_iter().map(|site| match waits(site) {
+        true => (site, "which phase the thread waits for is not understood".to_owned()),
+        false => (site, "the thread arrives and does not wait for it".to_owned()),
+    }));
     if refused.is_empty() {
         return pipelines.never_done(kernel);
     }
-    let Err(refusal) = producers::order(kernel, &inits, phases.waited_for(), pipelines) else { return };
+    let Err(refusal) = producers::order(kernel, &inits, phases, pipelines) else { return };
     pipelines.never_done(kernel);
     let of_pipelines = pipelines.steps(kernel);
     for (site, why) in refused {

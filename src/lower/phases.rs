@@ -6,18 +6,18 @@
 //! written where it is told how many arrivals it waits for, and read wherever it is used, so that a use before that is a
 //! race. Whom it waits for is said when the kernel is complete ([`super::parties`]).
 //!
-//! An arrival that the thread does not wait for stands as a step at its object: see [`super::producers`].
+//! An arrival that the thread does not wait for there stands as a step at its object, and so does a wait in another block of
+//! the program, or one that names its phase by parity: see [`super::producers`].
 //!
-//! Deliberately absent: a wait in another block of the program than its arrival (in the next turn of a loop, in other
-//! threads), two arrivals before a wait, and waits by parity.
+//! Deliberately absent: two arrivals before a wait.
 
 use super::again::Mark;
 use super::parties::{self, Init, Object};
 use super::pass::Pass;
-use super::value::{Base, Value};
+use super::value::{Base, Pointer, Value};
 use crate::builtins::{Builtin, Phase};
 use crate::calculus::{
-    Access, Among, ArrayId, Arrivals, Count, HavocReason, Part, ScalarType, SiteId, Stmt, SyncMemory, SyncScope,
+    Access, Among, ArrayId, Arrivals, Count, ExprId, HavocReason, Part, ScalarType, SiteId, Stmt, SyncMemory, SyncScope,
 };
 use crate::resolve::program::{Expr, ExprKind, Stmt as Source, StmtKind, UnaryOp};
 use crate::source::Span;
@@ -64,6 +64,16 @@ pub(super) struct Phases {
     dropped: BTreeSet<SiteId>,
     /// The arrays of the objects that a thread waits for behind its arrival.
     waited_for: BTreeSet<ArrayId>,
+    /// The waits that stand by themselves.
+    waits: Vec<Wait>,
+}
+
+/// A wait that stands by itself, as a step at its object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    pub(super) site: SiteId,
+    /// The parity of the phase that it waits for; `None` if it waits for its thread's last arrival.
+    pub(super) parity: Option<ExprId>,
 }
 
 impl Phases {
@@ -75,6 +85,11 @@ impl Phases {
     /// Steps that are none.
     pub(super) fn dropped(&self) -> &BTreeSet<SiteId> {
         &self.dropped
+    }
+
+    /// The waits that stand by themselves.
+    pub(super) fn waits(&self) -> &[Wait] {
+        &self.waits
     }
 
     /// The arrays of the objects that a thread waits for behind its arrival.
@@ -121,7 +136,14 @@ impl Pass<'_> {
                 self.copies_arrive(whose_object(whose));
                 self.all_arrive(whose, span);
             }
-            Phase::Test => {
+            Phase::WaitParity => match values.first() {
+                Some(Value::Scalar(parity)) => {
+                    let parity = self.exprs().convert(ScalarType::Bool, *parity);
+                    self.wait_for_parity(whose, parity, span);
+                }
+                _ => return self.missing(call),
+            },
+            Phase::Test | Phase::TestParity => {
                 let reason = format!("`{name}` anywhere but in a loop that only waits");
                 self.unsupported(span, reason);
                 return self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span);
@@ -133,23 +155,57 @@ impl Pass<'_> {
     /// A loop that does nothing until a barrier lets the thread go on: a wait for it.
     pub(super) fn waiting_loop(&mut self, cond: &Expr, body: &Source) -> bool {
         let (tested, holds) = negations(cond);
-        let ExprKind::Builtin(Builtin::Phase(Phase::Test, None), _, args) = &tested.kind else { return false };
+        let ExprKind::Builtin(Builtin::Phase(phase @ (Phase::Test | Phase::TestParity), None), _, args) = &tested.kind
+        else {
+            return false;
+        };
         if holds || !is_idle(body) {
             return false;
         }
-        let Some(object) = args.first().and_then(|pointer| self.barrier_at(pointer)) else { return false };
-        self.ignore(&args[1..]);
-        self.wait(Whose::Object(object), Token::Kept, cond.span);
+        let [pointer, rest @ ..] = &args[..] else { return false };
+        let Some(object) = self.barrier_at(pointer) else { return false };
+        match (phase, rest) {
+            (Phase::TestParity, [parity, rest @ ..]) => {
+                let parity = self.scalar(parity);
+                let parity = self.exprs().convert(ScalarType::Bool, parity);
+                self.ignore(rest);
+                self.wait_for_parity(Whose::Object(object), parity, cond.span);
+            }
+            _ => {
+                self.ignore(rest);
+                self.wait(Whose::Object(object), Token::Kept, cond.span);
+            }
+        }
         true
     }
 
     /// The object that a pointer to a barrier leads to.
     pub(super) fn barrier_at(&mut self, pointer: &Expr) -> Option<Object> {
         let pointer = self.pointer(pointer);
+        self.object_of(&pointer)
+    }
+
+    /// The object that a pointer leads to.
+    pub(super) fn object_of(&mut self, pointer: &Pointer) -> Option<Object> {
         match pointer.base {
             Base::Target(target) => Some(Object { array: self.array_of(target)?, offset: pointer.offset }),
             _ => None,
         }
+    }
+
+    /// `mbarrier.init`
+    pub(super) fn init_object(&mut self, object: Object, count: ExprId, span: Span) {
+        self.init_barrier(Whose::Object(object), &[Value::Scalar(count)], span);
+    }
+
+    /// `mbarrier.arrive`
+    pub(super) fn arrive_at_object(&mut self, object: Object, span: Span) {
+        self.arrive(Whose::Object(object), span);
+    }
+
+    /// `mbarrier.try_wait.parity` in a loop.
+    pub(super) fn wait_at_object(&mut self, object: Object, parity: ExprId, span: Span) {
+        self.wait_for_parity(Whose::Object(object), parity, span);
     }
 
     fn init_barrier(&mut self, whose: Whose, values: &[Value], span: Span) {
@@ -186,7 +242,31 @@ impl Pass<'_> {
         self.phases.open.push(Open { whose, mark, span, site, is_copying });
     }
 
+    /// A wait for the phase of a parity; which one that is is asked when the kernel is complete.
+    fn wait_for_parity(&mut self, whose: Whose, parity: ExprId, span: Span) {
+        let Whose::Object(object) = whose else { return };
+        self.use_barrier(whose, span);
+        self.wait_by_itself(object, Some(parity), span);
+    }
+
+    fn wait_by_itself(&mut self, object: Object, parity: Option<ExprId>, span: Span) {
+        let site = self.step_at(object, Part::Waits, span);
+        self.phases.waits.push(Wait { site, parity });
+    }
+
     fn wait(&mut self, whose: Whose, token: Token, span: Span) {
+        // What was arrived at in other blocks stays a step there.
+        let here = |open: &Open| self.is_in_this_block(open.mark);
+        let of_object = |open: &&Open| open.whose == whose;
+        if let Whose::Object(object) = whose
+            && token == Token::Kept
+            && self.phases.open.iter().any(|open| open.whose == whose)
+            && !self.phases.open.iter().filter(of_object).any(|open| here(open) || open.is_copying)
+        {
+            self.phases.open.retain(|open| open.whose != whose);
+            self.use_barrier(whose, span);
+            return self.wait_by_itself(object, None, span);
+        }
         if token == Token::Kept {
             self.phases.waited_for.extend(whose_object(whose).map(|object| object.array));
         }

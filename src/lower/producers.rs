@@ -7,15 +7,17 @@
 //! Before the first step each object has to be told once, by one thread, for how many arrivals it waits. The number is a
 //! constant, or that of all threads of the block, which is assumed and told where it is not plain.
 //!
-//! Deliberately absent: waits that the thread makes elsewhere than where it arrives ([`super::phases`]).
+//! A wait that stands by itself names its phase by parity, or waits for the last arrival of its thread: both are asked about when
+//! the order is known ([`arrivals`]).
 
 use super::parties::{self, Init};
+use super::phases::Phases;
 use super::pipelines::Pipelines;
 use crate::calculus::arrivals::{self, Needs, Refusal, Stands, Threads};
 use crate::calculus::definitions::Definitions;
 use crate::calculus::{
     Among, ArrayId, Arrivals, Axis, Basis, BinaryOp, Count, ExprId, GeometryVar, Kernel, ScalarType, SiteId, Space,
-    Stmt,
+    Stmt, Unsupported,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,14 +25,28 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn order(
     kernel: &mut Kernel,
     inits: &[Init],
-    waited_for: &BTreeSet<ArrayId>,
+    phases: &Phases,
     pipelines: &Pipelines,
 ) -> Result<(), Refusal> {
     let before = kernel.body.clone();
-    let result = count(kernel, inits, waited_for, pipelines).and_then(|assumed| {
+    let by_parity: Vec<(SiteId, ExprId)> =
+        phases.waits().iter().filter_map(|wait| Some((wait.site, wait.parity?))).collect();
+    let result = count(kernel, inits, phases.waited_for(), pipelines).and_then(|assumed| {
+        for (site, part) in arrivals::parts(kernel, &by_parity)? {
+            change_step(&mut kernel.body, site, &mut |step| step.part = part);
+        }
         let refusal = |site| Refusal { site, reason: "it is not known to be an object that counts arrivals" };
         let order = arrivals::order(kernel)?.ok_or_else(|| refusal(first_site(kernel)))?;
+        order.has_parities(kernel, &by_parity)?;
+        let of_own: Vec<SiteId> =
+            phases.waits().iter().filter(|wait| wait.parity.is_none()).map(|wait| wait.site).collect();
+        order.waits_for_own(&of_own)?;
         order.completes(kernel)?;
+        for site in order.may_miss(&by_parity) {
+            let reason = "wait by parity: the phase after the one that it waits for may be over, too".to_owned();
+            let (span, arrays) = (kernel.sites[site].span, Some(Vec::new()));
+            kernel.unsupported.push(Unsupported { span, reason, arrays, barriers: true, is_of_thread: false });
+        }
         let more = pipelines.check(kernel, &order);
         let needs = order.needs();
         let needs = Needs { line: needs.line | more.line, threads: needs.threads.max(more.threads) };
@@ -155,10 +171,12 @@ fn written_otherwise(kernel: &Kernel, inits: &[Init]) -> BTreeSet<ArrayId> {
     written
 }
 
-/// The threads that come to the objects of a step.
+/// The threads that arrive at the objects of a step.
 fn together(steps: &[Stands], step: &Stands) -> Threads {
     let shares = |other: &&Stands| {
-        other.objects.0 == step.objects.0 && other.objects.1.iter().any(|offset| step.objects.1.contains(offset))
+        other.arrives
+            && other.objects.0 == step.objects.0
+            && other.objects.1.iter().any(|offset| step.objects.1.contains(offset))
     };
     steps.iter().filter(shares).fold(Threads::NONE, |all, other| all.or(&other.threads))
 }
@@ -187,15 +205,19 @@ fn needed(kernel: &mut Kernel, needs: arrivals::Needs) -> Vec<ExprId> {
 }
 
 fn set_count(body: &mut [Stmt], at: SiteId, number: Count) {
+    change_step(body, at, &mut |step| step.count = number);
+}
+
+fn change_step(body: &mut [Stmt], at: SiteId, change: &mut impl FnMut(&mut Arrivals)) {
     for stmt in body {
         match stmt {
-            Stmt::Sync { among: Among::Arrivals(Arrivals { count, .. }), site, .. } if *site == at => *count = number,
+            Stmt::Sync { among: Among::Arrivals(step), site, .. } if *site == at => change(step),
             Stmt::If { then, otherwise, .. } => {
-                set_count(then, at, number);
-                set_count(otherwise, at, number);
+                change_step(then, at, change);
+                change_step(otherwise, at, change);
             }
-            Stmt::For(each) => set_count(&mut each.body, at, number),
-            Stmt::Loop { body, .. } => set_count(body, at, number),
+            Stmt::For(each) => change_step(&mut each.body, at, change),
+            Stmt::Loop { body, .. } => change_step(body, at, change),
             _ => {}
         }
     }

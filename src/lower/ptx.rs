@@ -27,6 +27,7 @@ const HARMLESS: &[&str] = &[
     "cnot",
     "copysign",
     "cos",
+    "createpolicy",
     "cvt",
     "cvta",
     "div",
@@ -35,14 +36,19 @@ const HARMLESS: &[&str] = &[
     "ex2",
     "fma",
     "fns",
+    "getctarank",
+    "griddepcontrol",
     "isspacep",
     "lg2",
     "lop3",
     "mad",
     "mad24",
     "madc",
+    "mapa",
     "max",
     "min",
+    // What a warp multiplies together lies in its registers.
+    "mma",
     "mov",
     "mul",
     "mul24",
@@ -60,6 +66,7 @@ const HARMLESS: &[&str] = &[
     "sad",
     "selp",
     "set",
+    "setmaxnreg",
     "setp",
     "shf",
     "shl",
@@ -156,6 +163,14 @@ pub(super) enum Step {
     Arrive,
     /// An access.
     Access { touch: Touch, place: Place, bytes: u32 },
+    /// The warp loads or stores matrices, of whose rows each of its first threads names one.
+    Matrix { touch: Touch, place: Place, threads: u32 },
+    /// A barrier in memory is told how many arrivals it waits for.
+    InitObject { place: Place, count: Operand },
+    /// The thread arrives at a barrier in memory, and goes on.
+    ArriveAtObject(Place),
+    /// It waits until the phase of that parity of a barrier in memory is over.
+    WaitAtObject { place: Place, parity: Operand },
     /// A copy from global to shared memory begins, of which so many bytes are read and the rest is zeros.
     Copy { to: Place, from: Place, bytes: Operand, read: Option<Operand> },
     /// The copies that were begun are a batch.
@@ -177,19 +192,73 @@ pub(super) fn steps(text: &str) -> Option<Vec<Guarded>> {
         return None;
     }
     let spoken = text.lines().filter_map(|line| line.split("//").next());
-    for line in spoken.flat_map(|line| line.split(';')).map(str::trim) {
-        // Braces around instructions, not those around the lanes of an operand. Names may mean others behind them.
-        if line.starts_with('}') {
+    let lines = spoken.flat_map(|line| line.split(';')).flat_map(parts);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        if let Some((step, length)) = waiting_loop(&lines[at..]) {
             reader.forget_all();
+            reader.steps.push((None, step));
+            at += length;
+            continue;
         }
-        let line = line.strip_prefix(['{', '}']).unwrap_or(line).trim();
-        if line.starts_with(".reg") {
+        // Names may mean others behind a brace.
+        if *line == "}" {
+            reader.forget_all();
+        } else if line.starts_with(".reg") {
             reader.forget(line);
-        } else if !line.is_empty() {
+        } else if *line != "{" {
             reader.line(line)?;
         }
+        at += 1;
     }
     Some(reader.steps)
+}
+
+/// The braces around instructions, the label and the instruction of a line; not the braces around the lanes of an operand.
+fn parts(line: &str) -> Vec<&str> {
+    let mut rest = line.trim();
+    let mut parts = Vec::new();
+    while let Some(inner) = rest.strip_prefix(['{', '}']) {
+        parts.push(&rest[..1]);
+        rest = inner.trim();
+    }
+    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '%' | '=');
+    let label = rest.trim_start_matches(is_name);
+    // `shared::cta` is no label.
+    if let Some(behind) = label.strip_prefix(':').filter(|behind| label.len() < rest.len() && !behind.starts_with(':'))
+    {
+        parts.push(&rest[..=rest.len() - label.len()]);
+        rest = behind.trim();
+    }
+    if let Some(before) = rest.strip_suffix('}').filter(|before| !before.contains('{')) {
+        parts.extend([before.trim(), "}"]);
+    } else if !rest.is_empty() {
+        parts.push(rest);
+    }
+    parts
+}
+
+/// A loop that does nothing until a barrier in memory lets the thread go on, and its length.
+fn waiting_loop(lines: &[&str]) -> Option<(Step, usize)> {
+    let [label, test, branch, rest @ ..] = lines else { return None };
+    let label = label.strip_suffix(':')?;
+    let (name, operands) = test.split_once(char::is_whitespace)?;
+    let (predicate, operands) = operands.split_once(',')?;
+    let step = wait_at_object(name, operands)?;
+    let goes_to = |line: &str| {
+        let (branch, to) = line.trim().split_once(char::is_whitespace)?;
+        matches!(branch, "bra" | "bra.uni").then(|| to.trim().to_owned())
+    };
+    let (guard, branch) = branch.strip_prefix('@')?.split_once(char::is_whitespace)?;
+    let to = goes_to(branch)?;
+    let predicate = predicate.trim();
+    if guard.strip_prefix('!').map(str::trim) == Some(predicate) && to == label {
+        return Some((step, 3));
+    }
+    let [back, end, ..] = rest else { return None };
+    let ends = guard == predicate && goes_to(back)? == label && end.strip_suffix(':') == Some(&to);
+    ends.then_some((step, 5))
 }
 
 /// The text that string literals make together.
@@ -242,7 +311,15 @@ impl<'t> Reader<'t> {
             return Some(());
         }
         for step in effects(name, operands)? {
-            let depends = matches!(step, Step::Access { .. } | Step::Copy { .. } | Step::Commit | Step::WaitPrior(_));
+            let depends = matches!(
+                step,
+                Step::Access { .. }
+                    | Step::Copy { .. }
+                    | Step::Commit
+                    | Step::WaitPrior(_)
+                    | Step::InitObject { .. }
+                    | Step::ArriveAtObject(_)
+            );
             if guard.is_some() && !depends {
                 return None;
             }
@@ -366,6 +443,9 @@ fn effects(name: &str, operands: &str) -> Option<Vec<Step>> {
         },
         "ld" => vec![access(Touch::Read, parts, operands.rsplit_once('[')?.1)?],
         "st" => vec![access(Touch::Write, parts, operands.split_once('[')?.1)?],
+        "ldmatrix" => vec![matrix(Touch::Read, parts, operands)?],
+        "stmatrix" => vec![matrix(Touch::Write, parts, operands)?],
+        "mbarrier" => vec![object(parts, operands)?],
         "cp" => match name {
             "cp.async.commit_group" => vec![Step::Commit],
             "cp.async.wait_group" => vec![Step::WaitPrior(Operand::of(operands)?)],
@@ -407,6 +487,68 @@ fn access<'t>(touch: Touch, suffixes: impl Iterator<Item = &'t str>, address: &s
     }
     let place = place(window, address.split_once(']')?.0)?;
     Some(Step::Access { touch, place, bytes: lanes * width? })
+}
+
+/// `ldmatrix.sync.aligned.m8n8.x4.shared.b16 {…}, [%4]`: eight rows of 16 bytes of each matrix.
+fn matrix<'t>(touch: Touch, suffixes: impl Iterator<Item = &'t str>, operands: &str) -> Option<Step> {
+    let (mut threads, mut window) = (None, Window::Generic);
+    for suffix in suffixes {
+        match suffix {
+            "sync" | "aligned" | "m8n8" | "trans" | "b16" => {}
+            "x1" => threads = Some(8),
+            "x2" => threads = Some(16),
+            "x4" => threads = Some(32),
+            "shared" | "shared::cta" => window = Window::Shared,
+            _ => return None,
+        }
+    }
+    Some(Step::Matrix { touch, place: bracketed(window, operands)?, threads: threads? })
+}
+
+/// `mbarrier.init.shared.b64 [%0], %1` and `mbarrier.arrive.shared.b64 state, [%0]`
+fn object<'t>(mut suffixes: impl Iterator<Item = &'t str>, operands: &str) -> Option<Step> {
+    let operation = suffixes.next()?;
+    let window = object_window(suffixes)?;
+    let place = bracketed(window, operands)?;
+    let (before, behind) = operands.split_once('[')?;
+    let behind = behind.split_once(']')?.1.trim();
+    match operation {
+        "init" if before.trim().is_empty() => {
+            Some(Step::InitObject { place, count: Operand::of(behind.strip_prefix(',')?)? })
+        }
+        "arrive" if behind.is_empty() => Some(Step::ArriveAtObject(place)),
+        _ => None,
+    }
+}
+
+/// `mbarrier.try_wait.parity.shared.b64`, of `[%0], %1` and perhaps a time.
+fn wait_at_object(name: &str, operands: &str) -> Option<Step> {
+    let suffixes =
+        name.strip_prefix("mbarrier.try_wait.parity.").or_else(|| name.strip_prefix("mbarrier.test_wait.parity."))?;
+    let place = bracketed(object_window(suffixes.split('.'))?, operands)?;
+    let parity = operands.split_once(']')?.1.trim().strip_prefix(',')?;
+    let parity = Operand::of(parity.split(',').next()?)?;
+    Some(Step::WaitAtObject { place, parity })
+}
+
+/// The window of a barrier in memory, behind the operation: its arrivals release, its waits acquire.
+fn object_window<'t>(suffixes: impl Iterator<Item = &'t str>) -> Option<Window> {
+    let mut window = Window::Generic;
+    for suffix in suffixes {
+        match suffix {
+            "b64" | "cta" | "cluster" | "release" | "acquire" => {}
+            "shared" | "shared::cta" => window = Window::Shared,
+            _ => return None,
+        }
+    }
+    Some(window)
+}
+
+/// The only address between brackets.
+fn bracketed(window: Window, operands: &str) -> Option<Place> {
+    let (_, address) = operands.split_once('[')?;
+    let (address, rest) = address.split_once(']')?;
+    if rest.contains('[') { None } else { place(window, address) }
 }
 
 /// The address between brackets, `%2+16`.
@@ -465,7 +607,7 @@ fn is_fence(opcode: &str) -> bool {
 
 /// Whether all instructions are known to compute only.
 pub(super) fn is_harmless(text: &str) -> bool {
-    instructions(text).all(|opcode| HARMLESS.contains(&opcode) || is_fence(opcode))
+    steps(text).is_some_and(|steps| steps.iter().all(|(_, step)| matches!(step, Step::Fence(..))))
 }
 
 /// Whether a "memory" clobber is explained by there being nothing but fences.
@@ -555,6 +697,47 @@ mod tests {
         let inner = "setp.ne.b32 p, %0, 0; { .reg .pred p; setp.eq.b32 p, %0, 0; } @p st.u32 [%1], 1;";
         assert_eq!(guard(inner), unknown);
         assert_eq!(guard("setp.ne.b32 p, %0, 0; { .reg .pred p; @p st.u32 [%1], 1; }"), unknown);
+    }
+
+    #[test]
+    fn what_tensor_cores_multiply_lies_in_registers() {
+        let multiplied = "\"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 \" \"{%0, %1}, {%2}, {%3}, {%4, %5};\\n\"";
+        assert!(is_harmless(multiplied));
+        let row = |touch, threads| {
+            Some(vec![(
+                None,
+                Step::Matrix { touch, place: Place { window: Window::Shared, operand: 2, offset: 32 }, threads },
+            )])
+        };
+        let loaded = "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2+32];";
+        assert_eq!(steps(loaded), row(Touch::Read, 16));
+        assert_eq!(steps(&loaded.replace("x2.trans.shared", "x4.shared::cta")), row(Touch::Read, 32));
+        assert_eq!(steps("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%2+32], {%0};"), row(Touch::Write, 8));
+        assert_eq!(steps(&loaded.replace("shared", "shared::cluster")), None);
+        assert_eq!(steps(&loaded.replace("m8n8", "m8n16")), None);
+    }
+
+    #[test]
+    fn barriers_in_memory_are_told_and_asked() {
+        let place = Place { window: Window::Shared, operand: 0, offset: 0 };
+        let init = Step::InitObject { place, count: Operand::Input(1) };
+        assert_eq!(steps("mbarrier.init.shared::cta.b64 [%0], %1;"), Some(vec![(None, init)]));
+        let arrival = Some(vec![(None, Step::ArriveAtObject(place))]);
+        assert_eq!(steps("{ .reg .b64 s; mbarrier.arrive.release.cta.shared::cta.b64 s, [%0]; }"), arrival);
+        // Several arrivals, those of transactions, and those in other blocks are not followed.
+        assert_eq!(steps("mbarrier.arrive.shared.b64 s, [%0], %1;"), None);
+        assert_eq!(steps("mbarrier.arrive.expect_tx.shared.b64 s, [%0], %1;"), None);
+        assert_eq!(steps("mbarrier.arrive.shared::cluster.b64 _, [%0];"), None);
+        let wait = Some(vec![(None, Step::WaitAtObject { place, parity: Operand::Input(1) })]);
+        let polled = "{ .reg .pred P; AGAIN_%=: mbarrier.try_wait.parity.shared.b64 P, [%0], %1; @!P bra AGAIN_%=; }";
+        assert_eq!(steps(polled), wait);
+        let left = "{\n.reg .pred P;\nAGAIN:\nmbarrier.test_wait.parity.acquire.cta.shared::cta.b64 P, [%0], %1, %2;\n\
+                    @P bra DONE;\nbra AGAIN;\nDONE:\n}";
+        assert_eq!(steps(left), wait);
+        // It goes on whether or not the phase is over.
+        assert_eq!(steps(&polled.replace("@!P", "@P")), None);
+        assert_eq!(steps(&polled.replace("@!P bra AGAIN_%=;", "")), None);
+        assert_eq!(steps(&left.replace("bra AGAIN;", "bra ELSEWHERE;")), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!
 //! Deliberately absent: barriers of one thread, which order nothing between threads, and barriers with a function that
 //! runs when all have arrived, both of which are types that are not known; `arrive_and_drop`, arrivals that count several times, transactions of bytes
-//! (`barrier_arrive_tx`), waits by parity; they stay calls that are not known.
+//! (`barrier_arrive_tx`); they stay calls that are not known.
 
 use super::context::{Resolver, expr};
 use super::copies::last_name;
@@ -63,6 +63,8 @@ impl<'u> Resolver<'u> {
             ("wait", [_]) => (Phase::Wait, self.common.void),
             ("arrive_and_wait", []) => (Phase::ArriveAndWait, self.common.void),
             ("try_wait_for" | "try_wait_until", [_, _]) => (Phase::Test, self.common.bool),
+            ("wait_parity", [_]) => (Phase::WaitParity, self.common.void),
+            ("try_wait_parity_for" | "try_wait_parity_until", [_, _]) => (Phase::TestParity, self.common.bool),
             _ => return None,
         };
         let mut all = vec![self.address_of(object.clone())];

@@ -176,6 +176,8 @@ enum Part {
     Behind,
 }
 
+/// More roles are not looked at.
+const MOST_ROLES: usize = 16;
 /// Bytes of an object.
 const BYTES: i128 = Arrivals::BYTES as i128;
 
@@ -194,7 +196,6 @@ pub(super) fn of(found: &Found<'_>) -> Result<(Vec<Role>, Vec<Channel>), Refusal
         let touches = |channel: &Channel| {
             channel.array == step.what.array && circle.iter().any(|at| channel.objects.contains(at))
         };
-        let role = roles.iter().position(|role| role.threads == step.at.threads).unwrap_or_default();
         let touched: Vec<usize> = (0..channels.len()).filter(|&at| touches(&channels[at])).collect();
         let at = match touched[..] {
             [at] => at,
@@ -212,7 +213,9 @@ pub(super) fn of(found: &Found<'_>) -> Result<(Vec<Role>, Vec<Channel>), Refusal
         if channel.count != step.what.count || channel.goes_round != goes_round || !is_whole {
             return Err(refuse("which of several objects it is has no order that is known"));
         }
-        channel.add(step, part_of(&roles[role], step), role, circle).map_err(refuse)?;
+        for (number, role) in roles.iter().enumerate().filter(|(_, role)| role.threads.is_within(&step.at.threads)) {
+            channel.add(step, part_of(role, step), number, circle).map_err(refuse)?;
+        }
     }
     for channel in &mut channels {
         let site = channel.site;
@@ -223,22 +226,28 @@ pub(super) fn of(found: &Found<'_>) -> Result<(Vec<Role>, Vec<Channel>), Refusal
     Ok((roles, channels))
 }
 
+/// Threads that come to the same steps.
 fn roles(steps: &[Step]) -> Result<Vec<Role>, Refusal> {
-    let mut roles: Vec<Role> = Vec::new();
-    for step in steps {
-        let refuse = |reason| Err(Refusal { site: step.at.site, reason });
-        let turns = step.at.outer.map(|each| (each, step.at.order));
-        let mut meeting = roles.iter_mut().filter(|role| !role.threads.and(&step.at.threads).is_empty());
-        match (meeting.next(), turns) {
-            (None, _) => roles.push(Role { threads: step.at.threads, turns }),
-            (Some(role), _) if role.threads != step.at.threads => {
-                return refuse("some of the threads that arrive here arrive elsewhere, and others do not");
+    let mut sets: Vec<Threads> = Vec::new();
+    for Step { at, .. } in steps {
+        let known = sets.iter().fold(Threads::NONE, |all, set| all.or(set));
+        let others = at.threads.complement();
+        sets = sets.iter().flat_map(|set| [set.and(&at.threads), set.and(&others)]).collect();
+        sets.push(at.threads.and(&known.complement()));
+        sets.retain(|set| !set.is_empty());
+        if sets.len() > MOST_ROLES {
+            return Err(Refusal { site: at.site, reason: "there are too many roles of threads" });
+        }
+    }
+    let mut roles: Vec<Role> = sets.into_iter().map(|threads| Role { threads, turns: None }).collect();
+    for Step { at, .. } in steps {
+        let Some(each) = at.outer else { continue };
+        for role in roles.iter_mut().filter(|role| role.threads.is_within(&at.threads)) {
+            match role.turns {
+                None => role.turns = Some((each, at.order)),
+                Some((known, _)) if known == each => {}
+                Some(_) => return Err(Refusal { site: at.site, reason: "its threads arrive in several loops" }),
             }
-            (Some(Role { turns: None, .. }), None) => {}
-            (Some(role @ Role { turns: None, .. }), Some(_)) => role.turns = turns,
-            (Some(Role { turns: Some(_), .. }), None) => {}
-            (Some(Role { turns: Some((known, _)), .. }), Some((each, _))) if *known == each => {}
-            (Some(_), Some(_)) => return refuse("its threads arrive in several loops"),
         }
     }
     Ok(roles)
@@ -250,6 +259,14 @@ fn part_of(role: &Role, step: &Step) -> Part {
         Some((_, in_turn)) if in_turn < step.at.order => Part::Behind,
         _ => Part::Before,
     }
+}
+
+/// The values until they come again.
+fn shortest(all: Vec<i128>) -> Vec<i128> {
+    let number = all.len();
+    let comes_again = |turns: usize| number % turns == 0 && (0..number).all(|turn| all[turn] == all[turn % turns]);
+    let turns = (1..=number).find(|&turns| comes_again(turns)).unwrap_or(number);
+    all[..turns].to_vec()
 }
 
 /// The offsets of the objects of a step, in the order of turns.
@@ -266,19 +283,10 @@ pub(super) fn circle(found: &Found<'_>, step: &Step) -> Result<Vec<i128>, Refusa
             }
             (0..circle).map(|at| start + i128::from(at) * BYTES).collect()
         }
-        None => vec![found.numbers.value(offset, Known::default()).ok_or_else(unknown)?],
-        Some(each) => {
-            let head = found.heads.get(&each).ok_or_else(|| refuse("its loop does not count up in steps of one"))?;
-            let period = found.numbers.period(offset, head.var, head.signed).ok_or_else(unknown)?;
-            let at = |turn: u64| {
-                let turn = Some((head.var, head.start + i128::from(turn)));
-                found.numbers.value(offset, Known { number: None, turn })
-            };
-            let all: Vec<i128> = (0..period.min(MOST_OBJECTS)).map(at).collect::<Option<_>>().ok_or_else(unknown)?;
-            let shortest = (1..=all.len())
-                .find(|&turns| all.len() % turns == 0 && (0..all.len()).all(|turn| all[turn] == all[turn % turns]));
-            all[..shortest.unwrap_or(all.len())].to_vec()
+        Some(each) if !found.heads.contains_key(&each) => {
+            return Err(refuse("its loop does not count up in steps of one"));
         }
+        _ => shortest(found.values_at(offset, &step.at).ok_or_else(unknown)?),
     };
     let is_twice = (1..offsets.len()).any(|at| offsets[..at].contains(&offsets[at]));
     if is_twice || offsets.iter().any(|offset| offset % BYTES != 0) {
@@ -517,16 +525,31 @@ impl Order {
             let in_first = || channel.waited_before(user, step.order).is_some_and(|waited| waited.number.least >= used);
             waited.number.least >= used && (waited.always || first > 0 || in_first())
         });
-        by_itself || self.is_told_by_another(channel, user, step, (first, used))
+        by_itself || self.is_told_by_another(channel, user, step, (first, used), None)
     }
 
-    /// Whether another channel tells it, of which some role arrives only behind its own wait for this one.
-    fn is_told_by_another(&self, channel: &Channel, user: &User, step: Use, (first, used): (i64, i64)) -> bool {
+    /// Whether the arrival of every turn comes only once threads of that role have waited for the phase in which the object was
+    /// used before.
+    pub(super) fn is_held_by(&self, channel: &Channel, user: &User, step: Use, role: usize) -> bool {
+        let before = user.arrivals.number_before();
+        let (first, used) = ((channel.number() - before).max(0), before - channel.number());
+        self.is_told_by_another(channel, user, step, (first, used), Some(role))
+    }
+
+    /// Whether another channel tells it, of which some role, or that one, arrives only behind its own wait for this one.
+    fn is_told_by_another(
+        &self,
+        channel: &Channel,
+        user: &User,
+        step: Use,
+        (first, used): (i64, i64),
+        role: Option<usize>,
+    ) -> bool {
         self.channels.iter().filter(|other| !std::ptr::eq(*other, channel)).any(|other| {
             let Some(own) = other.user(user.role) else { return false };
             let Some(waited) = other.waited_in_turn(own, step.order) else { return false };
             let late = i64::from(!waited.always);
-            other.users.iter().any(|there| {
+            other.users.iter().filter(|there| role.is_none_or(|role| there.role == role)).any(|there| {
                 let Some(arrival) = there.arrivals.turn else { return false };
                 let Some(back) = channel.user(there.role) else { return false };
                 let Some(wait) = channel.waited_in_turn(back, arrival.order) else { return false };

@@ -6,7 +6,8 @@
 //! turn `j` of another loop.
 //!
 //! # The shape
-//! Threads have *roles*, which depend on nothing but their number in the block. The objects of a *channel* are used in a
+//! Threads have *roles*, which depend on nothing but their number in the block: threads of one role come to the same steps.
+//! The objects of a *channel* are used in a
 //! circle: every thread of every role that uses it arrives at its objects one after the other, first some times before the
 //! loop of its role, then once in each turn, and some times behind it. The `n`-th arrival of a thread (counted from 0) is at
 //! object `n mod M` of `M`, and the channel waits for one arrival of each of its threads. A thread waits for the arrival that
@@ -37,14 +38,17 @@
 mod channels;
 mod ends;
 mod numbers;
+mod parities;
+mod rounds;
 mod steps;
 #[cfg(test)]
 mod tests;
 
 use super::definitions::Definitions;
-use super::{ArrayId, ExprId, Kernel, SiteId, Told, VarId};
+use super::{ArrayId, ExprId, Kernel, Part, SiteId, Told, VarId};
 use channels::{Channel, Handed};
 pub use numbers::Threads;
+pub use parities::parts;
 use rustc_hash::FxHashMap;
 use steps::{Head, Pass, Spot};
 
@@ -110,6 +114,22 @@ impl Apart {
             && self.most.is_none_or(|most| difference <= most)
     }
 
+    /// What admits whatever one of the two admits; `None` if they do not speak of the same loops.
+    fn or(self, other: Apart) -> Option<Apart> {
+        if self.loops != other.loops {
+            return None;
+        }
+        match (self.never, other.never) {
+            (true, _) => Some(other),
+            (_, true) => Some(self),
+            _ => Some(Apart {
+                least: self.least.zip(other.least).map(|(one, other)| one.min(other)),
+                most: self.most.zip(other.most).map(|(one, other)| one.max(other)),
+                ..self
+            }),
+        }
+    }
+
     /// Whether there is no way.
     pub fn is_empty(&self) -> bool {
         if self.never {
@@ -168,6 +188,8 @@ pub struct Stands {
     pub objects: (ArrayId, Vec<i128>),
     /// The threads that come there.
     pub threads: Threads,
+    /// Whether they arrive.
+    pub arrives: bool,
 }
 
 /// The steps of a kernel, whether or not they have an order.
@@ -179,7 +201,8 @@ pub fn steps(kernel: &Kernel) -> Result<Vec<Stands>, Refusal> {
     let stands = |step: &Result<steps::Step, Refusal>| {
         let step = step.clone()?;
         let objects = (step.what.array, channels::circle(&found, &step)?);
-        Ok(Stands { site: step.at.site, objects, threads: step.at.threads })
+        let arrives = matches!(step.what.part, Part::Arrives | Part::Meets);
+        Ok(Stands { site: step.at.site, objects, threads: step.at.threads, arrives })
     };
     found.steps.iter().map(stands).collect()
 }
@@ -210,7 +233,7 @@ pub fn written_before(kernel: &Kernel, write: SiteId, offset: ExprId) -> Option<
     let mut offsets = Vec::new();
     for number in spot.threads.numbers() {
         for &turn in &turns {
-            let offset = found.numbers.value(offset, numbers::Known { number: Some(number), turn })?;
+            let offset = found.numbers.value(offset, numbers::Known { number: Some(number), turn, carried: None })?;
             if offsets.contains(&offset) {
                 return None;
             }
@@ -247,20 +270,20 @@ impl Order {
         let channel = self.told.get(&copy).and_then(tells);
         let is_done =
             |place: &Spot, role: usize| channel.is_some_and(|channel| self.is_done(channel, spot, place, role));
+        let all_are_done = |place: &Spot, threads: Threads| {
+            self.roles_of(&threads).is_some_and(|roles| roles.into_iter().all(|role| is_done(place, role)))
+        };
         let own = self.accesses.values().filter(|other| {
-            other.site != copy
-                && !other.threads.and(&spot.threads).is_empty()
-                && spot.may_precede(other)
-                && !self.role_of(other).is_some_and(|role| is_done(other, role))
+            let both = other.threads.and(&spot.threads);
+            other.site != copy && !both.is_empty() && spot.may_precede(other) && !all_are_done(other, both)
         });
         let passes = self.passes.iter().filter(|Pass { spot: other, waits }| {
-            let is_told = |(role, of_role): (usize, &Role)| {
-                // Who has waited is enough at a place where all wait for them.
-                let (some, all) =
-                    if *waits { (of_role.threads, other.threads) } else { (other.threads, of_role.threads) };
-                some.is_within(&all) && is_done(other, role)
+            // Who has waited is enough at a place where all wait for them.
+            let some_are_done = || {
+                let comes = |role: &Role| role.threads.is_within(&other.threads);
+                self.roles.iter().enumerate().any(|(at, role)| comes(role) && is_done(other, at))
             };
-            spot.may_precede(other) && !self.roles.iter().enumerate().any(is_told)
+            spot.may_precede(other) && !(*waits && some_are_done() || all_are_done(other, other.threads))
         });
         let own = own.map(|other| Meets { site: other.site, what: Met::Own });
         let passes = passes.map(|other| Meets { site: other.spot.site, what: Met::Passes });
@@ -271,16 +294,18 @@ impl Order {
 
     /// Whether threads of a role have waited at a place for all that has been begun at another one before, in program order.
     fn is_done(&self, channel: &Channel, copy: &Spot, place: &Spot, role: usize) -> bool {
-        let (Some(copy), Some(other)) = (self.place_of(copy), self.place_in(place, role)) else { return false };
-        let newest = match (copy.turns, other.turns) {
-            (Some(_), Some(_)) => -i64::from(other.order < copy.order),
-            _ => 0,
-        };
-        match channel.hands_over(copy, other, self.equal) {
-            Some(Handed::Always) => true,
-            Some(Handed::Until(ahead)) => ahead >= newest,
-            None => false,
-        }
+        let (Some(copies), Some(other)) = (self.places_of(copy), self.place_in(place, role)) else { return false };
+        copies.into_iter().all(|copy| {
+            let newest = match (copy.turns, other.turns) {
+                (Some(_), Some(_)) => -i64::from(other.order < copy.order),
+                _ => 0,
+            };
+            match channel.hands_over(copy, other, self.equal) {
+                Some(Handed::Always) => true,
+                Some(Handed::Until(ahead)) => ahead >= newest,
+                None => false,
+            }
+        })
     }
 
     /// What is assumed of the block.
@@ -290,7 +315,26 @@ impl Order {
 
     /// How two accesses of different threads of one block may stand to each other; `None` if that is not known.
     pub fn apart(&self, first: SiteId, second: SiteId) -> Option<Apart> {
-        let (one, two) = (self.place(first)?, self.place(second)?);
+        let places = |site| self.places_of(self.accesses.get(site)?);
+        let (ones, others) = (places(&first)?, places(&second)?);
+        let mut all: Option<Apart> = None;
+        for one in &ones {
+            for other in &others {
+                if one.role == other.role && self.roles[one.role].threads.len() == 1 {
+                    continue;
+                }
+                let apart = self.apart_at((first, *one), (second, *other))?;
+                all = match all {
+                    None => Some(apart),
+                    Some(all) => Some(all.or(apart)?),
+                };
+            }
+        }
+        all.filter(|all| all.never || all.least.is_some() || all.most.is_some())
+    }
+
+    /// The same for threads of two roles.
+    fn apart_at(&self, (first, one): (SiteId, Placed), (second, two): (SiteId, Placed)) -> Option<Apart> {
         // What only one channel tells of is ordered by that one.
         let handed = |(site, first), second| {
             let told = self.told.get(&site).copied();
@@ -316,16 +360,20 @@ impl Order {
         })
     }
 
-    fn place(&self, site: SiteId) -> Option<Placed> {
-        self.place_of(self.accesses.get(&site)?)
+    /// The place of an access for each role whose threads come there; `None` if others come there as well.
+    fn places_of(&self, spot: &Spot) -> Option<Vec<Placed>> {
+        self.roles_of(&spot.threads)?.into_iter().map(|role| self.place_in(spot, role)).collect()
     }
 
-    fn place_of(&self, spot: &Spot) -> Option<Placed> {
-        self.place_in(spot, self.role_of(spot)?)
-    }
-
-    fn role_of(&self, spot: &Spot) -> Option<usize> {
-        self.roles.iter().position(|role| spot.threads.is_within(&role.threads))
+    /// The roles that threads are of; `None` if some of them are of none.
+    fn roles_of(&self, threads: &Threads) -> Option<Vec<usize>> {
+        let mut known = Threads::NONE;
+        let mut roles = Vec::new();
+        for (at, role) in self.roles.iter().enumerate().filter(|(_, role)| !role.threads.and(threads).is_empty()) {
+            known = known.or(&role.threads);
+            roles.push(at);
+        }
+        threads.is_within(&known).then_some(roles)
     }
 
     /// The place as it is for the threads of a role.

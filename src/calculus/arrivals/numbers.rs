@@ -2,6 +2,7 @@
 
 use crate::calculus::definitions::{Definition, Definitions};
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, ScalarType, VarId, arithmetic};
+use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
 /// Threads of the largest block.
@@ -92,11 +93,13 @@ pub(super) struct Numbers<'k> {
     asked: [Cell<bool>; 2],
 }
 
-/// What is known of a value: the number of the thread, and the variable of a loop.
+/// What is known of a value: the number of the thread, the variable of a loop, and those that are assigned in turns.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Known {
+pub(super) struct Known<'v> {
     pub(super) number: Option<u32>,
     pub(super) turn: Option<(VarId, i128)>,
+    /// The variables that have a known value now; nothing else is known of any.
+    pub(super) carried: Option<&'v FxHashMap<VarId, i128>>,
 }
 
 impl<'k> Numbers<'k> {
@@ -113,17 +116,17 @@ impl<'k> Numbers<'k> {
     pub(super) fn threads(&self, cond: ExprId) -> Option<Threads> {
         let mut threads = Threads::NONE;
         for number in 0..MOST {
-            let known = Known { number: Some(number), turn: None };
+            let known = Known { number: Some(number), ..Known::default() };
             threads.0[number as usize / 64] |= u64::from(self.value(cond, known)? != 0) << (number % 64);
         }
         Some(threads)
     }
 
-    pub(super) fn value(&self, id: ExprId, known: Known) -> Option<i128> {
+    pub(super) fn value(&self, id: ExprId, known: Known<'_>) -> Option<i128> {
         self.deep(id, known, DEPTH)
     }
 
-    fn deep(&self, id: ExprId, known: Known, depth: u32) -> Option<i128> {
+    fn deep(&self, id: ExprId, known: Known<'_>, depth: u32) -> Option<i128> {
         let depth = depth.checked_sub(1)?;
         if let (Some(number), true) = (known.number, is_number_in_block(self.exprs, id)) {
             self.asked[1].set(true);
@@ -132,9 +135,10 @@ impl<'k> Numbers<'k> {
         let of = |id: ExprId| self.deep(id, known, depth);
         match self.exprs[id] {
             Expr::Int(value, _) => Some(value),
-            Expr::Var(var) => match known.turn.filter(|turn| turn.0 == var) {
-                Some((_, value)) => Some(value),
-                None => of(self.definition(var)?),
+            Expr::Var(var) => match (known.carried, known.turn.filter(|turn| turn.0 == var)) {
+                (Some(carried), _) => carried.get(&var).copied(),
+                (None, Some((_, value))) => Some(value),
+                (None, None) => of(self.definition(var)?),
             },
             Expr::Geometry(GeometryVar::ThreadIdx(Axis::X)) => {
                 let number = i128::from(known.number?);
@@ -169,14 +173,17 @@ impl<'k> Numbers<'k> {
             Expr::Var(own) if own == var => None,
             Expr::Var(other) => self.definition(other).map_or(Some(1), of),
             Expr::Int(..) | Expr::Param(_) | Expr::Geometry(_) => Some(1),
-            Expr::Binary(BinaryOp::Rem, a, b) if self.counts(a, var, depth) => {
+            Expr::Binary(BinaryOp::Rem, a, b) if self.counts(a, var, depth).is_some() => {
                 let turns = u64::try_from(self.exprs.as_int(b)?).ok().filter(|&turns| turns > 0)?;
+                let turns = turns.checked_mul(self.counts(a, var, depth)?)?;
                 // What wraps comes again in step only where the period divides where it wraps.
-                (signed || turns.is_power_of_two()).then_some(turns)
+                (turns <= MOST_OBJECTS && (signed || turns.is_power_of_two())).then_some(turns)
             }
-            Expr::Binary(BinaryOp::BitAnd, a, b) if self.counts(a, var, depth) => {
+            Expr::Binary(BinaryOp::BitAnd, a, b) if self.counts(a, var, depth).is_some() => {
                 let turns = u64::try_from(self.exprs.as_int(b)?).ok()?.checked_add(1)?;
-                turns.is_power_of_two().then_some(turns)
+                let each = self.counts(a, var, depth)?;
+                let all = turns.checked_mul(each)?;
+                (turns.is_power_of_two() && all <= MOST_OBJECTS && (signed || each.is_power_of_two())).then_some(all)
             }
             Expr::Unary(_, a) | Expr::Convert(_, a) => of(a),
             Expr::Binary(_, a, b) => both(a, b),
@@ -185,17 +192,22 @@ impl<'k> Numbers<'k> {
         }
     }
 
-    /// Whether a value is the variable, or that and a number which is not negative.
-    fn counts(&self, id: ExprId, var: VarId, depth: u32) -> bool {
-        let Some(depth) = depth.checked_sub(1) else { return false };
+    /// In how many turns a value goes up by one, if it is the variable, or that and a number which is not negative, or a
+    /// quotient of such a value.
+    fn counts(&self, id: ExprId, var: VarId, depth: u32) -> Option<u64> {
+        let depth = depth.checked_sub(1)?;
         match self.exprs[id] {
-            Expr::Var(own) if own == var => true,
-            Expr::Var(other) => self.definition(other).is_some_and(|value| self.counts(value, var, depth)),
+            Expr::Var(own) if own == var => Some(1),
+            Expr::Var(other) => self.counts(self.definition(other)?, var, depth),
             Expr::Convert(ScalarType::Int { width: 32.., .. }, a) => self.counts(a, var, depth),
-            Expr::Binary(BinaryOp::Add, a, b) => {
-                self.exprs.as_int(b).is_some_and(|by| by >= 0) && self.counts(a, var, depth)
+            Expr::Binary(BinaryOp::Add, a, b) if self.exprs.as_int(b).is_some_and(|by| by >= 0) => {
+                self.counts(a, var, depth)
             }
-            _ => false,
+            Expr::Binary(BinaryOp::Div, a, b) => {
+                let by = u64::try_from(self.exprs.as_int(b)?).ok().filter(|&by| by > 0)?;
+                self.counts(a, var, depth)?.checked_mul(by)
+            }
+            _ => None,
         }
     }
 }

@@ -69,6 +69,7 @@ impl Head {
 /// All that counts of a kernel.
 pub(super) struct Found<'k> {
     pub(super) numbers: Numbers<'k>,
+    pub(super) body: &'k [Stmt],
     pub(super) steps: Vec<Result<Step, Refusal>>,
     pub(super) accesses: FxHashMap<SiteId, Spot>,
     pub(super) passes: Vec<Pass>,
@@ -99,6 +100,7 @@ pub(super) fn collect(kernel: &Kernel) -> Found<'_> {
     let numbers = Numbers::new(&kernel.exprs, Definitions::of(kernel));
     let mut found = Found {
         numbers,
+        body: &kernel.body,
         steps: Vec::new(),
         accesses: FxHashMap::default(),
         passes: Vec::new(),

@@ -1,7 +1,7 @@
 //! What objects order, by the turns of two accesses.
 
 use super::{Apart, order};
-use crate::calculus::{SiteId, text};
+use crate::calculus::{BinaryOp, ExprId, Exprs, Part, ScalarType, SiteId, text};
 
 /// Two roles with two objects that are filled and two that are empty; `@2` writes, and `@9` reads.
 fn two_buffers(writer: &str, reader: &str) -> String {
@@ -78,7 +78,7 @@ fn what_has_another_shape_is_refused() {
         ("(i % 2) * 8] @1", "(i) * 8] @1", "which of several objects it is is not known"),
         ("(i % 2) * 8] @1", "(i % 2) * 8] of 32 @1", "which of several objects it is has no order that is known"),
         ("step + 1 @0", "step + 2 @0", "its loop does not count up in steps of one"),
-        ("else {", "if tid.x < 64 {", "some of the threads that arrive here arrive elsewhere, and others do not"),
+        ("else {", "if tid.x < 64 {", "its threads arrive in several loops"),
         ("else {", "if tid.x >= 64 {", "it waits for all threads of the block, and not all of them arrive"),
     ] {
         let changed = source.replacen(was, is, 1).replace("} if", "} if");
@@ -121,6 +121,85 @@ fn what_stands_behind_the_loop_is_behind_all_its_turns() {
     assert!(apart(AHEAD, 12, 12).is_none(), "nothing stands between");
     let not_waited = AHEAD.replace("sync block shared global waits bar[0] round 2 @10", "");
     assert!(apart(&not_waited, 4, 12).is_none_or(|apart| !apart.is_empty()), "the last stage may be under way");
+}
+
+/// One thread arrives where the others do not, and all wait: `@1` fills, `@4` reads.
+const FOR_ALL: &str = "kernel k() { shared s: element 4 shared bar: element 8
+  if tid.x == 0 {
+    write s[0; 4] @1
+    sync block shared global arrives bar[0] of 1 @2
+  }
+  sync block shared global waits bar[0] of 1 @3
+  write s[4; 4] @4 }";
+
+#[test]
+fn all_wait_for_what_one_thread_arrives_for() {
+    let apart = |source: &str| {
+        let order = order(&text::parse(source).expect("it can be read")).expect("it is understood");
+        order.expect("there are steps").apart(SiteId::from_index(1), SiteId::from_index(4))
+    };
+    assert!(apart(FOR_ALL).is_some_and(|apart| apart.is_empty()));
+    // Who does not wait is not ordered, whatever the thread does that arrives.
+    let alone = FOR_ALL.replace("@2\n  }\n  sync", "@2\n  sync").replace("of 1 @3", "of 1 @3 }");
+    assert!(apart(&alone).is_none());
+    let late = FOR_ALL.replace("write s[0; 4] @1\n", "").replace("of 1 @2", "of 1 @2 write s[0; 4] @1");
+    assert!(apart(&late).is_none());
+}
+
+/// Three objects in turn, with a stage and a phase that are carried from turn to turn.
+const CARRIED: &str = "kernel k(n: i32) { shared bar: element 8 var i: i32 var stage: i32 var phase: i32
+  let stage = 0
+  let phase = 0
+  if tid.x < 32 {
+    for i = 0 while i < n step + 1 @0 {
+      sync block shared global waits bar[convert<i64>(stage) * 8] of 32 @1
+      let stage = stage + 1
+      if stage == 3 { let stage = 0 let phase = 1 - phase }
+    }
+  } else {
+    if tid.x < 64 {
+      for i = 0 while i < n step + 1 @2 {
+        sync block shared global meets bar[convert<i64>(i % 3) * 8] of 32 @3
+      }
+    }
+  } }";
+
+/// Whether the wait of `CARRIED` is for the phases of these parities; `None` if they are not known.
+fn has_parities(source: &str, parity: impl Fn(&mut Exprs, ExprId, ExprId) -> ExprId) -> Option<bool> {
+    let mut kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));
+    let [turn, phase] = ["i", "phase"].map(|name| {
+        let (var, _) = kernel.vars.iter().find(|(_, var)| var.name == name).expect("it is declared");
+        kernel.exprs.var(var, ScalarType::I32)
+    });
+    let waits = [(SiteId::from_index(1), parity(&mut kernel.exprs, turn, phase))];
+    let parts = super::parts(&kernel, &waits).ok()?;
+    assert_eq!(parts.len(), 1);
+    let found = order(&kernel).expect("it is understood").expect("there are steps");
+    Some(parts[0].1 == Part::Waits && found.has_parities(&kernel, &waits).is_ok())
+}
+
+#[test]
+fn parities_are_those_of_phases() {
+    let constant = |value| move |exprs: &mut Exprs, _, _| exprs.int(value, ScalarType::I32);
+    let of_turn = |by, bits| {
+        move |exprs: &mut Exprs, turn, _| {
+            let (by, bits) = (exprs.int(by, ScalarType::I32), exprs.int(bits, ScalarType::I32));
+            let round = exprs.binary(BinaryOp::Div, turn, by);
+            exprs.binary(BinaryOp::BitAnd, round, bits)
+        }
+    };
+    assert_eq!(has_parities(CARRIED, |_, _, phase| phase), Some(true));
+    assert_eq!(has_parities(CARRIED, of_turn(3, 1)), Some(true));
+    assert_eq!(has_parities(CARRIED, of_turn(1, 1)), Some(false));
+    assert_eq!(has_parities(CARRIED, of_turn(2, 1)), Some(false));
+    assert_eq!(has_parities(CARRIED, constant(0)), Some(false));
+    // The phase before, of which there is none at first.
+    assert_eq!(has_parities(CARRIED, constant(1)), Some(false));
+    let in_every_turn = CARRIED.replace("let stage = 0 let phase = 1 - phase", "let stage = 0");
+    let in_every_turn = in_every_turn.replace("let stage = stage + 1", "let stage = stage + 1 let phase = 1 - phase");
+    assert_eq!(has_parities(&in_every_turn, |_, _, phase| phase), Some(false));
+    let by_a_value = CARRIED.replace("1 - phase", "n - phase");
+    assert_eq!(has_parities(&by_a_value, |_, _, phase| phase), None);
 }
 
 #[test]

@@ -144,6 +144,9 @@ template <thread_scope S, class F = void> struct barrier {
   template <class K> void wait(K &&) const;
   void wait_parity(bool) const;
   template <class K, class D> bool try_wait_for(K &&, const D &) const;
+  template <class K, class D> bool try_wait_until(K &&, const D &) const;
+  template <class D> bool try_wait_parity_for(bool, const D &) const;
+  template <class D> bool try_wait_parity_until(bool, const D &) const;
   void arrive_and_wait();
   void arrive_and_drop();
   unsigned long phase;
