@@ -163,7 +163,9 @@ pub fn order(kernel: &Kernel) -> Result<Option<Order>, Refusal> {
         // Where they wait for each other in a circle, every role has a thread.
         needs.threads = roles.iter().map(|role| role.threads.start() + 1).fold(needs.threads, u32::max);
     }
-    needs.line &= needs.threads > 0 || found.is_mixed();
+    // Of a role of one number there is one thread only where that is the number in the block.
+    let has_single_thread = roles.iter().any(|role| role.threads.len() == 1);
+    needs.line &= needs.threads > 0 || found.is_mixed() || has_single_thread;
     let mut order = Order {
         channels,
         roles,

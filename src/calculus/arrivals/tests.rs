@@ -146,6 +146,16 @@ fn all_wait_for_what_one_thread_arrives_for() {
     assert!(apart(&late).is_none());
 }
 
+#[test]
+fn a_role_of_one_number_has_one_thread_in_blocks_of_one_row() {
+    let elsewhere = "kernel k() { shared s: element 4 shared bar: element 8
+  if tid.x == 0 { sync block shared global arrives bar[0] @1 } else { sync block shared global arrives bar[0] @2 }
+  sync block shared global waits bar[0] @3
+  write s[0; 4] @4 }";
+    let order = order(&text::parse(elsewhere).expect("it can be read")).expect("it is understood");
+    assert!(order.expect("there are steps").needs().line);
+}
+
 /// Three objects in turn, with a stage and a phase that are carried from turn to turn.
 const CARRIED: &str = "kernel k(n: i32) { shared bar: element 8 var i: i32 var stage: i32 var phase: i32
   let stage = 0
