@@ -223,22 +223,36 @@ const NOT_FOR_NVCC: [(&str, &str); 19] = [
 
 /// The architectures that a text is compiled for: clusters of blocks and much of PTX are not for the earlier one.
 fn architectures(text: &Path) -> &'static [&'static str] {
-    const BOTH: [&str; 2] = ["-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_75,code=sm_75"];
+    const BOTH: [&str; 2] = ["sm_90", "sm_75"];
     let names = ["cluster_group", "__cluster_dims__", "cp.async", "mbarrier", "mma.sync"];
     let is_for_later = fs::read_to_string(text).is_ok_and(|text| names.iter().any(|name| text.contains(name)));
     if is_for_later { &BOTH[..1] } else { &BOTH }
 }
 
-/// What nvcc says of a text that needs nothing beside it, if there is one and it does not accept it.
+/// What nvcc says of a program that needs nothing beside it, if there is one and it does not accept it, host code
+/// included.
 pub(super) fn said_by_nvcc(text: &Path) -> Option<String> {
     let directory = text.parent().expect("it is in a directory");
-    refused(&compiler()?, directory, text, directory)
+    refused_as("-c", "sm_90", &compiler()?, directory, text, directory)
 }
 
-/// What nvcc says of a text, if it does not accept it for both architectures, or for those that have what it uses.
+/// What nvcc says of the kernels of a text, if it does not accept them for both architectures, or for those that have
+/// what they use.
 fn refused(nvcc: &Nvcc, runtime: &Path, text: &Path, includes: &Path) -> Option<String> {
+    // Without an object of the host, half of the time: what is tested is what is done to kernels.
+    architectures(text).iter().find_map(|name| refused_as("-cubin", name, nvcc, runtime, text, includes))
+}
+
+fn refused_as(
+    product: &str,
+    architecture: &str,
+    nvcc: &Nvcc,
+    runtime: &Path,
+    text: &Path,
+    includes: &Path,
+) -> Option<String> {
     let mut command = Command::new(&nvcc.program);
-    command.args(["-std=c++17", "-w", "-c"]).args(architectures(text));
+    command.args(["-std=c++17", "-w", product, "-arch", architecture]);
     // What becomes of the code is not looked at.
     command.args(["-Xcicc", "-O0", "-Xptxas", "-O0", "-I"]).arg(runtime).arg("-I").arg(includes).arg(text);
     let output = command.arg("-o").arg(text.with_extension("o")).output().expect("nvcc runs");
@@ -293,7 +307,8 @@ fn fixed_fixtures_are_accepted_by_nvcc() {
         fixed += 1;
         let unit = directory.path().join(format!("{fixed}.cu"));
         fs::write(&unit, text).expect("written");
-        let said = refused(&nvcc, directory.path(), &unit, path.parent().expect("it is in a directory"));
+        let includes = path.parent().expect("it is in a directory");
+        let said = refused_as("-cubin", "sm_90", &nvcc, directory.path(), &unit, includes);
         assert_eq!(said, None, "{}", path.display());
     }
     assert!(fixed >= 5, "only {fixed} fixtures are fixed");

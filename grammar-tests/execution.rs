@@ -29,7 +29,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Orders in which threads run, for kernels without a race.
-const SCHEDULES: u64 = 20;
+const SCHEDULES: u64 = 10;
 /// Orders among which a race must show.
 const TRIES: u64 = 3;
 /// Memory for the check of a log.

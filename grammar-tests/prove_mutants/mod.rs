@@ -17,13 +17,18 @@ use campaign::{Judge, Outcome, Row, Trial, What, proved, raceproof, strict};
 use raceproof::driver::parallel::on_workers;
 use raceproof::driver::subjects::Subjects;
 use rayon::prelude::*;
+use std::path::PathBuf;
 
 /// Fixes which indices are changed, and how.
 const SEED: u64 = 20_120_611;
 
 /// The rows that `make` gives for every proved kernel of the fixtures.
 fn rows(judge: Judge<'_>, make: &(dyn Fn(&Trial<'_>) -> Vec<Row> + Sync)) -> Vec<Row> {
-    let paths = files();
+    rows_of(&files(), judge, make)
+}
+
+/// The rows that `make` gives for every proved kernel of these files.
+fn rows_of(paths: &[PathBuf], judge: Judge<'_>, make: &(dyn Fn(&Trial<'_>) -> Vec<Row> + Sync)) -> Vec<Row> {
     on_workers(None, || {
         let rows = paths.par_iter().map(|path| {
             let text = std::fs::read_to_string(path).expect("the fixture can be read");
@@ -72,7 +77,9 @@ fn proved_fixtures_are_free_as_they_are() {
 #[test]
 fn a_prover_that_accepts_all_is_caught() {
     let gullible: Judge<'_> = &|subject, _, options| subject.judge(subject.lower(options)?, options);
-    let rows = rows(gullible, &|trial| {
+    // Nothing that it accepts ends an enumeration early: a part of the fixtures shows it.
+    let paths: Vec<PathBuf> = files().into_iter().step_by(4).collect();
+    let rows = rows_of(&paths, gullible, &|trial| {
         let index = trial.with_an_index_changed(1);
         trial.without_barriers().into_iter().chain(index).collect()
     });
