@@ -339,7 +339,7 @@ fn fixture_fails(nvcc: &Nvcc, directory: &Path, path: &Path) -> Option<String> {
     if let Some((_, reason)) = NOT_FOR_NVCC.iter().find(|(known, _)| *known == name) {
         let plain = directory.join(format!("{number}_plain.cu"));
         fs::write(&plain, text).expect("written");
-        let said = refused(nvcc, directory, &plain, includes).unwrap_or_default();
+        let said = refused_as("-c", "sm_90", nvcc, directory, &plain, includes).unwrap_or_default();
         return (!said.contains(reason)).then(|| format!("{name}: nvcc does not say `{reason}` of it: {said}"));
     }
     let file = instrument_for(Backend::Cuda, path, &text, &Options::default()).expect("instrumented");
