@@ -57,6 +57,12 @@ impl Pass<'_> {
                     match step {
                         // Without the clobber the compiler may move accesses over the fence.
                         Step::Fence(..) if !asm.clobbers_memory => {}
+                        Step::InitObject { .. } | Step::ArriveAtObject(_) | Step::WaitAtObject { .. }
+                            if !asm.clobbers_memory =>
+                        {
+                            let reason = "`mbarrier` without a \"memory\" clobber: accesses may be moved over it";
+                            self.unsupported(span, reason.to_owned());
+                        }
                         Step::SharedAddress { output, operand } => {
                             if let Some(Value::Pointer(pointer)) = operands.input(operand)
                                 && let Some(address) = self.address_in_window(&pointer.clone())

@@ -1,8 +1,9 @@
 //! Waits that stand by themselves: for the phase of a parity, or for what the thread has arrived at last.
 //!
 //! An object tells only the parity of its phase. A wait for parity `p` lets a thread go on unless the phase that is not complete
-//! has that parity. So it is the wait for a phase if its parity is that of the phase, and if the thread has waited for all
-//! phases before; and it comes to its end only if the object cannot be two phases further by then.
+//! has that parity; it is 0 or 1, and PTX leaves open what any other number asks for. So it is the wait for a phase if its
+//! parity is that of the phase, and if the thread has waited for all phases before; and it comes to its end only if the
+//! object cannot be two phases further by then.
 //!
 //! In a circle of `M` objects the wait number `n` of a thread is for phase `n / M` of an object. A thread that starts with the
 //! other parity waits for the phase before, of which there is none in the first `M` waits.
@@ -32,7 +33,7 @@ pub fn parts(kernel: &Kernel, waits: &[(SiteId, ExprId)]) -> Result<Vec<(SiteId,
                 && objects.iter().any(|offset| circle.contains(offset))
                 && !other.at.threads.and(&step.at.threads).is_empty()
         });
-        let waits_now = first.is_none_or(|(_, _, parity)| parity & 1 == 0);
+        let waits_now = first.is_none_or(|(_, _, parity)| *parity == 0);
         (step.at.site, if waits_now { Part::Waits } else { Part::WaitsBefore })
     };
     Ok(known.iter().map(part).collect())
@@ -68,7 +69,7 @@ impl Order {
                 let turns = if made.turns { values.len() as i64 * objects * 2 } else { 1 };
                 let is_that = |turn: i64| {
                     let phase = (made.number + turn) / objects + late;
-                    values[(turn as usize) % values.len()] & 1 == i128::from(phase & 1)
+                    values[(turn as usize) % values.len()] == i128::from(phase & 1)
                 };
                 if !(0..turns).all(is_that) {
                     return Err(refusal("the parity that it waits for is not that of its phase"));
