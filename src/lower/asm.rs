@@ -10,7 +10,7 @@ use super::access::Touch;
 use super::named;
 use super::parties::Object;
 use super::pass::Pass;
-use super::ptx::{Guard, Operand, Place, Step, Window, is_harmless, is_only_fence, steps};
+use super::ptx::{Guard, OnObject, Operand, Place, Step, Window, steps};
 use super::value::{Pointer, Value};
 use crate::calculus::{Among, BinaryOp, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::Expr;
@@ -48,18 +48,18 @@ impl Pass<'_> {
     /// Lowers an `asm` statement.
     pub(super) fn inline_assembly(&mut self, asm: &Asm<'_>, span: Span) {
         let mut addresses = Vec::new();
+        let inputs: Vec<Value> = asm.inputs.iter().map(|input| self.value(input)).collect();
+        // An address may come back as a number.
+        inputs.iter().for_each(|input| self.escape(input));
+        let operands = Operands { outputs: asm.outputs.len(), inputs: &inputs };
         match steps(asm.text) {
-            Some(steps) if !steps.is_empty() => {
-                let inputs: Vec<Value> = asm.inputs.iter().map(|input| self.value(input)).collect();
-                inputs.iter().for_each(|input| self.escape(input));
-                let operands = Operands { outputs: asm.outputs.len(), inputs: &inputs };
+            None => self.unsupported(span, WHOLLY_UNKNOWN.to_owned()),
+            Some(steps) => {
                 for (guard, step) in steps {
                     match step {
-                        // Without the clobber the compiler may move accesses over the fence.
+                        // Without the clobber the compiler may move accesses over it.
                         Step::Fence(..) if !asm.clobbers_memory => {}
-                        Step::InitObject { .. } | Step::ArriveAtObject(_) | Step::WaitAtObject { .. }
-                            if !asm.clobbers_memory =>
-                        {
+                        Step::Object { .. } if !asm.clobbers_memory => {
                             let reason = "`mbarrier` without a \"memory\" clobber: accesses may be moved over it";
                             self.unsupported(span, reason.to_owned());
                         }
@@ -72,16 +72,6 @@ impl Pass<'_> {
                         }
                         step => self.under(guard, operands, span, |pass| pass.step(&step, operands, span)),
                     }
-                }
-            }
-            _ => {
-                for input in asm.inputs {
-                    // An address may come back as a number.
-                    let input = self.value(input);
-                    self.escape(&input);
-                }
-                if !is_harmless(asm.text) || (asm.clobbers_memory && !is_only_fence(asm.text)) {
-                    self.unsupported(span, WHOLLY_UNKNOWN.to_owned());
                 }
             }
         }
@@ -186,28 +176,39 @@ impl Pass<'_> {
                 self.wait_for_all_but(newest, span);
             }
             Step::Matrix { touch, place, threads } => match self.pointer_at(place, operands, span) {
-                Some(pointer) => self.matrix_rows(&pointer, touch, threads, span),
+                Some(pointer) => {
+                    self.warp_comes(span);
+                    self.matrix_rows(&pointer, touch, threads, span);
+                }
                 None => self.unsupported(span, WHOLLY_UNKNOWN.to_owned()),
             },
-            Step::InitObject { place, count } => {
-                let count = self.count_of(count, operands);
-                match self.object_at(place, operands, span) {
-                    Some(object) => self.init_object(object, count, span),
-                    None => self.unsupported(span, WHOLLY_UNKNOWN.to_owned()),
-                }
-            }
-            Step::ArriveAtObject(place) => match self.object_at(place, operands, span) {
-                Some(object) => self.arrive_at_object(object, span),
+            Step::Multiply => self.warp_comes(span),
+            Step::Object { place, does } => match self.object_at(place, operands, span) {
+                Some(object) => self.on_object(object, does, operands, span),
                 None => self.unsupported(span, WHOLLY_UNKNOWN.to_owned()),
             },
-            Step::WaitAtObject { place, parity } => {
-                let parity = self.count_of(parity, operands);
-                match self.object_at(place, operands, span) {
-                    Some(object) => self.wait_at_object(object, parity, span),
-                    None => self.unsupported(span, WHOLLY_UNKNOWN.to_owned()),
-                }
-            }
             Step::SharedAddress { .. } => {}
+        }
+    }
+
+    /// All threads of a warp must come to the instruction together, which orders no memory.
+    fn warp_comes(&mut self, span: Span) {
+        let site = self.site(span);
+        self.emit(Stmt::Sync { scope: SyncScope::Warp, memory: SyncMemory::NONE, among: Among::All, site });
+    }
+
+    /// What an instruction does with a barrier in memory.
+    fn on_object(&mut self, object: Object, does: OnObject, operands: Operands<'_>, span: Span) {
+        match does {
+            OnObject::Init { count } => {
+                let count = self.count_of(count, operands);
+                self.init_object(object, count, span);
+            }
+            OnObject::Arrive => self.arrive_at_object(object, span),
+            OnObject::Wait { parity } => {
+                let parity = self.count_of(parity, operands);
+                self.wait_at_object(object, parity, span);
+            }
         }
     }
 

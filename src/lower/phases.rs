@@ -121,7 +121,10 @@ impl Pass<'_> {
             return self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span);
         };
         match phase {
-            Phase::Init => self.init_barrier(whose, &values, span),
+            Phase::Init => match (whose, &values[..]) {
+                (Whose::Object(object), &[Value::Scalar(count)]) => self.init_object(object, count, span),
+                _ => self.unsupported(span, "barrier whose number of arrivals is not known".to_owned()),
+            },
             Phase::Arrive => {
                 let token = self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span);
                 self.arrive(whose, span);
@@ -136,10 +139,10 @@ impl Pass<'_> {
                 self.copies_arrive(whose_object(whose));
                 self.all_arrive(whose, span);
             }
-            Phase::WaitParity => match values.first() {
-                Some(Value::Scalar(parity)) => {
+            Phase::WaitParity => match (whose, values.first()) {
+                (Whose::Object(object), Some(Value::Scalar(parity))) => {
                     let parity = self.exprs().convert(ScalarType::Bool, *parity);
-                    self.wait_for_parity(whose, parity, span);
+                    self.wait_at_object(object, parity, span);
                 }
                 _ => return self.missing(call),
             },
@@ -169,7 +172,7 @@ impl Pass<'_> {
                 let parity = self.scalar(parity);
                 let parity = self.exprs().convert(ScalarType::Bool, parity);
                 self.ignore(rest);
-                self.wait_for_parity(Whose::Object(object), parity, cond.span);
+                self.wait_at_object(object, parity, cond.span);
             }
             _ => {
                 self.ignore(rest);
@@ -193,30 +196,24 @@ impl Pass<'_> {
         }
     }
 
-    /// `mbarrier.init`
+    /// An object is told how many arrivals it waits for.
     pub(super) fn init_object(&mut self, object: Object, count: ExprId, span: Span) {
-        self.init_barrier(Whose::Object(object), &[Value::Scalar(count)], span);
+        let access = self.access_to(object, span);
+        let site = access.site;
+        self.emit(Stmt::Write { access, value: None });
+        let count = self.exprs().convert(ScalarType::I64, count);
+        self.phases.inits.push(Init { object, count, site });
     }
 
-    /// `mbarrier.arrive`
+    /// The thread arrives at an object.
     pub(super) fn arrive_at_object(&mut self, object: Object, span: Span) {
         self.arrive(Whose::Object(object), span);
     }
 
-    /// `mbarrier.try_wait.parity` in a loop.
+    /// A wait for the phase of a parity; which one that is is asked when the kernel is complete.
     pub(super) fn wait_at_object(&mut self, object: Object, parity: ExprId, span: Span) {
-        self.wait_for_parity(Whose::Object(object), parity, span);
-    }
-
-    fn init_barrier(&mut self, whose: Whose, values: &[Value], span: Span) {
-        let (Whose::Object(object), [Value::Scalar(count)]) = (whose, values) else {
-            return self.unsupported(span, "barrier whose number of arrivals is not known".to_owned());
-        };
-        let access = self.access_to(object, span);
-        let site = access.site;
-        self.emit(Stmt::Write { access, value: None });
-        let count = self.exprs().convert(ScalarType::I64, *count);
-        self.phases.inits.push(Init { object, count, site });
+        self.use_barrier(Whose::Object(object), span);
+        self.wait_by_itself(object, Some(parity), span);
     }
 
     /// The barrier is touched in memory. What others find there is not what counts: it is read, so that a use before it
@@ -240,13 +237,6 @@ impl Pass<'_> {
         let site = whose_object(whose).map(|object| self.step_at(object, Part::Arrives, span));
         let mark = self.mark();
         self.phases.open.push(Open { whose, mark, span, site, is_copying });
-    }
-
-    /// A wait for the phase of a parity; which one that is is asked when the kernel is complete.
-    fn wait_for_parity(&mut self, whose: Whose, parity: ExprId, span: Span) {
-        let Whose::Object(object) = whose else { return };
-        self.use_barrier(whose, span);
-        self.wait_by_itself(object, Some(parity), span);
     }
 
     fn wait_by_itself(&mut self, object: Object, parity: Option<ExprId>, span: Span) {

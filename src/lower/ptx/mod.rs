@@ -7,103 +7,14 @@
 //! # Guarantees
 //! [`steps`] is `None` if an instruction is not understood; such a text may do anything.
 
-use super::access::Touch;
-use super::fences::of_ptx;
-use crate::calculus::{BinaryOp, MemoryOrder, ScalarType, SyncScope};
-use std::collections::BTreeMap;
+mod instructions;
+mod text;
 
-/// PTX instructions that touch neither memory nor other threads, without their suffixes.
-const HARMLESS: &[&str] = &[
-    "abs",
-    "add",
-    "addc",
-    "and",
-    "bfe",
-    "bfi",
-    "bfind",
-    "bmsk",
-    "brev",
-    "clz",
-    "cnot",
-    "copysign",
-    "cos",
-    "createpolicy",
-    "cvt",
-    "cvta",
-    "div",
-    "dp2a",
-    "dp4a",
-    "ex2",
-    "fma",
-    "fns",
-    "getctarank",
-    "griddepcontrol",
-    "isspacep",
-    "lg2",
-    "lop3",
-    "mad",
-    "mad24",
-    "madc",
-    "mapa",
-    "max",
-    "min",
-    // What a warp multiplies together lies in its registers.
-    "mma",
-    "mov",
-    "mul",
-    "mul24",
-    "nanosleep",
-    "neg",
-    "not",
-    "or",
-    "popc",
-    "prefetch",
-    "prefetchu",
-    "prmt",
-    "rcp",
-    "rem",
-    "rsqrt",
-    "sad",
-    "selp",
-    "set",
-    "setmaxnreg",
-    "setp",
-    "shf",
-    "shl",
-    "shr",
-    "sin",
-    "slct",
-    "sqrt",
-    "sub",
-    "subc",
-    "szext",
-    "tanh",
-    "testp",
-    "vabsdiff",
-    "vabsdiff2",
-    "vabsdiff4",
-    "vadd",
-    "vadd2",
-    "vadd4",
-    "vavrg2",
-    "vavrg4",
-    "vmad",
-    "vmax",
-    "vmax2",
-    "vmax4",
-    "vmin",
-    "vmin2",
-    "vmin4",
-    "vset",
-    "vset2",
-    "vset4",
-    "vshl",
-    "vshr",
-    "vsub",
-    "vsub2",
-    "vsub4",
-    "xor",
-];
+use super::access::Touch;
+use crate::calculus::{BinaryOp, MemoryOrder, ScalarType, SyncScope};
+use instructions::{does, only_computes, waiting_loop};
+use std::collections::BTreeMap;
+use text::{lines, mentions, spoken};
 
 /// A number in the text, or an operand of the statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,12 +76,10 @@ pub(super) enum Step {
     Access { touch: Touch, place: Place, bytes: u32 },
     /// The warp loads or stores matrices, of whose rows each of its first threads names one.
     Matrix { touch: Touch, place: Place, threads: u32 },
-    /// A barrier in memory is told how many arrivals it waits for.
-    InitObject { place: Place, count: Operand },
-    /// The thread arrives at a barrier in memory, and goes on.
-    ArriveAtObject(Place),
-    /// It waits until the phase of that parity of a barrier in memory is over.
-    WaitAtObject { place: Place, parity: Operand },
+    /// The warp multiplies matrices that lie in its registers.
+    Multiply,
+    /// Something is done with a barrier in memory.
+    Object { place: Place, does: OnObject },
     /// A copy from global to shared memory begins, of which so many bytes are read and the rest is zeros.
     Copy { to: Place, from: Place, bytes: Operand, read: Option<Operand> },
     /// The copies that were begun are a batch.
@@ -181,6 +90,28 @@ pub(super) enum Step {
     SharedAddress { output: usize, operand: usize },
 }
 
+impl Step {
+    /// Whether a predicate before the instruction is understood: a condition around what each thread does for itself.
+    fn may_be_guarded(&self) -> bool {
+        match self {
+            Step::Access { .. } | Step::Copy { .. } | Step::Commit | Step::WaitPrior(_) => true,
+            Step::Object { does, .. } => matches!(does, OnObject::Init { .. } | OnObject::Arrive),
+            _ => false,
+        }
+    }
+}
+
+/// What is done with a barrier in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnObject {
+    /// It is told how many arrivals it waits for.
+    Init { count: Operand },
+    /// The thread arrives, and goes on.
+    Arrive,
+    /// The thread waits until the phase of that parity is over.
+    Wait { parity: Operand },
+}
+
 /// A step and its predicate.
 pub(super) type Guarded = (Option<Guard>, Step);
 
@@ -188,12 +119,7 @@ pub(super) type Guarded = (Option<Guard>, Step);
 pub(super) fn steps(text: &str) -> Option<Vec<Guarded>> {
     let text = spoken(text);
     let mut reader = Reader { text: &text, predicates: BTreeMap::new(), addresses: BTreeMap::new(), steps: Vec::new() };
-    if text.contains("/*") {
-        return None;
-    }
-    let spoken = text.lines().filter_map(|line| line.split("//").next());
-    let lines = spoken.flat_map(|line| line.split(';')).flat_map(parts);
-    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let lines = lines(&text)?;
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         if let Some((step, length)) = waiting_loop(&lines[at..]) {
@@ -213,73 +139,6 @@ pub(super) fn steps(text: &str) -> Option<Vec<Guarded>> {
         at += 1;
     }
     Some(reader.steps)
-}
-
-/// The braces around instructions, the label and the instruction of a line; not the braces around the lanes of an operand.
-fn parts(line: &str) -> Vec<&str> {
-    let mut rest = line.trim();
-    let mut parts = Vec::new();
-    while let Some(inner) = rest.strip_prefix(['{', '}']) {
-        parts.push(&rest[..1]);
-        rest = inner.trim();
-    }
-    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '%' | '=');
-    let label = rest.trim_start_matches(is_name);
-    // `shared::cta` is no label.
-    if let Some(behind) = label.strip_prefix(':').filter(|behind| label.len() < rest.len() && !behind.starts_with(':'))
-    {
-        parts.push(&rest[..=rest.len() - label.len()]);
-        rest = behind.trim();
-    }
-    if let Some(before) = rest.strip_suffix('}').filter(|before| !before.contains('{')) {
-        parts.extend([before.trim(), "}"]);
-    } else if !rest.is_empty() {
-        parts.push(rest);
-    }
-    parts
-}
-
-/// A loop that does nothing until a barrier in memory lets the thread go on, and its length.
-fn waiting_loop(lines: &[&str]) -> Option<(Step, usize)> {
-    let [label, test, branch, rest @ ..] = lines else { return None };
-    let label = label.strip_suffix(':')?;
-    let (name, operands) = test.split_once(char::is_whitespace)?;
-    let (predicate, operands) = operands.split_once(',')?;
-    let step = wait_at_object(name, operands)?;
-    let goes_to = |line: &str| {
-        let (branch, to) = line.trim().split_once(char::is_whitespace)?;
-        matches!(branch, "bra" | "bra.uni").then(|| to.trim().to_owned())
-    };
-    let (guard, branch) = branch.strip_prefix('@')?.split_once(char::is_whitespace)?;
-    let to = goes_to(branch)?;
-    let predicate = predicate.trim();
-    if guard.strip_prefix('!').map(str::trim) == Some(predicate) && to == label {
-        return Some((step, 3));
-    }
-    let [back, end, ..] = rest else { return None };
-    let ends = guard == predicate && goes_to(back)? == label && end.strip_suffix(':') == Some(&to);
-    ends.then_some((step, 5))
-}
-
-/// The text that string literals make together.
-fn spoken(text: &str) -> String {
-    let mut spoken = String::new();
-    let mut is_inside = !text.contains('"');
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' => is_inside = !is_inside,
-            '\\' if is_inside => match letters.next() {
-                Some('n') => spoken.push('\n'),
-                Some('t') => spoken.push(' '),
-                Some(other) => spoken.push(other),
-                None => {}
-            },
-            space if !is_inside && space.is_whitespace() => {}
-            other => spoken.push(other),
-        }
-    }
-    spoken
 }
 
 /// What has been read of a text.
@@ -302,25 +161,15 @@ impl<'t> Reader<'t> {
             None => (None, line),
         };
         let (name, operands) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let opcode = name.split('.').next().unwrap_or("");
-        if HARMLESS.contains(&opcode) {
+        if only_computes(name) {
             let is_followed = guard.is_none() && (self.compare(name, operands) || self.convert(name, operands));
             if !is_followed {
                 self.forget(operands);
             }
             return Some(());
         }
-        for step in effects(name, operands)? {
-            let depends = matches!(
-                step,
-                Step::Access { .. }
-                    | Step::Copy { .. }
-                    | Step::Commit
-                    | Step::WaitPrior(_)
-                    | Step::InitObject { .. }
-                    | Step::ArriveAtObject(_)
-            );
-            if guard.is_some() && !depends {
+        for step in does(name, operands)? {
+            if guard.is_some() && !step.may_be_guarded() {
                 return None;
             }
             self.steps.push((guard, step));
@@ -416,209 +265,14 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// How often a name stands in a text.
-fn mentions(text: &str, name: &str) -> usize {
-    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '%');
-    text.split(|letter| !is_part(letter)).filter(|word| *word == name).count()
-}
-
-/// What an instruction does besides computing; `None` if it is not understood.
-fn effects(name: &str, operands: &str) -> Option<Vec<Step>> {
-    let mut parts = name.split('.');
-    Some(match parts.next().unwrap_or("") {
-        "membar" | "fence" => of_ptx(name).map(|(order, scope)| Step::Fence(order, scope)).into_iter().collect(),
-        "bar" | "barrier" => match name {
-            "bar.sync"
-            | "barrier.sync"
-            | "barrier.sync.aligned"
-            | "bar.cta.sync"
-            | "barrier.cta.sync"
-            | "barrier.cta.sync.aligned" => vec![barrier(operands)?],
-            "bar.arrive"
-            | "barrier.arrive"
-            | "barrier.arrive.aligned"
-            | "bar.cta.arrive"
-            | "barrier.cta.arrive"
-            | "barrier.cta.arrive.aligned" => vec![Step::Arrive],
-            _ => return None,
-        },
-        "ld" => vec![access(Touch::Read, parts, operands.rsplit_once('[')?.1)?],
-        "st" => vec![access(Touch::Write, parts, operands.split_once('[')?.1)?],
-        "ldmatrix" => vec![matrix(Touch::Read, parts, operands)?],
-        "stmatrix" => vec![matrix(Touch::Write, parts, operands)?],
-        "mbarrier" => vec![object(parts, operands)?],
-        "cp" => match name {
-            "cp.async.commit_group" => vec![Step::Commit],
-            "cp.async.wait_group" => vec![Step::WaitPrior(Operand::of(operands)?)],
-            "cp.async.wait_all" => vec![Step::Commit, Step::WaitPrior(Operand::Number(0))],
-            _ => vec![copy(name, operands)?],
-        },
-        _ => return None,
-    })
-}
-
-/// `bar.sync`, after the operands are known: of barrier 0 and the whole block, or of a number of threads.
-fn barrier(operands: &str) -> Option<Step> {
-    let mut operands = operands.split(',');
-    let id = Operand::of(operands.next()?)?;
-    match (operands.next().map(Operand::of), operands.next()) {
-        // Whichever barrier it is, all threads of the block meet there.
-        (None, _) => Some(Step::Barrier),
-        (Some(Some(count)), None) => Some(Step::Named { id, count }),
-        _ => None,
-    }
-}
-
-/// A plain load or store at `%2+16], …`. Strong ones, which are atomic, are not understood.
-fn access<'t>(touch: Touch, suffixes: impl Iterator<Item = &'t str>, address: &str) -> Option<Step> {
-    let (mut lanes, mut width, mut window) = (1, None, Window::Generic);
-    for suffix in suffixes {
-        match suffix {
-            "shared" | "shared::cta" => window = Window::Shared,
-            "global" | "const" | "local" | "volatile" | "nc" | "ca" | "cg" | "cs" | "cv" | "lu" | "wb" | "wt" => {}
-            "v2" => lanes = 2,
-            "v4" => lanes = 4,
-            "b8" | "u8" | "s8" => width = Some(1),
-            "b16" | "u16" | "s16" => width = Some(2),
-            "b32" | "u32" | "s32" | "f32" => width = Some(4),
-            "b64" | "u64" | "s64" | "f64" => width = Some(8),
-            hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
-            _ => return None,
-        }
-    }
-    let place = place(window, address.split_once(']')?.0)?;
-    Some(Step::Access { touch, place, bytes: lanes * width? })
-}
-
-/// `ldmatrix.sync.aligned.m8n8.x4.shared.b16 {…}, [%4]`: eight rows of 16 bytes of each matrix.
-fn matrix<'t>(touch: Touch, suffixes: impl Iterator<Item = &'t str>, operands: &str) -> Option<Step> {
-    let (mut threads, mut window) = (None, Window::Generic);
-    for suffix in suffixes {
-        match suffix {
-            "sync" | "aligned" | "m8n8" | "trans" | "b16" => {}
-            "x1" => threads = Some(8),
-            "x2" => threads = Some(16),
-            "x4" => threads = Some(32),
-            "shared" | "shared::cta" => window = Window::Shared,
-            _ => return None,
-        }
-    }
-    Some(Step::Matrix { touch, place: bracketed(window, operands)?, threads: threads? })
-}
-
-/// `mbarrier.init.shared.b64 [%0], %1` and `mbarrier.arrive.shared.b64 state, [%0]`
-fn object<'t>(mut suffixes: impl Iterator<Item = &'t str>, operands: &str) -> Option<Step> {
-    let operation = suffixes.next()?;
-    let window = object_window(suffixes)?;
-    let place = bracketed(window, operands)?;
-    let (before, behind) = operands.split_once('[')?;
-    let behind = behind.split_once(']')?.1.trim();
-    match operation {
-        "init" if before.trim().is_empty() => {
-            Some(Step::InitObject { place, count: Operand::of(behind.strip_prefix(',')?)? })
-        }
-        "arrive" if behind.is_empty() => Some(Step::ArriveAtObject(place)),
-        _ => None,
-    }
-}
-
-/// `mbarrier.try_wait.parity.shared.b64`, of `[%0], %1` and perhaps a time.
-fn wait_at_object(name: &str, operands: &str) -> Option<Step> {
-    let suffixes =
-        name.strip_prefix("mbarrier.try_wait.parity.").or_else(|| name.strip_prefix("mbarrier.test_wait.parity."))?;
-    let place = bracketed(object_window(suffixes.split('.'))?, operands)?;
-    let parity = operands.split_once(']')?.1.trim().strip_prefix(',')?;
-    let parity = Operand::of(parity.split(',').next()?)?;
-    Some(Step::WaitAtObject { place, parity })
-}
-
-/// The window of a barrier in memory, behind the operation: its arrivals release, its waits acquire.
-fn object_window<'t>(suffixes: impl Iterator<Item = &'t str>) -> Option<Window> {
-    let mut window = Window::Generic;
-    for suffix in suffixes {
-        match suffix {
-            "b64" | "cta" | "cluster" | "release" | "acquire" => {}
-            "shared" | "shared::cta" => window = Window::Shared,
-            _ => return None,
-        }
-    }
-    Some(window)
-}
-
-/// The only address between brackets.
-fn bracketed(window: Window, operands: &str) -> Option<Place> {
-    let (_, address) = operands.split_once('[')?;
-    let (address, rest) = address.split_once(']')?;
-    if rest.contains('[') { None } else { place(window, address) }
-}
-
-/// The address between brackets, `%2+16`.
-fn place(window: Window, address: &str) -> Option<Place> {
-    let address = address.trim().strip_prefix('%')?;
-    let (operand, offset) = match address.split_once('+') {
-        Some((operand, offset)) => (operand.trim(), offset.trim().parse().ok()?),
-        None => (address, 0),
-    };
-    Some(Place { window, operand: operand.parse().ok()?, offset })
-}
-
-/// `cp.async.cg.shared.global [%0], [%1], 16, %2`. The form that ignores its source by a predicate is not understood.
-fn copy(name: &str, operands: &str) -> Option<Step> {
-    let name = name.strip_prefix("cp.async.ca.").or_else(|| name.strip_prefix("cp.async.cg."))?;
-    let hints = name.strip_prefix("shared.global").or_else(|| name.strip_prefix("shared::cta.global"))?;
-    let mut has_policy = false;
-    for hint in hints.split('.').skip(1) {
-        match hint {
-            "L2::cache_hint" => has_policy = true,
-            "L2::64B" | "L2::128B" | "L2::256B" => {}
-            _ => return None,
-        }
-    }
-    let mut operands: Vec<&str> = operands.split(',').map(str::trim).collect();
-    if has_policy {
-        operands.pop();
-    }
-    let between = |text: &str, window| place(window, text.strip_prefix('[')?.strip_suffix(']')?);
-    let (to, from, bytes, read) = match operands[..] {
-        [to, from, bytes] => (to, from, bytes, None),
-        [to, from, bytes, read] => (to, from, bytes, Some(Operand::of(read)?)),
-        _ => return None,
-    };
-    let (to, from) = (between(to, Window::Shared)?, between(from, Window::Generic)?);
-    Some(Step::Copy { to, from, bytes: Operand::of(bytes)?, read })
-}
-
-/// The instructions of a template, without predicates, labels, suffixes and declarations.
-fn instructions(text: &str) -> impl Iterator<Item = &str> {
-    text.split([';', '\n', '{', '}']).flat_map(|line| line.split("\\n")).filter_map(|line| {
-        let line = line.trim().trim_start_matches("\\t").trim_start_matches('"').trim();
-        let line = match line.strip_prefix('@') {
-            Some(predicated) => predicated.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim()),
-            None => line,
-        };
-        let line = line.trim_end_matches('"').trim_end_matches("\\t").trim();
-        let opcode = line.split(|c: char| c.is_whitespace() || c == '.').next().unwrap_or("");
-        (!line.is_empty() && !line.starts_with(".reg") && !line.starts_with("//")).then_some(opcode)
-    })
-}
-
-fn is_fence(opcode: &str) -> bool {
-    matches!(opcode, "membar" | "fence")
-}
-
-/// Whether all instructions are known to compute only.
-pub(super) fn is_harmless(text: &str) -> bool {
-    steps(text).is_some_and(|steps| steps.iter().all(|(_, step)| matches!(step, Step::Fence(..))))
-}
-
-/// Whether a "memory" clobber is explained by there being nothing but fences.
-pub(super) fn is_only_fence(text: &str) -> bool {
-    instructions(text).all(|opcode| is_fence(opcode) || matches!(opcode, "mov" | "nanosleep"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whether all instructions only compute.
+    fn is_harmless(text: &str) -> bool {
+        steps(text).is_some_and(|steps| steps.is_empty())
+    }
 
     #[test]
     fn computing_instructions_are_harmless() {
@@ -703,13 +357,11 @@ mod tests {
     #[test]
     fn what_tensor_cores_multiply_lies_in_registers() {
         let multiplied = "\"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 \" \"{%0, %1}, {%2}, {%3}, {%4, %5};\\n\"";
-        assert!(is_harmless(multiplied));
-        let row = |touch, threads| {
-            Some(vec![(
-                None,
-                Step::Matrix { touch, place: Place { window: Window::Shared, operand: 2, offset: 32 }, threads },
-            )])
-        };
+        assert_eq!(steps(multiplied), Some(vec![(None, Step::Multiply)]));
+        assert_eq!(steps("@p mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1}, {%2}, {%3}, {%0, %1};"), None);
+        assert_eq!(steps("mma.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1}, {%2}, {%3}, {%0, %1};"), None);
+        let place = Place { window: Window::Shared, operand: 2, offset: 32 };
+        let row = |touch, threads| Some(vec![(None, Step::Matrix { touch, place, threads })]);
         let loaded = "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2+32];";
         assert_eq!(steps(loaded), row(Touch::Read, 16));
         assert_eq!(steps(&loaded.replace("x2.trans.shared", "x4.shared::cta")), row(Touch::Read, 32));
@@ -721,15 +373,15 @@ mod tests {
     #[test]
     fn barriers_in_memory_are_told_and_asked() {
         let place = Place { window: Window::Shared, operand: 0, offset: 0 };
-        let init = Step::InitObject { place, count: Operand::Input(1) };
+        let init = Step::Object { place, does: OnObject::Init { count: Operand::Input(1) } };
         assert_eq!(steps("mbarrier.init.shared::cta.b64 [%0], %1;"), Some(vec![(None, init)]));
-        let arrival = Some(vec![(None, Step::ArriveAtObject(place))]);
+        let arrival = Some(vec![(None, Step::Object { place, does: OnObject::Arrive })]);
         assert_eq!(steps("{ .reg .b64 s; mbarrier.arrive.release.cta.shared::cta.b64 s, [%0]; }"), arrival);
         // Several arrivals, those of transactions, and those in other blocks are not followed.
         assert_eq!(steps("mbarrier.arrive.shared.b64 s, [%0], %1;"), None);
         assert_eq!(steps("mbarrier.arrive.expect_tx.shared.b64 s, [%0], %1;"), None);
         assert_eq!(steps("mbarrier.arrive.shared::cluster.b64 _, [%0];"), None);
-        let wait = Some(vec![(None, Step::WaitAtObject { place, parity: Operand::Input(1) })]);
+        let wait = Some(vec![(None, Step::Object { place, does: OnObject::Wait { parity: Operand::Input(1) } })]);
         let polled = "{ .reg .pred P; AGAIN_%=: mbarrier.try_wait.parity.shared.b64 P, [%0], %1; @!P bra AGAIN_%=; }";
         assert_eq!(steps(polled), wait);
         let left = "{\n.reg .pred P;\nAGAIN:\nmbarrier.test_wait.parity.acquire.cta.shared::cta.b64 P, [%0], %1, %2;\n\
