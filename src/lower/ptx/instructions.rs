@@ -3,9 +3,9 @@
 //! Source: the PTX ISA, by the name of the instruction. Deliberately absent: what is not in [`does`] or [`only_computes`],
 //! which may do anything.
 
-use super::super::access::Touch;
-use super::super::fences::of_ptx;
 use super::{OnObject, Operand, Place, Step, Window};
+use crate::lower::access::Touch;
+use crate::lower::fences::of_ptx;
 
 /// Instructions that touch neither memory nor other threads, without their suffixes.
 const HARMLESS: &[&str] = &[
