@@ -260,7 +260,8 @@ impl<'u> Resolver<'u> {
             let parts = object.into_iter().chain(args).collect();
             return self.unsupported_with(span, format!("no function `{name}` fits this call"), parts);
         };
-        let Some(function) = self.instance(chosen.decl, chosen.values) else {
+        let groups = self.given_groups(chosen.decl, &args);
+        let Some(function) = self.instance_for(chosen.decl, chosen.values, groups) else {
             let parts = object.into_iter().chain(args).collect();
             return self.unsupported_with(span, format!("too many instances of `{name}`"), parts);
         };

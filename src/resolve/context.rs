@@ -21,8 +21,9 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 
 /// Identity of a function instance: its syntax by address, the scope that it stands in (each instance of a
-/// class template has its own), and its template arguments.
-pub(super) type InstanceKey = (usize, ScopeId, Vec<TemplateValue>);
+/// class template has its own), its template arguments, and the groups of threads that are given for parameters that take
+/// any.
+pub(super) type InstanceKey = (usize, ScopeId, Vec<TemplateValue>, Vec<(usize, TypeId)>);
 
 /// What is known of a function beside its [`Function`].
 #[derive(Clone, Debug)]

@@ -20,21 +20,37 @@ const BODY_DEPTH: usize = 16;
 impl<'u> Resolver<'u> {
     /// The instance of a function for template arguments; `None` if there are too many.
     pub(super) fn instance(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) -> Option<FunctionId> {
-        let key = (std::ptr::from_ref(decl.syntax) as usize, decl.scope, values);
+        self.instance_for(decl, values, Vec::new())
+    }
+
+    /// The instance for template arguments and the types of the groups of threads that are given for parameters that take
+    /// any; `None` if there are too many.
+    pub(super) fn instance_for(
+        &mut self,
+        decl: FunctionDecl<'u>,
+        values: Vec<TemplateValue>,
+        groups: Vec<(usize, TypeId)>,
+    ) -> Option<FunctionId> {
+        let key = (std::ptr::from_ref(decl.syntax) as usize, decl.scope, values, groups);
         if let Some(&known) = self.instances.get(&key) {
             return Some(known);
         }
         if self.functions.len() >= INSTANCE_LIMIT {
             return None;
         }
-        let function = self.head(decl, &key.2);
+        let function = self.head(decl, &key.2, &key.3);
         self.instances.insert(key, function);
         self.queue.push_back(function);
         Some(function)
     }
 
     /// Makes a function without its body.
-    pub(super) fn head(&mut self, decl: FunctionDecl<'u>, values: &[TemplateValue]) -> FunctionId {
+    pub(super) fn head(
+        &mut self,
+        decl: FunctionDecl<'u>,
+        values: &[TemplateValue],
+        groups: &[(usize, TypeId)],
+    ) -> FunctionId {
         let params = self.own_template(decl);
         let bound = self.bind(decl.scope, params, values);
         let scope = self.add_scope(Scope::inside(bound));
@@ -48,8 +64,13 @@ impl<'u> Resolver<'u> {
         let this = self.this_param(decl, span);
         let mut handles: Vec<VariableId> = this.into_iter().collect();
         let mut unsupported = Vec::new();
-        for param in &decl.syntax.params {
-            handles.push(self.param(param));
+        for (number, param) in decl.syntax.params.iter().enumerate() {
+            let variable = self.param(param);
+            if let Some(&(_, ty)) = groups.iter().find(|(of, _)| *of == number) {
+                let is_reference = self.variables[variable].is_reference;
+                self.variables[variable].ty = if is_reference { self.pointer(ty, None) } else { ty };
+            }
+            handles.push(variable);
         }
         if decl.syntax.variadic {
             unsupported.push((span, "function with `...`".to_owned()));

@@ -1,15 +1,17 @@
 //! CUDA's cooperative groups: objects of library types whose methods mean ids, sizes and barriers.
 //!
 //! Groups have types that are not modelled, known by the last part of their names. A thread block and the
-//! grid are understood; of tiles only those of a constant size.
+//! grid are understood; of tiles only those of a constant size. A variable of type `thread_group` is the group that it is
+//! initialised with, and a parameter the one that is given for it.
 
 use super::context::{Resolver, expr};
 use super::operators::binary_op;
-use super::program::{BinaryOp, Expr, ExprKind, Type};
+use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
+use super::scope::FunctionDecl;
 use crate::builtins::{Builtin, InCluster, collectives};
 use crate::calculus::{Axis, GeometryVar, SyncMemory, SyncScope};
 use crate::source::Span;
-use crate::syntax::TemplateArg;
+use crate::syntax::{self, TemplateArg, TypeKind};
 
 /// A kind of group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +27,51 @@ enum Group {
     Other,
 }
 
+/// The name of the type of any group.
+const ANY_GROUP: &str = "thread_group";
+
+/// Whether a parameter takes any group, by value or by reference.
+fn takes_any_group(ty: &syntax::Type) -> bool {
+    match &ty.kind {
+        TypeKind::Named(path) => path.segments.last().is_some_and(|segment| segment.name.text == ANY_GROUP),
+        TypeKind::Reference(inner) => takes_any_group(inner),
+        _ => false,
+    }
+}
+
 impl<'u> Resolver<'u> {
     /// The group that an expression denotes, by the name of its type.
     fn group(&self, object: &Expr) -> Option<Group> {
-        let Type::Unknown(name) = &self.types[object.ty] else {
+        self.group_of(object.ty)
+    }
+
+    /// Whether a type is that of any group, of which only a value tells which one it is.
+    pub(super) fn is_any_group(&self, ty: TypeId) -> bool {
+        matches!(&self.types[ty], Type::Unknown(name) if name.rsplit("::").next() == Some(ANY_GROUP))
+    }
+
+    /// Whether a type tells which group it is.
+    pub(super) fn is_certain_group(&self, ty: TypeId) -> bool {
+        self.group_of(ty).is_some_and(|group| group != Group::Other)
+    }
+
+    /// The types of the groups that are given for parameters that take any, by the numbers of the parameters.
+    pub(super) fn given_groups(&self, decl: FunctionDecl<'u>, args: &[Expr]) -> Vec<(usize, TypeId)> {
+        let given = decl.syntax.params.iter().zip(args).enumerate();
+        given
+            .filter(|(_, (param, argument))| takes_any_group(&param.ty) && self.is_certain_group(argument.ty))
+            .map(|(number, (_, argument))| (number, argument.ty))
+            .collect()
+    }
+
+    /// Whether an assignment may make a group another one than its type tells.
+    pub(super) fn changes_group(&self, target: &Expr, value: &Expr) -> bool {
+        let is_elsewhere = matches!(target.kind, ExprKind::Deref(_)) && self.is_any_group(target.ty);
+        is_elsewhere || self.is_certain_group(target.ty) && target.ty != value.ty
+    }
+
+    fn group_of(&self, ty: TypeId) -> Option<Group> {
+        let Type::Unknown(name) = &self.types[ty] else {
             return None;
         };
         let short = name.rsplit("::").next().unwrap_or(name);
@@ -37,7 +80,7 @@ impl<'u> Resolver<'u> {
             "grid_group" => Group::Grid,
             "coalesced_group" => Group::Coalesced,
             "cluster_group" => Group::Cluster,
-            "thread_group" | "multi_grid_group" => Group::Other,
+            ANY_GROUP | "multi_grid_group" => Group::Other,
             _ => {
                 let size = short.strip_prefix("thread_block_tile")?;
                 let size = size.strip_prefix('<').and_then(|size| size.strip_suffix('>'));
@@ -165,7 +208,7 @@ impl<'u> Resolver<'u> {
             }
             "this_multi_grid" => self.unknown("multi_grid_group"),
             "this_cluster" => self.unknown("cluster_group"),
-            "tiled_partition" | "binary_partition" | "labeled_partition" => self.tile_type(name, template_args),
+            "tiled_partition" | "binary_partition" | "labeled_partition" => self.tile_type(name, template_args, args),
             "sync" | "thread_rank" | "group_size" => {
                 let [group] = args else { return None };
                 self.group(group)?;
@@ -205,14 +248,15 @@ impl<'u> Resolver<'u> {
     }
 
     /// The type of a tile that a partition makes.
-    fn tile_type(&mut self, name: &str, template_args: Option<&'u [TemplateArg]>) -> super::program::TypeId {
-        let size = match template_args.and_then(|args| args.first()) {
-            Some(TemplateArg::Value(size)) if name == "tiled_partition" => self.constant_of(size),
+    fn tile_type(&mut self, name: &str, template_args: Option<&'u [TemplateArg]>, args: &[Expr]) -> TypeId {
+        let size = match (template_args.and_then(|args| args.first()), args) {
+            (Some(TemplateArg::Value(size)), _) if name == "tiled_partition" => self.constant_of(size),
+            (None, [_, size]) if name == "tiled_partition" => self.constant(size),
             _ => None,
         };
         match size {
             Some(size) => self.unknown(format!("thread_block_tile<{size}>")),
-            None => self.unknown("thread_group"),
+            None => self.unknown(ANY_GROUP),
         }
     }
 

@@ -202,11 +202,11 @@ impl<'u> Resolver<'u> {
             };
             values.push(value);
         }
-        let key = (std::ptr::from_ref(decl.syntax) as usize, decl.scope, Vec::new());
+        let key = (std::ptr::from_ref(decl.syntax) as usize, decl.scope, Vec::new(), Vec::new());
         if let Some(&known) = self.instances.get(&key) {
             return known;
         }
-        let function = self.head(decl, &values);
+        let function = self.head(decl, &values, &[]);
         self.functions[function].template_args.clear();
         self.functions[function].assumed = assumed;
         self.functions[function].params.extend(added);

@@ -289,6 +289,10 @@ impl<'u> Resolver<'u> {
                 {
                     return result;
                 }
+                if self.changes_group(&target, &value) {
+                    let reason = "assignment of another group of threads".to_owned();
+                    return self.unsupported_with(span, reason, vec![target, value]);
+                }
                 let value = self.load(value);
                 let value = self.implicit(value, target.ty, span);
                 self.store(target, value, span)

@@ -245,6 +245,12 @@ impl<'u> Resolver<'u> {
                 return;
             };
             deduced = Some(value);
+        } else if self.is_any_group(written.ty) && !written.is_reference {
+            let any = written.ty;
+            deduced = self.auto_value(syntax, &mut written);
+            if !self.is_certain_group(written.ty) {
+                written.ty = any;
+            }
         }
         let storage = self.local_storage(syntax, written);
         let variable = self.new_variable(syntax, written, storage);
