@@ -251,7 +251,12 @@ impl<'u> Resolver<'u> {
     fn tile_type(&mut self, name: &str, template_args: Option<&'u [TemplateArg]>, args: &[Expr]) -> TypeId {
         let size = match (template_args.and_then(|args| args.first()), args) {
             (Some(TemplateArg::Value(size)), _) if name == "tiled_partition" => self.constant_of(size),
-            (None, [_, size]) if name == "tiled_partition" => self.constant(size),
+            // A tile of threads that happen to run together is not one of neighbours.
+            (None, [parent, size])
+                if name == "tiled_partition" && matches!(self.group(parent), Some(Group::Block | Group::Tile(_))) =>
+            {
+                self.constant(size)
+            }
             _ => None,
         };
         match size {
