@@ -149,7 +149,7 @@ impl<'a> Generator<'a> {
                 let memory = SyncMemory { shared: true, global: self.choose(2) == 0, ..SyncMemory::NONE };
                 Stmt::Fence { order: MemoryOrder::AcquireRelease, scope, memory, site: self.site() }
             }
-            1 => Stmt::Havoc { var: self.loaded[1], reason: HavocReason::Call("f".to_owned()), span: None },
+            1 => self.unknown(),
             _ => {
                 let n = self.kernel.exprs.param(self.params[0], ScalarType::I32);
                 let zero = self.int(0);
@@ -157,6 +157,21 @@ impl<'a> Generator<'a> {
                 Stmt::Assume { cond, basis: Basis::Stated, span: None }
             }
         }
+    }
+
+    /// A value of which nothing is known, or only that threads which meet get the same one.
+    fn unknown(&mut self) -> Stmt {
+        let var = self.loaded[usize::from(self.choose(2))];
+        let value = |reason| Stmt::Havoc { var, reason, span: None };
+        let scope = match self.choose(3) {
+            0 => return value(HavocReason::Call("f".to_owned())),
+            1 => SyncScope::Warp,
+            _ => SyncScope::Block,
+        };
+        let meet = Stmt::Sync { scope, memory: SyncMemory::NONE, among: Among::All, site: self.site() };
+        let cond = self.kernel.exprs.bool(true);
+        let then = vec![meet, value(HavocReason::Common(scope, "f".to_owned()))];
+        Stmt::If { cond, then, otherwise: Vec::new() }
     }
 
     fn branch(&mut self, depth: Depth) -> Stmt {

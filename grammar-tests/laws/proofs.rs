@@ -5,6 +5,7 @@
 //! semantics, in machine arithmetic. A minimum of kernels must be proved, so that the law says something.
 
 use super::source::{Barriers, Dice, kernel};
+use super::tickets;
 use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
 use raceproof::calculus::lockstep::in_step;
 use raceproof::calculus::{Geometry, Kernel};
@@ -53,23 +54,30 @@ impl Claim {
 }
 
 /// A launch that shows the claim wrong.
-fn refutation(kernel: &Kernel, claim: &Claim, seed: u64) -> Option<String> {
+fn refutation(kernel: &Kernel, claim: &Claim, (seed, counts_barriers): (u64, bool)) -> Option<String> {
     let mut dice = Dice(seed);
     (0..40).find_map(|_| {
         let rows = if claim.flat { 1 } else { 1 + dice.below(3) as u32 };
         let block = [BLOCKS[dice.below(BLOCKS.len() as u64) as usize], rows, 1];
         let geometry = Geometry { block, grid: [1 + dice.below(3) as u32, 1, 1] };
         let params = [dice.below(9), dice.below(6)].map(|value| Some(i128::from(value) - 1));
-        let setup =
-            Setup { geometry, params: &params, blocks: Blocks::All, contents: Contents::Unknown, budget: 300_000 };
-        let mut history = History::default();
-        let outcome = run(&Program::new(kernel), &setup, &mut history);
-        let wrapped = !outcome.wrapped.is_empty() || !outcome.wrapped_loops.is_empty();
-        if !outcome.finished || claim.no_wrap && wrapped || !outcome.traps.is_empty() {
-            return None;
-        }
-        if claim.uniform && outcome.divergences.iter().any(|seen| !seen.returned) {
-            return Some(format!("{geometry:?} {params:?}: {:?}", outcome.divergences));
+        // What memory holds and what calls give is unknown, or fixed by a seed.
+        for contents in [Contents::Unknown, Contents::Seeded(dice.below(1_000))] {
+            let setup = Setup { geometry, params: &params, blocks: Blocks::All, contents, budget: 300_000 };
+            let mut history = History::default();
+            let outcome = run(&Program::new(kernel), &setup, &mut history);
+            let wrapped = !outcome.wrapped.is_empty() || !outcome.wrapped_loops.is_empty();
+            if !outcome.finished || claim.no_wrap && wrapped || !outcome.traps.is_empty() {
+                return None;
+            }
+            if claim.uniform && outcome.divergences.iter().any(|seen| !seen.returned) {
+                return Some(format!("{geometry:?} {params:?}: {:?}", outcome.divergences));
+            }
+            // Numbers of passed barriers say with whom a thread has met where barriers are for all.
+            let is_told = claim.race_free && counts_barriers && outcome.divergences.is_empty();
+            if let Some(found) = tickets::conflict(kernel, &history).filter(|_| is_told) {
+                return Some(format!("{geometry:?} {params:?}: {found:?}"));
+            }
         }
         let scope = Scope {
             block: block.map(Some),
@@ -100,7 +108,8 @@ fn law(seeds: Range<u64>, barriers: Barriers, lockstep: Option<u32>) -> [usize; 
             let mut kernel = lowered(&text);
             lockstep.into_iter().for_each(|threads| in_step(&mut kernel, threads));
             if (claim.race_free || claim.uniform)
-                && let Some(found) = refutation(&kernel, &claim, seed)
+                && let Some(found) =
+                    refutation(&kernel, &claim, (seed, barriers != Barriers::OfSome && lockstep.is_none()))
             {
                 panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
             }
@@ -135,6 +144,11 @@ fn what_is_proved_of_random_kernels_holds_in_every_small_launch() {
 #[test]
 fn what_is_proved_of_barriers_of_some_threads_holds_in_every_small_launch() {
     enough(&seeds(), law(seeds(), Barriers::OfSome, None));
+}
+
+#[test]
+fn what_is_proved_of_calls_made_together_holds_in_every_small_launch() {
+    enough(&seeds(), law(seeds(), Barriers::Together, None));
 }
 
 #[test]

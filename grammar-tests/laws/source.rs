@@ -112,6 +112,24 @@ const OF_SOME: [&str; 9] = [
     "if (t % 32 < 4) { s[t] = x; __syncwarp((1u << 4) - 1); x += s[t ^ 1]; }\n",
 ];
 
+/// What threads do together, some of which tells them all the same: of a warp, of a part of one, of a block.
+const TOGETHER: [&str; 14] = [
+    "if (__any_sync(0xffffffff, x < n)) s[t] = x;\n",
+    "if (__any_sync(0xffffffff, x < n)) __syncwarp();\n",
+    "if (__any_sync(0xffffffff, x < n)) __syncthreads();\n",
+    "if (__syncthreads_or(x < n)) __syncthreads();\n",
+    "x = __shfl_sync(0xffffffff, x, 0);\n",
+    "x = __shfl_sync(0xffffffff, x, 0, 4);\n",
+    "x = __shfl_xor_sync(0xffffffff, x, 1);\n",
+    "if (x & 1) __syncwarp();\n",
+    "if (x & 1) __syncthreads();\n",
+    "if (t < n) x += __shfl_down_sync(0xffffffff, x, 16);\n",
+    "if (t % 32 < 16) x = __reduce_add_sync(0x0000ffff, x);\n",
+    "s[(__shfl_sync(0xffffffff, x, 2) & 7) * d + t] = x;\n",
+    "x = __syncthreads_count(x > 0);\n",
+    "s[(__syncthreads_count(x > 0) & 7) * d + t] = x;\n",
+];
+
 /// Which barriers kernels have, besides those of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Barriers {
@@ -119,6 +137,8 @@ pub(super) enum Barriers {
     OfAll,
     /// Of some threads of a warp, too.
     OfSome,
+    /// Calls that threads make together, too.
+    Together,
 }
 
 const CONDITIONS: [&str; 20] = [
@@ -184,6 +204,7 @@ impl Maker {
             0..=2 => format!("s[{}] = x;\n", self.shared()),
             3..=5 => format!("x += s[{}];\n", self.shared()),
             6 => format!("o[{}] = x;\n", self.global()),
+            7 | 9 if self.barriers == Barriers::Together => self.dice.pick(&TOGETHER).to_owned(),
             7 => format!("x += a[{}];\n", self.global()),
             9 if self.barriers == Barriers::OfSome => self.dice.pick(&OF_SOME).to_owned(),
             8 | 9 => "__syncthreads();\n".to_owned(),

@@ -6,7 +6,7 @@
 
 use super::handed::{against_runs, assumes};
 use super::source::Dice;
-use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Setup, run};
+use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Setup, WARP, run};
 use raceproof::calculus::{Geometry, Kernel, Space};
 use raceproof::front::tree_sitter;
 use raceproof::source::{Language, SourceMap};
@@ -74,11 +74,11 @@ fn lowered(text: &str) -> Kernel {
 }
 
 /// Two accesses of a run that nothing orders and that conflict.
-fn conflict(kernel: &Kernel, history: &History) -> Option<(Event, Event)> {
+pub(super) fn conflict(kernel: &Kernel, history: &History) -> Option<(Event, Event)> {
     let mut cells: BTreeMap<(usize, i64), Vec<&Event>> = BTreeMap::new();
     for recorded in &history.accesses {
         let event = &recorded.event;
-        if let Some(offset) = event.offset {
+        if let Some(offset) = event.offset.filter(|_| event.exact) {
             cells.entry((event.array.index(), offset / 4)).or_default().push(event);
         }
     }
@@ -94,7 +94,8 @@ fn meet(kernel: &Kernel, one: &Event, other: &Event) -> bool {
     let is_atomic = |event: &Event| matches!(event.kind, Kind::Atomic { .. });
     let writes = one.kind != Kind::Read || other.kind != Kind::Read;
     let together = if one.thread.block == other.thread.block {
-        one.stamp.block == other.stamp.block
+        let warp = |event: &Event| event.thread.thread / WARP;
+        one.stamp.block == other.stamp.block && (warp(one) != warp(other) || one.stamp.warp == other.stamp.warp)
     } else {
         kernel.arrays[one.array].space == Space::Global && one.stamp.grid == other.stamp.grid
     };

@@ -1,7 +1,7 @@
 //! Functions that CUDA and OpenCL define, by name: what they mean and what type their result has.
 
 use super::types::{DOUBLE, FLOAT, HALF, INT, LONG, NamedType, Scalar, UINT, ULONG, named_type};
-use super::{Builtin, Copying, Direction, FenceCall, Phase, WorkItem, annotations, atomics, families};
+use super::{Builtin, Copying, Direction, FenceCall, Gives, Phase, Together, WorkItem, annotations, atomics, families};
 use crate::calculus::{MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language;
 
@@ -110,6 +110,7 @@ fn group_fence(order: MemoryOrder) -> Meaning {
 fn cuda(name: &str) -> Option<Meaning> {
     let both = SyncMemory::BOTH;
     let barrier = |scope| Builtin::Barrier { scope, memory: Some(both) };
+    let named = |gives, result| meaning(Builtin::Together(Together::Named, gives), result);
     let surface = |direction, coordinates| {
         let result = if direction == Direction::Write { ResultType::Void } else { ResultType::Unknown };
         meaning(Builtin::Surface(direction, coordinates), result)
@@ -151,13 +152,13 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__clock" => meaning(Builtin::Schedule, fixed(INT)),
         "__activemask" => meaning(Builtin::Schedule, fixed(UINT)),
         "__shfl" | "__shfl_up" | "__shfl_down" | "__shfl_xor" => unmodelled("warp shuffle", false, ResultType::First),
-        "__shfl_sync" | "__shfl_up_sync" | "__shfl_down_sync" | "__shfl_xor_sync" => {
-            unmodelled("warp shuffle", false, ResultType::Unknown)
-        }
-        "__any" | "__all" | "__any_sync" | "__all_sync" | "__uni_sync" => unmodelled("warp vote", false, fixed(INT)),
-        "__ballot" | "__ballot_sync" | "__match_any_sync" | "__match_all_sync" => {
-            unmodelled("warp vote", false, fixed(UINT))
-        }
+        "__shfl_sync" => named(Gives::Lane, ResultType::Unknown),
+        "__shfl_up_sync" | "__shfl_down_sync" | "__shfl_xor_sync" => named(Gives::Each, ResultType::Unknown),
+        "__any" | "__all" => unmodelled("warp vote", false, fixed(INT)),
+        "__any_sync" | "__all_sync" | "__uni_sync" => named(Gives::All, fixed(INT)),
+        "__ballot" => unmodelled("warp vote", false, fixed(UINT)),
+        "__ballot_sync" | "__match_all_sync" => named(Gives::All, fixed(UINT)),
+        "__match_any_sync" => named(Gives::Each, fixed(UINT)),
         // Names of HIP, where votes have a bit for each of up to 64 lanes.
         "__ballot64" => unmodelled("vote of a wavefront", false, fixed(ULONG)),
         "__builtin_amdgcn_wavefrontsize" => {
@@ -166,7 +167,7 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__lane_id" => unmodelled("lane of a wavefront, whose size the device decides", false, fixed(UINT)),
         "wall_clock64" => meaning(Builtin::Schedule, fixed(LONG)),
         "__reduce_add_sync" | "__reduce_min_sync" | "__reduce_max_sync" | "__reduce_and_sync" | "__reduce_or_sync"
-        | "__reduce_xor_sync" => unmodelled("warp reduction", false, ResultType::Unknown),
+        | "__reduce_xor_sync" => named(Gives::All, ResultType::Unknown),
         "__popc" | "__popcll" | "__clz" | "__clzll" | "__ffs" | "__ffsll" => pure(fixed(INT)),
         "__brev" | "__byte_perm" | "__umulhi" | "__usad" | "__sad" | "__uhadd" | "__urhadd" | "__funnelshift_l"
         | "__funnelshift_r" | "__funnelshift_lc" | "__funnelshift_rc" | "__float_as_uint" | "__float2uint_rn"
@@ -249,6 +250,7 @@ fn cuda_by_form(name: &str) -> Option<Meaning> {
 fn opencl(name: &str) -> Option<Meaning> {
     let work_item = |item, scalar| meaning(Builtin::WorkItem(item), fixed(scalar));
     let barrier = |scope| meaning(Builtin::Barrier { scope, memory: None }, ResultType::Void);
+    let together = |scope, gives, result| meaning(Builtin::Together(Together::Group(scope), gives), result);
     Some(match name {
         "get_work_dim" => work_item(WorkItem::WorkDim, UINT),
         "get_global_size" => work_item(WorkItem::GlobalSize, ULONG),
@@ -307,21 +309,26 @@ fn opencl(name: &str) -> Option<Meaning> {
         "get_image_width" | "get_image_height" | "get_image_depth" => pure(fixed(INT)),
         "get_image_dim" => pure(ResultType::Fixed(NamedType::Vector(INT, 2))),
         "get_image_array_size" => pure(fixed(ULONG)),
-        "work_group_all" | "work_group_any" => unmodelled("work-group vote", true, fixed(INT)),
-        "work_group_broadcast"
-        | "work_group_reduce_add"
-        | "work_group_reduce_min"
-        | "work_group_reduce_max"
-        | "work_group_scan_inclusive_add"
-        | "work_group_scan_exclusive_add" => unmodelled("work-group function", true, ResultType::First),
-        "sub_group_all"
-        | "sub_group_any"
-        | "sub_group_broadcast"
-        | "sub_group_reduce_add"
-        | "sub_group_reduce_min"
-        | "sub_group_reduce_max"
-        | "sub_group_scan_inclusive_add"
-        | "sub_group_scan_exclusive_add" => unmodelled("sub-group function", false, ResultType::First),
+        "work_group_all" | "work_group_any" => together(SyncScope::Block, Gives::All, fixed(INT)),
+        "work_group_broadcast" | "work_group_reduce_add" | "work_group_reduce_min" | "work_group_reduce_max" => {
+            together(SyncScope::Block, Gives::All, ResultType::First)
+        }
+        "work_group_scan_inclusive_add"
+        | "work_group_scan_inclusive_min"
+        | "work_group_scan_inclusive_max"
+        | "work_group_scan_exclusive_add"
+        | "work_group_scan_exclusive_min"
+        | "work_group_scan_exclusive_max" => together(SyncScope::Block, Gives::Each, ResultType::First),
+        "sub_group_all" | "sub_group_any" => together(SyncScope::Warp, Gives::All, fixed(INT)),
+        "sub_group_broadcast" | "sub_group_reduce_add" | "sub_group_reduce_min" | "sub_group_reduce_max" => {
+            together(SyncScope::Warp, Gives::All, ResultType::First)
+        }
+        "sub_group_scan_inclusive_add"
+        | "sub_group_scan_inclusive_min"
+        | "sub_group_scan_inclusive_max"
+        | "sub_group_scan_exclusive_add"
+        | "sub_group_scan_exclusive_min"
+        | "sub_group_scan_exclusive_max" => together(SyncScope::Warp, Gives::Each, ResultType::First),
         "vec_step" => pure(fixed(INT)),
         _ => return opencl_by_form(name),
     })

@@ -149,6 +149,9 @@ pub enum Builtin {
     Pipeline(Pipeline),
     /// A question about the cluster that the thread's block lies in.
     Cluster(InCluster),
+    /// A call that threads make together, and that gives them something made of the values of all: a shuffle, a vote, a
+    /// reduction. That it orders memory is promised nowhere.
+    Together(Together, Gives),
     /// The meeting of a group of threads in a collective of CUB; the only argument points to its temporary storage.
     Collective(collectives::Group),
     /// Known, and not modelled.
@@ -159,6 +162,29 @@ pub enum Builtin {
         /// value is unknown.
         touches_memory: bool,
     },
+}
+
+/// The threads that make a call together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Together {
+    /// Those of a warp that the first argument names, a mask.
+    Named,
+    /// Those of an aligned group of so many, a power of two.
+    Tile(u32),
+    /// Those of a sub-group or a work-group.
+    Group(SyncScope),
+}
+
+/// Whom a call that threads make together gives the same value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Gives {
+    /// Each of them gets its own.
+    Each,
+    /// All of them get the same one.
+    All,
+    /// All of them get what a lane has, if the second of the arguments that are no mask names the same lane to all. A third
+    /// one says of how many threads each part of the warp has lanes of its own.
+    Lane,
 }
 
 /// What is asked about the cluster of a block.

@@ -4,7 +4,7 @@ use super::atomics::Numbering;
 use super::functions::{ResultType, conversion_target, function, is_plain_conversion};
 use super::types::{NamedType, Scalar, named_type};
 use super::variables::{Variable, variable};
-use super::{Builtin, Claim, Direction, FenceCall, Formula, WorkItem};
+use super::{Builtin, Claim, Direction, FenceCall, Formula, Gives, Together, WorkItem};
 use crate::calculus::{AtomicOp, Axis, GeometryVar, MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language::{Cuda, OpenCl};
 
@@ -148,15 +148,26 @@ fn what_may_touch_memory_says_so() {
         }
         other => panic!("{name}: {other:?}"),
     };
-    for name in ["__shfl_sync", "__shfl_down_sync", "__ballot_sync", "__any_sync"] {
+    for name in ["__shfl", "__shfl_down", "__ballot", "__any"] {
         assert!(!touches(Cuda, name), "{name}");
     }
     for name in ["memcpy_async", "malloc"] {
         assert!(touches(Cuda, name), "{name}");
     }
-    for name in ["work_group_broadcast", "atomic_init"] {
-        assert!(touches(OpenCl, name), "{name}");
-    }
+    assert!(touches(OpenCl, "atomic_init"));
+}
+
+#[test]
+fn what_threads_do_together_says_who_and_who_gets_the_same_value() {
+    let together = |language, name| match function(language, name).map(|known| known.builtin) {
+        Some(Builtin::Together(whom, gives)) => (whom, gives),
+        other => panic!("{name}: {other:?}"),
+    };
+    assert_eq!(together(Cuda, "__shfl_sync"), (Together::Named, Gives::Lane));
+    assert_eq!(together(Cuda, "__shfl_down_sync"), (Together::Named, Gives::Each));
+    assert_eq!(together(Cuda, "__any_sync"), (Together::Named, Gives::All));
+    assert_eq!(together(OpenCl, "work_group_reduce_add"), (Together::Group(SyncScope::Block), Gives::All));
+    assert_eq!(together(OpenCl, "sub_group_scan_inclusive_max"), (Together::Group(SyncScope::Warp), Gives::Each));
 }
 
 #[test]

@@ -527,6 +527,9 @@ pub enum HavocReason {
     Uninitialized,
     /// The result of a call that is not modelled, by name.
     Call(String),
+    /// The result of a call, by name, that all threads of a group of this scope make together and that gives them all
+    /// the same value. A barrier of the group stands before it.
+    Common(SyncScope, String),
     /// A name that nothing declares, taken to be a value. It may be a macro that is more than that, so that nothing is
     /// proved of a kernel with one.
     Undeclared(String),

@@ -50,6 +50,11 @@ impl SyncMemory {
         SyncMemory { shared: names(1), global: names(2), images: names(4), ..SyncMemory::NONE }
     }
 
+    /// Whether it promises no order of any memory.
+    pub fn orders_nothing(self) -> bool {
+        !(self.shared || self.global || self.images || self.array.is_some())
+    }
+
     /// A library's own barrier, which orders one array.
     pub fn only(array: ArrayId) -> SyncMemory {
         SyncMemory { array: Some(array), ..SyncMemory::LIBRARY }

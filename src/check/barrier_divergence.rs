@@ -1,4 +1,5 @@
-//! `barrier-divergence`: barriers that some threads of a block reach and others do not.
+//! `barrier-divergence`: barriers, and calls that threads make together, that some threads of a group reach and others
+//! do not.
 
 use super::possible_race::{because, reasons};
 use super::verdict::PossibleDivergence;
@@ -20,14 +21,15 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         (None, true) => "has returned".to_owned(),
         (None, false) => "never reaches it".to_owned(),
     };
-    let (thread, block) = (words.thread, words.block);
+    let (thread, block, what) = (words.thread, words.block, what(context, divergence.sync));
+    let group = everyone(context, waiting(context, divergence.sync).min(SyncScope::Block));
     let is_in_one_block = divergence.is_in_one_block();
     let message = if !is_in_one_block {
         format!("barrier divergence: one {block} waits at this barrier of blocks while another {elsewhere}")
     } else if divergence.unnamed {
-        format!("barrier divergence: a {thread} executes this barrier that is not among those that it is for")
+        format!("barrier divergence: a {thread} executes this {what} that is not among those that it is for")
     } else {
-        format!("barrier divergence: one {thread} of a {block} waits at this barrier while another {elsewhere}")
+        format!("barrier divergence: one {thread} of a {group} waits at this {what} while another {elsewhere}")
     };
     Finding {
         rule: RuleId::BarrierDivergence,
@@ -40,11 +42,7 @@ fn proved_finding(context: &Context<'_>, divergence: &Divergence) -> Finding {
         reasons: Vec::new(),
         witness: Some(witness::report(context, &divergence.witness, None)),
         contents: Vec::new(),
-        notes: vec![if divergence.unnamed {
-            naming(context)
-        } else {
-            advice(context, waiting(context, divergence.sync))
-        }],
+        notes: vec![if divergence.unnamed { naming(context, &what) } else { advice(context, divergence.sync) }],
         reproduction: None,
         fix: None,
     }
@@ -58,9 +56,10 @@ pub(super) fn possible(context: &Context<'_>, divergences: &[PossibleDivergence]
 fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> Finding {
     let sync = &context.protocol.syncs[divergence.sync];
     let message = format!(
-        "possible barrier divergence: {}s of one {} may disagree about reaching this barrier: {}",
+        "possible barrier divergence: {}s of one {} may disagree about reaching this {}: {}",
         context.words().thread,
         everyone(context, sync.scope),
+        what(context, sync.site),
         divergence.reasons.first().map_or_else(String::new, |reason| because(context, reason))
     );
     Finding {
@@ -74,7 +73,7 @@ fn possible_finding(context: &Context<'_>, divergence: &PossibleDivergence) -> F
         reasons: reasons(&divergence.reasons),
         witness: None,
         contents: Vec::new(),
-        notes: vec![advice(context, sync.scope)],
+        notes: vec![advice(context, sync.site)],
         reproduction: None,
         fix: None,
     }
@@ -84,8 +83,20 @@ fn barrier(context: &Context<'_>, site: SiteId) -> Place {
     Place { span: context.span_of(site), access: PlaceAccess::Barrier }
 }
 
-fn naming(context: &Context<'_>) -> String {
-    format!("let the mask of the barrier name every {} that executes it, and no other", context.words().thread)
+fn naming(context: &Context<'_>, what: &str) -> String {
+    format!("let the mask of the {what} name every {} that executes it, and no other", context.words().thread)
+}
+
+/// A barrier, or a call that threads make together and that orders no memory.
+fn what(context: &Context<'_>, site: SiteId) -> String {
+    let words = context.words();
+    let mut syncs = context.protocol.syncs.iter().map(|(_, sync)| sync).filter(|sync| sync.site == site).peekable();
+    let orders_nothing = syncs.peek().is_some() && syncs.all(|sync| sync.memory.orders_nothing());
+    match waiting(context, site) {
+        _ if !orders_nothing => "barrier".to_owned(),
+        SyncScope::Warp => format!("{} operation", words.warp),
+        _ => format!("{} operation", words.block),
+    }
 }
 
 /// The threads that a barrier waits for.
@@ -97,16 +108,18 @@ fn waiting(context: &Context<'_>, site: SiteId) -> SyncScope {
 /// What holds all threads that a barrier of this scope waits for.
 fn everyone(context: &Context<'_>, scope: SyncScope) -> &'static str {
     match scope {
-        SyncScope::Warp | SyncScope::Block => context.words().block,
+        SyncScope::Warp => context.words().warp,
+        SyncScope::Block => context.words().block,
         SyncScope::Cluster => "cluster",
         SyncScope::Grid | SyncScope::System => "grid",
     }
 }
 
-fn advice(context: &Context<'_>, scope: SyncScope) -> String {
+fn advice(context: &Context<'_>, site: SiteId) -> String {
     format!(
-        "move the barrier out of the condition or loop, so that all {}s of the {} reach it",
+        "move the {} out of the condition or loop, so that all {}s of the {} reach it",
+        what(context, site),
         context.words().thread,
-        everyone(context, scope)
+        everyone(context, waiting(context, site))
     )
 }

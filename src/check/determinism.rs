@@ -37,7 +37,7 @@ fn obstacle(context: &Context<'_>, verdict: &Verdict) -> Option<String> {
         Origin::Havoc(HavocReason::Schedule(name)) => {
             Some(format!("{name} at line {}, which depends on the schedule", context.line(opaque.span)))
         }
-        Origin::Havoc(HavocReason::Call(name)) => {
+        Origin::Havoc(HavocReason::Call(name) | HavocReason::Common(_, name)) => {
             Some(format!("{name} at line {}, which is not known", context.line(opaque.span)))
         }
         Origin::Havoc(HavocReason::Undeclared(name)) => {

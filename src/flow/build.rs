@@ -406,7 +406,9 @@ fn havoc(name: &str, reason: &HavocReason, span: Option<crate::source::Span>) ->
     match reason {
         HavocReason::Uninitialized => Source::Unset { name: name.to_owned(), span },
         HavocReason::Schedule(what) => Source::Schedule { what: what.clone(), span },
-        HavocReason::Call(what) => Source::Unknown { what: format!("the result of {what}"), span },
+        HavocReason::Call(what) | HavocReason::Common(_, what) => {
+            Source::Unknown { what: format!("the result of {what}"), span }
+        }
         HavocReason::Undeclared(what) => Source::Unknown { what: format!("the undeclared name `{what}`"), span },
         HavocReason::Choice => Source::Named(name.to_owned()),
         HavocReason::Implementation(what) | HavocReason::Pointer(what) | HavocReason::Other(what) => {

@@ -4,18 +4,14 @@
 
 use super::masks;
 use super::pass::Pass;
+use super::together;
 use super::value::Value;
-use crate::calculus::eval::WARP;
 use crate::calculus::{self, Among, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope, VarId};
 use crate::resolve::program::Expr;
 use crate::source::{Language, Span};
-use std::cmp::Ordering;
-
-/// The mask of `__syncwarp` that names every thread.
-const WHOLE_WARP: i128 = 0xffff_ffff;
 
 impl Pass<'_> {
-    pub(super) fn barrier(&mut self, scope: SyncScope, memory: Option<SyncMemory>, args: &[Expr], span: Span) -> Value {
+    pub(super) fn barrier(&mut self, scope: SyncScope, memory: Option<SyncMemory>, args: &[Expr], span: Span) {
         let mut first = None;
         for (index, arg) in args.iter().enumerate() {
             let value = self.value(arg);
@@ -29,56 +25,37 @@ impl Pass<'_> {
             (None, Some(flags)) => SyncMemory::of_flags(flags),
             (None, None) => {
                 self.unsupported(span, "barrier whose flags are not a constant".to_owned());
-                return Value::Void;
+                return;
             }
         };
         let names_threads = scope == SyncScope::Warp && self.program.language == Language::Cuda && !args.is_empty();
         let mut among = Among::All;
-        if names_threads && flags.map(|mask| mask & WHOLE_WARP) != Some(WHOLE_WARP) {
+        if names_threads {
             let Some(mask) = first else {
                 self.unsupported(span, "barrier of some threads of a warp".to_owned());
-                return Value::Void;
+                return;
             };
-            among = Among::Named(masks::in_mask(self.exprs(), mask));
+            among = self.named_by(mask);
         }
         let site = self.site(span);
         self.emit(Stmt::Sync { scope, memory, among, site });
-        Value::Void
     }
 
     /// The barrier of each aligned group of so many threads.
     pub(super) fn tile_barrier(&mut self, threads: u32, args: &[Expr], span: Span) -> Value {
         self.ignore(args);
-        if threads > 1 {
-            let memory = SyncMemory::BOTH;
-            let (scope, among) = match threads.cmp(&WARP) {
-                Ordering::Less => (SyncScope::Warp, Among::Tiles(threads)),
-                Ordering::Equal => (SyncScope::Warp, Among::All),
-                Ordering::Greater => (SyncScope::Block, Among::Tiles(threads)),
-            };
+        if let Some((scope, among)) = together::tile(threads) {
             let site = self.site(span);
-            self.emit(Stmt::Sync { scope, memory, among, site });
+            self.emit(Stmt::Sync { scope, memory: SyncMemory::BOTH, among, site });
         }
         Value::Void
     }
 
-    /// The mask of the threads that say yes: each keeps what it said.
+    /// The mask of the threads that say yes, of those that run together: each keeps what it said.
     pub(super) fn votes(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
-        let reason = HavocReason::Call(name.to_owned());
-        match args {
-            [among, said] => {
-                let among = self.scalar(among);
-                let among = self.snapshot(among);
-                let said = self.condition(said);
-                self.mask(said, &reason, |var| masks::Source::Votes(var, among), call)
-            }
-            // Before Volta, of the threads that run together.
-            [said] => {
-                let said = self.condition(said);
-                self.mask(said, &reason, masks::Source::Active, call)
-            }
-            _ => self.missing(call),
-        }
+        let [said] = args else { return self.missing(call) };
+        let said = self.condition(said);
+        self.mask(said, &HavocReason::Call(name.to_owned()), masks::Source::Active, call)
     }
 
     /// The mask, or the group, of the threads that run together here.
@@ -89,7 +66,7 @@ impl Pass<'_> {
     }
 
     /// An unknown mask that names this thread if `named` holds.
-    fn mask(
+    pub(super) fn mask(
         &mut self,
         named: ExprId,
         reason: &HavocReason,

@@ -33,7 +33,11 @@ impl Pass<'_> {
             Builtin::Mul => self.arithmetic(&[BinaryOp::Mul], args, call),
             Builtin::MulAdd => self.arithmetic(&[BinaryOp::Mul, BinaryOp::Add], args, call),
             Builtin::WorkItem(item) => self.work_item(*item, args, call),
-            Builtin::Barrier { scope, memory } => self.barrier(*scope, *memory, args, span),
+            Builtin::Barrier { scope, memory } => {
+                self.barrier(*scope, *memory, args, span);
+                // `__syncthreads_or` tells all the same.
+                self.unknown_value(call.ty, &HavocReason::Common(*scope, name.to_owned()), span)
+            }
             Builtin::TileBarrier(threads) => self.tile_barrier(*threads, args, span),
             Builtin::Fence(call) => self.fence(*call, args, span),
             Builtin::Hint => self.ignore(args),
@@ -84,7 +88,8 @@ impl Pass<'_> {
             Builtin::Unmodelled { touches_memory: false, .. } if name == "coalesced_threads" => {
                 self.threads_together(name, args, call)
             }
-            Builtin::Unmodelled { .. } if matches!(name, "__ballot_sync" | "__ballot") => self.votes(name, args, call),
+            Builtin::Unmodelled { .. } if name == "__ballot" => self.votes(name, args, call),
+            Builtin::Together(whom, gives) => self.together((*whom, *gives), name, args, call),
             Builtin::Schedule => {
                 self.ignore(args);
                 self.unknown_value(call.ty, &HavocReason::Schedule(name.to_owned()), span)

@@ -50,7 +50,13 @@ impl Pass<'_> {
 
     /// The truth value of `expr`.
     pub(super) fn condition(&mut self, expr: &Expr) -> ExprId {
-        match self.value(expr) {
+        let value = self.value(expr);
+        self.is_true(value, expr)
+    }
+
+    /// Whether the value of `expr` is true.
+    pub(super) fn is_true(&mut self, value: Value, expr: &Expr) -> ExprId {
+        match value {
             Value::Scalar(value) => self.coerce(value, ScalarType::Bool),
             Value::Pointer(pointer) => self.is_not_null(&pointer, expr.span),
             _ => self.havoc(ScalarType::Bool, HavocReason::Other("condition".to_owned()), expr.span),

@@ -59,7 +59,7 @@ pub(super) fn name(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>) {
     let read = axes(kernel);
     let naming = Naming { definitions: Definitions::of(kernel), sources, places };
     let mut answers: FxHashMap<SiteId, Option<(Among, Order)>> = FxHashMap::default();
-    for (site, mask, loops) in &naming.places.barriers {
+    for Place { site, mask, orders, loops } in &naming.places.barriers {
         let mask = naming.definitions.inlined(&mut kernel.exprs, *mask);
         let answer = naming.order(&mut kernel.exprs, mask, loops).map(|order| {
             let named = naming.member(&mut kernel.exprs, mask);
@@ -68,8 +68,10 @@ pub(super) fn name(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>) {
         });
         if answer.is_none() {
             let span = kernel.sites[*site].span;
-            let reason = "barrier of some threads of a warp, whose mask is not known".to_owned();
-            kernel.unsupported.push(Unsupported { span, reason, arrays: None, barriers: true, is_of_thread: false });
+            let what = if *orders { "barrier" } else { "operation" };
+            let reason = format!("{what} of some threads of a warp, whose mask is not known");
+            let arrays = if *orders { None } else { Some(Vec::new()) };
+            kernel.unsupported.push(Unsupported { span, reason, arrays, barriers: true, is_of_thread: false });
         }
         answers.insert(*site, answer);
     }
@@ -105,19 +107,29 @@ enum Order {
 /// The barriers that have masks, and the loops around them and around what masks come from.
 #[derive(Default)]
 struct Places {
-    barriers: Vec<(SiteId, ExprId, Vec<SiteId>)>,
+    barriers: Vec<Place>,
     sources: FxHashMap<VarId, Vec<SiteId>>,
+}
+
+/// A barrier that has a mask, or a call that the threads of a mask make together.
+struct Place {
+    site: SiteId,
+    mask: ExprId,
+    /// Whether it orders memory.
+    orders: bool,
+    loops: Vec<SiteId>,
 }
 
 impl Places {
     fn collect(&mut self, exprs: &Exprs, body: &[Stmt], loops: &mut Vec<SiteId>) {
         for stmt in body {
             match stmt {
-                Stmt::Sync { among: Among::Named(cond), site, .. } => {
+                Stmt::Sync { among: Among::Named(cond), memory, site, .. } => {
                     if let Expr::Call(name, args, _) = &exprs[*cond]
                         && name == IN_MASK
                     {
-                        self.barriers.push((*site, args[0], loops.clone()));
+                        let orders = *memory != SyncMemory::NONE;
+                        self.barriers.push(Place { site: *site, mask: args[0], orders, loops: loops.clone() });
                     }
                 }
                 Stmt::Havoc { var, .. } => _ = self.sources.insert(*var, loops.clone()),

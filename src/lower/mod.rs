@@ -68,6 +68,7 @@ mod stmt;
 mod stored;
 mod surface;
 mod switch;
+mod together;
 mod under_way;
 mod value;
 mod windows;

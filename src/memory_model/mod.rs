@@ -91,6 +91,11 @@ fn least_scope(level: Level) -> SyncScope {
     }
 }
 
+/// Whether a group of this scope that a thread is of holds the other of two threads at `level`, too.
+pub fn spans(scope: SyncScope, level: Level) -> bool {
+    scope >= least_scope(level)
+}
+
 /// Whether a barrier of this scope and memory that both threads take part in orders their accesses to `space`.
 ///
 /// Constant memory is ordered like global memory, private memory by every barrier; neither is raced on. Images are ordered
@@ -102,12 +107,12 @@ pub fn orders(scope: SyncScope, memory: SyncMemory, space: Space, level: Level) 
         Space::Image => memory.images,
         Space::Private => true,
     };
-    reaches_memory && scope >= least_scope(level)
+    reaches_memory && spans(scope, level)
 }
 
 /// Whether a barrier of this scope that both threads take part in orders their accesses to one array of that space.
 pub fn orders_array(scope: SyncScope, memory: SyncMemory, (array, space): (ArrayId, Space), level: Level) -> bool {
-    let is_own = memory.array == Some(array) && scope >= least_scope(level);
+    let is_own = memory.array == Some(array) && spans(scope, level);
     is_own || orders(scope, memory, space, level)
 }
 
@@ -126,7 +131,7 @@ pub fn may_meet(space: Space, level: Level) -> bool {
 pub fn both_atomic(first: AccessKind, second: AccessKind, level: Level) -> bool {
     match (first, second) {
         (AccessKind::Atomic { scope: one, .. }, AccessKind::Atomic { scope: other, .. }) => {
-            one >= least_scope(level) && other >= least_scope(level)
+            spans(one, level) && spans(other, level)
         }
         _ => false,
     }

@@ -8,7 +8,7 @@
 //! Deliberately absent: values that are equal for reasons of arithmetic (`threadIdx.x / blockDim.x`).
 
 use super::{LoopId, OpaqueId, Origin, Protocol, SyncId, sources};
-use crate::calculus::{ArrayId, Expr, ExprId, GeometryVar, SiteId, Space, VarId};
+use crate::calculus::{ArrayId, Expr, ExprId, GeometryVar, HavocReason, SiteId, Space, VarId};
 use crate::memory_model::{self, Level};
 
 /// What varies between the threads at one level.
@@ -31,7 +31,7 @@ pub fn loop_is_uniform(protocol: &Protocol, id: LoopId, level: Level) -> bool {
 
 /// Notes of every unknown value at which level it is uniform.
 pub(super) fn mark(protocol: &mut Protocol) {
-    for level in [Level::Block, Level::Grid] {
+    for level in [Level::Warp, Level::Block, Level::Cluster, Level::Grid] {
         let uniformity = Uniformity::of(protocol, level);
         for id in protocol.opaques.handles().collect::<Vec<_>>() {
             if !uniformity.varying_vars[protocol.opaques[id].var.index()] {
@@ -125,6 +125,10 @@ impl Uniformity {
                 let is_of_a_block = matches!(protocol.arrays[*array].space, Space::Shared | Space::Distributed);
                 let shared_by_all = self.level.is_one_block() || !is_of_a_block;
                 !(*stable || *constant) || !shared_by_all || any_varies(&[*offset])
+            }
+            Origin::Havoc(HavocReason::Common(scope, _)) => {
+                let together = protocol.opaques[id].loops.iter().all(|&each| self.holds_for_loop(each));
+                !memory_model::spans(*scope, self.level) || !together
             }
             Origin::Atomic { .. } | Origin::Havoc(_) => true,
             Origin::Function { args, .. } => any_varies(args),

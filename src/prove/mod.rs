@@ -53,6 +53,17 @@ pub enum Groups {
     Different,
 }
 
+impl Groups {
+    /// How close two threads are to each other that are of one block or of two, and of these groups.
+    pub fn closest(self, level: Level) -> Level {
+        match (self, level) {
+            (Groups::Same, Level::Block) => Level::Warp,
+            (Groups::Same, Level::Grid) => Level::Cluster,
+            _ => level,
+        }
+    }
+}
+
 /// What is fixed about the geometry and the parameters while something is proved or refuted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scope {

@@ -8,7 +8,7 @@ use super::context::{Resolver, expr};
 use super::operators::binary_op;
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
 use super::scope::FunctionDecl;
-use crate::builtins::{Builtin, InCluster, collectives};
+use crate::builtins::{Builtin, Gives, InCluster, Together, collectives};
 use crate::calculus::{Axis, GeometryVar, SyncMemory, SyncScope};
 use crate::source::Span;
 use crate::syntax::{self, TemplateArg, TypeKind};
@@ -37,6 +37,16 @@ fn takes_any_group(ty: &syntax::Type) -> bool {
         TypeKind::Reference(inner) => takes_any_group(inner),
         _ => false,
     }
+}
+
+/// Whom a method of a tile gives the same value, if its threads call it together.
+fn given_by(method: &str) -> Option<Gives> {
+    Some(match method {
+        "shfl" => Gives::Lane,
+        "shfl_up" | "shfl_down" | "shfl_xor" | "match_any" => Gives::Each,
+        "any" | "all" | "ballot" | "match_all" => Gives::All,
+        _ => return None,
+    })
 }
 
 impl<'u> Resolver<'u> {
@@ -154,6 +164,14 @@ impl<'u> Resolver<'u> {
             (Group::Tile(size), "meta_group_rank") => self.by_size(BinaryOp::Div, size, span),
             (Group::Tile(size), "meta_group_size") => self.tiles(size, span),
             (Group::Tile(size), "size" | "num_threads") => expr(ExprKind::Int(size), self.common.uint, span),
+            (Group::Tile(size), _) if let Some(gives) = given_by(name) => {
+                let ty = match name {
+                    "any" | "all" => self.common.int,
+                    "ballot" | "match_any" | "match_all" => self.common.uint,
+                    _ => args.first().map_or(self.common.unknown, |value| self.promoted(value.ty)),
+                };
+                return Some(self.by_tile(size, gives, name, args, ty, span));
+            }
             (_, "shfl" | "shfl_up" | "shfl_down" | "shfl_xor") => {
                 let ty = args.first().map_or(self.common.unknown, |value| self.promoted(value.ty));
                 return Some(self.unmodelled_call("warp shuffle", false, name, args, ty, span));
@@ -219,14 +237,13 @@ impl<'u> Resolver<'u> {
                 let [group, value, ..] = args else { return None };
                 let kind = self.group(group)?;
                 let ty = value.ty;
-                let value = self.unmodelled_call("reduction over a group", false, name, args, ty, span);
-                if kind != Group::Tile(32) {
-                    return Some(value);
-                }
-                // The threads of the tile meet. That this orders memory is not promised.
-                let meeting = Builtin::Barrier { scope: SyncScope::Warp, memory: Some(SyncMemory::NONE) };
-                let meeting = expr(ExprKind::Builtin(meeting, name.to_owned(), Vec::new()), self.common.void, span);
-                return Some(expr(ExprKind::Comma(Box::new(meeting), Box::new(value)), ty, span));
+                return Some(match kind {
+                    Group::Tile(size) => {
+                        let gives = if name == "reduce" { Gives::All } else { Gives::Each };
+                        self.by_tile(size, gives, name, args, ty, span)
+                    }
+                    _ => self.unmodelled_call("reduction over a group", false, name, args, ty, span),
+                });
             }
             // Function objects for `reduce`: what they compute is never an address.
             "plus" | "less" | "greater" | "bit_and" | "bit_or" | "bit_xor" if args.is_empty() => self.unknown(name),
@@ -288,6 +305,13 @@ impl<'u> Resolver<'u> {
             }
         };
         expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.common.void, span)
+    }
+
+    /// A call that the threads of a tile make together.
+    fn by_tile(&mut self, size: i128, gives: Gives, name: &str, args: &[Expr], ty: TypeId, span: Span) -> Expr {
+        let args = args.iter().map(|argument| self.load(argument.clone())).collect();
+        let tile = Together::Tile(u32::try_from(size).unwrap_or(u32::MAX));
+        expr(ExprKind::Builtin(Builtin::Together(tile, gives), name.to_owned(), args), ty, span)
     }
 
     /// A call that is known and not modelled.

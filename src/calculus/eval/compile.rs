@@ -42,6 +42,7 @@ struct Compiler<'a> {
     /// Counters of the loops around; no loop is counted in a kernel without relations.
     around: Vec<u32>,
     slots: u32,
+    commons: u32,
     counts_turns: bool,
     /// Registers of the expressions of the current statement.
     known: FxHashMap<ExprId, Register>,
@@ -77,6 +78,7 @@ impl<'a> Compiler<'a> {
             relations: Vec::new(),
             around: Vec::new(),
             slots: 0,
+            commons: 0,
             counts_turns: kernel.exprs.relate_threads(),
             known: FxHashMap::default(),
             next_temporary: 0,
@@ -138,6 +140,7 @@ impl<'a> Compiler<'a> {
             step,
             relations: self.relations,
             slots: self.slots,
+            commons: self.commons,
         }
     }
 
@@ -309,6 +312,11 @@ impl<'a> Compiler<'a> {
             Stmt::Havoc { var, reason: HavocReason::Choice | HavocReason::Implementation(_), .. } => {
                 let from = (self.kernel.vars.len() as u32) + self.constant_of[&1];
                 self.emit(Instruction::Let { var: register(*var), from });
+            }
+            Stmt::Havoc { var, reason: HavocReason::Common(scope, _), .. } => {
+                let (slot, ty) = (self.commons, self.kernel.vars[*var].ty);
+                self.commons += 1;
+                self.emit(Instruction::Common { var: register(*var), ty, scope: *scope, slot });
             }
             Stmt::Havoc { var, .. } => {
                 self.emit(Instruction::Havoc { var: register(*var), ty: self.kernel.vars[*var].ty });

@@ -65,6 +65,12 @@ impl Block {
             if members.contains(&thread) && members.iter().all(has_met) {
                 let whole = shape.among.is_everyone().then(|| self.warp_of(thread));
                 let is_there = |&member: &usize| self.status[member] != Status::Ended;
+                let gone = |&member: &usize| !is_there(&member);
+                let without_a_word = |member: &usize| gone(member) && !self.has_returned(machine.program, *member);
+                let missed = members.iter().copied().find(without_a_word);
+                if let Some(missed) = missed.or_else(|| members.iter().copied().find(gone)) {
+                    self.report(machine, sync, thread, missed);
+                }
                 let there = members.into_iter().filter(is_there).collect();
                 self.meet(machine, sync, there, whole);
                 released = true;
@@ -111,7 +117,7 @@ impl Block {
     }
 
     /// The threads that a barrier is for at which this one waits; `None` if that is not known.
-    fn members<S>(&self, machine: &Machine<'_, S>, shape: SyncShape, thread: usize) -> Option<Vec<usize>> {
+    pub(super) fn members<S>(&self, machine: &Machine<'_, S>, shape: SyncShape, thread: usize) -> Option<Vec<usize>> {
         let of_scope = if shape.scope == SyncScope::Warp { self.warp_of(thread) } else { 0..self.status.len() };
         match shape.among {
             Among::All | Among::Counted | Among::InStep(_) => Some(of_scope.collect()),

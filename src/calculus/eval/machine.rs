@@ -5,9 +5,9 @@ use super::memory::{At, Memory};
 use super::program::{AtomicShape, Instruction, MEMORIES, Program, Register, Target};
 use super::relate;
 use super::value::{self, Value, mix, reduce};
-use super::{Contents, Event, FailedAssertion, Kind, OutOfBounds, Run, Setup, Sink, Stamp, ThreadId, TrapEvent};
+use super::{Contents, Event, FailedAssertion, Kind, OutOfBounds, Run, Setup, Sink, Stamp, ThreadId, TrapEvent, WARP};
 use crate::calculus::arithmetic::Trap;
-use crate::calculus::{AtomicOp, ExprId, ScalarType, SiteId, Space};
+use crate::calculus::{AtomicOp, ExprId, ScalarType, SiteId, Space, SyncScope};
 
 /// Bytes of an access that cost one step of the budget, where each is looked up.
 const BYTES_OF_A_STEP: u32 = 64;
@@ -45,6 +45,8 @@ pub(super) struct ThreadState {
     last_step: Value,
     /// The turns that loops around conditions about two threads are in.
     turns: Vec<u64>,
+    /// How many values each of the calls has given that give a group the same one.
+    commons: Vec<u64>,
 }
 
 /// The position of a thread that is running.
@@ -208,6 +210,20 @@ impl<S: Sink> Machine<'_, S> {
                 Instruction::Havoc { var, ty } => {
                     let salt = mix(u64::from(place.thread.block), u64::from(place.thread.thread));
                     let value = self.arbitrary(mix(salt, self.fuel), *ty);
+                    self.set(*var, value);
+                }
+                Instruction::Common { var, ty, scope, slot } => {
+                    let group = match scope {
+                        SyncScope::Warp => mix(u64::from(place.thread.block), u64::from(place.thread.thread / WARP)),
+                        SyncScope::Block => u64::from(place.thread.block),
+                        SyncScope::Cluster => u64::from(place.cluster),
+                        SyncScope::Grid | SyncScope::System => 0,
+                    };
+                    thread.commons.resize(program.commons as usize, 0);
+                    let turn = &mut thread.commons[*slot as usize];
+                    let salt = mix(mix(u64::from(*slot), *turn), mix(group, *scope as u64));
+                    *turn += 1;
+                    let value = self.arbitrary(salt, *ty);
                     self.set(*var, value);
                 }
                 Instruction::Assume { cond } => {

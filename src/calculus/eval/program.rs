@@ -106,6 +106,13 @@ pub(super) enum Instruction {
         var: Register,
         ty: ScalarType,
     },
+    /// A value that all threads of a group of this scope get in the same turn: the `slot`-th of the program.
+    Common {
+        var: Register,
+        ty: ScalarType,
+        scope: SyncScope,
+        slot: u32,
+    },
     Assume {
         cond: Register,
     },
@@ -201,6 +208,8 @@ pub struct Program {
     pub(super) step: Option<u32>,
     /// Turns of loops that are counted.
     pub(super) slots: u32,
+    /// Calls that give all threads of a group the same value.
+    pub(super) commons: u32,
     pub(super) arrays: Vec<ArrayShape>,
     /// What the source says of blocks and clusters.
     pub(super) geometry: GeometryFacts,

@@ -360,6 +360,11 @@ impl Block {
         report_divergence(machine, sync, (id(waiting), self, waiting), (id(other), self, other));
     }
 
+    /// Whether the thread has ended by a `return`, as far as its own variables say.
+    pub(super) fn has_returned(&self, program: &Program, thread: usize) -> bool {
+        program.returned.and_then(|var| self.locals(thread)[var as usize].bits()) == Some(1)
+    }
+
     pub(super) fn locals(&self, thread: usize) -> &[Value] {
         &self.variables[thread * self.width..(thread + 1) * self.width]
     }
@@ -379,15 +384,18 @@ pub(super) fn report_divergence<S>(
     }
     let program = machine.program;
     let site = |sync: u32| program.syncs[sync as usize].site;
-    let has_returned =
-        |thread: usize| program.returned.and_then(|var| other_home.locals(thread)[var as usize].bits()) == Some(1);
+    let has_returned = |thread: usize| other_home.has_returned(program, thread);
     let shape = program.syncs[sync as usize];
     let ended = |thread: &usize| other_home.status[*thread] == Status::Ended;
+    // Whom it waits for: those of a warp have nothing to do with what the rest of the block does.
+    let of_warp = (shape.scope == SyncScope::Warp).then(|| home.members(machine, shape, waiting_index)).flatten();
+    let awaited = of_warp.unwrap_or_else(|| (0..other_home.status.len()).collect());
+    let is_here = |thread: usize| other_home.status[thread] == Status::Waiting(sync);
     let lets_go = ended(&other_index)
         && program.reach(shape.scope) <= SyncScope::Block
         && !shape.among.counts_arrivals(shape.scope)
-        && other_home.status.iter().all(|status| *status == Status::Ended || *status == Status::Waiting(sync))
-        && (0..other_home.status.len()).filter(ended).all(has_returned);
+        && awaited.iter().all(|thread| ended(thread) || is_here(*thread))
+        && awaited.into_iter().filter(ended).all(has_returned);
     note_phase(if lets_go { &mut machine.run.returned_since } else { &mut machine.run.diverged_since }, home.phase);
     let other_site = match other_home.status[other_index] {
         Status::Waiting(sync) => Some(site(sync)),

@@ -382,6 +382,7 @@ pub(crate) fn reason_text(reason: &HavocReason) -> String {
         HavocReason::Uninitialized => "uninitialized".to_owned(),
         HavocReason::Choice => "choice".to_owned(),
         HavocReason::Call(name) => format!("call {}", quoted(name, '"')),
+        HavocReason::Common(scope, name) => format!("common {} {}", word(SCOPES, scope), quoted(name, '"')),
         HavocReason::Undeclared(name) => format!("undeclared {}", quoted(name, '"')),
         HavocReason::Schedule(name) => format!("schedule {}", quoted(name, '"')),
         HavocReason::Implementation(text) => format!("implementation {}", quoted(text, '"')),

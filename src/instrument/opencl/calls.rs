@@ -113,7 +113,7 @@ impl<'a> Walker<'a> {
     fn name_unknown(&mut self, callee: &Expr, name: &str, meaning: Option<Builtin>) {
         match meaning {
             // What comes from other work-items here orders no memory and is none.
-            Some(Builtin::Unmodelled { .. }) if name.starts_with("work_group_") => {}
+            Some(Builtin::Together(..)) => {}
             Some(Builtin::Image(Direction::Read)) => self.leave_out(callee.span, "image read"),
             Some(Builtin::Image(Direction::Write)) => self.leave_out(callee.span, "image write"),
             Some(Builtin::Unmodelled { reason, touches_memory: true }) => self.leave_out(callee.span, reason),

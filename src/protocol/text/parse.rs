@@ -106,6 +106,8 @@ impl Reader<'_> {
         let uniform = match self.parser.take_word("uniform") {
             false => None,
             true if self.parser.take_word("grid") => Some(Level::Grid),
+            true if self.parser.take_word("cluster") => Some(Level::Cluster),
+            true if self.parser.take_word("warp") => Some(Level::Warp),
             true => {
                 self.parser.word("block")?;
                 Some(Level::Block)

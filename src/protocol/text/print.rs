@@ -131,8 +131,10 @@ impl Printer<'_> {
         };
         let uniform = match opaque.uniform {
             None => "",
+            Some(Level::Warp) => " uniform warp",
+            Some(Level::Block) => " uniform block",
+            Some(Level::Cluster) => " uniform cluster",
             Some(Level::Grid) => " uniform grid",
-            Some(_) => " uniform block",
         };
         format!("where {name} is {what}{uniform}{}", self.sites_of(&opaque.loops))
     }

@@ -52,6 +52,8 @@ pub(super) struct Machine<'a> {
     pub(super) protocol: &'a Protocol,
     pub(super) scope: &'a Scope,
     pub(super) level: Level,
+    /// How close the two threads are, where more is known than the level: those of one warp are of one block.
+    pub(super) closest: Level,
     pub(super) terms: &'a mut Terms,
     pub(super) places: Vec<Place>,
     /// What holds.
@@ -73,6 +75,7 @@ impl<'a> Machine<'a> {
             protocol,
             scope,
             level,
+            closest: level,
             terms,
             places: Vec::new(),
             facts: Vec::new(),
@@ -332,7 +335,7 @@ impl<'a> Machine<'a> {
             _ => {}
         }
         let mut arguments = self.turns(id, place);
-        let mut shared = opaque.is_uniform(self.level);
+        let mut shared = opaque.is_uniform(self.closest);
         if let Origin::Read { offset, stable: true, .. } = &opaque.origin {
             arguments.push(self.value(*offset, place));
             shared = self.level == Level::Block;

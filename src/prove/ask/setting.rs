@@ -20,6 +20,7 @@ const TURNS: i128 = 0x7fff_ffff;
 /// The question whether the accesses of `pair` can conflict.
 pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope, terms: &'a mut Terms) -> Machine<'a> {
     let mut machine = Machine::new(protocol, scope, pair.level, terms);
+    machine.closest = pair.groups.closest(pair.level);
     machine.two_threads();
     let accesses = [&protocol.accesses[pair.first], &protocol.accesses[pair.second]];
     machine.enter_loops(pair, [&accesses[0].loops, &accesses[1].loops]);
@@ -48,6 +49,7 @@ pub(super) fn disagreement<'a>(
     terms: &'a mut Terms,
 ) -> Option<Machine<'a>> {
     let mut machine = Machine::new(protocol, scope, asked.level, terms);
+    machine.closest = asked.groups.closest(asked.level);
     machine.two_threads();
     for &id in &question.loops {
         machine.enter_together(id, Relation::Same);

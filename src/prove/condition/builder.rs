@@ -84,6 +84,8 @@ pub(super) struct Builder<'a> {
     pub(super) protocol: &'a Protocol,
     pub(super) scope: &'a Scope,
     pub(super) level: Level,
+    /// How close the two threads are, where more is known than the level: those of one warp are of one block.
+    pub(super) closest: Level,
     pub(super) oracle: Oracle<'a>,
     pub(super) state: State,
     pub(super) names: BTreeMap<Atom, String>,
@@ -137,6 +139,7 @@ impl<'a> Builder<'a> {
             protocol,
             scope,
             level,
+            closest: level,
             oracle,
             state: State::default(),
             names: BTreeMap::new(),

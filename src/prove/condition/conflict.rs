@@ -60,6 +60,7 @@ pub(super) fn build_unless<'a>(
     cells: &[Cells],
 ) -> Result<Builder<'a>, Open> {
     let mut builder = Builder::new(protocol, pair.level, scope, oracle);
+    builder.closest = pair.groups.closest(pair.level);
     let accesses = [&protocol.accesses[pair.first], &protocol.accesses[pair.second]];
     for side in Side::BOTH {
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });

@@ -125,6 +125,7 @@ fn build<'a>(
 ) -> Result<Option<Builder<'a>>, Open> {
     let out_of_range = || Open::NotExpressible("numbers or terms out of range".to_owned());
     let mut builder = Builder::new(protocol, asked.level, scope, oracle);
+    builder.closest = asked.groups.closest(asked.level);
     for side in Side::BOTH {
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
     }
@@ -133,7 +134,7 @@ fn build<'a>(
         builder.enter_together(id, Relation::Same, depth).ok_or_else(out_of_range)?;
     }
     let among = protocol.syncs[asked.sync].among;
-    if !question.names && builder.is_uniform(question.cond, None) {
+    if !question.names && builder.is_same_for_both(question.cond) {
         return Ok(None);
     }
     builder.launch_bounds().ok_or_else(out_of_range)?;

@@ -6,7 +6,7 @@
 use super::builder::{Builder, Env, EnvId, Key};
 use super::sampling::Source;
 use crate::calculus::intervals::Relation;
-use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, VarId};
+use crate::calculus::{BinaryOp, Expr, ExprId, HavocReason, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{Carried, LoopId, OpaqueId, Origin, Role};
 use crate::prove::rules::poly::{LOOPS, PIECES, Poly, Side, UNKNOWN};
@@ -141,6 +141,23 @@ impl Builder<'_> {
         leaves.into_iter().all(|leaf| {
             let values = [0, 1].map(|env| self.value(leaf, env));
             matches!(values, [Some(first), Some(second)] if first == second && !first.is_private())
+        })
+    }
+
+    /// Whether both threads find the same, since all that `expr` reads is the same for both: among it values of types
+    /// that nothing is computed with, which a call gave to both.
+    pub(super) fn is_same_for_both(&mut self, expr: ExprId) -> bool {
+        let mut leaves = Vec::new();
+        self.protocol.exprs.visit(expr, |id, node| match node {
+            Expr::Var(var) => leaves.push((id, Some(*var))),
+            Expr::Param(_) | Expr::Geometry(_) => leaves.push((id, None)),
+            _ => {}
+        });
+        leaves.into_iter().all(|(leaf, var)| {
+            let role = var.and_then(|var| self.protocol.roles.get(var));
+            let is_given =
+                |id: OpaqueId| self.protocol.opaques[id].is_uniform(self.closest) && self.happens_together(id);
+            matches!(role, Some(Role::Opaque(id)) if is_given(*id)) || self.is_uniform(leaf, None)
         })
     }
 
@@ -288,7 +305,7 @@ impl Builder<'_> {
                     shared,
                 )
             }
-            Origin::Loop { .. } if opaque.is_uniform(self.level) => {
+            Origin::Loop { .. } | Origin::Havoc(HavocReason::Common(..)) if opaque.is_uniform(self.closest) => {
                 (Key::Opaque(id), Some(Vec::new()), self.happens_together(id))
             }
             _ => (Key::Opaque(id), None, false),

@@ -202,6 +202,9 @@ impl Parser<'_> {
             HavocReason::Choice
         } else if self.take_word("call") {
             HavocReason::Call(self.string()?)
+        } else if self.take_word("common") {
+            let scope = self.entry(SCOPES, "a scope: warp, block, cluster, grid or system")?;
+            HavocReason::Common(scope, self.string()?)
         } else if self.take_word("undeclared") {
             HavocReason::Undeclared(self.string()?)
         } else if self.take_word("schedule") {

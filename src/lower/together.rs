@@ -1,0 +1,109 @@
+//! Calls that threads make together: shuffles, votes and reductions of a warp, a tile, a sub-group or a work-group.
+//!
+//! Every thread that such a call is for has to come to it (CUDA programming guide, warp shuffle functions: all threads
+//! that have not exited and that the mask names; OpenCL: all work-items of the group), so it is a barrier that orders no
+//! memory. What it gives is not known, but votes, reductions and what one lane gives away are the same for all.
+//!
+//! Deliberately absent: the values. Calls without a mask (`__shfl`), which are for the threads that happen to be there.
+
+use super::masks;
+use super::pass::Pass;
+use super::value::Value;
+use crate::builtins::{Gives, Together};
+use crate::calculus::eval::WARP;
+use crate::calculus::{Among, ExprId, HavocReason, Stmt, SyncMemory, SyncScope};
+use crate::resolve::program::Expr;
+use std::cmp::Ordering;
+
+/// The mask of `__syncwarp` that names every thread.
+const WHOLE_WARP: i128 = 0xffff_ffff;
+
+impl Pass<'_> {
+    pub(super) fn together(
+        &mut self,
+        (whom, gives): (Together, Gives),
+        name: &str,
+        args: &[Expr],
+        call: &Expr,
+    ) -> Value {
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(match self.value(arg) {
+                // What comes later may change a variable that the mask was computed from.
+                Value::Scalar(mask) if whom == Together::Named && values.is_empty() => {
+                    Value::Scalar(self.snapshot(mask))
+                }
+                value => value,
+            });
+        }
+        let own = HavocReason::Call(name.to_owned());
+        for value in &values {
+            self.clobber_value(value, &own, call.span);
+        }
+        let number = |at: usize| match values.get(at) {
+            Some(Value::Scalar(expr)) => Some(*expr),
+            _ => None,
+        };
+        let mask = number(0).filter(|_| whom == Together::Named);
+        let meeting = match (whom, mask) {
+            (Together::Named, Some(mask)) => Some((SyncScope::Warp, self.named_by(mask))),
+            (Together::Named, None) => return self.missing(call),
+            (Together::Tile(threads), _) => tile(threads),
+            (Together::Group(scope), _) => Some((scope, Among::All)),
+        };
+        if let Some((scope, among)) = meeting {
+            let memory = if scope == SyncScope::Block { SyncMemory::LIBRARY } else { SyncMemory::NONE };
+            let site = self.site(call.span);
+            self.emit(Stmt::Sync { scope, memory, among, site });
+        }
+        let first = usize::from(whom == Together::Named);
+        let constant = |at: Option<ExprId>| at.and_then(|expr| self.kernel.exprs.as_int(expr));
+        let is_common = match gives {
+            Gives::Each => false,
+            Gives::All => true,
+            Gives::Lane => {
+                let width = number(first + 2);
+                let is_whole = width.is_none() || constant(width) == Some(i128::from(WARP));
+                is_whole && constant(number(first + 1)).is_some()
+            }
+        };
+        let group = match whom {
+            Together::Named => constant(mask).map(|_| SyncScope::Warp),
+            Together::Tile(WARP) => Some(SyncScope::Warp),
+            Together::Group(SyncScope::Block) => Some(SyncScope::Block),
+            // How large a sub-group is, the device decides.
+            Together::Tile(_) | Together::Group(_) => None,
+        };
+        let reason = match group.filter(|_| is_common) {
+            Some(scope) => HavocReason::Common(scope, name.to_owned()),
+            None => own,
+        };
+        match (name, values.as_slice(), mask) {
+            ("__ballot_sync", [_, said], Some(mask)) => {
+                let said = self.is_true(said.clone(), &args[1]);
+                self.mask(said, &reason, |var| masks::Source::Votes(var, mask), call)
+            }
+            _ => self.unknown_value(call.ty, &reason, call.span),
+        }
+    }
+
+    /// The threads of a warp that a mask names.
+    pub(super) fn named_by(&mut self, mask: ExprId) -> Among {
+        match self.kernel.exprs.as_int(mask) {
+            Some(bits) if bits & WHOLE_WARP == WHOLE_WARP => Among::All,
+            _ => Among::Named(masks::in_mask(self.exprs(), mask)),
+        }
+    }
+}
+
+/// Whom a barrier of aligned groups of so many threads is for; `None` if each is alone.
+pub(super) fn tile(threads: u32) -> Option<(SyncScope, Among)> {
+    if threads <= 1 {
+        return None;
+    }
+    Some(match threads.cmp(&WARP) {
+        Ordering::Less => (SyncScope::Warp, Among::Tiles(threads)),
+        Ordering::Equal => (SyncScope::Warp, Among::All),
+        Ordering::Greater => (SyncScope::Block, Among::Tiles(threads)),
+    })
+}
