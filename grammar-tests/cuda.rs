@@ -221,12 +221,13 @@ const NOT_FOR_NVCC: [(&str, &str); 19] = [
     ("fixtures/warps/named_barriers.cu", "must be in multiple of warp size"),
 ];
 
-/// The architectures that a text is compiled for: clusters of blocks and much of PTX are not for the earlier one.
-fn architectures(text: &Path) -> &'static [&'static str] {
+/// The architectures that a text is compiled for: every third one for an earlier one, too, for which clusters of blocks
+/// and much of PTX are not.
+fn architectures(text: &Path, number: usize) -> &'static [&'static str] {
     const BOTH: [&str; 2] = ["sm_90", "sm_75"];
     let names = ["cluster_group", "__cluster_dims__", "cp.async", "mbarrier", "mma.sync"];
     let is_for_later = fs::read_to_string(text).is_ok_and(|text| names.iter().any(|name| text.contains(name)));
-    if is_for_later { &BOTH[..1] } else { &BOTH }
+    if is_for_later || !number.is_multiple_of(3) { &BOTH[..1] } else { &BOTH }
 }
 
 /// What nvcc says of a program that needs nothing beside it, if there is one and it does not accept it, host code
@@ -236,11 +237,10 @@ pub(super) fn said_by_nvcc(text: &Path) -> Option<String> {
     refused_as("-c", "sm_90", &compiler()?, directory, text, directory)
 }
 
-/// What nvcc says of the kernels of a text, if it does not accept them for both architectures, or for those that have
-/// what they use.
-fn refused(nvcc: &Nvcc, runtime: &Path, text: &Path, includes: &Path) -> Option<String> {
+/// What nvcc says of the kernels of a text, if it does not accept them for its architectures.
+fn refused(nvcc: &Nvcc, runtime: &Path, (text, number): (&Path, usize), includes: &Path) -> Option<String> {
     // Without an object of the host, half of the time: what is tested is what is done to kernels.
-    architectures(text).iter().find_map(|name| refused_as("-cubin", name, nvcc, runtime, text, includes))
+    architectures(text, number).iter().find_map(|name| refused_as("-cubin", name, nvcc, runtime, text, includes))
 }
 
 fn refused_as(
@@ -262,7 +262,7 @@ fn refused_as(
 
 /// It takes minutes, and runs only where it is asked for.
 #[test]
-fn every_fixture_is_accepted_by_nvcc_for_two_architectures() {
+fn every_fixture_is_accepted_by_nvcc() {
     if std::env::var_os("RACEPROOF_NEED_NVCC").is_none() {
         eprintln!("skipped: RACEPROOF_NEED_NVCC is not set");
         return;
@@ -279,8 +279,10 @@ fn every_fixture_is_accepted_by_nvcc_for_two_architectures() {
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
             scope.spawn(|| {
-                while let Some(path) = fixtures.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Some(message) = fixture_fails(&nvcc, directory.path(), path) {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(path) = fixtures.get(number) else { break };
+                    if let Some(message) = fixture_fails(&nvcc, directory.path(), (path, number)) {
                         failed.lock().expect("no panic").push(message);
                     }
                 }
@@ -332,21 +334,21 @@ fn fixtures() -> Vec<PathBuf> {
     found
 }
 
-fn fixture_fails(nvcc: &Nvcc, directory: &Path, path: &Path) -> Option<String> {
+fn fixture_fails(nvcc: &Nvcc, directory: &Path, (path, number): (&Path, usize)) -> Option<String> {
     let name = path.display().to_string();
-    let number = name.replace(['/', '.'], "_");
+    let plain_name = name.replace(['/', '.'], "_");
     let text = fs::read_to_string(path).expect("it can be read");
     let includes = path.parent().expect("it is in a directory");
     if let Some((_, reason)) = NOT_FOR_NVCC.iter().find(|(known, _)| *known == name) {
-        let plain = directory.join(format!("{number}_plain.cu"));
+        let plain = directory.join(format!("{plain_name}_plain.cu"));
         fs::write(&plain, text).expect("written");
         let said = refused_as("-c", "sm_90", nvcc, directory, &plain, includes).unwrap_or_default();
         return (!said.contains(reason)).then(|| format!("{name}: nvcc does not say `{reason}` of it: {said}"));
     }
     let file = instrument_for(Backend::Cuda, path, &text, &Options::default()).expect("instrumented");
-    let unit = directory.join(format!("{number}.cu"));
+    let unit = directory.join(format!("{plain_name}.cu"));
     fs::write(&unit, &file.unit.text).expect("written");
-    refused(nvcc, directory, &unit, includes).map(|said| format!("{name}: {said}"))
+    refused(nvcc, directory, (&unit, number), includes).map(|said| format!("{name}: {said}"))
 }
 
 /// Without a GPU nothing is measured, and that is what the record says; what was measured elsewhere stays.

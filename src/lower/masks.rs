@@ -4,7 +4,8 @@
 //! in its place which threads that is: those of the lanes whose bits a constant has, the one of `1u << lane`, those
 //! below `n` for `(1u << n) - 1`; or those that voted for a mask of `__ballot_sync`, through whichever variables it came.
 //! All threads that wait together must have the same mask: it comes from one place, in the same turns of the loops
-//! around, and mentions nothing that differs between threads of a warp.
+//! around, and mentions nothing that differs between threads of a warp; or it is put together before all conditions and
+//! loops.
 //!
 //! `__activemask` and `coalesced_threads` give threads that happen to run together, which the schedule decides: a barrier
 //! of these waits for no more than those that were there with it, and orders nobody for certain.
@@ -15,7 +16,7 @@
 use crate::calculus::definitions::{Definition, Definitions};
 use crate::calculus::{
     Among, Axis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, Kernel, ScalarType, SiteId, Stmt, SyncMemory, UnaryOp,
-    Unsupported, VarId, eval,
+    Unsupported, VarId, eval, statements,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -57,7 +58,8 @@ pub(super) fn name(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>) {
         return;
     }
     let read = axes(kernel);
-    let naming = Naming { definitions: Definitions::of(kernel), sources, places };
+    let same = same_for_all(kernel);
+    let naming = Naming { definitions: Definitions::of(kernel), sources, places, same };
     let mut answers: FxHashMap<SiteId, Option<(Among, Order)>> = FxHashMap::default();
     for Place { site, mask, orders, loops } in &naming.places.barriers {
         let mask = naming.definitions.inlined(&mut kernel.exprs, *mask);
@@ -232,6 +234,44 @@ struct Naming<'s> {
     definitions: Definitions,
     sources: &'s FxHashMap<VarId, Source>,
     places: Places,
+    /// Variables that have the same value in all threads wherever they are read.
+    same: FxHashSet<VarId>,
+}
+
+/// The variables that only statements outside of all conditions and loops assign, with values that are the same for all
+/// threads of a block.
+fn same_for_all(kernel: &Kernel) -> FxHashSet<VarId> {
+    let mut same: FxHashSet<VarId> = FxHashSet::default();
+    let mut differ: FxHashSet<VarId> = FxHashSet::default();
+    for stmt in &kernel.body {
+        match stmt {
+            Stmt::Let { var, value } if is_same(&kernel.exprs, *value, &same) => {
+                if !differ.contains(var) {
+                    same.insert(*var);
+                }
+            }
+            stmt => {
+                for var in statements::assigned(std::slice::from_ref(stmt)) {
+                    same.remove(&var);
+                    differ.insert(var);
+                }
+            }
+        }
+    }
+    same
+}
+
+/// Whether a value is computed from nothing that differs between threads of a block, or may.
+fn is_same(exprs: &Exprs, value: ExprId, same: &FxHashSet<VarId>) -> bool {
+    let mut is_one = true;
+    exprs.visit(value, |_, node| {
+        is_one &= match node {
+            Expr::Var(var) => same.contains(var),
+            Expr::Opaque(..) | Expr::Call(..) | Expr::Geometry(GeometryVar::ThreadIdx(_)) => false,
+            _ => true,
+        };
+    });
+    is_one
 }
 
 impl Naming<'_> {
@@ -239,6 +279,7 @@ impl Naming<'_> {
     /// it names the same threads for all that wait.
     fn order(&self, exprs: &mut Exprs, mask: ExprId, loops: &[SiteId]) -> Option<Order> {
         match exprs[mask] {
+            Expr::Var(var) if self.same.contains(&var) => Some(Order::Certain),
             Expr::Var(var) => {
                 let source = *self.sources.get(&var)?;
                 let own = self.places.sources.get(&var)?;
@@ -257,16 +298,7 @@ impl Naming<'_> {
             Expr::Binary(BinaryOp::BitAnd | BinaryOp::BitOr, a, b) => {
                 Some(self.order(exprs, a, loops)?.max(self.order(exprs, b, loops)?))
             }
-            _ => {
-                let mut is_one = true;
-                exprs.visit(mask, |_, node| {
-                    is_one &= !matches!(
-                        node,
-                        Expr::Var(_) | Expr::Opaque(..) | Expr::Call(..) | Expr::Geometry(GeometryVar::ThreadIdx(_))
-                    );
-                });
-                is_one.then_some(Order::Certain)
-            }
+            _ => is_same(exprs, mask, &self.same).then_some(Order::Certain),
         }
     }
 
