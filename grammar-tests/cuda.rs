@@ -225,7 +225,7 @@ const NOT_FOR_NVCC: [(&str, &str); 19] = [
 /// and much of PTX are not.
 fn architectures(text: &Path, number: usize) -> &'static [&'static str] {
     const BOTH: [&str; 2] = ["sm_90", "sm_75"];
-    let names = ["cluster_group", "__cluster_dims__", "cp.async", "mbarrier", "mma.sync"];
+    let names = ["cluster_group", "__cluster_dims__", "__reduce_", "cp.async", "mbarrier", "mma.sync"];
     let is_for_later = fs::read_to_string(text).is_ok_and(|text| names.iter().any(|name| text.contains(name)));
     if is_for_later || !number.is_multiple_of(3) { &BOTH[..1] } else { &BOTH }
 }
