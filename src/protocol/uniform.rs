@@ -1,9 +1,10 @@
-//! Which values and trip counts are the same for all threads of a block, or of the grid.
+//! Which values and trip counts are the same for all threads of a warp, of a block, of a cluster, or of the grid.
 //!
 //! A value is uniform if two threads that both compute it, in equal turns of all loops around it, get the same
 //! value; a loop is uniform if two threads that both reach it, in equal turns of the loops around it, run the
 //! same number of turns. Both are greatest fixed points: what a value is computed from lies earlier in time,
-//! so assuming uniformity until something speaks against it is an induction over time.
+//! so assuming uniformity until something speaks against it is an induction over time. What a vote or a reduction gives
+//! is uniform by what the call says, among the threads that make it together, in loops that they turn equally often.
 //!
 //! Deliberately absent: values that are equal for reasons of arithmetic (`threadIdx.x / blockDim.x`).
 
