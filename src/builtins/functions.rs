@@ -250,7 +250,6 @@ fn cuda_by_form(name: &str) -> Option<Meaning> {
 fn opencl(name: &str) -> Option<Meaning> {
     let work_item = |item, scalar| meaning(Builtin::WorkItem(item), fixed(scalar));
     let barrier = |scope| meaning(Builtin::Barrier { scope, memory: None }, ResultType::Void);
-    let together = |scope, gives, result| meaning(Builtin::Together(Together::Group(scope), gives), result);
     Some(match name {
         "get_work_dim" => work_item(WorkItem::WorkDim, UINT),
         "get_global_size" => work_item(WorkItem::GlobalSize, ULONG),
@@ -309,33 +308,33 @@ fn opencl(name: &str) -> Option<Meaning> {
         "get_image_width" | "get_image_height" | "get_image_depth" => pure(fixed(INT)),
         "get_image_dim" => pure(ResultType::Fixed(NamedType::Vector(INT, 2))),
         "get_image_array_size" => pure(fixed(ULONG)),
-        "work_group_all" | "work_group_any" => together(SyncScope::Block, Gives::All, fixed(INT)),
-        "work_group_broadcast" | "work_group_reduce_add" | "work_group_reduce_min" | "work_group_reduce_max" => {
-            together(SyncScope::Block, Gives::All, ResultType::First)
-        }
-        "work_group_scan_inclusive_add"
-        | "work_group_scan_inclusive_min"
-        | "work_group_scan_inclusive_max"
-        | "work_group_scan_exclusive_add"
-        | "work_group_scan_exclusive_min"
-        | "work_group_scan_exclusive_max" => together(SyncScope::Block, Gives::Each, ResultType::First),
-        "sub_group_all" | "sub_group_any" => together(SyncScope::Warp, Gives::All, fixed(INT)),
-        "sub_group_broadcast" | "sub_group_reduce_add" | "sub_group_reduce_min" | "sub_group_reduce_max" => {
-            together(SyncScope::Warp, Gives::All, ResultType::First)
-        }
-        "sub_group_scan_inclusive_add"
-        | "sub_group_scan_inclusive_min"
-        | "sub_group_scan_inclusive_max"
-        | "sub_group_scan_exclusive_add"
-        | "sub_group_scan_exclusive_min"
-        | "sub_group_scan_exclusive_max" => together(SyncScope::Warp, Gives::Each, ResultType::First),
         "vec_step" => pure(fixed(INT)),
         _ => return opencl_by_form(name),
     })
 }
 
+/// What the work-items of a sub-group or a work-group call together.
+fn group_function(name: &str) -> Option<Meaning> {
+    let (scope, function) = match (name.strip_prefix("work_group_"), name.strip_prefix("sub_group_")) {
+        (Some(function), _) => (SyncScope::Block, function),
+        (_, Some(function)) => (SyncScope::Warp, function),
+        _ => return None,
+    };
+    let (gives, result) = match function {
+        "all" | "any" => (Gives::All, fixed(INT)),
+        "broadcast" | "reduce_add" | "reduce_min" | "reduce_max" => (Gives::All, ResultType::First),
+        "scan_inclusive_add" | "scan_inclusive_min" | "scan_inclusive_max" | "scan_exclusive_add"
+        | "scan_exclusive_min" | "scan_exclusive_max" => (Gives::Each, ResultType::First),
+        _ => return None,
+    };
+    Some(meaning(Builtin::Together(Together::Group(scope), gives), result))
+}
+
 /// OpenCL's families of names.
 fn opencl_by_form(name: &str) -> Option<Meaning> {
+    if let Some(known) = group_function(name) {
+        return Some(known);
+    }
     if let Some(rest) = name.strip_prefix("as_") {
         return Some(pure(ResultType::Fixed(named_type(Language::OpenCl, rest)?)));
     }
