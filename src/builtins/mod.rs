@@ -167,12 +167,14 @@ pub enum Builtin {
 /// The threads that make a call together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Together {
-    /// Those of a warp that the first argument names, a mask.
+    /// Those of a warp that the first argument names: a mask, or a group that stands for one.
     Named,
     /// Those of an aligned group of so many, a power of two.
     Tile(u32),
     /// Those of a sub-group or a work-group.
     Group(SyncScope),
+    /// Those of a group of which nothing is known.
+    Some,
 }
 
 /// Whom a call that threads make together gives the same value.

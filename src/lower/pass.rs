@@ -382,6 +382,12 @@ impl<'p> Pass<'p> {
         });
     }
 
+    /// Who has to come here is not modelled; no memory is touched or ordered.
+    pub(super) fn unsupported_meeting(&mut self, span: Span, reason: String) {
+        let (span, arrays) = (Some(span), Some(Vec::new()));
+        self.push_unsupported(Unsupported { span, reason, arrays, barriers: true, is_of_thread: false });
+    }
+
     /// What one thread does to `arrays` is not modelled; what two do is.
     pub(super) fn unsupported_of_thread(&mut self, span: Span, reason: String, arrays: Vec<ArrayId>) {
         let arrays = Some(arrays);

@@ -50,6 +50,11 @@ impl Pass<'_> {
             (Together::Named, None) => return self.missing(call),
             (Together::Tile(threads), _) => tile(threads),
             (Together::Group(scope), _) => Some((scope, Among::All)),
+            (Together::Some, _) => {
+                let reason = format!("`{name}` of a group whose threads are not known before it runs");
+                self.unsupported_meeting(call.span, reason);
+                None
+            }
         };
         if let Some((scope, among)) = meeting {
             let memory = if scope == SyncScope::Block { SyncMemory::LIBRARY } else { SyncMemory::NONE };
@@ -72,7 +77,7 @@ impl Pass<'_> {
             Together::Tile(WARP) => Some(SyncScope::Warp),
             Together::Group(SyncScope::Block) => Some(SyncScope::Block),
             // How large a sub-group is, the device decides.
-            Together::Tile(_) | Together::Group(_) => None,
+            Together::Tile(_) | Together::Group(_) | Together::Some => None,
         };
         let reason = match group.filter(|_| is_common) {
             Some(scope) => HavocReason::Common(scope, name.to_owned()),

@@ -164,20 +164,13 @@ impl<'u> Resolver<'u> {
             (Group::Tile(size), "meta_group_rank") => self.by_size(BinaryOp::Div, size, span),
             (Group::Tile(size), "meta_group_size") => self.tiles(size, span),
             (Group::Tile(size), "size" | "num_threads") => expr(ExprKind::Int(size), self.common.uint, span),
-            (Group::Tile(size), _) if let Some(gives) = given_by(name) => {
+            (_, _) if let Some(gives) = given_by(name) => {
                 let ty = match name {
                     "any" | "all" => self.common.int,
                     "ballot" | "match_any" | "match_all" => self.common.uint,
                     _ => args.first().map_or(self.common.unknown, |value| self.promoted(value.ty)),
                 };
-                return Some(self.by_tile(size, gives, name, args, ty, span));
-            }
-            (_, "shfl" | "shfl_up" | "shfl_down" | "shfl_xor") => {
-                let ty = args.first().map_or(self.common.unknown, |value| self.promoted(value.ty));
-                return Some(self.unmodelled_call("warp shuffle", false, name, args, ty, span));
-            }
-            (_, "any" | "all" | "ballot" | "match_any" | "match_all") => {
-                return Some(self.unmodelled_call("warp vote", false, name, args, self.common.uint, span));
+                return Some(self.together(object, gives, (name, args), ty, span));
             }
             (_, "thread_rank" | "size" | "num_threads" | "meta_group_rank" | "meta_group_size" | "is_valid") => {
                 let name = format!("{}::{name}", self.type_name(object.ty));
@@ -235,15 +228,9 @@ impl<'u> Resolver<'u> {
             }
             "reduce" | "inclusive_scan" | "exclusive_scan" => {
                 let [group, value, ..] = args else { return None };
-                let kind = self.group(group)?;
-                let ty = value.ty;
-                return Some(match kind {
-                    Group::Tile(size) => {
-                        let gives = if name == "reduce" { Gives::All } else { Gives::Each };
-                        self.by_tile(size, gives, name, args, ty, span)
-                    }
-                    _ => self.unmodelled_call("reduction over a group", false, name, args, ty, span),
-                });
+                self.group(group)?;
+                let gives = if name == "reduce" { Gives::All } else { Gives::Each };
+                return Some(self.together(group, gives, (name, &args[1..]), value.ty, span));
             }
             // Function objects for `reduce`: what they compute is never an address.
             "plus" | "less" | "greater" | "bit_and" | "bit_or" | "bit_xor" if args.is_empty() => self.unknown(name),
@@ -307,11 +294,20 @@ impl<'u> Resolver<'u> {
         expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.common.void, span)
     }
 
-    /// A call that the threads of a tile make together.
-    fn by_tile(&mut self, size: i128, gives: Gives, name: &str, args: &[Expr], ty: TypeId, span: Span) -> Expr {
-        let args = args.iter().map(|argument| self.load(argument.clone())).collect();
-        let tile = Together::Tile(u32::try_from(size).unwrap_or(u32::MAX));
-        expr(ExprKind::Builtin(Builtin::Together(tile, gives), name.to_owned(), args), ty, span)
+    /// A call that the threads of a group make together.
+    fn together(&mut self, group: &Expr, gives: Gives, (name, args): (&str, &[Expr]), ty: TypeId, span: Span) -> Expr {
+        let mut args: Vec<Expr> = args.iter().map(|argument| self.load(argument.clone())).collect();
+        let whom = match self.group(group) {
+            Some(Group::Tile(size)) => Together::Tile(u32::try_from(size).unwrap_or(u32::MAX)),
+            // The group stands for the mask of its threads.
+            Some(Group::Coalesced) => {
+                args.insert(0, self.load(group.clone()));
+                Together::Named
+            }
+            Some(Group::Block) => Together::Group(SyncScope::Block),
+            _ => Together::Some,
+        };
+        expr(ExprKind::Builtin(Builtin::Together(whom, gives), name.to_owned(), args), ty, span)
     }
 
     /// A call that is known and not modelled.
