@@ -67,8 +67,11 @@ fn refutation(kernel: &Kernel, claim: &Claim, (seed, counts_barriers): (u64, boo
             let mut history = History::default();
             let outcome = run(&Program::new(kernel), &setup, &mut history);
             let wrapped = !outcome.wrapped.is_empty() || !outcome.wrapped_loops.is_empty();
-            if !outcome.finished || claim.no_wrap && wrapped || !outcome.traps.is_empty() {
-                return None;
+            let is_usable = outcome.finished && !(claim.no_wrap && wrapped) && outcome.traps.is_empty();
+            match contents {
+                _ if is_usable => {}
+                Contents::Unknown => return None,
+                _ => continue,
             }
             if claim.uniform && outcome.divergences.iter().any(|seen| !seen.returned) {
                 return Some(format!("{geometry:?} {params:?}: {:?}", outcome.divergences));
