@@ -88,7 +88,7 @@ fn naming(context: &Context<'_>, what: &str) -> String {
 }
 
 /// A barrier, or a call that threads make together and that orders no memory.
-fn what(context: &Context<'_>, site: SiteId) -> String {
+pub(super) fn what(context: &Context<'_>, site: SiteId) -> String {
     let words = context.words();
     let mut syncs = context.protocol.syncs.iter().map(|(_, sync)| sync).filter(|sync| sync.site == site).peekable();
     let orders_nothing = syncs.peek().is_some() && syncs.all(|sync| sync.memory.orders_nothing());

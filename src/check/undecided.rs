@@ -1,13 +1,15 @@
 //! What was not decided or not understood, each with a line and a reason.
 
 use super::Context;
+use super::barrier_divergence;
 use super::possible_race::because;
 use super::verdict::{Undecided, Verdict};
-use crate::calculus::Claimed;
+use crate::calculus::eval::WARP;
+use crate::calculus::{Claimed, SyncScope};
 use crate::diagnostic::report::Unknown;
 use crate::protocol::AccessId;
 use crate::prove::Open;
-use crate::source::Span;
+use crate::source::{Language, Span};
 use std::collections::BTreeSet;
 
 /// At most this many unknowns of a kernel are listed; the rest is counted.
@@ -41,12 +43,17 @@ fn describe(context: &Context<'_>, undecided: &Undecided) -> Unknown {
     match undecided {
         Undecided::Pair { first, second, level, why } => pair(context, *first, *second, *level, why),
         Undecided::Sync { sync, why } => {
-            let span = context.span_of(context.protocol.syncs[*sync].site);
-            unknown(
-                context,
-                Some(span),
-                format!("not decided whether all threads reach this barrier: {}", explain(why)),
-            )
+            let sync = &context.protocol.syncs[*sync];
+            let of_sub_group = context.language == Language::OpenCl && sync.scope == SyncScope::Warp;
+            let why = match why {
+                Open::Refuted if of_sub_group => format!(
+                    "a small launch shows it with sub-groups of {WARP} work-items, and how large they are the device decides"
+                ),
+                why => explain(why),
+            };
+            let (thread, what) = (context.words().thread, barrier_divergence::what(context, sync.site));
+            let reason = format!("not decided whether all {thread}s reach this {what}: {why}");
+            unknown(context, Some(context.span_of(sync.site)), reason)
         }
         Undecided::Claim { site, why } => {
             let span = context.span_of(*site);

@@ -180,6 +180,13 @@ impl<'a> Case<'a> {
                 !seen.is_in_one_block() && syncs_at(seen.sync).any(|sync| sync.scope >= SyncScope::Grid)
             };
             verdict.divergences.retain(|seen| !seen.returned || counts_arrivals(seen) || counts_blocks(seen));
+        } else {
+            // How large sub-groups are, the device decides: none is divided where each is one work-item.
+            let divides_sub_group =
+                |seen: &prove::Divergence| syncs_at(seen.sync).all(|sync| sync.scope == SyncScope::Warp);
+            let found = verdict.divergences.len();
+            verdict.divergences.retain(|seen| !divides_sub_group(seen));
+            decided &= verdict.divergences.len() == found;
         }
         self.settle_races(attempt, rest, decided, verdict);
         self.name_fences(attempt, verdict);
