@@ -128,6 +128,33 @@ fn a_barrier_is_made_to_name_the_memory_that_it_leaves_out() {
     assert_eq!(fix("CLK_LOCAL_MEM_FENCE"), None);
 }
 
+#[test]
+fn a_mask_is_made_to_name_those_that_execute_its_call() {
+    let text = |masks: [&str; 2]| {
+        format!(
+            "__global__ void k(float *x) {{\n  int t = blockIdx.x * blockDim.x + threadIdx.x;\n  float sum = t + __shfl_xor_sync({}, t, 1);\n  if (__any_sync({}, sum > 1.0f)) sum += 1;\n  x[t] = sum;\n}}\n",
+            masks[0], masks[1]
+        )
+    };
+    let fix = |masks: [&str; 2]| {
+        let before = text(masks);
+        let report = checked("k.cu", &before);
+        Some((fix_of(&report)?.message.clone(), fixed(&before, &report)?))
+    };
+    let whole = "0xffffffff";
+    let told = |message: &str| Some((message.to_owned(), text([whole, whole])));
+    assert_eq!(fix(["0xffff", whole]), told("replace `0xffff` by `0xffffffff` in line 3"));
+    assert_eq!(fix([whole, "1u << 31"]), told("replace `1u << 31` by `0xffffffff` in line 4"));
+    let both = "replace `0xffff` by `0xffffffff` in line 3, `1u << 31` by `0xffffffff` in line 4";
+    assert_eq!(fix(["0xffff", "1u << 31"]), told(both));
+    assert_eq!(fix([whole, whole]), None);
+}
+
+#[test]
+fn a_mask_that_names_too_many_is_left_alone() {
+    assert_eq!(mended("  if (t % 32 < 8) x[blockIdx.x * 256 + t] = __shfl_xor_sync(0xffff, t, 1);\n"), None);
+}
+
 /// The text of a fixture after `--fix`, if that changes it.
 pub(crate) fn fixed_text(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).expect("the fixture can be read");

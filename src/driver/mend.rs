@@ -1,24 +1,29 @@
-//! Barriers that take the races of a kernel away: tried on the text, told only if the kernel is proved with them.
+//! Barriers that take the races of a kernel away, and masks that take its divergences away: tried on the text, told only
+//! if the kernel is proved with them.
 //!
-//! For a kernel all of whose findings are proved races between threads of one block, places between the two accesses
+//! For a kernel all of whose findings are proved, and are of threads of one block, places between the two accesses
 //! ([`slots`]) are tried one after the other: the text with the barrier is checked as a file is checked. A place after
 //! which the kernel is proved race-free and uniform is the fix; otherwise the one that leaves the fewest findings is
 //! taken, and a further barrier is looked for. Or the flags of a barrier of OpenCL are made to
-//! name more memory, or the mask of a barrier of a warp the whole warp. In the end the whole text is checked once more as the user asked.
+//! name more memory, or the mask of a barrier of a warp the whole warp; so is the mask of a call that threads execute
+//! whom it does not name, a divergence. In the end the whole text is checked once more as the user asked.
 //!
 //! Guarantees: with all edits of a fix, all instances of the kernel are proved race-free and uniform; edits insert, or
 //! write the flags or the mask of a barrier anew, and keep every other byte. The number of checks is bounded, so equal input gives
 //! equal output.
 //!
-//! Deliberately absent: races between blocks, which no barrier of a block ends; possible races; edits of macros, of
+//! Deliberately absent: races between blocks, which no barrier of a block ends; possible races; divergences of barriers
+//! that wait for threads that never come; edits of macros, of
 //! headers and of functions that kernels call.
 
 use super::front::{FrontEnd, preprocessing};
 use super::{Checked, Options, check_source, options};
 use crate::diagnostic::RuleId;
-use crate::diagnostic::report::{Certainty, Divergence, FileReport, Fix, FixEdit, KernelReport, Level, Place, Race};
+use crate::diagnostic::report::{
+    Certainty, Divergence, FileReport, Finding, Fix, FixEdit, KernelReport, Level, Place, Race,
+};
 use crate::edit::Edits;
-use crate::fix::{Slot, flags, masks, slots};
+use crate::fix::{Slot, flags, mask_at, masks, slots};
 use crate::front::tree_sitter;
 use crate::preprocess;
 use crate::resolve::program::{FunctionId, Program};
@@ -61,12 +66,16 @@ pub(super) fn suggest(
     }
 }
 
-/// Whether barriers of the block might end all that is found.
-fn is_mendable(report: &KernelReport) -> bool {
-    let ends = |rule| matches!(rule, RuleId::DataRace | RuleId::WarpSynchronous | RuleId::RedundantBarrier);
+/// Whether barriers of the block or other masks might end all that is found.
+pub(super) fn is_mendable(report: &KernelReport) -> bool {
+    let ends = |rule| match rule {
+        RuleId::DataRace | RuleId::WarpSynchronous | RuleId::RedundantBarrier => true,
+        RuleId::BarrierDivergence => report.divergence == Divergence::Divergent,
+        _ => false,
+    };
     let within = |level| matches!(level, Level::Warp | Level::Block);
     matches!(report.race, Race::Racy | Race::RaceFree)
-        && report.divergence == Divergence::Uniform
+        && matches!(report.divergence, Divergence::Uniform | Divergence::Divergent)
         && report.findings.iter().all(|it| it.certainty == Certainty::Proved && ends(it.rule) && within(it.level))
         && report.findings.iter().any(|it| it.rule != RuleId::RedundantBarrier)
         && report.unknowns.is_empty()
@@ -115,17 +124,18 @@ impl<'a> Search<'a> {
     fn find(&mut self) -> Option<Fix> {
         let mut mended = Mended { text: self.original.to_owned(), edits: Vec::new() };
         let mut report = self.check(&mended.text)?;
+        let is_divergent = report.kernels.iter().any(|kernel| kernel.divergence == Divergence::Divergent);
         for _ in 0..MOST_BARRIERS {
             let mut best = None;
             // Two places may race within a turn of a loop and between two: a first barrier need not lessen the findings.
-            let mut bound = open(&report)?;
+            let mut bound = open(&report, is_divergent);
             for candidate in self.candidates(&mended, &report) {
                 let next = self.check(&candidate.text)?;
                 if is_proved(&next) {
                     let needed = self.needed(candidate);
                     return self.confirmed(&needed);
                 }
-                let left = open(&next)?;
+                let left = open(&next, is_divergent);
                 if left < bound || (left == bound && best.is_none()) {
                     (bound, best) = (left, Some((candidate, next)));
                 }
@@ -153,16 +163,23 @@ impl<'a> Search<'a> {
         needed
     }
 
-    /// The text with one more barrier, for the first race of a report, the likeliest place first.
+    /// The text with one more barrier, or more threads in the mask of a call, for the first divergence of a report or
+    /// else its first race, the likeliest place first.
     fn candidates(&self, mended: &Mended, report: &FileReport) -> Vec<Mended> {
-        let mut findings = report.kernels.iter().flat_map(|kernel| &kernel.findings);
-        let Some(finding) = findings.find(|finding| finding.level <= Level::Block) else { return Vec::new() };
+        let findings = || report.kernels.iter().flat_map(|kernel| &kernel.findings);
+        let is_divergence = |finding: &&Finding| finding.rule == RuleId::BarrierDivergence;
+        let mut races = findings().filter(|finding| finding.level <= Level::Block);
+        let Some(finding) = findings().find(is_divergence).or_else(|| races.next()) else { return Vec::new() };
         let (unit, main) = self.parsed(&mended.text);
         let offset = |place: Place| {
             let visible = report.sources.visible(place.span);
             (visible.file.index() == main.index()).then_some(visible.start as usize)
         };
         let Some(first) = offset(finding.primary) else { return Vec::new() };
+        if is_divergence(&finding) {
+            let mask = mask_at(&unit, main, self.name, first);
+            return mask.and_then(|mask| mended.with_whole_mask(&mask)).into_iter().collect();
+        }
         let Some(second) = finding.secondary.map_or(Some(first), offset) else { return Vec::new() };
         let statements = statements(self.language, finding.rule);
         let slots = slots(&unit, main, self.name, [first, second]);
@@ -289,10 +306,15 @@ fn is_free(kernel: &KernelReport) -> bool {
     kernel.race == Race::RaceFree && kernel.divergence == Divergence::Uniform
 }
 
-/// How many findings are left, if every barrier is still met by all threads.
-fn open(report: &FileReport) -> Option<usize> {
-    let uniform = report.kernels.iter().all(|kernel| kernel.divergence == Divergence::Uniform);
-    Some(if uniform { report.kernels.iter().map(|kernel| kernel.findings.len()).sum() } else { usize::MAX })
+/// How many findings are left; far too many if threads do not meet at a barrier and did so before.
+fn open(report: &FileReport, is_divergent: bool) -> usize {
+    let is_allowed = |divergence| match divergence {
+        Divergence::Uniform => true,
+        Divergence::Divergent => is_divergent,
+        Divergence::PossiblyDivergent | Divergence::Unknown => false,
+    };
+    let allowed = report.kernels.iter().all(|kernel| is_allowed(kernel.divergence));
+    if allowed { report.kernels.iter().map(|kernel| kernel.findings.len()).sum() } else { usize::MAX }
 }
 
 /// The text with all fixes of its report, if there are any.

@@ -144,7 +144,7 @@ fn check_source_of_many(
         let hints = hints::redundant_barriers(&program, &wanted, &kernels, options);
         kernels.iter_mut().zip(hints).for_each(|(kernel, hints)| kernel.findings.extend(hints));
     }
-    if options.fixes == options::Fixes::Suggest && kernels.iter().any(|kernel| kernel.race == Race::Racy) {
+    if options.fixes == options::Fixes::Suggest && kernels.iter().any(mend::is_mendable) {
         mend::suggest((path, text), options, &program, &wanted, &mut kernels);
     }
     let drafts = match options.reproductions {

@@ -3,16 +3,20 @@
 //! [`slots`] names the places of a kernel where a barrier could stand so that it comes between two places, the likeliest
 //! first: in the outermost block that has a statement boundary between them, as late as possible; then, for what
 //! happens in different turns of a loop, at the end and at the start of its body. [`flags`] names the arguments by which
-//! the barriers of a kernel say which memory they order, [`masks`] those by which they say for whom they are.
+//! the barriers of a kernel say which memory they order, [`masks`] those by which they say for whom they are, [`mask_at`]
+//! the same of a call that threads make together.
 //!
 //! Guarantees: a slot lies in the main file, outside every macro, at the boundary of a statement of a block in braces;
 //! an insertion keeps every byte that was there and the indentation of the place.
 //!
 //! Deliberately absent: whether a fix helps. Whoever asks tries it, and tells only what was proved.
 
+mod arguments;
+
+pub use arguments::{flags, mask_at, masks};
+
 use crate::source::{FileId, Span};
-use crate::syntax::{Expr, ExprKind, Function, Item, ItemKind, Stmt, StmtKind, Unit};
-use std::ops::Range;
+use crate::syntax::{Function, Item, ItemKind, Stmt, StmtKind, Unit};
 
 /// A place where a statement can be inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,51 +87,6 @@ pub fn slots(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec
     // The innermost loop first.
     turns.sort_by_key(|&(depth, _)| std::cmp::Reverse(depth));
     between.into_iter().chain(turns).map(|(_, slot)| slot).collect()
-}
-
-/// Where the barriers of that kernel say which memory they order, those between the two bytes first.
-pub fn flags(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec<Range<usize>> {
-    arguments(unit, main, kernel, places, &["barrier", "work_group_barrier"])
-}
-
-/// Where the barriers of that kernel say for which threads of a warp they are, those between the two bytes first.
-pub fn masks(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec<Range<usize>> {
-    arguments(unit, main, kernel, places, &["__syncwarp"])
-}
-
-/// The first arguments of calls of functions with one of these names.
-fn arguments(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2], barriers: &[&str]) -> Vec<Range<usize>> {
-    let Some(body) = function(&unit.items, kernel).and_then(|function| function.body.as_ref()) else {
-        return Vec::new();
-    };
-    let between = places[0].min(places[1])..=places[0].max(places[1]);
-    let mut found = Vec::new();
-    let mut open: Vec<&Stmt> = body.iter().rev().collect();
-    while let Some(stmt) = open.pop() {
-        match &stmt.kind {
-            StmtKind::Expr(expr) => found.extend(argument_of(unit, expr, main, barriers)),
-            StmtKind::Block(stmts) => open.extend(stmts.iter().rev()),
-            StmtKind::If { then, otherwise, .. } => open.extend(otherwise.iter().chain([then]).map(|stmt| &**stmt)),
-            StmtKind::For { body, .. }
-            | StmtKind::RangeFor { body, .. }
-            | StmtKind::While { body, .. }
-            | StmtKind::Do { body, .. }
-            | StmtKind::Switch { body, .. } => open.push(body),
-            _ => {}
-        }
-    }
-    found.sort_by_key(|range: &Range<usize>| !between.contains(&range.start));
-    found
-}
-
-/// The first argument of a barrier, as the user wrote it: flags are macros.
-fn argument_of(unit: &Unit, expr: &Expr, main: FileId, barriers: &[&str]) -> Option<Range<usize>> {
-    let ExprKind::Call(callee, args) = &expr.kind else { return None };
-    let ExprKind::Path(path) = &callee.kind else { return None };
-    let is_barrier = barriers.contains(&path.segments.last()?.name.text.as_str());
-    let flags = args.first().filter(|_| is_barrier && expr.span.expansion.is_none())?;
-    let span = unit.sources.visible(flags.span);
-    (span.file == main).then_some(span.start as usize..span.end as usize)
 }
 
 /// The definition whose name stands at `name`.

@@ -84,11 +84,17 @@ impl Block {
     pub(super) fn release_stuck_warps<S: Sink>(&mut self, machine: &mut Machine<'_, S>) -> bool {
         let mut released = false;
         for warp in groups(self.status.len(), WARP as usize) {
-            let stuck = warp.clone().find_map(|thread| {
+            let waits = |thread: usize| {
                 let Status::Waiting(sync) = self.status[thread] else { return None };
                 let shape = machine.program.syncs[sync as usize];
                 (shape.scope == SyncScope::Warp && !shape.among.is_in_step()).then_some((thread, sync, shape))
-            });
+            };
+            // Who waits at what is not for it is told of first: that others do not wait for it follows from that.
+            let is_unnamed = |&(thread, _, shape): &(usize, u32, SyncShape)| {
+                self.members(machine, shape, thread).is_some_and(|members| !members.contains(&thread))
+            };
+            let mut waiting = warp.clone().filter_map(waits);
+            let stuck = waiting.clone().find(is_unnamed).or_else(|| waiting.next());
             let Some((waiting, sync, shape)) = stuck else { continue };
             let members = self.members(machine, shape, waiting).unwrap_or_default();
             let elsewhere = |thread: &usize| matches!(self.status[*thread], Status::Waiting(other) if other != sync);

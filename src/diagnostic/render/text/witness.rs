@@ -43,7 +43,14 @@ fn rows(finding: &Finding, witness: &WitnessReport, words: &Vocabulary) -> Vec<V
     header.extend(shown.iter().map(ToString::to_string));
     let mut rows = vec![header];
     let accesses = [Some(finding.primary.access), finding.secondary.map(|place| place.access)];
-    for (thread, access) in witness.threads.iter().zip(accesses) {
+    let mut threads: Vec<_> = witness.threads.iter().zip(accesses).collect();
+    if let [(first, _), (second, None)] = threads[..]
+        && first == second
+    {
+        // It executes what is not for it; nobody else has a part in that.
+        threads.pop();
+    }
+    for (thread, access) in threads {
         let mut row = vec![doing(access).to_string(), triple(thread.block), triple(thread.thread)];
         row.extend(shown.iter().map(|name| local(thread, name)));
         rows.push(row);
