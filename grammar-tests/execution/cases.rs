@@ -137,8 +137,9 @@ fn free(subject: &Subject<'_>) -> Result<Vec<Case>, String> {
             }
         }
         if let Some((params, trial)) = best {
-            // Counters and flags that start at 0 are 0.
-            let starts = |assumption: &Assumption| assumption.text.contains("is 0 when the kernel starts");
+            // Counters and flags that start at 0 are 0, and those that hold no negative number.
+            let words = ["is 0 when the kernel starts", "no number that is drawn"];
+            let starts = |assumption: &Assumption| words.iter().any(|words| assumption.text.contains(words));
             let seed = if subject.report.assumptions.iter().any(starts) { 0 } else { cases.len() as u64 };
             let plan = plan(&subject.callee(), (geometry, &params), &Chosen::default(), &trial, (0, seed))
                 .map_err(|error| error.to_string())?;

@@ -2,16 +2,17 @@
 //! something.
 //!
 //! Kernels are made of draws and resets in every order: steps of any sign, one counter or several, loops around some or
-//! all of it, barriers here and there. Runs start from arbitrary contents and know them, so atomics give real numbers.
+//! all of it, barriers here and there. In others one thread draws for its block and hands on what it got. Runs start from arbitrary contents and know them, so atomics give real numbers.
 
 use super::handed::{against_runs, assumes};
 use super::source::Dice;
 use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Setup, WARP, run};
 use raceproof::calculus::{Geometry, Kernel, Space};
+use raceproof::diagnostic::report::Race;
 use raceproof::front::tree_sitter;
 use raceproof::source::{Language, SourceMap};
 use raceproof::{lower, preprocess, resolve};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
 const KERNELS: u64 = 300;
@@ -132,6 +133,108 @@ fn what_is_proved_of_draws_holds_in_runs_that_know_what_memory_holds() {
     );
     assert!(
         tally.proved[0] * 50 >= tally.kernels && tally.refuted * 5 >= tally.kernels,
+        "of {} kernels {} are proved by their draws and {} conflict",
+        tally.kernels,
+        tally.proved[0],
+        tally.refuted
+    );
+}
+
+/// Who draws for the block, and stores what it drew.
+const DRAWERS: [&str; 8] = [
+    "t == 0",
+    "t == 0",
+    "t == 0",
+    "t < 1",
+    "t == 1",
+    "t == 0 && n > 2",
+    "t == 0 && x[blockIdx.x] & 1",
+    "t == blockDim.x - 1",
+];
+/// How much it takes.
+const AMOUNTS: [&str; 7] = ["blockDim.x", "blockDim.x", "2 * blockDim.x", "34", "1", "x[t] & 7", "__popc(n) * 40"];
+/// Who uses it.
+const USERS: [&str; 5] = ["", "", "if (n > 2) ", "if (x[blockIdx.x] & 1) ", "if (t < 4) "];
+/// Where they write.
+const ROOMS: [&str; 6] =
+    ["base + t", "base + t", "base + blockDim.x + t", "base", "base * blockDim.x + t", "base + (blockDim.x - 1 - t)"];
+
+/// A kernel in which some thread of each block draws, and all of the block use the number.
+fn handing(seed: u64) -> String {
+    let mut dice = Dice(seed);
+    let drawer = DRAWERS[dice.below(8) as usize];
+    let amount = AMOUNTS[dice.below(7) as usize];
+    let counter = ["0", "0", "0", "0", "blockIdx.x & 1", "n & 1"][dice.below(6) as usize];
+    let mut barrier = |often: u64| if dice.below(often) == 0 { "" } else { "  __syncthreads();\n" };
+    let (before, after) = (barrier(8), barrier(3));
+    let draw = format!("  if ({drawer}) base = atomicAdd(&c[{counter}], {amount});\n{before}");
+    let mut uses = String::new();
+    for _ in 0..1 + dice.below(2) {
+        let (user, room) = (USERS[dice.below(5) as usize], ROOMS[dice.below(6) as usize]);
+        uses.push_str(&format!("  {user}y[{room}] = t + blockIdx.x;\n"));
+    }
+    let body = match dice.below(5) {
+        0 => format!("  for (int k = 0; k < n; k++) {{\n{draw}{uses}{after}  }}\n"),
+        1 => format!("  for (int k = 0; k < n; k++) {{\n{draw}{after}  }}\n{uses}"),
+        2 => format!("  if (n > 2) {{\n{draw}{uses}  }}\n"),
+        _ => format!("{draw}{uses}"),
+    };
+    format!(
+        "__global__ void k(int *c, int *y, const int *x, int n) {{\n  __shared__ int base;\n  int t = threadIdx.x;\n  if (blockDim.x < 2) return;\n{body}}}\n"
+    )
+}
+
+/// A read of what nobody in the block has stored: it may be the same number in two blocks.
+fn unwritten(kernel: &Kernel, history: &History) -> Option<Event> {
+    let shared = |event: &&Event| kernel.arrays[event.array].space == Space::Shared;
+    let mut stored = BTreeSet::new();
+    history.accesses.iter().map(|recorded| &recorded.event).filter(shared).find_map(|event| {
+        let block = event.thread.block;
+        if event.kind == Kind::Write {
+            stored.insert(block);
+        }
+        (!stored.contains(&block)).then_some(*event)
+    })
+}
+
+/// A run of such a kernel that has a conflict, between threads of one block or of two, or whose proof says that a number
+/// was drawn that was not.
+fn refutation_of_handing(kernel: &Kernel, is_drawn: bool) -> Option<String> {
+    let program = Program::new(kernel);
+    [(2, 3), (7, 2), (33, 2)].into_iter().find_map(|(threads, blocks)| {
+        (0..6).find_map(|seed| {
+            let params = [Some(i128::from(seed % 5))];
+            let geometry = Geometry { block: [threads, 1, 1], grid: [blocks, 1, 1] };
+            let setup = Setup {
+                geometry,
+                params: &params,
+                blocks: Blocks::All,
+                contents: Contents::Seeded(seed),
+                budget: 200_000,
+            };
+            let mut history = History::default();
+            let outcome = run(&program, &setup, &mut history);
+            let usable = outcome.finished && outcome.wrapped.is_empty() && outcome.divergences.is_empty();
+            let found = conflict(kernel, &history).map(|found| format!("{found:?}"));
+            let garbage = || unwritten(kernel, &history).filter(|_| is_drawn).map(|found| format!("{found:?}"));
+            found.or_else(garbage).filter(|_| usable).map(|found| format!("{geometry:?} seed {seed}: {found}"))
+        })
+    })
+}
+
+#[test]
+fn what_is_proved_of_draws_that_are_handed_on_holds_in_runs() {
+    let tally = against_runs(
+        KERNELS,
+        handing,
+        |text, report| {
+            let is_drawn = report.race == Race::RaceFree && assumes(report, "added to c atomically");
+            refutation_of_handing(&lowered(text), is_drawn)
+        },
+        |_, report| [assumes(report, "added to c atomically")],
+    );
+    assert!(
+        tally.proved[0] * 20 >= tally.kernels && tally.refuted * 5 >= tally.kernels,
         "of {} kernels {} are proved by their draws and {} conflict",
         tally.kernels,
         tally.proved[0],

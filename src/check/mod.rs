@@ -181,6 +181,9 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
             (AssumptionKind::Other, format!("{condition} (a barrier or a copy counts on it)"))
         }
         Assumption::StartsAtZero(counter) => (AssumptionKind::Other, format!("{counter} is 0 when the kernel starts")),
+        Assumption::DrawsFromZero(counter) => {
+            (AssumptionKind::Other, format!("no number that is drawn from {counter} is negative"))
+        }
         Assumption::LastSees(counter) => (
             AssumptionKind::Other,
             format!(

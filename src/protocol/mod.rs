@@ -16,6 +16,7 @@
 //!
 //! Deliberately absent: what memory holds, other than "equal reads give equal values" ([`Opaque::key`]).
 
+mod handed;
 pub mod infer;
 pub mod instance;
 pub mod sources;
@@ -342,6 +343,9 @@ pub struct Opaque {
     /// The widest level at which two threads that compute it in equal turns of these loops get equal values;
     /// `None` if it may differ even within a block. See [`uniform`].
     pub uniform: Option<Level>,
+    /// The store whose value it is, made in the same turns of the loops around the store by a thread of the same block.
+    /// See [`handed`].
+    pub handed: Option<AccessId>,
     /// Where.
     pub span: Option<Span>,
 }
@@ -427,9 +431,9 @@ pub enum Origin {
     },
 }
 
-/// A number that was drawn from a counter: what an atomic returned that added a constant to a cell of memory.
+/// A number that was drawn from a counter: what an atomic returned that added to a cell of memory.
 ///
-/// There is one only if every atomic that touches the array adds a constant of the same sign to as many bytes. So of
+/// There is one only if every atomic that touches the array adds something of the same sign to as many bytes. So of
 /// two numbers that are drawn from one cell, between which nothing else writes there, the later one is the earlier one
 /// and what that one added, at least, unless the counter wraps. Whether nothing else writes is for the user of the
 /// ticket to ask.
@@ -437,8 +441,40 @@ pub enum Origin {
 pub struct Ticket {
     /// Offset of the cell.
     pub offset: ExprId,
-    /// What was added; not zero.
-    pub step: i64,
+    /// What was added.
+    pub step: Step,
+}
+
+/// What a ticket takes from its counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// This, which is not zero.
+    Constant(i64),
+    /// The value of this expression, which is never negative.
+    Amount(ExprId),
+}
+
+impl Step {
+    /// Whether the counter moves down.
+    pub fn falls(self) -> bool {
+        matches!(self, Step::Constant(step) if step < 0)
+    }
+
+    /// What it is, if that is a constant.
+    pub fn constant(self) -> Option<i64> {
+        match self {
+            Step::Constant(step) => Some(step),
+            Step::Amount(_) => None,
+        }
+    }
+
+    /// The expression that it is, unless it is a constant.
+    pub fn amount(self) -> Option<ExprId> {
+        match self {
+            Step::Constant(_) => None,
+            Step::Amount(amount) => Some(amount),
+        }
+    }
 }
 
 /// What an atomic that counts does to its cell.

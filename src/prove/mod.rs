@@ -125,6 +125,8 @@ pub enum Assumption {
     Needed(String),
     /// A counter is 0 when the kernel starts.
     StartsAtZero(String),
+    /// No number that is drawn from a counter is negative, or too large for the signed type that it is given.
+    DrawsFromZero(String),
     /// The block that draws the last number from a counter sees what others did before they drew theirs, though no
     /// acquiring fence stands after the draw.
     LastSees(String),

@@ -6,7 +6,7 @@
 use super::state::rebuild;
 use crate::arena::Arena;
 use crate::calculus::{Expr, ExprId, VarId, operands};
-use crate::protocol::{Claim, Fact, Guard, Node, OpaqueId, Origin, Protocol, Role};
+use crate::protocol::{Claim, Fact, Guard, Node, OpaqueId, Origin, Protocol, Role, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// `from` without what nothing refers to.
@@ -84,7 +84,8 @@ pub(in crate::protocol) fn described_by(origin: &Origin) -> Vec<ExprId> {
         Origin::Complex { value } => vec![*value],
         Origin::Atomic { ticket, count, .. } => {
             let counted = count.iter().flat_map(|count| [Some(count.offset), count.limit]).flatten();
-            ticket.iter().map(|ticket| ticket.offset).chain(counted).collect()
+            let drawn = ticket.iter().flat_map(|ticket| [Some(ticket.offset), ticket.step.amount()]).flatten();
+            drawn.chain(counted).collect()
         }
         Origin::Havoc(_) => Vec::new(),
     }
@@ -226,7 +227,12 @@ impl<'p> Mover<'p> {
                 }
                 Origin::Complex { value } => *value = self.expr(*value),
                 Origin::Atomic { ticket, count, .. } => {
-                    ticket.iter_mut().for_each(|ticket| ticket.offset = self.expr(ticket.offset));
+                    if let Some(ticket) = ticket {
+                        ticket.offset = self.expr(ticket.offset);
+                        if let Step::Amount(amount) = &mut ticket.step {
+                            *amount = self.expr(*amount);
+                        }
+                    }
                     if let Some(count) = count {
                         count.offset = self.expr(count.offset);
                         count.limit = count.limit.map(|limit| self.expr(limit));

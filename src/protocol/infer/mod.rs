@@ -23,7 +23,7 @@ mod state;
 mod tests;
 mod tickets;
 
-use super::{Access, Before, Claim, Fact, Fence, Guard, Lock, Node, Protocol, Sync, Ticket};
+use super::{Access, Before, Claim, Fact, Fence, Guard, Lock, Node, Protocol, Step, Sync, Ticket};
 use crate::calculus::{self, AtomicOp, Basis, ExprId, Kernel, Space, Stmt, Unsupported};
 use crate::memory_model::AccessKind;
 use state::{Mode, State};
@@ -51,6 +51,7 @@ pub fn infer(kernel: &Kernel) -> Protocol {
     let mut protocol = finish::compact(&state.out);
     super::stability::mark(&mut protocol, kernel);
     super::uniform::mark(&mut protocol);
+    super::handed::mark(&mut protocol);
     reasons::fill(&mut protocol);
     protocol
 }
@@ -89,7 +90,7 @@ fn execute(state: &mut State<'_>, statement: &Stmt, nodes: &mut Vec<Node>) {
                 state.out.accesses[id].lock = lock;
             }
             let step = tickets::note(state, access.site, *op, operands);
-            let count = tickets::count(state, *op, operands, (offset, step));
+            let count = tickets::count(state, *op, operands, (offset, step.and_then(Step::constant)));
             if let Some(var) = *var {
                 let ticket = step.map(|step| Ticket { offset, step });
                 let value = state.atomic_value(var, access, ticket, count);

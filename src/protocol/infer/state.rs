@@ -7,7 +7,7 @@ use crate::calculus::{
     self, Among, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ScalarType, SiteId, Space, Stmt, UnaryOp, VarId,
     Variable,
 };
-use crate::protocol::{Count, Guard, LoopId, Opaque, OpaqueId, Origin, Protocol, Role, Ticket};
+use crate::protocol::{Count, Guard, LoopId, Opaque, OpaqueId, Origin, Protocol, Role, Step, Ticket};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -63,7 +63,7 @@ pub(super) struct State<'k> {
     /// Results of [`State::simplify`] under the current `known`.
     simplified: FxHashMap<ExprId, ExprId>,
     /// What each atomic adds, of those that were emitted; see [`super::tickets`].
-    pub(super) additions: FxHashMap<SiteId, Option<i64>>,
+    pub(super) additions: FxHashMap<SiteId, Option<Step>>,
     functions: FxHashMap<(String, Vec<ExprId>, ScalarType), VarId>,
     complex: FxHashMap<ExprId, VarId>,
     /// For each expression, a bound from above on its distinct subexpressions.
@@ -139,7 +139,7 @@ impl<'k> State<'k> {
     fn unknown(&mut self, name: &str, ty: ScalarType, origin: Origin, span: Option<Span>) -> (OpaqueId, ExprId) {
         let (var, value) = self.fresh(name, ty);
         let loops = self.loops.clone();
-        let opaque = self.out.opaques.push(Opaque { var, origin, loops, uniform: None, span });
+        let opaque = self.out.opaques.push(Opaque { var, origin, loops, uniform: None, handed: None, span });
         self.out.roles.insert(var, Role::Opaque(opaque));
         (opaque, value)
     }

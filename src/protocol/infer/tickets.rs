@@ -1,30 +1,31 @@
 //! Numbers that are drawn from counters: which atomics return one (see [`Ticket`](crate::protocol::Ticket)).
 //!
-//! An atomic that adds a constant to a cell gives every thread that draws there a number of its own, as long as
-//! everybody adds a constant of the same sign. One atomic of another kind on the array, or of another size, or code
+//! An atomic that adds to a cell gives every thread that draws there numbers of its own, as many as it adds, as long as
+//! everybody adds with the same sign. What is not a constant is never negative: a number of threads or blocks, a count of
+//! bits, what an unsigned type holds (that the counter does not wrap is assumed by whoever uses it). One atomic of another kind on the array, or of another size, or code
 //! that is not modelled and may touch it, takes the tickets of all its atomics away.
 //!
-//! Deliberately absent: amounts that are no constants, `atomicInc` (it wraps at its operand: it is a [`Count`], as is every
+//! Deliberately absent: amounts that may be negative, `atomicInc` (it wraps at its operand: it is a [`Count`], as is every
 //! addition, whatever else is done to the array), and resets of the counter by plain writes, which whoever compares two
 //! tickets has to look at.
 
 use super::state::{Mode, State};
-use crate::calculus::{ArrayId, AtomicOp, ExprId, ScalarType, SiteId};
+use crate::calculus::{ArrayId, AtomicOp, BinaryOp, Expr, ExprId, Exprs, GeometryVar, ScalarType, SiteId};
 use crate::memory_model::AccessKind;
-use crate::protocol::{Count, Origin};
+use crate::protocol::{Count, Origin, Role, Step};
 use rustc_hash::FxHashSet;
 
-/// What an atomic adds, if that is a constant and not zero; notes it.
-pub(super) fn note(state: &mut State<'_>, site: SiteId, op: AtomicOp, operands: &[ExprId]) -> Option<i64> {
-    let step = addition(state, op, operands).filter(|&step| step != 0);
+/// What an atomic adds, if its sign is known; notes it.
+pub(super) fn note(state: &mut State<'_>, site: SiteId, op: AtomicOp, operands: &[ExprId]) -> Option<Step> {
+    let step = addition(state, op, operands).filter(|&step| step != Step::Constant(0));
     if state.mode == Mode::Emit {
         state.additions.insert(site, step);
     }
     step
 }
 
-/// What is added, as a signed number: half of the values of an unsigned type stand for negative ones.
-fn addition(state: &mut State<'_>, op: AtomicOp, operands: &[ExprId]) -> Option<i64> {
+/// What is added, as a signed number: half of the constants of an unsigned type stand for negative ones.
+fn addition(state: &mut State<'_>, op: AtomicOp, operands: &[ExprId]) -> Option<Step> {
     if !matches!(op, AtomicOp::Add | AtomicOp::Sub) {
         return None;
     }
@@ -33,11 +34,68 @@ fn addition(state: &mut State<'_>, op: AtomicOp, operands: &[ExprId]) -> Option<
         [amount, ..] => {
             let value = state.evaluate(*amount);
             let ScalarType::Int { width, signed } = state.out.exprs.ty(value) else { return None };
-            let amount = state.out.exprs.as_int(value)?;
+            let Some(amount) = state.out.exprs.as_int(value) else {
+                return (op == AtomicOp::Add && is_never_negative(state, value)).then_some(Step::Amount(value));
+            };
             if !signed && amount >> (width - 1) != 0 { amount - (1 << width) } else { amount }
         }
     };
-    i64::try_from(if op == AtomicOp::Add { amount } else { -amount }).ok().filter(|step| *step != i64::MIN)
+    let step = i64::try_from(if op == AtomicOp::Add { amount } else { -amount }).ok();
+    step.filter(|step| *step != i64::MIN).map(Step::Constant)
+}
+
+/// Functions that count the bits of their argument.
+const COUNTS: [&str; 6] = ["__popc", "__popcll", "popcount", "__clz", "__clzll", "clz"];
+
+/// Whether an expression is a number from 0 on by its form, and not because -1 is a large one of its type.
+fn is_never_negative(state: &State<'_>, value: ExprId) -> bool {
+    use BinaryOp::{Add, BitAnd, Div, Max, Min, Mul, Rem, Shr};
+    let exprs = &state.out.exprs;
+    let of = |value: ExprId| is_never_negative(state, value);
+    let range = |value: ExprId| exprs.ty(value).range();
+    let is_unsigned = matches!(exprs.ty(value), ScalarType::Int { signed: false, .. });
+    match exprs[value] {
+        Expr::Int(value, ty) => value >= 0 && ty.range().is_some_and(|(_, most)| value <= most / 2),
+        Expr::Geometry(_) => true,
+        Expr::Param(_) => is_unsigned,
+        Expr::Convert(ty, value) => {
+            // Nothing is cut by it.
+            let most = range(value).map(|(_, most)| greatest(exprs, value).map_or(most, |bound| bound.min(most)));
+            of(value) && most.zip(ty.range()).is_some_and(|(own, wider)| own <= wider.1)
+        }
+        // Signed overflow is undefined.
+        Expr::Binary(Add | Mul | Div | Rem | Shr | Min, one, other) => of(one) && of(other),
+        Expr::Binary(Max | BitAnd, one, other) => of(one) || of(other),
+        Expr::Select(_, one, other) => of(one) && of(other),
+        Expr::Var(var) => match state.out.roles.get(var) {
+            Some(&Role::Opaque(opaque)) => {
+                let origin = &state.out.opaques[opaque].origin;
+                is_unsigned || matches!(origin, Origin::Function { name, .. } if COUNTS.contains(&name.as_str()))
+            }
+            Some(Role::Iteration(_) | Role::Toggle(_)) => true,
+            Some(Role::Geometric(_)) | None => false,
+        },
+        _ => false,
+    }
+}
+
+/// More threads than any block has, on any device.
+const THREADS: i128 = 1 << 20;
+/// As many blocks as there are along an axis at most.
+const BLOCKS: i128 = (1 << 31) - 1;
+
+/// A bound of an expression that is never negative, from what launches can be.
+fn greatest(exprs: &Exprs, value: ExprId) -> Option<i128> {
+    use BinaryOp::{Add, Div, Mul, Shr};
+    match exprs[value] {
+        Expr::Int(value, _) => Some(value),
+        Expr::Geometry(GeometryVar::ThreadIdx(_) | GeometryVar::BlockDim(_)) => Some(THREADS),
+        Expr::Geometry(GeometryVar::BlockIdx(_) | GeometryVar::GridDim(_)) => Some(BLOCKS),
+        Expr::Convert(_, value) | Expr::Binary(Div | Shr, value, _) => greatest(exprs, value),
+        Expr::Binary(Add, one, other) => greatest(exprs, one)?.checked_add(greatest(exprs, other)?),
+        Expr::Binary(Mul, one, other) => greatest(exprs, one)?.checked_mul(greatest(exprs, other)?),
+        _ => None,
+    }
 }
 
 /// What the atomic does to its cell, if it counts.
@@ -80,11 +138,11 @@ fn is_touched_unseen(state: &State<'_>, array: ArrayId) -> bool {
     state.out.unsupported.iter().any(|each| each.arrays.as_ref().is_none_or(|arrays| arrays.contains(&array)))
 }
 
-/// Whether all atomics of an array add constants of one sign to cells of one size.
+/// Whether all atomics of an array add with one sign to cells of one size.
 fn is_counter(state: &State<'_>, array: ArrayId) -> bool {
     let atomics = state.out.accesses.iter().map(|(_, access)| access);
     let atomics = atomics.filter(|access| access.array == array && matches!(access.kind, AccessKind::Atomic { .. }));
     let mut steps = atomics.map(|access| (state.additions.get(&access.site).copied().flatten(), access.bytes));
     let Some((Some(first), bytes)) = steps.next() else { return false };
-    steps.all(|(step, size)| size == bytes && step.is_some_and(|step| step.signum() == first.signum()))
+    steps.all(|(step, size)| size == bytes && step.is_some_and(|step| step.falls() == first.falls()))
 }

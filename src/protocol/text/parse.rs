@@ -5,9 +5,10 @@ use super::{LOCKS, ParseError, REASONS};
 use crate::calculus::text::{BASES, CLAIMED, MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
 use crate::calculus::{Basis, Claimed, ExprId, HavocReason, ScalarType, SiteId, VarId};
 use crate::memory_model::{AccessKind, Level};
+use crate::protocol::handed;
 use crate::protocol::{
     Access, Before, Carried, Claim, Count, Fact, Fence, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol,
-    Reason, Role, Sync, Ticket,
+    Reason, Role, Step, Sync, Ticket,
 };
 use rustc_hash::FxHashMap;
 
@@ -60,6 +61,7 @@ impl Reader<'_> {
         self.out.exprs = shell.exprs;
         self.out.geometry = shell.geometry;
         self.out.unsupported = shell.unsupported;
+        handed::mark(&mut self.out);
         self.out
     }
 
@@ -113,7 +115,7 @@ impl Reader<'_> {
                 Some(Level::Block)
             }
         };
-        let id = self.out.opaques.push(Opaque { var, origin, loops: Vec::new(), uniform, span: None });
+        let id = self.out.opaques.push(Opaque { var, origin, loops: Vec::new(), uniform, handed: None, span: None });
         self.out.roles.insert(var, Role::Opaque(id));
         let sites = self.in_sites()?;
         self.named.push((id, sites));
@@ -132,7 +134,8 @@ impl Reader<'_> {
             let (array, site) = (self.parser.array_ref()?, self.parser.site()?);
             let ticket = self.ticket()?;
             let count = match ticket {
-                Some(Ticket { offset, step }) => Some(Count { offset, step, limit: None }),
+                Some(Ticket { offset, step: Step::Constant(step) }) => Some(Count { offset, step, limit: None }),
+                Some(Ticket { step: Step::Amount(_), .. }) => None,
                 None => self.count()?,
             };
             return Ok(Origin::Atomic { array, site, ticket, count });
@@ -154,13 +157,18 @@ impl Reader<'_> {
     }
 
     fn ticket(&mut self) -> Parsed<Option<Ticket>> {
+        if self.parser.take_word("takes") {
+            let amount = self.value()?;
+            self.parser.word("at")?;
+            return Ok(Some(Ticket { offset: self.value()?, step: Step::Amount(amount) }));
+        }
         let adds = self.parser.take_word("adds");
         if !adds && !self.parser.take_word("subtracts") {
             return Ok(None);
         }
         let amount = i64::try_from(self.parser.number()?).or_else(|_| self.parser.error("the number is too large"))?;
         self.parser.word("at")?;
-        Ok(Some(Ticket { offset: self.value()?, step: if adds { amount } else { -amount } }))
+        Ok(Some(Ticket { offset: self.value()?, step: Step::Constant(if adds { amount } else { -amount }) }))
     }
 
     fn count(&mut self) -> Parsed<Option<Count>> {

@@ -10,7 +10,7 @@ use crate::memory_model::{AccessKind, Level};
 use crate::protocol::infer::finish;
 use crate::protocol::{
     AccessId, Before, Carried, Claim, Count, Fact, FenceId, Guard, LoopId, Node, Opaque, Origin, Protocol, Reason,
-    ReasonKind, Role, SyncId, Ticket,
+    ReasonKind, Role, Step, SyncId, Ticket,
 };
 
 /// The protocol as text.
@@ -109,8 +109,12 @@ impl Printer<'_> {
             Origin::Atomic { array, site, ticket, count } => {
                 let (array, site) = (self.text.array(*array).to_string(), self.text.site(*site));
                 let drawn = ticket.map(|Ticket { offset, step }| {
-                    let verb = if step < 0 { "subtracts" } else { "adds" };
-                    format!(" {verb} {} at {}", step.unsigned_abs(), self.value(offset))
+                    let step = match step {
+                        Step::Constant(step) if step < 0 => format!("subtracts {}", step.unsigned_abs()),
+                        Step::Constant(step) => format!("adds {step}"),
+                        Step::Amount(amount) => format!("takes {}", self.value(amount)),
+                    };
+                    format!(" {step} at {}", self.value(offset))
                 });
                 // That a ticket was counted goes without saying.
                 let counted = count.filter(|_| ticket.is_none()).map(|Count { offset, step, limit }| {

@@ -1,6 +1,6 @@
 //! Numbers that two threads draw from one counter differ: TICKETS.
 //!
-//! Let two threads draw `a` and `b` from cells `p` and `q` by atomics that add `s` and `t`, both positive. If `p = q`
+//! Let two threads draw `a` and `b` from cells `p` and `q` by atomics that add `s` and `t`, neither negative. If `p = q`
 //! and nothing but such additions writes there between the two, whoever comes later finds at least what the other
 //! left: `a + s <= b` or `b + t <= a`. (Negative steps: `b <= a + s` or `a <= b + t`.) So the conflict also says
 //! `p < q` or `q < p` or `a + s <= b` or `b + t <= a`. The counter is assumed not to wrap; that is printed.
@@ -15,14 +15,19 @@
 //! induction over time, what is used of the first race of a run lies before it, where the draws are as described.
 //! Nothing orders the threads of different blocks, so a counter in global memory must have no plain writes at all.
 //!
+//! Between threads of two blocks a number may be one that another thread of the block drew and handed on in shared memory
+//! ([`Opaque::handed`](crate::protocol::Opaque)): still the two were drawn by two threads. What was added, and where, is then said of the
+//! thread that draws, so both must be the same for its whole block.
+//!
 //! *Trap.* `atomicExch`, `atomicInc` and `atomicCAS` on the cell; a reset between two draws, or once a turn while the
-//! turns of the two threads differ; a step of zero; atomics of block scope between blocks. Inference leaves the
+//! turns of the two threads differ; a constant step of zero; atomics of block scope between blocks. Inference leaves the
 //! tickets out of the first and the third ([`Ticket`]).
 
 use super::builder::{Builder, EnvId};
-use crate::calculus::{ArrayId, Expr, ExprId};
+use crate::calculus::{ArrayId, Expr, ExprId, ScalarType, VarId};
 use crate::memory_model::{self, AccessKind, Level, Space};
-use crate::protocol::{Access, AccessId, LoopId, Origin, Role, Ticket};
+use crate::protocol::uniform::is_uniform;
+use crate::protocol::{Access, AccessId, LoopId, OpaqueId, Origin, Role, Step, Ticket};
 use crate::prove::rules::poly::Poly;
 use crate::prove::rules::state::Literal;
 use crate::prove::{Assumption, Pair};
@@ -35,6 +40,8 @@ struct Draw {
     ticket: Ticket,
     /// The atomic.
     access: AccessId,
+    /// Whether it is used as a number of another type, which is the same if it is not negative.
+    is_converted: bool,
 }
 
 impl Builder<'_> {
@@ -56,15 +63,59 @@ impl Builder<'_> {
         self.protocol.exprs.visit(access.offset, |id, node| {
             let Expr::Var(var) = node else { return };
             let Some(&Role::Opaque(opaque)) = self.protocol.roles.get(*var) else { return };
-            let opaque = &self.protocol.opaques[opaque];
-            let Origin::Atomic { array, site, ticket: Some(ticket), .. } = opaque.origin else { return };
+            let is_in_its_turn = self.protocol.opaques[opaque].loops.iter().all(|each| access.loops.contains(each));
+            let handed = if self.level.is_one_block() { None } else { self.draw_behind(opaque) };
+            let drawn = &self.protocol.opaques[handed.unwrap_or(opaque)];
+            let Origin::Atomic { array, site, ticket: Some(ticket), .. } = drawn.origin else { return };
             let atomic = self.protocol.accesses.iter().find(|(_, access)| access.site == site);
-            let is_in_its_turn = opaque.loops.iter().all(|each| access.loops.contains(each));
             if let Some((atomic, _)) = atomic.filter(|_| is_in_its_turn) {
-                draws.push(Draw { value: id, array, ticket, access: atomic });
+                let is_converted = self.is_converted(access.offset, *var)
+                    || drawn.var != *var && self.is_of_another_type(*var, drawn.var);
+                draws.push(Draw { value: id, array, ticket, access: atomic, is_converted });
             }
         });
         draws
+    }
+
+    /// The draw whose number another thread of the block handed on, if that says of all its threads what was drawn.
+    fn draw_behind(&self, read: OpaqueId) -> Option<OpaqueId> {
+        let protocol = self.protocol;
+        let store = &protocol.accesses[protocol.opaques[read].handed?];
+        let value = store.value?;
+        let value = match protocol.exprs[value] {
+            Expr::Convert(ty, from) if ty.bytes() == protocol.exprs.ty(from).bytes() => from,
+            _ => value,
+        };
+        let Expr::Var(var) = protocol.exprs[value] else { return None };
+        let Some(&Role::Opaque(drawn)) = protocol.roles.get(var) else { return None };
+        let Origin::Atomic { ticket: Some(ticket), .. } = protocol.opaques[drawn].origin else { return None };
+        let both = [var, protocol.opaques[read].var].map(|var| protocol.vars[var].ty);
+        let is_of_one_size =
+            both.iter().all(|ty| matches!(ty, ScalarType::Int { .. })) && both[0].bytes() == both[1].bytes();
+        let is_of_its_turn = store.loops.starts_with(&protocol.opaques[drawn].loops);
+        let mut told = [ticket.offset].into_iter().chain(ticket.step.amount());
+        let is_one = told.all(|value| is_uniform(protocol, value, Level::Block));
+        (is_of_one_size && is_of_its_turn && is_one).then_some(drawn)
+    }
+
+    fn is_of_another_type(&self, one: VarId, other: VarId) -> bool {
+        self.protocol.vars[one].ty != self.protocol.vars[other].ty
+    }
+
+    /// Whether an expression converts what it computes from a signed variable to an unsigned type, or the other way round.
+    fn is_converted(&self, value: ExprId, var: VarId) -> bool {
+        let exprs = &self.protocol.exprs;
+        let is_signed = |ty| matches!(ty, ScalarType::Int { signed: true, .. });
+        let own = is_signed(self.protocol.vars[var].ty);
+        let mut found = false;
+        exprs.visit(value, |_, node| {
+            if let Expr::Convert(ty, from) = *node {
+                let narrow = ty.bytes() <= exprs.ty(from).bytes() || own;
+                found |=
+                    is_signed(ty) != own && is_signed(exprs.ty(from)) == own && narrow && exprs.mentions(from, var);
+            }
+        });
+        found
     }
 
     fn nothing_resets_between(&self, one: &Draw, other: &Draw) -> bool {
@@ -100,19 +151,34 @@ impl Builder<'_> {
     fn relate_draws(&mut self, one: &Draw, other: &Draw) -> Option<()> {
         let apart = self.value(one.ticket.offset, 0)?.minus(&self.value(other.ticket.offset, 1)?)?;
         let (a, b) = (self.value(one.value, 0)?, self.value(other.value, 1)?);
-        let [(a, s), (b, t)] = [(a, one.ticket.step), (b, other.ticket.step)];
+        for (draw, value) in [(one, &a), (other, &b)] {
+            if draw.is_converted {
+                let counter = self.protocol.arrays[draw.array].name.clone();
+                self.fact(value.clone());
+                self.assumptions.insert(Assumption::DrawsFromZero(counter));
+            }
+        }
+        let (s, t) = (self.step(one.ticket.step, 0)?, self.step(other.ticket.step, 1)?);
         // Counting down, the later number is the smaller one.
-        let later = |earlier: &Poly, step: i64, later: &Poly| {
-            let rise = later.minus(earlier)?.plus_constant(step.checked_neg()?)?;
-            if step > 0 { Some(rise) } else { rise.negated() }
+        let falls = one.ticket.step.falls();
+        let later = |earlier: &Poly, step: &Poly, later: &Poly| {
+            let rise = later.minus(earlier)?.minus(step)?;
+            if falls { rise.negated() } else { Some(rise) }
         };
-        let mut cases = vec![later(&a, s, &b)?, later(&b, t, &a)?];
+        let mut cases = vec![later(&a, &s, &b)?, later(&b, &t, &a)?];
         if !apart.is_zero() {
             cases.extend([apart.plus_constant(-1)?, apart.negated()?.plus_constant(-1)?]);
         }
-        self.disjunction(cases.into_iter().map(|case| vec![Literal::NonNegative(case)]).collect());
+        self.early_disjunction(cases.into_iter().map(|case| vec![Literal::NonNegative(case)]).collect());
         self.assume_counter_does_not_wrap(one);
         Some(())
+    }
+
+    fn step(&mut self, step: Step, env: EnvId) -> Option<Poly> {
+        match step {
+            Step::Constant(step) => Poly::ZERO.plus_constant(step),
+            Step::Amount(amount) => self.value(amount, env),
+        }
     }
 
     fn assume_counter_does_not_wrap(&mut self, draw: &Draw) {

@@ -8,7 +8,7 @@ use super::sampling::Source;
 use crate::calculus::intervals::Relation;
 use crate::calculus::{BinaryOp, Expr, ExprId, HavocReason, ScalarType, VarId};
 use crate::memory_model::Level;
-use crate::protocol::{Carried, LoopId, OpaqueId, Origin, Role};
+use crate::protocol::{Carried, LoopId, Opaque, OpaqueId, Origin, Role};
 use crate::prove::rules::poly::{LOOPS, PIECES, Poly, Side, UNKNOWN};
 
 /// Values that iteration numbers are taken to stay below: a loop of more turns moves its variable out of range.
@@ -294,6 +294,12 @@ impl Builder<'_> {
         let side = self.environments[env].side;
         let name = self.protocol.vars[opaque.var].name.clone();
         let mut identity = self.turns(id, env);
+        if let Some((alike, loops)) = self.handed(id) {
+            // Whoever reads it, and wherever: it is the value of one store.
+            let identity = self.numbers(&loops, env);
+            let shared = self.level.is_one_block() && self.happen_together(&loops);
+            return self.unknown_atom(Key::Opaque(alike), identity, shared, side, ty, &name);
+        }
         let (key, arguments, shared) = match &opaque.origin {
             Origin::Function { args, .. } => (Key::Function(self.first_alike(id)), Some(args.clone()), true),
             Origin::Read { offset, stable, constant, .. } if *constant || *stable => {
@@ -323,6 +329,17 @@ impl Builder<'_> {
         }
         identity.extend(values);
         self.unknown_atom(key, identity, uniform, side, ty, &name)
+    }
+
+    /// The first read that sees the same store as this one, and the loops around the store.
+    fn handed(&self, id: OpaqueId) -> Option<(OpaqueId, Vec<LoopId>)> {
+        let protocol = self.protocol;
+        let wanted = &protocol.opaques[id];
+        let store = wanted.handed?;
+        let ty = |opaque: &Opaque| protocol.vars[opaque.var].ty;
+        let is_alike = |opaque: &Opaque| opaque.handed == Some(store) && ty(opaque) == ty(wanted);
+        let (alike, _) = protocol.opaques.iter().find(|(_, opaque)| is_alike(opaque))?;
+        Some((alike, protocol.accesses[store].loops.clone()))
     }
 
     fn is_seen_by_all_blocks(&self, id: OpaqueId) -> bool {
@@ -355,7 +372,12 @@ impl Builder<'_> {
 
     /// Whether both threads read it in the same turns of all loops around the read.
     fn happens_together(&self, id: OpaqueId) -> bool {
-        self.protocol.opaques[id].loops.iter().all(|around| {
+        self.happen_together(&self.protocol.opaques[id].loops)
+    }
+
+    /// Whether both threads are in the same turns of these loops.
+    fn happen_together(&self, loops: &[LoopId]) -> bool {
+        loops.iter().all(|around| {
             let number = |env: EnvId| self.environments[env].iterations.iter().find(|entry| entry.0 == *around);
             matches!((number(0), number(1)), (Some((_, first)), Some((_, second))) if first == second && !first.is_private())
         })
@@ -363,7 +385,12 @@ impl Builder<'_> {
 
     /// Iteration numbers at which a value arose; a place outside of one of its loops has a value of its own.
     fn turns(&self, id: OpaqueId, env: EnvId) -> Vec<Poly> {
-        let numbers = self.protocol.opaques[id].loops.iter().map(|around| {
+        self.numbers(&self.protocol.opaques[id].loops, env)
+    }
+
+    /// The numbers of the turns of these loops; a place outside of one of them has numbers of its own.
+    fn numbers(&self, loops: &[LoopId], env: EnvId) -> Vec<Poly> {
+        let numbers = loops.iter().map(|around| {
             self.environments[env].iterations.iter().find(|entry| entry.0 == *around).map(|entry| entry.1.clone())
         });
         numbers.collect::<Option<Vec<_>>>().unwrap_or_else(|| vec![Poly::constant(-1 - env as i64)])
