@@ -16,8 +16,9 @@
 //! Nothing orders the threads of different blocks, so a counter in global memory must have no plain writes at all.
 //!
 //! Between threads of two blocks a number may be one that another thread of the block drew and handed on in shared memory
-//! ([`Opaque::handed`](crate::protocol::Opaque)): still the two were drawn by two threads. What was added, and where, is then said of the
-//! thread that draws, so both must be the same for its whole block.
+//! ([`Opaque::handed`](crate::protocol::Opaque)): still the two were drawn by two threads. What was added, and where, is
+//! then said of the thread that draws, so both must be the same for its whole block. A number that the address takes for
+//! one of another type is the same there if it is not negative: that is assumed of the counter, and printed.
 //!
 //! *Trap.* `atomicExch`, `atomicInc` and `atomicCAS` on the cell; a reset between two draws, or once a turn while the
 //! turns of the two threads differ; a constant step of zero; atomics of block scope between blocks. Inference leaves the
@@ -69,8 +70,8 @@ impl Builder<'_> {
             let Origin::Atomic { array, site, ticket: Some(ticket), .. } = drawn.origin else { return };
             let atomic = self.protocol.accesses.iter().find(|(_, access)| access.site == site);
             if let Some((atomic, _)) = atomic.filter(|_| is_in_its_turn) {
-                let is_converted = self.is_converted(access.offset, *var)
-                    || drawn.var != *var && self.is_of_another_type(*var, drawn.var);
+                let ty = |var: VarId| self.protocol.vars[var].ty;
+                let is_converted = ty(*var) != ty(drawn.var) || self.is_converted(access.offset, *var);
                 draws.push(Draw { value: id, array, ticket, access: atomic, is_converted });
             }
         });
@@ -98,10 +99,6 @@ impl Builder<'_> {
         (is_of_one_size && is_of_its_turn && is_one).then_some(drawn)
     }
 
-    fn is_of_another_type(&self, one: VarId, other: VarId) -> bool {
-        self.protocol.vars[one].ty != self.protocol.vars[other].ty
-    }
-
     /// Whether an expression converts what it computes from a signed variable to an unsigned type, or the other way round.
     fn is_converted(&self, value: ExprId, var: VarId) -> bool {
         let exprs = &self.protocol.exprs;
@@ -118,11 +115,12 @@ impl Builder<'_> {
         found
     }
 
+    /// Whether nothing that is no such addition comes between the two draws.
     fn nothing_resets_between(&self, one: &Draw, other: &Draw) -> bool {
         // Who else changes the counter: all threads, of global memory.
         let (everyone, may_reset) = match self.protocol.arrays[one.array].space {
             Space::Global => (Level::Grid, false),
-            Space::Shared if self.level != Level::Grid => (Level::Block, true),
+            Space::Shared if self.level.is_one_block() => (Level::Block, true),
             Space::Shared | Space::Distributed | Space::Image | Space::Constant | Space::Private => return false,
         };
         let mut changes = self.protocol.accesses.iter().filter(|(_, access)| access.array == one.array);
@@ -152,7 +150,7 @@ impl Builder<'_> {
         let apart = self.value(one.ticket.offset, 0)?.minus(&self.value(other.ticket.offset, 1)?)?;
         let (a, b) = (self.value(one.value, 0)?, self.value(other.value, 1)?);
         for (draw, value) in [(one, &a), (other, &b)] {
-            if draw.is_converted {
+            if draw.is_converted && !self.shows(value) {
                 let counter = self.protocol.arrays[draw.array].name.clone();
                 self.fact(value.clone());
                 self.assumptions.insert(Assumption::DrawsFromZero(counter));
@@ -174,6 +172,7 @@ impl Builder<'_> {
         Some(())
     }
 
+    /// What was taken, as a number of one of the threads.
     fn step(&mut self, step: Step, env: EnvId) -> Option<Poly> {
         match step {
             Step::Constant(step) => Poly::ZERO.plus_constant(step),
