@@ -57,8 +57,8 @@ fn conversion(name: &str) -> Option<ResultType> {
         _ => {}
     }
     let places = plain.match_indices('2').map(|(at, _)| at);
-    let ends = places.filter(|&at| scalar(&plain[..at]).is_some());
-    ends.filter_map(|at| scalar(&plain[at + 1..])).next().map(fixed)
+    let mut ends = places.filter(|&at| scalar(&plain[..at]).is_some());
+    ends.find_map(|at| scalar(&plain[at + 1..])).map(fixed)
 }
 
 fn scalar(name: &str) -> Option<Scalar> {

@@ -161,7 +161,7 @@ impl Exprs {
         use BinaryOp::{Add, And, BitAnd, BitOr, BitXor, Div, Max, Min, Mul, Or, Shl, Shr, Sub};
         let (left, right) = (self.as_int(a), self.as_int(b));
         match (op, left, right) {
-            (Add | BitOr | BitXor, Some(0), _) | (Mul, Some(1), _) | (And, Some(1), _) | (Or, Some(0), _) => Some(b),
+            (Add | BitOr | BitXor | Or, Some(0), _) | (Mul | And, Some(1), _) => Some(b),
             (Add | Sub | BitOr | BitXor | Shl | Shr, _, Some(0)) | (Mul | Div, _, Some(1)) => Some(a),
             (And, _, Some(1)) | (Or, _, Some(0)) => Some(a),
             (And, Some(0), _) | (Or, Some(1), _) => Some(a),

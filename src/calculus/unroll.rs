@@ -36,7 +36,7 @@ pub fn unrolled(kernel: &Kernel) -> Option<Kernel> {
         found: false,
     };
     let body = unroller.block(&kernel.body)?;
-    (unroller.found).then(|| Kernel { body, ..unroller.kernel })
+    (unroller.found).then_some(Kernel { body, ..unroller.kernel })
 }
 
 /// Whether sites of what is being copied are taken over.
@@ -126,7 +126,7 @@ impl Unroller {
             }
             Stmt::Assume { .. } => out.push(statement.clone()),
             Stmt::Assert { cond, claimed, site } => {
-                out.push(Stmt::Assert { cond: *cond, claimed: *claimed, site: self.site(*site)? })
+                out.push(Stmt::Assert { cond: *cond, claimed: *claimed, site: self.site(*site)? });
             }
         }
         Some(())

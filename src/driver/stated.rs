@@ -86,7 +86,7 @@ pub(super) fn include_dirs(path: &Path, language: Language, headers: &ProjectHea
         return Vec::new();
     }
     let files = groups(path, language, headers).into_iter().flat_map(|group| group.files);
-    let text_of = |file: &Header| Some(super::parallel::decode(&super::parallel::read(&file.path).ok()?).to_string());
+    let text_of = |file: &Header| Some(super::parallel::decode(&super::parallel::read(&file.path).ok()?).clone());
     files.filter_map(|file| Some(preprocess::stated::include_dirs(&file.path, &text_of(&file)?))).flatten().collect()
 }
 

@@ -133,9 +133,9 @@ impl<'a> Walker<'a> {
                     self.access(object, Use::Told);
                 }
                 if *arrow {
-                    self.pointer(object)
+                    self.pointer(object);
                 } else {
-                    self.expr(object, Use::Place)
+                    self.expr(object, Use::Place);
                 }
                 let name = member.name.text.as_str();
                 let found = self.known(name, arguments.len());
@@ -275,7 +275,7 @@ impl<'a> Walker<'a> {
                 self.pass(arguments, &[]);
             }
             _ if OF_COPIES.contains(&name) || name == "atomic_thread_fence" || name == "atomic_signal_fence" => {
-                self.pass(arguments, &[])
+                self.pass(arguments, &[]);
             }
             [to, from, _, ..] if name == "__pipeline_memcpy_async" => self.copied(arguments, [to, from]),
             // Of a thread if it begins with a place, of a group if it begins with one.

@@ -261,7 +261,7 @@ impl Reader<'_> {
         }
         let around: Vec<Option<usize>> = self.blocks.around(at).map(Some).collect();
         let dominates = |it: &&Event| it.is_certain && it.at < at && around.contains(&self.blocks.innermost[it.at]);
-        let last = events.iter().filter(dominates).last()?;
+        let last = events.iter().rfind(dominates)?;
         let value = last.value?;
         // The block around the call that may be run again after the last certain value was given.
         let again = around.iter().position(|&block| block == self.blocks.innermost[last.at])?;

@@ -193,10 +193,7 @@ impl Pass<'_> {
         };
         let of_space = |pass: &Self, pointer: &Pointer| if pass.is_shared(pointer) { bytes } else { spread };
         let (written, read) = (of_space(self, &to), of_space(self, &from));
-        let given = match self.value(event) {
-            Value::Scalar(event) => event,
-            _ => return self.missing(call),
-        };
+        let Value::Scalar(given) = self.value(event) else { return self.missing(call) };
         let is_null = self.kernel.exprs.as_int(given) == Some(0);
         let given = self.copies.held(given);
         self.agree(&[to.offset, from.offset, number], call.span);

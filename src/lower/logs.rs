@@ -69,7 +69,7 @@ fn keep_in(kernel: &mut Kernel, logs: &[Log], body: &mut Vec<Stmt>) {
             Stmt::Loop { body, .. } => keep_in(kernel, logs, body),
             Stmt::Read { access, .. } => note(kernel, logs, (access.array, Direction::Read), access.offset, &mut after),
             Stmt::Write { access, .. } => {
-                note(kernel, logs, (access.array, Direction::Write), access.offset, &mut after)
+                note(kernel, logs, (access.array, Direction::Write), access.offset, &mut after);
             }
             Stmt::Sync { scope, memory, among, .. } if *scope >= SyncScope::Block && among.arrivals().is_none() => {
                 let (memory, arrays) = (*memory, &kernel.arrays);

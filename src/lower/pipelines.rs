@@ -135,7 +135,7 @@ impl Pass<'_> {
         match known {
             Some(start) => sites.iter().for_each(|&site| self.kernel.sites[site].told = Some(Told { array, start })),
             None => {
-                self.unsupported(call.span, "copy into a pipeline of which is not known where its state is".to_owned())
+                self.unsupported(call.span, "copy into a pipeline of which is not known where its state is".to_owned());
             }
         }
         self.pipelines.copies.push(Copied { alone: group.is_none(), sites, span: call.span });

@@ -38,7 +38,7 @@ impl HostText {
         let mut sources = SourceMap::new();
         let main = sources.add_file(path, text);
         let options = Options { headers: Some(Arc::clone(headers)), ..Options::new(Dialect::Cuda) };
-        let is_cxx = !path.extension().is_some_and(|extension| extension == "c");
+        let is_cxx = path.extension().is_none_or(|extension| extension != "c");
         HostText { output: preprocess(sources, main, &options), main, is_cxx }
     }
 

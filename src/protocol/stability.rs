@@ -30,7 +30,7 @@ pub(super) fn mark(protocol: &mut Protocol, kernel: &Kernel) {
             Space::Constant => set(protocol, id, Mark::Constant),
             Space::Global | Space::Image | Space::Distributed | Space::Shared if untouchable.contains(&array) => {}
             Space::Global | Space::Image | Space::Distributed | Space::Shared if changes.is_empty() => {
-                set(protocol, id, Mark::Constant)
+                set(protocol, id, Mark::Constant);
             }
             Space::Global | Space::Image | Space::Distributed => {}
             Space::Shared => {

@@ -238,8 +238,8 @@ impl<'p> CriticalSections<'p> {
 
     /// The last take among nodes that has found 0 where a condition holds (or fails), and that nothing has undone since.
     fn taken_before(&self, nodes: &[Node], cond: ExprId, holds: bool) -> Option<Take> {
-        let takes = nodes.iter().enumerate().filter_map(|(at, node)| Some((at, self.take(node)?)));
-        let (at, take) = takes.filter(|(_, take)| self.found_zero(cond, holds, take.var, DEPTH)).last()?;
+        let mut takes = nodes.iter().enumerate().filter_map(|(at, node)| Some((at, self.take(node)?)));
+        let (at, take) = takes.rfind(|(_, take)| self.found_zero(cond, holds, take.var, DEPTH))?;
         let array = self.protocol.accesses[take.id].array;
         (!nodes[at..].iter().any(|node| self.gives_back(node, array))).then_some(take)
     }

@@ -124,13 +124,13 @@ fn texture(slice: &Slice) -> (&'static str, &'static str) {
         ("tex1D", TEXTURE, "texture({64, 0, 0}, cudaArrayDefault)"),
         ("tex3D", TEXTURE, "texture({16, 16, 16}, cudaArrayDefault)"),
     ];
-    let words = slice.lines.iter().flat_map(|(line, _)| words(line));
+    let mut words = slice.lines.iter().flat_map(|(line, _)| words(line));
     let known = |word: &str| {
         let word = word.strip_suffix("Lod").unwrap_or(word);
         let shape = shapes.iter().find(|(name, ..)| *name == word).map(|&(_, make, call)| (make, call));
         if word == "tex2D" { Some(PLANE) } else { shape }
     };
-    words.filter_map(known).next().unwrap_or(PLANE)
+    words.find_map(known).unwrap_or(PLANE)
 }
 
 /// The text behind the kernel.

@@ -230,6 +230,5 @@ fn commented(line: &str) -> String {
     let mut text = String::from("// ");
     // A trigraph or a control character of a name must not end the comment.
     let _ = write!(text, "{}", line.replace(|c: char| c.is_control(), " "));
-    let text = text.trim_end().trim_end_matches('\\').to_owned();
-    text
+    text.trim_end().trim_end_matches('\\').to_owned()
 }

@@ -13,7 +13,7 @@ use crate::source::Span;
 /// The name under which the structure is kept.
 pub(super) const COMPLEX: &str = "thrust::complex";
 
-impl<'u> Resolver<'u> {
+impl Resolver<'_> {
     /// The type of the parts of a complex number.
     pub(super) fn part_of_complex(&self, ty: TypeId) -> Option<TypeId> {
         let Type::Record(record) = self.types[ty] else { return None };

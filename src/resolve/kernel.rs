@@ -65,10 +65,11 @@ impl<'u> Resolver<'u> {
     fn collect_kernels(&mut self, scope: ScopeId, items: &'u [Item], kernels: &mut Vec<FunctionDecl<'u>>) {
         for item in items {
             match &item.kind {
-                ItemKind::Function(function) if function.body.is_some() => {
-                    if function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel)) {
-                        kernels.push(FunctionDecl { syntax: function, scope, record: None });
-                    }
+                ItemKind::Function(function)
+                    if function.body.is_some()
+                        && function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel)) =>
+                {
+                    kernels.push(FunctionDecl { syntax: function, scope, record: None });
                 }
                 ItemKind::Namespace { name, items } => {
                     let inner = self.inner_scope(scope, &name.text);

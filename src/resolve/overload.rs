@@ -326,7 +326,7 @@ fn is_specialization(decl: FunctionDecl<'_>) -> bool {
 }
 
 /// The template arguments that a function's name is written with.
-fn written_args<'u>(decl: FunctionDecl<'u>) -> Option<&'u [TemplateArg]> {
+fn written_args(decl: FunctionDecl<'_>) -> Option<&[TemplateArg]> {
     decl.syntax.path.segments.last()?.args.as_deref()
 }
 

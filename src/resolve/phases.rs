@@ -24,7 +24,7 @@ pub(super) fn is_followed(args: &[TemplateArg]) -> bool {
     matches!(last_name(scope), Some("thread_scope_block" | "thread_scope_device" | "thread_scope_system"))
 }
 
-impl<'u> Resolver<'u> {
+impl Resolver<'_> {
     /// Whether a value is a `cuda::barrier`.
     pub(super) fn is_barrier(&self, value: &Expr) -> bool {
         self.is_barrier_type(value.ty)

@@ -29,7 +29,7 @@ pub(super) fn is_followed(args: &[TemplateArg]) -> bool {
     last_name(scope) == Some("thread_scope_block")
 }
 
-impl<'u> Resolver<'u> {
+impl Resolver<'_> {
     /// The type of a pipeline that the threads of a block share, by its scope.
     pub(super) fn shared_pipeline_type(&mut self, scope: &TemplateArg) -> Option<TypeId> {
         (last_name(scope)? == "thread_scope_block").then(|| self.shared_pipeline())

@@ -194,7 +194,7 @@ fn nearest<'a>(candidates: impl Iterator<Item = &'a PathBuf>, includer: &Path) -
     let (first, others) = best.split_first()?;
     let text = |path: &Path| std::fs::read(path).ok();
     let is_same = others.is_empty() || others.iter().all(|other| text(other) == text(first));
-    is_same.then(|| first.to_path_buf())
+    is_same.then(|| (*first).clone())
 }
 
 fn shared(one: &Path, other: &Path) -> usize {

@@ -264,7 +264,8 @@ fn part_of(role: &Role, step: &Step) -> Part {
 /// The values until they come again.
 fn shortest(all: Vec<i128>) -> Vec<i128> {
     let number = all.len();
-    let comes_again = |turns: usize| number % turns == 0 && (0..number).all(|turn| all[turn] == all[turn % turns]);
+    let comes_again =
+        |turns: usize| number.is_multiple_of(turns) && (0..number).all(|turn| all[turn] == all[turn % turns]);
     let turns = (1..=number).find(|&turns| comes_again(turns)).unwrap_or(number);
     all[..turns].to_vec()
 }
@@ -419,7 +420,7 @@ impl Channel {
             // It is in some turn, so that there is one; its number is below that of all.
             (More::Turn, More::Turns) => equal && ahead >= -1,
             (More::Turns, More::Turns) => equal && always && ahead >= 0,
-            (More::Turns, _) | (More::Nothing | More::Turn, _) => false,
+            (More::Turns | More::Nothing | More::Turn, _) => false,
         };
         is_always.then_some(Handed::Always)
     }

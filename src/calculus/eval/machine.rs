@@ -484,7 +484,7 @@ impl<S: Sink> Machine<'_, S> {
         let array = self.program.accesses[access as usize].array;
         match (self.setup.contents, at) {
             (contents, None) if contents.is_unknown() && self.is_kept(access) => {
-                self.memory.forget_private(place.thread, array)
+                self.memory.forget_private(place.thread, array);
             }
             (contents, Some(at)) if contents.is_unknown() && self.is_kept(access) => {
                 let value = if is_certain(thread) { value } else { Value::UNKNOWN };

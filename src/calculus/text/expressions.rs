@@ -186,9 +186,9 @@ impl<'a> Printer<'a> {
 
     fn call(&self, out: &mut String, name: &str, args: &[ExprId], ty: ScalarType) {
         if is_plain_name(name) {
-            out.push_str(name)
+            out.push_str(name);
         } else {
-            out.push_str(&quoted(name, '`'))
+            out.push_str(&quoted(name, '`'));
         }
         out.push('(');
         for (index, arg) in args.iter().enumerate() {

@@ -248,8 +248,10 @@ impl Program {
         let mut orders: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
         for &location in &locations {
             let all = permutations(&self.writes_to(location));
-            orders =
-                orders.iter().flat_map(|known| all.iter().map(|one| [&known[..], &[one.clone()]].concat())).collect();
+            orders = orders
+                .iter()
+                .flat_map(|known| all.iter().map(|one| [&known[..], std::slice::from_ref(one)].concat()))
+                .collect();
         }
         let mut sources: Vec<Vec<Option<usize>>> = vec![Vec::new()];
         for (at, event) in self.events.iter().enumerate() {

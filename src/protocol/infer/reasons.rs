@@ -183,11 +183,11 @@ impl<'p> Values<'p> {
     /// Adds the array contents that an unknown value is computed from; whether there are any.
     fn data_behind(&mut self, id: OpaqueId, usage: Use, reasons: &mut Reasons) -> bool {
         let protocol = self.protocol;
-        if !self.data.contains_key(&id) {
+        self.data.entry(id).or_insert_with(|| {
             let sources = sources::sources(protocol, &sources::behind(protocol, id));
             let is_data = |id: &OpaqueId| sources::is_data(&protocol.opaques[*id].origin);
-            self.data.insert(id, sources.opaques.into_iter().filter(is_data).collect());
-        }
+            sources.opaques.into_iter().filter(is_data).collect()
+        });
         let data = &self.data[&id];
         data.iter().for_each(|&content| reasons.push(self.content(content, usage)));
         !data.is_empty()

@@ -393,7 +393,7 @@ impl<'k> State<'k> {
                 (&Expr::Unary(UnaryOp::Not, inner), _) => pending.push((inner, polarity.flip())),
                 (&Expr::Binary(BinaryOp::And, a, b), Polarity::Holds)
                 | (&Expr::Binary(BinaryOp::Or, a, b), Polarity::Fails) => {
-                    pending.extend([(b, polarity), (a, polarity)])
+                    pending.extend([(b, polarity), (a, polarity)]);
                 }
                 _ => parts.push((cond, polarity)),
             }

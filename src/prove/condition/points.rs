@@ -154,7 +154,10 @@ impl Case {
                 turns.iter().find(|entry| builder.protocol.loops[entry.0].site == site).map(|entry| entry.1)
             }
         };
-        let difference = turn(0).zip(turn(1)).and_then(|(first, second)| first.checked_signed_diff(second));
+        let difference = turn(0).zip(turn(1)).and_then(|(first, second)| {
+            let difference = i128::from(first) - i128::from(second);
+            i64::try_from(difference).ok()
+        });
         difference.is_none_or(|difference| apart.admits(difference))
     }
 

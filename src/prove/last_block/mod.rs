@@ -32,7 +32,8 @@
 //!   b. its thread makes a sequentially consistent fence afterwards, as `__threadfence()` is, and a barrier of the block
 //!      stands between that fence and the draw;
 //!   c. a barrier stands between `x` and such a fence (or a releasing draw) of the thread that draws: fences are cumulative.
-//!   The draw itself is ordered with `y` by coherence: it is an earlier change of the same cell.
+//!
+//! The draw itself is ordered with `y` by coherence: it is an earlier change of the same cell.
 //!
 //! That the thread of the block which drew tells the others is a value carried over a barrier ([`carried`]).
 //!

@@ -35,7 +35,7 @@ pub(super) fn exists(state: &State) -> bool {
 fn rank(atom: Atom) -> u32 {
     match atom.level() {
         UNIFORM => 8,
-        level if level >= IDS && level < super::poly::PIECES => u32::from(level),
+        level if (IDS..super::poly::PIECES).contains(&level) => u32::from(level),
         level => 8 + u32::from(level),
     }
 }

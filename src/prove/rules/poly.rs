@@ -494,7 +494,7 @@ impl Poly {
             match (coefficient.unsigned_abs(), factors.is_empty()) {
                 (value, true) => text.push_str(&value.to_string()),
                 (1, false) => text.push_str(&factors.join("*")),
-                (value, false) => text.extend([value.to_string(), factors.join("*")].join("*").chars()),
+                (value, false) => text.push_str(&[value.to_string(), factors.join("*")].join("*")),
             }
         }
         text

@@ -55,9 +55,10 @@ impl Sketch<'_> {
         let protocol = self.protocol;
         let each = &protocol.loops[id];
         let mut products = Vec::new();
-        protocol.exprs.visit(each.guard, |_, node| match node {
-            Expr::Binary(BinaryOp::Mul, a, b) => products.push([*a, *b]),
-            _ => {}
+        protocol.exprs.visit(each.guard, |_, node| {
+            if let Expr::Binary(BinaryOp::Mul, a, b) = node {
+                products.push([*a, *b]);
+            }
         });
         for factors in products {
             let is_number = factors.map(|factor| protocol.exprs.mentions(factor, each.iteration));
