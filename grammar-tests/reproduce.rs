@@ -37,6 +37,18 @@ fn reproduced() -> Place {
 }
 
 #[test]
+fn operators_come_with_the_types_that_they_are_for() {
+    let racy = "#include \"vectors.h\"\n__global__ void k(float4 *a) {\n  float4 sum = a[threadIdx.x];\n  sum += a[threadIdx.x + 1];\n  a[threadIdx.x] = sum;\n}\n";
+    let vectors = "inline __device__ void operator+=(float4 &a, float4 b) { a.x += b.x; }\ninline __device__ void operator+=(double4 &a, double4 b) { a.x += b.x; }\ninline __device__ float4 operator-(float4 a, float4 b) { a.x -= b.x; return a; }\n";
+    let place = Place::with(&[("racy.cu", racy), ("vectors.h", vectors)]);
+    place.run(&["check", "racy.cu", "--reproduce", "out"]).expect(1);
+    let name = std::fs::read_dir(place.path().join("out")).expect("programs").flatten().next().expect("a program");
+    let text = std::fs::read_to_string(name.path()).expect("it can be read");
+    assert!(text.contains("operator+=(float4"), "{text}");
+    assert!(!text.contains("double4") && !text.contains("operator-"), "{text}");
+}
+
+#[test]
 fn a_program_holds_what_the_kernel_needs_and_nothing_else() {
     let place = reproduced();
     let text = std::fs::read_to_string(place.path().join("out/shift-15-data-race.cu")).expect("a program");

@@ -3,6 +3,7 @@
 use super::slice::ParameterText;
 use crate::preprocess::{Output, TokenKind};
 use crate::source::{FileId, Span};
+use crate::syntax::words;
 use crate::syntax::{Enum, Function, Item, ItemKind, Qualifier, Type, TypeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -38,6 +39,8 @@ pub(super) struct Node {
     pub(super) lines: Vec<Lines>,
     /// How the types of a kernel's parameters are written.
     pub(super) parameters: Vec<ParameterText>,
+    /// What an operator is written with, and the names in the types of its operands.
+    operator: Option<(String, Vec<String>)>,
 }
 
 /// Lines of a file, first and last.
@@ -79,17 +82,32 @@ impl<'a> Nodes<'a> {
             }
             let (kind, names) = described(&item.kind);
             self.push(kind, names, vec![tokens], outer);
-            if let (Kind::Kernel, ItemKind::Function(function), Some(node)) =
-                (kind, &item.kind, self.all.len().checked_sub(1))
-            {
-                self.all[node].parameters = function.params.iter().map(|param| self.parameter(&param.ty)).collect();
+            let (ItemKind::Function(function), Some(node)) = (&item.kind, self.all.len().checked_sub(1)) else {
+                continue;
+            };
+            let parameters = function.params.iter().map(|param| self.parameter(&param.ty));
+            match operator(function) {
+                _ if kind == Kind::Kernel => self.all[node].parameters = parameters.collect(),
+                Some(symbol) => {
+                    let types = parameters.flat_map(|one| one.text.split(' ').map(str::to_owned).collect::<Vec<_>>());
+                    self.all[node].operator = Some((symbol, types.collect()));
+                }
+                None => {}
             }
         }
     }
 
     fn push(&mut self, kind: Kind, names: Vec<String>, tokens: Vec<Range<usize>>, outer: &[usize]) {
         let lines = self.lines(kind, &tokens);
-        self.all.push(Node { kind, names, tokens, outer: outer.to_vec(), lines, parameters: Vec::new() });
+        self.all.push(Node {
+            kind,
+            names,
+            tokens,
+            outer: outer.to_vec(),
+            lines,
+            parameters: Vec::new(),
+            operator: None,
+        });
     }
 
     fn parameter(&self, ty: &Type) -> ParameterText {
@@ -175,6 +193,7 @@ impl<'a> Nodes<'a> {
                 open.extend(used.into_iter().flat_map(|name| self.named(name)));
             }
             open.extend(self.on_lines_of(&kept));
+            open.extend(self.operators_of(&kept));
             if open.is_empty() {
                 break;
             }
@@ -191,6 +210,17 @@ impl<'a> Nodes<'a> {
         };
         let others = (0..self.all.len()).filter(|at| !kept.contains(at));
         others.filter(|&at| self.all[at].lines.iter().any(is_taken)).collect()
+    }
+
+    /// Operators that are written in what is kept, for types that it names.
+    fn operators_of(&self, kept: &FxHashSet<usize>) -> Vec<usize> {
+        let ranges = kept.iter().flat_map(|&at| self.all[at].tokens.iter().cloned());
+        let words: FxHashSet<&str> = ranges.flatten().map(|at| self.text(at)).collect();
+        let is_written = |(symbol, types): &(String, Vec<String>)| {
+            words.contains(symbol.as_str()) && types.iter().any(|word| !is_of_language(word) && words.contains(&**word))
+        };
+        let others = (0..self.all.len()).filter(|at| !kept.contains(at));
+        others.filter(|&at| self.all[at].operator.as_ref().is_some_and(is_written)).collect()
     }
 
     /// Directives for namespaces of which something is there.
@@ -244,6 +274,18 @@ fn kind(function: &Function) -> Kind {
         () if has(|qualifier| matches!(qualifier, Qualifier::Device | Qualifier::Constexpr)) => Kind::Device,
         () => Kind::Host,
     }
+}
+
+/// The sign of an operator that is no member of a class.
+fn operator(function: &Function) -> Option<String> {
+    let [segment] = &function.path.segments[..] else { return None };
+    let sign = segment.name.text.strip_prefix("operator")?.trim();
+    sign.starts_with(|first: char| first.is_ascii_punctuation() && first != '_').then(|| sign.to_owned())
+}
+
+/// Whether a word of a type says nothing of which type it is.
+fn is_of_language(word: &str) -> bool {
+    words::is_arithmetic_word(word) || !word.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
 /// A member that is defined outside of its class comes with the class.

@@ -197,8 +197,14 @@ impl<'a> Findings<'a> {
                 }
                 Some(pair) => {
                     let across_warps = pair.across_warps || candidate.across_warps;
-                    let known = (pair.after_earlier, pair.misaligned, !pair.degenerate.is_empty());
-                    if (spoilt, misaligned, !degenerate.is_empty()) < known {
+                    // Of two that are as good the one is told whose run stays within all arrays.
+                    let known = (
+                        pair.after_earlier,
+                        pair.misaligned,
+                        !pair.degenerate.is_empty(),
+                        pair.out_of_bounds.is_some(),
+                    );
+                    if (spoilt, misaligned, !degenerate.is_empty(), leaves.is_some()) < known {
                         *pair = found();
                     }
                     pair.across_warps = across_warps;
