@@ -5,6 +5,7 @@
 //! says otherwise ([`extents`]); that is part of the scope and printed.
 
 use super::Options;
+use super::options::Levels;
 use crate::calculus::{Kernel, extents};
 use crate::diagnostic::report::{self, ScopeKind};
 use crate::launch::Facts;
@@ -50,7 +51,9 @@ pub(super) struct Attempt {
 
 /// The sets for `kernel`, given the command line and the launches of it in its file.
 pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], options: &Options) -> Candidates {
-    let read = extents::that_matter(kernel);
+    let mut read = extents::that_matter(kernel);
+    // Who asks about threads of two blocks alone means grids that have two.
+    read[1][0] |= options.levels == Levels::Grid;
     let params = fixed_params(kernel, options);
     let mut stated = stated_launches(kernel, launches, options, &params);
     let all = all_geometries(kernel, &read, &params, &stated);

@@ -93,7 +93,7 @@ pub fn with_contents(
         return vec![None; pairs.len()];
     }
     let mentions = Mentions::of(kernel);
-    let space = Space::new(kernel, &mentions, scope);
+    let space = Space::new(kernel, &mentions, scope, levels);
     let mut search = Search {
         kernel,
         program,

@@ -161,7 +161,7 @@ impl<'a> Hunt<'a> {
     /// A hunt that knows nothing yet. `program` is `kernel`, compiled.
     pub fn new(kernel: &'a Kernel, program: &'a Program, scope: &Scope, levels: Levels, budget: &Budget) -> Self {
         let mentions = Mentions::of(kernel);
-        let space = Space::new(kernel, &mentions, scope);
+        let space = Space::new(kernel, &mentions, scope, levels);
         let fixed = space.is_fixed();
         let findings = Findings::new(kernel, program);
         let total = if fixed { budget.steps.saturating_mul(DECISIVE_FACTOR) } else { budget.steps };

@@ -1,5 +1,6 @@
 //! What is enumerated: small geometries and parameter values, or the ones that the scope fixes.
 
+use super::sweep::Levels;
 use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, Kernel, ScalarType, Stmt, Test, extents};
 use crate::prove::Scope;
 use rustc_hash::FxHashSet;
@@ -109,12 +110,14 @@ pub(super) struct Space {
 }
 
 impl Space {
-    pub(super) fn new(kernel: &Kernel, mentions: &Mentions, scope: &Scope) -> Self {
+    pub(super) fn new(kernel: &Kernel, mentions: &Mentions, scope: &Scope, levels: Levels) -> Self {
         let required = kernel.geometry.required_block;
         let stated = [0, 1, 2].map(|axis| scope.block[axis].or(required.map(|extents| extents[axis])));
         let extent = |fixed: Option<u32>, mentioned: bool| fixed.or(if mentioned { None } else { Some(1) });
         let block = [0, 1, 2].map(|axis| extent(stated[axis], mentions.block[axis]));
-        let grid = [0, 1, 2].map(|axis| extent(scope.grid[axis], mentions.grid[axis]));
+        // For threads of two blocks there have to be two.
+        let several = |axis: usize| axis == 0 && !levels.block;
+        let grid = [0, 1, 2].map(|axis| extent(scope.grid[axis], mentions.grid[axis] || several(axis)));
         let is_narrowed = (block, grid) != (stated, scope.grid);
         let is_given = |id| kernel.arrays.iter().any(|(_, array)| array.given == Some(id));
         let params = kernel.params.iter().map(|(id, param)| {
