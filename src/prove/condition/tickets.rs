@@ -43,6 +43,8 @@ struct Draw {
     access: AccessId,
     /// Whether it is used as a number of another type, which is the same if it is not negative.
     is_converted: bool,
+    /// Whether it was handed on as one, of which this does not show.
+    is_retyped: bool,
 }
 
 impl Builder<'_> {
@@ -71,8 +73,9 @@ impl Builder<'_> {
             let atomic = self.protocol.accesses.iter().find(|(_, access)| access.site == site);
             if let Some((atomic, _)) = atomic.filter(|_| is_in_its_turn) {
                 let ty = |var: VarId| self.protocol.vars[var].ty;
-                let is_converted = ty(*var) != ty(drawn.var) || self.is_converted(access.offset, *var);
-                draws.push(Draw { value: id, array, ticket, access: atomic, is_converted });
+                let is_retyped = ty(*var) != ty(drawn.var);
+                let is_converted = is_retyped || self.is_converted(access.offset, *var);
+                draws.push(Draw { value: id, array, ticket, access: atomic, is_converted, is_retyped });
             }
         });
         draws
@@ -150,7 +153,7 @@ impl Builder<'_> {
         let apart = self.value(one.ticket.offset, 0)?.minus(&self.value(other.ticket.offset, 1)?)?;
         let (a, b) = (self.value(one.value, 0)?, self.value(other.value, 1)?);
         for (draw, value) in [(one, &a), (other, &b)] {
-            if draw.is_converted && !self.shows(value) {
+            if draw.is_retyped || (draw.is_converted && !self.shows(value)) {
                 let counter = self.protocol.arrays[draw.array].name.clone();
                 self.fact(value.clone());
                 self.assumptions.insert(Assumption::DrawsFromZero(counter));
