@@ -2,7 +2,8 @@
 //! something.
 //!
 //! Kernels are made of draws and resets in every order: steps of any sign, one counter or several, loops around some or
-//! all of it, barriers here and there. In others one thread draws for its block and hands on what it got. Runs start from arbitrary contents and know them, so atomics give real numbers.
+//! all of it, barriers here and there. In others one thread draws for its block and hands on what it got. Runs start from
+//! arbitrary contents and know them, so atomics give real numbers.
 
 use super::handed::{against_runs, assumes};
 use super::source::Dice;

@@ -89,8 +89,8 @@ impl<'a> Nodes<'a> {
             match operator(function) {
                 _ if kind == Kind::Kernel => self.all[node].parameters = parameters.collect(),
                 Some(symbol) => {
-                    let types = parameters.flat_map(|one| one.text.split(' ').map(str::to_owned).collect::<Vec<_>>());
-                    self.all[node].operator = Some((symbol, types.collect()));
+                    let types = function.params.iter().flat_map(|param| self.words_of(&param.ty));
+                    self.all[node].operator = Some((symbol, types.map(str::to_owned).collect()));
                 }
                 None => {}
             }
@@ -111,9 +111,14 @@ impl<'a> Nodes<'a> {
     }
 
     fn parameter(&self, ty: &Type) -> ParameterText {
+        let text = self.words_of(ty).collect::<Vec<_>>().join(" ");
+        ParameterText { is_plain: matches!(ty.kind, TypeKind::Builtin(_)), text }
+    }
+
+    /// The words of a type, without `const`.
+    fn words_of(&self, ty: &Type) -> impl Iterator<Item = &str> {
         let tokens = ty.span.start as usize / 2..(ty.span.end as usize).div_ceil(2).min(self.output.tokens.len());
-        let words = tokens.map(|at| self.text(at)).filter(|word| !["const", "volatile"].contains(word));
-        ParameterText { is_plain: matches!(ty.kind, TypeKind::Builtin(_)), text: words.collect::<Vec<_>>().join(" ") }
+        tokens.map(|at| self.text(at)).filter(|word| !["const", "volatile"].contains(word))
     }
 
     /// The tokens of a namespace that belong to none of its items.

@@ -274,8 +274,8 @@ impl Block {
             }
             let linear = thread as u32;
             let position = [linear % width, linear / width % height, linear / width / height];
-            for (axis, place) in position.into_iter().enumerate() {
-                machine.registers[geometry + axis] = Value::known(i64::from(place));
+            for (axis, number) in position.into_iter().enumerate() {
+                machine.registers[geometry + axis] = Value::known(i64::from(number));
             }
             let variables = thread * self.width..(thread + 1) * self.width;
             machine.registers[..self.width].copy_from_slice(&self.variables[variables.clone()]);

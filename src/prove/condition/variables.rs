@@ -293,13 +293,13 @@ impl Builder<'_> {
         ty.range()?;
         let side = self.environments[env].side;
         let name = self.protocol.vars[opaque.var].name.clone();
-        let mut identity = self.turns(id, env);
         if let Some((alike, loops)) = self.handed(id) {
             // Whoever reads it, and wherever: it is the value of one store.
             let identity = self.numbers(&loops, env);
             let shared = self.level.is_one_block() && self.happen_together(&loops);
             return self.unknown_atom(Key::Opaque(alike), identity, shared, side, ty, &name);
         }
+        let mut identity = self.turns(id, env);
         let (key, arguments, shared) = match &opaque.origin {
             Origin::Function { args, .. } => (Key::Function(self.first_alike(id)), Some(args.clone()), true),
             Origin::Read { offset, stable, constant, .. } if *constant || *stable => {
