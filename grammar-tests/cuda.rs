@@ -198,6 +198,25 @@ fn a_program_is_built_for_two_architectures_with_the_runtime_in_it() {
     assert!(info.contains("0 launches, 6 sites, 0 accesses") && info.contains("complete"), "{info}");
 }
 
+/// On a GPU its log would show a conflict that is none.
+#[test]
+fn a_program_with_fences_is_run_on_the_cpu_alone() {
+    let fenced = RACY.replace("    last = row[0];", "    __threadfence();\n    last = row[0];");
+    let place = Place::with(&[("a.cu", &fenced), ("bin/nvcc", "")]);
+    for verb in ["run", "amplify"] {
+        let mut command = place.command(&[verb, "--backend", "cuda", "a.cu"]);
+        command.env("RACEPROOF_NVCC", place.path().join("bin")).env("RACEPROOF_CUDA_ARCH", "75");
+        let (code, text) = seen(&mut command);
+        assert_eq!(code, Some(2), "{text}");
+        let told = "a.cu:7:5: what `__threadfence` orders is not logged on a GPU";
+        assert!(text.contains(told) && text.contains("--backend cpu"), "{text}");
+        assert!(!text.contains("no race") && !text.contains("conflict in"), "{text}");
+    }
+    let (code, text) = seen(&mut place.command(&["run", "--backend", "cpu", "a.cu"]));
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("data race on a"), "{text}");
+}
+
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
 const NOT_FOR_NVCC: [(&str, &str); 19] = [
     ("fixtures/annotations/accesses.cu", "\"__no_write\" is undefined"),

@@ -7,11 +7,16 @@
 //! - a `race-free` kernel in small geometries of its scope, with memory of zeros and of small numbers, under
 //!   [`SCHEDULES`] schedules: no log may have a conflict (`RACEPROOF_SCHEDULES` sets another number).
 //!
-//! `execution/known.txt` lists what cannot be run, or differs, with the beginning of the reason as it is found and a comment
-//! that explains it; an entry that is no longer true fails. Set `RACEPROOF_FIXTURE` to a part of a path to run only some files.
+//! With `RACEPROOF_BACKEND=cuda` all of it is built by nvcc and runs on the GPU of the machine, whose order of threads is its
+//! own.
+//!
+//! `execution/known.txt`, and `known_gpu.txt` for a GPU, list what cannot be run, or differs, with the beginning of the
+//! reason as it is found and a comment that explains it; an entry that is no longer true fails. Set `RACEPROOF_FIXTURE` to
+//! a part of a path to run only some files.
 
 mod build;
 mod cases;
+mod gpu;
 mod reproductions;
 
 use crate::fixtures::{Fixture, files};
@@ -53,10 +58,7 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
     let report = check_all(&[input], &fixture.options, &Unwatched).report.files.remove(0);
     let flows = flows(path, &text, &fixture.options);
     let heads = heads(path, &text, &fixture.options);
-    // What goes wrong once is not tried again under other schedules.
-    let told_so_far = std::cell::Cell::new(0);
     let mut told = |kernel: &str, what: String| {
-        told_so_far.set(told_so_far.get() + 1);
         complaints.entry((path.to_path_buf(), kernel.to_owned())).or_insert(what);
     };
     let mut all: Vec<Case> = Vec::new();
@@ -80,6 +82,10 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
     }
     // Those without a race first: a pair of lines is told once for all launches.
     all.sort_by_key(|case| (case.expected != Expected::Nothing, case.may_fail));
+    if gpu::is_asked_for() {
+        // There it is undefined what becomes of a kernel that does not do what it must.
+        all.retain(|case| case.expected != Expected::Nothing || !case.may_fail);
+    }
     let all = toolchain.usable(path, &text, &fixture.options, all, &mut told);
     if all.is_empty() {
         return (complaints, [0, 0]);
@@ -95,47 +101,68 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
     let clean = all[..free].iter().filter(|case| !case.may_fail).count();
     let mut groups: Vec<Range<usize>> = (clean..free).map(|number| number..number + 1).collect();
     groups.extend((clean > 0).then_some(0..clean));
-    for group in groups {
-        'schedules: for seed in 0..schedules() {
-            let before = told_so_far.get();
-            schedule(&program, &all, group.clone(), seed, &mut told);
-            if told_so_far.get() > before {
-                break 'schedules;
+    while let Some(group) = groups.pop() {
+        for seed in 0..schedules() {
+            let wrong = schedule(&program, &all, group.clone(), seed);
+            if wrong.is_empty() {
+                continue;
             }
+            if gpu::is_asked_for() && group.len() > 1 {
+                // A kernel that a GPU ends badly takes those behind it along.
+                groups.extend(group.map(|number| number..number + 1));
+            } else {
+                wrong.into_iter().for_each(|(number, what)| told(&all[number].plan.kernel, what));
+            }
+            break;
         }
     }
+    // The start of a program on a GPU takes longer than most launches: there, all races are tried in one program first.
+    let together = if gpu::is_asked_for() { shown(&program, free..all.len(), 0) } else { Vec::new() };
     for (number, case) in all.iter().enumerate().skip(free) {
         let Expected::Conflict(mut lines) = case.expected.clone() else { continue };
         lines.sort_unstable();
+        if together.contains(&(number, lines)) {
+            continue;
+        }
         let mut seen = Vec::new();
-        let shown = (0..TRIES).any(|seed| {
-            let ran = program.run(number..number + 1, seed);
-            let Ok(outcome) = check_log(&ran.log, MEMORY, Some(1)) else { return false };
-            let pairs = outcome.conflicts.iter().map(|conflict| {
-                let mut pair = conflict.sites.map(|site| outcome.log.sites[&site].start.0);
-                pair.sort_unstable();
-                pair
-            });
-            seen = pairs.collect();
-            seen.contains(&lines)
+        let is_shown = (0..TRIES).any(|seed| {
+            seen = shown(&program, number..number + 1, seed);
+            seen.contains(&(number, lines))
         });
-        if !shown {
+        if !is_shown {
+            let seen: Vec<[u32; 2]> = seen.into_iter().map(|(_, lines)| lines).collect();
             told(&case.plan.kernel, format!("racy on lines {lines:?}, and the run shows conflicts on {seen:?}"));
         }
     }
     (complaints, [free, all.len() - free])
 }
 
-/// Runs launches of kernels without a race under one schedule.
-fn schedule(program: &Built, all: &[Case], group: Range<usize>, seed: u64, told: &mut dyn FnMut(&str, String)) {
+/// Runs launches, and gives the cases in which there are conflicts, with their lines in order.
+fn shown(program: &Built, cases: Range<usize>, seed: u64) -> Vec<(usize, [u32; 2])> {
+    let first = cases.start;
+    let ran = program.run(cases, seed);
+    let Ok(outcome) = check_log(&ran.log, MEMORY, Some(1)) else { return Vec::new() };
+    let shown = outcome.conflicts.iter().map(|conflict| {
+        let position = outcome.log.launches.keys().position(|&id| id == conflict.witness.launch).unwrap_or(0);
+        let mut pair = conflict.sites.map(|site| outcome.log.sites[&site].start.0);
+        pair.sort_unstable();
+        (first + position, pair)
+    });
+    shown.collect()
+}
+
+/// Runs launches of kernels without a race under one schedule. Gives what is wrong, and in which case.
+fn schedule(program: &Built, all: &[Case], group: Range<usize>, seed: u64) -> Vec<(usize, String)> {
     let first = group.start;
     let ran = program.run(group.clone(), seed);
-    for (case, event) in ran.unexpected.into_iter().filter(|(case, _)| !all[*case].may_fail) {
-        told(&all[case].plan.kernel, event);
-    }
+    let mut wrong = ran.unexpected;
+    wrong.retain(|(case, _)| !all[*case].may_fail);
     let outcome = match check_log(&ran.log, MEMORY, Some(1)) {
         Ok(outcome) => outcome,
-        Err(error) => return told(&all[first].plan.kernel, format!("no log: {error}")),
+        Err(error) => {
+            wrong.push((first, format!("no log: {error}")));
+            return wrong;
+        }
     };
     let receiving = |conflict: &Conflict| {
         let position = outcome.log.launches.keys().position(|&id| id == conflict.witness.launch).unwrap_or(0);
@@ -152,15 +179,15 @@ fn schedule(program: &Built, all: &[Case], group: Range<usize>, seed: u64, told:
     for conflict in &conflicts {
         let (position, _) = receiving(conflict);
         let lines = conflict.sites.map(|site| outcome.log.sites[&site].start.0);
-        told(&all[first + position].plan.kernel, format!("race-free, but the run shows a conflict on lines {lines:?}"));
+        wrong.push((first + position, format!("race-free, but the run shows a conflict on lines {lines:?}")));
     }
     if outcome.log.launches.len() != group.len() {
-        let what = format!("{} launches of {} are in the log", outcome.log.launches.len(), group.len());
-        told(&all[first].plan.kernel, what);
+        wrong.push((first, format!("{} launches of {} are in the log", outcome.log.launches.len(), group.len())));
     }
     if let Some(problem) = outcome.log.problems.first().filter(|_| !all[first].may_fail) {
-        told(&all[first].plan.kernel, format!("the log is not whole: {problem}"));
+        wrong.push((first, format!("the log is not whole: {problem}")));
     }
+    wrong
 }
 
 #[test]
@@ -168,7 +195,17 @@ fn runs_show_what_check_says_of_every_cuda_fixture() {
     let toolchain = Toolchain::new();
     let is_cuda = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "cu");
     let files: Vec<PathBuf> = files().into_iter().filter(is_cuda).collect();
-    let outcomes: Vec<_> = files.par_iter().map(|path| run(path, &toolchain)).collect();
+    let outcomes: Vec<_> = files
+        .par_iter()
+        .map(|path| {
+            let outcome = run(path, &toolchain);
+            if gpu::is_asked_for() {
+                eprintln!("{}: {:?}, {} complaints", path.display(), outcome.1, outcome.0.len());
+                outcome.0.iter().for_each(|((_, kernel), what)| eprintln!("  {kernel}: {what}"));
+            }
+            outcome
+        })
+        .collect();
     let (mut free, mut racy) = (0, 0);
     let mut found = Vec::new();
     for (complaints, [clean, conflicting]) in outcomes {
@@ -183,7 +220,8 @@ fn runs_show_what_check_says_of_every_cuda_fixture() {
         assert!(found.is_empty(), "\n{}", found.join("\n"));
         return;
     }
-    let known = include_str!("execution/known.txt");
+    let [on_cpu, on_gpu] = [include_str!("execution/known.txt"), include_str!("execution/known_gpu.txt")];
+    let known = if gpu::is_asked_for() { on_gpu } else { on_cpu };
     let known: Vec<&str> = known.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
     let is_known = |line: &str| known.iter().any(|known| line.starts_with(known));
     let new: Vec<&String> = found.iter().filter(|line| !is_known(line)).collect();

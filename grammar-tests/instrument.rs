@@ -225,6 +225,33 @@ fn what_is_not_instrumented_is_named() {
     assert_eq!(named, expected);
 }
 
+/// A log of a GPU has no words for fences and their kin; a log of the CPU has.
+#[test]
+fn what_orders_threads_and_is_not_logged_on_a_gpu_is_named() {
+    let text = "#include <cuda/atomic>\n__device__ int wait(int x) { return x; }\n\
+                __global__ void f(int *c, cuda::atomic<int> *a) {\n  __threadfence();\n  \
+                asm volatile(\"@p bar.sync 1, 64;\");\n  asm(\"ld.acquire.gpu.u32 %0, [%1];\" : \"=r\"(c[0]) : \"l\"(c));\n  \
+                a->fetch_add(1);\n  __nv_atomic_store_n(c, 1, __NV_ATOMIC_RELEASE);\n  \
+                cuda::atomic_ref<int>(c[1]).load();\n  \
+                __syncthreads();\n  __syncwarp();\n  atomicAdd(c, wait(1));\n  asm(\"add.u32 %0, %0, 1;\" : \"+r\"(c[0]));\n}\n";
+    let unordered = |backend| {
+        let file = instrument_for(backend, Path::new("k.cu"), text, &Options::default()).expect("instrumented");
+        let line = |span| file.sources.start_position(span).line;
+        file.unit.unordered.iter().map(|it| format!("{}: {} in {}", line(it.span), it.what, it.function)).collect()
+    };
+    let named: Vec<String> = unordered(Backend::Cuda);
+    let expected = [
+        "4: `__threadfence` in f",
+        "5: `bar.sync` in inline assembly in f",
+        "6: `ld.acquire.gpu.u32` in inline assembly in f",
+        "7: an object that threads synchronise by in f",
+        "8: the order of `__nv_atomic_store_n` in f",
+        "9: `atomic_ref` in f",
+    ];
+    assert_eq!(named, expected);
+    assert_eq!(unordered(Backend::Cpu), Vec::<String>::new());
+}
+
 #[test]
 fn device_code_that_is_left_out_stops_a_compiler_that_takes_it() {
     let file = instrumented("__device__ void f(int *c) {\n#if 0\n  c[1] = 2;\n#endif\n  c[0] = 1;\n}\n");

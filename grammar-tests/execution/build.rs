@@ -1,8 +1,9 @@
 //! Programs of fixtures: one a file, compiled without optimisation and with the runtime compiled once.
 
 use super::cases::Case;
+use super::gpu::{self, Gpu};
 use raceproof::driver::Options;
-use raceproof::driver::instrument::instrument;
+use raceproof::driver::instrument::{instrument, instrument_for};
 use raceproof::driver::run::{Backend, BuildOptions, Logging, Request, RunOptions, prepare};
 use raceproof::instrument::runtime::cpu_files;
 use std::fs;
@@ -14,9 +15,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Flags by which the runtime and the programs agree.
 const FLAGS: [&str; 7] = ["-std=gnu++17", "-O0", "-w", "-fno-strict-aliasing", "-pthread", "-x", "c++"];
 
+/// How many seconds a program may run: on the CPU, and on a GPU.
+const LIMITS: [&str; 2] = ["20", "8"];
+
 /// A compiler and the runtime.
 pub(super) struct Toolchain {
     directory: tempfile::TempDir,
+    /// Where programs are for the GPU.
+    gpu: Option<Gpu>,
     programs: AtomicUsize,
 }
 
@@ -46,6 +52,10 @@ impl Toolchain {
     pub(super) fn new() -> Toolchain {
         let directory = tempfile::tempdir().expect("a directory");
         let runtime = directory.path().join("runtime");
+        if gpu::is_asked_for() {
+            fs::create_dir_all(&runtime).expect("a directory");
+            return Toolchain { directory, gpu: Some(Gpu::new(&runtime)), programs: AtomicUsize::new(0) };
+        }
         for file in cpu_files() {
             let path = runtime.join(file.path);
             fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
@@ -56,7 +66,7 @@ impl Toolchain {
         command.args(&FLAGS[..FLAGS.len() - 1]).arg("c++-header").arg(&header);
         command.arg("-o").arg(runtime.join("raceproof.hpp.gch"));
         assert!(command.status().expect("a C++ compiler").success(), "the runtime compiles");
-        Toolchain { directory, programs: AtomicUsize::new(0) }
+        Toolchain { directory, gpu: None, programs: AtomicUsize::new(0) }
     }
 
     fn fresh(&self) -> PathBuf {
@@ -86,7 +96,7 @@ impl Toolchain {
         let file = directory.join(path.file_name().expect("a name"));
         fs::write(&file, without_main(text)).expect("a file");
         let request = Request {
-            backend: Backend::Cpu,
+            backend: if self.gpu.is_some() { Backend::Cuda } else { Backend::Cpu },
             files: vec![file],
             options: options.clone(),
             build: BuildOptions {
@@ -146,12 +156,25 @@ impl Toolchain {
     }
 
     fn compile(&self, directory: &Path, path: &Path, text: &str, options: &Options) -> Result<(), String> {
+        let includes = path.parent().expect("a parent");
+        if let Some(gpu) = &self.gpu {
+            let instrumented = instrument_for(Backend::Cuda, path, text, &gpu.options(options));
+            let instrumented = instrumented.map_err(|error| error.to_string())?.unit;
+            if let Some(unordered) = instrumented.unordered.first() {
+                return Err(format!("what {} orders is not logged on a GPU", unordered.what));
+            }
+            let unit = directory.join("unit.cu");
+            // It runs in the directory, and is the same wherever that is.
+            fs::write(&unit, instrumented.text.replace(&directory.display().to_string(), ".")).expect("a file");
+            let compiled = gpu.compile(&unit, includes, options, &directory.join("program"));
+            return compiled.map_err(|error| format!("it does not compile: {error}"));
+        }
         let instrumented = instrument(path, text, options).map_err(|error| error.to_string())?;
         let unit = directory.join("unit.cpp");
         fs::write(&unit, &instrumented.unit.text).expect("a file");
         let mut command = compiler();
         command.args(FLAGS).arg("-I").arg(self.directory.path().join("runtime"));
-        command.arg("-iquote").arg(path.parent().expect("a parent"));
+        command.arg("-iquote").arg(includes);
         command.args(options.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
         command.arg(&unit).arg("-o").arg(directory.join("program")).stdin(Stdio::null());
         let output = command.output().expect("a C++ compiler");
@@ -202,7 +225,7 @@ impl Built {
         let _ = fs::remove_file(&log);
         let _ = fs::remove_file(&report);
         let mut command = Command::new("timeout");
-        command.arg("20").arg(self.directory.join("program"));
+        command.args(["-k", "1", LIMITS[usize::from(gpu::is_asked_for())]]).arg(self.directory.join("program")).current_dir(&self.directory);
         command.args([cases.start.to_string(), cases.end.to_string()]);
         command.env("RACEPROOF_LOG", &log).env("RACEPROOF_REPORT", &report);
         command.env("RACEPROOF_SEED", seed.to_string()).env("RACEPROOF_WORKERS", "1");

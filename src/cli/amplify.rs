@@ -4,13 +4,13 @@ use super::Exit;
 use super::args::{AmplifyArgs, TraceFormat};
 use super::interrupt::Interrupt;
 use super::output::{complain, note, to_stdout};
-use super::run::{ended, failed, request};
+use super::run::{built, ended, failed, request};
 use crate::driver::Options;
 use crate::driver::amplify::{Amplified, Verdict, amplified, json, text};
 use crate::driver::flows::{FileFlows, flows};
 use crate::driver::isolate::isolated;
 use crate::driver::parallel::on_workers;
-use crate::driver::run::{Ran, RunOptions, build, prepare};
+use crate::driver::run::{Ran, RunOptions, prepare};
 use crate::driver::trace::{LEAST_MEMORY, check_log};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     if args.run.no_log {
         bail!("--no-log: nothing can be said without a log");
     }
-    let request = request(&args.run)?;
+    let mut request = request(&args.run)?;
     let prepared = match prepare(&request) {
         Ok(prepared) => prepared,
         Err(error) => return Ok(failed(&error)),
@@ -41,7 +41,7 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     }
     let interrupt = Interrupt::listen();
     let stop = || interrupt.is_pressed();
-    let built = match build(prepared, &request, &stop) {
+    let built = match built(&args.run, prepared, &mut request, &stop) {
         Ok(built) => built,
         Err(error) => return Ok(failed(&error)),
     };

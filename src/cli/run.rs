@@ -9,8 +9,8 @@ use super::interrupt::Interrupt;
 use super::options::{for_run, seconds};
 use super::output::{color, complain, note, to_stdout};
 use crate::driver::run::{
-    Backend, BuildOptions, Built, Ended, Logging, Ran, Request, RunError, RunOptions, Told, best_backend, build,
-    is_opencl, prepare,
+    Backend, BuildOptions, Built, Ended, Logging, Prepared, Ran, Request, RunError, RunOptions, Stop, Told,
+    best_backend, build, is_opencl, prepare,
 };
 use crate::driver::trace::{Format, Verdict, check_log, write_check};
 use anyhow::{Context, Result, bail};
@@ -22,10 +22,10 @@ const MEMORY: u64 = 512 << 20;
 
 /// Runs the command.
 pub(super) fn run(args: &RunArgs) -> Result<Exit> {
-    let request = request(args)?;
+    let mut request = request(args)?;
     let interrupt = Interrupt::listen();
     let stop = || interrupt.is_pressed();
-    let built = match prepare(&request).and_then(|prepared| build(prepared, &request, &stop)) {
+    let built = match prepare(&request).and_then(|prepared| built(args, prepared, &mut request, &stop)) {
         Ok(built) => built,
         Err(error) => return Ok(failed(&error)),
     };
@@ -37,6 +37,24 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit> {
     match built.run(&options, &stop) {
         Ok(ran) => conclude(args, options.log.as_deref(), &ran, &built.left_out),
         Err(error) => Ok(failed(&error)),
+    }
+}
+
+/// Builds the program; where nobody asked for the GPU and its log would not do, for the CPU.
+pub(super) fn built(
+    args: &RunArgs,
+    prepared: Prepared,
+    request: &mut Request,
+    stop: Stop<'_>,
+) -> Result<Built, RunError> {
+    match build(prepared, request, stop) {
+        Err(error @ RunError::NotFollowed { .. }) if args.backend == RunBackend::Auto => {
+            note(&error.to_string());
+            note("the program is built for the CPU");
+            request.backend = Backend::Cpu;
+            build(prepare(request)?, request, stop)
+        }
+        built => built,
     }
 }
 

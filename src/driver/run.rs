@@ -81,6 +81,17 @@ pub enum RunError {
     /// The launch description, or the kernels for it.
     #[error(transparent)]
     Description(#[from] DescriptionError),
+    /// Threads hand over in a way that a log of a GPU does not show.
+    #[error(
+        "{place}: what {what} orders is not logged on a GPU, so that a run would show conflicts that are none; \
+         --backend cpu logs it"
+    )]
+    NotFollowed {
+        /// `path:line:column`.
+        place: String,
+        /// What orders them.
+        what: String,
+    },
     /// There is a program already.
     #[error("{}: it has a `main` of its own, so it needs no launch description; leave --launch out", .0.display())]
     HasMain(PathBuf),
@@ -175,6 +186,10 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
             continue;
         };
         let instrumented = instrumented(request.backend, &file.path, text, &options)?;
+        if let Some(unordered) = instrumented.unit.unordered.first().filter(|_| request.build.logging == Logging::Full) {
+            let place = place(&instrumented, unordered.span);
+            return Err(RunError::NotFollowed { place, what: unordered.what.clone() });
+        }
         units.push(Unit::Instrumented {
             text: instrumented.unit.text.clone(),
             sites: instrumented.unit.sites.len(),

@@ -314,6 +314,9 @@ impl<'a> Walker<'a> {
             Shape::Record(name) => self.known(&format!("new {name}"), values.len()),
             // It refers to what it is given.
             Shape::Object if last_name(self.facts.resolved(ty)).is_some_and(|name| name == "atomic_ref") => {
+                if let Some(value) = values.first() {
+                    self.native_order(value, "atomic_ref");
+                }
                 return values.iter().for_each(|value| self.expr(value, Use::Place));
             }
             _ => Vec::new(),
@@ -338,6 +341,9 @@ impl<'a> Walker<'a> {
         let Some(first) = arguments.first() else { return false };
         let language = self.source.unit.dialect.language();
         let meaning = functions::function(language, name).map(|meaning| meaning.builtin);
+        if Numbering::of(language, name).is_some() {
+            self.native_order(first, name);
+        }
         // The scope stands behind the operands and the orders.
         let (scope, stated, expected) = match meaning {
             Some(Builtin::Atomic { op, scope, .. }) => (scope, operand_count(op) + 2, None),

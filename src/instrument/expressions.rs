@@ -62,6 +62,7 @@ impl<'a> Walker<'a> {
         if self.is_object(expr) {
             return self.object(expr);
         }
+        self.native_object(expr);
         match &expr.kind {
             ExprKind::Path(path) => self.name(expr, path, usage),
             ExprKind::Unary(UnaryOp::Deref, pointer) => {
@@ -137,6 +138,21 @@ impl<'a> Walker<'a> {
             && self.source.backend == Backend::Cpu
             && self.side == Side::Device
             && self.shape(expr) == Shape::Object
+    }
+
+    /// The same, for nvcc's runtime, which has none: what they order is not logged.
+    fn native_object(&mut self, expr: &Expr) {
+        let shape = match &expr.kind {
+            ExprKind::Path(_) | ExprKind::Member { .. } => self.shape(expr),
+            ExprKind::Call(callee, _) => match &callee.kind {
+                ExprKind::Member { object, arrow: true, .. } => self.shape(object).inside(),
+                _ => return,
+            },
+            _ => return,
+        };
+        if shape == Shape::Object {
+            self.not_followed(expr.span, "an object that threads synchronise by".to_owned());
+        }
     }
 
     fn object(&mut self, expr: &'a Expr) {

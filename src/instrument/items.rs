@@ -35,6 +35,7 @@ pub(super) struct Walker<'a> {
     /// Shared variables by number, if a table of them is wanted.
     pub(super) shared_names: Vec<String>,
     pub(super) left_out: Vec<LeftOut>,
+    pub(super) unordered: Vec<LeftOut>,
     /// Lines that stop a compiler which takes another branch of a conditional.
     pub(super) guards: Vec<(Span, String)>,
     pub(super) scopes: Scopes,
@@ -69,6 +70,7 @@ impl<'a> Walker<'a> {
             kernel_parameters: Vec::new(),
             shared_names: Vec::new(),
             left_out: Vec::new(),
+            unordered: Vec::new(),
             guards: Vec::new(),
             scopes: Scopes::default(),
             side: Side::Host,
@@ -134,9 +136,12 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn leave_out(&mut self, span: Span, what: String) {
-        let function = self.function.clone();
-        let span = self.tokens.place_of(span);
-        self.left_out.push(LeftOut { what, function, span });
+        let left_out = self.named(span, what);
+        self.left_out.push(left_out);
+    }
+
+    pub(super) fn named(&self, span: Span, what: String) -> LeftOut {
+        LeftOut { what, function: self.function.clone(), span: self.tokens.place_of(span) }
     }
 
     fn function(&mut self, item: &'a Item, function: &'a Function, record: Option<&str>) {

@@ -97,6 +97,8 @@ pub struct Instrumented {
     pub kernels: Vec<String>,
     /// What may access memory and is not instrumented, in the order of the text.
     pub left_out: Vec<LeftOut>,
+    /// What orders threads and is not logged, which is so on a GPU alone: a log would show conflicts that are none.
+    pub unordered: Vec<LeftOut>,
     /// What a unit of OpenCL C has to be run by; nothing for CUDA.
     pub opencl: opencl::Shared,
 }
@@ -160,13 +162,13 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
     let tokens = Tokens::new(source.output);
     let mut walker = items::Walker::new(&tokens, source);
     walker.unit();
-    let items::Walker { edits, sites, kernels, kernel_parameters, shared_names, left_out, guards, .. } = walker;
+    let items::Walker { edits, sites, kernels, kernel_parameters, shared_names, left_out, unordered, guards, .. } = walker;
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
     let text = match source.backend {
         Backend::Cpu => whole(source, &body, &sites),
         Backend::Cuda => native::whole(source, &body, &sites, &kernel_parameters, &shared_names),
     };
-    Ok(Instrumented { text, sites, kernels, left_out, opencl: opencl::Shared::default() })
+    Ok(Instrumented { text, sites, kernels, left_out, unordered, opencl: opencl::Shared::default() })
 }
 
 /// The body between what it needs before its first line and the table of sites.

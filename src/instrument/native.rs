@@ -10,6 +10,7 @@
 use super::items::{Side, Walker};
 use super::sites::{self, Site};
 use super::{Backend, DEVICE_PASS, Source, add_body, define, defines};
+use crate::source::Span;
 use crate::syntax::{Expr, ExprKind, Function, Item, TypeKind, Variable};
 use std::fmt::Write;
 use std::ops::Range;
@@ -24,8 +25,28 @@ const BARRIERS: [(&str, &str); 6] = [
     ("sync", "sync"),
 ];
 
+/// Functions that order threads in a way that the runtime does not log; beside them all whose names begin with
+/// `__mbarrier_`.
+const UNFOLLOWED: [&str; 9] = [
+    "__threadfence",
+    "__threadfence_block",
+    "__threadfence_system",
+    "__nv_atomic_thread_fence",
+    "atomic_thread_fence",
+    // Of a group that waits for its copies: it is a barrier, too.
+    "wait",
+    "wait_prior",
+    // Blocks of a cluster hand memory over at its barrier.
+    "this_cluster",
+    "atomic_ref",
+];
+
 /// Methods of groups whose order the log has no words for: half a barrier.
 const SPLIT: [&str; 2] = ["barrier_arrive", "barrier_wait"];
+
+/// How names of PTX instructions begin, or what they hold, that order threads.
+const ORDERING: [&str; 4] = ["bar", "membar", "mbarrier", "fence"];
+const ORDERS: [&str; 3] = [".acquire", ".release", ".acq_rel"];
 
 /// The header that declares groups of threads.
 const GROUPS: &str = "cooperative_groups";
@@ -105,8 +126,38 @@ impl Walker<'_> {
         self.source.backend == Backend::Cuda && self.side == Side::Device
     }
 
+    /// Names what orders threads where the log has no words for it.
+    pub(super) fn not_followed(&mut self, span: Span, what: String) {
+        if self.counts_syncs() {
+            let unordered = self.named(span, what);
+            self.unordered.push(unordered);
+        }
+    }
+
+    /// An atomic function that is told an order.
+    pub(super) fn native_order(&mut self, place: &Expr, name: &str) {
+        self.not_followed(place.span, format!("the order of `{name}`"));
+    }
+
+    /// A text of PTX.
+    pub(super) fn native_assembly(&mut self, span: Span, text: &str) {
+        // A predicate may stand before an instruction.
+        let words = text.split([';', '{', '}', '"', '\n']).flat_map(|line| line.split_whitespace());
+        let orders = |word: &str| {
+            ORDERING.iter().any(|start| word.starts_with(start)) || ORDERS.iter().any(|part| word.contains(part))
+        };
+        if let Some(instruction) = words.filter(|word| !word.starts_with('%')).find(|word| orders(word)) {
+            self.not_followed(span, format!("`{instruction}` in inline assembly"));
+        }
+    }
+
     /// A call of a barrier by its name.
     pub(super) fn native_sync_call(&mut self, callee: &Expr, name: &str, arguments: &[Expr]) {
+        // One that is made of nothing is a thread's own.
+        let is_shared_pipeline = name == "make_pipeline" && !arguments.is_empty();
+        if UNFOLLOWED.contains(&name) || name.starts_with("__mbarrier_") || is_shared_pipeline {
+            self.not_followed(callee.span, format!("`{name}`"));
+        }
         let Some((_, own)) = BARRIERS.iter().find(|(known, _)| *known == name).filter(|_| self.counts_syncs()) else {
             return;
         };
@@ -127,7 +178,7 @@ impl Walker<'_> {
             return;
         }
         if SPLIT.contains(&name) {
-            return self.leave_out(callee.span, format!("split barrier `{name}`: the log has no order for it"));
+            return self.not_followed(callee.span, format!("the split barrier `{name}`"));
         }
         if name != "sync" || !arguments.is_empty() {
             return;

@@ -87,8 +87,9 @@ impl<'a> Walker<'a> {
                 let usage = if self.returns_reference { Use::Place } else { Use::Read };
                 self.expr(value, usage);
             }
-            StmtKind::Asm { .. } => {
+            StmtKind::Asm { text, .. } => {
                 if self.side == Side::Device {
+                    self.native_assembly(statement.span, text);
                     self.leave_out(statement.span, "inline assembly".to_owned());
                 }
             }

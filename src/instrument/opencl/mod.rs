@@ -159,7 +159,7 @@ pub(super) fn instrument(source: &Source<'_>) -> Result<Instrumented, Instrument
     shared.version = version(source.unit.dialect);
     let text = whole(source, &body, &shared);
     let kernels = shared.kernels.iter().map(|kernel| kernel.name.clone()).collect();
-    Ok(Instrumented { text, sites, kernels, left_out, opencl: shared })
+    Ok(Instrumented { text, sites, kernels, left_out, unordered: Vec::new(), opencl: shared })
 }
 
 /// The body behind the runtime, and the table of sites as comments.

@@ -2,6 +2,9 @@
 //
 // Launches run one at a time and to their end before the next line of host code, as the log has them: a kernel that
 // waits for the host or for another kernel is not for this back end.
+//
+// Where RACEPROOF_LAUNCH_SECONDS names a file, what all launches took together, their logs included, is written into it
+// when the program ends; without a log, too, so that the two can be compared.
 #pragma once
 
 #include "drain.hpp"
@@ -44,8 +47,12 @@ public:
         std::lock_guard<std::mutex> guard(*one_at_a_time);
         if (!begin() || is_cut_off || !prepare()) {
             tell("launch", what.name, what.name, "");
-            return start();
+            Timed timed(seconds);
+            cudaError_t started = start();
+            if (seconds) wait();
+            return started;
         }
+        Timed timed(seconds);
         drain.begin(*log, allocations, tables, what);
         cudaError_t started = start();
         cudaError_t ended = started == cudaSuccess ? wait() : cudaSuccess;
@@ -67,6 +74,35 @@ public:
     }
 
 private:
+    // Adds what its life took to a sum, if there is one.
+    class Timed {
+    public:
+        explicit Timed(double* sum) : to(sum), start(std::chrono::steady_clock::now()) {}
+        ~Timed() {
+            if (to) *to += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        }
+
+    private:
+        double* to;
+        std::chrono::steady_clock::time_point start;
+    };
+
+    // The sum of what launches take, if somebody wants to know it. It is written when the program ends.
+    static double* sum_of_seconds() {
+        static const char* path = std::getenv("RACEPROOF_LAUNCH_SECONDS");
+        if (!path || !*path) return nullptr;
+        static double sum = 0;
+        on_exit(
+            [](int, void*) {
+                std::FILE* file = std::fopen(path, "w");
+                if (!file) return;
+                std::fprintf(file, "%.6f\n", sum);
+                std::fclose(file);
+            },
+            nullptr);
+        return &sum;
+    }
+
     struct Symbol {
         const void* host;
         std::string name;
@@ -158,6 +194,7 @@ private:
     }
 
     std::mutex lock;
+    double* const seconds = sum_of_seconds();
     bool begun = false, is_prepared = false, is_cut_off = false;
     raceproof::Log* log = nullptr;
     std::vector<const RaceproofUnit*> units;
