@@ -178,6 +178,10 @@ fn shared_memory_belongs_to_the_block() {
         "static thread_local float t[4][5], u; @shared(\"t\", &t, sizeof t); @shared(\"u\", &u, sizeof u); @wr(0, t[i][0]) = @rd(1, u);",
     );
     check(
+        "__shared__ alignas(16) float t[4]; t[i] = 0;",
+        " alignas(16) static thread_local float t[4]; @shared(\"t\", &t, sizeof t); @wr(0, t[i]) = 0;",
+    );
+    check(
         "extern __shared__ float s[]; s[i] = 0;",
         "  float (*s) = @dynamic_shared<::std::remove_pointer_t<decltype(s)>>(); @wr(0, s[i]) = 0;",
     );

@@ -106,6 +106,22 @@ fn nvcc_accepts_the_program() {
 }
 
 #[test]
+fn what_racecheck_keeps_to_itself_is_said() {
+    let racy = "__global__ void k(int *a) {\n  __shared__ int s[64];\n  s[threadIdx.x / 2] = 1;\n  a[threadIdx.x] = 1;\n}\n\
+                __global__ void l(int *a) {\n  __shared__ int s[64];\n  s[threadIdx.x] = a[threadIdx.x];\n  \
+                a[threadIdx.x] = s[threadIdx.x ^ 32];\n}\n";
+    let place = Place::with(&[("racy.cu", racy)]);
+    place.run(&["check", "racy.cu", "--reproduce", "out"]).expect(1);
+    let said = |name: &str| {
+        let text = std::fs::read_to_string(place.path().join("out").join(name)).expect("a program");
+        assert!(text.contains("compute-sanitizer --tool racecheck"), "{text}");
+        text.contains("without --print-level info")
+    };
+    assert!(said("k-3-same-value-write.cu"));
+    assert!(!said("l-8-data-race.cu"));
+}
+
+#[test]
 fn only_own_files_are_overwritten() {
     let place = reproduced();
     let file = "out/shift-15-data-race.cu";

@@ -73,7 +73,18 @@ impl<'a> Walker<'a> {
     /// `__shared__` becomes `static thread_local`.
     fn shared_words(&mut self, range: Range<usize>) {
         let Some(word) = self.tokens.find(range.clone(), "__shared__") else { return };
-        self.edits.replace(word..word + 1, "static thread_local");
+        // `__shared__` is an attribute itself, and others may stand behind it; those of C++ stand before `static`.
+        let mut last = word;
+        while last + 2 < range.end && self.tokens.text(last + 1) == "alignas" {
+            let Some(close) = self.tokens.partner(last + 2) else { break };
+            last = close;
+        }
+        if last == word {
+            self.edits.replace(word..word + 1, "static thread_local");
+        } else {
+            self.edits.replace(word..word + 1, "");
+            self.edits.after(last, " static thread_local");
+        }
         for known in ["static", "extern"] {
             if let Some(again) = self.tokens.find(range.start..range.end, known) {
                 self.edits.replace(again..again + 1, "");

@@ -211,6 +211,10 @@ impl Draft {
         let compiled = format!("  nvcc -arch=native -lineinfo {name}.cu");
         if self.races.iter().any(|race| race.is_shared) {
             lines.push(format!("{compiled} && compute-sanitizer --tool racecheck ./a.out"));
+            let writes_twice = |race: &RaceText| race.accesses.iter().all(|access| access.what.starts_with("write"));
+            if self.races.iter().any(|race| race.is_shared && writes_twice(race)) {
+                lines.push("(of two writes of the same value it says nothing without --print-level info)".into());
+            }
         } else {
             lines.push(compiled);
             lines.push(
