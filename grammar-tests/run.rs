@@ -91,6 +91,16 @@ int main() {
 "#;
 
 #[test]
+fn numbers_of_sixteen_bits_are_rounded_as_they_must_be() {
+    let place = Place::with(&[("halves.cu", include_str!("run/halves.cu"))]);
+    let seen = run(&place, &["halves.cu"]);
+    assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+    assert!(seen.out.contains("no conflict in this run"), "{}", seen.out);
+    assert!(!seen.err.contains("not logged"), "{}", seen.err);
+    assert_eq!(crate::cuda::said_by_nvcc(&place.path().join("halves.cu")), None);
+}
+
+#[test]
 fn races_divergent_barriers_and_wild_accesses_are_told_with_their_lines() {
     let place = Place::with(&[("d.cu", DIVERGENT)]);
     let seen = run(&place, &["d.cu"]);

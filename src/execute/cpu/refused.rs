@@ -1,6 +1,6 @@
 //! Names of CUDA that the back end does not have, found in what the compiler says.
 //!
-//! A program that uses surfaces or half precision fails to compile, because the runtime does not declare them. What the
+//! A program that uses surfaces or numbers of 8 bits fails to compile, because the runtime does not declare them. What the
 //! compiler says about that is true but does not say whose fault it is.
 
 /// How names of CUDA begin that no program would give to its own things without having defined them.
@@ -104,10 +104,10 @@ a.cu:4:5: error: 'my_function' was not declared in this scope
 a.cu:5:1: error: 'cudaTextureObject_t' has not been declared
 a.cu:6:5: error: 'tex2D' was not declared in this scope
 b.cu:1:10: fatal error: cufft.h: No such file or directory
-b.cu:2:10: fatal error: 'cuda_fp16.h' file not found
+b.cu:2:10: fatal error: 'cuda_fp8.h' file not found
 b.cu:9:10: error: use of undeclared identifier 'cudaGraphCreate'
 ";
-        assert_eq!(names(messages), ["tex2D", "cudaTextureObject_t", "cufft.h", "cuda_fp16.h", "cudaGraphCreate"]);
+        assert_eq!(names(messages), ["tex2D", "cudaTextureObject_t", "cufft.h", "cuda_fp8.h", "cudaGraphCreate"]);
     }
 
     #[test]

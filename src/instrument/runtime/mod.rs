@@ -2,7 +2,7 @@
 //!
 //! For the CPU everything is header text (C++17): who has these files and a compiler needs nothing else. The names of CUDA's own
 //! headers that programs include stand for one small file each, which includes the runtime again; a header that is not
-//! among them (`cufft.h`, `cuda_fp16.h`) is not supported, and its name is what the compiler complains about.
+//! among them (`cufft.h`, `cuda_fp8.h`) is not supported, and its name is what the compiler complains about.
 //!
 //! For nvcc there are headers for instrumented units, and one unit ([`CUDA_UNIT`]) that each program has once; the linker
 //! hands it every call of the functions in [`CUDA_WRAPPED`].
@@ -58,6 +58,10 @@ const CPU: &[(&str, &str)] = &embedded![
     "textures.hpp",
     "api_device.hpp",
     "driver_api.hpp",
+    "narrow.hpp",
+    "narrow_functions.hpp",
+    "half.hpp",
+    "bfloat16.hpp",
 ];
 
 macro_rules! embedded_for_cuda {
@@ -134,6 +138,8 @@ const NAMES: &[(&str, &str)] = &[
     ("cuda_profiler_api.h", "raceproof.hpp"),
     ("cudaProfiler.h", "driver_api.hpp"),
     ("cuda.h", "driver_api.hpp"),
+    ("cuda_fp16.h", "half.hpp"),
+    ("cuda_bf16.h", "bfloat16.hpp"),
     ("cuda/atomic", "objects.hpp"),
     ("cuda/std/atomic", "objects.hpp"),
     ("cuda/barrier", "phases.hpp"),
