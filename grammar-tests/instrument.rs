@@ -249,7 +249,7 @@ fn what_orders_threads_and_is_not_logged_on_a_gpu_is_named() {
         "5: `bar.sync` in inline assembly in f",
         "6: `ld.acquire.gpu.u32` in inline assembly in f",
         "7: an object that threads synchronise by in f",
-        "8: the order of `__nv_atomic_store_n` in f",
+        "8: `__nv_atomic_store_n` in f",
         "9: `atomic_ref` in f",
     ];
     assert_eq!(named, expected);

@@ -225,7 +225,10 @@ impl Built {
         let _ = fs::remove_file(&log);
         let _ = fs::remove_file(&report);
         let mut command = Command::new("timeout");
-        command.args(["-k", "1", LIMITS[usize::from(gpu::is_asked_for())]]).arg(self.directory.join("program")).current_dir(&self.directory);
+        command
+            .args(["-k", "1", LIMITS[usize::from(gpu::is_asked_for())]])
+            .arg(self.directory.join("program"))
+            .current_dir(&self.directory);
         command.args([cases.start.to_string(), cases.end.to_string()]);
         command.env("RACEPROOF_LOG", &log).env("RACEPROOF_REPORT", &report);
         command.env("RACEPROOF_SEED", seed.to_string()).env("RACEPROOF_WORKERS", "1");

@@ -33,7 +33,8 @@ impl Gpu {
     /// Compiles the runtime in a directory that is there.
     pub(super) fn new(runtime: &Path) -> Gpu {
         let nvcc = nvcc::find().expect("nvcc");
-        let architecture = architecture().expect("the driver says which GPU there is, or RACEPROOF_CUDA_ARCH does") / 10;
+        let architecture =
+            architecture().expect("the driver says which GPU there is, or RACEPROOF_CUDA_ARCH does") / 10;
         for file in cuda_files() {
             fs::write(runtime.join(file.path), file.text).expect("a file");
         }
@@ -65,7 +66,13 @@ impl Gpu {
     }
 
     /// Makes `program` of one instrumented text.
-    pub(super) fn compile(&self, unit: &Path, includes: &Path, options: &Options, program: &Path) -> Result<(), String> {
+    pub(super) fn compile(
+        &self,
+        unit: &Path,
+        includes: &Path,
+        options: &Options,
+        program: &Path,
+    ) -> Result<(), String> {
         let Some(kept) = self.kept.as_ref().map(|directory| directory.join(self.key(unit, options))) else {
             return self.compile_anew(unit, includes, options, program);
         };

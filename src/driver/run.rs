@@ -186,7 +186,8 @@ pub fn build(prepared: Prepared, request: &Request, stop: Stop<'_>) -> Result<Bu
             continue;
         };
         let instrumented = instrumented(request.backend, &file.path, text, &options)?;
-        if let Some(unordered) = instrumented.unit.unordered.first().filter(|_| request.build.logging == Logging::Full) {
+        if let Some(unordered) = instrumented.unit.unordered.first().filter(|_| request.build.logging == Logging::Full)
+        {
             let place = place(&instrumented, unordered.span);
             return Err(RunError::NotFollowed { place, what: unordered.what.clone() });
         }

@@ -142,6 +142,9 @@ impl<'a> Walker<'a> {
 
     /// The same, for nvcc's runtime, which has none: what they order is not logged.
     fn native_object(&mut self, expr: &Expr) {
+        if !self.counts_syncs() {
+            return;
+        }
         let shape = match &expr.kind {
             ExprKind::Path(_) | ExprKind::Member { .. } => self.shape(expr),
             ExprKind::Call(callee, _) => match &callee.kind {

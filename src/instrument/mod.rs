@@ -162,7 +162,8 @@ pub fn instrument(source: &Source<'_>) -> Result<Instrumented, InstrumentError> 
     let tokens = Tokens::new(source.output);
     let mut walker = items::Walker::new(&tokens, source);
     walker.unit();
-    let items::Walker { edits, sites, kernels, kernel_parameters, shared_names, left_out, unordered, guards, .. } = walker;
+    let items::Walker { edits, sites, kernels, kernel_parameters, shared_names, left_out, unordered, guards, .. } =
+        walker;
     let body = assemble(&tokens, &source.output.includes, &edits, guards, source.main)?;
     let text = match source.backend {
         Backend::Cpu => whole(source, &body, &sites),

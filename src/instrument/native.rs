@@ -122,7 +122,7 @@ impl Walker<'_> {
         self.edits.after(range.end - 1, text);
     }
 
-    fn counts_syncs(&self) -> bool {
+    pub(super) fn counts_syncs(&self) -> bool {
         self.source.backend == Backend::Cuda && self.side == Side::Device
     }
 
@@ -136,7 +136,7 @@ impl Walker<'_> {
 
     /// An atomic function that is told an order.
     pub(super) fn native_order(&mut self, place: &Expr, name: &str) {
-        self.not_followed(place.span, format!("the order of `{name}`"));
+        self.not_followed(place.span, format!("`{name}`"));
     }
 
     /// A text of PTX.
