@@ -115,7 +115,7 @@ fn what_racecheck_keeps_to_itself_is_said() {
     let said = |name: &str| {
         let text = std::fs::read_to_string(place.path().join("out").join(name)).expect("a program");
         assert!(text.contains("compute-sanitizer --tool racecheck"), "{text}");
-        text.contains("without --print-level info")
+        text.contains("try --print-level info")
     };
     assert!(said("k-3-same-value-write.cu"));
     assert!(!said("l-8-data-race.cu"));

@@ -315,7 +315,7 @@ impl<'a> Walker<'a> {
             // It refers to what it is given.
             Shape::Object if last_name(self.facts.resolved(ty)).is_some_and(|name| name == "atomic_ref") => {
                 if let Some(value) = values.first() {
-                    self.native_order(value, "atomic_ref");
+                    self.not_followed(value.span, "`atomic_ref`".to_owned());
                 }
                 return values.iter().for_each(|value| self.expr(value, Use::Place));
             }
@@ -342,7 +342,7 @@ impl<'a> Walker<'a> {
         let language = self.source.unit.dialect.language();
         let meaning = functions::function(language, name).map(|meaning| meaning.builtin);
         if Numbering::of(language, name).is_some() {
-            self.native_order(first, name);
+            self.not_followed(first.span, format!("`{name}`"));
         }
         // The scope stands behind the operands and the orders.
         let (scope, stated, expected) = match meaning {

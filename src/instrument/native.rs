@@ -134,11 +134,6 @@ impl Walker<'_> {
         }
     }
 
-    /// An atomic function that is told an order.
-    pub(super) fn native_order(&mut self, place: &Expr, name: &str) {
-        self.not_followed(place.span, format!("`{name}`"));
-    }
-
     /// A text of PTX.
     pub(super) fn native_assembly(&mut self, span: Span, text: &str) {
         // A predicate may stand before an instruction.
@@ -166,7 +161,7 @@ impl Walker<'_> {
         }
         match self.tokens.range(callee.span) {
             Some(range) => self.edits.replace(range, format!("::raceproof::{own}")),
-            None => self.leave_out(callee.span, format!("`{name}` in a macro that cannot be taken apart")),
+            None => self.not_followed(callee.span, format!("`{name}` in a macro that cannot be taken apart")),
         }
     }
 
@@ -189,7 +184,7 @@ impl Walker<'_> {
                 self.edits.before(whole.start, before);
                 self.edits.replace(inner.end..whole.end, after);
             }
-            _ => self.leave_out(callee.span, "`sync` in a macro that cannot be taken apart".to_owned()),
+            _ => self.not_followed(callee.span, "`sync` in a macro that cannot be taken apart".to_owned()),
         }
     }
 }

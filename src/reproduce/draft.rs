@@ -213,7 +213,7 @@ impl Draft {
             lines.push(format!("{compiled} && compute-sanitizer --tool racecheck ./a.out"));
             let writes_twice = |race: &RaceText| race.accesses.iter().all(|access| access.what.starts_with("write"));
             if self.races.iter().any(|race| race.is_shared && writes_twice(race)) {
-                lines.push("(of two writes of the same value it says nothing without --print-level info)".into());
+                lines.push("(it may say nothing of two writes of the same value; try --print-level info)".into());
             }
         } else {
             lines.push(compiled);

@@ -1,7 +1,7 @@
 // `__nv_bfloat16`, as cuda_bf16.h has it.
 #pragma once
 
-#include "narrow.hpp"
+#include "raceproof.hpp"
 
 typedef raceproof::Narrow<8> __nv_bfloat16;
 typedef __nv_bfloat16 nv_bfloat16;
@@ -13,8 +13,5 @@ typedef __nv_bfloat162 nv_bfloat162;
 #define RACEPROOF_PAIR __nv_bfloat162
 #define RACEPROOF_NAME(before, after) before##bfloat16##after
 #include "narrow_functions.hpp"
-#undef RACEPROOF_NAME
-#undef RACEPROOF_PAIR
-#undef RACEPROOF_NUMBER
 
 inline __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 value) { return {value, value}; }

@@ -1,7 +1,7 @@
 // `__half`, as cuda_fp16.h has it.
 #pragma once
 
-#include "narrow.hpp"
+#include "raceproof.hpp"
 
 typedef raceproof::Narrow<5> __half;
 typedef __half half;
@@ -13,8 +13,5 @@ typedef __half2 half2;
 #define RACEPROOF_PAIR __half2
 #define RACEPROOF_NAME(before, after) before##half##after
 #include "narrow_functions.hpp"
-#undef RACEPROOF_NAME
-#undef RACEPROOF_PAIR
-#undef RACEPROOF_NUMBER
 
 inline __half2 __half2half2(__half value) { return {value, value}; }

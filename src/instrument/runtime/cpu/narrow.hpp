@@ -5,7 +5,10 @@
 // those of floats, rounded: a GPU's may differ in the last bit. `_sat`, `_relu` and the like are as CUDA says.
 #pragma once
 
-#include "raceproof.hpp"
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
 
 namespace raceproof {
 

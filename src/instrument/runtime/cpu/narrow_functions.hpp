@@ -1,5 +1,5 @@
 // What CUDA has for one of the floats of 16 bits. Included once for each of them, with RACEPROOF_NUMBER, the type,
-// RACEPROOF_PAIR, that of pairs, and RACEPROOF_NAME(before, after), a name with the format's in it.
+// RACEPROOF_PAIR, that of pairs, and RACEPROOF_NAME(before, after), a name with the format's in it; it takes them back.
 
 inline float RACEPROOF_NAME(__, 2float)(RACEPROOF_NUMBER value) { return value; }
 inline RACEPROOF_NUMBER RACEPROOF_NAME(__float2, )(float value) { return value; }
@@ -148,3 +148,7 @@ RACEPROOF_COMPARE(ne, a < b || a > b)
 inline bool __hisnan(RACEPROOF_NUMBER a) { return std::isnan(float(a)); }
 inline int __hisinf(RACEPROOF_NUMBER a) { return std::isinf(float(a)) ? a < RACEPROOF_NUMBER(0) ? -1 : 1 : 0; }
 inline RACEPROOF_PAIR __hisnan2(RACEPROOF_PAIR a) { return {__hisnan(a.x), __hisnan(a.y)}; }
+
+#undef RACEPROOF_NAME
+#undef RACEPROOF_PAIR
+#undef RACEPROOF_NUMBER

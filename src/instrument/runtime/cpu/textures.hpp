@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "api_memory.hpp"
+#include "narrow.hpp"
 
 enum cudaChannelFormatKind {
     cudaChannelFormatKindSigned = 0,
@@ -90,14 +91,6 @@ inline size_t element_bytes(const cudaChannelFormatDesc& format) {
 
 inline size_t at_least_one(size_t extent) { return extent ? extent : 1; }
 
-inline float from_half(uint16_t bits) {
-    int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    float value = exponent == 0 ? std::ldexp(float(fraction), -24)
-                : exponent < 31 ? std::ldexp(float(fraction + 1024), exponent - 25)
-                : fraction      ? NAN : INFINITY;
-    return bits >> 15 ? -value : value;
-}
-
 // What texture objects are handles of.
 struct Texture {
     const char* data;
@@ -116,7 +109,7 @@ struct Texture {
         memcpy(&raw, place, size_t(bits[which]) / 8);
         bool normalizes = how.readMode == cudaReadModeNormalizedFloat && bits[which] <= 16;
         if (format.f == cudaChannelFormatKindFloat) {
-            if (bits[which] == 16) return from_half(uint16_t(raw));
+            if (bits[which] == 16) return Narrow<5>(Narrow<5>::Raw{uint16_t(raw)});
             float value;
             memcpy(&value, &raw, 4);
             return value;
