@@ -152,6 +152,8 @@ pub enum Builtin {
     /// A call that threads make together, and that gives them something made of the values of all: a shuffle, a vote, a
     /// reduction. That it orders memory is promised nowhere.
     Together(Together, Gives),
+    /// A number of a group of threads of a warp; the only argument stands for the mask of its threads.
+    InGroup(InGroup),
     /// The meeting of a group of threads in a collective of CUB; the only argument points to its temporary storage.
     Collective(collectives::Group),
     /// Known, and not modelled.
@@ -187,6 +189,15 @@ pub enum Gives {
     /// All of them get what a lane has, if the second of the arguments that are no mask names the same lane to all. A third
     /// one says of how many threads each part of the warp has lanes of its own.
     Lane,
+}
+
+/// What is asked about a group of threads of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InGroup {
+    /// How many of its threads come before this one.
+    Rank,
+    /// How many threads it has.
+    Size,
 }
 
 /// What is asked about the cluster of a block.

@@ -90,6 +90,7 @@ impl Pass<'_> {
             }
             Builtin::Unmodelled { .. } if name == "__ballot" => self.votes(name, args, call),
             Builtin::Together(whom, gives) => self.together((*whom, *gives), name, args, call),
+            Builtin::InGroup(what) => self.in_group(*what, name, args, call),
             Builtin::Schedule => {
                 self.ignore(args);
                 self.unknown_value(call.ty, &HavocReason::Schedule(name.to_owned()), span)

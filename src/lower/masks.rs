@@ -48,12 +48,12 @@ pub(super) fn in_mask(exprs: &mut Exprs, mask: ExprId) -> ExprId {
 }
 
 /// Says whom the barriers of the kernel are for that have masks. `sources` are the variables that hold masks as they
-/// come from votes.
-pub(super) fn name(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>) {
+/// come from votes; `read_too` are those of what was voted that something else reads, too.
+pub(super) fn name(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>, read_too: &FxHashSet<VarId>) {
     let mut places = Places::default();
     places.collect(&kernel.exprs, &kernel.body, &mut Vec::new());
     if places.barriers.is_empty() {
-        let unused: FxHashSet<VarId> = sources.values().map(|source| source.var()).collect();
+        let unused = sources.values().map(|source| source.var()).filter(|var| !read_too.contains(var)).collect();
         forget(&mut kernel.body, &unused);
         return;
     }
@@ -204,7 +204,7 @@ fn forget_in_turns(body: &mut [Stmt], turns: &FxHashMap<SiteId, Vec<VarId>>, nev
 }
 
 /// The axes of the block that something mentions.
-fn axes(kernel: &Kernel) -> [bool; 3] {
+pub(super) fn axes(kernel: &Kernel) -> [bool; 3] {
     let mut mentioned = [false; 3];
     for (_, node) in kernel.exprs.iter() {
         if let Expr::Geometry(GeometryVar::ThreadIdx(axis) | GeometryVar::BlockDim(axis)) = node {

@@ -25,6 +25,7 @@
 
 mod access;
 mod again;
+mod aggregated;
 mod allocate;
 mod asm;
 mod atomics;

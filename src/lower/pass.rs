@@ -11,7 +11,7 @@ use super::scan::Scans;
 use super::under_way::{Begun, Copies};
 use super::value::{Base, Pointer};
 use super::windows::Windows;
-use super::{masks, named, parties};
+use super::{aggregated, masks, named, parties};
 use crate::arena::{Handle, SideTable};
 use crate::calculus::{
     ArrayId, ExprId, Exprs, HavocReason, Kernel, ScalarType, Site, SiteId, Stmt, Unsupported, VarId, Variable,
@@ -90,6 +90,8 @@ pub(super) struct Pass<'p> {
     pub(super) handles: FxHashMap<ExprId, ArrayId>,
     /// Variables that hold masks of threads as they come from votes.
     pub(super) masks: FxHashMap<VarId, masks::Source>,
+    /// What shuffles, ranks and sizes of groups of a warp gave.
+    pub(super) given: aggregated::Calls,
     /// Memory that the thread has allocated.
     pub(super) allocated: FxHashSet<TargetId>,
     /// Arrays of which nothing is known that they hold.
@@ -135,6 +137,7 @@ impl<'p> Pass<'p> {
             windows: Windows::default(),
             handles: FxHashMap::default(),
             masks: FxHashMap::default(),
+            given: aggregated::Calls::default(),
             allocated: FxHashSet::default(),
             forgotten: FxHashSet::default(),
             blocks: vec![Vec::new()],
@@ -174,7 +177,8 @@ impl<'p> Pass<'p> {
         self.report_mixed_units();
         logs::keep(&mut self.kernel, &self.logs);
         named::name(&mut self.kernel);
-        masks::name(&mut self.kernel, &self.masks);
+        let read = aggregated::share_out(&mut self.kernel, &self.masks, &self.given);
+        masks::name(&mut self.kernel, &self.masks, &read);
         self.kernel
     }
 

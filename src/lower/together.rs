@@ -6,12 +6,13 @@
 //!
 //! Deliberately absent: the values. Calls without a mask (`__shfl`), which are for the threads that happen to be there.
 
+use super::aggregated::Shuffle;
 use super::masks;
 use super::pass::Pass;
 use super::value::Value;
-use crate::builtins::{Gives, Together};
+use crate::builtins::{Gives, InGroup, Together};
 use crate::calculus::eval::WARP;
-use crate::calculus::{Among, ExprId, HavocReason, Stmt, SyncMemory, SyncScope};
+use crate::calculus::{Among, Expr as Node, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::Expr;
 use std::cmp::Ordering;
 
@@ -63,14 +64,12 @@ impl Pass<'_> {
         }
         let first = usize::from(whom == Together::Named);
         let constant = |at: Option<ExprId>| at.and_then(|expr| self.kernel.exprs.as_int(expr));
+        let width = number(first + 2);
+        let is_whole = width.is_none() || constant(width) == Some(i128::from(WARP));
         let is_common = match gives {
             Gives::Each => false,
             Gives::All => true,
-            Gives::Lane => {
-                let width = number(first + 2);
-                let is_whole = width.is_none() || constant(width) == Some(i128::from(WARP));
-                is_whole && constant(number(first + 1)).is_some()
-            }
+            Gives::Lane => is_whole && constant(number(first + 1)).is_some(),
         };
         let group = match whom {
             Together::Named => constant(mask).map(|_| SyncScope::Warp),
@@ -83,13 +82,44 @@ impl Pass<'_> {
             Some(scope) => HavocReason::Common(scope, name.to_owned()),
             None => own,
         };
-        match (name, values.as_slice(), mask) {
-            ("__ballot_sync", [_, said], Some(mask)) => {
-                let said = self.is_true(said.clone(), &args[1]);
-                self.mask(said, &reason, |var| masks::Source::Votes(var, mask), call)
+        let voted = match (name, values.as_slice(), mask, whom) {
+            ("__ballot_sync", [_, said], Some(mask), _) => Some((said, &args[1], mask)),
+            ("ballot", [said], _, Together::Tile(WARP)) => {
+                Some((said, &args[0], self.exprs().int(WHOLE_WARP, ScalarType::U32)))
             }
-            _ => self.unknown_value(call.ty, &reason, call.span),
+            _ => None,
+        };
+        if let Some((said, arg, voters)) = voted {
+            let said = self.is_true(said.clone(), arg);
+            return self.mask(said, &reason, |var| masks::Source::Votes(var, voters), call);
         }
+        let given = self.unknown_value(call.ty, &reason, call.span);
+        let is_of_a_warp = matches!(whom, Together::Named | Together::Tile(WARP)) && is_whole;
+        if let (Gives::Lane, Some(value), Some(lane), true) = (gives, number(first), number(first + 1), is_of_a_warp)
+            && let Value::Scalar(holder) = given
+            && let Node::Var(holder) = self.kernel.exprs[holder]
+        {
+            let is_within = whom == Together::Named && name == "shfl";
+            self.given.shuffles.insert(holder, Shuffle { value, lane, mask, is_within });
+        }
+        given
+    }
+
+    /// A number of a group of threads of a warp.
+    pub(super) fn in_group(&mut self, what: InGroup, name: &str, args: &[Expr], call: &Expr) -> Value {
+        let [group] = args else { return self.missing(call) };
+        let group = self.value(group);
+        let given = self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), call.span);
+        if let (Value::Scalar(group), &Value::Scalar(holder)) = (group, &given)
+            && let Node::Var(holder) = self.kernel.exprs[holder]
+        {
+            let of = match what {
+                InGroup::Rank => &mut self.given.ranks,
+                InGroup::Size => &mut self.given.sizes,
+            };
+            of.insert(holder, group);
+        }
+        given
     }
 
     /// The threads of a warp that a mask names.

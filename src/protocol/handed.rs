@@ -2,8 +2,9 @@
 //!
 //! `if (threadIdx.x == 0) base = atomicAdd(count, n); __syncthreads(); … base …`: what a thread reads there is what a
 //! thread of its own block stored, in the same turns of the loops around the store, if
-//! - the read is [stable](Origin::Read), and one plain store is all that ever changes the array, at the place that is read,
-//!   which is the same for the block;
+//! - the read is [stable](Origin::Read), and the last that changes the array before it, in program order, is a plain
+//!   store at the place that is read, which is the same for the block; nothing behind the read changes the array in a
+//!   loop around the read that is not around the store;
 //! - the store stands before the read in program order, in loops that are around the read, too, and that all threads of
 //!   the block turn equally often; a barrier of the block that orders shared memory stands between the two in every such
 //!   turn;
@@ -11,9 +12,12 @@
 //!   reader as well, and the same for the block, or hold of the ids (0, 0, 0).
 //!
 //! So by the barrier the store of the same turn has been made, and by stability nothing has changed it: all that read it
-//! in these turns read one value, wherever they do. As for stability, this is used of runs up to their first race.
+//! in these turns read one value, wherever they do. What else changes the array does so before the store or behind the
+//! read, in the order of (turn of the outermost loop, place in it, …), which barriers keep between threads; what they do
+//! not keep is a race of its own. As for stability, this is used of runs up to their first race.
 //!
-//! *Trap.* A store that only some blocks make; a store in a loop that may have no turn.
+//! *Trap.* A store that only some blocks make; a store in a loop that may have no turn; a change behind the read that the
+//! next turn's read sees.
 
 use super::uniform::Uniformity;
 use super::{AccessId, Guard, Node, OpaqueId, Origin, Protocol, SyncId};
@@ -23,7 +27,7 @@ use crate::memory_model::{AccessKind, Level};
 /// Notes of every unknown value which store it is what was read of.
 pub(super) fn mark(protocol: &mut Protocol) {
     let reads: Vec<(OpaqueId, AccessId)> =
-        protocol.opaques.handles().filter_map(|id| Some((id, only_store(protocol, id)?))).collect();
+        protocol.opaques.handles().filter_map(|id| Some((id, last_store(protocol, id)?))).collect();
     if reads.is_empty() {
         return;
     }
@@ -36,18 +40,33 @@ pub(super) fn mark(protocol: &mut Protocol) {
     }
 }
 
-/// The only access that changes what was read from shared memory, if it stores there.
-fn only_store(protocol: &Protocol, read: OpaqueId) -> Option<AccessId> {
-    let Origin::Read { array, offset, bytes, stable: true, constant: false, .. } = protocol.opaques[read].origin else {
+/// The last access before a read of shared memory that changes the array, if it stores what is read.
+fn last_store(protocol: &Protocol, read: OpaqueId) -> Option<AccessId> {
+    let Origin::Read { array, site, offset, bytes, stable: true, constant: false } = protocol.opaques[read].origin
+    else {
         return None;
     };
-    let mut changes = protocol.accesses.iter().filter(|(_, access)| access.array == array && access.kind.writes());
-    let (Some((id, store)), None) = (changes.next(), changes.next()) else { return None };
+    if protocol.arrays[array].space != Space::Shared {
+        return None;
+    }
+    let (at, reader) = protocol.accesses.iter().find(|(_, access)| access.site == site)?;
+    let changes = || protocol.accesses.iter().filter(|(_, access)| access.array == array && access.kind.writes());
+    let (id, store) = changes().filter(|(id, _)| *id < at).last()?;
+    let only_around_the_read = reader.loops.get(store.loops.len()..)?;
+    let mut behind = changes().filter(|(id, _)| *id > at);
+    let is_seen_later = behind.any(|(_, change)| change.loops.iter().any(|each| only_around_the_read.contains(each)));
     let is_it = store.kind == AccessKind::Write && (store.offset, store.bytes) == (offset, bytes);
-    (is_it && protocol.arrays[array].space == Space::Shared).then_some(id)
+    (is_it && !is_seen_later).then_some(id)
 }
 
-/// Whether a read sees what the only store of its turn stored.
+/// Whether a condition on the way to a store is met by the thread (0, 0, 0) of every block in which the guards hold of a
+/// thread.
+pub(super) fn is_met_by_first(protocol: &Protocol, uniformity: &Uniformity, cond: ExprId, guards: &[Guard]) -> bool {
+    let is_shared = uniformity.holds(protocol, cond) && guards.iter().any(|other| other.cond == cond);
+    is_shared || holds_of_first(&protocol.exprs, cond)
+}
+
+/// Whether a read sees what the last store of its turn stored.
 fn sees(
     protocol: &Protocol,
     uniformity: &Uniformity,
@@ -62,7 +81,7 @@ fn sees(
     let loops_are_around = |loops: &[_]| loops.starts_with(&store.loops);
     let is_same = |value: ExprId| uniformity.holds(protocol, value);
     let is_met = |guard: &Guard| is_same(guard.cond) && reader.guards.iter().any(|other| other.cond == guard.cond);
-    let is_made = store.guards.iter().all(|guard| is_met(guard) || holds_of_first(&protocol.exprs, guard.cond))
+    let is_made = store.guards.iter().all(|guard| is_met_by_first(protocol, uniformity, guard.cond, &reader.guards))
         && store.loops.iter().all(|&each| uniformity.holds_for_loop(each));
     let is_between = |id: SyncId| {
         let sync = &protocol.syncs[id];

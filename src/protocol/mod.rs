@@ -16,6 +16,7 @@
 //!
 //! Deliberately absent: what memory holds, other than "equal reads give equal values" ([`Opaque::key`]).
 
+mod counted;
 mod handed;
 pub mod infer;
 pub mod instance;
@@ -346,6 +347,9 @@ pub struct Opaque {
     /// The store whose value it is, made in the same turns of the loops around the store by a thread of the same block.
     /// See [`handed`].
     pub handed: Option<AccessId>,
+    /// The store that set the counter of a block which it was drawn or read from, in the same turns of the loops around,
+    /// and since which only positive constants were added there. See [`counted`].
+    pub counted: Option<AccessId>,
     /// Where.
     pub span: Option<Span>,
 }

@@ -8,7 +8,7 @@ use super::context::{Resolver, expr};
 use super::operators::binary_op;
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
 use super::scope::FunctionDecl;
-use crate::builtins::{Builtin, Gives, InCluster, Together, collectives};
+use crate::builtins::{Builtin, Gives, InCluster, InGroup, Together, collectives};
 use crate::calculus::{Axis, GeometryVar, SyncMemory, SyncScope};
 use crate::source::Span;
 use crate::syntax::{self, TemplateArg, TypeKind};
@@ -164,6 +164,15 @@ impl<'u> Resolver<'u> {
             (Group::Tile(size), "meta_group_rank") => self.by_size(BinaryOp::Div, size, span),
             (Group::Tile(size), "meta_group_size") => self.tiles(size, span),
             (Group::Tile(size), "size" | "num_threads") => expr(ExprKind::Int(size), self.common.uint, span),
+            (Group::Coalesced, "thread_rank" | "size" | "num_threads") => {
+                let what = if name == "thread_rank" { InGroup::Rank } else { InGroup::Size };
+                let (name, object) = (format!("coalesced_group::{name}"), self.load(object.clone()));
+                return Some(expr(
+                    ExprKind::Builtin(Builtin::InGroup(what), name, vec![object]),
+                    self.common.uint,
+                    span,
+                ));
+            }
             (_, _) if let Some(gives) = given_by(name) => {
                 let ty = match name {
                     "any" | "all" => self.common.int,

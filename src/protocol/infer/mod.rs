@@ -52,6 +52,8 @@ pub fn infer(kernel: &Kernel) -> Protocol {
     super::stability::mark(&mut protocol, kernel);
     super::uniform::mark(&mut protocol);
     super::handed::mark(&mut protocol);
+    super::counted::mark(&mut protocol);
+    tickets::confirm(&mut protocol);
     reasons::fill(&mut protocol);
     protocol
 }

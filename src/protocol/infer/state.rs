@@ -139,7 +139,8 @@ impl<'k> State<'k> {
     fn unknown(&mut self, name: &str, ty: ScalarType, origin: Origin, span: Option<Span>) -> (OpaqueId, ExprId) {
         let (var, value) = self.fresh(name, ty);
         let loops = self.loops.clone();
-        let opaque = self.out.opaques.push(Opaque { var, origin, loops, uniform: None, handed: None, span });
+        let opaque =
+            self.out.opaques.push(Opaque { var, origin, loops, uniform: None, handed: None, counted: None, span });
         self.out.roles.insert(var, Role::Opaque(opaque));
         (opaque, value)
     }

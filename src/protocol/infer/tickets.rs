@@ -2,17 +2,18 @@
 //!
 //! An atomic that adds to a cell gives every thread that draws there numbers of its own, as many as it adds, as long as
 //! everybody adds with the same sign. What is not a constant is never negative: a number of threads or blocks, a count of
-//! bits, what an unsigned type holds (that the counter does not wrap is assumed by whoever uses it). One atomic of another kind on the array, or of another size, or code
-//! that is not modelled and may touch it, takes the tickets of all its atomics away.
+//! bits, what an unsigned type holds (that the counter does not wrap is assumed by whoever uses it), what a counter of
+//! a block holds ([`counted`](crate::protocol::counted)). One atomic of another kind on the array, or of another size, or
+//! code that is not modelled and may touch it, takes the tickets of all its atomics away.
 //!
 //! Deliberately absent: amounts that may be negative, `atomicInc` (it wraps at its operand: it is a [`Count`], as is every
 //! addition, whatever else is done to the array), and resets of the counter by plain writes, which whoever compares two
 //! tickets has to look at.
 
 use super::state::{Mode, State};
-use crate::calculus::{ArrayId, AtomicOp, BinaryOp, Expr, ExprId, Exprs, GeometryVar, ScalarType, SiteId};
+use crate::calculus::{ArrayId, AtomicOp, BinaryOp, Expr, ExprId, Exprs, GeometryVar, ScalarType, SiteId, Space};
 use crate::memory_model::AccessKind;
-use crate::protocol::{Count, Origin, Role, Step};
+use crate::protocol::{Count, Opaque, Origin, Protocol, Role, Step};
 use rustc_hash::FxHashSet;
 
 /// What an atomic adds, if its sign is known; notes it.
@@ -35,7 +36,8 @@ fn addition(state: &mut State<'_>, op: AtomicOp, operands: &[ExprId]) -> Option<
             let value = state.evaluate(*amount);
             let ScalarType::Int { width, signed } = state.out.exprs.ty(value) else { return None };
             let Some(amount) = state.out.exprs.as_int(value) else {
-                return (op == AtomicOp::Add && is_never_negative(state, value)).then_some(Step::Amount(value));
+                let is_known = op == AtomicOp::Add && is_never_negative(&state.out, value, &is_of_a_block);
+                return is_known.then_some(Step::Amount(value));
             };
             if !signed && amount >> (width - 1) != 0 { amount - (1 << width) } else { amount }
         }
@@ -47,11 +49,22 @@ fn addition(state: &mut State<'_>, op: AtomicOp, operands: &[ExprId]) -> Option<
 /// Functions that count the bits of their argument.
 const COUNTS: [&str; 6] = ["__popc", "__popcll", "popcount", "__clz", "__clzll", "clz"];
 
-/// Whether an expression is a number from 0 on by its form, and not because -1 is a large one of its type.
-fn is_never_negative(state: &State<'_>, value: ExprId) -> bool {
+/// Whether a value was read from memory of a block, of which [`confirm`] says later whether it is a count.
+fn is_of_a_block(protocol: &Protocol, opaque: &Opaque) -> bool {
+    matches!(opaque.origin, Origin::Read { array, .. } if protocol.arrays[array].space == Space::Shared)
+}
+
+/// Whether a value was counted from no less than 0.
+fn is_counted(protocol: &Protocol, opaque: &Opaque) -> bool {
+    opaque.counted.and_then(|store| protocol.least(store)).is_some_and(|least| least >= 0)
+}
+
+/// Whether an expression is a number from 0 on by its form, and not because -1 is a large one of its type; `is_count` says
+/// so of unknown values.
+fn is_never_negative(protocol: &Protocol, value: ExprId, is_count: &dyn Fn(&Protocol, &Opaque) -> bool) -> bool {
     use BinaryOp::{Add, BitAnd, Div, Max, Min, Mul, Rem, Shr};
-    let exprs = &state.out.exprs;
-    let of = |value: ExprId| is_never_negative(state, value);
+    let exprs = &protocol.exprs;
+    let of = |value: ExprId| is_never_negative(protocol, value, is_count);
     let range = |value: ExprId| exprs.ty(value).range();
     let is_unsigned = matches!(exprs.ty(value), ScalarType::Int { signed: false, .. });
     match exprs[value] {
@@ -67,10 +80,11 @@ fn is_never_negative(state: &State<'_>, value: ExprId) -> bool {
         Expr::Binary(Add | Mul | Div | Rem | Shr | Min, one, other) => of(one) && of(other),
         Expr::Binary(Max | BitAnd, one, other) => of(one) || of(other),
         Expr::Select(_, one, other) => of(one) && of(other),
-        Expr::Var(var) => match state.out.roles.get(var) {
+        Expr::Var(var) => match protocol.roles.get(var) {
             Some(&Role::Opaque(opaque)) => {
-                let origin = &state.out.opaques[opaque].origin;
-                is_unsigned || matches!(origin, Origin::Function { name, .. } if COUNTS.contains(&name.as_str()))
+                let opaque = &protocol.opaques[opaque];
+                let counts = matches!(&opaque.origin, Origin::Function { name, .. } if COUNTS.contains(&name.as_str()));
+                is_unsigned || counts || is_count(protocol, opaque)
             }
             Some(Role::Iteration(_) | Role::Toggle(_)) => true,
             Some(Role::Geometric(_)) | None => false,
@@ -128,6 +142,25 @@ pub(super) fn keep(state: &mut State<'_>) {
     for id in state.out.opaques.handles().collect::<Vec<_>>() {
         if let Origin::Atomic { array, ticket, .. } = &mut state.out.opaques[id].origin
             && !counters.contains(array)
+        {
+            *ticket = None;
+        }
+    }
+}
+
+/// Takes the tickets away that rely on values of memory of a block being counts, where they are none.
+pub(super) fn confirm(protocol: &mut Protocol) {
+    let is_wrong = |opaque: &Opaque| match &opaque.origin {
+        Origin::Atomic { array, ticket: Some(ticket), .. } => {
+            let amount = ticket.step.amount()?;
+            (!is_never_negative(protocol, amount, &is_counted)).then_some(*array)
+        }
+        _ => None,
+    };
+    let wrong: FxHashSet<ArrayId> = protocol.opaques.iter().filter_map(|(_, opaque)| is_wrong(opaque)).collect();
+    for id in protocol.opaques.handles().collect::<Vec<_>>() {
+        if let Origin::Atomic { array, ticket, .. } = &mut protocol.opaques[id].origin
+            && wrong.contains(array)
         {
             *ticket = None;
         }

@@ -5,11 +5,11 @@ use super::{LOCKS, ParseError, REASONS};
 use crate::calculus::text::{BASES, CLAIMED, MAX_DEPTH, ORDERS, Parsed, Parser, SCOPES};
 use crate::calculus::{Basis, Claimed, ExprId, HavocReason, ScalarType, SiteId, VarId};
 use crate::memory_model::{AccessKind, Level};
-use crate::protocol::handed;
 use crate::protocol::{
     Access, Before, Carried, Claim, Count, Fact, Fence, Guard, Loop, LoopId, Node, Opaque, OpaqueId, Origin, Protocol,
     Reason, Role, Step, Sync, Ticket,
 };
+use crate::protocol::{counted, handed};
 use rustc_hash::FxHashMap;
 
 /// Reads one protocol.
@@ -62,6 +62,7 @@ impl Reader<'_> {
         self.out.geometry = shell.geometry;
         self.out.unsupported = shell.unsupported;
         handed::mark(&mut self.out);
+        counted::mark(&mut self.out);
         self.out
     }
 
@@ -115,7 +116,15 @@ impl Reader<'_> {
                 Some(Level::Block)
             }
         };
-        let id = self.out.opaques.push(Opaque { var, origin, loops: Vec::new(), uniform, handed: None, span: None });
+        let id = self.out.opaques.push(Opaque {
+            var,
+            origin,
+            loops: Vec::new(),
+            uniform,
+            handed: None,
+            counted: None,
+            span: None,
+        });
         self.out.roles.insert(var, Role::Opaque(id));
         let sites = self.in_sites()?;
         self.named.push((id, sites));

@@ -25,13 +25,14 @@
 //! tickets out of the first and the third ([`Ticket`]).
 
 use super::builder::{Builder, EnvId};
-use crate::calculus::{ArrayId, Expr, ExprId, ScalarType, VarId};
+use crate::calculus::{ArrayId, Expr, ExprId, GeometryVar, ScalarType, VarId};
 use crate::memory_model::{self, AccessKind, Level, Space};
 use crate::protocol::uniform::is_uniform;
 use crate::protocol::{Access, AccessId, LoopId, OpaqueId, Origin, Role, Step, Ticket};
 use crate::prove::rules::poly::Poly;
 use crate::prove::rules::state::Literal;
-use crate::prove::{Assumption, Pair};
+use crate::prove::sums::Sizes;
+use crate::prove::{Assumption, Pair, single};
 
 /// A number that was drawn at one of the two places.
 struct Draw {
@@ -47,10 +48,26 @@ struct Draw {
     is_retyped: bool,
 }
 
+/// A value that was counted from what a store has set.
+struct Counted {
+    value: ExprId,
+    store: AccessId,
+    /// For a number that was drawn; the others were read.
+    ticket: Option<Ticket>,
+    /// Where it was drawn, or read.
+    at: AccessId,
+}
+
 impl Builder<'_> {
     /// Says of every two numbers that the two accesses are addressed by, drawn from one counter, that they differ.
     pub(super) fn relate_tickets(&mut self, pair: &Pair) {
-        let [first, second] = [pair.first, pair.second].map(|access| self.draws(&self.protocol.accesses[access]));
+        let accesses = [pair.first, pair.second].map(|access| &self.protocol.accesses[access]);
+        if !self.level.is_one_block() {
+            for (env, access) in accesses.into_iter().enumerate() {
+                self.relate_counts(access, env);
+            }
+        }
+        let [first, second] = accesses.map(|access| self.draws(access));
         for one in &first {
             for other in second.iter().filter(|other| other.array == one.array) {
                 if self.nothing_resets_between(one, other) {
@@ -98,8 +115,94 @@ impl Builder<'_> {
             both.iter().all(|ty| matches!(ty, ScalarType::Int { .. })) && both[0].bytes() == both[1].bytes();
         let is_of_its_turn = store.loops.starts_with(&protocol.opaques[drawn].loops);
         let mut told = [ticket.offset].into_iter().chain(ticket.step.amount());
-        let is_one = told.all(|value| is_uniform(protocol, value, Level::Block));
-        (is_of_one_size && is_of_its_turn && is_one).then_some(drawn)
+        let is_one = |value| is_uniform(protocol, value, Level::Block) || self.is_of_one_thread(value);
+        (is_of_one_size && is_of_its_turn && told.all(is_one)).then_some(drawn)
+    }
+
+    /// Whether what a value is made of was read by one thread of the block alone: the value is that of this thread,
+    /// whichever thread of the block is asked.
+    fn is_of_one_thread(&self, value: ExprId) -> bool {
+        let protocol = self.protocol;
+        let sizes = Sizes { protocol, scope: self.scope };
+        let mut is_of_one = true;
+        protocol.exprs.visit(value, |_, node| {
+            is_of_one &= match node {
+                Expr::Geometry(GeometryVar::ThreadIdx(_)) => false,
+                Expr::Var(var) => match protocol.roles.get(*var) {
+                    Some(&Role::Opaque(opaque)) => match protocol.opaques[opaque].origin {
+                        Origin::Read { site, .. } => {
+                            let reader = protocol.accesses.iter().find(|(_, access)| access.site == site);
+                            reader.is_some_and(|(_, reader)| {
+                                single::is_one_thread(&sizes, &single::pins(&sizes, &reader.guards))
+                            })
+                        }
+                        _ => false,
+                    },
+                    _ => false,
+                },
+                _ => true,
+            };
+        });
+        is_of_one
+    }
+
+    /// COUNTED: what is taken from a counter for a whole block, where that is what a counter of the block holds, is more
+    /// than each number that was drawn from it; and that is no less than what the counter was set to.
+    ///
+    /// *Use.* `at = atomicAdd(&count, 1); __syncthreads(); if (threadIdx.x == 0) base = atomicAdd(total, count);
+    /// __syncthreads(); out[base + at] = …`.
+    /// *Trap.* See [`counted`](crate::protocol).
+    fn relate_counts(&mut self, access: &Access, env: EnvId) -> Option<()> {
+        let protocol = self.protocol;
+        let (mut drawn, mut totals) = (Vec::new(), Vec::new());
+        protocol.exprs.visit(access.offset, |_, node| {
+            let Some(opaque) = self.unknown_of(node, access) else { return };
+            if let Some(draw) = self.draw_behind(opaque)
+                && let Origin::Atomic { ticket: Some(ticket), .. } = protocol.opaques[draw].origin
+                && let Some(amount) = ticket.step.amount()
+            {
+                protocol.exprs.visit(amount, |id, node| {
+                    let counted = self.unknown_of(node, access).and_then(|total| self.counted(id, total));
+                    totals.extend(counted.filter(|total| total.ticket.is_none()));
+                });
+            }
+        });
+        protocol.exprs.visit(access.offset, |id, node| {
+            let counted = self.unknown_of(node, access).and_then(|opaque| self.counted(id, opaque));
+            drawn.extend(counted.filter(|draw| draw.ticket.is_some()));
+        });
+        for draw in &drawn {
+            for total in totals.iter().filter(|total| total.store == draw.store && draw.at < total.at) {
+                let (number, total) = (self.value(draw.value, env)?, self.value(total.value, env)?);
+                let step = draw.ticket?.step.constant()?;
+                self.fact(total.minus(&number)?.plus_constant(step.checked_neg()?)?);
+                if let Some(least) = protocol.least(draw.store) {
+                    self.fact(number.plus_constant(i64::try_from(least).ok()?.checked_neg()?)?);
+                }
+                self.assume_no_wrap_of(draw.at);
+            }
+        }
+        Some(())
+    }
+
+    /// The unknown value that a node is, if it arises in turns that an access is in, too.
+    fn unknown_of(&self, node: &Expr, access: &Access) -> Option<OpaqueId> {
+        let Expr::Var(var) = node else { return None };
+        let Some(&Role::Opaque(opaque)) = self.protocol.roles.get(*var) else { return None };
+        access.loops.starts_with(&self.protocol.opaques[opaque].loops).then_some(opaque)
+    }
+
+    /// What is known of a value that was counted.
+    fn counted(&self, value: ExprId, opaque: OpaqueId) -> Option<Counted> {
+        let opaque = &self.protocol.opaques[opaque];
+        let store = opaque.counted?;
+        let (site, ticket) = match opaque.origin {
+            Origin::Atomic { site, ticket: Some(ticket), .. } => (site, Some(ticket)),
+            Origin::Read { site, .. } => (site, None),
+            _ => return None,
+        };
+        let (at, _) = self.protocol.accesses.iter().find(|(_, access)| access.site == site)?;
+        Some(Counted { value, store, ticket, at })
     }
 
     /// Whether an expression converts what it computes from a signed variable to an unsigned type, or the other way round.
@@ -171,7 +274,7 @@ impl Builder<'_> {
             cases.extend([apart.plus_constant(-1)?, apart.negated()?.plus_constant(-1)?]);
         }
         self.early_disjunction(cases.into_iter().map(|case| vec![Literal::NonNegative(case)]).collect());
-        self.assume_counter_does_not_wrap(one);
+        self.assume_no_wrap_of(one.access);
         Some(())
     }
 
@@ -183,10 +286,11 @@ impl Builder<'_> {
         }
     }
 
-    fn assume_counter_does_not_wrap(&mut self, draw: &Draw) {
-        let name = &self.protocol.arrays[draw.array].name;
-        let site = self.protocol.accesses[draw.access].site;
+    fn assume_no_wrap_of(&mut self, draw: AccessId) {
+        let access = &self.protocol.accesses[draw];
+        let name = &self.protocol.arrays[access.array].name;
         let expression = format!("what is added to {name} atomically");
-        self.assumptions.insert(Assumption::NoUnsignedWrap { expression, span: self.protocol.sites[site].span });
+        let span = self.protocol.sites[access.site].span;
+        self.assumptions.insert(Assumption::NoUnsignedWrap { expression, span });
     }
 }
