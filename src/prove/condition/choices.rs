@@ -106,6 +106,8 @@ impl Builder<'_> {
                 }
             }
         }
+        let constants: Option<Vec<i64>> = choices.iter().map(|choice| choice.1.as_constant()).collect();
+        ceilings.extend(constants.and_then(|all| all.into_iter().max()).map(Poly::constant));
         ceilings.sort_by_key(Poly::size);
         ceilings.truncate(CEILINGS);
         for ceiling in ceilings {
