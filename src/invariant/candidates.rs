@@ -2,6 +2,8 @@
 //!
 //! - **Range**: a lost variable against 0 and 1, its value before the loop, constants that it is set to, and values
 //!   that the loop compares it with.
+//! - **Stride**: what moves a tested variable on is what it was before the loop, in every turn: the last one may have made it
+//!   smaller.
 //! - **Remainder**: modulo the greatest common divisor of the constants that are added to it.
 //! - **Power of two**: where it is only doubled and halved.
 //! - **Pair**: the sum, the difference and the linear relation of two variables stay; they differ; one is at most
@@ -53,6 +55,20 @@ enum GoesOn {
     Holds(ExprId),
     /// The first turn begins in any case.
     Anyway,
+}
+
+impl GoesOn {
+    /// The condition of a turn, if there is one.
+    fn test(self, kernel: &mut Kernel) -> Option<ExprId> {
+        match self {
+            GoesOn::Compared(op, var, bound) => {
+                let value = kernel.exprs.var(var, kernel.vars[var].ty);
+                Some(kernel.exprs.binary(op, value, bound))
+            }
+            GoesOn::Holds(test) => Some(test),
+            GoesOn::Anyway => None,
+        }
+    }
 }
 
 /// A variable is multiplied, or divided, by a power of two in every turn.
@@ -245,8 +261,23 @@ fn add_families(kernel: &mut Kernel, found: &Found<'_>, lost: &FxHashSet<(SiteId
         })
     };
     all.sort_by_key(|&var| !is_tested(var));
+    let singles: Vec<VarId> = moved.into_iter().filter(|&var| is_lost(kernel, var)).collect();
+    let mentions = |kernel: &Kernel, value: ExprId, var: VarId| {
+        let mut found = false;
+        kernel.exprs.visit(value, |_, node| found |= *node == Expr::Var(var));
+        found
+    };
+    let moves_on = |kernel: &Kernel, var: VarId| {
+        effects.lets.iter().any(|&(set, to)| set != var && is_tested(set) && mentions(kernel, to, var))
+    };
+    let strides: Vec<VarId> = singles.iter().copied().filter(|&var| moves_on(kernel, var)).collect();
+    if !strides.is_empty() && plan.test.is_none() {
+        plan.test = found.goes_on.test(kernel);
+    }
     let mut maker = Maker { kernel, effects: &effects, plan };
-    let singles: Vec<VarId> = moved.into_iter().filter(|&var| is_lost(maker.kernel, var)).collect();
+    for var in strides {
+        maker.stride(var);
+    }
     for &var in &singles {
         maker.single(var);
     }
@@ -274,14 +305,7 @@ fn add_scales(kernel: &mut Kernel, found: &Found<'_>, relevant: &FxHashSet<VarId
     if !scaled.iter().any(|(_, one)| scaled.iter().any(|(_, other)| is_pair(one, other))) {
         return;
     }
-    plan.test = match found.goes_on {
-        GoesOn::Compared(op, var, bound) => {
-            let value = kernel.exprs.var(var, kernel.vars[var].ty);
-            Some(kernel.exprs.binary(op, value, bound))
-        }
-        GoesOn::Holds(test) => Some(test),
-        GoesOn::Anyway => None,
-    };
+    plan.test = found.goes_on.test(kernel);
     let mut maker = Maker { kernel, effects: &effects, plan };
     for &(large, grows) in scaled.iter().filter(|(_, scale)| scale.grows) {
         for &(small, _) in scaled.iter().filter(|(_, scale)| !scale.grows && scale.factor == grows.factor) {
@@ -367,6 +391,17 @@ impl Maker<'_> {
         self.compare(BinaryOp::Le, value, one);
         self.remainder(var, value, start);
         self.power(var, value, one);
+    }
+
+    /// What the loop moves on by stays what it was, as long as there is another turn.
+    fn stride(&mut self, var: VarId) {
+        if self.plan.test.is_none() {
+            return;
+        }
+        let (value, start) = (self.value(var), self.start(var));
+        let cond = self.kernel.exprs.binary(BinaryOp::Eq, value, start);
+        self.add(cond);
+        self.plan.of_turns.push(cond);
     }
 
     /// Constants that the variable is set to, and values that do not change in the loop and that it is compared with.
