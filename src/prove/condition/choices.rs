@@ -6,7 +6,8 @@
 //! *Premises.* `z` is `a` where `p` holds and `b` where `q` does, and one of the two holds; SIGN proves `u - a >= 0` with
 //! `p` among the facts and `u - b >= 0` with `q` among them. *Conclusion.* `u - z >= 0`; likewise `z >= 0`.
 //! *Proof.* Whichever holds makes it so. *Use.* `up ? k : n - 1 - k` lies in `[0, n)` and is a digit by `n`, whatever `up`
-//! is; so does `i < n ? i : i - n` for an `i` below `2*n`. *Trap.* `up ? k : n - k`, which is `n` for the first `k`.
+//! is; so does `i < n ? i : i - n` for an `i` below `2*n`; `4*(a > b) + 2*(c > d) + (e > f)` is a digit by 8, since each
+//! truth value is at most 1. *Trap.* `up ? k : n - k`, which is `n` for the first `k`.
 //!
 //! Deliberately absent: bounds of what may be negative, which is no digit; bounds that vary between the threads; the
 //! smaller of two values, whose bounds are its operands.
@@ -21,6 +22,8 @@ use crate::prove::rules::state::{Alternative, Literal};
 
 /// Upper bounds of a piece that are asked about.
 const CEILINGS: usize = 3;
+/// Greater constants are bounds of types, and say nothing of digits.
+const GREATEST: i128 = 0xffff;
 
 impl Builder<'_> {
     /// An atom for a value that is one of `values`.
@@ -106,8 +109,10 @@ impl Builder<'_> {
                 }
             }
         }
-        let constants: Option<Vec<i64>> = choices.iter().map(|choice| choice.1.as_constant()).collect();
-        ceilings.extend(constants.and_then(|all| all.into_iter().max()).map(Poly::constant));
+        let greatest = |value: &Poly| self.interval(value).1.filter(|&most| most <= GREATEST);
+        let greatest: Option<Vec<i128>> = choices.iter().map(|choice| greatest(&choice.1)).collect();
+        let greatest = greatest.and_then(|all| i64::try_from(all.into_iter().max()?).ok());
+        ceilings.extend(greatest.map(Poly::constant).filter(|ceiling| !ceilings.contains(ceiling)));
         ceilings.sort_by_key(Poly::size);
         ceilings.truncate(CEILINGS);
         for ceiling in ceilings {
