@@ -503,6 +503,38 @@ fn an_opencl_kernel_is_judged_for_the_launches_that_its_host_code_makes() {
 }
 
 #[test]
+fn a_cuda_kernel_is_judged_for_the_launches_of_units_that_declare_it() {
+    let kernel =
+        "#include \"rows.h\"\n__global__ void rows(float *y, int n) { y[blockIdx.x * n + threadIdx.x] = 1; }\n";
+    let main = "#include \"rows.h\"\nvoid run(float *y) {\n rows<<<8, 16>>>(y, 16);\n}\n";
+    let header = "__global__ void rows(float *y, int n);\n";
+    let place = Place::with(&[("app/rows.h", header), ("app/rows.cu", kernel), ("app/src/main.cu", main)]);
+    let verdict = |arguments: &[&str]| {
+        let report = place.run(arguments).json();
+        let files = report["files"].as_array().unwrap();
+        let own = files.iter().find(|file| file["path"].as_str().unwrap().ends_with("rows.cu")).unwrap();
+        let kernel = own["kernels"][0].clone();
+        (kernel["race"].as_str().unwrap().to_owned(), kernel["scope"].to_string() + &kernel["assumptions"].to_string())
+    };
+    let (race, told) = verdict(&["check", "--format", "json", "."]);
+    assert_eq!(race, "race-free", "{told}");
+    assert!(told.contains("launch") && told.contains("launched as app/src/main.cu:3 of the project does"), "{told}");
+    assert_eq!(verdict(&["check", "--format", "json", "--headers", "none", "."]).0, "racy");
+    assert_eq!(verdict(&["check", "--format", "json", "--block-dim", "32", "."]).0, "racy");
+    // A unit with a kernel of its own of that name launches that one.
+    place.put(
+        "app/src/other.cu",
+        main.replace("#include \"rows.h\"", header.replace(';', " {}").trim()).replace("16>>>", "32>>>").as_bytes(),
+    );
+    assert_eq!(verdict(&["check", "--format", "json", "."]).0, "race-free");
+    // Another launch races, and so does one of which nothing is known.
+    place.put("app/src/wide.cu", main.replace("16>>>", "32>>>").as_bytes());
+    assert_eq!(verdict(&["check", "--format", "json", "."]).0, "racy");
+    place.put("app/src/wide.cu", main.replace("16>>>", "size()>>>").as_bytes());
+    assert_eq!(verdict(&["check", "--format", "json", "."]).0, "racy");
+}
+
+#[test]
 fn a_macro_that_a_build_file_beside_the_source_states_is_taken_where_a_kernel_needs_it() {
     let kernel = "__global__ void fill(float *y) {\n\
                   if (threadIdx.x < WIDTH) y[blockIdx.x * WIDTH + threadIdx.x] = 1;\n}\n";

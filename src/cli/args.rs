@@ -292,8 +292,8 @@ pub(super) struct SourceArgs {
     /// Search a directory for quoted includes
     #[arg(short = 'I', long = "include-dir", value_name = "DIR", help_heading = "Source")]
     pub(super) include_dirs: Vec<PathBuf>,
-    /// Where headers are sought that no include path leads to, macros that nothing defines and launches of OpenCL kernels,
-    /// if a kernel needs them
+    /// Where headers are sought that no include path leads to, macros that nothing defines and launches that other files
+    /// make, if a kernel needs them
     #[arg(long, value_enum, default_value_t = Headers::Project, help_heading = "Source")]
     pub(super) headers: Headers,
 }

@@ -16,13 +16,14 @@ mod collectives;
 mod contents;
 mod described;
 mod dialect;
-mod enqueued;
+
 pub mod flows;
 mod front;
 mod hints;
 pub mod instrument;
 pub mod isolate;
 mod judge;
+mod launched;
 mod memo;
 pub mod mend;
 pub mod options;
@@ -116,7 +117,7 @@ fn check_source_of_many(
     let wanted: Vec<FunctionId> =
         selected(&program, options).filter(|&kernel| stands_in(&program, kernel, inside)).collect();
     let mut outcomes = checked(&program, &wanted, options, memo);
-    let launched = enqueued::add(&mut program, path, &unsettled(&wanted, &outcomes), options);
+    let launched = launched::add(&mut program, path, &unsettled(&wanted, &outcomes), options);
     let again: Vec<FunctionId> = launched.keys().copied().collect();
     for (kernel, outcome) in again.iter().zip(checked(&program, &again, options, memo)) {
         if let Some(at) = wanted.iter().position(|wanted| wanted == kernel) {
