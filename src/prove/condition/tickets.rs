@@ -25,6 +25,7 @@
 //! tickets out of the first and the third ([`Ticket`]).
 
 use super::builder::{Builder, EnvId};
+use super::truth::Polarity;
 use crate::calculus::{ArrayId, Expr, ExprId, GeometryVar, ScalarType, VarId};
 use crate::memory_model::{self, AccessKind, Level, Space};
 use crate::protocol::uniform::is_uniform;
@@ -151,7 +152,8 @@ impl Builder<'_> {
     ///
     /// *Use.* `at = atomicAdd(&count, 1); __syncthreads(); if (threadIdx.x == 0) base = atomicAdd(total, count);
     /// __syncthreads(); out[base + at] = …`.
-    /// *Trap.* See [`counted`](crate::protocol).
+    /// *Trap.* A thread that has drawn nothing: that its block's total is positive would not be true. And those of
+    /// [`counted`](crate::protocol).
     fn relate_counts(&mut self, access: &Access, env: EnvId) -> Option<()> {
         let protocol = self.protocol;
         let (mut drawn, mut totals) = (Vec::new(), Vec::new());
@@ -175,10 +177,19 @@ impl Builder<'_> {
             for total in totals.iter().filter(|total| total.store == draw.store && draw.at < total.at) {
                 let (number, total) = (self.value(draw.value, env)?, self.value(total.value, env)?);
                 let step = draw.ticket?.step.constant()?;
-                self.fact(total.minus(&number)?.plus_constant(step.checked_neg()?)?);
+                let mut said = vec![Literal::NonNegative(total.minus(&number)?.plus_constant(step.checked_neg()?)?)];
                 if let Some(least) = protocol.least(draw.store) {
-                    self.fact(number.plus_constant(i64::try_from(least).ok()?.checked_neg()?)?);
+                    let least = i64::try_from(least).ok()?;
+                    said.push(Literal::NonNegative(number.plus_constant(least.checked_neg()?)?));
                 }
+                // Of a thread that has drawn nothing there is nothing to say, nor that anybody has drawn.
+                let mut ways = vec![said];
+                for guard in &protocol.accesses[draw.at].guards {
+                    if access.guards.iter().all(|other| other.cond != guard.cond) {
+                        ways.extend(self.truth(guard.cond, env, Polarity::Fails));
+                    }
+                }
+                self.disjunction(ways);
                 self.assume_no_wrap_of(draw.at);
             }
         }
