@@ -1,0 +1,127 @@
+//! Numbers that one thread of a warp draws from a counter for others, too: AGGREGATED.
+//!
+//! ```text
+//! votes = __ballot_sync(~0u, keep);
+//! if (lane == 0) base = atomicAdd(count, __popc(votes));
+//! base = __shfl_sync(~0u, base, 0);
+//! if (keep) out[base + __popc(votes & ((1u << lane) - 1))] = …;
+//! ```
+//!
+//! One thread draws as many numbers as a mask names threads, a shuffle hands the first of them to all, and each thread
+//! that is named adds its rank: how many of the named come before it. Each then has a number of its own, those from
+//! `base` up to `base + popc(mask) - 1`, exactly as if each of them had drawn one by itself. So that is what is written:
+//! behind the shuffle stands an atomic that adds 1 in every named thread, and its result stands for `base + rank`. That
+//! such numbers differ is then what is said of any counter ([`Ticket`](crate::protocol::Ticket)).
+//!
+//! *Premises.*
+//! - The draw adds `popc(mask)`, and the rank is one in the same mask: a vote of the whole warp, the threads that happen to
+//!   be there (`__activemask`, `coalesced_threads`), or the whole warp itself (32 at least; the rank is the lane).
+//! - The shuffle takes from the lane that the condition around the draw names: the first or the last of the mask, or the
+//!   warp's first, which has the same mask because the whole warp voted. It stands in the same turns of all loops as the
+//!   draw, and is the only one that takes from it.
+//! - Nothing but additions of what is not negative ever changes the counter, which is in global memory, and one cell for
+//!   all: its place says nothing of the thread.
+//!
+//! *Trap.* A rank that counts the thread itself; one in another mask than was counted; a draw of 1 for all; a draw before a
+//! loop around the shuffle; a counter that is set back; a thread that the mask does not name; lane 31, which a warp need not
+//! have.
+//!
+//! The drawn numbers come from a shadow of the counter, so that what else is drawn from it is not thought to be drawn by
+//! each. It has the counter's name, since messages speak of it.
+//!
+//! Deliberately absent: masks of a part of the warp, `__match_any_sync`, ranks in tiles of less than a warp, counters of a
+//! block.
+
+mod recognise;
+mod sums;
+mod walk;
+
+use super::masks::{self, Source};
+use crate::calculus::definitions::Definitions;
+use crate::calculus::{ArrayId, AtomicOp, Expr, ExprId, Kernel, Space, Stmt, VarId, statements};
+use recognise::{COUNT, stripped};
+use rustc_hash::{FxHashMap, FxHashSet};
+use walk::{State, Walk};
+
+/// Expressions that are nested deeper are left as they are.
+const DEEPEST: usize = 100;
+
+/// What was noted of calls that threads make together, by the variables that hold what they gave.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// Shuffles from one lane.
+    pub shuffles: FxHashMap<VarId, Shuffle>,
+    /// Ranks in a group, with what stands for its mask.
+    pub ranks: FxHashMap<VarId, ExprId>,
+    /// Sizes of a group.
+    pub sizes: FxHashMap<VarId, ExprId>,
+}
+
+/// What a shuffle hands on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shuffle {
+    /// The value that each thread has for it.
+    pub value: ExprId,
+    /// The lane that it is taken from.
+    pub lane: ExprId,
+    /// The mask of the threads that it is for; `None` for the whole warp.
+    pub mask: Option<ExprId>,
+    /// Whether lanes count within the mask.
+    pub is_within: bool,
+}
+
+/// Writes draws for many as draws by each; the variables are those that the new statements read of `sources`.
+pub(super) fn share_out(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>, calls: &Calls) -> FxHashSet<VarId> {
+    if calls.shuffles.is_empty() {
+        return FxHashSet::default();
+    }
+    let counters = counters(kernel, calls);
+    if counters.is_empty() {
+        return FxHashSet::default();
+    }
+    let mentioned = masks::axes(kernel);
+    let body = std::mem::take(&mut kernel.body);
+    let shadows = FxHashMap::default();
+    let read = FxHashSet::default();
+    let state = State::default();
+    let mut walk = Walk { kernel, sources, calls, counters, mentioned, shadows, read, loops: Vec::new(), state };
+    let body = walk.block(body);
+    let read = walk.read;
+    kernel.body = body;
+    read
+}
+
+/// The arrays of global memory that atomics alone change, by adding what is not negative.
+fn counters(kernel: &mut Kernel, calls: &Calls) -> FxHashSet<ArrayId> {
+    if kernel.unsupported.iter().any(|each| each.arrays.is_none()) {
+        return FxHashSet::default();
+    }
+    let definitions = Definitions::of(kernel);
+    let (mut drawn, mut other) = (FxHashSet::default(), FxHashSet::default());
+    other.extend(kernel.unsupported.iter().flat_map(|each| each.arrays.iter().flatten().copied()));
+    let mut added = Vec::new();
+    statements::every(&kernel.body, |stmt| match stmt {
+        Stmt::Write { access, .. } => _ = other.insert(access.array),
+        Stmt::Atomic { access, op: AtomicOp::Add, operands, .. } => {
+            drawn.insert(access.array);
+            added.extend(operands.first().map(|operand| (access.array, *operand)));
+        }
+        Stmt::Atomic { access, .. } => _ = other.insert(access.array),
+        _ => {}
+    });
+    for (array, amount) in added {
+        let amount = definitions.inlined(&mut kernel.exprs, amount);
+        let amount = stripped(kernel, amount);
+        let is_count = match &kernel.exprs[amount] {
+            Expr::Int(value, ty) => *value >= 0 && ty.range().is_some_and(|(_, most)| *value <= most / 2),
+            Expr::Call(name, ..) => name == COUNT,
+            Expr::Var(var) => calls.sizes.contains_key(var),
+            _ => false,
+        };
+        if !is_count {
+            other.insert(array);
+        }
+    }
+    drawn.retain(|array| !other.contains(array) && kernel.arrays[*array].space == Space::Global);
+    drawn
+}

@@ -1,0 +1,282 @@
+//! What is recognised: masks and whom they name, counts and ranks in them, lanes, leaders, and the draw behind a shuffle.
+//!
+//! Deliberately absent: other ways to count (`__popcll`, a loop over bits), and lanes that PTX reads from its registers.
+
+use super::walk::{Known, Walk};
+use super::{DEEPEST, Shuffle};
+use crate::calculus::{
+    Access, Axis, BinaryOp, Expr, ExprId, GeometryVar, Kernel, MemoryOrder, ScalarType, SiteId, SyncScope, UnaryOp,
+    VarId,
+};
+use crate::lower::masks::Source;
+
+pub(super) const COUNT: &str = "__popc";
+const FIRST: &str = "__ffs";
+const LEADING: &str = "__clz";
+const LANES: i128 = crate::calculus::eval::WARP as i128;
+
+/// The threads that numbers are drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Group {
+    /// The whole warp.
+    Warp,
+    /// Those that the mask in a variable names.
+    Mask(VarId),
+}
+
+/// A lane that is the same for a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// The first of the warp, which every warp has.
+    Zero,
+    /// The first lane of a mask.
+    First(VarId),
+    /// The last one.
+    Last(VarId),
+}
+
+/// Who makes a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leader {
+    Lane(Lane),
+    /// Whoever has rank 0 in a mask: its first lane is among them.
+    Rank(VarId),
+}
+
+/// A mask that is what it comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mask {
+    /// The variable that says whether the thread is named.
+    pub(super) named: VarId,
+    /// Whether all threads of the warp have it; otherwise those that it names do.
+    pub(super) is_common: bool,
+}
+
+/// An atomic that adds to a counter.
+#[derive(Clone, Debug)]
+pub(super) struct Draw {
+    pub(super) access: Access,
+    /// For whom it draws.
+    pub(super) group: Group,
+    pub(super) order: MemoryOrder,
+    pub(super) scope: SyncScope,
+    pub(super) loops: Vec<SiteId>,
+}
+
+impl Walk<'_> {
+    /// Whether a place says nothing of the thread.
+    pub(super) fn is_one_place(&self, offset: ExprId) -> bool {
+        let mut is_one = true;
+        self.kernel.exprs.visit(offset, |_, node| {
+            is_one &= !matches!(
+                node,
+                Expr::Var(_) | Expr::Opaque(..) | Expr::Call(..) | Expr::Geometry(GeometryVar::ThreadIdx(_))
+            )
+        });
+        is_one
+    }
+
+    /// What a variable holds from here on, if it is a mask.
+    pub(super) fn source(&mut self, var: VarId) -> Option<Mask> {
+        match *self.sources.get(&var)? {
+            Source::Active(named) => Some(Mask { named, is_common: false }),
+            Source::Votes(named, voters) => {
+                let voters = self.substituted(voters);
+                (self.group(voters)? == Group::Warp).then_some(Mask { named, is_common: true })
+            }
+        }
+    }
+
+    /// The variable of a mask.
+    pub(super) fn mask(&mut self, value: ExprId) -> Option<VarId> {
+        let value = self.substituted(value);
+        match self.group(value)? {
+            Group::Mask(var) => Some(var),
+            Group::Warp => None,
+        }
+    }
+
+    /// Whom a mask names, without variables of which something is known.
+    fn group(&self, mask: ExprId) -> Option<Group> {
+        match self.kernel.exprs[stripped(self.kernel, mask)] {
+            Expr::Int(bits, _) => (bits & 0xffff_ffff == 0xffff_ffff).then_some(Group::Warp),
+            Expr::Var(var) => self.state.masks.contains_key(&var).then_some(Group::Mask(var)),
+            _ => None,
+        }
+    }
+
+    /// Of whom this is the number.
+    pub(super) fn count(&self, amount: ExprId) -> Option<Group> {
+        match &self.kernel.exprs[stripped(self.kernel, amount)] {
+            Expr::Int(amount, _) => (*amount >= LANES).then_some(Group::Warp),
+            Expr::Var(var) => self.state.sizes.get(var).map(|&mask| Group::Mask(mask)),
+            Expr::Call(name, args, _) if name == COUNT => self.group(*args.first()?),
+            _ => None,
+        }
+    }
+
+    /// Of whom this counts those before the thread.
+    pub(super) fn rank(&self, value: ExprId) -> Option<Group> {
+        let value = stripped(self.kernel, value);
+        match &self.kernel.exprs[value] {
+            Expr::Var(var) => self.state.ranks.get(var).map(|&mask| Group::Mask(mask)),
+            Expr::Call(name, args, _) if name == COUNT => {
+                let Expr::Binary(BinaryOp::BitAnd, a, b) = self.kernel.exprs[stripped(self.kernel, *args.first()?)]
+                else {
+                    return None;
+                };
+                let (mask, _) = [(a, b), (b, a)].into_iter().find(|&(_, below)| self.is_below(below))?;
+                self.group(mask).filter(|group| *group != Group::Warp)
+            }
+            _ => self.is_lane(value).then_some(Group::Warp),
+        }
+    }
+
+    /// Whether a mask names the lanes before the thread's: `(1 << lane) - 1`, `~(~0 << lane)`.
+    fn is_below(&self, mask: ExprId) -> bool {
+        let exprs = &self.kernel.exprs;
+        let shifted = |value: ExprId, bits: &dyn Fn(i128) -> bool| match exprs[stripped(self.kernel, value)] {
+            Expr::Binary(BinaryOp::Shl, base, by) => {
+                exprs.as_int(stripped(self.kernel, base)).is_some_and(bits) && self.is_lane(by)
+            }
+            _ => false,
+        };
+        match exprs[stripped(self.kernel, mask)] {
+            Expr::Binary(BinaryOp::Sub, power, one) => {
+                exprs.as_int(one) == Some(1) && shifted(power, &|base| base == 1)
+            }
+            Expr::Unary(UnaryOp::BitNot, above) => shifted(above, &|base| base & 0xffff_ffff == 0xffff_ffff),
+            _ => false,
+        }
+    }
+
+    /// Whether a value is the number of the thread within its warp.
+    fn is_lane(&self, value: ExprId) -> bool {
+        let exprs = &self.kernel.exprs;
+        let number = match exprs[stripped(self.kernel, value)] {
+            Expr::Binary(BinaryOp::Rem, number, by) if exprs.as_int(by) == Some(LANES) => number,
+            Expr::Binary(BinaryOp::BitAnd, number, by) if exprs.as_int(by) == Some(LANES - 1) => number,
+            _ => return false,
+        };
+        let Some(mut products) = self.products(number, DEEPEST) else { return false };
+        products.iter_mut().for_each(|product| product.sort_unstable());
+        products.sort_unstable();
+        let [x, y, z] = Axis::ALL.map(GeometryVar::ThreadIdx);
+        let [width, height, _] = Axis::ALL.map(GeometryVar::BlockDim);
+        let mut wanted = vec![vec![x]];
+        if self.mentioned[Axis::Y.index()] {
+            wanted.push(vec![y, width]);
+        }
+        if self.mentioned[Axis::Z.index()] {
+            wanted.push(vec![z, width, height]);
+        }
+        wanted.iter_mut().for_each(|product| product.sort_unstable());
+        wanted.sort_unstable();
+        products == wanted
+    }
+
+    /// A sum of products of ids and sizes.
+    fn products(&self, value: ExprId, depth: usize) -> Option<Vec<Vec<GeometryVar>>> {
+        let depth = depth.checked_sub(1)?;
+        match self.kernel.exprs[stripped(self.kernel, value)] {
+            Expr::Geometry(var) => Some(vec![vec![var]]),
+            Expr::Binary(BinaryOp::Add, a, b) => {
+                let mut sum = self.products(a, depth)?;
+                sum.extend(self.products(b, depth)?);
+                (sum.len() <= 3).then_some(sum)
+            }
+            Expr::Binary(BinaryOp::Mul, a, b) => {
+                let (left, right) = (self.products(a, depth)?, self.products(b, depth)?);
+                let products = left.iter().flat_map(|one| right.iter().map(|other| [one.as_slice(), other].concat()));
+                let products: Vec<_> = products.collect();
+                (products.len() <= 3 && products.iter().all(|product| product.len() <= 3)).then_some(products)
+            }
+            _ => None,
+        }
+    }
+
+    /// A lane that all of a group agree about.
+    fn lane(&self, value: ExprId) -> Option<Lane> {
+        let exprs = &self.kernel.exprs;
+        let of = |call: ExprId, wanted: &str| match &exprs[stripped(self.kernel, call)] {
+            Expr::Call(name, args, _) if name == wanted => match self.group(*args.first()?)? {
+                Group::Mask(mask) => Some(mask),
+                Group::Warp => None,
+            },
+            _ => None,
+        };
+        match exprs[stripped(self.kernel, value)] {
+            Expr::Int(lane, _) => (lane == 0).then_some(Lane::Zero),
+            Expr::Binary(BinaryOp::Sub, from, by) if exprs.as_int(by) == Some(1) => of(from, FIRST).map(Lane::First),
+            Expr::Binary(BinaryOp::Add, from, by) if exprs.as_int(by) == Some(-1) => of(from, FIRST).map(Lane::First),
+            Expr::Binary(BinaryOp::Sub, from, by) if exprs.as_int(from) == Some(LANES - 1) => {
+                of(by, LEADING).map(Lane::Last)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whom a condition lets through.
+    fn leader(&self, cond: ExprId) -> Option<Leader> {
+        let Expr::Binary(BinaryOp::Eq, a, b) = self.kernel.exprs[cond] else { return None };
+        [(a, b), (b, a)].into_iter().find_map(|(one, other)| {
+            if self.is_lane(one) {
+                return self.lane(other).map(Leader::Lane);
+            }
+            match self.rank(one) {
+                Some(Group::Mask(mask)) if self.kernel.exprs.as_int(other) == Some(0) => Some(Leader::Rank(mask)),
+                _ => None,
+            }
+        })
+    }
+
+    /// The draw that a shuffle hands on, and for whom it is.
+    pub(super) fn given(&mut self, shuffle: &Shuffle) -> Option<(VarId, Group)> {
+        let value = self.substituted(shuffle.value);
+        let Expr::Var(holder) = self.kernel.exprs[stripped(self.kernel, value)] else { return None };
+        let Some(&Known::Where(cond, value)) = self.state.known.get(&holder) else { return None };
+        let Expr::Var(drawn) = self.kernel.exprs[stripped(self.kernel, value)] else { return None };
+        let draw = self.state.draws.get(&drawn)?;
+        let group = draw.group;
+        let is_in_its_turn = draw.loops == self.loops;
+        let leader = self.leader(cond)?;
+        let lane = self.substituted(shuffle.lane);
+        let among = match shuffle.mask {
+            Some(mask) => {
+                let mask = self.substituted(mask);
+                self.group(mask)?
+            }
+            None => Group::Warp,
+        };
+        let giver = match (shuffle.is_within, among) {
+            (true, Group::Mask(mask)) if self.kernel.exprs.as_int(lane) == Some(0) => Lane::First(mask),
+            (true, _) => return None,
+            (false, _) => self.lane(lane)?,
+        };
+        let is_common = match group {
+            Group::Warp => true,
+            Group::Mask(mask) => self.state.masks.get(&mask)?.is_common,
+        };
+        let is_told = among == Group::Warp || among == group;
+        let is_drawn = match giver {
+            Lane::Zero => is_common && among == Group::Warp && leader == Leader::Lane(giver),
+            Lane::First(mask) => {
+                group == Group::Mask(mask) && (leader == Leader::Lane(giver) || leader == Leader::Rank(mask))
+            }
+            Lane::Last(mask) => group == Group::Mask(mask) && leader == Leader::Lane(giver),
+        };
+        (is_in_its_turn && is_told && is_drawn).then_some((drawn, group))
+    }
+}
+
+/// A value without conversions between integers of 32 and 64 bits.
+pub(super) fn stripped(kernel: &Kernel, mut value: ExprId) -> ExprId {
+    let is_wide = |ty: ScalarType| matches!(ty, ScalarType::Int { width: 32 | 64, .. });
+    while let Expr::Convert(ty, inner) = kernel.exprs[value] {
+        if !is_wide(ty) || !is_wide(kernel.exprs.ty(inner)) {
+            break;
+        }
+        value = inner;
+    }
+    value
+}

@@ -1,0 +1,277 @@
+//! The walk over a kernel's statements, in the order of the program: what is known of variables at each place, and the
+//! statements that let each thread draw for itself.
+//!
+//! Guarantees: what is known holds in the turn of all loops around, and goes when a variable in it is assigned; after a
+//! condition it is what one arm alone assigned, where that arm was taken.
+//!
+//! Deliberately absent: what two arms assign alike, and what loops leave as it was.
+
+use super::Calls;
+use super::recognise::{Draw, Group, Mask};
+use crate::calculus::{
+    Access, Array, ArrayId, AtomicOp, Expr, ExprId, HavocReason, Kernel, ScalarType, SiteId, Stmt, VarId, Variable,
+    statements,
+};
+use crate::lower::masks::Source;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// What is known of a variable at a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Known {
+    /// It is this.
+    Is(ExprId),
+    /// It is the second where the first holds.
+    Where(ExprId, ExprId),
+}
+
+/// What is known at a place. All expressions are without variables of which something is known, and go when a variable in
+/// them is assigned.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    pub(super) known: FxHashMap<VarId, Known>,
+    /// Masks that are what they come from.
+    pub(super) masks: FxHashMap<VarId, Mask>,
+    pub(super) ranks: FxHashMap<VarId, VarId>,
+    pub(super) sizes: FxHashMap<VarId, VarId>,
+    pub(super) draws: FxHashMap<VarId, Draw>,
+    /// What shuffles gave, with the numbers that each thread has by itself, and for whom.
+    pub(super) handed: BTreeMap<VarId, (VarId, Group)>,
+}
+
+pub(super) struct Walk<'s> {
+    pub(super) kernel: &'s mut Kernel,
+    pub(super) sources: &'s FxHashMap<VarId, Source>,
+    pub(super) calls: &'s Calls,
+    pub(super) counters: FxHashSet<ArrayId>,
+    /// The axes of the block that something mentions.
+    pub(super) mentioned: [bool; 3],
+    pub(super) shadows: FxHashMap<ArrayId, ArrayId>,
+    /// Variables of sources that new statements read.
+    pub(super) read: FxHashSet<VarId>,
+    pub(super) loops: Vec<SiteId>,
+    pub(super) state: State,
+}
+
+impl Walk<'_> {
+    pub(super) fn block(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let mut done = Vec::with_capacity(body.len());
+        for stmt in body {
+            self.stmt(stmt, &mut done);
+        }
+        done
+    }
+
+    fn stmt(&mut self, mut stmt: Stmt, done: &mut Vec<Stmt>) {
+        match &mut stmt {
+            Stmt::If { cond, then, otherwise } => {
+                *cond = self.rewritten(*cond);
+                let taken = self.substituted(*cond);
+                let before = self.state.clone();
+                *then = self.block(std::mem::take(then));
+                let first = std::mem::replace(&mut self.state, before.clone());
+                *otherwise = self.block(std::mem::take(otherwise));
+                self.state = before;
+                self.join(taken, &first, then, otherwise);
+            }
+            Stmt::For(each) => {
+                each.start = self.rewritten(each.start);
+                let mut moved = statements::assigned(&each.body);
+                moved.push(each.var);
+                each.body = self.turn(std::mem::take(&mut each.body), each.site, &moved);
+            }
+            Stmt::Loop { body, site, .. } => {
+                let moved = statements::assigned(body);
+                *body = self.turn(std::mem::take(body), *site, &moved);
+            }
+            Stmt::Let { var, value } => {
+                *value = self.rewritten(*value);
+                let known = self.substituted(*value);
+                self.forget(*var);
+                let mut is_itself = false;
+                self.kernel.exprs.visit(known, |_, node| is_itself |= *node == Expr::Var(*var));
+                if !is_itself {
+                    self.state.known.insert(*var, Known::Is(known));
+                }
+            }
+            Stmt::Read { var, access } => {
+                access.offset = self.rewritten(access.offset);
+                self.forget(*var);
+            }
+            Stmt::Write { access, value } => {
+                access.offset = self.rewritten(access.offset);
+                *value = value.map(|value| self.rewritten(value));
+            }
+            Stmt::Atomic { var, access, op, operands, order, scope } => {
+                access.offset = self.rewritten(access.offset);
+                for operand in operands.iter_mut() {
+                    *operand = self.rewritten(*operand);
+                }
+                let offset = self.substituted(access.offset);
+                let amounts: Vec<ExprId> = operands.iter().map(|&operand| self.substituted(operand)).collect();
+                if let Some(var) = *var {
+                    self.forget(var);
+                    let group = amounts.first().and_then(|&amount| self.count(amount));
+                    if let (Some(group), AtomicOp::Add, true) = (group, *op, self.counters.contains(&access.array))
+                        && self.is_one_place(offset)
+                    {
+                        let access = Access { offset, ..*access };
+                        let draw = Draw { access, group, order: *order, scope: *scope, loops: self.loops.clone() };
+                        self.state.draws.insert(var, draw);
+                    }
+                }
+            }
+            Stmt::Havoc { var, .. } => {
+                let var = *var;
+                let given = self.calls.shuffles.get(&var).and_then(|shuffle| self.given(shuffle));
+                let within = |calls: &FxHashMap<VarId, ExprId>| calls.get(&var).copied();
+                let [rank, size] = [within(&self.calls.ranks), within(&self.calls.sizes)];
+                let [rank, size] = [rank, size].map(|mask| mask.and_then(|mask| self.mask(mask)));
+                let mask = self.source(var);
+                self.forget(var);
+                self.state.masks.extend(mask.map(|mask| (var, mask)));
+                self.state.ranks.extend(rank.map(|mask| (var, mask)));
+                self.state.sizes.extend(size.map(|mask| (var, mask)));
+                done.push(stmt);
+                if let Some((drawn, group)) = given {
+                    self.draw_by_each(var, drawn, group, done);
+                }
+                return;
+            }
+            Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => *cond = self.rewritten(*cond),
+            Stmt::Sync { .. } | Stmt::Fence { .. } => {}
+        }
+        done.push(stmt);
+    }
+
+    /// The body of a loop, in which and after which nothing is known of what it assigns.
+    fn turn(&mut self, body: Vec<Stmt>, site: SiteId, moved: &[VarId]) -> Vec<Stmt> {
+        moved.iter().for_each(|&var| self.forget(var));
+        let before = self.state.clone();
+        self.loops.push(site);
+        let body = self.block(body);
+        self.loops.pop();
+        self.state = before;
+        body
+    }
+
+    /// After a condition: what one arm alone assigned is known where it was taken.
+    fn join(&mut self, taken: ExprId, first: &State, then: &[Stmt], otherwise: &[Stmt]) {
+        let other = statements::assigned(otherwise);
+        let own = statements::assigned(then);
+        for &var in own.iter().chain(&other) {
+            self.forget(var);
+        }
+        let changed: FxHashSet<VarId> = own.iter().chain(&other).copied().collect();
+        let is_kept = |group: Group| !matches!(group, Group::Mask(mask) if changed.contains(&mask));
+        // What is drawn there stays what it is.
+        for var in own.iter().filter(|var| !other.contains(var)) {
+            if let Some(draw) = first.draws.get(var).filter(|draw| is_kept(draw.group)) {
+                self.state.draws.insert(*var, draw.clone());
+            }
+        }
+        for &var in own.iter().filter(|var| !other.contains(var)) {
+            let Some(&Known::Is(value)) = first.known.get(&var) else { continue };
+            let mut is_kept = true;
+            self.kernel.exprs.visit(taken, |_, node| {
+                is_kept &= !matches!(node, Expr::Var(var) if changed.contains(var));
+            });
+            self.kernel.exprs.visit(value, |_, node| {
+                is_kept &=
+                    !matches!(node, Expr::Var(var) if changed.contains(var) && !self.state.draws.contains_key(var));
+            });
+            if is_kept {
+                self.state.known.insert(var, Known::Where(taken, value));
+            }
+        }
+    }
+
+    /// A variable is assigned: what was known by its old value is known no more.
+    fn forget(&mut self, var: VarId) {
+        let exprs = &self.kernel.exprs;
+        let mentions = |expr: ExprId| {
+            let mut found = false;
+            exprs.visit(expr, |_, node| found |= *node == Expr::Var(var));
+            found
+        };
+        let state = &mut self.state;
+        state.known.retain(|&holder, known| match *known {
+            _ if holder == var => false,
+            Known::Is(value) => !mentions(value),
+            Known::Where(cond, value) => !mentions(cond) && !mentions(value),
+        });
+        state.masks.retain(|&holder, mask| holder != var && mask.named != var);
+        state.ranks.retain(|&rank, mask| rank != var && *mask != var);
+        state.sizes.retain(|&size, mask| size != var && *mask != var);
+        state.draws.retain(|&drawn, draw| drawn != var && draw.group != Group::Mask(var));
+        state.handed.retain(|&handed, (numbers, group)| handed != var && *numbers != var && *group != Group::Mask(var));
+    }
+
+    /// An expression without the variables of which something is known.
+    pub(super) fn substituted(&mut self, root: ExprId) -> ExprId {
+        let known = &self.state.known;
+        self.kernel.exprs.substitute(root, |node| match node {
+            Expr::Var(var) => match known.get(var) {
+                Some(Known::Is(value)) => Some(*value),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// Lets each thread of a group draw a number, behind the shuffle that hands the first of them on.
+    fn draw_by_each(&mut self, handed: VarId, drawn: VarId, group: Group, done: &mut Vec<Stmt>) {
+        // A second shuffle would hand the same numbers out again.
+        let Some(draw) = self.state.draws.remove(&drawn) else { return };
+        let site = self.kernel.sites[draw.access.site].clone();
+        let span = site.span;
+        let site = self.kernel.sites.push(site);
+        let array = self.shadow(draw.access.array);
+        let ty = self.kernel.vars[handed].ty;
+        let own = self.kernel.vars[drawn].clone();
+        let (name, own_ty) = (own.name, own.ty);
+        let number = self.kernel.vars.push(Variable { name: format!("{name}.each"), ty: own_ty });
+        let numbers = self.kernel.vars.push(Variable { name: format!("{name}.own"), ty });
+        let one = self.kernel.exprs.int(1, own_ty);
+        let value = self.kernel.exprs.var(number, own_ty);
+        let value = self.kernel.exprs.convert(ty, value);
+        let access = Access { array, site, ..draw.access };
+        let drawing = vec![
+            Stmt::Atomic {
+                var: Some(number),
+                access,
+                op: AtomicOp::Add,
+                operands: vec![one],
+                order: draw.order,
+                scope: draw.scope,
+            },
+            Stmt::Let { var: numbers, value },
+        ];
+        let named = match group {
+            Group::Mask(mask) => self.state.masks.get(&mask).map(|mask| mask.named),
+            Group::Warp => None,
+        };
+        match named {
+            Some(named) => {
+                let reason = HavocReason::Other("a number of a thread that none is drawn for".to_owned());
+                done.push(Stmt::Havoc { var: numbers, reason, span });
+                let cond = self.kernel.exprs.var(named, ScalarType::Bool);
+                done.push(Stmt::If { cond, then: drawing, otherwise: Vec::new() });
+                self.read.insert(named);
+            }
+            None => done.extend(drawing),
+        }
+        self.state.handed.insert(handed, (numbers, group));
+    }
+
+    /// What stands for a counter where each draws by itself.
+    fn shadow(&mut self, counter: ArrayId) -> ArrayId {
+        if let Some(&shadow) = self.shadows.get(&counter) {
+            return shadow;
+        }
+        let array = Array { is_param: false, held_in: None, given: None, ..self.kernel.arrays[counter].clone() };
+        let shadow = self.kernel.arrays.push(array);
+        self.shadows.insert(counter, shadow);
+        shadow
+    }
+}
