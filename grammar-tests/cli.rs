@@ -527,6 +527,14 @@ fn a_cuda_kernel_is_judged_for_the_launches_of_units_that_declare_it() {
         main.replace("#include \"rows.h\"", header.replace(';', " {}").trim()).replace("16>>>", "32>>>").as_bytes(),
     );
     assert_eq!(verdict(&["check", "--format", "json", "."]).0, "race-free");
+    // A unit that includes the file has the kernel itself, whatever else the file launches.
+    place.put(
+        "app/rows.cu",
+        format!("{kernel}__global__ void one() {{}}\nvoid go() {{ one<<<1, 1>>>(); }}\n").as_bytes(),
+    );
+    place.put("app/src/main.cu", main.replace("rows.h", "../rows.cu").as_bytes());
+    let (race, told) = verdict(&["check", "--format", "json", "."]);
+    assert!(race == "race-free" && told.contains("launched as app/src/main.cu:3"), "{race} {told}");
     // Another launch races, and so does one of which nothing is known.
     place.put("app/src/wide.cu", main.replace("16>>>", "32>>>").as_bytes());
     assert_eq!(verdict(&["check", "--format", "json", "."]).0, "racy");

@@ -5,8 +5,9 @@
 //! file: where they do not race, the verdict is about them, and says so.
 //!
 //! - OpenCL: host code names the kernel by a string ([`launch::enqueued`]).
-//! - CUDA: a unit of its own declares the kernel and launches it (`__global__ void step(float *);` in a header that both
-//!   include). A unit that includes the kernel's file has the kernel itself, and is for [`units`](super::units) to read.
+//! - CUDA: a unit of its own launches it, which declares the kernel (`__global__ void step(float *);` in a header that both
+//!   include), or has it by including the file. Where that is the only way to launch what the file has, the unit's
+//!   verdicts count ([`units`](super::units)).
 //!
 //! Deliberately absent: files further than those of the nearest directory in which a kernel of the name is launched:
 //! another program may have a kernel of that name; kernel templates, of which a unit launches its own instances.
@@ -15,11 +16,12 @@ use super::stated::host_files;
 use super::{Options, parallel};
 use crate::diagnostic::report::{Assumption, AssumptionKind};
 use crate::launch::enqueued::{Enqueued, enqueued};
+use crate::preprocess::normalized;
 use crate::resolve::program::{FunctionId, Launch, Program};
 use crate::source::headers::{Group, Header, ProjectHeaders};
 use crate::source::{Language, Span};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where the launches of some kernels were found.
@@ -75,7 +77,8 @@ pub(super) fn add(program: &mut Program, path: &Path, kernels: &[FunctionId], op
 
 /// The files near `path` that may be units with launches, the nearest first.
 fn units(path: &Path, headers: &ProjectHeaders) -> Vec<Group> {
-    let is_unit = |path: &Path| path.extension().and_then(|extension| extension.to_str()) == Some("cu");
+    let extension = |path: &Path| path.extension().and_then(|extension| extension.to_str()).map(str::to_owned);
+    let is_unit = |path: &Path| extension(path).is_some_and(|extension| extension == "cu" || extension == "hip");
     headers.around(path, is_unit).into_iter().take_while(|group| group.files.len() <= MOST_FILES).collect()
 }
 
@@ -134,7 +137,8 @@ fn by_declaration(
         named.iter().copied().find(|&kernel| {
             let own = &program.functions[kernel];
             let is_it = own.name == function.name && own.params.len() == function.params.len();
-            is_it && function.body.is_none() && function.template_args.is_empty()
+            let is_ours = || path_of(&other, function.span) == path_of(program, own.span);
+            is_it && function.template_args.is_empty() && (function.body.is_none() || is_ours())
         })
     };
     let of_kernels = other.launches.iter().filter_map(|launch| {
@@ -163,7 +167,13 @@ fn place(program: &mut Program, file: &Header, span: Span, text: &Arc<str>) -> S
 
 /// Whether a file of the program is that file.
 fn is_file(known: &Path, file: &Header) -> bool {
-    std::path::absolute(known).is_ok_and(|known| known == file.path)
+    std::path::absolute(known).is_ok_and(|known| normalized(&known) == normalized(&file.path))
+}
+
+/// The file that a place is in.
+fn path_of(program: &Program, span: Span) -> Option<PathBuf> {
+    let file = program.sources.file(program.sources.visible(span).file);
+    Some(normalized(&std::path::absolute(&file.path).ok()?))
 }
 
 fn assumption(program: &Program, file: &Header, span: Span) -> Assumption {
