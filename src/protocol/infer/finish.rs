@@ -91,7 +91,8 @@ pub(in crate::protocol) fn described_by(origin: &Origin) -> Vec<ExprId> {
     }
 }
 
-fn needed_vars(protocol: &Protocol) -> FxHashSet<VarId> {
+/// The variables that something refers to.
+pub(super) fn needed_vars(protocol: &Protocol) -> FxHashSet<VarId> {
     let mut vars: FxHashSet<VarId> = protocol.loops.iter().map(|(_, each)| each.iteration).collect();
     let mut seen: FxHashSet<ExprId> = FxHashSet::default();
     let mut pending = roots(protocol);

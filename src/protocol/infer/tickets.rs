@@ -10,11 +10,12 @@
 //! addition, whatever else is done to the array), and resets of the counter by plain writes, which whoever compares two
 //! tickets has to look at.
 
+use super::finish;
 use super::state::{Mode, State};
 use crate::calculus::{ArrayId, AtomicOp, BinaryOp, Expr, ExprId, Exprs, GeometryVar, ScalarType, SiteId, Space};
 use crate::memory_model::AccessKind;
 use crate::protocol::{Count, Opaque, Origin, Protocol, Role, Step};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What an atomic adds, if its sign is known; notes it.
 pub(super) fn note(state: &mut State<'_>, site: SiteId, op: AtomicOp, operands: &[ExprId]) -> Option<Step> {
@@ -133,19 +134,53 @@ pub(super) fn count(
 
 /// Takes the tickets of arrays away that are no counters.
 pub(super) fn keep(state: &mut State<'_>) {
-    let counters: FxHashSet<ArrayId> = state
-        .out
-        .arrays
-        .handles()
-        .filter(|&array| !is_touched_unseen(state, array) && is_counter(state, array))
-        .collect();
-    for id in state.out.opaques.handles().collect::<Vec<_>>() {
-        if let Origin::Atomic { array, ticket, .. } = &mut state.out.opaques[id].origin
-            && !counters.contains(array)
+    let is_kept = |state: &State<'_>, array| !is_touched_unseen(state, array) && is_counter(state, array);
+    let mut counters: FxHashSet<ArrayId> = state.out.arrays.handles().filter(|&array| is_kept(state, array)).collect();
+    loop {
+        drop_tickets(&mut state.out, |array| !counters.contains(&array));
+        // What is to be confirmed must be there when it is.
+        let unseen = unconfirmable(state, &counters);
+        if unseen.is_empty() {
+            break;
+        }
+        counters.retain(|array| !unseen.contains(array));
+    }
+}
+
+fn drop_tickets(protocol: &mut Protocol, is_wrong: impl Fn(ArrayId) -> bool) {
+    for id in protocol.opaques.handles().collect::<Vec<_>>() {
+        if let Origin::Atomic { array, ticket, .. } = &mut protocol.opaques[id].origin
+            && is_wrong(*array)
         {
             *ticket = None;
         }
     }
+}
+
+/// The counters to which something is added that [`confirm`] would have to look at, by an atomic that nothing uses the
+/// result of: the protocol will not know of it.
+fn unconfirmable(state: &State<'_>, counters: &FxHashSet<ArrayId>) -> FxHashSet<ArrayId> {
+    let protocol = &state.out;
+    let is_certain = |step: Step| {
+        step.amount().is_none_or(|amount| is_never_negative(protocol, amount, &|_: &Protocol, _: &Opaque| false))
+    };
+    let mut open: FxHashMap<SiteId, ArrayId> = FxHashMap::default();
+    for (_, access) in protocol.accesses.iter().filter(|(_, access)| counters.contains(&access.array)) {
+        if let Some(&Some(step)) = state.additions.get(&access.site)
+            && !is_certain(step)
+        {
+            open.insert(access.site, access.array);
+        }
+    }
+    if !open.is_empty() {
+        let needed = finish::needed_vars(protocol);
+        for (_, opaque) in protocol.opaques.iter().filter(|(_, opaque)| needed.contains(&opaque.var)) {
+            if let Origin::Atomic { site, ticket: Some(_), .. } = &opaque.origin {
+                open.remove(site);
+            }
+        }
+    }
+    open.into_values().collect()
 }
 
 /// Takes the tickets away that rely on values of memory of a block being counts, where they are none.
@@ -158,13 +193,7 @@ pub(super) fn confirm(protocol: &mut Protocol) {
         _ => None,
     };
     let wrong: FxHashSet<ArrayId> = protocol.opaques.iter().filter_map(|(_, opaque)| is_wrong(opaque)).collect();
-    for id in protocol.opaques.handles().collect::<Vec<_>>() {
-        if let Origin::Atomic { array, ticket, .. } = &mut protocol.opaques[id].origin
-            && wrong.contains(array)
-        {
-            *ticket = None;
-        }
-    }
+    drop_tickets(protocol, |array| wrong.contains(&array));
 }
 
 fn is_touched_unseen(state: &State<'_>, array: ArrayId) -> bool {
