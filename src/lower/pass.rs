@@ -177,7 +177,10 @@ impl<'p> Pass<'p> {
         self.report_mixed_units();
         logs::keep(&mut self.kernel, &self.logs);
         named::name(&mut self.kernel);
-        let read = aggregated::share_out(&mut self.kernel, &self.masks, &self.given);
+        let read = match self.program.has_fixed_warps {
+            true => aggregated::share_out(&mut self.kernel, &self.masks, &self.given),
+            false => FxHashSet::default(),
+        };
         masks::name(&mut self.kernel, &self.masks, &read);
         self.kernel
     }

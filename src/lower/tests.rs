@@ -16,6 +16,7 @@ struct Build {
 impl Build {
     fn new() -> Self {
         let program = Program {
+            has_fixed_warps: true,
             language: Language::Cuda,
             sources: SourceMap::new(),
             types: Arena::new(),

@@ -82,6 +82,17 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
     resolver.run(&items);
     let context::Resolver { types, records, variables, functions, kernels, launches, diagnostics, missed, .. } =
         resolver;
-    let program = program::Program { language, sources, types, records, variables, functions, kernels, launches };
+    let has_fixed_warps = dialect == crate::source::Dialect::Cuda;
+    let program = program::Program {
+        has_fixed_warps,
+        language,
+        sources,
+        types,
+        records,
+        variables,
+        functions,
+        kernels,
+        launches,
+    };
     Resolved { program, diagnostics, missed: missed.get() }
 }

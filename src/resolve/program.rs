@@ -17,6 +17,8 @@ pub type RecordId = Handle<Record>;
 /// A typed program.
 #[derive(Debug)]
 pub struct Program {
+    /// Whether a warp has 32 threads; where HIP compiles, the device decides.
+    pub has_fixed_warps: bool,
     /// The language.
     pub language: Language,
     /// Files and expansions.

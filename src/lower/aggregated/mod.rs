@@ -19,17 +19,19 @@
 //! - The shuffle takes from the lane that the condition around the draw names: the first or the last of the mask, or the
 //!   warp's first, which has the same mask because the whole warp voted. It stands in the same turns of all loops as the
 //!   draw, and is the only one that takes from it.
+//! - That lane comes to the shuffle whenever a thread that takes from it does: a shuffle from a thread that has ended, or
+//!   left a loop, gives nothing. So what stands around it is the same for the warp, or is what the mask was voted for.
 //! - Nothing but additions of what is not negative ever changes the counter, which is in global memory, and one cell for
 //!   all: its place says nothing of the thread.
 //!
 //! *Trap.* A rank that counts the thread itself; one in another mask than was counted; a draw of 1 for all; a draw before a
 //! loop around the shuffle; a counter that is set back; a thread that the mask does not name; lane 31, which a warp need not
-//! have.
+//! have; a lane that has returned before.
 //!
 //! The drawn numbers come from a shadow of the counter, so that what else is drawn from it is not thought to be drawn by
 //! each. It has the counter's name, since messages speak of it.
 //!
-//! Deliberately absent: masks of a part of the warp, `__match_any_sync`, ranks in tiles of less than a warp, counters of a
+//! Deliberately absent: wavefronts of HIP, whose size the device decides; masks of a part of the warp, `__match_any_sync`, ranks in tiles of less than a warp, counters of a
 //! block.
 
 mod recognise;
@@ -84,7 +86,8 @@ pub(super) fn share_out(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>,
     let shadows = FxHashMap::default();
     let read = FxHashSet::default();
     let state = State::default();
-    let mut walk = Walk { kernel, sources, calls, counters, mentioned, shadows, read, loops: Vec::new(), state };
+    let (loops, around, level) = (Vec::new(), Vec::new(), Vec::new());
+    let mut walk = Walk { kernel, sources, calls, counters, mentioned, shadows, read, loops, around, level, state };
     let body = walk.block(body);
     let read = walk.read;
     kernel.body = body;

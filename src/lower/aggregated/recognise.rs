@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: other ways to count (`__popcll`, a loop over bits), and lanes that PTX reads from its registers.
 
-use super::walk::{Known, Walk};
+use super::walk::{Around, Known, Walk};
 use super::{DEEPEST, Shuffle};
 use crate::calculus::{
     Access, Axis, BinaryOp, Expr, ExprId, GeometryVar, Kernel, MemoryOrder, ScalarType, SiteId, SyncScope, UnaryOp,
@@ -50,6 +50,8 @@ pub(super) struct Mask {
     pub(super) named: VarId,
     /// Whether all threads of the warp have it; otherwise those that it names do.
     pub(super) is_common: bool,
+    /// How much stands around the place that it comes from.
+    pub(super) depth: usize,
 }
 
 /// An atomic that adds to a counter.
@@ -78,11 +80,12 @@ impl Walk<'_> {
 
     /// What a variable holds from here on, if it is a mask.
     pub(super) fn source(&mut self, var: VarId) -> Option<Mask> {
+        let depth = self.around.len();
         match *self.sources.get(&var)? {
-            Source::Active(named) => Some(Mask { named, is_common: false }),
+            Source::Active(named) => Some(Mask { named, is_common: false, depth }),
             Source::Votes(named, voters) => {
                 let voters = self.substituted(voters);
-                (self.group(voters)? == Group::Warp).then_some(Mask { named, is_common: true })
+                (self.group(voters)? == Group::Warp).then_some(Mask { named, is_common: true, depth })
             }
         }
     }
@@ -265,7 +268,47 @@ impl Walk<'_> {
             }
             Lane::Last(mask) => group == Group::Mask(mask) && leader == Leader::Lane(giver),
         };
-        (is_in_its_turn && is_told && is_drawn).then_some((drawn, group))
+        (is_in_its_turn && is_told && is_drawn && self.is_there(giver)).then_some((drawn, group))
+    }
+
+    /// Whether a lane comes to this place if another thread of its group does. It has not ended, and makes the draw: nothing
+    /// around the place, from where the lane was named on, lets it differ but what it was named for.
+    fn is_there(&mut self, giver: Lane) -> bool {
+        let named = match giver {
+            Lane::Zero => None,
+            Lane::First(mask) | Lane::Last(mask) => match self.state.masks.get(&mask) {
+                Some(&mask) => Some(mask),
+                None => return false,
+            },
+        };
+        let voted = named.map(|mask| {
+            let named = self.kernel.exprs.var(mask.named, ScalarType::Bool);
+            self.substituted(named)
+        });
+        let from = named.map_or(0, |mask| mask.depth);
+        self.around.get(from..).is_some_and(|around| {
+            around.iter().all(|each| match *each {
+                Around::Holds(cond) => Some(cond) == voted || self.is_level(cond),
+                Around::Fails(cond) => self.is_level(cond),
+                Around::Even => true,
+                Around::Uneven => false,
+            })
+        })
+    }
+
+    /// Whether a value is the same for all threads of the warp.
+    pub(super) fn is_level(&self, value: ExprId) -> bool {
+        let mut is_level = true;
+        self.kernel.exprs.visit(value, |_, node| {
+            is_level &= match node {
+                Expr::Var(var) => {
+                    self.level.contains(var) || self.state.masks.get(var).is_some_and(|mask| mask.is_common)
+                }
+                Expr::Geometry(GeometryVar::ThreadIdx(_)) => false,
+                _ => true,
+            };
+        });
+        is_level
     }
 }
 

@@ -50,7 +50,24 @@ pub(super) struct Walk<'s> {
     /// Variables of sources that new statements read.
     pub(super) read: FxHashSet<VarId>,
     pub(super) loops: Vec<SiteId>,
+    /// What stands around the place, outermost first.
+    pub(super) around: Vec<Around>,
+    /// Variables of loops around it that are the same for the block.
+    pub(super) level: Vec<VarId>,
     pub(super) state: State,
+}
+
+/// What stands around a place, and may keep other threads of the warp from it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Around {
+    /// A condition that holds there.
+    Holds(ExprId),
+    /// A condition that does not.
+    Fails(ExprId),
+    /// A loop that all threads of the block turn equally often.
+    Even,
+    /// Another loop.
+    Uneven,
 }
 
 impl Walk<'_> {
@@ -68,21 +85,32 @@ impl Walk<'_> {
                 *cond = self.rewritten(*cond);
                 let taken = self.substituted(*cond);
                 let before = self.state.clone();
-                *then = self.block(std::mem::take(then));
+                *then = self.within(Around::Holds(taken), std::mem::take(then));
                 let first = std::mem::replace(&mut self.state, before.clone());
-                *otherwise = self.block(std::mem::take(otherwise));
+                *otherwise = self.within(Around::Fails(taken), std::mem::take(otherwise));
                 self.state = before;
                 self.join(taken, &first, then, otherwise);
             }
             Stmt::For(each) => {
                 each.start = self.rewritten(each.start);
                 let mut moved = statements::assigned(&each.body);
+                let is_even = [each.start, each.bound, each.step.by].into_iter().all(|value| {
+                    let value = self.substituted(value);
+                    self.is_level(value)
+                });
                 moved.push(each.var);
-                each.body = self.turn(std::mem::take(&mut each.body), each.site, &moved);
+                if is_even {
+                    self.level.push(each.var);
+                }
+                let around = if is_even { Around::Even } else { Around::Uneven };
+                each.body = self.turn(std::mem::take(&mut each.body), each.site, &moved, around);
+                if is_even {
+                    self.level.pop();
+                }
             }
             Stmt::Loop { body, site, .. } => {
                 let moved = statements::assigned(body);
-                *body = self.turn(std::mem::take(body), *site, &moved);
+                *body = self.turn(std::mem::take(body), *site, &moved, Around::Uneven);
             }
             Stmt::Let { var, value } => {
                 *value = self.rewritten(*value);
@@ -144,12 +172,20 @@ impl Walk<'_> {
         done.push(stmt);
     }
 
+    /// What stands in a condition or a loop.
+    fn within(&mut self, around: Around, body: Vec<Stmt>) -> Vec<Stmt> {
+        self.around.push(around);
+        let body = self.block(body);
+        self.around.pop();
+        body
+    }
+
     /// The body of a loop, in which and after which nothing is known of what it assigns.
-    fn turn(&mut self, body: Vec<Stmt>, site: SiteId, moved: &[VarId]) -> Vec<Stmt> {
+    fn turn(&mut self, body: Vec<Stmt>, site: SiteId, moved: &[VarId], around: Around) -> Vec<Stmt> {
         moved.iter().for_each(|&var| self.forget(var));
         let before = self.state.clone();
         self.loops.push(site);
-        let body = self.block(body);
+        let body = self.within(around, body);
         self.loops.pop();
         self.state = before;
         body
