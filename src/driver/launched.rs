@@ -5,14 +5,14 @@
 //! file: where they do not race, the verdict is about them, and says so.
 //!
 //! - OpenCL: host code names the kernel by a string ([`launch::enqueued`]).
-//! - CUDA: a unit of its own launches it, which declares the kernel (`__global__ void step(float *);` in a header that both
-//!   include), or has it by including the file. Where that is the only way to launch what the file has, the unit's
-//!   verdicts count ([`units`](super::units)).
+//! - CUDA: another unit launches it, which declares the kernel (`__global__ void step(float *);` in a header that both
+//!   include), or has it by including the file.
 //!
 //! Deliberately absent: files further than those of the nearest directory in which a kernel of the name is launched:
-//! another program may have a kernel of that name; kernel templates, of which a unit launches its own instances.
+//! another program may have a kernel of that name; kernels that share a name; templates, of which a unit launches
+//! instances of its own ([`units`](super::units)).
 
-use super::stated::host_files;
+use super::stated::{files_near, host_files};
 use super::{Options, parallel};
 use crate::diagnostic::report::{Assumption, AssumptionKind};
 use crate::launch::enqueued::{Enqueued, enqueued};
@@ -21,18 +21,19 @@ use crate::resolve::program::{FunctionId, Launch, Program};
 use crate::source::headers::{Group, Header, ProjectHeaders};
 use crate::source::{Language, Span};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where the launches of some kernels were found.
 pub(super) type Places = BTreeMap<FunctionId, Vec<Assumption>>;
 
-/// More files near a kernel than that are not all of one program.
-const MOST_FILES: usize = 300;
-
-/// A launch in another file; its kernel is one of the program, its span one of the file.
+/// A launch of one of the program's kernels in another file.
 struct Found {
+    /// As it is, but for its span.
     launch: Launch,
+    /// The bytes of the call in the text of the file.
+    place: Range<usize>,
     text: Arc<str>,
 }
 
@@ -59,10 +60,10 @@ pub(super) fn add(program: &mut Program, path: &Path, kernels: &[FunctionId], op
         for file in &group.files {
             let found = match program.language {
                 Language::OpenCl => by_name(program, &open, file, headers),
-                Language::Cuda => by_declaration(program, &open, file, (options, headers)),
+                Language::Cuda => by_unit(program, &open, file, (options, headers)),
             };
-            for Found { launch, text } in found {
-                let span = place(program, file, launch.span, &text);
+            for Found { launch, place, text } in found {
+                let span = placed(program, file, place, &text);
                 places.entry(launch.kernel).or_default().push(assumption(program, file, span));
                 program.launches.push(Launch { span, ..launch });
             }
@@ -78,8 +79,7 @@ pub(super) fn add(program: &mut Program, path: &Path, kernels: &[FunctionId], op
 /// The files near `path` that may be units with launches, the nearest first.
 fn units(path: &Path, headers: &ProjectHeaders) -> Vec<Group> {
     let extension = |path: &Path| path.extension().and_then(|extension| extension.to_str()).map(str::to_owned);
-    let is_unit = |path: &Path| extension(path).is_some_and(|extension| extension == "cu" || extension == "hip");
-    headers.around(path, is_unit).into_iter().take_while(|group| group.files.len() <= MOST_FILES).collect()
+    files_near(path, headers, |path| extension(path).is_some_and(|it| it == "cu" || it == "hip"))
 }
 
 /// Launches by host code of OpenCL.
@@ -88,13 +88,15 @@ fn by_name(program: &Program, open: &[FunctionId], file: &Header, headers: &Arc<
     let launches = enqueued(&file.path, &text, headers);
     let of_kernels = launches.iter().flat_map(|launch| {
         let named = open.iter().filter(|&&kernel| program.functions[kernel].name == launch.kernel);
-        named.map(|&kernel| Found { launch: made(program, kernel, launch), text: Arc::clone(&text) })
+        named.map(|&kernel| {
+            let span = program.functions[kernel].span;
+            Found { launch: made(kernel, launch, span), place: launch.place.clone(), text: Arc::clone(&text) }
+        })
     });
     of_kernels.collect()
 }
 
-fn made(program: &Program, kernel: FunctionId, launch: &Enqueued) -> Launch {
-    let file = program.functions[kernel].span.file;
+fn made(kernel: FunctionId, launch: &Enqueued, span: Span) -> Launch {
     Launch {
         kernel,
         grid: launch.grid,
@@ -103,12 +105,12 @@ fn made(program: &Program, kernel: FunctionId, launch: &Enqueued) -> Launch {
         shared_bytes: None,
         relations: Vec::new(),
         same_pointers: Vec::new(),
-        span: Span::new(file, launch.place.start, launch.place.end),
+        span,
     }
 }
 
-/// Launches by a unit of CUDA that has a declaration of the kernel.
-fn by_declaration(
+/// Launches by a unit of CUDA that declares the kernel, or includes its file.
+fn by_unit(
     program: &Program,
     open: &[FunctionId],
     file: &Header,
@@ -122,7 +124,12 @@ fn by_declaration(
         let name = &program.functions[kernel].name;
         text.contains(name.rsplit("::").next().unwrap_or(name))
     };
-    let named: Vec<FunctionId> = open.iter().filter(is_named).copied().collect();
+    // Which of several of one name is launched, a declaration does not tell here.
+    let is_only = |&&kernel: &&FunctionId| {
+        let alike = |&other: &FunctionId| program.functions[other].name == program.functions[kernel].name;
+        program.kernels.iter().copied().filter(alike).count() == 1
+    };
+    let named: Vec<FunctionId> = open.iter().filter(is_named).filter(is_only).copied().collect();
     if named.is_empty() || !LAUNCHES.iter().any(|launch| text.contains(launch)) {
         return Vec::new();
     }
@@ -145,7 +152,8 @@ fn by_declaration(
         let kernel = kernel_of(launch)?;
         let span = other.sources.visible(launch.span);
         let is_here = is_file(&other.sources.file(span.file).path, file);
-        is_here.then(|| Found { launch: Launch { kernel, span, ..launch.clone() }, text: Arc::clone(&text) })
+        let place = span.start as usize..span.end as usize;
+        is_here.then(|| Found { launch: Launch { kernel, ..launch.clone() }, place, text: Arc::clone(&text) })
     });
     of_kernels.collect()
 }
@@ -159,10 +167,10 @@ fn text_of(file: &Header) -> Option<Arc<str>> {
 }
 
 /// The call among the sources of the program.
-fn place(program: &mut Program, file: &Header, span: Span, text: &Arc<str>) -> Span {
-    let known = program.sources.files().find(|(_, known)| known.path == file.path).map(|(id, _)| id);
+fn placed(program: &mut Program, file: &Header, place: Range<usize>, text: &Arc<str>) -> Span {
+    let known = program.sources.files().find(|(_, known)| is_file(&known.path, file)).map(|(id, _)| id);
     let id = known.unwrap_or_else(|| program.sources.add_file(&file.path, Arc::clone(text)));
-    Span { file: id, ..span }
+    Span::new(id, place.start, place.end)
 }
 
 /// Whether a file of the program is that file.
