@@ -2,6 +2,7 @@
 //!
 //! A compile takes seconds, so there are few of them, and what needs no kernel is plain C++.
 
+mod clusters;
 mod launched;
 
 use crate::cli::Place;

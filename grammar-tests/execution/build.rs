@@ -194,7 +194,8 @@ fn without_main(text: &str) -> String {
 }
 
 /// How the lines of launches begin.
-const LAUNCHES: [&str; 2] = ["    ::", "    raceproof_check(raceproof_cooperative("];
+const LAUNCHES: [&str; 3] =
+    ["    ::", "    raceproof_check(raceproof_cooperative(", "    raceproof_check(raceproof_clustered("];
 
 /// The generated program, made to launch only those whose numbers are between its two arguments.
 fn selectable(text: &str) -> String {

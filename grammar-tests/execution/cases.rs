@@ -174,6 +174,10 @@ fn within(subject: &Subject<'_>, (grid, block): ([u32; 3], [u32; 3])) -> Option<
     if subject.levels == Levels::Block {
         geometry.grid = [1, 1, 1];
     }
+    // Only whole clusters can be launched.
+    for (blocks, of) in geometry.grid.iter_mut().zip(facts.cluster.unwrap_or([1; 3])) {
+        *blocks = blocks.next_multiple_of(of);
+    }
     for fix in subject.report.scope.iter().flat_map(|scope| &scope.fixes) {
         let Some((name, value)) = fix.split_once(" = ") else { continue };
         let (Some((what, axis)), Ok(value)) = (name.split_once('.'), value.parse::<u32>()) else { continue };
@@ -185,7 +189,7 @@ fn within(subject: &Subject<'_>, (grid, block): ([u32; 3], [u32; 3])) -> Option<
         }
     }
     let limit = u64::from(facts.max_threads.unwrap_or(1024));
-    (geometry.block_threads() <= limit).then_some(geometry)
+    (geometry.block_threads() <= limit && facts.has_whole_clusters(geometry.grid)).then_some(geometry)
 }
 
 /// The parameters of an attempt: what the scope fixes, then sizes that are likely, then anything small.

@@ -118,6 +118,7 @@ fn advice(context: &Context<'_>, conflict: &Conflict, rule: RuleId) -> String {
             "{}s cannot wait for each other within a kernel: give each its own elements, use atomics, or split the kernel",
             words.block
         ),
+        (_, Level::Cluster) => format!("put cluster.sync() between the two accesses; {} waits for one block", words.barrier),
         _ => format!(
             "put {} between the two accesses, or give each {} of the {} its own element",
             words.barrier, words.thread, words.block

@@ -273,7 +273,9 @@ pub(super) fn program(
     }
     // Types are found out from launches as the language has them.
     let mut plain = description.clone();
-    plain.launches.iter_mut().for_each(|launch| launch.blocks = Blocks::Independent);
+    for launch in &mut plain.launches {
+        (launch.blocks, launch.cluster) = (Blocks::Independent, None);
+    }
     let draft = host::program(&plain, &targets, directory)?;
     let depends = |target: &Target| target.parameters.iter().any(|each| each.kind == ParameterKind::Dependent);
     if !targets.iter().any(depends) {

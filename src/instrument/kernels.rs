@@ -8,7 +8,7 @@ use super::Backend;
 use super::expressions::Use;
 use super::items::{Side, Walker};
 use super::token_edits::quoted;
-use crate::syntax::{Expr, Function, Item, TypeKind};
+use crate::syntax::{Expr, Function, Item, Qualifier, TypeKind};
 use std::fmt::Write;
 
 /// What gives the parameters their values if the kernel was launched through an untyped pointer.
@@ -30,6 +30,22 @@ impl<'a> Walker<'a> {
         Some((open, close))
     }
 
+    /// What tells the runtime the size of clusters that a kernel states.
+    fn clusters(&mut self, item: &Item, function: &Function) -> String {
+        let stated = function.qualifiers.iter().find_map(|qualifier| match qualifier {
+            Qualifier::Attribute(name, extents) if name.trim_matches('_') == "cluster_dims" => Some(extents),
+            _ => None,
+        });
+        let Some(extents) = stated else { return String::new() };
+        let ranges: Vec<_> = extents.iter().filter_map(|extent| self.tokens.range(extent.span)).collect();
+        if ranges.len() != extents.len() {
+            self.leave_out(item.span, "size of clusters in a macro that cannot be taken apart".to_owned());
+            return String::new();
+        }
+        let extents: Vec<String> = ranges.into_iter().map(|range| self.tokens.join(range)).collect();
+        format!(" ::raceproof::clusters({});", extents.join(", "))
+    }
+
     /// Makes a kernel with a body its own launch stub.
     pub(super) fn kernel(&mut self, item: &Item, function: &Function) {
         let name = self.function.clone();
@@ -37,6 +53,7 @@ impl<'a> Walker<'a> {
             return self.leave_out(item.span, "kernel whose body cannot be found".to_owned());
         };
         let mut head = parameters(function);
+        head.push_str(&self.clusters(item, function));
         // Writing to a string cannot fail.
         let _ = write!(head, " ::raceproof::kernel({}, {}, ", self.kernels.len(), quoted(&name));
         for param in &function.params {

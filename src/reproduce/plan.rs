@@ -469,6 +469,7 @@ impl Plan {
             block: self.geometry.block,
             shared: self.shared,
             blocks: if self.cooperative { Blocks::Cooperative } else { Blocks::Independent },
+            cluster: self.cluster,
             arguments,
             place: None,
         };

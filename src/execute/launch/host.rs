@@ -179,6 +179,32 @@ static void* raceproof_buffer(const char* name, size_t bytes, const char* path) 
 }
 ";
 
+/// What launches with clusters, which CUDA has since 11.8, need besides.
+const CLUSTERS: &str = "\
+namespace raceproof_host {
+template <class... raceproof_P> cudaError_t raceproof_clustered(void (*kernel)(raceproof_P...), dim3 grid, dim3 block, size_t shared,
+                                                              bool cooperative, dim3 cluster,
+                                                              typename raceproof_same<raceproof_P>::type... values) {
+    cudaLaunchAttribute attributes[2];
+    memset((void*)attributes, 0, sizeof attributes);
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = cluster.x;
+    attributes[0].val.clusterDim.y = cluster.y;
+    attributes[0].val.clusterDim.z = cluster.z;
+    attributes[1].id = cudaLaunchAttributeCooperative;
+    attributes[1].val.cooperative = cooperative;
+    cudaLaunchConfig_t config;
+    memset((void*)&config, 0, sizeof config);
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared;
+    config.attrs = attributes;
+    config.numAttrs = cooperative ? 2 : 1;
+    return cudaLaunchKernelEx(&config, kernel, values...);
+}
+}
+";
+
 /// The program of a description, whose launches run `targets`, one for each. Files are sought in `directory`.
 pub fn program(description: &Description, targets: &[Target], directory: &Path) -> Result<Host, DescriptionError> {
     let mut files = Vec::new();
@@ -205,6 +231,9 @@ pub fn program(description: &Description, targets: &[Target], directory: &Path) 
     }
     let mut text = String::from("\n#line 1 \"<program of the launch description>\"\n");
     text.push_str(HELPERS);
+    if description.launches.iter().any(|launch| launch.cluster.is_some()) {
+        text.push_str(CLUSTERS);
+    }
     text.push_str("int main() {\n    using namespace raceproof_host;\n");
     text.push_str(&body);
     text.push_str("    return 0;\n}\n");
@@ -228,13 +257,19 @@ fn launched(description: &Description, launch: &Launch, target: &Target) -> Resu
     let extents = |extents: [u32; 3]| format!("dim3({}, {}, {})", extents[0], extents[1], extents[2]);
     let (grid, block) = (extents(launch.grid), extents(launch.block));
     // On one line, which is the description's.
-    match launch.blocks {
-        Blocks::Independent => {
+    let separator = if arguments.is_empty() { "" } else { ", " };
+    match (launch.blocks, launch.cluster) {
+        (blocks, Some(cluster)) => {
+            let (cooperative, cluster) = (blocks == Blocks::Cooperative, extents(cluster));
+            let call =
+                format!("{name}, {grid}, {block}, {}, {cooperative}, {cluster}{separator}{arguments}", launch.shared);
+            let _ = write!(text, "    raceproof_check(raceproof_clustered({call}), {said}); ");
+        }
+        (Blocks::Independent, None) => {
             let _ = write!(text, "    {name}<<<{grid}, {block}, {}>>>({arguments}); ", launch.shared);
             let _ = write!(text, "raceproof_check(cudaGetLastError(), {said}); ");
         }
-        Blocks::Cooperative => {
-            let separator = if arguments.is_empty() { "" } else { ", " };
+        (Blocks::Cooperative, None) => {
             let call = format!("{name}, {grid}, {block}, {}{separator}{arguments}", launch.shared);
             let _ = write!(text, "    raceproof_check(raceproof_cooperative({call}), {said}); ");
         }

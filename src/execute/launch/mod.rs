@@ -15,6 +15,7 @@
 //! block = [256]                    # threads (work-items) of one
 //! shared = 0                       # bytes of dynamic shared memory (CUDA); absent: none
 //! cooperative = true               # blocks may wait for each other (CUDA); absent: they may not
+//! cluster = [2]                    # blocks of a cluster (CUDA); absent: as the kernel states, or one
 //! arguments = { n = 1024, a = 2.0, x = { buffer = "x" }, y = { buffer = "y", offset = 16 }, tile = { local = 4096 } }
 //! ```
 //!
@@ -96,6 +97,8 @@ pub struct Launch {
     pub shared: u64,
     /// Whether its blocks may wait for each other.
     pub blocks: Blocks,
+    /// Blocks of a cluster, if the launch says how many.
+    pub cluster: Option<[u32; 3]>,
     /// What its parameters are given, in the order of the file.
     pub arguments: Vec<Argument>,
     /// Where the kernel is named.

@@ -193,7 +193,7 @@ fn loaded(node: &Node<'_>, element: ElementType) -> Read<(Values, Option<u64>)> 
 }
 
 fn launch(table: &Table<'_>, buffers: &[Buffer]) -> Read<Launch> {
-    table.knows(&["kernel", "grid", "block", "shared", "cooperative", "arguments"])?;
+    table.knows(&["kernel", "grid", "block", "shared", "cooperative", "cluster", "arguments"])?;
     let kernel = table.required("kernel", "kernel = \"name\"")?;
     let name = kernel.string()?.trim().to_owned();
     let grid = table.required("grid", "grid = [4] (blocks in x, y, z)")?.extents()?;
@@ -207,11 +207,12 @@ fn launch(table: &Table<'_>, buffers: &[Buffer]) -> Read<Launch> {
             _ => return Err(node.wrong("true or false")),
         },
     };
+    let cluster = table.get("cluster").map(|node| node.extents()).transpose()?;
     let mut arguments = Vec::new();
     if let Some(given) = table.get("arguments") {
         arguments = members(&given.table()?, buffers, 0)?;
     }
-    Ok(Launch { kernel: name, grid, block, shared, blocks, arguments, place: Some(kernel.place()) })
+    Ok(Launch { kernel: name, grid, block, shared, blocks, cluster, arguments, place: Some(kernel.place()) })
 }
 
 /// Arguments of a launch or members of a struct.

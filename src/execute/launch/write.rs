@@ -49,6 +49,9 @@ fn of_launch(launch: &Launch, buffers: &[Buffer]) -> String {
     if launch.blocks == Blocks::Cooperative {
         text.push_str("cooperative = true\n");
     }
+    if let Some(cluster) = launch.cluster {
+        let _ = writeln!(text, "cluster = {cluster:?}");
+    }
     for Argument { name, value, .. } in &launch.arguments {
         let value = given(value, buffers);
         let _ = writeln!(text, "arguments.{} = {value}", key(name));

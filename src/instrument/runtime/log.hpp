@@ -42,8 +42,9 @@ enum class Kind : std::uint8_t {
   load_system
 };
 
-// Where an allocation lies. An allocation of shared memory stands for one in every block.
-enum class Space : std::uint8_t { global, constant, shared, managed };
+// Where an allocation lies. An allocation of shared memory stands for one in every block, unless the blocks of a cluster
+// reach it (distributed).
+enum class Space : std::uint8_t { global, constant, shared, managed, distributed };
 
 // How many syncs a thread has passed: of the whole grid, of its whole block, and of aligned groups of at least
 // 2, 4, 8, 16, 32 threads of its block. A sync of the block need not be counted in `tile`.
@@ -80,7 +81,7 @@ inline bool operator==(const Epochs& one, const Epochs& other) {
 
 namespace log_detail {
 
-constexpr std::uint32_t format_version = 2;
+constexpr std::uint32_t format_version = 3;
 constexpr std::uint32_t chunk_magic = 0x4b435052;  // "RPCK"
 
 enum class Chunk : std::uint32_t { sites = 1, launch, allocation, release, accesses, finished, end, synchronisations };

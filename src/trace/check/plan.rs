@@ -109,7 +109,8 @@ fn watched(log: &Log, launch: u32) -> Vec<Watched> {
 
 fn space(space: format::Space) -> Space {
     match space {
-        format::Space::Global | format::Space::Managed => Space::Global,
+        // Which blocks reach it is the program's business: whoever touched it is in its cluster.
+        format::Space::Global | format::Space::Managed | format::Space::Distributed => Space::Global,
         format::Space::Constant => Space::Constant,
         format::Space::Shared => Space::Shared,
     }

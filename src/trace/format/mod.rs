@@ -1,11 +1,11 @@
-//! The log of a run, version 2: what `src/instrument/runtime/log.hpp` writes and what everything else reads.
+//! The log of a run, version 3: what `src/instrument/runtime/log.hpp` writes and what everything else reads.
 //!
 //! A log is a head of 16 bytes and chunks. All fixed numbers are little-endian; a *number* is a LEB128 varint
 //! of at most 64 bits; a *difference* is a number in zigzag form, arithmetic wraps at 64 bits; a *text* is its
 //! length in bytes (a number) and UTF-8.
 //!
 //! ```text
-//! head:   89 'R' 'P' 'T' 'R' 'A' 'C' 'E'   u32 version = 2   u32 0
+//! head:   89 'R' 'P' 'T' 'R' 'A' 'C' 'E'   u32 version = 3   u32 0
 //! chunk:  u32 "RPCK"   u32 kind   u64 ordinal   u64 length   u64 checksum   payload of `length` bytes
 //! ```
 //!
@@ -16,7 +16,7 @@
 //! |---|---|
 //! | 1 sites | a text, one line a site ([`sites`]) |
 //! | 2 launch | id (from 0, in order), 3 extents of the grid, 3 of the block, bytes of dynamic shared memory, kernel (text), `name=value` lines (text) |
-//! | 3 allocation | id (from 0, in order), base address, bytes, space (0 global, 1 constant, 2 shared, 3 managed), name (text) |
+//! | 3 allocation | id (from 0, in order), base address, bytes, space (0 global, 1 constant, 2 shared, 3 managed, and from version 3 on 4 shared by the blocks of a cluster), name (text) |
 //! | 4 release | id of the allocation |
 //! | 5 accesses | see below |
 //! | 6 finished | id of the launch, its accesses, its blocks, its synchronisations (not in version 1) |
@@ -64,7 +64,7 @@
 //! What follows, last offsets and strides hold for the chunk and begin as nothing and 0; the shape before the
 //! first access of a segment is 0.
 //!
-//! Version 1 is what version 2 is without synchronisations, and is read, too.
+//! Versions 1 and 2 are read, too: version 2 has no clusters, version 1 no synchronisations either.
 //!
 //! # What is guaranteed
 //! Any bytes are read without a panic. [`read_log`] gives everything that is whole and names everything that is not;
@@ -86,7 +86,7 @@ pub use log::{Log, Problem, read_log};
 pub use sites::Site;
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The oldest version that is read.
 pub const OLDEST: u32 = 1;
@@ -151,11 +151,13 @@ pub enum Space {
     Shared,
     /// Memory that the host may access, too.
     Managed,
+    /// Memory of one block that the blocks of its cluster reach; every block has an allocation of its own.
+    Distributed,
 }
 
 impl Space {
     /// All spaces; the position is the number in the log.
-    pub const ALL: [Space; 4] = [Space::Global, Space::Constant, Space::Shared, Space::Managed];
+    pub const ALL: [Space; 5] = [Space::Global, Space::Constant, Space::Shared, Space::Managed, Space::Distributed];
 
     /// The word that users and programs see.
     pub fn name(self) -> &'static str {
@@ -164,6 +166,7 @@ impl Space {
             Space::Constant => "constant",
             Space::Shared => "shared",
             Space::Managed => "managed",
+            Space::Distributed => "distributed shared",
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::memory_model;
 use crate::source::discover::language_of;
 use crate::source::{FileId, Language, SourceMap, Span};
 use crate::trace::check::{Conflict, Observed, Outcome};
-use crate::trace::format::{Kind, Launch, Log, Site};
+use crate::trace::format::{Kind, Launch, Log, Site, Space};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -116,8 +116,16 @@ fn nowhere(sources: &Sources) -> Span {
 
 fn array(sites: &[Option<Site>; 2], log: &Log, conflict: &Conflict) -> String {
     let written = sites.iter().flatten().map(|site| site.array.clone()).find(|array| !array.is_empty());
-    let told = || log.allocations.get(&conflict.witness.allocation).map(|allocation| allocation.name.clone());
-    written.or_else(told).filter(|name| !name.is_empty()).unwrap_or_else(|| "memory".to_owned())
+    let allocation = log.allocations.get(&conflict.witness.allocation);
+    let told = || allocation.map(|allocation| allocation.name.clone());
+    // Who reaches the memory of another block calls it by what gave the pointer.
+    let declared = allocation.filter(|_| is_of_cluster(log, conflict)).map(|allocation| allocation.name.clone());
+    declared.or(written).or_else(told).filter(|name| !name.is_empty()).unwrap_or_else(|| "memory".to_owned())
+}
+
+/// Whether it is in memory that only blocks of one cluster reach.
+fn is_of_cluster(log: &Log, conflict: &Conflict) -> bool {
+    log.allocations.get(&conflict.witness.allocation).is_some_and(|of| of.space == Space::Distributed)
 }
 
 fn level(level: memory_model::Level) -> Level {
@@ -195,7 +203,11 @@ fn notes(conflict: &Conflict, log: &Log, words: &Vocabulary) -> Vec<String> {
         notes.push(format!("one touches bytes {}, the other bytes {}", range(first), range(second)));
     }
     let both_atomic = [first.kind, second.kind].iter().all(|&kind| place_access(kind) == PlaceAccess::Atomic);
-    notes.push(advice(conflict.level, both_atomic, words));
+    let level = match conflict.level {
+        memory_model::Level::Grid if is_of_cluster(log, conflict) => memory_model::Level::Cluster,
+        level => level,
+    };
+    notes.push(advice(level, both_atomic, words));
     notes
 }
 
@@ -210,6 +222,9 @@ fn advice(level: memory_model::Level, both_atomic: bool, words: &Vocabulary) -> 
         memory_model::Level::Grid => format!(
             "{block}s cannot wait for each other within a kernel: give each its own elements, use atomics, or split the kernel"
         ),
+        memory_model::Level::Cluster => {
+            format!("put cluster.sync() between the two accesses; {barrier} waits for one {block}")
+        }
         _ => format!("put {barrier} between the two accesses, or give each {thread} of the {block} its own element"),
     }
 }

@@ -158,7 +158,10 @@ inline void Worker::add_shared(const char* name, const void* base, size_t bytes)
     for (const SharedArray& array : shared_arrays) {
         if (array.base == address && array.bytes == bytes) return;
     }
-    shared_arrays.push_back({address, bytes, Memory::the().shared(name, bytes, address - reinterpret_cast<uintptr_t>(&here))});
+    uint32_t id = launch->cluster_blocks() > 1
+                      ? cluster->declare({address, bytes, 0, name})
+                      : Memory::the().shared(name, bytes, address - reinterpret_cast<uintptr_t>(&here));
+    shared_arrays.push_back({address, bytes, id});
 }
 
 // Declares an array in shared memory; every thread of the block says so.
@@ -175,7 +178,10 @@ inline void Worker::add_dynamic(const void* base, size_t bytes) {
     for (const SharedArray& array : shared_arrays) {
         if (array.base == address) return;
     }
-    shared_arrays.push_back({address, bytes, Memory::the().shared("dynamic shared memory", bytes, 0)});
+    const char* name = "dynamic shared memory";
+    uint32_t id = launch->cluster_blocks() > 1 ? cluster->declare({address, bytes, 0, name})
+                                               : Memory::the().shared(name, bytes, 0);
+    shared_arrays.push_back({address, bytes, id});
 }
 
 inline void* Worker::dynamic_memory(size_t bytes) {

@@ -161,9 +161,11 @@ inline void call_kernel(const void* function, void** arguments) {
 }
 
 template <class F>
-inline cudaError_t launch(F function, dim3 grid, dim3 block, void** arguments, size_t dynamic_bytes, bool cooperative) {
+inline cudaError_t launch(F function, dim3 grid, dim3 block, void** arguments, size_t dynamic_bytes, bool cooperative,
+                          dim3 cluster = dim3()) {
     configure(grid, block, dynamic_bytes);
     pending.cooperative = cooperative;
+    pending.cluster = cluster;
     call_kernel(function, arguments);
     return cudaError_t(last_error);
 }
@@ -176,7 +178,7 @@ inline cudaError_t cudaLaunchKernel(F function, dim3 grid, dim3 block, void** ar
     return raceproof::launch(function, grid, block, arguments, dynamic_bytes, false);
 }
 
-// Launches with a configuration. Of its attributes there are the one of cooperative launches, and those that make launches
+// Launches with a configuration. Of its attributes there are those of cooperative launches and of clusters, and those that make launches
 // wait for less, which here wait for everything.
 enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
@@ -212,28 +214,36 @@ struct cudaLaunchConfig_t {
 };
 
 namespace raceproof {
-inline bool is_cooperative(const cudaLaunchConfig_t& of) {
-    bool is = false;
+// What the attributes of a launch ask of its blocks.
+struct Together {
+    bool cooperative = false;
+    dim3 cluster;
+};
+inline Together together(const cudaLaunchConfig_t& of) {
+    Together are;
     for (unsigned at = 0; at < of.numAttrs; at++) {
         const cudaLaunchAttribute& attribute = of.attrs[at];
-        if (attribute.id == cudaLaunchAttributeCooperative) is = attribute.val.cooperative != 0;
+        if (attribute.id == cudaLaunchAttributeCooperative) are.cooperative = attribute.val.cooperative != 0;
         if (attribute.id != cudaLaunchAttributeClusterDimension) continue;
         const auto& cluster = attribute.val.clusterDim;
-        if (cluster.x > 1 || cluster.y > 1 || cluster.z > 1) refuse("clusters of blocks");
+        are.cluster = dim3(cluster.x, cluster.y, cluster.z);
     }
-    return is;
+    return are;
 }
 }  // namespace raceproof
 
 template <class F>
 inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* of, F function, void** arguments) {
-    return raceproof::launch(function, of->gridDim, of->blockDim, arguments, of->dynamicSmemBytes,
-                             raceproof::is_cooperative(*of));
+    raceproof::Together are = raceproof::together(*of);
+    return raceproof::launch(function, of->gridDim, of->blockDim, arguments, of->dynamicSmemBytes, are.cooperative,
+                             are.cluster);
 }
 template <class... Parameters, class... Arguments>
 inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* of, void (*function)(Parameters...), Arguments&&... arguments) {
     raceproof::configure(of->gridDim, of->blockDim, of->dynamicSmemBytes);
-    raceproof::pending.cooperative = raceproof::is_cooperative(*of);
+    raceproof::Together are = raceproof::together(*of);
+    raceproof::pending.cooperative = are.cooperative;
+    raceproof::pending.cluster = are.cluster;
     function(static_cast<Arguments&&>(arguments)...);
     return cudaError_t(raceproof::last_error);
 }

@@ -34,6 +34,7 @@
     error(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")     \
     error(cudaErrorNotPermitted, 800, "operation not permitted")                                \
     error(cudaErrorNotSupported, 801, "operation not supported")                                \
+    error(cudaErrorInvalidClusterSize, 912, "cluster misconfiguration")                         \
     error(cudaErrorUnknown, 999, "unknown error")
 
 enum cudaError {
@@ -121,7 +122,8 @@ enum cudaSharedMemConfig {
     cudaSharedMemBankSizeDefault = 0, cudaSharedMemBankSizeFourByte = 1, cudaSharedMemBankSizeEightByte = 2
 };
 enum cudaFuncAttribute {
-    cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+    cudaFuncAttributeNonPortableClusterSizeAllowed = 14
 };
 enum cudaSharedCarveout {
     cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxL1 = 0, cudaSharedmemCarveoutMaxShared = 100

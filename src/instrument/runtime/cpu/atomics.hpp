@@ -29,11 +29,10 @@ template <class Act> inline void at_cell(const volatile void* place, MemoryOrder
         return;
     }
     auto address = reinterpret_cast<uintptr_t>(place);
-    Found found;
     Synchronisation what;
     what.order = order;
     what.scope = scope;
-    what.is_of_block = worker->is_shared(address, found);
+    what.is_of_block = worker->is_only_own(address);
     what.cell = address;
     {
         Shard& shard = shard_of(address);

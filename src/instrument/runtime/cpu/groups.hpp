@@ -1,9 +1,10 @@
-// Cooperative groups: the block, its tiles of up to 32 threads, coalesced threads, and the grid.
+// Cooperative groups: the block, its tiles of up to 32 threads, coalesced threads, the cluster and the grid.
 //
-// Synchronising a group is what the log counts; collectives of a group exchange values and order nothing. Clusters and
-// multi-device groups are not there.
+// Synchronising a group is what the log counts; collectives of a group exchange values and order nothing. Multi-device
+// groups are not there.
 #pragma once
 
+#include "cluster_functions.hpp"
 #include "intrinsics.hpp"
 #include "phases.hpp"
 
@@ -51,21 +52,6 @@ protected:
     unsigned lanes;
 };
 
-namespace details {
-// Cells by which the log knows phases of groups: no address of a program.
-constexpr uint64_t block_phases = 1, grid_phases = 2;
-inline void tell_half(uint64_t cell, uint64_t phase, raceproof::Event event, raceproof::Scope scope) {
-    if (!raceproof::worker->is_told()) return;
-    raceproof::Synchronisation what;
-    what.event = event;
-    what.order = event == raceproof::Event::load ? raceproof::MemoryOrder::acquire : raceproof::MemoryOrder::release;
-    what.scope = scope;
-    what.is_of_block = scope == raceproof::Scope::block;
-    what.cell = cell | phase << 8;
-    raceproof::worker->synchronised(what);
-}
-}  // namespace details
-
 class thread_block : public thread_group {
 public:
     using arrival_token = uint32_t;
@@ -73,7 +59,7 @@ public:
         (void)&raceproof::HandsOver<T>::noted;
         raceproof::Worker& worker = *raceproof::worker;
         uint32_t phase = worker.halves.phase;
-        details::tell_half(details::block_phases, phase, raceproof::Event::update, raceproof::Scope::block);
+        raceproof::tell_half(raceproof::block_phases, phase, raceproof::Event::update, raceproof::Scope::block);
         worker.halves.arrived++;
         if (worker.all_have_arrived()) worker.next_half();
         return phase;
@@ -81,7 +67,7 @@ public:
     void barrier_wait(arrival_token&& phase, RACEPROOF_HERE) const {
         raceproof::Worker& worker = *raceproof::worker;
         while (worker.halves.phase == phase) worker.wait_at(&worker.halves, {file, line});
-        details::tell_half(details::block_phases, phase, raceproof::Event::load, raceproof::Scope::block);
+        raceproof::tell_half(raceproof::block_phases, phase, raceproof::Event::load, raceproof::Scope::block);
     }
     thread_block() : thread_group(block_kind) {}
     unsigned size() const { return num_threads(); }
@@ -104,7 +90,7 @@ public:
         if (!launch.barrier) raceproof::refuse("a barrier of the grid in a kernel that is not launched cooperatively");
         raceproof::Guard guard(launch.halves_lock);
         uint64_t phase = launch.half_phase;
-        details::tell_half(details::grid_phases, phase, raceproof::Event::update, raceproof::Scope::device);
+        raceproof::tell_half(raceproof::grid_phases, phase, raceproof::Event::update, raceproof::Scope::device);
         if (++launch.half_arrived == launch.blocks * launch.threads) {
             launch.half_arrived = 0;
             launch.half_phase++;
@@ -120,7 +106,7 @@ public:
             }
             raceproof::worker->yield();
         }
-        details::tell_half(details::grid_phases, phase, raceproof::Event::load, raceproof::Scope::device);
+        raceproof::tell_half(raceproof::grid_phases, phase, raceproof::Event::load, raceproof::Scope::device);
     }
     grid_group() : thread_group(grid_kind) {}
     unsigned long long num_blocks() const { return raceproof::worker->now().blocks; }
@@ -130,6 +116,37 @@ public:
     static dim3 block_index() { return dim3(blockIdx); }
 };
 inline grid_group this_grid() { return {}; }
+
+class cluster_group {
+public:
+    using arrival_token = uint64_t;
+    template <class T = void> static arrival_token barrier_arrive() { return raceproof::cluster_arrive<T>(); }
+    static void barrier_wait(arrival_token&& phase, RACEPROOF_HERE) { raceproof::cluster_wait(phase, {file, line}); }
+    static void barrier_wait(RACEPROOF_HERE) { raceproof::cluster_wait({file, line}); }
+    template <class T = void> static void sync(RACEPROOF_HERE) {
+        raceproof::cluster_wait(raceproof::cluster_arrive<T>(), {file, line});
+    }
+    static unsigned query_shared_rank(const void* address) { return raceproof::rank_of_shared(address); }
+    template <class T> static T* map_shared_rank(T* own, int rank) { return raceproof::mapped(own, unsigned(rank)); }
+    static dim3 block_index() { return raceproof::place_in_cluster(); }
+    static unsigned block_rank() { return raceproof::worker->cluster_rank(); }
+    static dim3 dim_blocks() { return raceproof::blocks_of_cluster(); }
+    static unsigned num_blocks() { return raceproof::worker->now().cluster_blocks(); }
+    static dim3 thread_index() {
+        const dim3 block = block_index();
+        return {block.x * blockDim.x + threadIdx.x, block.y * blockDim.y + threadIdx.y, block.z * blockDim.z + threadIdx.z};
+    }
+    static unsigned thread_rank() {
+        return block_rank() * raceproof::worker->now().threads + raceproof::worker->linear();
+    }
+    static dim3 dim_threads() {
+        const dim3 blocks = dim_blocks();
+        return {blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z};
+    }
+    static unsigned num_threads() { return num_blocks() * raceproof::worker->now().threads; }
+    static unsigned size() { return num_threads(); }
+};
+inline cluster_group this_cluster() { return {}; }
 
 // What parts of a warp have in common: collectives among the lanes of `lanes`, ranked from the lowest.
 class warp_part : public thread_group {

@@ -63,6 +63,7 @@ struct Configuration {
     dim3 grid, block;
     size_t dynamic_bytes = 0;
     bool cooperative = false;
+    dim3 cluster;   // as the launch asks for it
     bool is_set = false;
 };
 inline thread_local Configuration pending{};
@@ -96,6 +97,7 @@ inline int failed(int error) {
 }
 
 constexpr uint32_t MAX_THREADS = 1024;
+constexpr uint32_t MAX_CLUSTER = 16;   // blocks; more than 8 where the kernel is allowed to
 constexpr size_t MAX_SHARED = 227 * 1024;
 constexpr uint32_t MAX_OS_THREADS = 512;
 
@@ -105,6 +107,23 @@ inline int check_configuration(const Configuration& c) {
                     c.grid.z == 0 || c.grid.x > 2147483647u || c.grid.y > 65535 || c.grid.z > 65535;
     if (is_wrong) return 9;                             // cudaErrorInvalidConfiguration
     return c.dynamic_bytes > MAX_SHARED ? 1 : 0;        // cudaErrorInvalidValue
+}
+
+// The size of clusters that the kernel that is called next states.
+inline thread_local dim3 stated_cluster;
+inline void clusters(uint32_t x, uint32_t y = 1, uint32_t z = 1) { stated_cluster = dim3(x, y, z); }
+
+// The size of clusters of a launch, which the kernel states or the launch or both.
+inline int take_cluster(const Configuration& of, dim3& cluster) {
+    auto blocks = [](dim3 extents) { return uint64_t(extents.x) * extents.y * extents.z; };
+    dim3 stated = stated_cluster;
+    stated_cluster = dim3();
+    cluster = blocks(stated) == 1 ? of.cluster : stated;
+    bool is_other = blocks(of.cluster) != 1 &&
+                    (of.cluster.x != cluster.x || of.cluster.y != cluster.y || of.cluster.z != cluster.z);
+    bool is_wrong = is_other || blocks(cluster) == 0 || blocks(cluster) > MAX_CLUSTER || of.grid.x % cluster.x != 0 ||
+                    of.grid.y % cluster.y != 0 || of.grid.z % cluster.z != 0;
+    return is_wrong ? 912 : 0;   // cudaErrorInvalidClusterSize
 }
 
 // Runs blocks of `launch` until there are none left.
@@ -128,6 +147,8 @@ public:
 
     void run(Launch& launch) {
         uint64_t wanted = launch.cooperative ? launch.blocks : launch.blocks < cores ? launch.blocks : cores;
+        // Blocks of a cluster wait for each other.
+        if (wanted < launch.cluster_blocks()) wanted = launch.cluster_blocks();
         if (wanted > MAX_OS_THREADS) wanted = MAX_OS_THREADS;
         {
             Guard guard(lock);
@@ -206,7 +227,7 @@ inline void start_company(Launch& launch) { Crew::the().join_in(launch); }
 // Leaves grid and block for the kernel that is called next on this thread.
 inline void configure(dim3 grid, dim3 block, size_t dynamic_bytes = 0, const void* = nullptr) {
     if (here.in_kernel) refuse("launches from kernels");
-    pending = {grid, block, dynamic_bytes, false, true};
+    pending = {grid, block, dynamic_bytes, false, dim3(), true};
 }
 
 inline void run_launch(Launch& launch, const std::string& arguments) {
@@ -235,11 +256,16 @@ template <class F> inline void run_kernel(const char* name, const std::string& a
     Configuration configuration = pending;
     pending = Configuration{};
     if (!configuration.is_set) refuse("a kernel that is called without a launch");
+    Launch launch;
+    int of_cluster = take_cluster(configuration, launch.cluster);
     if (int error = check_configuration(configuration)) {
         failed(error);
         return;
     }
-    Launch launch;
+    if (of_cluster) {
+        failed(of_cluster);
+        return;
+    }
     launch.kernel = name;
     launch.grid = configuration.grid;
     launch.block = configuration.block;

@@ -1,7 +1,7 @@
 // A launch as the OS threads that run its blocks share it.
 #pragma once
 
-#include "memory.hpp"
+#include "cluster.hpp"
 
 namespace raceproof {
 
@@ -50,18 +50,39 @@ struct Launch {
     uint32_t threads = 0;                  // of a block
     bool cooperative = false;
     GridBarrier* barrier = nullptr;
-    uint64_t next_block = 0;
+    dim3 cluster;                          // blocks of a cluster
+    Clusters clusters;                     // of several blocks
+    uint64_t next_turn = 0;                // of the blocks, in the order in which they are taken
     Lock halves_lock;                      // of the halves of a barrier of the grid: threads that have arrived, and
     uint64_t half_arrived = 0, half_phase = 0;   // how often all have
     uint64_t tickets = 0;                  // of what orders its threads
     int failure = 0;                       // cudaError_t of the first thread that failed
 
+    uint32_t cluster_blocks() const { return cluster.x * cluster.y * cluster.z; }
+    // Blocks of a cluster are taken one after the other, so that as many OS threads always suffice for all of them.
     bool take_block(uint64_t& block) {
-        block = __atomic_fetch_add(&next_block, 1, __ATOMIC_RELAXED);
-        return block < blocks;
+        uint64_t turn = __atomic_fetch_add(&next_turn, 1, __ATOMIC_RELAXED);
+        block = cluster_blocks() > 1 ? block_of_turn(turn) : turn;
+        return turn < blocks;
+    }
+    uint64_t block_of_turn(uint64_t turn) const {
+        uint64_t number = turn / cluster_blocks(), rank = turn % cluster_blocks();
+        uint64_t wide = grid.x / cluster.x, high = grid.y / cluster.y;
+        uint64_t x = number % wide * cluster.x + rank % cluster.x;
+        uint64_t y = number / wide % high * cluster.y + rank / cluster.x % cluster.y;
+        uint64_t z = number / wide / high * cluster.z + rank / cluster.x / cluster.y;
+        return x + grid.x * (y + uint64_t(grid.y) * z);
+    }
+    // Of the clusters of the grid, and of the blocks of its cluster, x fastest.
+    uint64_t cluster_of(uint3 block) const {
+        uint64_t wide = grid.x / cluster.x, high = grid.y / cluster.y;
+        return block.x / cluster.x + wide * (block.y / cluster.y + high * (block.z / cluster.z));
+    }
+    uint32_t rank_of(uint3 block) const {
+        return block.x % cluster.x + cluster.x * (block.y % cluster.y + cluster.y * (block.z % cluster.z));
     }
     uint64_t ticket() { return __atomic_fetch_add(&tickets, 1, __ATOMIC_SEQ_CST); }
-    bool has_more() { return __atomic_load_n(&next_block, __ATOMIC_RELAXED) < blocks; }
+    bool has_more() { return __atomic_load_n(&next_turn, __ATOMIC_RELAXED) < blocks; }
     void fail(int error) {
         int none = 0;
         __atomic_compare_exchange_n(&failure, &none, error, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "log.hpp"
@@ -95,6 +96,22 @@ public:
         uint32_t id = log->allocation(0, bytes, Space::shared, name);
         shared_ids.emplace(std::move(key), id);
         return id;
+    }
+
+    // The id of an array in shared memory of one block, which other blocks reach until it is forgotten.
+    uint32_t add_distributed(uintptr_t base, size_t bytes, const char* name) {
+        begin();
+        Guard guard(lock);
+        // Its address says nothing: another block's array may have lain there.
+        uint32_t id = log->allocation(0, bytes, Space::distributed, name);
+        known[base] = {base, bytes, id, Space::distributed, name};
+        generation++;
+        return id;
+    }
+    void forget_distributed(uintptr_t base) {
+        Guard guard(lock);
+        known.erase(base);
+        generation++;
     }
 
     Log& the_log() {

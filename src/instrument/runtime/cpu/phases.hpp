@@ -19,11 +19,10 @@ inline void tell_phase(Phases* barrier, uint64_t phase, Event event, Scope scope
     if (!here.in_kernel || !worker->is_told()) return;
     Synchronisation what;
     auto address = reinterpret_cast<uintptr_t>(barrier);
-    Found found;
     what.event = event;
     what.order = event == Event::load ? MemoryOrder::acquire : MemoryOrder::release;
     what.scope = scope;
-    what.is_of_block = worker->is_shared(address, found);
+    what.is_of_block = worker->is_only_own(address);
     what.cell = address ^ phase << 44 ^ uint64_t(1) << 43;
     worker->synchronised(what);
 }
@@ -81,8 +80,7 @@ inline bool ask_phases(Phases* barrier, uint64_t phase, Scope scope) {
 
 inline void wait_phases(Phases* barrier, uint64_t phase, Scope scope, Place place) {
     touched_at(take_site(), kind_of(scope, true), barrier, sizeof *barrier);
-    Found found;
-    bool is_of_block = worker->is_shared(reinterpret_cast<uintptr_t>(barrier), found);
+    bool is_of_block = worker->is_only_own(reinterpret_cast<uintptr_t>(barrier));
     while (!is_over(barrier, phase, scope)) {
         if (is_of_block) worker->wait_at(barrier, place);
         else worker->yield();

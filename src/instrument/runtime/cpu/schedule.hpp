@@ -117,6 +117,7 @@ inline uint32_t Worker::pick() {
         if (ready_count > 0) return take_ready();
         if (live == 0) return NOBODY;
         if (gathering > 0 && release_gathered()) continue;
+        if (at_cluster > 0 && cluster_opens()) continue;
         if (arrived == live) {
             release_barrier();
         } else if (at_grid == live) {
@@ -161,6 +162,32 @@ inline void Worker::release_grid() {
     }
 }
 
+// Lets the threads go on that wait for a phase of the cluster, if it is over.
+inline bool Worker::release_cluster() {
+    if (at_cluster == 0 || !cluster->is_over(cluster_phase)) return false;
+    at_cluster = 0;
+    idle_yields = 0;
+    for (uint32_t thread = 0; thread < size; thread++) {
+        if (threads[thread].state == State::at_cluster) make_ready(thread);
+    }
+    return true;
+}
+
+// Nobody can go on here before the cluster does: if all threads of this block have arrived, the others decide.
+inline bool Worker::cluster_opens() {
+    for (uint32_t thread = 0; thread < size; thread++) {
+        bool is_awaited = threads[thread].state != State::done && threads[thread].cluster_arrivals != cluster_phase + 1;
+        if (is_awaited && !cluster->is_over(cluster_phase)) return false;
+    }
+    cluster->wait(cluster_phase);
+    return release_cluster();
+}
+
+inline Cluster& Worker::own_cluster() {
+    if (!cluster) cluster = std::make_shared<Cluster>(launch->cluster_of(blockIdx), 1, live);
+    return *cluster;
+}
+
 inline bool Worker::release_gathered() {
     bool any = false;
     for (uint32_t first = 0; gathering > 0 && first < size; first++) {
@@ -197,7 +224,7 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
     }
     halves = Halves{};
     copies.clear();
-    started = ready_first = ready_count = arrived = truths = at_grid = gathering = idle_yields = 0;
+    started = ready_first = ready_count = arrived = truths = at_grid = at_cluster = gathering = idle_yields = 0;
     is_mixed = false;
     is_random = schedule_seed() != 0;
     random = Random(schedule_seed() * 0x2545f4914f6cdd1du ^ of.number << 32 ^ number);
@@ -208,16 +235,23 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
         thread.epochs = Epochs{};
         thread.last_load = Synchronisation{};
         thread.last_version = 0;
+        thread.cluster_arrivals = 0;
         thread.index = {i % of.block.x, i / of.block.x % of.block.y, i / of.block.x / of.block.y};
     }
     for (uint32_t first = 0; first < size; first += 32) {
         warps[first / 32].live = size - first >= 32 ? ~0u : (1u << (size - first)) - 1;
     }
-    if (shared_of != of.number) {
-        // Another launch has other arrays, and dynamic memory of another size.
+    bool in_cluster = of.cluster_blocks() > 1;
+    if (shared_of != of.number || in_cluster) {
+        // Another launch has other arrays, and dynamic memory of another size. In a cluster each block has its own.
         shared_of = of.number;
         shared_arrays.clear();
         if (dynamic) found_by_site.assign(found_by_site.size(), Found{});
+    }
+    if (in_cluster) {
+        cluster = of.clusters.of(of.cluster_of(blockIdx), of.cluster_blocks(), size);
+        auto dynamic_base = of.dynamic_bytes > 0 ? reinterpret_cast<uintptr_t>(dynamic_memory(of.dynamic_bytes)) : 0;
+        cluster->begin(of.rank_of(blockIdx), reinterpret_cast<uintptr_t>(&here), dynamic_base);
     }
     alignas(BlockLog) char room[sizeof(BlockLog)];
     BlockLog* log = nullptr;
@@ -231,6 +265,11 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
     here.in_kernel = false;
     here.log = nullptr;
     if (log) log->~BlockLog();
+    if (in_cluster) {
+        cluster->end();
+        of.clusters.ended(cluster->number);
+    }
+    cluster.reset();
 }
 
 inline void Worker::lane_is_done(uint32_t thread) {
@@ -243,6 +282,7 @@ inline void Worker::lane_is_done(uint32_t thread) {
     }
     for (TileMeeting* met : open_tiles) complete_if_all(*met);
     if (all_have_arrived()) next_half();
+    if (cluster) cluster->returned(threads[thread].cluster_arrivals);
 }
 
 }  // namespace raceproof

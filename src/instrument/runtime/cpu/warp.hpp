@@ -171,6 +171,7 @@ inline const char* waits_for(State state) {
         case State::at_barrier: return "the barrier of the block";
         case State::at_warp: return "other threads of its warp or tile";
         case State::at_grid: return "the barrier of the grid";
+        case State::at_cluster: return "the barrier of the cluster";
         case State::at_object: return "threads that have not arrived";
         default: return "others";
     }
@@ -200,6 +201,7 @@ inline void Worker::deadlock() {
         Thread& thread = threads[i];
         if (thread.state == State::done) continue;
         thread.state = State::done;
+        if (cluster) cluster->returned(thread.cluster_arrivals);
         if (i == current) continue;   // who called gives its own fiber back
         Fiber* fiber = thread.fiber;
         fiber->context.prepare(fiber->low, fiber->bytes, fiber->low + fiber->bytes, fiber_main);

@@ -22,7 +22,7 @@ template <class = void> struct HandsOver {
 };
 template <class T> const bool HandsOver<T>::noted = (program_hands_over = true);
 
-enum class State : uint8_t { fresh, ready, at_barrier, at_warp, gathering, at_grid, at_object, done };
+enum class State : uint8_t { fresh, ready, at_barrier, at_warp, gathering, at_grid, at_cluster, at_object, done };
 
 struct Thread {
     Fiber* fiber = nullptr;
@@ -32,6 +32,7 @@ struct Thread {
     Place place;              // where it waits
     const void* object = nullptr;   // what it waits at, if that is an object in memory
     uint32_t gathered = 0;    // the lanes that it was gathered with
+    uint64_t cluster_arrivals = 0;  // the phase of its cluster in which it arrived last, from 1
     Synchronisation last_load;      // the last atomic that read only,
     uint64_t last_version = 0;      // and what its cell was when it did
 };
@@ -132,12 +133,37 @@ public:
         leave();
     }
 
+    // The halves of the barrier of the cluster. Who arrives is told the phase.
+    uint64_t arrive_at_cluster() {
+        uint64_t phase = own_cluster().arrive();
+        threads[current].cluster_arrivals = phase + 1;
+        return phase;
+    }
+    void wait_for_cluster(uint64_t phase, Place place) {
+        // Those that still wait for the phase before.
+        release_cluster();
+        while (!own_cluster().is_over(phase)) {
+            Thread& me = threads[current];
+            me.state = State::at_cluster;
+            me.place = place;
+            at_cluster++;
+            cluster_phase = phase;
+            leave();
+        }
+    }
+    // The cluster that the block lies in; one of a single block is made when it is asked for.
+    Cluster& own_cluster();
+    uint32_t cluster_rank() const { return launch->rank_of(blockIdx); }
+    // What lies in the shared memory of the block of that rank where this one has `own`.
+    void* counterpart(const void* own, uint32_t rank);
+
     // Lets others run, if the thread has been reading the same thing for long.
     void yield() {
         here.spins = 0;
         if (++idle_yields >= YIELDS_BEFORE_HELP) {
             idle_yields = 0;
             release_gathered();
+            release_cluster();
             start_company(*launch);
             sched_yield();
         }
@@ -217,6 +243,11 @@ public:
         }
         return false;
     }
+    // Whether an address is in memory that no other block reaches.
+    bool is_only_own(uintptr_t address) const {
+        Found found;
+        return is_shared(address, found) && launch->cluster_blocks() == 1;
+    }
     void add_shared(const char* name, const void* base, size_t bytes);
     void add_dynamic(const void* base, size_t bytes);
     void* dynamic_memory(size_t bytes);
@@ -275,6 +306,8 @@ private:
     }
     void release_barrier();
     void release_grid();
+    bool release_cluster();
+    bool cluster_opens();
     bool release_gathered();
     void complete(Warp& warp, uint32_t first, Rendezvous& met);
     void complete_if_all(TileMeeting& met);
@@ -292,7 +325,9 @@ private:
     std::vector<uint32_t> order, ready;
     uint32_t size = 0, started = 0, live = 0, current = 0, starting = NOBODY;
     uint32_t ready_first = 0, ready_count = 0;
-    uint32_t arrived = 0, truths = 0, released_truths = 0, at_grid = 0, gathering = 0, idle_yields = 0;
+    uint32_t arrived = 0, truths = 0, released_truths = 0, at_grid = 0, at_cluster = 0, gathering = 0, idle_yields = 0;
+    std::shared_ptr<Cluster> cluster;
+    uint64_t cluster_phase = 0;   // for whose end threads wait
     Place barrier_place;
     int absent_line = 0;
     bool is_mixed = false;

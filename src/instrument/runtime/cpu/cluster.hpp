@@ -1,0 +1,153 @@
+// A cluster of blocks that run at once: where they wait for each other, and where the shared memory of each lies.
+//
+// Every block of a cluster runs on an OS thread of its own. Its first block waits for the last one to begin, its last one
+// for the others to end: as long as one of them runs, the shared memory of all is theirs. A phase of the barrier is over
+// when every thread that has not returned has arrived, as `barrier.cluster` of PTX has it.
+//
+// A kernel that is launched without clusters has clusters of one block, which are made when it asks for them.
+#pragma once
+
+#include "memory.hpp"
+
+namespace raceproof {
+
+class Cluster {
+public:
+    Cluster(uint64_t number, uint32_t blocks, uint32_t threads)
+        : number(number), members(blocks), live(uint64_t(blocks) * threads) {}
+
+    const uint64_t number;   // of the clusters of the launch
+
+    uint32_t blocks() const { return uint32_t(members.size()); }
+
+    // A block begins. Its shared variables lie around `anchor`, its dynamic memory at `dynamic`.
+    void begin(uint32_t rank, uintptr_t anchor, uintptr_t dynamic) {
+        Guard guard(lock);
+        members[rank] = {anchor, dynamic};
+        begun++;
+        if (begun == blocks()) pthread_cond_broadcast(&changed);
+        while (begun < blocks()) pthread_cond_wait(&changed, &lock.mutex);
+    }
+
+    // A block ends; all of its threads have returned. The last one gives the memory of all back.
+    void end() {
+        Guard guard(lock);
+        ended++;
+        if (ended == blocks()) {
+            for (const Array& array : arrays) Memory::the().forget_distributed(array.base);
+            pthread_cond_broadcast(&changed);
+        }
+        while (ended < blocks()) pthread_cond_wait(&changed, &lock.mutex);
+    }
+
+    // The number of the running phase. While a thread has not arrived in it, it lasts.
+    uint64_t phase() const { return __atomic_load_n(&phases, __ATOMIC_ACQUIRE); }
+    // A thread arrives in it.
+    uint64_t arrive() {
+        Guard guard(lock);
+        uint64_t phase = phases;
+        arrived++;
+        open_if_all();
+        return phase;
+    }
+    bool is_over(uint64_t of) const { return phase() != of; }
+    void wait(uint64_t phase) {
+        Guard guard(lock);
+        while (phases == phase) pthread_cond_wait(&changed, &lock.mutex);
+    }
+    // A thread returns, which has arrived last in the phase before `next`: it is waited for no more.
+    void returned(uint64_t next) {
+        Guard guard(lock);
+        live--;
+        if (next == phases + 1) arrived--;
+        open_if_all();
+    }
+
+    // The array of a block that holds an address, or none. One that other blocks reach before its own has come to the
+    // declaration is known by the array of the block that asks.
+    struct Array {
+        uintptr_t base;
+        size_t bytes;
+        uint32_t id;   // as the log knows it
+        const char* name;
+    };
+    // Gives the array its id.
+    uint32_t declare(Array of) {
+        Guard guard(lock);
+        for (const Array& array : arrays) {
+            if (array.base == of.base && array.bytes == of.bytes) return array.id;
+        }
+        of.id = Memory::the().add_distributed(of.base, of.bytes, of.name);
+        arrays.push_back(of);
+        return of.id;
+    }
+    bool find(uintptr_t address, Array& out) {
+        Guard guard(lock);
+        for (const Array& array : arrays) {
+            if (address - array.base < array.bytes) return out = array, true;
+        }
+        return false;
+    }
+    // The block whose shared memory holds an address, and whether it is in the dynamic part. Shared variables are those
+    // of an OS thread, which lie together: what is in none of the dynamic parts is by the nearest anchor.
+    struct Owner {
+        uint32_t rank;
+        bool is_dynamic;
+    };
+    Owner owner(uintptr_t address, size_t dynamic_bytes) const {
+        Owner found{0, false};
+        uintptr_t least = UINTPTR_MAX;
+        for (uint32_t rank = 0; rank < blocks(); rank++) {
+            const Member& member = members[rank];
+            if (address - member.dynamic < dynamic_bytes) return {rank, true};
+            uintptr_t distance = address > member.anchor ? address - member.anchor : member.anchor - address;
+            if (distance < least) least = distance, found.rank = rank;
+        }
+        return found;
+    }
+    // Where the block of that rank has what its owner has at `address`.
+    uintptr_t counterpart(Owner of, uint32_t to, uintptr_t address) const {
+        const Member &one = members[of.rank], &other = members[to];
+        return of.is_dynamic ? address - one.dynamic + other.dynamic : address - one.anchor + other.anchor;
+    }
+
+private:
+    struct Member {
+        uintptr_t anchor = 0, dynamic = 0;
+    };
+
+    void open_if_all() {
+        if (arrived == 0 || arrived < live) return;
+        arrived = 0;
+        __atomic_store_n(&phases, phases + 1, __ATOMIC_RELEASE);
+        pthread_cond_broadcast(&changed);
+    }
+
+    Lock lock;
+    pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+    std::vector<Member> members;
+    std::vector<Array> arrays;
+    uint64_t live, arrived = 0, phases = 0;
+    uint32_t begun = 0, ended = 0;
+};
+
+// The clusters of a launch that run, by their numbers.
+class Clusters {
+public:
+    std::shared_ptr<Cluster> of(uint64_t number, uint32_t blocks, uint32_t threads) {
+        Guard guard(lock);
+        auto& known = running[number];
+        if (!known) known = std::make_shared<Cluster>(number, blocks, threads);
+        return known;
+    }
+    void ended(uint64_t number) {
+        Guard guard(lock);
+        running.erase(number);
+    }
+
+private:
+    Lock lock;
+    std::map<uint64_t, std::shared_ptr<Cluster>> running;
+};
+
+}  // namespace raceproof
