@@ -57,6 +57,42 @@ fn a_program_that_uses_everything_finds_its_own_results_right_under_every_schedu
     }
 }
 
+/// Two kernels race in one function of the device, one of them twice.
+const SHARED_FUNCTION: &str = r#"
+__device__ void put(int *a) { a[0] = threadIdx.x; }
+__global__ void first(int *a) { put(a); }
+__global__ void second(int *a) { put(a); }
+__global__ void third(int *a) { if (threadIdx.x == 0) put(a); }
+int main() {
+  int *a;
+  cudaMalloc(&a, 4);
+  first<<<1, 8>>>(a);
+  third<<<1, 8>>>(a);
+  second<<<1, 8>>>(a);
+  first<<<1, 8>>>(a);
+  return cudaDeviceSynchronize();
+}
+"#;
+
+#[test]
+fn a_race_counts_for_every_launch_that_has_it() {
+    let place = Place::with(&[("k.cu", SHARED_FUNCTION)]);
+    let found = run(&place, &["k.cu", "--log", "run.trace"]);
+    assert_eq!(found.code, Some(1), "{found:?}");
+    assert_eq!(found.out.matches("data race on a").count(), 1, "{found:?}");
+    assert!(found.out.contains("first (2 launches, 16 accesses): racy: 1 pair of places conflicts"), "{found:?}");
+    assert!(
+        found.out.contains("second (1 launch, 8 accesses): racy: at places that are told of another kernel"),
+        "{found:?}"
+    );
+    assert!(found.out.contains("third (1 launch, 1 access): no conflict seen"), "{found:?}");
+    let told = seen(place.command(&["trace", "check", "--format", "json", "run.trace"]).current_dir(place.path()));
+    let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+    let verdicts: Vec<&str> =
+        told["launches"].as_array().unwrap().iter().filter_map(|it| it["race"].as_str()).collect();
+    assert_eq!(verdicts, ["racy", "no-conflict", "racy", "racy"]);
+}
+
 const DIVERGENT: &str = r#"
 __global__ void apart(int *a) {
     if (threadIdx.x < 16) {

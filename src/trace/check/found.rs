@@ -4,6 +4,7 @@ use super::CheckError;
 use crate::memory_model::Level;
 use crate::trace::format::Kind;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// An access that was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,6 +82,8 @@ struct Entry {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     entries: FxHashMap<Key, Entry>,
+    /// The launches that it was found in, as far as they were told.
+    launches: BTreeSet<u32>,
 }
 
 /// The smaller of two things that may be absent.
@@ -131,6 +134,13 @@ impl Found {
             entry.in_warp = least(entry.in_warp, more.in_warp);
             entry.others = least(entry.others, more.others);
         }
+        self.launches.extend(other.launches);
+    }
+
+    /// All of it was found in that launch.
+    pub(super) fn in_launch(mut self, launch: u32) -> Found {
+        self.launches = if self.is_empty() { BTreeSet::new() } else { BTreeSet::from([launch]) };
+        self
     }
 
     /// Both together; in the form in which parallel iterators want it.
@@ -140,11 +150,13 @@ impl Found {
         Ok(large)
     }
 
-    /// The conflicts, sorted.
-    pub(super) fn conflicts(self) -> Vec<Conflict> {
+    /// The conflicts, sorted, and the launches.
+    pub(super) fn conflicts(self) -> (Vec<Conflict>, BTreeSet<u32>) {
+        let launches = self.launches;
         let mut entries: Vec<(Key, Entry)> = self.entries.into_iter().collect();
         entries.sort_unstable_by_key(|(key, _)| *key);
-        entries.into_iter().filter_map(|((sites, among), entry)| conflict(sites, among, &entry)).collect()
+        let conflicts = entries.into_iter().filter_map(|((sites, among), entry)| conflict(sites, among, &entry));
+        (conflicts.collect(), launches)
     }
 }
 

@@ -54,6 +54,7 @@ use budget::Budget;
 use found::Found;
 use plan::Plan;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -86,6 +87,8 @@ pub struct Outcome {
     pub log: Log,
     /// The conflicts, sorted by their sites, those within blocks first.
     pub conflicts: Vec<Conflict>,
+    /// All launches in which one was seen: a pair of lines is told once, with its first witness.
+    pub racy: BTreeSet<u32>,
 }
 
 /// Why a log was not checked.
@@ -126,8 +129,8 @@ pub fn check(path: &Path, options: &Options) -> Result<Outcome, CheckError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(budget.jobs).build()?;
     pool.install(|| {
         let log = read_log(File::open(path).map_err(HeadError::Io)?)?;
-        let conflicts = conflicts(&log, path, &budget, options.receiving)?;
-        Ok(Outcome { log, conflicts })
+        let (conflicts, racy) = conflicts(&log, path, &budget, options.receiving)?;
+        Ok(Outcome { log, conflicts, racy })
     })
 }
 
@@ -139,7 +142,12 @@ struct Checking<'a> {
     receiving: Receiving,
 }
 
-fn conflicts(log: &Log, path: &Path, budget: &Budget, receiving: Receiving) -> Result<Vec<Conflict>, CheckError> {
+fn conflicts(
+    log: &Log,
+    path: &Path,
+    budget: &Budget,
+    receiving: Receiving,
+) -> Result<(Vec<Conflict>, BTreeSet<u32>), CheckError> {
     let file = File::open(path).map_err(CheckError::Read)?;
     let checking = Checking { file: Mutex::new(file), budget, log, receiving };
     let plans = plan::plans(log);
@@ -155,6 +163,10 @@ fn conflicts(log: &Log, path: &Path, budget: &Budget, receiving: Receiving) -> R
 
 /// Checks one launch.
 fn launch(checking: &Checking<'_>, plan: &Plan<'_>) -> Result<Found, CheckError> {
+    found_in(checking, plan).map(|found| found.in_launch(plan.id))
+}
+
+fn found_in(checking: &Checking<'_>, plan: &Plan<'_>) -> Result<Found, CheckError> {
     let partitions = partition::Partitions::new(plan, checking.budget);
     let within = plan
         .chains

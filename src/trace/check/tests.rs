@@ -137,8 +137,8 @@ fn exempt(one: &Observed, other: &Observed, level: Level) -> bool {
     enough(one.kind) && enough(other.kind) && (one.offset, one.bytes) == (other.offset, other.bytes)
 }
 
-/// Every pair of accesses.
-fn by_definition(case: &Case) -> Vec<Conflict> {
+/// Every pair of accesses; the conflicts, and the launches that have one.
+fn by_definition(case: &Case) -> (Vec<Conflict>, BTreeSet<u32>) {
     type Place = (u32, u32, u64, Option<(u64, u32, u32)>);
     #[derive(Default)]
     struct Entry {
@@ -177,15 +177,16 @@ fn by_definition(case: &Case) -> Vec<Conflict> {
             }
         }
     }
+    let launches = found.values().flat_map(|entry| entry.places.iter().map(|place| place.0)).collect();
     let conflicts = found.into_iter().map(|((sites, _), entry)| {
         // The widest level at which the sites were seen to conflict.
         let (level, witness) = entry.witnesses.into_iter().next_back().expect("a conflict has a witness");
         Conflict { sites, level, bytes: entry.places.len() as u64, witness }
     });
-    conflicts.collect()
+    (conflicts.collect(), launches)
 }
 
-fn checked(bytes: &[u8], budget: &Budget) -> Vec<Conflict> {
+fn checked(bytes: &[u8], budget: &Budget) -> (Vec<Conflict>, BTreeSet<u32>) {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
     file.write_all(bytes).expect("a temporary file can be written");
     let log = read_log(Cursor::new(bytes)).expect("it is a log");
@@ -215,7 +216,7 @@ fn random_logs_have_conflicts_at_every_level() {
     let mut levels = BTreeSet::new();
     for _ in 0..50 {
         let case = cases().new_tree(&mut runner).expect("a case can be made").current();
-        levels.extend(by_definition(&case).iter().map(|conflict| conflict.level));
+        levels.extend(by_definition(&case).0.iter().map(|conflict| conflict.level));
     }
     assert_eq!(levels.len(), 3);
 }

@@ -3,7 +3,7 @@
 //! Fields may only be added with a new version. Lines and columns count from 1, ends are exclusive.
 
 use super::findings::{Findings, Located};
-use super::{Verdict, accesses, findings::place_access, racy_launches};
+use super::{Verdict, accesses, findings::place_access};
 use crate::diagnostic::report::WitnessThread;
 use crate::trace::check::{Conflict, Observed, Outcome};
 use crate::trace::format::{Log, Site};
@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Writes what a check found as one object on one line.
 pub fn check(path: &Path, outcome: &Outcome, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
-    let racy = racy_launches(outcome);
+    let racy = &outcome.racy;
     let pairs = outcome.conflicts.iter().zip(&findings.findings);
     let report = Check {
         schema: "raceproof.trace.v1",

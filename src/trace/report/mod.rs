@@ -13,7 +13,6 @@ pub mod text;
 
 use super::check::Outcome;
 use super::format::Log;
-use std::collections::BTreeSet;
 
 /// What a log shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,11 +48,6 @@ impl Verdict {
 /// Accesses in the whole chunks of a log.
 pub fn accesses(log: &Log) -> u64 {
     log.chunks.iter().map(|chunk| chunk.accesses).sum()
-}
-
-/// Launches in which a conflict was seen, as far as the witnesses say.
-fn racy_launches(outcome: &Outcome) -> BTreeSet<u32> {
-    outcome.conflicts.iter().map(|conflict| conflict.witness.launch).collect()
 }
 
 /// `1 launch`, `2 launches`.

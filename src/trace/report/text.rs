@@ -1,7 +1,7 @@
 //! For people: findings with excerpts, what is missing of the log, a line for each kernel, and a verdict.
 
 use super::findings::{Findings, Located};
-use super::{Verdict, accesses, counted, racy_launches};
+use super::{Verdict, accesses, counted};
 use crate::diagnostic::render::text::{Color, Detail, render};
 use crate::diagnostic::report::{
     Determinism, Divergence, FileReport, Finding, Front, KernelReport, Parse, Race, Report, WitnessReport,
@@ -94,19 +94,18 @@ pub fn problems(log: &Log, out: &mut dyn Write) -> io::Result<()> {
 struct Tally {
     launches: u64,
     accesses: u64,
+    is_racy: bool,
     conflicts: usize,
 }
 
 /// One line for each kernel, by name.
 fn kernels(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    let racy = racy_launches(outcome);
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
     for (id, launch) in &outcome.log.launches {
         let tally = tallies.entry(&launch.kernel).or_default();
         tally.launches += 1;
-        if racy.contains(id) {
-            tally.conflicts += outcome.conflicts.iter().filter(|conflict| conflict.witness.launch == *id).count();
-        }
+        tally.is_racy |= outcome.racy.contains(id);
+        tally.conflicts += outcome.conflicts.iter().filter(|conflict| conflict.witness.launch == *id).count();
     }
     for chunk in &outcome.log.chunks {
         let launch = &outcome.log.launches[&chunk.launch];
@@ -119,6 +118,8 @@ fn kernels(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
             counted(tally.accesses, "access", "accesses")
         );
         let what = match tally.conflicts {
+            // A function of the device may be called by several kernels.
+            0 if tally.is_racy => "racy: at places that are told of another kernel".to_owned(),
             0 => "no conflict seen".to_owned(),
             conflicts => {
                 format!("racy: {}", counted(conflicts as u64, "pair of places conflicts", "pairs of places conflict"))
