@@ -384,13 +384,23 @@ impl Builder<'_> {
             self.fact(definition.negated()?);
         }
         // C's remainder has the sign of the dividend, and the quotient too, since `m` is positive.
-        let signs = |x: Poly, sign: i64| {
-            let all = [Some(x), remainder.scaled(sign), quotient.scaled(sign)];
+        let signs = |of: Poly, sign: i64| {
+            let all = [Some(of), x.scaled(sign), remainder.scaled(sign), quotient.scaled(sign)];
             all.into_iter().map(|poly| poly.map(Literal::NonNegative)).collect::<Option<Vec<_>>>()
         };
-        let below = x.negated()?.plus_constant(-1)?;
-        self.disjunction(vec![signs(x.clone(), 1)?, signs(below, -1)?]);
+        let of = self.sign_of(x).unwrap_or_else(|| x.clone());
+        let below = of.negated()?.plus_constant(-1)?;
+        self.disjunction(vec![signs(of, 1)?, signs(below, -1)?]);
         Some((quotient, remainder))
+    }
+
+    /// A uniform factor of `x` whose sign is that of `x`, or zero: the other factor is not negative.
+    ///
+    /// *Use.* All values that are multiples of one parameter have their signs from it: `n*t/m` and `n*(t + 1)/m` of two
+    /// threads are two cases, and not sixteen.
+    fn sign_of(&mut self, x: &Poly) -> Option<Poly> {
+        let uniform = x.atoms().into_iter().filter(|atom| !atom.is_private()).map(Poly::atom);
+        uniform.filter(|of| of != x).find(|of| x.divide_exactly(of).is_some_and(|rest| self.shows(&rest)))
     }
 
     /// Digits of which only `x = m*q + r` is said.
