@@ -123,6 +123,7 @@ fn what_is_wrong_is_told_with_its_line_and_key() {
         (with("name = \"index\"", "name = \"x\""), "l.toml:9:8: buffer.name: there are two of that name"),
         (with("[16, 2]", "[16, 2, 1, 1]"), "l.toml:16:9: launch.block: 4 extents"),
         (with("[16, 2]", "[0]"), "l.toml:16:10: launch.block: expected 1 to 4294967295"),
+        (with("block = [16, 2]", "block = 1\ncluster = [0]"), "l.toml:17:12: launch.cluster: expected 1 to 4294967295"),
         (with("kernel = \"saxpy\"\n", ""), "l.toml:13:1: launch.kernel: missing"),
         (with("a = 2.5", "a = \"2.5\""), "launch.arguments.a: expected a number"),
         (with("t = { local = 64 }", "t = { local = 64, buffer = \"x\" }"), "not together with `local`"),
@@ -213,7 +214,8 @@ fn what_is_written_is_read_back() {
     let lists = "[[buffer]]\nname = \"b\\\"c\"\ntype = \"int2\"\nvalues = { list = [1, -2, 3, 4] }\n\
                  [[buffer]]\nname = \"s\"\ntype = \"uchar\"\ncount = 3\nvalues = { seed = 7, low = 1, high = 6 }\n\
                  [[buffer]]\nname = \"c\"\ntype = \"float\"\ncount = 3\nvalues = { constant = 0.5 }\n\
-                 [[launch]]\nkernel = \"f<float, 4>\"\ngrid = [1, 2, 3]\nblock = [4]\nshared = 12\n";
+                 [[launch]]\nkernel = \"f<float, 4>\"\ngrid = [1, 2, 3]\nblock = [4]\nshared = 12\n\
+                 cooperative = true\ncluster = [1, 2, 3]\n";
     for text in [GOOD, lists] {
         let mut read = described(text);
         let mut again = described(&read.text());

@@ -77,6 +77,10 @@ fn prepared(unit: &Unit<'_>, description: &Description, launch: &launch::Launch)
         let problem = Problem::Other("work-groups of OpenCL cannot wait for each other".to_owned());
         return Err(description.error(launch.place, "launch.cooperative", problem));
     }
+    if launch.cluster.is_some() {
+        let problem = Problem::Other("OpenCL has no clusters of work-groups".to_owned());
+        return Err(description.error(launch.place, "launch.cluster", problem));
+    }
     let arguments = kernel.parameters.iter().map(|parameter| argument(unit, description, launch, kernel, parameter));
     Ok(Launch {
         kernel: kernel.name.clone(),

@@ -1,7 +1,7 @@
 // A cluster of blocks that run at once: where they wait for each other, and where the shared memory of each lies.
 //
-// Every block of a cluster runs on an OS thread of its own. Its first block waits for the last one to begin, its last one
-// for the others to end: as long as one of them runs, the shared memory of all is theirs. A phase of the barrier is over
+// Every block of a cluster runs on an OS thread of its own. The first ones wait until all have begun, and the first that are
+// done until all have ended: as long as one of them runs, the shared memory of all is theirs. A phase of the barrier is over
 // when every thread that has not returned has arrived, as `barrier.cluster` of PTX has it.
 //
 // A kernel that is launched without clusters has clusters of one block, which are made when it asks for them.
@@ -63,15 +63,14 @@ public:
         open_if_all();
     }
 
-    // The array of a block that holds an address, or none. One that other blocks reach before its own has come to the
-    // declaration is known by the array of the block that asks.
+    // An array in the shared memory of one of the blocks.
     struct Array {
         uintptr_t base;
         size_t bytes;
         uint32_t id;   // as the log knows it
         const char* name;
     };
-    // Gives the array its id.
+    // Gives the array its id. Who reaches one of another block declares it, too: that block may not have come to it yet.
     uint32_t declare(Array of) {
         Guard guard(lock);
         for (const Array& array : arrays) {
@@ -81,6 +80,7 @@ public:
         arrays.push_back(of);
         return of.id;
     }
+    // The array that holds an address.
     bool find(uintptr_t address, Array& out) {
         Guard guard(lock);
         for (const Array& array : arrays) {
