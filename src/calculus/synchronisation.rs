@@ -214,4 +214,19 @@ pub enum MemoryOrder {
     Release,
     AcquireRelease,
     SequentiallyConsistent,
+    /// Of a compare-exchange: acquire if it exchanges, relaxed if not.
+    AcquireOnExchange,
+    /// Of a compare-exchange: acquire and release if it exchanges, relaxed if not.
+    AcquireReleaseOnExchange,
+}
+
+impl MemoryOrder {
+    /// The order of an atomic that exchanges, and of one that only reads.
+    pub fn outcomes(self) -> [MemoryOrder; 2] {
+        match self {
+            MemoryOrder::AcquireOnExchange => [MemoryOrder::Acquire, MemoryOrder::Relaxed],
+            MemoryOrder::AcquireReleaseOnExchange => [MemoryOrder::AcquireRelease, MemoryOrder::Relaxed],
+            order => [order; 2],
+        }
+    }
 }

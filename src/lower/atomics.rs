@@ -3,7 +3,10 @@
 //! An atomic on a local of the thread is a plain update with a value that need not be known. A compare-exchange that writes
 //! what it has found through a pointer does so where it has exchanged nothing, and nowhere else.
 //!
-//! Deliberately absent: compare-exchanges whose outcomes order differently, which are calls that are not known.
+//! A compare-exchange whose outcomes order differently has the order of the exchange, and what both have where nothing is
+//! exchanged ([`order_of`]).
+//!
+//! Deliberately absent: an order that only the outcome without an exchange has; it is left out, which orders less.
 
 use super::access::Atomic;
 use super::builtin::Use;
@@ -12,7 +15,7 @@ use super::home::Home;
 use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::atomics::operand_count;
-use crate::calculus::{AtomicOp, BinaryOp, ExprId, HavocReason, MemoryOrder, ScalarType, SyncScope};
+use crate::calculus::{AtomicOp, BinaryOp, ExprId, HavocReason, MemoryOrder, ScalarType, Stmt, SyncScope};
 use crate::memory_model::fences;
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::Span;
@@ -44,23 +47,16 @@ impl Pass<'_> {
     }
 
     /// `compare_exchange_strong(object, expected, desired)`: what was expected is overwritten where nothing is exchanged.
-    /// Where one outcome orders and the other does not, no single atomic says that.
     pub(super) fn compare_and_exchange(
         &mut self,
-        [exchanged, failed]: [MemoryOrder; 2],
+        orders: [MemoryOrder; 2],
         (scope, weak): (SyncScope, bool),
         args: &[Expr],
-        (name, call): (&str, &Expr),
+        call: &Expr,
     ) -> Value {
         let [object, expected, desired, ..] = args else { return self.missing(call) };
         let pointee = |arg: &Expr| self.layout.pointee(arg.ty);
         let (Some(ty), Some(expected_ty)) = (pointee(object), pointee(expected)) else { return self.missing(call) };
-        // Who exchanges nothing publishes nothing.
-        let is_consistent = fences::is_sequentially_consistent;
-        if fences::acquires(exchanged) != fences::acquires(failed) || is_consistent(exchanged) != is_consistent(failed)
-        {
-            return self.give_up_call(format!("`{name}` whose outcomes order differently"), args, call);
-        }
         let pointer = self.pointer(object);
         let kept = Place { pointer: self.pointer(expected), ty: expected_ty, bits: None };
         let before = self.load(&kept, call.span);
@@ -71,7 +67,7 @@ impl Pass<'_> {
             _ => None,
         });
         let operands: Vec<ExprId> = operands.into_iter().flatten().collect();
-        let atomic = Atomic { op: AtomicOp::CompareExchange, operands, order: exchanged, scope };
+        let atomic = Atomic { op: AtomicOp::CompareExchange, operands, order: order_of(orders), scope };
         let found = self.atomic_on(&Place { pointer, ty, bits: None }, &atomic, Some(ty), call.span);
         let mut did = match (&found, atomic.operands.first()) {
             (&Value::Scalar(found), Some(&before)) if matches!(self.kernel.exprs.ty(found), ScalarType::Int { .. }) => {
@@ -84,6 +80,10 @@ impl Pass<'_> {
             let happens = self.havoc(ScalarType::Bool, reason, call.span);
             did = self.exprs().binary(BinaryOp::And, did, happens);
         }
+        // What was expected is no longer there once it is overwritten.
+        let exchanged = self.temporary("exchanged", ScalarType::Bool);
+        self.emit(Stmt::Let { var: exchanged, value: did });
+        let did = self.exprs().var(exchanged, ScalarType::Bool);
         let (stored, ()) = self.captured(|pass| {
             let found = pass.convert(found, ty, expected_ty, call.span);
             pass.store(&kept, found, call.span);
@@ -157,5 +157,47 @@ impl Pass<'_> {
         let new = self.unknown_value(place.ty, &HavocReason::Other("an atomic on a local".to_owned()), span);
         self.store(place, new, span);
         if result.is_some() { old } else { Value::Void }
+    }
+}
+
+/// One order for both outcomes of a compare-exchange: that of an exchange, and of one that fails.
+fn order_of([exchanged, failed]: [MemoryOrder; 2]) -> MemoryOrder {
+    if fences::is_sequentially_consistent(exchanged) && fences::is_sequentially_consistent(failed) {
+        return MemoryOrder::SequentiallyConsistent;
+    }
+    match (fences::releases(exchanged), fences::acquires(exchanged), fences::acquires(failed)) {
+        (true, true, true) => MemoryOrder::AcquireRelease,
+        (true, true, false) => MemoryOrder::AcquireReleaseOnExchange,
+        (true, false, _) => MemoryOrder::Release,
+        (false, true, true) => MemoryOrder::Acquire,
+        (false, true, false) => MemoryOrder::AcquireOnExchange,
+        (false, false, _) => MemoryOrder::Relaxed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use MemoryOrder::{
+        Acquire, AcquireOnExchange, AcquireRelease, AcquireReleaseOnExchange, Relaxed, Release, SequentiallyConsistent,
+    };
+
+    #[test]
+    fn outcomes_that_order_differently_have_what_both_have() {
+        let cases = [
+            ([Acquire, Acquire], Acquire),
+            ([Acquire, Relaxed], AcquireOnExchange),
+            ([AcquireRelease, Acquire], AcquireRelease),
+            ([AcquireRelease, Relaxed], AcquireReleaseOnExchange),
+            ([Release, Relaxed], Release),
+            ([Release, Acquire], Release),
+            ([Relaxed, Acquire], Relaxed),
+            ([SequentiallyConsistent, SequentiallyConsistent], SequentiallyConsistent),
+            ([SequentiallyConsistent, Acquire], AcquireRelease),
+            ([SequentiallyConsistent, Relaxed], AcquireReleaseOnExchange),
+        ];
+        for (orders, order) in cases {
+            assert_eq!(order_of(orders), order, "{orders:?}");
+        }
     }
 }

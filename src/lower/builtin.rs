@@ -53,7 +53,7 @@ impl Pass<'_> {
                 self.atomic_call(atomic, args, call, used)
             }
             Builtin::CompareAndExchange { orders, scope, weak } => {
-                self.compare_and_exchange(*orders, (*scope, *weak), args, (name, call))
+                self.compare_and_exchange(*orders, (*scope, *weak), args, call)
             }
             Builtin::CopyMemory => self.copy_memory(args, call),
             Builtin::SetMemory => self.set_memory(args, call),

@@ -16,10 +16,12 @@ use crate::calculus::{MemoryOrder, SyncScope};
 
 /// Whether an operation of this order publishes what its thread has seen and done before.
 pub fn releases(order: MemoryOrder) -> bool {
-    matches!(order, MemoryOrder::Release | MemoryOrder::AcquireRelease | MemoryOrder::SequentiallyConsistent)
+    // Who exchanges nothing writes nothing that others could read.
+    let [exchanged, _] = order.outcomes();
+    matches!(exchanged, MemoryOrder::Release | MemoryOrder::AcquireRelease | MemoryOrder::SequentiallyConsistent)
 }
 
-/// Whether an operation of this order lets its thread see what was published to it.
+/// Whether an operation of this order lets its thread see what was published to it, whatever comes of it.
 pub fn acquires(order: MemoryOrder) -> bool {
     matches!(order, MemoryOrder::Acquire | MemoryOrder::AcquireRelease | MemoryOrder::SequentiallyConsistent)
 }
@@ -45,6 +47,11 @@ pub fn publishes_over_a_barrier(order: MemoryOrder, scope: SyncScope, level: Lev
     is_sequentially_consistent(order) && reaches(scope, level)
 }
 
+/// The same of an atomic that is known to have exchanged what it found.
+pub fn receives_by_exchange(order: MemoryOrder, scope: SyncScope, level: Level) -> bool {
+    receives(order.outcomes()[0], scope, level)
+}
+
 /// Whether all operations of that order that reach each other have a common order.
 pub fn is_sequentially_consistent(order: MemoryOrder) -> bool {
     order == MemoryOrder::SequentiallyConsistent
@@ -60,6 +67,12 @@ mod tests {
         let all = [Relaxed, Acquire, Release, AcquireRelease, SequentiallyConsistent];
         assert_eq!(all.map(releases), [false, false, true, true, true]);
         assert_eq!(all.map(acquires), [false, true, false, true, true]);
+        let of_exchanges = [MemoryOrder::AcquireOnExchange, MemoryOrder::AcquireReleaseOnExchange];
+        assert_eq!(of_exchanges.map(releases), [false, true]);
+        assert_eq!(of_exchanges.map(acquires), [false, false]);
+        let received = |order| receives_by_exchange(order, SyncScope::Grid, Level::Grid);
+        assert_eq!(of_exchanges.map(received), [true, true]);
+        assert_eq!(all.map(received), all.map(acquires));
     }
 
     #[test]

@@ -21,7 +21,8 @@
 //! - the release releases, or a releasing fence stands before it in the section and behind the access, and
 //! - the take acquires, or an acquiring fence stands behind it in the section and before the access,
 //!
-//! each with a scope that reaches the other thread. It need not be the section before: takes and releases that are
+//! each with a scope that reaches the other thread, and a fence for the memory of the lock and of the access (OpenCL's flags).
+//! A compare-exchange that takes a lock has exchanged, so that what it orders otherwise is no matter. It need not be the section before: takes and releases that are
 //! read-modify-writes carry on what a release handed over, and so does one that leaves what it finds. Where some release is a plain atomic store, every section has to
 //! pass on what it was handed, by an acquiring and then a releasing fence or order of its own.
 //!
@@ -40,7 +41,8 @@
 use super::missing::{HandOver, LocksApart, MissingFence};
 use super::{Pair, places};
 use crate::calculus::{
-    ArrayId, BinaryOp, Expr, ExprId, GeometryVar, MemoryOrder, ScalarType, SiteId, Space, SyncScope, UnaryOp, VarId,
+    ArrayId, BinaryOp, Expr, ExprId, GeometryVar, MemoryOrder, ScalarType, SiteId, Space, SyncMemory, SyncScope,
+    UnaryOp, VarId,
 };
 use crate::memory_model::{AccessKind, Level, both_atomic, fences};
 use crate::protocol::uniform::Uniformity;
@@ -64,8 +66,35 @@ struct Section {
     take: AccessId,
     release: Option<AccessId>,
     inside: Vec<Inside>,
-    /// Whether what others handed over at the take is handed on at the release, likewise.
-    passes_on: [bool; 2],
+    /// Whether what others handed over at the take is handed on at the release, likewise; for each [`Memory`].
+    passes_on: [[bool; 2]; 2],
+}
+
+/// The memory that has to be ordered for an access to come before others under a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    /// That of the lock: the access is there, too.
+    OfLock,
+    /// All memory that threads share.
+    All,
+}
+
+impl Memory {
+    const EACH: [Memory; 2] = [Memory::OfLock, Memory::All];
+
+    fn of(protocol: &Protocol, lock: ArrayId, data: ArrayId) -> Memory {
+        let [lock, data] = [lock, data].map(|array| protocol.arrays[array].space);
+        if lock == data && matches!(lock, Space::Global | Space::Shared) { Memory::OfLock } else { Memory::All }
+    }
+
+    /// Whether a fence orders it.
+    fn is_ordered(self, fence: SyncMemory, lock: Space) -> bool {
+        match (self, lock) {
+            (Memory::OfLock, Space::Global) => fence.global,
+            (Memory::OfLock, Space::Shared) => fence.shared,
+            _ => fence.global && fence.shared,
+        }
+    }
 }
 
 /// An access in a section.
@@ -155,7 +184,10 @@ impl<'p> CriticalSections<'p> {
         let reach = usize::from(pair.level == Level::Grid);
         let is_carried_on = || {
             let mut sections = self.sections.iter().filter(|section| section.array == one.array);
-            of_lock().all(|access| access.lock != Some(Lock::Clear)) || sections.all(|section| section.passes_on[reach])
+            let data = self.protocol.accesses[pair.first].array;
+            let memory = Memory::of(self.protocol, one.array, data) as usize;
+            of_lock().all(|access| access.lock != Some(Lock::Clear))
+                || sections.all(|section| section.passes_on[memory][reach])
         };
         let is_one_cell = || one.cell == other.cell && self.is_the_same_for_all(one.cell, pair.level);
         lies_alike && takes_alike() && is_carried_on() && (is_one_cell() || self.has_lock_of_its_own(pair, one, other))
@@ -323,16 +355,22 @@ impl<'p> CriticalSections<'p> {
             Some(_) => return,
         };
         let part = &nodes[..end.unwrap_or(nodes.len())];
-        let reach = [Level::Block, Level::Grid].map(|level| Reach::of(self.protocol, takes, release, part, level));
-        let passes_on =
-            reach.each_ref().map(|reach| matches!((reach.from, reach.to), (Some(from), Some(to)) if from <= to));
+        let space = self.protocol.arrays[array].space;
+        let reach = Memory::EACH.map(|memory| {
+            let fences = |fence: SyncMemory| memory.is_ordered(fence, space);
+            [Level::Block, Level::Grid].map(|level| Reach::of(self.protocol, (takes, release), part, level, fences))
+        });
+        let passes_on = reach.each_ref().map(|levels| {
+            levels.each_ref().map(|reach| matches!((reach.from, reach.to), (Some(from), Some(to)) if from <= to))
+        });
         let mut inside = Vec::new();
         for (at, node) in part.iter().enumerate() {
             let mut ids = Vec::new();
             accesses_of(node, &mut ids);
-            inside.extend(
-                ids.into_iter().map(|id| Inside { id, missing: reach.each_ref().map(|reach| reach.missing(at)) }),
-            );
+            inside.extend(ids.into_iter().map(|id| {
+                let memory = Memory::of(self.protocol, array, self.protocol.accesses[id].array);
+                Inside { id, missing: reach[memory as usize].each_ref().map(|reach| reach.missing(at)) }
+            }));
         }
         let take = *takes.last().unwrap_or(&takes[0]);
         self.sections.push(Section { array, cell, take, release, inside, passes_on });
@@ -349,18 +387,25 @@ struct Reach {
 }
 
 impl Reach {
-    fn of(protocol: &Protocol, takes: &[AccessId], release: Option<AccessId>, part: &[Node], level: Level) -> Reach {
+    /// What the takes and the release of a section hand over, and the fences in it that order memory that matters.
+    fn of(
+        protocol: &Protocol,
+        (takes, release): (&[AccessId], Option<AccessId>),
+        part: &[Node],
+        level: Level,
+        matters: impl Fn(SyncMemory) -> bool,
+    ) -> Reach {
         type Counts = fn(MemoryOrder, SyncScope, Level) -> bool;
         let by_access = |id: AccessId, counts: Counts| match protocol.accesses[id].kind {
             AccessKind::Atomic { order, scope, .. } => counts(order, scope, level),
             AccessKind::Read | AccessKind::Write => false,
         };
         let fence = |node: &Node| match node {
-            Node::Fence(id) => Some(&protocol.fences[*id]).filter(|fence| fence.memory.global && fence.memory.shared),
+            Node::Fence(id) => Some(&protocol.fences[*id]).filter(|fence| matters(fence.memory)),
             _ => None,
         };
         let by_fence = |node: &Node, counts: Counts| fence(node).is_some_and(|it| counts(it.order, it.scope, level));
-        let received = takes.iter().all(|&take| by_access(take, fences::receives));
+        let received = takes.iter().all(|&take| by_access(take, fences::receives_by_exchange));
         let published = release.is_none_or(|release| by_access(release, fences::publishes));
         let first = || part.iter().position(|node| by_fence(node, fences::receives));
         let last = || part.iter().rposition(|node| by_fence(node, fences::publishes));

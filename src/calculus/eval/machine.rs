@@ -7,7 +7,7 @@ use super::relate;
 use super::value::{self, Value, mix, reduce};
 use super::{Contents, Event, FailedAssertion, Kind, OutOfBounds, Run, Setup, Sink, Stamp, ThreadId, TrapEvent, WARP};
 use crate::calculus::arithmetic::Trap;
-use crate::calculus::{AtomicOp, ExprId, ScalarType, SiteId, Space, SyncScope};
+use crate::calculus::{AtomicOp, ExprId, MemoryOrder, ScalarType, SiteId, Space, SyncScope};
 
 /// Bytes of an access that cost one step of the budget, where each is looked up.
 const BYTES_OF_A_STEP: u32 = 64;
@@ -500,6 +500,27 @@ impl<S: Sink> Machine<'_, S> {
         }
     }
 
+    /// The order of a compare-exchange by what it finds; where that is not known, it is taken to exchange.
+    fn order_of(
+        &mut self,
+        order: MemoryOrder,
+        (access, offset): (u32, Value),
+        (expected, ty): (Value, ScalarType),
+        place: Place,
+    ) -> MemoryOrder {
+        let [exchanged, failed] = order.outcomes();
+        let contents = self.setup.contents;
+        let Some(offset) = offset.bits().filter(|_| exchanged != failed && !contents.is_unknown()) else {
+            return exchanged;
+        };
+        let access = &self.program.accesses[access as usize];
+        let space = self.program.arrays[access.array.index()].space;
+        let (thread, cluster) = (place.thread, place.cluster);
+        let at = At { thread, cluster, array: access.array, space, offset, bytes: access.bytes };
+        let found = self.memory.seeded_value(contents, at, ty);
+        if found.bits() == expected.bits() { exchanged } else { failed }
+    }
+
     fn atomic(
         &mut self,
         access: u32,
@@ -509,14 +530,15 @@ impl<S: Sink> Machine<'_, S> {
         thread: &mut ThreadState,
         place: Place,
     ) -> Value {
-        let kind = Kind::Atomic { writes: shape.op != AtomicOp::Load, order: shape.order, scope: shape.scope };
         let mut operands = [Value::UNKNOWN; 2];
         for (operand, &register) in operands.iter_mut().zip(&shape.operands) {
             *operand = self.consume(self.get(register), thread, place);
         }
-        let at = self.touch(access, offset, kind, operands[0], thread, place);
         let bytes = self.program.accesses[access as usize].bytes.min(8);
         let ty = var.map_or(ScalarType::Int { width: 8 * bytes as u8, signed: false }, |(_, ty)| ty);
+        let order = self.order_of(shape.order, (access, offset), (operands[0], ty), place);
+        let kind = Kind::Atomic { writes: shape.op != AtomicOp::Load, order, scope: shape.scope };
+        let at = self.touch(access, offset, kind, operands[0], thread, place);
         if self.setup.contents.is_unknown() && self.is_kept(access) {
             self.memory.forget_private(place.thread, self.program.accesses[access as usize].array);
         }

@@ -51,6 +51,8 @@ pub(crate) const ORDERS: &[(&str, MemoryOrder)] = &[
     ("release", MemoryOrder::Release),
     ("acquire_release", MemoryOrder::AcquireRelease),
     ("sequentially_consistent", MemoryOrder::SequentiallyConsistent),
+    ("acquire_on_exchange", MemoryOrder::AcquireOnExchange),
+    ("acquire_release_on_exchange", MemoryOrder::AcquireReleaseOnExchange),
 ];
 
 /// Infix operators with their binding strength; all associate to the left.

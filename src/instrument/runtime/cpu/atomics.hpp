@@ -22,7 +22,8 @@ inline Shard& shard_of(uintptr_t address) {
 }
 
 // Does something to a cell; `act` says whether it read, wrote, or both.
-template <class Act> inline void at_cell(const volatile void* place, MemoryOrder order, Scope scope, Act act) {
+// Does `act`, which says what it came to, and may still change the order.
+template <class Act> inline void at_cell(const volatile void* place, const MemoryOrder& order, Scope scope, Act act) {
     if (__builtin_expect(!here.in_kernel || !worker->is_told(), 1)) {
         act();
         spin();
@@ -30,7 +31,6 @@ template <class Act> inline void at_cell(const volatile void* place, MemoryOrder
     }
     auto address = reinterpret_cast<uintptr_t>(place);
     Synchronisation what;
-    what.order = order;
     what.scope = scope;
     what.is_of_block = worker->is_only_own(address);
     what.cell = address;
@@ -38,6 +38,7 @@ template <class Act> inline void at_cell(const volatile void* place, MemoryOrder
         Shard& shard = shard_of(address);
         Guard guard(shard.lock);
         what.event = act();
+        what.order = order;
         uint64_t& version = shard.versions[address];
         if (what.event != Event::load) version++;
         worker->touched_cell(what, version);
@@ -86,10 +87,11 @@ template <class T> inline T atomic_add(T* place, T value, MemoryOrder order, Sco
 }
 
 template <class T>
-inline T compare_and_swap(T* place, T expected, T value, MemoryOrder order, Scope scope) {
+inline T compare_and_swap(T* place, T expected, T value, MemoryOrder order, MemoryOrder failed, Scope scope) {
     T old = expected;
     at_cell(place, order, scope, [&] {
         bool is_done = __atomic_compare_exchange(place, &old, &value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        if (!is_done) order = failed;
         return is_done && memcmp(&expected, &value, sizeof value) != 0 ? Event::update : Event::load;
     });
     return old;
@@ -143,7 +145,7 @@ RACEPROOF_ATOMIC(atomicDec, RACEPROOF_UPDATE(old == 0 || old > value ? value : T
 #define RACEPROOF_ATOMIC(name, scope)                                                                              \
     template <class T> inline T name(T* place, raceproof::plain<T> expected, raceproof::plain<T> value) {          \
         return raceproof::compare_and_swap(place, T(expected), T(value), raceproof::MemoryOrder::relaxed,          \
-                                           raceproof::Scope::scope);                                               \
+                                           raceproof::MemoryOrder::relaxed, raceproof::Scope::scope);              \
     }
 RACEPROOF_ATOMIC(atomicCAS, device)
 RACEPROOF_ATOMIC(atomicCAS_block, block)
@@ -212,10 +214,11 @@ inline T __nv_atomic_exchange_n(T* place, raceproof::plain<T> value, int order, 
     return raceproof::atomicExch(place, T(value), raceproof::order_of<T>(order), raceproof::nvcc_scope(scope));
 }
 template <class T>
-inline bool __nv_atomic_compare_exchange_n(T* place, T* expected, raceproof::plain<T> value, bool, int order, int,
+inline bool __nv_atomic_compare_exchange_n(T* place, T* expected, raceproof::plain<T> value, bool, int order, int failed,
                                            int scope = __NV_THREAD_SCOPE_SYSTEM) {
     T wanted = *expected;
-    *expected = raceproof::compare_and_swap(place, wanted, T(value), raceproof::order_of<T>(order), raceproof::nvcc_scope(scope));
+    *expected = raceproof::compare_and_swap(place, wanted, T(value), raceproof::order_of<T>(order), raceproof::order_of<T>(failed),
+                                            raceproof::nvcc_scope(scope));
     return memcmp(expected, &wanted, sizeof wanted) == 0;
 }
 template <class T = void> inline void __nv_atomic_thread_fence(int order, int scope = __NV_THREAD_SCOPE_SYSTEM) {

@@ -106,11 +106,12 @@ public:
     }
 
     // What is found is written to `expected`, if it is not what stands there.
-    bool compare_exchange_strong(T& expected, T value, memory_order order, memory_order) const {
+    bool compare_exchange_strong(T& expected, T value, memory_order order, memory_order failed) const {
         uint32_t site = raceproof::take_site();
         told();
         T wanted = expected;
-        T found = raceproof::compare_and_swap(place(), wanted, value, raceproof::order_of<T>(order), scope);
+        T found = raceproof::compare_and_swap(place(), wanted, value, raceproof::order_of<T>(order),
+                                              raceproof::order_of<T>(failed), scope);
         if (memcmp(&found, &wanted, sizeof found) == 0) return true;
         raceproof::touched_at(site, raceproof::Kind::write, raceproof::address_of(expected), sizeof(T));
         expected = found;
