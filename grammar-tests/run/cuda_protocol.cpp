@@ -46,7 +46,8 @@ namespace r = raceproof_cuda;
 
 struct Wide { char bytes[70000]; };
 enum Color { green = -3 };
-struct Pair { short one; char two; };
+// Without padding, whose bytes are anything.
+struct Pair { short one; char two, three; };
 
 // Every element belongs to one thread; the row is turned by way of shared memory, with a barrier between.
 static void turned(int* a, const float* b, int n, double factor, Color color, bool yes, Pair pair, unsigned long long big) {
@@ -166,7 +167,7 @@ int main(int, char** arguments) {
     for (int i = 0; i < n; i++) a[i] = i;
     bool is_right = true;
     if (kernel == "turned") {
-        launch("turned", 16, 64, cudaSuccess, [&] { turned(a, b, n, 0.1, green, true, Pair{1, 2}, 1ull << 63); });
+        launch("turned", 16, 64, cudaSuccess, [&] { turned(a, b, n, 0.1, green, true, Pair{1, 2, 0}, 1ull << 63); });
         for (int i = 0; i < 960; i++) is_right = is_right && a[i] == i / 64 * 64 + 63 - i % 64;
     } else if (kernel == "too_early") {
         launch("too_early", 1, 64, cudaSuccess, [&] { too_early(a); });

@@ -104,13 +104,13 @@ impl Pass<'_> {
     fn expected(&mut self, pointer: Pointer, arg: &Expr) -> Option<ExprId> {
         let ty = self.layout.pointee(arg.ty)?;
         let place = Place { pointer, ty, bits: None };
-        let old = self.load(&place, arg.span);
+        let old = match self.load(&place, arg.span) {
+            Value::Scalar(expr) => Some(self.snapshot(expr)),
+            _ => None,
+        };
         let new = self.unknown_value(ty, &HavocReason::Other("the value that an atomic found".to_owned()), arg.span);
         self.store(&place, new, arg.span);
-        match old {
-            Value::Scalar(expr) => Some(expr),
-            _ => None,
-        }
+        old
     }
 
     /// The atomic itself, on whichever target the pointer chooses; `result` is the type of the old value, if
@@ -153,7 +153,10 @@ impl Pass<'_> {
             };
         }
         // An atomic on a local is a plain update with a value that need not be known.
-        let old = self.load(place, span);
+        let old = match self.load(place, span) {
+            Value::Scalar(expr) => Value::Scalar(self.snapshot(expr)),
+            other => other,
+        };
         let new = self.unknown_value(place.ty, &HavocReason::Other("an atomic on a local".to_owned()), span);
         self.store(place, new, span);
         if result.is_some() { old } else { Value::Void }
