@@ -73,27 +73,23 @@ struct Section {
 /// The memory that has to be ordered for an access to come before others under a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Memory {
-    /// That of the lock: the access is there, too.
-    OfLock,
+    /// Of the grid, where both lock and access are.
+    Global,
     /// All memory that threads share.
     All,
 }
 
 impl Memory {
-    const EACH: [Memory; 2] = [Memory::OfLock, Memory::All];
+    const EACH: [Memory; 2] = [Memory::Global, Memory::All];
 
     fn of(protocol: &Protocol, lock: ArrayId, data: ArrayId) -> Memory {
         let [lock, data] = [lock, data].map(|array| protocol.arrays[array].space);
-        if lock == data && matches!(lock, Space::Global | Space::Shared) { Memory::OfLock } else { Memory::All }
+        if [lock, data] == [Space::Global; 2] { Memory::Global } else { Memory::All }
     }
 
     /// Whether a fence orders it.
-    fn is_ordered(self, fence: SyncMemory, lock: Space) -> bool {
-        match (self, lock) {
-            (Memory::OfLock, Space::Global) => fence.global,
-            (Memory::OfLock, Space::Shared) => fence.shared,
-            _ => fence.global && fence.shared,
-        }
+    fn is_ordered(self, fence: SyncMemory) -> bool {
+        fence.global && (self == Memory::Global || fence.shared)
     }
 }
 
@@ -355,9 +351,8 @@ impl<'p> CriticalSections<'p> {
             Some(_) => return,
         };
         let part = &nodes[..end.unwrap_or(nodes.len())];
-        let space = self.protocol.arrays[array].space;
         let reach = Memory::EACH.map(|memory| {
-            let fences = |fence: SyncMemory| memory.is_ordered(fence, space);
+            let fences = |fence: SyncMemory| memory.is_ordered(fence);
             [Level::Block, Level::Grid].map(|level| Reach::of(self.protocol, (takes, release), part, level, fences))
         });
         let passes_on = reach.each_ref().map(|levels| {
