@@ -356,9 +356,10 @@ fn scalars_and_methods_and_struct_parameters_are_accessed() {
             "global param v.d: element 4",
             "global counter: element 4, size 4",
             "let u.d.1 = read u.d[convert<i64>(u.w) * 4; 4] @0",
-            "write v.d[v.d.offset + convert<i64>(convert<i32>(tid.x) * v.w#2) * 4; 4 align 4] := u.d.1 @1",
-            "let counter.2 = read counter[0; 4] @2",
-            "write counter[0; 4] := counter.2 + 1 @3",
+            "let t.2 = u.d.1",
+            "write v.d[v.d.offset + convert<i64>(convert<i32>(tid.x) * v.w#2) * 4; 4 align 4] := t.2 @1",
+            "let counter.3 = read counter[0; 4] @2",
+            "write counter[0; 4] := counter.3 + 1 @3",
         ],
     );
 }
@@ -407,21 +408,27 @@ fn memory_functions_touch_their_ranges() {
 fn effects_happen_in_order_and_values_are_kept_from_them() {
     check(
         "__global__ void k(int *a, int *b) { int i = 0, j = 9, m; a[i++] = b[j--]; m = i = 5; i = j + (m = 3); a[m] = i;
-           int x = 1; int y = (x = x + 1) * x; a[x] = y; }",
+           int x = 1; int y = (x = x + 1) * x; a[x] = y; a[i++] = i; a[--j] += j; }",
         &[
             "let t.1 = j",
             "let j = j - 1",
             "let b.2 = read b[convert<i64>(t.1) * 4; 4] @0",
-            "let t.3 = i",
+            "let t.3 = b.2",
+            "let t.4 = i",
             "let i = i + 1",
-            "write a[convert<i64>(t.3) * 4; 4] := b.2 @1",
+            "write a[convert<i64>(t.4) * 4; 4] := t.3 @1",
             "let i = 5",
             "let m = 5",
             "let m = 3",
             "let i = j + 3",
-            "let t.4 = x + 1",
-            "let x = t.4",
-            "let y = t.4 * x",
+            "let t.5 = x + 1",
+            "let x = t.5",
+            "let y = t.5 * x",
+            "let t.6 = i",
+            "let t.7 = i",
+            "let i = i + 1",
+            "write a[convert<i64>(t.7) * 4; 4] := t.6 @4",
+            "let t.8 = j",
         ],
     );
 }

@@ -3,6 +3,7 @@
 //! What a launch needs is found by running the kernel in raceproof's own semantics first: a launch that breaks an
 //! assumption, leaves an array or does not end is none that a verdict speaks of.
 
+use crate::prove_mutants::handed::locks;
 use raceproof::calculus::eval::{Blocks, Chosen, Contents, Program};
 use raceproof::calculus::{Geometry, Kernel, ScalarType};
 use raceproof::diagnostic::report::{Assumption, AssumptionKind, Divergence, Finding, KernelReport, Race, ScopeKind};
@@ -137,10 +138,11 @@ fn free(subject: &Subject<'_>) -> Result<Vec<Case>, String> {
             }
         }
         if let Some((params, trial)) = best {
-            // Counters and flags that start at 0 are 0, and those that hold no negative number.
+            // Counters and flags that start at 0 are 0, and those that hold no negative number; locks are open.
             let words = ["is 0 when the kernel starts", "no number that is drawn"];
             let starts = |assumption: &Assumption| words.iter().any(|words| assumption.text.contains(words));
-            let seed = if subject.report.assumptions.iter().any(starts) { 0 } else { cases.len() as u64 };
+            let is_zero = subject.report.assumptions.iter().any(starts) || !locks(subject.kernel).is_empty();
+            let seed = if is_zero { 0 } else { cases.len() as u64 };
             let plan = plan(&subject.callee(), (geometry, &params), &Chosen::default(), &trial, (0, seed))
                 .map_err(|error| error.to_string())?;
             cases.push(case(subject, plan, Expected::Nothing));

@@ -4,8 +4,8 @@
 //! Kernels set flags and wait for them in several ways, with fences and barriers here and there, for the right cell or
 //! another one. Runs start with flags that are 0.
 
-use super::handed::{against_runs, assumes};
-use super::last_block::{lowered, refutation};
+use super::handed::{against_runs, assumes, lowered};
+use super::last_block::refutation;
 use super::source::Dice;
 use crate::prove_mutants::handed::from_zeros;
 use raceproof::memory_model::clocks::Receiving;

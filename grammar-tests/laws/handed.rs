@@ -1,9 +1,13 @@
 //! What the laws of counters, locks, flags and clusters have in common: random kernels are checked, every proof is rechecked,
 //! and what is called race-free is held against runs.
 
+use raceproof::calculus::Kernel;
 use raceproof::diagnostic::report::{KernelReport, Race};
 use raceproof::driver::options::Proofs;
 use raceproof::driver::{Options, check_source};
+use raceproof::front::tree_sitter;
+use raceproof::source::{Language, SourceMap};
+use raceproof::{lower, preprocess, resolve};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -42,10 +46,24 @@ pub(super) fn against_runs<const N: usize>(
     Tally { kernels: outcomes.len(), refuted, proved }
 }
 
+/// The language of a text, and the name of its file.
+fn language(text: &str) -> (Language, &'static str) {
+    if text.contains("__global__") { (Language::Cuda, "k.cu") } else { (Language::OpenCl, "k.cl") }
+}
+
+/// The one kernel of a text.
+pub(super) fn lowered(text: &str) -> Kernel {
+    let (language, path) = language(text);
+    let mut sources = SourceMap::new();
+    let main = sources.add_file(path, text);
+    let answer = tree_sitter::parse(sources, main, &preprocess::Options::new(language));
+    lower::kernels(&resolve::resolve(answer.unit).program).remove(0)
+}
+
 /// What is said of the one kernel of a text of which every proof is checked again, and holds.
 pub(super) fn rechecked(text: &str) -> KernelReport {
     let options = Options { proofs: Proofs::Recheck, ..Options::default() };
-    let mut checked = check_source(Path::new("k.cu"), text, &options);
+    let mut checked = check_source(Path::new(language(text).1), text, &options);
     assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
     let report = checked.report.kernels.remove(0);
     let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));

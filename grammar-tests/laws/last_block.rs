@@ -4,16 +4,13 @@
 //! Kernels are made of a part that each block writes, fences of several scopes here and there, draws of several kinds, and
 //! a region for whoever draws some number. Runs start with a counter that is 0, which proofs assume, and know it.
 
-use super::handed::{against_runs, assumes};
+use super::handed::{against_runs, assumes, lowered};
 use super::source::Dice;
 use crate::prove_mutants::handed::{Watch, from_zero};
 use raceproof::calculus::eval::{Blocks, Contents, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel};
 use raceproof::diagnostic::report::KernelReport;
-use raceproof::front::tree_sitter;
 use raceproof::memory_model::clocks::Receiving;
-use raceproof::source::{Language, SourceMap};
-use raceproof::{lower, preprocess, resolve};
 
 /// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
 const KERNELS: u64 = 400;
@@ -73,13 +70,6 @@ fn kernel(seed: u64) -> String {
          {drawer} {{ {inner} unsigned a = {draw}; last = (a {last}); }}\n  {late}\n  {barrier_after}\n  if (last) {{\n    \
          {receive}\n    for (int k = t; k < g * n; k += d) {{ {read} }}\n    {reset}\n  }}\n}}\n"
     )
-}
-
-pub(super) fn lowered(text: &str) -> Kernel {
-    let mut sources = SourceMap::new();
-    let main = sources.add_file("k.cu", text);
-    let answer = tree_sitter::parse(sources, main, &preprocess::Options::new(Language::Cuda));
-    lower::kernels(&resolve::resolve(answer.unit).program).remove(0)
 }
 
 /// A run of the kernel, of so many instructions at most, with two accesses that nothing orders.

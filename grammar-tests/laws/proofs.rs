@@ -4,6 +4,7 @@
 //! The whole path from source text is asked, with every derivation re-checked; the runs are those of the executable
 //! semantics, in machine arithmetic. A minimum of kernels must be proved, so that the law says something.
 
+use super::handed::lowered;
 use super::source::{Barriers, Dice, kernel};
 use super::tickets;
 use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
@@ -12,11 +13,8 @@ use raceproof::calculus::{Geometry, Kernel};
 use raceproof::diagnostic::report::{AssumptionKind, Divergence, KernelReport, Race};
 use raceproof::driver::options::Proofs;
 use raceproof::driver::{Options, check_source};
-use raceproof::front::tree_sitter;
 use raceproof::prove::Scope;
 use raceproof::prove::refute::{Budget, Levels, search};
-use raceproof::source::{Language, SourceMap};
-use raceproof::{lower, preprocess, resolve};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
@@ -24,13 +22,6 @@ use std::path::Path;
 /// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
 const KERNELS: u64 = 150;
 const BLOCKS: [u32; 8] = [1, 2, 3, 4, 5, 8, 33, 64];
-
-fn lowered(text: &str) -> Kernel {
-    let mut sources = SourceMap::new();
-    let main = sources.add_file("k.cu", text);
-    let answer = tree_sitter::parse(sources, main, &preprocess::Options::new(Language::Cuda));
-    lower::kernels(&resolve::resolve(answer.unit).program).remove(0)
-}
 
 /// What was claimed of a kernel.
 struct Claim {

@@ -5,14 +5,11 @@
 //! all of it, barriers here and there. In others one thread draws for its block and hands on what it got. Runs start from
 //! arbitrary contents and know them, so atomics give real numbers.
 
-use super::handed::{against_runs, assumes};
+use super::handed::{against_runs, assumes, lowered};
 use super::source::Dice;
 use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Setup, WARP, run};
 use raceproof::calculus::{Geometry, Kernel, Space};
 use raceproof::diagnostic::report::Race;
-use raceproof::front::tree_sitter;
-use raceproof::source::{Language, SourceMap};
-use raceproof::{lower, preprocess, resolve};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
@@ -66,13 +63,6 @@ fn kernel(seed: u64) -> String {
         "__global__ void k({param}int *y, const int *x, int n) {{\n{counter}  int t = threadIdx.x;\n{}{body}}}\n",
         if is_shared { "  if (t < 2) c[t] = 0;\n  __syncthreads();\n" } else { "" }
     )
-}
-
-fn lowered(text: &str) -> Kernel {
-    let mut sources = SourceMap::new();
-    let main = sources.add_file("k.cu", text);
-    let answer = tree_sitter::parse(sources, main, &preprocess::Options::new(Language::Cuda));
-    lower::kernels(&resolve::resolve(answer.unit).program).remove(0)
 }
 
 /// Two accesses of a run that nothing orders and that conflict.

@@ -300,6 +300,10 @@ fn descriptions_that_do_not_fit_are_refused_before_anything_runs() {
     refused(&launch("racy", &[y.clone()]), "launch.arguments.t: missing; write t = { local = 1024 }");
     refused(&launch("racy", &[y.clone(), t.clone(), arg("n", "1")]), "racy has no such parameter");
     refused(&launch("racy", &[arg("y", "3"), t.clone()]), "l.toml:15:");
+    let whole = launch("racy", &[y.clone(), t.clone()]);
+    let with = |line: &str| whole.replacen("block =", &format!("{line}\nblock ="), 1);
+    refused(&with("cooperative = true"), "launch.cooperative: work-groups of OpenCL cannot wait for each other");
+    refused(&with("cluster = [2]"), "launch.cluster: OpenCL has no clusters of work-groups");
     refused(&launch("outside", &[y, arg("far", "1.5"), t]), "launch.arguments.far: expected far = 1, of type int");
 }
 

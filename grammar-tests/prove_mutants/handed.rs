@@ -1,7 +1,9 @@
 //! Runs of kernels that hand over by fences and atomics, between blocks or under locks: a start in which counters become 0, as proofs
 //! assume, and a search for accesses that the clocks of the memory model do not order.
 //!
-//! Clocks know no warps: barriers of one are told by the stamps of accesses.
+//! Memory of blocks has clocks of its own: a fence may be for the one or the other, and an atomic's order is one of the memory
+//! that it is in. That is OpenCL's rule; CUDA's orders more. Clocks know no warps: barriers of one are told by the stamps of
+//! accesses.
 //!
 //! Deliberately absent: accesses that may not happen; runs know what memory holds.
 
@@ -14,6 +16,9 @@ use raceproof::calculus::{
 use raceproof::memory_model::clocks::{Clocks, Receiving, Step, Touch, Who};
 use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Array, block and offset of what an atomic touches.
+type Cell = (usize, u32, i64);
 
 /// Cells of four bytes.
 const CELL: i64 = 4;
@@ -45,14 +50,15 @@ pub(crate) fn from_zeros(mut kernel: Kernel, counters: &[String], numbers: i64) 
     kernel
 }
 
-/// The arrays of a kernel that are used as locks are: an atomic takes 0 away and another one puts it back.
+/// The arrays of a kernel that are used as locks are: an atomic takes 0 away, or what a variable holds, and another one puts 0
+/// back.
 pub(crate) fn locks(kernel: &Kernel) -> Vec<String> {
     let (mut taken, mut released) = (BTreeSet::new(), BTreeSet::new());
     let is_zero = |value: &ExprId| kernel.exprs.as_int(*value).map(|value| value == 0);
     each_stmt(&kernel.body, &mut |stmt| {
         let Stmt::Atomic { access, op, operands, .. } = stmt else { return };
         match (op, operands.iter().map(is_zero).collect::<Vec<_>>().as_slice()) {
-            (AtomicOp::CompareExchange, [Some(true), Some(false)]) | (AtomicOp::Exchange, [Some(false)]) => {
+            (AtomicOp::CompareExchange, [Some(true) | None, Some(false)]) | (AtomicOp::Exchange, [Some(false)]) => {
                 taken.insert(access.array);
             }
             (AtomicOp::Exchange | AtomicOp::Store, [Some(true)]) => _ = released.insert(access.array),
@@ -66,8 +72,9 @@ pub(crate) fn locks(kernel: &Kernel) -> Vec<String> {
 pub(crate) struct Watch<'k> {
     kernel: &'k Kernel,
     geometry: Geometry,
-    clocks: Clocks,
-    cells: BTreeMap<(usize, u32, i64), Vec<(Event, Step)>>,
+    /// Of global memory, and of the blocks' own.
+    clocks: [Clocks<Cell>; 2],
+    cells: BTreeMap<Cell, Vec<(Event, Step)>>,
     /// How many blocks have passed the barrier of the start.
     passed: u32,
     /// How many accesses there were since.
@@ -79,7 +86,7 @@ pub(crate) struct Watch<'k> {
 impl<'k> Watch<'k> {
     /// Nothing has happened yet.
     pub(crate) fn new(kernel: &'k Kernel, geometry: Geometry, receiving: Receiving) -> Self {
-        let clocks = Clocks::new(receiving);
+        let clocks = [Clocks::new(receiving), Clocks::new(receiving)];
         Watch { kernel, geometry, clocks, cells: BTreeMap::new(), passed: 0, accesses: 0, found: None }
     }
 
@@ -102,8 +109,17 @@ impl<'k> Watch<'k> {
             && conflict(touched(one), touched(other), level)
     }
 
+    /// Which of the clocks an access goes by, and the block that it is alone with there, if it is.
+    fn memory(&self, event: &Event) -> (usize, u32) {
+        match self.kernel.arrays[event.array].space {
+            Space::Shared => (1, event.thread.block),
+            _ => (0, u32::MAX),
+        }
+    }
+
     fn is_ordered(&self, earlier: &[(Event, Step)], at: usize, now: &Event) -> bool {
         let (event, step) = &earlier[at];
+        let clocks = &self.clocks[self.memory(now).0];
         if event.thread.block == now.thread.block {
             let is_one_warp = event.thread.thread / WARP == now.thread.thread / WARP;
             if event.stamp.block != now.stamp.block || (is_one_warp && event.stamp.warp != now.stamp.warp) {
@@ -114,11 +130,16 @@ impl<'k> Watch<'k> {
         // Coherence: an atomic before one that was seen is before what comes after that.
         let is_overtaken = matches!(event.kind, Kind::Atomic { .. })
             && earlier[at + 1..].iter().any(|(later, step)| {
-                let is_seen = later.thread == now.thread || self.clocks.is_seen(*step, who);
+                let is_seen = later.thread == now.thread || clocks.is_seen(*step, who);
                 matches!(later.kind, Kind::Atomic { .. }) && is_seen
             });
-        self.clocks.is_seen(*step, who) || is_overtaken
+        clocks.is_seen(*step, who) || is_overtaken
     }
+}
+
+/// Whether a fence or a barrier is for global memory, and for that of blocks.
+fn named(memory: SyncMemory) -> [bool; 2] {
+    [memory.global, memory.shared]
 }
 
 impl Sink for Watch<'_> {
@@ -127,7 +148,7 @@ impl Sink for Watch<'_> {
         let Some(offset) = event.offset.filter(|_| self.passed >= blocks) else { return };
         self.accesses += 1;
         let (who, array) = (Self::who(event.thread), event.array.index());
-        let home = if self.kernel.arrays[event.array].space == Space::Shared { event.thread.block } else { u32::MAX };
+        let (memory, home) = self.memory(event);
         let cells = offset.div_euclid(CELL)..=(offset + i64::from(event.bytes) - 1).div_euclid(CELL);
         for cell in cells.clone() {
             let earlier = self.cells.get(&(array, home, cell)).map_or(&[][..], Vec::as_slice);
@@ -138,26 +159,31 @@ impl Sink for Watch<'_> {
                 self.found.get_or_insert((other, *event));
             }
         }
-        let step = self.clocks.step(who);
+        let steps = self.clocks.each_mut().map(|clocks| clocks.step(who));
         if let Kind::Atomic { order, scope, .. } = event.kind {
-            self.clocks.atomic(who, (array, offset), Touch::Update, order, scope);
+            for (at, clocks) in self.clocks.iter_mut().enumerate() {
+                let order = if at == memory { order } else { MemoryOrder::Relaxed };
+                clocks.atomic(who, (array, home, offset), Touch::Update, order, scope);
+            }
         }
         for cell in cells {
-            self.cells.entry((array, home, cell)).or_default().push((*event, step));
+            self.cells.entry((array, home, cell)).or_default().push((*event, steps[memory]));
         }
     }
 
     fn fence(&mut self, thread: ThreadId, fence: &Fence, _certain: bool) {
-        if fence.memory.global {
-            self.clocks.fence(Self::who(thread), fence.order, fence.scope);
+        for (clocks, _) in self.clocks.iter_mut().zip(named(fence.memory)).filter(|(_, is_named)| *is_named) {
+            clocks.fence(Self::who(thread), fence.order, fence.scope);
         }
     }
 
     fn sync(&mut self, block: u32, scope: SyncScope, memory: SyncMemory) {
         if scope >= SyncScope::Grid {
             self.passed += 1;
-        } else if memory.global {
-            self.clocks.barrier(block);
+        } else {
+            for (clocks, _) in self.clocks.iter_mut().zip(named(memory)).filter(|(_, is_named)| *is_named) {
+                clocks.barrier(block);
+            }
         }
     }
 }

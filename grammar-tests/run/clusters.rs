@@ -37,6 +37,21 @@ __global__ void ranks(int *out) {
     out[blockIdx.x] = 100 * cluster.block_rank() + 10 * cluster.dim_blocks().x + thread / blockDim.x +
                       1000 * __clusterIdx().x;
 }
+// What CUDA has for kernels without the header of groups.
+__global__ void __cluster_dims__(3, 1, 2) by_functions(int *out) {
+  __shared__ int own[1];
+  own[0] = __clusterRelativeBlockRank();
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+  int *last = __cluster_map_shared_rank(own, 5);
+  dim3 at = __clusterRelativeBlockIdx(), of = __clusterDim(), all = __clusterGridDimInClusters();
+  bool is_right = __clusterDimIsSpecified() && __clusterSizeInBlocks() == 6 && *last == 5 &&
+                  __cluster_query_shared_rank(last) == 5 && at.x == blockIdx.x % 3 && at.z == blockIdx.z && of.x == 3 &&
+                  of.z == 2 && all.x == 2 && all.z == 1 && __clusterIdx().x == blockIdx.x / 3;
+  out[blockIdx.x + gridDim.x * blockIdx.z] = is_right;
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+}
 static int failures = 0;
 static void expect(const char *what, int found, int wanted) {
   if (found == wanted) return;
@@ -62,6 +77,9 @@ int main() {
   ring<2><<<dim3(4, 2), 32, 32 * sizeof(int)>>>(out, 3);
   expect("ring", cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
   for (int i = 0; i < 8 * 32; i++) expect("sum", host[i], 3 * 3000 + 3 * (i % 32) + 3);
+  by_functions<<<dim3(6, 1, 2), 1>>>(out);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  for (int i = 0; i < 12; i++) expect("by functions", host[i], 1);
   expect("by the launch", launch(out, 12, 3), cudaSuccess);
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
   for (int i = 0; i < 12; i++) expect("rank", host[i], 1000 * (i / 3) + 100 * (i % 3) + 30 + i % 3);

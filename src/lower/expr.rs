@@ -294,11 +294,18 @@ impl Pass<'_> {
 
     /// Carries out an assignment; returns the object and, if it is needed, the value that it now has.
     pub(super) fn assign(&mut self, target: &Expr, value: &Expr, span: Span, needed: Use) -> (Object, Value) {
-        let value = self.value(value);
+        let value = self.value_before(value, target);
         let object = self.object(target);
         let value = self.fit_value(value, target.ty);
         let value = self.put(&object, value, span, needed);
         (object, value)
+    }
+
+    /// A value that is assigned, in a form that holds after what the place that takes it does: C++ has the value first,
+    /// so that `out[i++] = i` stores what `i` was.
+    fn value_before(&mut self, value: &Expr, target: &Expr) -> Value {
+        let value = self.value(value);
+        if target.has_effect(|_| false) { self.kept(value) } else { value }
     }
 
     /// Stores `value` and returns it in a form that holds after the store: `x + 1` does not, once `x` has it.
@@ -325,7 +332,7 @@ impl Pass<'_> {
         let span = expr.span;
         match &expr.kind {
             ExprKind::CompoundAssign { target, op, value, compute } => {
-                let operand = self.value(value);
+                let operand = self.value_before(value, target);
                 let object = self.object(target);
                 let old = self.load_object(&object, span);
                 let new = match old.clone() {

@@ -16,8 +16,8 @@ struct Build {
 impl Build {
     fn new() -> Self {
         let program = Program {
-            has_fixed_warps: true,
             language: Language::Cuda,
+            has_fixed_warps: true,
             sources: SourceMap::new(),
             types: Arena::new(),
             records: Arena::new(),

@@ -4,7 +4,8 @@
 //! that have not exited and that the mask names; OpenCL: all work-items of the group), so it is a barrier that orders no
 //! memory. What it gives is not known, but votes, reductions and what one lane gives away are the same for all.
 //!
-//! Deliberately absent: the values, but for numbers that one thread draws for others ([`aggregated`](super::aggregated)). Calls without a mask (`__shfl`), which are for the threads that happen to be there.
+//! Deliberately absent: the values, but for numbers that one thread draws for others ([`aggregated`](super::aggregated)).
+//! Calls without a mask (`__shfl`), which are for the threads that happen to be there.
 
 use super::aggregated::Shuffle;
 use super::masks;

@@ -21,10 +21,13 @@
 //! - the release releases, or a releasing fence stands before it in the section and behind the access, and
 //! - the take acquires, or an acquiring fence stands behind it in the section and before the access,
 //!
-//! each with a scope that reaches the other thread, and a fence for the memory of the lock and of the access (OpenCL's flags).
-//! A compare-exchange that takes a lock has exchanged, so that what it orders otherwise is no matter. It need not be the section before: takes and releases that are
-//! read-modify-writes carry on what a release handed over, and so does one that leaves what it finds. Where some release is a plain atomic store, every section has to
-//! pass on what it was handed, by an acquiring and then a releasing fence or order of its own.
+//! each with a scope that reaches the other thread, and a fence for the memory of the lock and that of the access (OpenCL's
+//! flags). In OpenCL the order of an atomic itself is one of the memory that it is in: it counts for accesses there. A
+//! compare-exchange that takes a lock has exchanged, so that what it orders otherwise is no matter.
+//!
+//! It need not be the section before: takes and releases that are read-modify-writes carry on what a release handed over,
+//! and so does one that leaves what it finds. Where some release is a plain atomic store, every section has to pass on what
+//! it was handed, by an acquiring and then a releasing fence or order of its own.
 //!
 //! Two accesses are of one cell if its offset is the same for all threads of the launch (of the block, for threads of one),
 //! or if both accesses and both locks are elements of arrays with one index each, so that equal elements have equal locks.
@@ -34,7 +37,8 @@
 //!
 //! # What is not proved
 //! A lock that is given back by a plain write; one that is taken where it holds another number than 0; several locks that
-//! one access needs; and a section whose fence is missing on either side.
+//! one access needs; a section whose fence is missing on either side; and, in CUDA, too, other memory than that of the lock
+//! by the order of the atomics alone.
 //!
 //! Everything here is decided by form, without search: prover and checker come to the same answer.
 
@@ -73,23 +77,27 @@ struct Section {
 /// The memory that has to be ordered for an access to come before others under a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Memory {
-    /// Of the grid, where both lock and access are.
-    Global,
+    /// That of the lock: the access is there, too.
+    OfLock,
     /// All memory that threads share.
     All,
 }
 
 impl Memory {
-    const EACH: [Memory; 2] = [Memory::Global, Memory::All];
+    const EACH: [Memory; 2] = [Memory::OfLock, Memory::All];
 
     fn of(protocol: &Protocol, lock: ArrayId, data: ArrayId) -> Memory {
         let [lock, data] = [lock, data].map(|array| protocol.arrays[array].space);
-        if [lock, data] == [Space::Global; 2] { Memory::Global } else { Memory::All }
+        if lock == data && matches!(lock, Space::Global | Space::Shared) { Memory::OfLock } else { Memory::All }
     }
 
     /// Whether a fence orders it.
-    fn is_ordered(self, fence: SyncMemory) -> bool {
-        fence.global && (self == Memory::Global || fence.shared)
+    fn is_ordered(self, fence: SyncMemory, lock: Space) -> bool {
+        match (self, lock) {
+            (Memory::OfLock, Space::Global) => fence.global,
+            (Memory::OfLock, Space::Shared) => fence.shared,
+            _ => fence.global && fence.shared,
+        }
     }
 }
 
@@ -352,8 +360,8 @@ impl<'p> CriticalSections<'p> {
         };
         let part = &nodes[..end.unwrap_or(nodes.len())];
         let reach = Memory::EACH.map(|memory| {
-            let fences = |fence: SyncMemory| memory.is_ordered(fence);
-            [Level::Block, Level::Grid].map(|level| Reach::of(self.protocol, (takes, release), part, level, fences))
+            let levels = [Level::Block, Level::Grid];
+            levels.map(|level| Reach::of(self.protocol, (takes, release), part, (level, memory)))
         });
         let passes_on = reach.each_ref().map(|levels| {
             levels.each_ref().map(|reach| matches!((reach.from, reach.to), (Some(from), Some(to)) if from <= to))
@@ -382,21 +390,20 @@ struct Reach {
 }
 
 impl Reach {
-    /// What the takes and the release of a section hand over, and the fences in it that order memory that matters.
     fn of(
         protocol: &Protocol,
         (takes, release): (&[AccessId], Option<AccessId>),
         part: &[Node],
-        level: Level,
-        matters: impl Fn(SyncMemory) -> bool,
+        (level, memory): (Level, Memory),
     ) -> Reach {
         type Counts = fn(MemoryOrder, SyncScope, Level) -> bool;
         let by_access = |id: AccessId, counts: Counts| match protocol.accesses[id].kind {
-            AccessKind::Atomic { order, scope, .. } => counts(order, scope, level),
+            AccessKind::Atomic { order, scope, .. } => memory == Memory::OfLock && counts(order, scope, level),
             AccessKind::Read | AccessKind::Write => false,
         };
+        let lock = protocol.arrays[protocol.accesses[takes[0]].array].space;
         let fence = |node: &Node| match node {
-            Node::Fence(id) => Some(&protocol.fences[*id]).filter(|fence| matters(fence.memory)),
+            Node::Fence(id) => Some(&protocol.fences[*id]).filter(|fence| memory.is_ordered(fence.memory, lock)),
             _ => None,
         };
         let by_fence = |node: &Node, counts: Counts| fence(node).is_some_and(|it| counts(it.order, it.scope, level));

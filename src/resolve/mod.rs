@@ -84,8 +84,8 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
         resolver;
     let has_fixed_warps = dialect == crate::source::Dialect::Cuda;
     let program = program::Program {
-        has_fixed_warps,
         language,
+        has_fixed_warps,
         sources,
         types,
         records,

@@ -31,8 +31,8 @@
 //! The drawn numbers come from a shadow of the counter, so that what else is drawn from it is not thought to be drawn by
 //! each. It has the counter's name, since messages speak of it.
 //!
-//! Deliberately absent: wavefronts of HIP, whose size the device decides; masks of a part of the warp, `__match_any_sync`, ranks in tiles of less than a warp, counters of a
-//! block.
+//! Deliberately absent: wavefronts of HIP, whose size the device decides; masks of a part of the warp, `__match_any_sync`,
+//! ranks in tiles of less than a warp, counters of a block.
 
 mod recognise;
 mod sums;

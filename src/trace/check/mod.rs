@@ -166,6 +166,7 @@ fn launch(checking: &Checking<'_>, plan: &Plan<'_>) -> Result<Found, CheckError>
     found_in(checking, plan).map(|found| found.in_launch(plan.id))
 }
 
+/// What is found in it.
 fn found_in(checking: &Checking<'_>, plan: &Plan<'_>) -> Result<Found, CheckError> {
     let partitions = partition::Partitions::new(plan, checking.budget);
     let within = plan

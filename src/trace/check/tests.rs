@@ -17,7 +17,7 @@ struct Case {
     launches: Vec<(u32, Vec<Vec<Vec<Segment>>>)>,
 }
 
-const SPACES: [Space; 3] = [Space::Global, Space::Shared, Space::Constant];
+const SPACES: [Space; 4] = [Space::Global, Space::Shared, Space::Constant, Space::Distributed];
 
 fn kinds() -> impl Strategy<Value = Kind> {
     prop::sample::select(vec![
@@ -33,7 +33,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
 }
 
 fn accesses() -> impl Strategy<Value = (Shape, u64)> {
-    (0u32..4, kinds(), 0u32..3, prop::sample::select(vec![1u32, 2, 4, 4, 4, 8, 16]), 0u64..24).prop_map(
+    (0u32..4, kinds(), 0u32..4, prop::sample::select(vec![1u32, 2, 4, 4, 4, 8, 16]), 0u64..24).prop_map(
         |(site, kind, allocation, bytes, at)| {
             let offset = if bytes == 4 { at / 4 * 4 } else { at };
             (shape(site, kind, allocation, bytes), offset)
@@ -117,7 +117,7 @@ fn unordered(one: &Seen, other: &Seen) -> Option<Level> {
         if all { seen.epochs.block } else { seen.epochs.block - seen.epochs.shared_only }
     };
     if one.what.block != other.what.block {
-        let is_common = SPACES[one.allocation as usize] == Space::Global;
+        let is_common = matches!(SPACES[one.allocation as usize], Space::Global | Space::Distributed);
         return (is_common && one.epochs.grid == other.epochs.grid).then_some(Level::Grid);
     }
     if low == high || one.epochs.grid != other.epochs.grid || reaches(one) != reaches(other) {

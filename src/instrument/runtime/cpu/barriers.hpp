@@ -1,4 +1,4 @@
-// Barriers of block and warp, fences and clocks.
+// Barriers of block and warp, what the log hears of barriers in two steps, fences and clocks.
 #pragma once
 
 #include "kernel.hpp"
@@ -22,6 +22,23 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, RACEPROOF_HERE) {
 }
 
 namespace raceproof {
+// Halves of the barriers of groups. The log knows each phase as a cell, which is no address of a program: who arrives
+// updates it, who has waited reads it.
+constexpr uint64_t block_phases = 1, grid_phases = 2, cluster_phases = 3;
+inline void tell_half(uint64_t cell, uint64_t phase, Event event, Scope scope, MemoryOrder order) {
+    if (!worker->is_told()) return;
+    Synchronisation what;
+    what.event = event;
+    what.order = order;
+    what.scope = scope;
+    what.is_of_block = scope == Scope::block;
+    what.cell = cell | phase << 8;
+    worker->synchronised(what);
+}
+inline void tell_half(uint64_t cell, uint64_t phase, Event event, Scope scope) {
+    tell_half(cell, phase, event, scope, event == Event::load ? MemoryOrder::acquire : MemoryOrder::release);
+}
+
 // Fences order what a thread does; who has seen it is not their business. The log is told, and works out with the atomics
 // around them who hands over to whom.
 template <class T = void> inline void fence(MemoryOrder order, Scope scope) {

@@ -1,28 +1,11 @@
 // What kernels ask of their cluster: positions, halves of its barrier, shared memory of its other blocks.
 //
-// The log is told of each phase of the barrier as of a cell that who arrives updates and who has waited reads; so an
-// arrival that is relaxed publishes nothing.
+// An arrival that is relaxed publishes nothing.
 #pragma once
 
 #include "barriers.hpp"
 
 namespace raceproof {
-
-// Cells by which the log knows phases of groups: no address of a program.
-constexpr uint64_t block_phases = 1, grid_phases = 2, cluster_phases = 3;
-inline void tell_half(uint64_t cell, uint64_t phase, Event event, Scope scope, MemoryOrder order) {
-    if (!worker->is_told()) return;
-    Synchronisation what;
-    what.event = event;
-    what.order = order;
-    what.scope = scope;
-    what.is_of_block = scope == Scope::block;
-    what.cell = cell | phase << 8;
-    worker->synchronised(what);
-}
-inline void tell_half(uint64_t cell, uint64_t phase, Event event, Scope scope) {
-    tell_half(cell, phase, event, scope, event == Event::load ? MemoryOrder::acquire : MemoryOrder::release);
-}
 
 template <class T = void> inline uint64_t cluster_arrive(MemoryOrder order = MemoryOrder::release) {
     (void)&HandsOver<T>::noted;

@@ -97,7 +97,7 @@ inline int failed(int error) {
 }
 
 constexpr uint32_t MAX_THREADS = 1024;
-constexpr uint32_t MAX_CLUSTER = 16;   // blocks; more than 8 where the kernel is allowed to
+constexpr uint32_t MAX_CLUSTER = 16;   // blocks; that CUDA has to be asked for more than 8 is not checked
 constexpr size_t MAX_SHARED = 227 * 1024;
 constexpr uint32_t MAX_OS_THREADS = 512;
 
