@@ -234,7 +234,7 @@ fn calls_in_one_macro_are_told_apart() {
         "#define TWICE(x) (x + x)
          __device__ int f(int *p) { return p[0]; }
          __global__ void k(int *a) { a[1] = TWICE(f(a)); }",
-        &["let a.1 = read a[0; 4] @0", "let a.2 = read a[0; 4] @1", "write a[4; 4] := a.1 + a.2 @2"],
+        &["let a.1 = read a[0; 4] @0", "let t.2 = a.1", "let a.3 = read a[0; 4] @1", "write a[4; 4] := t.2 + a.3 @2"],
     );
 }
 
@@ -419,16 +419,42 @@ fn effects_happen_in_order_and_values_are_kept_from_them() {
             "write a[convert<i64>(t.4) * 4; 4] := t.3 @1",
             "let i = 5",
             "let m = 5",
+            "let t.5 = j",
             "let m = 3",
-            "let i = j + 3",
-            "let t.5 = x + 1",
-            "let x = t.5",
-            "let y = t.5 * x",
-            "let t.6 = i",
+            "let i = t.5 + 3",
+            "let t.6 = x + 1",
+            "let x = t.6",
+            "let y = t.6 * x",
             "let t.7 = i",
+            "let t.8 = i",
             "let i = i + 1",
-            "write a[convert<i64>(t.7) * 4; 4] := t.6 @4",
-            "let t.8 = j",
+            "write a[convert<i64>(t.8) * 4; 4] := t.7 @4",
+            "let t.9 = j",
+        ],
+    );
+}
+
+#[test]
+fn operands_come_from_left_to_right() {
+    check(
+        "struct two { int x, y; };
+         __device__ int next(int &i) { return ++i; }
+         __global__ void k(int *a, int n) { int i = n; a[i << (i = 2)] = 0; int *p = a; p[(p = a + n, 1)] = 1;
+           two t = {i, ++i}; a[t.x] = t.y; a[i - next(i)] = 2; }",
+        &[
+            "let t.1 = i",
+            "let i = 2",
+            "write a[convert<i64>(t.1 << 2) * 4; 4] := 0 @0",
+            "let t.2 = p.offset",
+            "let p.offset = convert<i64>(n) * 4",
+            "write a[t.2 + 4; 4 align 4] := 1 @1",
+            "let t.3 = i",
+            "let t.4 = i + 1",
+            "let t.x = t.3",
+            "let t.y = t.4",
+            "let t.5 = i",
+            "let t.6 = i + 1",
+            "write a[convert<i64>(t.5 - t.6) * 4; 4] := 2 @3",
         ],
     );
 }

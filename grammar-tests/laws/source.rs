@@ -16,7 +16,7 @@ impl Dice {
         (word ^ (word >> 31)) % limit
     }
 
-    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
+    pub(super) fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
         from[self.below(from.len() as u64) as usize]
     }
 }

@@ -24,7 +24,7 @@ impl Pass<'_> {
             let what = if recursive { "recursive call of" } else { "call nested too deeply, of" };
             return self.give_up_call(format!("{what} '{}'", callee.name), args, call);
         }
-        let values: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
+        let values = self.values(args);
         self.inlined(function, values, call)
     }
 

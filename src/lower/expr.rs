@@ -4,9 +4,9 @@ use super::builtin::Use;
 use super::facts::Target;
 use super::pass::Pass;
 use super::place::is_object;
-use super::value::{Object, Place, Pointer, STRING, Value};
+use super::value::{Base, Object, Place, Pointer, STRING, Value};
 use crate::calculus::{self, BinaryOp, ExprId, HavocReason, ScalarType, Stmt};
-use crate::resolve::program::{Expr, ExprKind, Type, TypeId};
+use crate::resolve::program::{Expr, ExprKind, Storage, Type, TypeId};
 use crate::source::Span;
 
 /// What an update (`+=`, `++`) leaves behind.
@@ -116,6 +116,7 @@ impl Pass<'_> {
             ExprKind::PointerAdd(pointer, count) => {
                 let element = self.layout.pointee(ty).unwrap_or(ty);
                 let pointer = self.pointer(pointer);
+                let pointer = self.pointer_before(pointer, count);
                 let count = self.scalar(count);
                 Value::Pointer(self.move_pointer(pointer, count, element, span))
             }
@@ -129,7 +130,7 @@ impl Pass<'_> {
                 self.unary(*op, value, ty, span)
             }
             ExprKind::Binary(op, a, b) => {
-                let a = self.value(a);
+                let a = self.value_before(a, b);
                 let b = self.value(b);
                 self.binary(*op, a, b, ty, span)
             }
@@ -301,11 +302,93 @@ impl Pass<'_> {
         (object, value)
     }
 
-    /// A value that is assigned, in a form that holds after what the place that takes it does: C++ has the value first,
-    /// so that `out[i++] = i` stores what `i` was.
-    fn value_before(&mut self, value: &Expr, target: &Expr) -> Value {
-        let value = self.value(value);
-        if target.has_effect(|_| false) { self.kept(value) } else { value }
+    /// The value of `expr` in a form that holds after what `later` does.
+    ///
+    /// C++17 has what is assigned before the place that takes it, so that `out[i++] = i` stores what `i` was, and the left
+    /// operand of a shift, what is subscripted, and what stands earlier in braces before what follows. Where it leaves the
+    /// order open, operands are evaluated from left to right, as compilers for GPUs do.
+    fn value_before(&mut self, expr: &Expr, later: &Expr) -> Value {
+        let value = self.value(expr);
+        if self.may_assign(later) { self.kept(value) } else { value }
+    }
+
+    /// A pointer in a form that holds after what `later` does.
+    pub(super) fn pointer_before(&mut self, pointer: Pointer, later: &Expr) -> Pointer {
+        if self.may_assign(later) { self.kept_pointer(pointer) } else { pointer }
+    }
+
+    /// The values of expressions, from left to right.
+    pub(super) fn values(&mut self, exprs: &[Expr]) -> Vec<Value> {
+        let last = exprs.iter().rposition(|expr| self.may_assign(expr)).unwrap_or(0);
+        let value = |(index, expr): (usize, &Expr)| {
+            let value = self.value(expr);
+            if index < last { self.kept(value) } else { value }
+        };
+        exprs.iter().enumerate().map(value).collect()
+    }
+
+    /// Whether evaluating `expr` may assign a variable of the thread. What was read from memory is a value, whatever is
+    /// stored there later.
+    fn may_assign(&self, expr: &Expr) -> bool {
+        let any = |exprs: &[&Expr]| exprs.iter().any(|expr| self.may_assign(expr));
+        match &expr.kind {
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::String(_)
+            | ExprKind::Null
+            | ExprKind::Geometry(_)
+            | ExprKind::Function(_)
+            | ExprKind::Variable(_) => false,
+            ExprKind::Load(inner)
+            | ExprKind::Convert(inner)
+            | ExprKind::Unary(_, inner)
+            | ExprKind::AddressOf(inner)
+            | ExprKind::Field(inner, _)
+            | ExprKind::Deref(inner)
+            | ExprKind::Lanes(inner, _) => self.may_assign(inner),
+            ExprKind::Element(a, b)
+            | ExprKind::PointerAdd(a, b)
+            | ExprKind::PointerDifference(a, b)
+            | ExprKind::Binary(_, a, b)
+            | ExprKind::And(a, b)
+            | ExprKind::Or(a, b)
+            | ExprKind::Comma(a, b) => any(&[a, b]),
+            ExprKind::Conditional(cond, a, b) => any(&[cond, a, b]),
+            ExprKind::Construct(parts) => parts.iter().any(|part| self.may_assign(part)),
+            ExprKind::Builtin(_, _, args) => {
+                args.iter().any(|arg| self.may_assign(arg) || self.may_lead_to_variable(arg))
+            }
+            ExprKind::Assign(..)
+            | ExprKind::CompoundAssign { .. }
+            | ExprKind::Step { .. }
+            | ExprKind::Call(..)
+            | ExprKind::CallThrough(..)
+            | ExprKind::UnknownCall(..)
+            | ExprKind::Unsupported(_) => true,
+        }
+    }
+
+    /// Whether `expr` may be the address of a variable of the thread.
+    fn may_lead_to_variable(&self, expr: &Expr) -> bool {
+        if !self.layout.is_pointer(expr.ty) {
+            return false;
+        }
+        let is_own = |variable| matches!(self.program.variables[variable].storage, Storage::Local | Storage::Param);
+        let mut at = expr;
+        loop {
+            at = match &at.kind {
+                ExprKind::Convert(inner)
+                | ExprKind::AddressOf(inner)
+                | ExprKind::Load(inner)
+                | ExprKind::Field(inner, _)
+                | ExprKind::Lanes(inner, _)
+                | ExprKind::Deref(inner)
+                | ExprKind::Element(inner, _)
+                | ExprKind::PointerAdd(inner, _) => inner,
+                &ExprKind::Variable(variable) => return is_own(variable),
+                _ => return true,
+            };
+        }
     }
 
     /// Stores `value` and returns it in a form that holds after the store: `x + 1` does not, once `x` has it.
@@ -396,18 +479,18 @@ impl Pass<'_> {
     fn kept(&mut self, value: Value) -> Value {
         match value {
             Value::Scalar(expr) => Value::Scalar(self.snapshot(expr)),
-            Value::Pointer(Pointer { base, offset }) => {
-                let base = match base {
-                    super::value::Base::OneOf { tag, targets } => {
-                        super::value::Base::OneOf { tag: self.snapshot(tag), targets }
-                    }
-                    base => base,
-                };
-                Value::Pointer(Pointer { base, offset: self.snapshot(offset) })
-            }
+            Value::Pointer(pointer) => Value::Pointer(self.kept_pointer(pointer)),
             Value::Aggregate(parts) => Value::Aggregate(parts.into_iter().map(|part| self.kept(part)).collect()),
             Value::Void => Value::Void,
         }
+    }
+
+    fn kept_pointer(&mut self, Pointer { base, offset }: Pointer) -> Pointer {
+        let base = match base {
+            Base::OneOf { tag, targets } => Base::OneOf { tag: self.snapshot(tag), targets },
+            base => base,
+        };
+        Pointer { base, offset: self.snapshot(offset) }
     }
 
     fn stepped(&mut self, pointer: Pointer, op: BinaryOp, count: &Value, ty: TypeId, span: Span) -> Pointer {
@@ -420,7 +503,7 @@ impl Pass<'_> {
 
     /// A vector, array or record built from parts.
     pub(super) fn construct(&mut self, parts: &[Expr], ty: TypeId) -> Value {
-        let values: Vec<(Value, TypeId)> = parts.iter().map(|part| (self.value(part), part.ty)).collect();
+        let values = self.values(parts).into_iter().zip(parts).map(|(value, part)| (value, part.ty)).collect();
         self.assemble(values, ty)
     }
 

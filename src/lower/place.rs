@@ -84,8 +84,9 @@ impl Pass<'_> {
             ExprKind::Deref(pointer) => plain(self.pointer(pointer)),
             ExprKind::Element(base, index) => {
                 let base = self.place(base);
-                let index_value = self.scalar(index);
-                plain(self.move_pointer(base.pointer, index_value, ty, expr.span))
+                let pointer = self.pointer_before(base.pointer, index);
+                let index = self.scalar(index);
+                plain(self.move_pointer(pointer, index, ty, expr.span))
             }
             ExprKind::Field(base, field) => {
                 let base = self.place(base);

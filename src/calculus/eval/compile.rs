@@ -48,7 +48,8 @@ struct Compiler<'a> {
     known: FxHashMap<ExprId, Register>,
     next_temporary: u32,
     most_temporaries: u32,
-    access_sizes: SideTable<crate::calculus::Array, Option<u32>>,
+    /// The smallest and the largest access.
+    access_sizes: SideTable<crate::calculus::Array, [u32; 2]>,
 }
 
 impl<'a> Compiler<'a> {
@@ -110,12 +111,16 @@ impl<'a> Compiler<'a> {
                 Space::Image => 2,
             },
         };
-        let shape = |(id, array): (ArrayId, &crate::calculus::Array)| ArrayShape {
-            space: array.space,
-            memory: memory(id, array.space),
-            bytes: array.bytes,
-            is_param: array.is_param,
-            uniform_access: self.access_sizes.get(id).copied().flatten(),
+        let shape = |(id, array): (ArrayId, &crate::calculus::Array)| {
+            let [least, widest] = self.access_sizes.get(id).copied().unwrap_or_default();
+            ArrayShape {
+                space: array.space,
+                memory: memory(id, array.space),
+                bytes: array.bytes,
+                is_param: array.is_param,
+                widest,
+                is_uniform: least == widest,
+            }
         };
         Program {
             variables: kernel.vars.iter().map(|(_, var)| var.ty).collect(),
@@ -257,11 +262,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn access(&mut self, access: &Access) -> (u32, Register) {
-        let size = match self.access_sizes.get(access.array) {
-            None => Some(access.bytes),
-            Some(known) => known.filter(|&bytes| bytes == access.bytes),
-        };
-        self.access_sizes.insert(access.array, size);
+        let [least, most] = self.access_sizes.get(access.array).copied().unwrap_or([access.bytes; 2]);
+        self.access_sizes.insert(access.array, [least.min(access.bytes), most.max(access.bytes)]);
         if let Some(given) = self.kernel.arrays[access.array].given {
             let cond = self.param(given);
             self.emit(Instruction::Assume { cond });

@@ -2,7 +2,7 @@
 
 use super::history::is_reported;
 use super::memory::{At, Memory};
-use super::program::{AtomicShape, Instruction, MEMORIES, Program, Register, Target};
+use super::program::{ArrayShape, AtomicShape, Instruction, MEMORIES, Program, Register, Target};
 use super::relate;
 use super::value::{self, Value, mix, reduce};
 use super::{Contents, Event, FailedAssertion, Kind, OutOfBounds, Run, Setup, Sink, Stamp, ThreadId, TrapEvent, WARP};
@@ -462,10 +462,13 @@ impl<S: Sink> Machine<'_, S> {
         self.run.out_of_bounds.push(OutOfBounds { site, array, offset, thread, phase, locals });
     }
 
+    fn shape(&self, access: u32) -> &ArrayShape {
+        &self.program.arrays[self.program.accesses[access as usize].array.index()]
+    }
+
     /// Whether the evaluator keeps the values of this array although contents are unknown.
     fn is_kept(&self, access: u32) -> bool {
-        let shape = &self.program.arrays[self.program.accesses[access as usize].array.index()];
-        shape.space == Space::Private && shape.uniform_access.is_some()
+        self.shape(access).space == Space::Private
     }
 
     fn read(&mut self, access: u32, offset: Value, ty: ScalarType, thread: &ThreadState, place: Place) -> Value {
@@ -488,7 +491,9 @@ impl<S: Sink> Machine<'_, S> {
             }
             (contents, Some(at)) if contents.is_unknown() && self.is_kept(access) => {
                 let value = if is_certain(thread) { value } else { Value::UNKNOWN };
-                self.memory.set_private_value(at, value);
+                let shape = self.shape(access);
+                let others = if shape.is_uniform { None } else { Some(shape.widest) };
+                self.memory.set_private_value(at, value, others);
             }
             (contents, Some(at)) => {
                 if let Some(seed) = contents.seed() {

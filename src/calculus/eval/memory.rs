@@ -3,7 +3,7 @@
 //! Under seeded contents memory is bytes in three layers: what a thread wrote in this phase (its own reads
 //! see it), what the block wrote in earlier phases, and what all blocks wrote before the last grid sync or by an
 //! atomic since; below lies a hash of seed, array and offset. Under unknown contents only private arrays are kept, as
-//! whole values, where all accesses to the array have one size.
+//! whole values: what is read in another size than it was written in is unknown.
 
 use super::value::{Value, mix, reduce};
 use super::{Contents, ThreadId};
@@ -12,10 +12,13 @@ use rustc_hash::FxHashMap;
 
 type Place = (ArrayId, i64);
 
+/// Accesses up to this size are found from where they can start; larger ones among all that is kept.
+const WIDEST_SCANNED: u32 = 32;
+
 #[derive(Default)]
 pub(super) struct Memory {
-    /// Private arrays: values under unknown contents.
-    private_values: FxHashMap<(ThreadId, Place), Value>,
+    /// Private arrays: values under unknown contents, and how many bytes they have; they do not overlap.
+    private_values: FxHashMap<(ThreadId, Place), (u32, Value)>,
     /// Private arrays: bytes under seeded contents.
     private_bytes: FxHashMap<(ThreadId, Place), u8>,
     /// Bytes written in the current phase, by thread.
@@ -42,19 +45,35 @@ pub(super) struct At {
 impl Memory {
     /// The value that a read of private memory finds under unknown contents.
     pub(super) fn private_value(&self, at: At, ty: ScalarType) -> Value {
-        match self.private_values.get(&(at.thread, (at.array, at.offset))).and_then(|value| value.bits()) {
-            Some(bits) => Value::known(reduce(bits, ty)),
-            None => Value::UNKNOWN,
+        match self.private_values.get(&(at.thread, (at.array, at.offset))) {
+            Some((bytes, value)) if *bytes == at.bytes => {
+                value.bits().map_or(Value::UNKNOWN, |bits| Value::known(reduce(bits, ty)))
+            }
+            _ => Value::UNKNOWN,
         }
     }
 
-    /// A write to private memory under unknown contents; only offsets that are multiples of the size are kept.
-    pub(super) fn set_private_value(&mut self, at: At, value: Value) {
-        if at.offset.rem_euclid(i64::from(at.bytes)) == 0 {
-            self.private_values.insert((at.thread, (at.array, at.offset)), value);
-        } else {
-            self.forget_private(at.thread, at.array);
+    /// A write to private memory under unknown contents. `widest` is the size of the largest access to the array, if there
+    /// are several; where there is one, only offsets that are multiples of it are kept.
+    pub(super) fn set_private_value(&mut self, at: At, value: Value, widest: Option<u32>) {
+        let end = at.offset.saturating_add(i64::from(at.bytes));
+        match widest {
+            None if at.offset.rem_euclid(i64::from(at.bytes)) != 0 => return self.forget_private(at.thread, at.array),
+            None => {}
+            Some(widest) if widest <= WIDEST_SCANNED => {
+                for offset in at.offset.saturating_sub(i64::from(widest) - 1)..end {
+                    let key = (at.thread, (at.array, offset));
+                    if self.private_values.get(&key).is_some_and(|(bytes, _)| offset + i64::from(*bytes) > at.offset) {
+                        self.private_values.remove(&key);
+                    }
+                }
+            }
+            Some(_) => self.private_values.retain(|&(owner, (of, offset)), (bytes, _)| {
+                let overlaps = offset < end && offset.saturating_add(i64::from(*bytes)) > at.offset;
+                owner != at.thread || of != at.array || !overlaps
+            }),
         }
+        self.private_values.insert((at.thread, (at.array, at.offset)), (at.bytes, value));
     }
 
     /// Forgets all private arrays of a thread.

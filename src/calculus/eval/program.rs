@@ -171,8 +171,9 @@ pub(super) struct ArrayShape {
     pub(super) memory: usize,
     pub(super) bytes: Option<u64>,
     pub(super) is_param: bool,
-    /// The size of all accesses, if it is one.
-    pub(super) uniform_access: Option<u32>,
+    /// The size of the largest access, and whether all have it.
+    pub(super) widest: u32,
+    pub(super) is_uniform: bool,
 }
 
 /// A condition about two threads.

@@ -272,6 +272,34 @@ fn private_arrays_remember_under_unknown_contents() {
 }
 
 #[test]
+fn private_objects_remember_fields_of_several_sizes() {
+    let source = "kernel k() {
+      global y: element 4
+      private p: element 8
+      var a: i32  var b: i16
+      write p[0; 4] := 70000 @0
+      write p[4; 2] := -3i16 @1
+      write p[6; 2] := 5i16 @2
+      let a = read p[0; 4] @3
+      write y[0; 4] := a @4
+      let b = read p[4; 2] @5
+      write y[0; 4] := convert<i32>(b) @6
+      let a = read p[4; 4] @7
+      write y[0; 4] := a @8
+      write p[2; 4] := 1 @9
+      let b = read p[6; 2] @10
+      write y[0; 4] := convert<i32>(b) @11
+      let b = read p[4; 2] @12
+      write y[0; 4] := convert<i32>(b) @13
+      let a = read p[0; 4] @14
+      write y[0; 4] := a @15
+    }";
+    let stored: Vec<Option<i64>> =
+        unknown(source, 1, &[]).1.accesses.iter().map(|recorded| recorded.event.value).collect();
+    assert_eq!(stored, [Some(70000), Some(-3), None, Some(5), None, None]);
+}
+
+#[test]
 fn an_endless_loop_ends_with_the_budget() {
     let (run, _) = unknown("kernel k() { loop while true @0 { } }", 1, &[]);
     assert!(!run.finished && run.steps == 100_000);
