@@ -5,7 +5,8 @@
 //!
 //! - a `racy` kernel at the witness of each of its races: the log must have a conflict on the same two lines;
 //! - a `race-free` kernel in small geometries of its scope, with memory of zeros and of small numbers, under
-//!   [`SCHEDULES`] schedules: no log may have a conflict (`RACEPROOF_SCHEDULES` sets another number).
+//!   [`SCHEDULES`] schedules: no log may have a conflict (`RACEPROOF_SCHEDULES` sets another number). Where memory does not
+//!   matter, each thread must make just the accesses that raceproof says ([`accesses`]).
 //!
 //! With `RACEPROOF_BACKEND=cuda` all of it is built by nvcc and runs on the GPU of the machine, whose order of threads is its
 //! own.
@@ -14,22 +15,27 @@
 //! reason as it is found and a comment that explains it; an entry that is no longer true fails. Set `RACEPROOF_FIXTURE` to
 //! a part of a path to run only some files.
 
+mod accesses;
 mod build;
 mod cases;
 mod gpu;
 mod reproductions;
 
 use crate::fixtures::{Fixture, files};
+use accesses::Compared;
 use build::{Built, Toolchain};
 use cases::{Case, Expected, Subject, cases};
-use raceproof::driver::flows::flows;
+use raceproof::calculus::eval::{Blocks, Contents, Setup};
+use raceproof::driver::flows::{FileFlows, flows};
 use raceproof::driver::parallel::{Input, Unwatched, check_all};
 use raceproof::driver::run::heads;
 use raceproof::driver::trace::check_log;
 use raceproof::memory_model::clocks::Receiving;
 use raceproof::trace::check::{Conflict, Options, check};
+use raceproof::trace::format::read_log;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +43,8 @@ use std::path::{Path, PathBuf};
 const SCHEDULES: u64 = 10;
 /// Orders among which a race must show.
 const TRIES: u64 = 3;
+/// Instructions of a launch in raceproof's own semantics.
+const BUDGET: u64 = 2_000_000;
 /// Memory for the check of a log.
 const MEMORY: u64 = 64 << 20;
 
@@ -49,8 +57,9 @@ fn schedules() -> u64 {
 /// What was found about one kernel, in words: empty if all agrees.
 type Complaints = BTreeMap<(PathBuf, String), String>;
 
-/// Checks a file and runs its kernels. Gives the complaints, and how many launches agreed.
-fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
+/// Checks a file and runs its kernels. Gives the complaints, how many launches agreed, those without a race first, and how
+/// many were compared access by access.
+fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 3]) {
     let mut complaints = Complaints::new();
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let fixture = Fixture::parse(&text).unwrap_or_else(|wrong| panic!("{}: {wrong:?}", path.display()));
@@ -88,13 +97,13 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
     }
     let all = toolchain.usable(path, &text, &fixture.options, all, &mut told);
     if all.is_empty() {
-        return (complaints, [0, 0]);
+        return (complaints, [0; 3]);
     }
     let program = match toolchain.build(path, &text, &fixture.options, &all) {
         Ok(program) => program,
         Err(why) => {
             all.iter().for_each(|case| told(&case.plan.kernel, why.clone()));
-            return (complaints, [0, 0]);
+            return (complaints, [0; 3]);
         }
     };
     let free = all.iter().filter(|case| case.expected == Expected::Nothing).count();
@@ -116,6 +125,9 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
             break;
         }
     }
+    let (different, same) =
+        if gpu::is_asked_for() { Default::default() } else { different(&program, &all[..free], &flows) };
+    different.into_iter().for_each(|(number, what)| told(&all[number].plan.kernel, what));
     // The start of a program on a GPU takes longer than most launches: there, all races are tried in one program first.
     let together = if gpu::is_asked_for() { shown(&program, free..all.len(), 0) } else { Vec::new() };
     for (number, case) in all.iter().enumerate().skip(free) {
@@ -134,7 +146,29 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 2]) {
             told(&case.plan.kernel, format!("racy on lines {lines:?}, and the run shows conflicts on {seen:?}"));
         }
     }
-    (complaints, [free, all.len() - free])
+    (complaints, [free, all.len() - free, same])
+}
+
+/// Runs launches of kernels without a race, and gives those that do something else than raceproof says, and the number of
+/// those that do the same.
+fn different(program: &Built, cases: &[Case], flows: &FileFlows) -> (Vec<(usize, String)>, usize) {
+    let (mut different, mut same) = (Vec::new(), 0);
+    for (number, case) in cases.iter().enumerate().filter(|(_, case)| !case.may_fail) {
+        let named = |name: &str| name == case.plan.kernel || case.plan.kernel.ends_with(&format!("::{name}"));
+        let mut kernels = flows.kernels.iter().filter(|flow| named(&flow.kernel.name));
+        let (Some(params), Some(flow), None) = (&case.params, kernels.next(), kernels.next()) else { continue };
+        let ran = program.run(number..number + 1, 0);
+        let Some(log) = File::open(&ran.log).ok().and_then(|file| read_log(file).ok()) else { continue };
+        let (geometry, contents) = (case.plan.geometry, Contents::Unknown);
+        let setup = Setup { geometry, params, blocks: Blocks::All, contents, budget: BUDGET };
+        let model = (&flow.kernel, &flows.sources);
+        match accesses::difference(model, &setup, (&ran.log, &log, 0)) {
+            Compared::NotKnown => {}
+            Compared::Same => same += 1,
+            Compared::Differs(what) => different.push((number, what)),
+        }
+    }
+    (different, same)
 }
 
 /// Runs launches, and gives the cases in which there are conflicts, with their lines in order.
@@ -206,16 +240,20 @@ fn runs_show_what_check_says_of_every_cuda_fixture() {
             outcome
         })
         .collect();
-    let (mut free, mut racy) = (0, 0);
+    let (mut free, mut racy, mut compared) = (0, 0, 0);
     let mut found = Vec::new();
-    for (complaints, [clean, conflicting]) in outcomes {
+    for (complaints, [clean, conflicting, same]) in outcomes {
         free += clean;
         racy += conflicting;
+        compared += same;
         for ((path, kernel), what) in complaints {
             found.push(format!("{}: {kernel}: {what}", path.display()));
         }
     }
-    eprintln!("{free} launches without a race, each under {} schedules, {racy} with one", schedules());
+    eprintln!(
+        "{free} launches without a race, each under {} schedules, {racy} with one, {compared} access by access",
+        schedules()
+    );
     if std::env::var_os("RACEPROOF_FIXTURE").is_some() {
         assert!(found.is_empty(), "\n{}", found.join("\n"));
         return;
@@ -226,5 +264,6 @@ fn runs_show_what_check_says_of_every_cuda_fixture() {
     let is_known = |line: &str| known.iter().any(|known| line.starts_with(known));
     let new: Vec<&String> = found.iter().filter(|line| !is_known(line)).collect();
     let gone: Vec<&&str> = known.iter().filter(|line| !found.iter().any(|found| found.starts_with(**line))).collect();
+    assert!(compared * 2 > free || gpu::is_asked_for(), "of {free} launches only {compared} were compared");
     assert!(new.is_empty() && gone.is_empty(), "new:\n{new:#?}\nno longer true:\n{gone:#?}");
 }

@@ -94,6 +94,22 @@ fn references_are_accesses_where_they_are_used() {
 }
 
 #[test]
+fn a_member_that_is_a_reference_leads_out_of_its_object() {
+    check_all(
+        "struct Room { int cells[64]; };
+struct Writer { Room &room; int at; };
+__device__ void f(Writer w, int i) { w.room.cells[w.at] = i; }
+template <typename T> __device__ void g(T own, int *to) { own.room.cells[0] = 1; *to = own.at; }
+",
+        "struct Room { int cells[64]; };
+struct Writer { Room &room; int at; };
+__device__ void f(Writer w, int i) { @wr(0, w.room.cells[w.at]) = i; }
+template <typename T> __device__ void g(T own, int *to) { @wr(1, @rd(2, own.room.cells)[0]) = 1; @wr(3, *to) = own.at; }
+",
+    );
+}
+
+#[test]
 fn conditions_and_commas_hand_the_use_down() {
     check("float t = i ? a[0] : b[0];", "float t = i ? @rd(0, a[0]) : @rd(1, b[0]);");
     check("(i ? a[0] : a[1]) = 2;", "(i ? @wr(0, a[0]) : @wr(1, a[1])) = 2;");

@@ -28,6 +28,8 @@ const MAX_SHARED: u64 = 227 * 1024;
 pub(super) struct Case {
     /// The launch, with its memory.
     pub(super) plan: Plan,
+    /// The values of the kernel's parameters, where they were chosen here.
+    pub(super) params: Option<Vec<Option<i128>>>,
     /// What must be seen.
     pub(super) expected: Expected,
     /// Whether something else is wrong with the kernel, so that the program may fail.
@@ -145,7 +147,8 @@ fn free(subject: &Subject<'_>) -> Result<Vec<Case>, String> {
             let seed = if is_zero { 0 } else { cases.len() as u64 };
             let plan = plan(&subject.callee(), (geometry, &params), &Chosen::default(), &trial, (0, seed))
                 .map_err(|error| error.to_string())?;
-            cases.push(case(subject, plan, Expected::Nothing));
+            let case = case(subject, plan, Expected::Nothing);
+            cases.push(Case { params: Some(params), ..case });
         }
     }
     if cases.is_empty() { Err(why) } else { Ok(cases) }
@@ -235,7 +238,7 @@ fn case(subject: &Subject<'_>, plan: Plan, expected: Expected) -> Case {
     let assumes = |assumption: &Assumption| assumption.text.contains("without a fence after the draw");
     let is_assumed = subject.report.assumptions.iter().any(assumes);
     let receiving = if is_assumed { Receiving::Always } else { Receiving::InOrder };
-    Case { plan, expected, may_fail, receiving }
+    Case { plan, params: None, expected, may_fail, receiving }
 }
 
 impl<'a> Subject<'a> {

@@ -275,7 +275,11 @@ impl<'a> Walker<'a> {
         match &expr.kind {
             ExprKind::Path(path) => !self.is_memory(path) && !self.is_dynamic_shared(path),
             ExprKind::Index(base, _) => matches!(self.shape(base), Shape::Array(_)) && self.stays_own(base),
-            ExprKind::Member { object, arrow, .. } => !arrow && self.stays_own(object),
+            ExprKind::Member { object, arrow, member } => {
+                let record = self.record_of(object, *arrow);
+                let leads_away = self.facts.is_reference_member(record.as_deref(), &member.name.text);
+                !arrow && !leads_away && self.stays_own(object)
+            }
             ExprKind::Unary(UnaryOp::Deref, _) => false,
             ExprKind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement, object) => self.stays_own(object),
             ExprKind::Assign(_, target, _) => self.stays_own(target),

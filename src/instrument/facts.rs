@@ -235,6 +235,18 @@ impl Facts {
         known.map_or_else(|| self.bit_fields.contains(name), |field| field.has_bits)
     }
 
+    /// Whether a member is a reference, so that it leads out of the object: of a record that is not known, whether any has
+    /// one of that name.
+    pub(super) fn is_reference_member(&self, record: Option<&str>, name: &str) -> bool {
+        match record.and_then(|record| self.member(record, name)) {
+            Some(field) => self.is_reference(&field.ty),
+            None => {
+                let mut all = self.records.values().filter_map(|record| record.fields.get(name));
+                all.any(|field| self.is_reference(&field.ty))
+            }
+        }
+    }
+
     /// The type of a field of a record or of its bases.
     pub(super) fn field(&self, record: &str, name: &str) -> Option<&Type> {
         self.member(record, name).map(|field| &field.ty)
