@@ -46,7 +46,7 @@ fn shares_work(kernel: &Kernel) -> bool {
     while let Some(body) = bodies.pop() {
         for stmt in body {
             match stmt {
-                Stmt::Sync { among: Among::Arrivals(_), .. } => return true,
+                Stmt::Sync { among: Among::Arrivals(_) | Among::Counted | Among::Named(_), .. } => return true,
                 Stmt::Havoc { reason: HavocReason::Implementation(_), .. } => return true,
                 Stmt::Havoc { reason: HavocReason::Call(name), .. } if name.contains("arrive") => return true,
                 Stmt::If { then, otherwise, .. } => bodies.extend([then.as_slice(), otherwise]),

@@ -476,7 +476,7 @@ impl Pass<'_> {
     }
 
     /// A value as it is now, whatever is assigned later.
-    fn kept(&mut self, value: Value) -> Value {
+    pub(super) fn kept(&mut self, value: Value) -> Value {
         match value {
             Value::Scalar(expr) => Value::Scalar(self.snapshot(expr)),
             Value::Pointer(pointer) => Value::Pointer(self.kept_pointer(pointer)),

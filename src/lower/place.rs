@@ -190,18 +190,7 @@ impl Pass<'_> {
     }
 
     fn temporary_slot(&mut self, leaf: Leaf, value: Value) -> Slot {
-        let value = match value {
-            Value::Scalar(expr) => Value::Scalar(self.snapshot(expr)),
-            Value::Pointer(Pointer { base, offset }) => {
-                let offset = self.snapshot(offset);
-                let base = match base {
-                    Base::OneOf { tag, targets } => Base::OneOf { tag: self.snapshot(tag), targets },
-                    base => base,
-                };
-                Value::Pointer(Pointer { base, offset })
-            }
-            other => other,
-        };
+        let value = self.kept(value);
         Slot { leaf, holder: Holder::Value(value) }
     }
 
