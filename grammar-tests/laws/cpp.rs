@@ -3,7 +3,7 @@
 //! Numbers of eight types and their conversions; increments, assignments and calls inside expressions; objects with
 //! methods, arrays, references, pointers, lambdas; helpers that change what they are given and return early; loops that
 //! are left or gone on with, switches that fall through. Each kernel writes numbers to `out`, of type `OUT`, and reads
-//! nothing from it; its parameters are `n` and `m`.
+//! nothing from it, also through pointers that move; its parameters are `n` and `m`.
 //!
 //! Every kernel ends, and nothing in it is undefined: signed arithmetic stays small, no divisor is zero, and where C++
 //! leaves the order of two operands open, what one of them changes the other does not mention ([`Maker::apart`]).
@@ -36,6 +36,10 @@ enum Form {
     Pointer,
     /// A closure that takes a number; it changes an object, or its own copy.
     Closure,
+    /// A pointer into `out`.
+    Place,
+    /// A place and how far it moves.
+    Cursor,
 }
 
 #[derive(Clone)]
@@ -107,6 +111,9 @@ __device__ Two swapped(Two t) { int s = t.first; t.first = t.second; t.second = 
 __device__ Two both(Pair &p, int d = 3) { p.a -= d % 5; return {p.a, p.b++}; }
 __device__ int largest(const int (&a)[4]) { int m = a[0]; for (int x : a) if (x > m) m = x; return m; }
 __device__ int fill(int *p, int count, int x) { while (count-- > 0) *p++ = x++; return x; }
+__device__ int put(OUT to, int x) { *to++ = x; to[1] = x + 1; return x - 2; }
+__device__ int push(OUT &to, int x) { *to++ = x; return x & 3; }
+struct Cursor { OUT at; int step; __device__ Cursor &put(int x) { at[0] = x; at += step; return *this; } };
 ";
 
 /// The kernel of a seed, named `k`.
@@ -292,9 +299,45 @@ impl Maker {
     }
 
     fn output(&mut self) -> String {
+        if self.one_in(2)
+            && let Some(text) = self.through_pointer()
+        {
+            return text;
+        }
         // What is stored comes before the place, so that both may change the same.
         let (place, value) = (self.whole(3), self.whole(3));
         format!("out[({place}) & 255] = {value};\n")
+    }
+
+    /// Stores through a pointer, or makes one.
+    fn through_pointer(&mut self) -> Option<String> {
+        let rights = self.rights.clone();
+        let (place, value) = (self.whole(2), self.whole(2));
+        let pointer = self.pick(&self.usable(&[Form::Place], &rights, Right::Change)).map(|it| it.name);
+        let cursor = self.pick(&self.usable(&[Form::Cursor], &rights, Right::Change)).map(|it| it.name);
+        let step = self.dice.below(3);
+        Some(match (self.dice.below(9), pointer, cursor) {
+            (0, Some(pointer), _) => format!("{pointer}[({place}) & 15] = {value};\n"),
+            (1, Some(pointer), _) => format!("*{pointer}++ = {value};\n"),
+            (2, Some(pointer), _) => format!("*(({place}) & 1 ? {pointer} : out + 7) = {value};\n"),
+            (3, Some(pointer), _) => {
+                let count = self.expression(2, &read_only(&rights));
+                format!("({pointer} + (({count}) & 7))[1] = {value};\n")
+            }
+            (4, Some(pointer), _) => {
+                let name = self.name("o");
+                self.declare(name.clone(), Form::Cursor, Right::Change);
+                format!("Cursor {name} = {{{pointer}, {step}}};\n")
+            }
+            (5 | 6, _, Some(cursor)) => format!("{cursor}.put(({value}) % 101).at[({place}) & 3] = 5;\n"),
+            (7, _, Some(cursor)) => format!("*--{cursor}.at = {value};\n"),
+            _ => {
+                let name = self.name("o");
+                self.declare(name.clone(), Form::Place, Right::Change);
+                let start = self.dice.pick(&["out + (START & 63)", "&out[START & 63]", "&(out + 3)[START & 63]"]);
+                format!("OUT {name} = {};\n", start.replace("START", &format!("({place})")))
+            }
+        })
     }
 
     fn switch(&mut self, depth: u32) -> String {
@@ -514,7 +557,18 @@ impl Maker {
 
     /// An expression that changes something.
     fn effect(&mut self, depth: u32, rights: &Rights) -> Option<String> {
-        match self.dice.below(14) {
+        match self.dice.below(16) {
+            14 | 15 => {
+                let pointer = self.pick(&self.usable(&[Form::Place], rights, Right::Change))?.name;
+                let value = self.expression(depth, &read_only(rights));
+                Some(match self.dice.below(5) {
+                    0 => format!("put({pointer}, ({value}) % 101)"),
+                    1 => format!("push({pointer}, ({value}) % 101)"),
+                    2 => format!("({pointer} += ({value}) & 3) - out"),
+                    3 => format!("{pointer}++ - out"),
+                    _ => format!("--{pointer} == out"),
+                })
+            }
             10 => {
                 let wide = self.pick(&self.usable(&[Form::Wide], rights, Right::Change))?.name;
                 Some(format!("{wide}.lift(({}) % 101)", self.expression(depth, &read_only(rights))))
