@@ -4,6 +4,7 @@ use super::builtin::Use;
 use super::facts::Target;
 use super::pass::Pass;
 use super::place::is_object;
+use super::scan::any_within;
 use super::value::{Base, Object, Place, Pointer, STRING, Value};
 use crate::calculus::{self, BinaryOp, ExprId, HavocReason, ScalarType, Stmt};
 use crate::resolve::program::{Expr, ExprKind, Storage, Type, TypeId};
@@ -330,34 +331,7 @@ impl Pass<'_> {
     /// Whether evaluating `expr` may assign a variable of the thread. What was read from memory is a value, whatever is
     /// stored there later.
     fn may_assign(&self, expr: &Expr) -> bool {
-        let any = |exprs: &[&Expr]| exprs.iter().any(|expr| self.may_assign(expr));
-        match &expr.kind {
-            ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::String(_)
-            | ExprKind::Null
-            | ExprKind::Geometry(_)
-            | ExprKind::Function(_)
-            | ExprKind::Variable(_) => false,
-            ExprKind::Load(inner)
-            | ExprKind::Convert(inner)
-            | ExprKind::Unary(_, inner)
-            | ExprKind::AddressOf(inner)
-            | ExprKind::Field(inner, _)
-            | ExprKind::Deref(inner)
-            | ExprKind::Lanes(inner, _) => self.may_assign(inner),
-            ExprKind::Element(a, b)
-            | ExprKind::PointerAdd(a, b)
-            | ExprKind::PointerDifference(a, b)
-            | ExprKind::Binary(_, a, b)
-            | ExprKind::And(a, b)
-            | ExprKind::Or(a, b)
-            | ExprKind::Comma(a, b) => any(&[a, b]),
-            ExprKind::Conditional(cond, a, b) => any(&[cond, a, b]),
-            ExprKind::Construct(parts) => parts.iter().any(|part| self.may_assign(part)),
-            ExprKind::Builtin(_, _, args) => {
-                args.iter().any(|arg| self.may_assign(arg) || self.may_lead_to_variable(arg))
-            }
+        any_within(expr, |part| match &part.kind {
             ExprKind::Assign(..)
             | ExprKind::CompoundAssign { .. }
             | ExprKind::Step { .. }
@@ -365,7 +339,9 @@ impl Pass<'_> {
             | ExprKind::CallThrough(..)
             | ExprKind::UnknownCall(..)
             | ExprKind::Unsupported(_) => true,
-        }
+            ExprKind::Builtin(_, _, args) => args.iter().any(|arg| self.may_lead_to_variable(arg)),
+            _ => false,
+        })
     }
 
     /// Whether `expr` may be the address of a variable of the thread.

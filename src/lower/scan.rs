@@ -203,6 +203,18 @@ pub(super) fn each_expr<'s>(body: &'s [Stmt], mut visit: impl FnMut(&'s Expr)) {
     }
 }
 
+/// Whether an expression, or one that is nested in it, is as wanted. No recursion.
+pub(super) fn any_within(expr: &Expr, is_wanted: impl Fn(&Expr) -> bool) -> bool {
+    let mut stack = vec![expr];
+    while let Some(expr) = stack.pop() {
+        if is_wanted(expr) {
+            return true;
+        }
+        push_operands(expr, &mut stack);
+    }
+    false
+}
+
 fn push_operands<'s>(expr: &'s Expr, stack: &mut Vec<&'s Expr>) {
     match &expr.kind {
         ExprKind::Deref(a)

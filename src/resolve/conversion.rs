@@ -262,5 +262,25 @@ impl Resolver<'_> {
 
 /// Whether evaluating an expression does anything beside giving a value. Loads do: they are accesses.
 pub(super) fn has_effect(value: &Expr) -> bool {
-    value.has_effect(|loaded| !matches!(loaded.kind, ExprKind::Variable(_)))
+    match &value.kind {
+        ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::String(_)
+        | ExprKind::Null
+        | ExprKind::Geometry(_)
+        | ExprKind::Variable(_) => false,
+        ExprKind::Load(inner) => !matches!(inner.kind, ExprKind::Variable(_)),
+        ExprKind::Convert(inner)
+        | ExprKind::Unary(_, inner)
+        | ExprKind::AddressOf(inner)
+        | ExprKind::Field(inner, _)
+        | ExprKind::Deref(inner)
+        | ExprKind::Lanes(inner, _) => has_effect(inner),
+        ExprKind::Element(a, b)
+        | ExprKind::PointerAdd(a, b)
+        | ExprKind::PointerDifference(a, b)
+        | ExprKind::Binary(_, a, b) => has_effect(a) || has_effect(b),
+        ExprKind::Construct(parts) => parts.iter().any(has_effect),
+        _ => true,
+    }
 }

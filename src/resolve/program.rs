@@ -270,33 +270,6 @@ pub struct Expr {
     pub span: Span,
 }
 
-impl Expr {
-    /// Whether evaluating it does anything beside giving a value; whether a load of an object does, `is_told` says.
-    pub fn has_effect(&self, is_told: fn(&Expr) -> bool) -> bool {
-        match &self.kind {
-            ExprKind::Int(_)
-            | ExprKind::Float(_)
-            | ExprKind::String(_)
-            | ExprKind::Null
-            | ExprKind::Geometry(_)
-            | ExprKind::Variable(_) => false,
-            ExprKind::Load(inner) => is_told(inner) || inner.has_effect(is_told),
-            ExprKind::Convert(inner)
-            | ExprKind::Unary(_, inner)
-            | ExprKind::AddressOf(inner)
-            | ExprKind::Field(inner, _)
-            | ExprKind::Deref(inner)
-            | ExprKind::Lanes(inner, _) => inner.has_effect(is_told),
-            ExprKind::Element(a, b)
-            | ExprKind::PointerAdd(a, b)
-            | ExprKind::PointerDifference(a, b)
-            | ExprKind::Binary(_, a, b) => a.has_effect(is_told) || b.has_effect(is_told),
-            ExprKind::Construct(parts) => parts.iter().any(|part| part.has_effect(is_told)),
-            _ => true,
-        }
-    }
-}
-
 /// The kinds of [`Expr`].
 #[derive(Clone, Debug)]
 pub enum ExprKind {
