@@ -426,7 +426,7 @@ fn every_stage_is_shown() {
 }
 
 #[test]
-fn the_quickstart_shows_a_proof_and_a_race() {
+fn the_quickstart_shows_a_proof_and_a_race_as_the_readme_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = Command::new(env!("CARGO_BIN_EXE_raceproof"))
         .args(["check", "fixtures/quickstart"])
@@ -436,6 +436,10 @@ fn the_quickstart_shows_a_proof_and_a_race() {
     let seen = Seen::of(&output).expect(1);
     assert!(seen.out.contains("race-free for all geometries"), "{}", seen.out);
     assert!(seen.out.contains("error[data-race]") && seen.out.contains("witness:"), "{}", seen.out);
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let (_, rest) = readme.split_once("```text\n").unwrap();
+    let (shown, _) = rest.split_once("```\n").unwrap();
+    assert_eq!(seen.out, shown, "the output that README.md shows is the real one");
 }
 
 #[test]
