@@ -207,12 +207,20 @@ impl Exprs {
             Expr::Var(_) | Expr::Param(_) | Expr::Geometry(_) | Expr::Opaque(..) | Expr::Int(..) => {
                 leaf(&self[id]).unwrap_or(id)
             }
-            Expr::Unary(op, a) => self.unary(op, done(a)),
-            Expr::Binary(op, a, b) => self.binary(op, done(a), done(b)),
-            Expr::Select(c, a, b) => self.select(done(c), done(a), done(b)),
-            Expr::Convert(ty, a) => self.convert(ty, done(a)),
+            _ => self.rebuilt(id, done),
+        }
+    }
+
+    /// `id` with other operands.
+    pub fn rebuilt(&mut self, id: ExprId, operand: impl Fn(ExprId) -> ExprId) -> ExprId {
+        match self[id] {
+            Expr::Var(_) | Expr::Param(_) | Expr::Geometry(_) | Expr::Opaque(..) | Expr::Int(..) => id,
+            Expr::Unary(op, a) => self.unary(op, operand(a)),
+            Expr::Binary(op, a, b) => self.binary(op, operand(a), operand(b)),
+            Expr::Select(c, a, b) => self.select(operand(c), operand(a), operand(b)),
+            Expr::Convert(ty, a) => self.convert(ty, operand(a)),
             Expr::Call(ref name, ref args, ty) => {
-                let (name, args) = (name.clone(), args.iter().map(|&arg| done(arg)).collect());
+                let (name, args) = (name.clone(), args.iter().map(|&arg| operand(arg)).collect());
                 self.call(name, args, ty)
             }
         }

@@ -57,7 +57,6 @@ pub(super) fn name(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>, read
         forget(&mut kernel.body, &unused);
         return;
     }
-    let read = axes(kernel);
     let same = same_for_all(kernel);
     let naming = Naming { definitions: Definitions::of(kernel), sources, places, same };
     let mut answers: FxHashMap<SiteId, Option<(Among, Order)>> = FxHashMap::default();
@@ -91,10 +90,6 @@ pub(super) fn name(kernel: &mut Kernel, sources: &FxHashMap<VarId, Source>, read
     forget_in_turns(&mut kernel.body, &turns, never);
     let before = truths.into_iter().map(|var| Stmt::Let { var, value: never });
     kernel.body.splice(0..0, before);
-    let mentioned = axes(kernel);
-    for axis in [Axis::Y, Axis::Z].map(Axis::index) {
-        kernel.numbered[axis] = mentioned[axis] && !read[axis];
-    }
 }
 
 /// Whether a barrier orders those that it is for.

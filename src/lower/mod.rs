@@ -65,6 +65,7 @@ mod producers;
 mod ptx;
 mod range;
 mod scan;
+mod shuffles;
 mod stmt;
 mod stored;
 mod surface;

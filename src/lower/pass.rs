@@ -11,10 +11,10 @@ use super::scan::Scans;
 use super::under_way::{Begun, Copies};
 use super::value::{Base, Pointer};
 use super::windows::Windows;
-use super::{aggregated, masks, named, parties};
+use super::{aggregated, masks, named, parties, shuffles};
 use crate::arena::{Handle, SideTable};
 use crate::calculus::{
-    ArrayId, ExprId, Exprs, HavocReason, Kernel, ScalarType, Site, SiteId, Stmt, Unsupported, VarId, Variable,
+    ArrayId, Axis, ExprId, Exprs, HavocReason, Kernel, ScalarType, Site, SiteId, Stmt, Unsupported, VarId, Variable,
 };
 use crate::resolve::program::{FunctionId, Program, TypeId};
 use crate::source::Span;
@@ -92,6 +92,8 @@ pub(super) struct Pass<'p> {
     pub(super) masks: FxHashMap<VarId, masks::Source>,
     /// What shuffles, ranks and sizes of groups of a warp gave.
     pub(super) given: aggregated::Calls,
+    /// Shuffles, by the variables that hold what they gave.
+    pub(super) exchanges: FxHashMap<VarId, shuffles::Exchange>,
     /// Memory that the thread has allocated.
     pub(super) allocated: FxHashSet<TargetId>,
     /// Arrays of which nothing is known that they hold.
@@ -138,6 +140,7 @@ impl<'p> Pass<'p> {
             handles: FxHashMap::default(),
             masks: FxHashMap::default(),
             given: aggregated::Calls::default(),
+            exchanges: FxHashMap::default(),
             allocated: FxHashSet::default(),
             forgotten: FxHashSet::default(),
             blocks: vec![Vec::new()],
@@ -177,11 +180,17 @@ impl<'p> Pass<'p> {
         self.report_mixed_units();
         logs::keep(&mut self.kernel, &self.logs);
         named::name(&mut self.kernel);
-        let read = match self.program.has_fixed_warps {
-            true => aggregated::share_out(&mut self.kernel, &self.masks, &self.given),
-            false => FxHashSet::default(),
-        };
-        masks::name(&mut self.kernel, &self.masks, &read);
+        let read = masks::axes(&self.kernel);
+        let mut voted = FxHashSet::default();
+        if self.program.has_fixed_warps {
+            voted = aggregated::share_out(&mut self.kernel, &self.masks, &self.given);
+            shuffles::name(&mut self.kernel, &self.exchanges);
+        }
+        masks::name(&mut self.kernel, &self.masks, &voted);
+        let mentioned = masks::axes(&self.kernel);
+        for axis in [Axis::Y, Axis::Z].map(Axis::index) {
+            self.kernel.numbered[axis] = mentioned[axis] && !read[axis];
+        }
         self.kernel
     }
 

@@ -2,14 +2,17 @@
 //!
 //! Every thread that such a call is for has to come to it (CUDA programming guide, warp shuffle functions: all threads
 //! that have not exited and that the mask names; OpenCL: all work-items of the group), so it is a barrier that orders no
-//! memory. What it gives is not known, but votes, reductions and what one lane gives away are the same for all.
+//! memory. Votes, reductions and what one lane gives away are the same for all; what a shuffle gives is the value that the
+//! other lane has, where that is a formula ([`shuffles`](super::shuffles)) or a number that one thread draws for others
+//! ([`aggregated`](super::aggregated)).
 //!
-//! Deliberately absent: the values, but for numbers that one thread draws for others ([`aggregated`](super::aggregated)).
-//! Calls without a mask (`__shfl`), which are for the threads that happen to be there.
+//! Deliberately absent: what votes and reductions give. Calls without a mask (`__shfl`), which are for the threads that
+//! happen to be there.
 
 use super::aggregated::Shuffle;
 use super::masks;
 use super::pass::Pass;
+use super::shuffles::{Exchange, Partner};
 use super::value::Value;
 use crate::builtins::{Gives, InGroup, Together};
 use crate::calculus::eval::WARP;
@@ -28,15 +31,9 @@ impl Pass<'_> {
         args: &[Expr],
         call: &Expr,
     ) -> Value {
-        let mut values = Vec::new();
-        for arg in args {
-            values.push(match self.value(arg) {
-                // What comes later may change a variable that the mask was computed from.
-                Value::Scalar(mask) if whom == Together::Named && values.is_empty() => {
-                    Value::Scalar(self.snapshot(mask))
-                }
-                value => value,
-            });
+        let mut values = self.values(args);
+        if let (Together::Named, Some(Value::Scalar(mask))) = (whom, values.first_mut()) {
+            *mask = self.snapshot(*mask);
         }
         let own = HavocReason::Call(name.to_owned());
         for value in &values {
@@ -65,8 +62,13 @@ impl Pass<'_> {
         }
         let first = usize::from(whom == Together::Named);
         let constant = |at: Option<ExprId>| at.and_then(|expr| self.kernel.exprs.as_int(expr));
-        let width = number(first + 2);
-        let is_whole = width.is_none() || constant(width) == Some(i128::from(WARP));
+        let segment = match (whom, number(first + 2)) {
+            (Together::Named, None) => Some(WARP),
+            (Together::Named, width) => constant(width).and_then(|width| u32::try_from(width).ok()),
+            (Together::Tile(threads), _) => Some(threads),
+            (Together::Group(_) | Together::Some, _) => None,
+        };
+        let is_whole = segment == Some(WARP);
         let is_common = match gives {
             Gives::Each => false,
             Gives::All => true,
@@ -95,13 +97,18 @@ impl Pass<'_> {
             return self.mask(said, &reason, |var| masks::Source::Votes(var, voters), call);
         }
         let given = self.unknown_value(call.ty, &reason, call.span);
-        let is_of_a_warp = matches!(whom, Together::Named | Together::Tile(WARP)) && is_whole;
-        if let (Gives::Lane, Some(value), Some(lane), true) = (gives, number(first), number(first + 1), is_of_a_warp)
+        if let (Some(value), Some(by)) = (number(first), number(first + 1))
             && let Value::Scalar(holder) = given
             && let Node::Var(holder) = self.kernel.exprs[holder]
         {
-            let is_within = whom == Together::Named && name == "shfl";
-            self.given.shuffles.insert(holder, Shuffle { value, lane, mask, is_within });
+            // Lanes of a group that happened to be there count within it.
+            let is_within = whom == Together::Named && !name.starts_with("__");
+            if gives == Gives::Lane && is_whole {
+                self.given.shuffles.insert(holder, Shuffle { value, lane: by, mask, is_within });
+            }
+            if let (Some(from), Some(segment), false) = (Partner::named(name), segment, is_within) {
+                self.exchanges.insert(holder, Exchange { from, value, by, segment, mask });
+            }
         }
         given
     }

@@ -156,6 +156,13 @@ impl Builder<'_> {
         self.typed(atom, ty);
         if self.shows(&argument) && self.shows(&mask) {
             self.set_non_negative(atom);
+            if let (Some(greatest), Some(bits)) = (self.interval(&argument).1, self.interval(&mask).1)
+                && let Some(most) = greatest_flipped(greatest, bits)
+            {
+                self.bound(atom, Some(0), Some(i128::from(most)));
+                self.fact(Poly::constant(most).minus(&Poly::atom(atom))?);
+                self.readings.insert(Reading::Swizzle);
+            }
         }
         self.state.xors.push(Xor { value: Poly::atom(atom), argument, mask });
         Some(Poly::atom(atom))
@@ -212,4 +219,11 @@ impl Builder<'_> {
         };
         power.times(&quotient)?.plus(&value)
     }
+}
+
+/// SWIZZLE: what `x ^ b` is at most, of `0 <= x <= greatest` and `0 <= b <= bits`. The bits of `b` stand below the power of two
+/// above it, where `x` may become all ones, and above it stays as it is.
+fn greatest_flipped(greatest: i128, bits: i128) -> Option<i64> {
+    let power = u64::try_from(bits).ok()?.checked_add(1)?.checked_next_power_of_two()?;
+    i64::try_from(greatest | i128::from(power - 1)).ok()
 }
