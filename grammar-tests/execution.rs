@@ -125,8 +125,7 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 3]) {
             break;
         }
     }
-    let (different, same) =
-        if gpu::is_asked_for() { Default::default() } else { different(&program, &all[..free], &flows) };
+    let (different, same) = different(&program, &all[..clean], &flows);
     different.into_iter().for_each(|(number, what)| told(&all[number].plan.kernel, what));
     // The start of a program on a GPU takes longer than most launches: there, all races are tried in one program first.
     let together = if gpu::is_asked_for() { shown(&program, free..all.len(), 0) } else { Vec::new() };
@@ -153,16 +152,16 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 3]) {
 /// those that do the same.
 fn different(program: &Built, cases: &[Case], flows: &FileFlows) -> (Vec<(usize, String)>, usize) {
     let (mut different, mut same) = (Vec::new(), 0);
-    for (number, case) in cases.iter().enumerate().filter(|(_, case)| !case.may_fail) {
+    let ran = program.run(0..cases.len(), 0);
+    let Some(log) = File::open(&ran.log).ok().and_then(|file| read_log(file).ok()) else { return (different, same) };
+    for ((number, case), &launch) in cases.iter().enumerate().zip(log.launches.keys()) {
         let named = |name: &str| name == case.plan.kernel || case.plan.kernel.ends_with(&format!("::{name}"));
         let mut kernels = flows.kernels.iter().filter(|flow| named(&flow.kernel.name));
         let (Some(params), Some(flow), None) = (&case.params, kernels.next(), kernels.next()) else { continue };
-        let ran = program.run(number..number + 1, 0);
-        let Some(log) = File::open(&ran.log).ok().and_then(|file| read_log(file).ok()) else { continue };
         let (geometry, contents) = (case.plan.geometry, Contents::Unknown);
         let setup = Setup { geometry, params, blocks: Blocks::All, contents, budget: BUDGET };
         let model = (&flow.kernel, &flows.sources);
-        match accesses::difference(model, &setup, (&ran.log, &log, 0)) {
+        match accesses::difference(model, &setup, (&ran.log, &log, launch)) {
             Compared::NotKnown => {}
             Compared::Same => same += 1,
             Compared::Differs(what) => different.push((number, what)),

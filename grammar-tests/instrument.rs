@@ -245,6 +245,23 @@ fn what_is_not_instrumented_is_named() {
     assert_eq!(named, expected);
 }
 
+#[test]
+fn what_libraries_access_is_named() {
+    let text = "__device__ void f(float *a, curandState *states, half *tile) {\n  __shared__ float s[32];\n  \
+                __pipeline_memcpy_async(&s[0], a, 4);\n  curandState own = states[0];\n  curand_uniform(&own);\n  \
+                curand_uniform(&states[1]);\n  nvcuda::wmma::load_matrix_sync(part, tile, 16);\n  \
+                nvcuda::wmma::fill_fragment(part, 0.0f);\n}\n";
+    let left_out = |backend| {
+        let file = instrument_for(backend, Path::new("k.cu"), text, &Options::default()).expect("instrumented");
+        let line = |span| file.sources.start_position(span).line;
+        file.unit.left_out.iter().map(|it| format!("{}: {}", line(it.span), it.what)).collect()
+    };
+    let of_both = ["6: state of random numbers (`curand_uniform`)", "7: access to a matrix (`load_matrix_sync`)"];
+    assert_eq!(left_out(Backend::Cpu), of_both.map(str::to_owned).to_vec());
+    let of_a_gpu: Vec<String> = left_out(Backend::Cuda);
+    assert_eq!(of_a_gpu, ["3: asynchronous copy (`__pipeline_memcpy_async`)", of_both[0], of_both[1]]);
+}
+
 /// A log of a GPU has no words for fences and their kin; a log of the CPU has.
 #[test]
 fn what_orders_threads_and_is_not_logged_on_a_gpu_is_named() {

@@ -10,7 +10,7 @@ use super::items::{Side, Walker};
 use super::scope::Shape;
 use super::sites::SiteKind;
 use crate::builtins::atomics::{Numbering, operand_count};
-use crate::builtins::{Builtin, functions};
+use crate::builtins::{Builtin, Copying, Fragment, functions};
 use crate::calculus::{AtomicOp, SyncScope};
 use crate::syntax::{Expr, ExprKind, PathSegment, Type, TypeKind, UnaryOp};
 
@@ -254,6 +254,20 @@ impl<'a> Walker<'a> {
             Some(Builtin::CachedLoad) => self.pointees(arguments, &[0], SiteKind::Read),
             Some(Builtin::Surface(..)) if self.side == Side::Device => {
                 self.leave_out(callee.span, format!("access to a surface (`{name}`)"));
+                self.pass(arguments, &[]);
+            }
+            Some(Builtin::Copying(Copying::Copy)) if self.side == Side::Device => {
+                self.leave_out(callee.span, format!("asynchronous copy (`{name}`)"));
+                self.pass(arguments, &[]);
+            }
+            Some(Builtin::Fragment(Fragment::Load | Fragment::Store)) if self.side == Side::Device => {
+                self.leave_out(callee.span, format!("access to a matrix (`{name}`)"));
+                self.pass(arguments, &[]);
+            }
+            Some(Builtin::Random(_)) if self.side == Side::Device => {
+                if !arguments.iter().any(|argument| self.is_own_address(argument)) {
+                    self.leave_out(callee.span, format!("state of random numbers (`{name}`)"));
+                }
                 self.pass(arguments, &[]);
             }
             Some(Builtin::Unmodelled { reason, touches_memory: true }) if self.side == Side::Device => {
