@@ -86,7 +86,7 @@ pub struct KernelReport {
     pub assumptions: Vec<Assumption>,
     /// Wall time spent on the kernel; 0 unless timings were asked for.
     pub time_ms: u64,
-    /// Of a kernel that races: under which condition on the launches of its scope it does not, if one was found.
+    /// Of a kernel that races, or may: under which condition on the launches of its scope it does not, if one was found.
     pub free_if: Option<FreeIf>,
     /// What was found.
     pub findings: Vec<Finding>,

@@ -1,4 +1,4 @@
-//! Conditions on the launch under which a kernel that races does not: "race-free if gridDim.x = 1".
+//! Conditions on the launch under which a kernel that races, or may, does not: "race-free if gridDim.x = 1".
 //!
 //! A small list of conditions, the weaker ones first, is made from what the accesses that race are addressed by: extents
 //! that are powers of two, multiples of a warp or at most a constant of the kernel, parameters that bound extents or are
@@ -6,7 +6,7 @@
 //! of the rules again. The first that closes everything is told; if none does, a few that close it together.
 //!
 //! Guarantees: a condition is told only if everything that was open is proved under it, for all launches of the verdict
-//! that satisfy it, of which there are some; so the witnesses of the races break it, which is looked at once more. What
+//! that satisfy it, of which there are some; so the witnesses of races break it, which is looked at once more. What
 //! was proved without the condition stays proved with it. The cost is a fixed number of cheap proofs.
 //!
 //! Deliberately absent: conditions on what memory holds, and solvers. That no weaker condition would do is not claimed.
@@ -50,7 +50,7 @@ impl Left {
 
 /// The condition under which a kernel of that verdict would be free of races, if one is found.
 pub(super) fn find(case: &Case<'_>, attempt: &Attempt, left: &Left, verdict: &Verdict) -> Option<FreeIf> {
-    if verdict.race != Race::Racy {
+    if !matches!(verdict.race, Race::Racy | Race::PossiblyRacy) {
         return None;
     }
     let mut trial = Trial { protocol: case.protocol.clone(), attempt, left, proofs: 0 };
