@@ -20,6 +20,7 @@ mod build;
 mod cases;
 mod gpu;
 mod reproductions;
+mod shuffles;
 
 use crate::fixtures::{Fixture, files};
 use accesses::Compared;
