@@ -20,7 +20,7 @@ mod contents;
 mod cpp;
 mod flags;
 pub(crate) mod generate;
-mod handed;
+pub(crate) mod handed;
 mod invariants;
 mod last_block;
 mod locks;

@@ -6,6 +6,7 @@
 
 use super::build::Toolchain;
 use super::run;
+use crate::laws::handed::tries;
 use crate::theorem::kernels::Dice;
 use std::fmt::Write;
 
@@ -47,14 +48,10 @@ struct Maker {
 }
 
 impl Maker {
-    fn one_of<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.dice.below(from.len() as u64) as usize]
-    }
-
     fn value(&mut self, depth: u64) -> String {
         match self.dice.below(5) {
             0 | 1 if depth > 0 => {
-                let op = self.one_of(&OPERATORS);
+                let op = self.dice.pick(&OPERATORS);
                 format!("({} {op} {})", self.value(depth - 1), self.value(depth - 1))
             }
             2 if depth > 0 => {
@@ -62,13 +59,13 @@ impl Maker {
                 format!("({a} < {b} ? {b} : {c})")
             }
             3 if self.variables > 0 => format!("v{}", self.dice.below(self.variables as u64)),
-            _ => self.one_of(&LEAVES).to_owned(),
+            _ => self.dice.pick(&LEAVES).to_owned(),
         }
     }
 
     fn shuffle(&mut self) -> String {
         let value = self.value(2);
-        let width = [32, 32, 16, 8, 4][self.dice.below(5) as usize];
+        let width = self.dice.pick(&[32, 32, 16, 8, 4]);
         let by = match self.dice.below(3) {
             0 => format!("p & {}", width - 1),
             1 => format!("lane & {}", width - 1),
@@ -89,7 +86,7 @@ impl Maker {
         let to = self.dice.below(self.variables as u64);
         let line = match self.dice.below(3) {
             0 => format!("  if ({} < {}) v{to} = {};\n", self.value(1), self.value(1), self.value(1)),
-            _ => format!("  {}v{to} = {};\n", self.one_of(&TOGETHER), self.shuffle()),
+            _ => format!("  {}v{to} = {};\n", self.dice.pick(&TOGETHER), self.shuffle()),
         };
         text.push_str(&line);
     }
@@ -117,8 +114,7 @@ fn kernel(seed: u64, number: &str) -> String {
 
 #[test]
 fn shuffles_give_what_the_semantics_say() {
-    let asked = std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok());
-    let kernels: u64 = asked.unwrap_or(KERNELS);
+    let kernels = tries(KERNELS);
     let toolchain = Toolchain::new();
     let directory = tempfile::tempdir().expect("a directory");
     for (at, (extents, number)) in (0..).zip(BLOCKS) {

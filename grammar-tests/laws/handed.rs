@@ -72,7 +72,7 @@ pub(super) fn rechecked(text: &str) -> KernelReport {
 }
 
 /// As many kernels as `RACEPROOF_KERNELS` says, or as a law tries by itself.
-pub(super) fn tries(usual: u64) -> u64 {
+pub(crate) fn tries(usual: u64) -> u64 {
     std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual)
 }
 

@@ -1,4 +1,4 @@
-//! Walks over statements, inner ones included, without recursion.
+//! Walks over statements, inner ones included and without recursion where nothing else is said.
 
 use super::{ArrayId, Stmt, VarId};
 use rustc_hash::FxHashSet;
@@ -25,6 +25,16 @@ pub fn every<'k>(body: &'k [Stmt], mut visit: impl FnMut(&'k Stmt)) {
             }
         }
     }
+}
+
+/// A block in which each statement, in their order, is replaced by what `replace` puts behind those before it. Inner ones are
+/// for `replace` to enter.
+pub fn replaced(body: Vec<Stmt>, mut replace: impl FnMut(Stmt, &mut Vec<Stmt>)) -> Vec<Stmt> {
+    let mut done = Vec::with_capacity(body.len());
+    for stmt in body {
+        replace(stmt, &mut done);
+    }
+    done
 }
 
 /// The variables that statements assign, with repetitions.

@@ -252,33 +252,30 @@ impl<'a> Walker<'a> {
                 self.memory(callee, arguments, &[(0, SiteKind::Write)]);
             }
             Some(Builtin::CachedLoad) => self.pointees(arguments, &[0], SiteKind::Read),
-            Some(Builtin::Surface(..)) if self.side == Side::Device => {
-                self.leave_out(callee.span, format!("access to a surface (`{name}`)"));
-                self.pass(arguments, &[]);
-            }
-            Some(Builtin::Copying(Copying::Copy)) if self.side == Side::Device => {
-                self.leave_out(callee.span, format!("asynchronous copy (`{name}`)"));
-                self.pass(arguments, &[]);
-            }
-            Some(Builtin::Fragment(Fragment::Load | Fragment::Store)) if self.side == Side::Device => {
-                self.leave_out(callee.span, format!("access to a matrix (`{name}`)"));
-                self.pass(arguments, &[]);
-            }
-            Some(Builtin::Random(_)) if self.side == Side::Device => {
-                if !arguments.iter().any(|argument| self.is_own_address(argument)) {
-                    self.leave_out(callee.span, format!("state of random numbers (`{name}`)"));
+            meaning => {
+                if self.side == Side::Device
+                    && let Some(what) = self.not_logged(meaning, name, arguments)
+                {
+                    self.leave_out(callee.span, what);
                 }
                 self.pass(arguments, &[]);
             }
-            Some(Builtin::Unmodelled { reason, touches_memory: true }) if self.side == Side::Device => {
-                self.leave_out(callee.span, reason);
-                self.pass(arguments, &[]);
+        }
+    }
+
+    /// What a function does to memory on its own, in words, if anything.
+    fn not_logged(&self, meaning: Option<Builtin>, name: &str, arguments: &[Expr]) -> Option<String> {
+        match meaning {
+            Some(Builtin::Surface(..)) => Some(format!("access to a surface (`{name}`)")),
+            Some(Builtin::Copying(Copying::Copy)) => Some(format!("asynchronous copy (`{name}`)")),
+            Some(Builtin::Fragment(Fragment::Load | Fragment::Store)) => Some(format!("access to a matrix (`{name}`)")),
+            Some(Builtin::Random(_)) => {
+                let is_own = arguments.iter().any(|argument| self.is_own_address(argument));
+                (!is_own).then(|| format!("state of random numbers (`{name}`)"))
             }
-            None if self.side == Side::Device && !is_provided(name) => {
-                self.leave_out(callee.span, format!("call of `{name}`, which is not in the unit"));
-                self.pass(arguments, &[]);
-            }
-            _ => self.pass(arguments, &[]),
+            Some(Builtin::Unmodelled { reason, touches_memory: true }) => Some(reason),
+            None if !is_provided(name) => Some(format!("call of `{name}`, which is not in the unit")),
+            _ => None,
         }
     }
 

@@ -253,22 +253,11 @@ fn add_families(kernel: &mut Kernel, found: &Found<'_>, lost: &FxHashSet<(SiteId
     }
     let mut all: Vec<VarId> = found.counted.iter().map(|(var, _)| *var).chain(moved.iter().copied()).collect();
     // What decides whether the loop goes on is more likely to say something of others than what a turn puts aside.
-    let is_tested = |var: VarId| {
-        found.tests.iter().any(|&test| {
-            let mut mentions = false;
-            kernel.exprs.visit(test, |_, node| mentions |= *node == Expr::Var(var));
-            mentions
-        })
-    };
+    let is_tested = |var: VarId| found.tests.iter().any(|&test| kernel.exprs.mentions(test, var));
     all.sort_by_key(|&var| !is_tested(var));
     let singles: Vec<VarId> = moved.into_iter().filter(|&var| is_lost(kernel, var)).collect();
-    let mentions = |kernel: &Kernel, value: ExprId, var: VarId| {
-        let mut found = false;
-        kernel.exprs.visit(value, |_, node| found |= *node == Expr::Var(var));
-        found
-    };
     let moves_on = |kernel: &Kernel, var: VarId| {
-        effects.lets.iter().any(|&(set, to)| set != var && is_tested(set) && mentions(kernel, to, var))
+        effects.lets.iter().any(|&(set, to)| set != var && is_tested(set) && kernel.exprs.mentions(to, var))
     };
     let strides: Vec<VarId> = singles.iter().copied().filter(|&var| moves_on(kernel, var)).collect();
     if !strides.is_empty() && plan.test.is_none() {

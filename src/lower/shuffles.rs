@@ -14,7 +14,7 @@
 //!   long enough.
 //! - It comes to this execution of the shuffle: every condition around it holds for it, too, and every loop around it has
 //!   the same turns for both. What a shuffle gives from a lane that has ended, or that the mask does not name, is not known.
-//! - All that execute it together have one mask: the whole warp, a constant, or what the whole warp voted for.
+//! - Both have the same mask: the whole warp, or a value that is the same for the warp, such as what it voted for.
 //!
 //! *Trap.* A lane of a warp that comes in part; one that has returned; a loop whose bounds differ between lanes; a variable
 //! that was assigned since; an offset of 32 and more, of which the hardware sees five bits.
@@ -107,11 +107,7 @@ struct Walk<'s> {
 
 impl Walk<'_> {
     fn block(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let mut done = Vec::with_capacity(body.len());
-        for stmt in body {
-            self.stmt(stmt, &mut done);
-        }
-        done
+        statements::replaced(body, |stmt, done| self.stmt(stmt, done))
     }
 
     fn stmt(&mut self, mut stmt: Stmt, done: &mut Vec<Stmt>) {
@@ -178,8 +174,8 @@ impl Walk<'_> {
         body
     }
 
-    /// The body of a loop, in which and after which nothing is known of what it assigns; `counter` counts its turns if those
-    /// are the same for the warp.
+    /// The body of a loop, in which and after which nothing is known of what it assigns; `counter` counts its turns if a thread
+    /// and all that it may read from take the same ones.
     fn turn(&mut self, body: Vec<Stmt>, moved: &[VarId], counter: Option<VarId>) -> Vec<Stmt> {
         moved.iter().for_each(|&var| self.forget(var));
         let before = self.state.clone();
@@ -217,7 +213,7 @@ impl Walk<'_> {
     /// A variable is assigned a formula of what was known before.
     fn assign(&mut self, var: VarId, value: ExprId) {
         self.forget(var);
-        if !self.vars(value).contains(&var) {
+        if !self.kernel.exprs.mentions(value, var) {
             self.learn(var, value);
         }
     }
@@ -234,17 +230,12 @@ impl Walk<'_> {
     /// A variable is assigned: what was known by its old value is known no more.
     fn forget(&mut self, var: VarId) {
         let exprs = &self.kernel.exprs;
-        let is_about = |value: ExprId| {
-            let mut found = false;
-            exprs.visit(value, |_, node| found |= *node == Expr::Var(var));
-            found
-        };
         for cond in &mut self.around {
-            *cond = cond.filter(|&cond| !is_about(cond));
+            *cond = cond.filter(|&cond| !exprs.mentions(cond, var));
         }
         let state = &mut self.state;
         for holder in state.mentioned_by.remove(&var).unwrap_or_default() {
-            if state.formulas.get(&holder).is_some_and(|&value| is_about(value)) {
+            if state.formulas.get(&holder).is_some_and(|&value| exprs.mentions(value, var)) {
                 state.formulas.remove(&holder);
             }
         }
@@ -263,6 +254,7 @@ impl Walk<'_> {
 
     /// Whether a formula is the same for a thread that comes here and all that it may read from.
     fn is_level(&mut self, value: ExprId) -> bool {
+        // What another of them has is the same formula only if nothing in it differs between them.
         let anybody = Giver::somebody(&mut self.kernel.exprs);
         anybody.value_of(&mut self.kernel.exprs, value) == value && self.vars(value).is_subset(&self.state.level)
     }
@@ -281,7 +273,7 @@ impl Walk<'_> {
         !self.kernel.exprs.is_larger_than(value, LARGEST)
     }
 
-    /// Whether all threads that execute a shuffle together have the same mask.
+    /// Whether a thread and all that it may read from have the same mask.
     fn is_one_mask(&mut self, mask: Option<ExprId>) -> bool {
         let Some(mask) = mask else { return true };
         let mask = self.formula(mask);
@@ -394,15 +386,13 @@ impl Giver {
         let mut copies: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for id in order {
             let copy = match exprs[id] {
-                Expr::Geometry(GeometryVar::ThreadIdx(Axis::X)) => self.x,
-                Expr::Binary(op, a, b) if is_own_number(exprs, a) => match exprs.as_int(b) {
-                    Some(by) => {
-                        self.part(exprs, id, (op, by)).unwrap_or_else(|| exprs.rebuilt(id, |part| copies[&part]))
-                    }
-                    None => exprs.rebuilt(id, |part| copies[&part]),
-                },
-                _ => exprs.rebuilt(id, |part| copies[&part]),
+                Expr::Geometry(GeometryVar::ThreadIdx(Axis::X)) => Some(self.x),
+                Expr::Binary(op, a, b) if is_own_number(exprs, a) => {
+                    exprs.as_int(b).and_then(|by| self.part(exprs, id, (op, by)))
+                }
+                _ => None,
             };
+            let copy = copy.unwrap_or_else(|| exprs.rebuilt(id, |part| copies[&part]));
             copies.insert(id, copy);
         }
         copies[&formula]

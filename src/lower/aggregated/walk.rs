@@ -72,11 +72,7 @@ pub(super) enum Around {
 
 impl Walk<'_> {
     pub(super) fn block(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let mut done = Vec::with_capacity(body.len());
-        for stmt in body {
-            self.stmt(stmt, &mut done);
-        }
-        done
+        statements::replaced(body, |stmt, done| self.stmt(stmt, done))
     }
 
     fn stmt(&mut self, mut stmt: Stmt, done: &mut Vec<Stmt>) {
@@ -116,9 +112,7 @@ impl Walk<'_> {
                 *value = self.rewritten(*value);
                 let known = self.substituted(*value);
                 self.forget(*var);
-                let mut is_itself = false;
-                self.kernel.exprs.visit(known, |_, node| is_itself |= *node == Expr::Var(*var));
-                if !is_itself {
+                if !self.kernel.exprs.mentions(known, *var) {
                     self.state.known.insert(*var, Known::Is(known));
                 }
             }
@@ -225,11 +219,7 @@ impl Walk<'_> {
     /// A variable is assigned: what was known by its old value is known no more.
     fn forget(&mut self, var: VarId) {
         let exprs = &self.kernel.exprs;
-        let mentions = |expr: ExprId| {
-            let mut found = false;
-            exprs.visit(expr, |_, node| found |= *node == Expr::Var(var));
-            found
-        };
+        let mentions = |expr: ExprId| exprs.mentions(expr, var);
         let state = &mut self.state;
         state.known.retain(|&holder, known| match *known {
             _ if holder == var => false,
