@@ -1,5 +1,5 @@
-//! Random kernels of which each thread writes where a shuffle tells it to: a run must access what the executable semantics
-//! access, where these know it.
+//! Random kernels of which each thread writes where a shuffle or a reduction tells it to: a run must access what the
+//! executable semantics access, where these know it.
 //!
 //! Blocks come in whole warps and in parts of them, in one row and in several; threads return early. The place tells the
 //! value, so that a wrong formula of a lane is a wrong place. `RACEPROOF_KERNELS` sets the number of kernels.
@@ -63,6 +63,17 @@ impl Maker {
         }
     }
 
+    /// What is mostly the same for all threads of a warp, where a warp is of one row.
+    fn level(&mut self) -> String {
+        match self.dice.below(8) {
+            0 => self.value(1),
+            1 | 2 => format!("p {} int(threadIdx.x / 32)", self.dice.pick(&OPERATORS)),
+            3 => format!("(p < 3 ? {} : int(threadIdx.x >> 5))", self.dice.below(64)),
+            4 if self.variables > 0 => format!("v{}", self.dice.below(self.variables as u64)),
+            _ => "p".to_owned(),
+        }
+    }
+
     fn shuffle(&mut self) -> String {
         let value = self.value(2);
         let width = self.dice.pick(&[32, 32, 16, 8, 4]);
@@ -72,7 +83,9 @@ impl Maker {
             _ => self.dice.below(width).to_string(),
         };
         let fixed = self.dice.below(width);
-        match self.dice.below(6) {
+        match self.dice.below(8) {
+            6 => format!("__reduce_{}_sync(~0u, {})", self.dice.pick(&["min", "max"]), self.level()),
+            7 => format!("int(__reduce_{}_sync(~0u, unsigned({})))", self.dice.pick(&["and", "or"]), self.level()),
             0 => format!("tile.shfl({value}, {})", fixed % 8),
             1 => format!("tile.shfl_xor({value}, {})", fixed % 8),
             2 => format!("__shfl_sync(~0u, {value}, {}, {width})", self.value(1)),

@@ -456,6 +456,8 @@ pub enum Basis {
     Needed,
     /// It was proved of this kernel, and holds in every run that satisfies what is stated before it.
     Proved,
+    /// What a call gives makes it hold, such as a vote that is "all": no run is without it.
+    Given,
     /// It is not known to hold, and means nothing until it is proved.
     Candidate,
 }

@@ -9,7 +9,7 @@
 //!
 //! Deliberately absent: values that are stored, and elements of private arrays, which no proof follows.
 
-use crate::calculus::{Expr, ExprId, Kernel, Space, Stmt, Test, VarId};
+use crate::calculus::{Basis, Expr, ExprId, Kernel, Space, Stmt, Test, VarId};
 use rustc_hash::FxHashSet;
 
 /// Statements nested deeper than this are not looked at.
@@ -73,6 +73,8 @@ impl Slice<'_> {
                 let claimed = self.mentioned(*cond);
                 self.roots.extend(claimed.into_iter().chain(around));
             }
+            // It says something of what decides anyway.
+            Stmt::Assume { basis: Basis::Given, .. } => {}
             Stmt::Assume { cond, .. } => {
                 let stated = self.mentioned(*cond);
                 self.roots.extend(stated);

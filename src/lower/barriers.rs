@@ -11,7 +11,14 @@ use crate::resolve::program::Expr;
 use crate::source::{Language, Span};
 
 impl Pass<'_> {
-    pub(super) fn barrier(&mut self, scope: SyncScope, memory: Option<SyncMemory>, args: &[Expr], span: Span) {
+    /// A barrier; the first of its arguments, if that is a number.
+    pub(super) fn barrier(
+        &mut self,
+        scope: SyncScope,
+        memory: Option<SyncMemory>,
+        args: &[Expr],
+        span: Span,
+    ) -> Option<ExprId> {
         let mut first = None;
         for (index, arg) in args.iter().enumerate() {
             let value = self.value(arg);
@@ -25,7 +32,7 @@ impl Pass<'_> {
             (None, Some(flags)) => SyncMemory::of_flags(flags),
             (None, None) => {
                 self.unsupported(span, "barrier whose flags are not a constant".to_owned());
-                return;
+                return None;
             }
         };
         let names_threads = scope == SyncScope::Warp && self.program.language == Language::Cuda && !args.is_empty();
@@ -33,12 +40,13 @@ impl Pass<'_> {
         if names_threads {
             let Some(mask) = first else {
                 self.unsupported(span, "barrier of some threads of a warp".to_owned());
-                return;
+                return None;
             };
             among = self.named_by(mask);
         }
         let site = self.site(span);
         self.emit(Stmt::Sync { scope, memory, among, site });
+        first
     }
 
     /// The barrier of each aligned group of so many threads.

@@ -5,6 +5,7 @@ use super::facts::TargetId;
 use super::home::Home;
 use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
+use super::votes::Vote;
 use crate::builtins::{Builtin, Claim, Formula, WorkItem};
 use crate::calculus::{
     Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncScope, UnaryOp,
@@ -34,9 +35,13 @@ impl Pass<'_> {
             Builtin::MulAdd => self.arithmetic(&[BinaryOp::Mul, BinaryOp::Add], args, call),
             Builtin::WorkItem(item) => self.work_item(*item, args, call),
             Builtin::Barrier { scope, memory } => {
-                self.barrier(*scope, *memory, args, span);
+                let own = self.barrier(*scope, *memory, args, span);
                 // `__syncthreads_or` tells all the same.
-                self.unknown_value(call.ty, &HavocReason::Common(*scope, name.to_owned()), span)
+                let given = self.unknown_value(call.ty, &HavocReason::Common(*scope, name.to_owned()), span);
+                if let Some((vote, own)) = Vote::named(name, None).zip(own) {
+                    self.note_vote(vote, own, &given, Some(*scope), span);
+                }
+                given
             }
             Builtin::TileBarrier(threads) => self.tile_barrier(*threads, args, span),
             Builtin::Fence(call) => self.fence(*call, args, span),

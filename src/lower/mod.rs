@@ -73,6 +73,7 @@ mod switch;
 mod together;
 mod under_way;
 mod value;
+mod votes;
 mod windows;
 
 #[cfg(test)]

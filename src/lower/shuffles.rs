@@ -3,6 +3,7 @@
 //! ```text
 //! int base = __shfl_sync(~0u, i, 0);        // what `i` is for `threadIdx.x / 32 * 32`
 //! int other = __shfl_xor_sync(~0u, i, 1);   // what `i` is for `threadIdx.x ^ 1`
+//! int most = __reduce_max_sync(~0u, n);     // `n`, which all threads have
 //! ```
 //!
 //! Where the value is computed from ids, sizes, parameters and what is the same for the warp, what a lane has is the same
@@ -25,7 +26,7 @@
 
 use crate::calculus::eval::WARP;
 use crate::calculus::{
-    Axis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, HavocReason, Kernel, ScalarType, Stmt, VarId, statements,
+    Axis, Basis, BinaryOp, Expr, ExprId, Exprs, GeometryVar, HavocReason, Kernel, ScalarType, Stmt, VarId, statements,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -44,6 +45,8 @@ pub(super) enum Partner {
     Above,
     /// The own number with bits flipped.
     Flipped,
+    /// Any of them: what all put in alike, a vote or a reduction gives back.
+    Anyone,
 }
 
 impl Partner {
@@ -149,6 +152,10 @@ impl Walk<'_> {
                     self.state.level.insert(var);
                 }
                 let Some((known, value)) = given else { return done.push(stmt) };
+                if self.kernel.exprs.ty(value) == ScalarType::Bool {
+                    let cond = self.says(var, known, value);
+                    return done.extend([stmt, Stmt::Assume { cond, basis: Basis::Given, span: None }]);
+                }
                 let then = Stmt::Let { var, value };
                 if self.kernel.exprs.as_int(known) == Some(1) {
                     done.push(then);
@@ -287,6 +294,9 @@ impl Walk<'_> {
             return None;
         }
         let [value, by] = [exchange.value, exchange.by].map(|value| self.formula(value));
+        if exchange.from == Partner::Anyone {
+            return self.common(value, ty, exchange.segment);
+        }
         let value = self.kernel.exprs.convert(ty, value);
         let (giver, mut known) = Giver::of(&mut self.kernel.exprs, exchange, by)?;
         // What the giver is computed from is the thread's own.
@@ -301,6 +311,28 @@ impl Walk<'_> {
         let there = self.at(&giver, value, &own)?;
         let is_ever = self.kernel.exprs.as_int(known) != Some(0);
         (is_ever && self.is_small(known) && self.is_small(there)).then_some((known, there))
+    }
+
+    /// What all threads of a segment put in, and where all put in the same. A truth stays one.
+    fn common(&mut self, value: ExprId, ty: ScalarType, segment: u32) -> Option<(ExprId, ExprId)> {
+        if !self.is_level(value) || !self.is_small(value) || !segment.is_power_of_two() || segment > WARP {
+            return None;
+        }
+        let exprs = &mut self.kernel.exprs;
+        let value = if exprs.ty(value) == ScalarType::Bool { value } else { exprs.convert(ty, value) };
+        let [x, size] =
+            [exprs.geometry(GeometryVar::ThreadIdx(Axis::X)), exprs.int(i128::from(segment), ScalarType::U32)];
+        Some((exists(exprs, x, size, true), value))
+    }
+
+    /// That a variable is not zero just where a truth holds, as far as that is known.
+    fn says(&mut self, var: VarId, known: ExprId, truth: ExprId) -> ExprId {
+        let ty = self.kernel.vars[var].ty;
+        let exprs = &mut self.kernel.exprs;
+        let (answer, zero, is_open) = (exprs.var(var, ty), exprs.int(0, ty), exprs.not(known));
+        let is_yes = exprs.binary(BinaryOp::Ne, answer, zero);
+        let is_so = exprs.binary(BinaryOp::Eq, is_yes, truth);
+        exprs.or(is_open, is_so)
     }
 
     /// A formula as the giver has it; `None` if it is about variables of the giver.
@@ -353,6 +385,7 @@ impl Giver {
                 let flip = BinaryOp::BitXor;
                 (is_offset, false, exprs.binary(flip, x, by), exprs.binary(flip, number, by))
             }
+            Partner::Anyone => return None,
             // Where nobody is at that distance, a thread gets its own value.
             Partner::Below => {
                 let is_own = exprs.binary(BinaryOp::Lt, number, by);

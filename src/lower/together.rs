@@ -2,22 +2,22 @@
 //!
 //! Every thread that such a call is for has to come to it (CUDA programming guide, warp shuffle functions: all threads
 //! that have not exited and that the mask names; OpenCL: all work-items of the group), so it is a barrier that orders no
-//! memory. Votes, reductions and what one lane gives away are the same for all; what a shuffle gives is the value that the
-//! other lane has, where that is a formula ([`shuffles`](super::shuffles)) or a number that one thread draws for others
-//! ([`aggregated`](super::aggregated)).
+//! memory. Votes, reductions and what one lane gives away are the same for all, and say something of what the thread itself
+//! has put in ([`votes`](super::votes)); what a shuffle gives is the value that the other lane has, where that is a formula
+//! ([`shuffles`](super::shuffles)) or a number that one thread draws for others ([`aggregated`](super::aggregated)).
 //!
-//! Deliberately absent: what votes and reductions give. Calls without a mask (`__shfl`), which are for the threads that
-//! happen to be there.
+//! Deliberately absent: calls without a mask (`__shfl`), which are for the threads that happen to be there.
 
 use super::aggregated::Shuffle;
 use super::masks;
 use super::pass::Pass;
 use super::shuffles::{Exchange, Partner};
 use super::value::Value;
+use super::votes::Vote;
 use crate::builtins::{Gives, InGroup, Together};
 use crate::calculus::eval::WARP;
 use crate::calculus::{Among, Expr as Node, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
-use crate::resolve::program::Expr;
+use crate::resolve::program::{Expr, Type};
 use std::cmp::Ordering;
 
 /// The mask of `__syncwarp` that names every thread.
@@ -92,11 +92,28 @@ impl Pass<'_> {
             }
             _ => None,
         };
+        let operation = args.get(first + 1).and_then(|by| match &self.program.types[by.ty] {
+            Type::Unknown(operation) => Some(operation.as_str()),
+            _ => None,
+        });
+        let vote = Vote::named(name, operation).zip(number(first));
         if let Some((said, arg, voters)) = voted {
             let said = self.is_true(said.clone(), arg);
-            return self.mask(said, &reason, |var| masks::Source::Votes(var, voters), call);
+            let mask = self.mask(said, &reason, |var| masks::Source::Votes(var, voters), call);
+            self.note_vote(Vote::Any, said, &mask, group, call.span);
+            return mask;
         }
         let given = self.unknown_value(call.ty, &reason, call.span);
+        if let Some((vote, own)) = vote {
+            self.note_vote(vote, own, &given, group.filter(|_| is_common), call.span);
+        }
+        if let (Some((vote, own)), Some(segment), Value::Scalar(holder)) = (vote, segment, &given)
+            && let Node::Var(holder) = self.kernel.exprs[*holder]
+            && vote.gives_back()
+        {
+            let value = if vote.is_of_truths() { self.coerce(own, ScalarType::Bool) } else { own };
+            self.exchanges.insert(holder, Exchange { from: Partner::Anyone, value, by: value, segment, mask });
+        }
         if let (Some(value), Some(by)) = (number(first), number(first + 1))
             && let Value::Scalar(holder) = given
             && let Node::Var(holder) = self.kernel.exprs[holder]

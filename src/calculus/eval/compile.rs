@@ -337,6 +337,10 @@ impl<'a> Compiler<'a> {
                 let cond = self.expr(*cond);
                 self.emit(Instruction::Assume { cond });
             }
+            Stmt::Assume { cond, basis: Basis::Given, .. } => {
+                let cond = self.expr(*cond);
+                self.emit(Instruction::Given { cond });
+            }
             // What was proved holds anyway, and what was not says nothing.
             Stmt::Assume { basis: Basis::Proved | Basis::Candidate, .. } => {}
             Stmt::Assert { cond, site, .. } => {

@@ -237,6 +237,13 @@ impl<S: Sink> Machine<'_, S> {
                         self.doubt(thread);
                     }
                 }
+                Instruction::Given { cond } => {
+                    // Values that were chosen for what calls give do not belong together: there is no such run.
+                    if self.get(*cond).bits() == Some(0) && is_certain(thread) {
+                        self.run.vacuous = true;
+                        return Stop::Abort;
+                    }
+                }
                 Instruction::Assert { cond, claim } => {
                     let cond = self.consume(self.get(*cond), thread, place);
                     if cond.bits().is_none() || !is_certain(thread) {

@@ -116,6 +116,9 @@ pub(super) enum Instruction {
     Assume {
         cond: Register,
     },
+    Given {
+        cond: Register,
+    },
     Assert {
         cond: Register,
         claim: u32,

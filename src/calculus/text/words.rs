@@ -16,8 +16,13 @@ pub(super) const SPACES: &[(&str, Space)] = &[
     ("private", Space::Private),
 ];
 
-pub(crate) const BASES: &[(&str, Basis)] =
-    &[("assume", Basis::Stated), ("needs", Basis::Needed), ("proved", Basis::Proved), ("candidate", Basis::Candidate)];
+pub(crate) const BASES: &[(&str, Basis)] = &[
+    ("assume", Basis::Stated),
+    ("needs", Basis::Needed),
+    ("proved", Basis::Proved),
+    ("given", Basis::Given),
+    ("candidate", Basis::Candidate),
+];
 
 pub(crate) const CLAIMED: &[(&str, Claimed)] = &[("assert", Claimed::Asserted), ("agree", Claimed::Agreement)];
 

@@ -85,7 +85,7 @@ fn roots(stmt: &Stmt) -> Vec<ExprId> {
         Stmt::Read { access, .. } => vec![access.offset],
         Stmt::Write { access, value } => value.iter().copied().chain([access.offset]).collect(),
         Stmt::Atomic { access, operands, .. } => operands.iter().copied().chain([access.offset]).collect(),
-        Stmt::Assume { basis: Basis::Proved | Basis::Candidate, .. } => Vec::new(),
+        Stmt::Assume { basis: Basis::Proved | Basis::Given | Basis::Candidate, .. } => Vec::new(),
         Stmt::If { cond, .. } | Stmt::Assume { cond, .. } | Stmt::Assert { cond, .. } => vec![*cond],
         Stmt::For(counted) => vec![counted.start, counted.bound, counted.step.by],
         Stmt::Loop { test: Test::Before(cond) | Test::After(cond), .. } => vec![*cond],

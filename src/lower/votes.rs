@@ -1,0 +1,122 @@
+//! What votes and reductions say of what the thread itself puts in: VOTE.
+//!
+//! ```text
+//! if (__all_sync(~0u, i < n)) out[i] = …;            // then `i < n`
+//! most = __reduce_max_sync(~0u, v);                  // then `v <= most`, in each thread
+//! if (__match_all_sync(~0u, row, &yes)) out[row] …   // then `row` is the same for the warp
+//! ```
+//!
+//! What such a call gives is not known, but the thread is one of those that were asked (CUDA programming guide, warp vote,
+//! match and reduce functions; a thread whose mask does not name it must not call): its own yes makes an "any" true, an
+//! "all" says that its own answer was yes, a least value is not above its own. That is noted behind the call as
+//! [`Basis::Given`]. Where all threads put in the same, that comes out ([`shuffles`](super::shuffles)).
+//!
+//! *Trap.* An "any" says nothing of one's own answer, nor "not all"; a least value of signed numbers is a signed one; what
+//! two calls give is the same for the warp, but not the same number.
+//!
+//! Deliberately absent: sums and counts as numbers; single bits of masks ([`masks`](super::masks) knows whom they name);
+//! floating point, in which nobody counts places.
+
+use super::pass::Pass;
+use super::value::Value;
+use crate::calculus::{Basis, BinaryOp, ExprId, HavocReason, ScalarType, Stmt, SyncScope};
+use crate::source::Span;
+
+/// What is made of what the threads put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Vote {
+    /// Whether one says yes, or who, or how many do.
+    Any,
+    /// Whether all say yes.
+    All,
+    /// Whether all say the same.
+    Unanimous,
+    /// Who has the value of the thread itself.
+    Alike,
+    /// Whether all have the same value, or who they are if so.
+    AllAlike,
+    /// The least number.
+    Least,
+    /// The greatest number.
+    Most,
+    /// The bits that all have.
+    CommonBits,
+    /// The bits that one has.
+    AllBits,
+}
+
+impl Vote {
+    /// By the name of the function or method; `operation` is what a reduction is told to do.
+    pub(super) fn named(name: &str, operation: Option<&str>) -> Option<Self> {
+        let prefix = ["work_group_", "sub_group_", "__"].into_iter().find(|prefix| name.starts_with(prefix));
+        let name = name.strip_prefix(prefix.unwrap_or_default())?;
+        Some(match (name.strip_suffix("_sync").unwrap_or(name), operation) {
+            ("any" | "ballot" | "syncthreads_or" | "syncthreads_count", _) => Vote::Any,
+            ("all" | "syncthreads_and", _) => Vote::All,
+            ("uni", _) => Vote::Unanimous,
+            ("match_any", _) => Vote::Alike,
+            ("match_all", _) => Vote::AllAlike,
+            ("reduce_min", _) | ("reduce", Some("less")) => Vote::Least,
+            ("reduce_max", _) | ("reduce", Some("greater")) => Vote::Most,
+            ("reduce_and", _) | ("reduce", Some("bit_and")) => Vote::CommonBits,
+            ("reduce_or", _) | ("reduce", Some("bit_or")) => Vote::AllBits,
+            _ => return None,
+        })
+    }
+
+    /// Whether it is asked for a truth.
+    pub(super) fn is_of_truths(self) -> bool {
+        matches!(self, Vote::Any | Vote::All | Vote::Unanimous)
+    }
+
+    /// Whether it gives what the threads have put in if all put in the same.
+    pub(super) fn gives_back(self) -> bool {
+        !matches!(self, Vote::Unanimous | Vote::Alike | Vote::AllAlike)
+    }
+}
+
+impl Pass<'_> {
+    /// Notes what `given` says of what the thread has put in; `scope` is whom it is the same for.
+    pub(super) fn note_vote(&mut self, vote: Vote, own: ExprId, given: &Value, scope: Option<SyncScope>, span: Span) {
+        let &Value::Scalar(given) = given else { return };
+        let [ty, of_own] = [given, own].map(|value| self.kernel.exprs.ty(value));
+        let is_number = matches!(ty, ScalarType::Int { .. });
+        let is_like_own = is_number && ty == of_own;
+        let is_unsigned = matches!(ty, ScalarType::Int { signed: false, .. });
+        let cond = match vote {
+            _ if !is_number => None,
+            Vote::Any => {
+                let [asked, said] = [own, given].map(|value| self.coerce(value, ScalarType::Bool));
+                Some(self.implies(asked, said))
+            }
+            Vote::All => {
+                let [asked, said] = [own, given].map(|value| self.coerce(value, ScalarType::Bool));
+                Some(self.implies(said, asked))
+            }
+            Vote::Alike => Some(self.coerce(given, ScalarType::Bool)),
+            Vote::AllAlike if !matches!(of_own, ScalarType::Int { .. }) => None,
+            Vote::Unanimous | Vote::AllAlike => scope.map(|scope| {
+                let own = if vote == Vote::Unanimous { self.coerce(own, ScalarType::Bool) } else { own };
+                let ty = self.kernel.exprs.ty(own);
+                let shared = self.havoc(ty, HavocReason::Common(scope, "what all have".to_owned()), span);
+                let is_it = self.exprs().binary(BinaryOp::Eq, own, shared);
+                let said = self.coerce(given, ScalarType::Bool);
+                self.implies(said, is_it)
+            }),
+            Vote::Least if is_like_own => Some(self.exprs().binary(BinaryOp::Le, given, own)),
+            Vote::Most if is_like_own => Some(self.exprs().binary(BinaryOp::Le, own, given)),
+            // Fewer bits are no greater number, if none of them is a sign.
+            Vote::CommonBits if is_like_own && is_unsigned => Some(self.exprs().binary(BinaryOp::Le, given, own)),
+            Vote::AllBits if is_like_own && is_unsigned => Some(self.exprs().binary(BinaryOp::Le, own, given)),
+            Vote::Least | Vote::Most | Vote::CommonBits | Vote::AllBits => None,
+        };
+        if let Some(cond) = cond {
+            self.emit(Stmt::Assume { cond, basis: Basis::Given, span: Some(span) });
+        }
+    }
+
+    fn implies(&mut self, one: ExprId, other: ExprId) -> ExprId {
+        let not = self.exprs().not(one);
+        self.exprs().or(not, other)
+    }
+}
