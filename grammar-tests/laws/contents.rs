@@ -1,5 +1,4 @@
-//! Contents with which pairs conflict: each replays with exactly what it lists, needs all of it, and is of arrays that the
-//! kernel never writes.
+//! Contents with which pairs conflict: each replays with exactly what it lists, needs all of it, and is of parameters.
 
 use raceproof::calculus::eval::Program;
 use raceproof::calculus::{Kernel, intervals, text, validate};
@@ -64,12 +63,32 @@ fn a_number_that_no_pattern_has_is_solved_for() {
 }
 
 #[test]
-fn nothing_is_chosen_of_what_the_kernel_writes() {
-    let written = "kernel k() { global param key: element 4 global param bins: element 4 var j: i32
-      let j = read key[convert<i64>(tid.x) * 4; 4] @0
-      write bins[convert<i64>(j) * 4; 4] @1
-      write key[convert<i64>(tid.x) * 4 + 4096; 4] @2 }";
-    assert!(check(written).is_empty());
+fn of_arrays_that_are_written_it_is_chosen_what_they_hold_at_the_launch() {
+    let kernel = |before: &str, behind: &str| {
+        format!(
+            "kernel k() {{ global param key: element 4 global param bins: element 4 var j: i32
+      {before}
+      let j = read key[convert<i64>(tid.x) * 4; 4] @8
+      write bins[convert<i64>(j) * 4; 4] @9
+      {behind} }}"
+        )
+    };
+    let own = "write key[convert<i64>(tid.x) * 4; 4] := convert<i32>(tid.x) * 3 @0";
+    assert_eq!(check(&kernel("", own)), [vec![0, 0]], "written later");
+    assert_eq!(
+        check(&kernel("", "write key[convert<i64>(tid.x) * 4 + 4096; 4] @0")),
+        [vec![0, 0]],
+        "written elsewhere"
+    );
+    assert_eq!(check(&kernel(own, "")), Vec::<Vec<i128>>::new(), "written before");
+    let by_another = "write key[convert<i64>(bdim.x - 1u32 - tid.x) * 4; 4] @0 sync block shared global @1";
+    assert_eq!(check(&kernel(by_another, "")), Vec::<Vec<i128>>::new(), "written by another thread");
+    // A block that is not run may have written before the barrier.
+    assert_eq!(check(&kernel("", &format!("sync grid shared global @1 {own}"))), Vec::<Vec<i128>>::new());
+}
+
+#[test]
+fn nothing_is_chosen_of_variables_of_the_device() {
     let not_given = "kernel k() { global key: element 4 global param bins: element 4 var j: i32
       let j = read key[convert<i64>(tid.x) * 4; 4] @0
       write bins[convert<i64>(j) * 4; 4] @1 }";

@@ -1,4 +1,4 @@
-//! Contents of memory for what is only possible: a pair that depends on arrays which the kernel never writes is run with
+//! Contents of memory for what is only possible: a pair that depends on what arrays hold at the launch is run with
 //! contents that make it conflict, if some are found.
 //!
 //! The verdict on the kernel stays what it is: a program may well keep such contents out.

@@ -158,7 +158,7 @@ impl Job<'_> {
         (groups, refused)
     }
 
-    /// What memory must hold: what the finding says, and zeros in all else that the kernel never writes.
+    /// What memory must hold: what the finding says, and zeros in all other arrays that nothing unmodelled touches.
     fn contents(&self, finding: &Finding) -> Chosen {
         if finding.contents.is_empty() {
             return Chosen::default();

@@ -1,7 +1,8 @@
 //! What some arrays hold at the start of a run, byte for byte: contents that somebody chose.
 //!
-//! A byte that is not listed holds what [`Rest`] says. Whoever chooses contents must take arrays that the kernel never
-//! writes: a read gives what was chosen, whatever was written before.
+//! A byte that is not listed holds what [`Rest`] says. What was chosen of a place is known until a thread of the run writes
+//! there, and of an array that the kernel writes only where a thread certainly comes. With one block of several in the run
+//! that holds as long as nothing makes it wait for another.
 //!
 //! Deliberately absent: floating point, which no run computes with, so that its contents are never known.
 
@@ -27,6 +28,8 @@ pub enum Rest {
     Constant(i64),
     /// The element of this index is its index, divided by the number.
     Index(i64),
+    /// What is left of its index, divided by the number.
+    Remainder(i64),
 }
 
 impl Chosen {
@@ -72,10 +75,12 @@ impl Chosen {
         if !self.patterned.contains(&array) {
             return None;
         }
+        let index = offset.div_euclid(i64::from(bytes.max(1)));
         match self.rest {
             Rest::Unknown => None,
             Rest::Constant(number) => Some(number),
-            Rest::Index(divisor) => Some(offset.div_euclid(i64::from(bytes.max(1))) / divisor.max(1)),
+            Rest::Index(divisor) => Some(index / divisor.max(1)),
+            Rest::Remainder(divisor) => Some(index % divisor.max(1)),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::calculus::{
     Access, Among, ArrayId, Basis, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ParamId, ScalarType, SiteId,
     Space, Stmt, Test, VarId, operands,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A target or register that is filled in later.
 const LATER: u32 = u32::MAX;
@@ -50,6 +50,8 @@ struct Compiler<'a> {
     most_temporaries: u32,
     /// The smallest and the largest access.
     access_sizes: SideTable<crate::calculus::Array, [u32; 2]>,
+    /// Arrays that something writes.
+    written: FxHashSet<ArrayId>,
 }
 
 impl<'a> Compiler<'a> {
@@ -85,6 +87,7 @@ impl<'a> Compiler<'a> {
             next_temporary: 0,
             most_temporaries: 0,
             access_sizes: SideTable::new(),
+            written: FxHashSet::default(),
         }
     }
 
@@ -118,6 +121,7 @@ impl<'a> Compiler<'a> {
                 memory: memory(id, array.space),
                 bytes: array.bytes,
                 is_param: array.is_param,
+                is_written: self.written.contains(&id),
                 widest,
                 is_uniform: least == widest,
             }
@@ -287,11 +291,13 @@ impl<'a> Compiler<'a> {
             }
             Stmt::Write { access, value } => {
                 let value = value.map(|value| self.expr(value));
+                self.written.insert(access.array);
                 let (access, offset) = self.access(access);
                 self.emit(Instruction::Write { access, offset, value });
             }
             Stmt::Atomic { var, access, op, operands, order, scope } => {
                 let operands = operands.iter().map(|&operand| self.expr(operand)).collect();
+                self.written.insert(access.array);
                 let (access, offset) = self.access(access);
                 self.atomics.push(AtomicShape { op: *op, operands, order: *order, scope: *scope });
                 let atomic = self.atomics.len() as u32 - 1;

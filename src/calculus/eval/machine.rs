@@ -484,6 +484,12 @@ impl<S: Sink> Machine<'_, S> {
         };
         match self.setup.contents {
             contents if contents.is_unknown() && self.is_kept(access) => self.memory.private_value(at, ty),
+            // What an arm that may not be taken reads may have been written in a turn that was not run.
+            Contents::Chosen(_)
+                if self.shape(access).is_written && (!is_certain(thread) || self.memory.is_changed(at)) =>
+            {
+                Value::UNKNOWN
+            }
             Contents::Chosen(chosen) => chosen.value(at, ty),
             contents => self.memory.seeded_value(contents, at, ty),
         }
@@ -492,6 +498,7 @@ impl<S: Sink> Machine<'_, S> {
     fn write(&mut self, access: u32, offset: Value, value: Value, thread: &ThreadState, place: Place) {
         let at = self.touch(access, offset, Kind::Write, value, thread, place);
         let array = self.program.accesses[access as usize].array;
+        self.change(access, at);
         match (self.setup.contents, at) {
             (contents, None) if contents.is_unknown() && self.is_kept(access) => {
                 self.memory.forget_private(place.thread, array);
@@ -509,6 +516,14 @@ impl<S: Sink> Machine<'_, S> {
                 }
             }
             (_, None) => {}
+        }
+    }
+
+    /// What was chosen of a place is no longer known there.
+    fn change(&mut self, access: u32, at: Option<At>) {
+        let shape = self.shape(access);
+        if matches!(self.setup.contents, Contents::Chosen(_)) && shape.is_param {
+            self.memory.change(self.program.accesses[access as usize].array, at);
         }
     }
 
@@ -551,6 +566,7 @@ impl<S: Sink> Machine<'_, S> {
         let order = self.order_of(shape.order, (access, offset), (operands[0], ty), place);
         let kind = Kind::Atomic { writes: shape.op != AtomicOp::Load, order, scope: shape.scope };
         let at = self.touch(access, offset, kind, operands[0], thread, place);
+        self.change(access, at);
         if self.setup.contents.is_unknown() && self.is_kept(access) {
             self.memory.forget_private(place.thread, self.program.accesses[access as usize].array);
         }

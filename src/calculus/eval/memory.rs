@@ -3,12 +3,13 @@
 //! Under seeded contents memory is bytes in three layers: what a thread wrote in this phase (its own reads
 //! see it), what the block wrote in earlier phases, and what all blocks wrote before the last grid sync or by an
 //! atomic since; below lies a hash of seed, array and offset. Under unknown contents only private arrays are kept, as
-//! whole values: what is read in another size than it was written in is unknown.
+//! whole values: what is read in another size than it was written in is unknown. What was chosen of an array is known
+//! until somebody writes there.
 
 use super::value::{Value, mix, reduce};
 use super::{Contents, ThreadId};
 use crate::calculus::{ArrayId, ScalarType, Space};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 type Place = (ArrayId, i64);
 
@@ -28,6 +29,9 @@ pub(super) struct Memory {
     blocks: FxHashMap<(u32, Place), u8>,
     clusters: FxHashMap<(u32, Place), u8>,
     grid: FxHashMap<Place, u8>,
+    /// Under chosen contents: bytes that somebody has written, and arrays of which nobody knows where.
+    changed: FxHashSet<Place>,
+    changed_somewhere: FxHashSet<ArrayId>,
 }
 
 /// Where and for whom.
@@ -84,6 +88,22 @@ impl Memory {
     /// Forgets one private array of a thread.
     pub(super) fn forget_private(&mut self, thread: ThreadId, array: ArrayId) {
         self.private_values.retain(|&(owner, (of, _)), _| owner != thread || of != array);
+    }
+
+    /// Somebody writes an array whose contents were chosen, here or nobody knows where.
+    pub(super) fn change(&mut self, array: ArrayId, at: Option<At>) {
+        match at {
+            Some(at) if at.bytes <= WIDEST_SCANNED => {
+                self.changed.extend((0..at.bytes).map(|index| (array, at.offset.wrapping_add(i64::from(index)))));
+            }
+            _ => _ = self.changed_somewhere.insert(array),
+        }
+    }
+
+    /// Whether somebody may have written a part of this place.
+    pub(super) fn is_changed(&self, at: At) -> bool {
+        let is_changed = |index| self.changed.contains(&(at.array, at.offset.wrapping_add(i64::from(index))));
+        self.changed_somewhere.contains(&at.array) || (0..at.bytes).any(is_changed)
     }
 
     /// The value that a read finds under seeded contents.

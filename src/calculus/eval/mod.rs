@@ -83,7 +83,7 @@ pub enum Contents<'a> {
         /// The arrays, as bits by position; arrays from position 64 on are never among them.
         arrays: u64,
     },
-    /// As [`Contents::Unknown`], but for what was chosen of arrays that the kernel never writes.
+    /// As [`Contents::Unknown`], but for what was chosen, until it is written.
     Chosen(&'a Chosen),
 }
 

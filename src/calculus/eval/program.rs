@@ -174,6 +174,8 @@ pub(super) struct ArrayShape {
     pub(super) memory: usize,
     pub(super) bytes: Option<u64>,
     pub(super) is_param: bool,
+    /// Whether the kernel may write it.
+    pub(super) is_written: bool,
     /// The size of the largest access, and whether all have it.
     pub(super) widest: u32,
     pub(super) is_uniform: bool,

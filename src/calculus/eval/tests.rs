@@ -1,8 +1,9 @@
 //! What runs show.
 
-use super::{Blocks, Contents, History, Kind, Program, Run, Setup, run};
+use super::{Blocks, Chosen, Contents, History, Kind, Program, Rest, Run, Setup, run};
 use crate::calculus::arithmetic::Trap;
-use crate::calculus::{Among, Geometry, SyncScope, text};
+use crate::calculus::{Among, ArrayId, Geometry, SyncScope, text};
+use std::collections::BTreeSet;
 
 fn execute(source: &str, block: [u32; 3], grid: [u32; 3], params: &[i128], contents: Contents) -> (Run, History) {
     let kernel = text::parse(source).unwrap_or_else(|error| panic!("{error}"));
@@ -221,6 +222,64 @@ fn grid_syncs_wait_for_all_blocks() {
     let (run, _) = execute(partly, [1, 1, 1], [2, 1, 1], &[], Contents::Unknown);
     assert_eq!(run.divergences.len(), 1);
     assert_eq!(run.divergences[0].threads.map(|id| id.block), [1, 0]);
+}
+
+#[test]
+fn what_was_chosen_is_known_until_it_is_written() {
+    let source = |before: &str| {
+        format!(
+            "kernel k(n: i32) {{
+      global param y: element 4
+      global param z: element 4
+      var v: i32
+      {before}
+      let v = read y[convert<i64>(tid.x) * 4; 4] @8
+      write z[convert<i64>(v) * 4; 4] @9
+    }}"
+        )
+    };
+    let array = ArrayId::from_index(0);
+    let chosen = Chosen::pattern(&BTreeSet::from([array]), Rest::Constant(7));
+    let places = |before: &str| {
+        let kernel = text::parse(&source(before)).unwrap_or_else(|error| panic!("{error}"));
+        let setup = Setup {
+            geometry: Geometry { block: [3, 1, 1], grid: [1, 1, 1] },
+            params: &[None],
+            blocks: Blocks::All,
+            contents: Contents::Chosen(&chosen),
+            budget: 100_000,
+        };
+        let mut history = History::default();
+        assert!(run(&Program::new(&kernel), &setup, &mut history).finished);
+        let of_writes = history.accesses.iter().filter(|seen| seen.event.site.index() == 9);
+        of_writes.map(|seen| seen.event.offset).collect::<Vec<_>>()
+    };
+    assert_eq!(places(""), [Some(28); 3]);
+    // Another thread has written there, in part, and behind a barrier, too.
+    assert_eq!(places("if tid.x == 0u32 { write y[6; 1] @0 } sync block shared global @1"), [Some(28), None, Some(28)]);
+    assert_eq!(places("if tid.x == 1u32 { write y[8; 4] @0 }"), [Some(28), Some(28), None]);
+    // Nobody knows where, or whether.
+    assert_eq!(places("write y[convert<i64>(n) * 4; 4] @0"), [None; 3]);
+    assert_eq!(places("if n > 0 { if tid.x == 2u32 { write y[8; 4] @0 } }"), [Some(28), Some(28), None]);
+    // An atomic writes.
+    assert_eq!(places("atomic add y[4; 4](1) relaxed grid @0"), [Some(28), None, Some(28)]);
+}
+
+#[test]
+fn in_an_arm_that_may_not_be_taken_what_is_written_is_not_known_as_it_was() {
+    let source = "kernel k(n: i32) {
+      global param y: element 4
+      var v: i32
+      loop while n > 0 @0 {
+        let v = read y[0; 4] @1
+        if v == 7 { write y[4; 4] @2 } else { write y[8; 4] @3 }
+        write y[0; 4] @4
+      }
+    }";
+    let chosen = Chosen::pattern(&BTreeSet::from([ArrayId::from_index(0)]), Rest::Constant(7));
+    let (_, history) = execute(source, [1, 1, 1], [1, 1, 1], &[], Contents::Chosen(&chosen));
+    let sites: Vec<usize> = history.accesses.iter().map(|seen| seen.event.site.index()).collect();
+    assert_eq!(sites, [1, 2, 3, 4], "a later turn finds something else");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Contents of arrays that make pairs conflict which depend on what memory holds.
 //!
-//! Contents may be chosen of arrays that are parameters, that the kernel never writes and that nothing unmodelled touches
-//! ([`free_arrays`]). A launch and contents are proposed (a few patterns for small launches; what [`guide`] solves for a
+//! Contents may be chosen of arrays that are parameters and that nothing unmodelled touches ([`free_arrays`]); of one that
+//! the kernel writes, what it holds at the launch, which is read until a thread writes there. A launch and contents are proposed (a few patterns for small launches; what [`guide`] solves for a
 //! pair) and run like any other. Of a conflict that this shows, the numbers are listed that its two threads have read,
 //! one after the other is struck off, and what remains is replayed from the entry with **nothing else** known of memory:
 //! so the conflict happens whatever all other elements hold.
@@ -9,14 +9,14 @@
 //! Guarantees: every [`DataConflict`] was replayed with exactly the contents that it lists, in a run with nothing wrong
 //! before it. The search counts instructions, so equal inputs give equal outcomes.
 //!
-//! Deliberately absent: contents of arrays that the kernel writes, results of atomics, floating point; and completeness:
-//! that no contents were found says nothing.
+//! Deliberately absent: what a kernel has written, results of atomics, floating point; contents of arrays that are written
+//! where blocks wait for each other; and completeness: that no contents were found says nothing.
 
 use super::sweep::{Candidate, Key, Levels, Sweep};
 use super::witness::{self, Launch, Named};
 use super::{Mentions, RUN_COST, Space, chosen_blocks, guide, is_useful, key_of, report};
 use crate::calculus::eval::{Chosen, Contents, Event, Kind, Program, Rest, Run, Sink, ThreadId, Value, run};
-use crate::calculus::{ArrayId, Kernel, ScalarType, SiteId, Space as Memory, Stmt};
+use crate::calculus::{ArrayId, Kernel, ScalarType, SiteId, Space as Memory, Stmt, SyncScope};
 use crate::protocol::Protocol;
 use crate::prove::condition::Returned;
 use crate::prove::{DataConflict, Held, Pair, Scope, Witness};
@@ -39,9 +39,10 @@ const MOST_SOLVED: usize = 12;
 const MOST_LISTED: usize = 48;
 /// What elements that are not placed hold, in the order in which it is tried; the last number is a multiple of nothing that
 /// kernels divide by, and more than most of it.
-const PATTERNS: [Rest; 5] = [Rest::Constant(0), Rest::Constant(1), Rest::Index(2), Rest::Index(1), Rest::Constant(97)];
+const PATTERNS: [Rest; 6] =
+    [Rest::Constant(0), Rest::Constant(1), Rest::Index(2), Rest::Index(1), Rest::Remainder(2), Rest::Constant(97)];
 
-/// Arrays whose contents may be chosen: parameters that nothing in the kernel may write.
+/// Arrays whose contents at the launch may be chosen: parameters that nothing unmodelled touches.
 pub fn free_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut free: BTreeSet<ArrayId> = kernel
         .arrays
@@ -57,6 +58,9 @@ pub fn free_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
         }
     }
     let mut bodies: Vec<&[Stmt]> = vec![&kernel.body];
+    let mut written = BTreeSet::new();
+    // What a block reads behind such a barrier, one may have written that is not run.
+    let mut do_blocks_meet = kernel.arrays.iter().any(|(_, array)| array.space == Memory::Distributed);
     while let Some(body) = bodies.pop() {
         for stmt in body {
             match stmt {
@@ -66,14 +70,19 @@ pub fn free_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
                         // Through a pointer that was loaded from memory, which may lead anywhere.
                         return BTreeSet::new();
                     }
-                    free.remove(&access.array);
+                    written.insert(access.array);
+                    do_blocks_meet |= matches!(stmt, Stmt::Atomic { scope: SyncScope::Cluster, .. });
                 }
+                Stmt::Sync { scope, .. } => do_blocks_meet |= *scope > SyncScope::Block,
                 Stmt::If { then, otherwise, .. } => bodies.extend([then.as_slice(), otherwise]),
                 Stmt::For(counted) => bodies.push(&counted.body),
                 Stmt::Loop { body, .. } => bodies.push(body),
                 _ => {}
             }
         }
+    }
+    if do_blocks_meet {
+        free.retain(|array| !written.contains(array));
     }
     free
 }

@@ -61,9 +61,8 @@ impl Sketch<'_> {
     pub(super) fn reading(&mut self, var: VarId, env: usize) -> Option<NodeId> {
         let protocol = self.protocol;
         let Some(&Role::Opaque(id)) = protocol.roles.get(var) else { return None };
-        let Origin::Read { array, offset, bytes, constant: true, .. } = protocol.opaques[id].origin else {
-            return None;
-        };
+        // What is read may have been written since: the run finds out.
+        let Origin::Read { array, offset, bytes, .. } = protocol.opaques[id].origin else { return None };
         let range = Range::of(protocol.vars[var].ty);
         let is_number = protocol.vars[var].ty.range().is_some();
         if !self.contents.contains(&array) || !is_number || self.depth >= READS_IN_A_ROW {
