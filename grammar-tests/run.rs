@@ -185,6 +185,14 @@ fn back_ends_that_are_not_there_are_refused() {
 }
 
 #[test]
+fn a_launch_description_is_no_program() {
+    let place = Place::with(&[("k.toml", "[[launch]]\nkernel = \"k\"\n")]);
+    let seen = run(&place, &["k.toml"]);
+    assert_eq!(seen.code, Some(2));
+    assert!(seen.err.contains("k.toml is a launch description: give it by --launch"), "{seen:?}");
+}
+
+#[test]
 fn what_is_not_logged_is_part_of_the_result() {
     let text = "__global__ void k(int *p) { asm volatile(\"\" ::: \"memory\"); p[threadIdx.x] = 1; }\n\
                 int main() { int *p; cudaMalloc(&p, 256); k<<<1, 64>>>(p); return cudaDeviceSynchronize(); }\n";

@@ -59,6 +59,9 @@ pub(super) fn built(
 }
 
 pub(super) fn request(args: &RunArgs) -> Result<Request> {
+    if let Some(path) = args.files.iter().find(|path| path.extension().is_some_and(|name| name == "toml")) {
+        bail!("{} is a launch description: give it by --launch, and the file of its kernels", path.display());
+    }
     let has_opencl = args.files.iter().any(|path| is_opencl(path));
     match (args.backend, has_opencl) {
         (RunBackend::Opencl, false) => bail!("--backend opencl: there is no file of OpenCL kernels (.cl) to run"),

@@ -92,10 +92,10 @@ impl Pass<'_> {
             }
             _ => None,
         };
-        let operation = args.get(first + 1).and_then(|by| match &self.program.types[by.ty] {
-            Type::Unknown(operation) => Some(operation.as_str()),
+        let operation = match args.get(first..) {
+            Some([own, by, ..]) => self.operation(own, by),
             _ => None,
-        });
+        };
         let vote = Vote::named(name, operation).zip(number(first));
         if let Some((said, arg, voters)) = voted {
             let said = self.is_true(said.clone(), arg);
@@ -128,6 +128,14 @@ impl Pass<'_> {
             }
         }
         given
+    }
+
+    /// What a reduction of `own` is told to do, if it compares and computes in that type.
+    fn operation(&self, own: &Expr, by: &Expr) -> Option<&'static str> {
+        let Type::Unknown(name) = &self.program.types[by.ty] else { return None };
+        let (name, of) = name.strip_suffix('>')?.split_once('<')?;
+        let is_of_own = of == self.program.type_name(own.ty);
+        ["less", "greater", "bit_and", "bit_or"].into_iter().find(|known| is_of_own && *known == name)
     }
 
     /// A number of a group of threads of a warp.

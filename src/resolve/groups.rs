@@ -242,7 +242,13 @@ impl<'u> Resolver<'u> {
                 return Some(self.together(group, gives, (name, &args[1..]), value.ty, span));
             }
             // Function objects for `reduce`: what they compute is never an address.
-            "plus" | "less" | "greater" | "bit_and" | "bit_or" | "bit_xor" if args.is_empty() => self.unknown(name),
+            "plus" | "less" | "greater" | "bit_and" | "bit_or" | "bit_xor" if args.is_empty() => match template_args {
+                Some([TemplateArg::Type(of)]) => {
+                    let of = self.resolve_type(of).ty;
+                    self.unknown(format!("{name}<{}>", self.type_name(of)))
+                }
+                _ => self.unknown(name),
+            },
             "memcpy_async" | "wait" | "wait_prior" => {
                 let [group, ..] = args else { return None };
                 let copied = match self.group(group)? {
