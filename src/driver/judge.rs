@@ -13,7 +13,7 @@ use super::collectives::Ordered;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, asking, claims, contents, scopes, weakest};
 use crate::calculus::statements::every;
-use crate::calculus::{ArrayId, HavocReason, Kernel, SiteId, Space, Stmt, SyncScope, Unsupported, eval, unroll};
+use crate::calculus::{ArrayId, Basis, HavocReason, Kernel, SiteId, Space, Stmt, SyncScope, Unsupported, eval, unroll};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
 use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
@@ -445,7 +445,10 @@ fn takes_blocks_for_granted(kernel: &Kernel) -> bool {
         });
         found
     };
-    kernel.body.iter().any(|stmt| matches!(stmt, Stmt::Assume { span: Some(at), .. } if is_at_a_barrier(*at)))
+    kernel
+        .body
+        .iter()
+        .any(|stmt| matches!(stmt, Stmt::Assume { basis: Basis::Needed, span: Some(at), .. } if is_at_a_barrier(*at)))
 }
 
 fn reads_undeclared_names(block: &[Stmt]) -> bool {
