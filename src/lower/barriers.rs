@@ -62,7 +62,10 @@ impl Pass<'_> {
     /// The mask of the threads that say yes, of those that run together: each keeps what it said.
     pub(super) fn votes(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
         let [said] = args else { return self.missing(call) };
-        let said = self.condition(said);
+        let said = match self.value(said) {
+            Value::Scalar(own) => self.asked(own),
+            other => self.is_true(other, said),
+        };
         self.mask(said, &HavocReason::Call(name.to_owned()), masks::Source::Active, call)
     }
 

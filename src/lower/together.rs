@@ -98,7 +98,10 @@ impl Pass<'_> {
         };
         let vote = Vote::named(name, operation).zip(number(first));
         if let Some((said, arg, voters)) = voted {
-            let said = self.is_true(said.clone(), arg);
+            let said = match said {
+                &Value::Scalar(own) => self.asked(own),
+                other => self.is_true(other.clone(), arg),
+            };
             let mask = self.mask(said, &reason, |var| masks::Source::Votes(var, voters), call);
             self.note_vote(Vote::Any, said, &mask, group, call.span);
             return mask;
@@ -111,7 +114,7 @@ impl Pass<'_> {
             && let Node::Var(holder) = self.kernel.exprs[*holder]
             && vote.gives_back()
         {
-            let value = if vote.is_of_truths() { self.coerce(own, ScalarType::Bool) } else { own };
+            let value = if vote.is_of_truths() { self.asked(own) } else { own };
             self.exchanges.insert(holder, Exchange { from: Partner::Anyone, value, by: value, segment, mask });
         }
         if let (Some(value), Some(by)) = (number(first), number(first + 1))

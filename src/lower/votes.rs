@@ -11,7 +11,7 @@
 //! "all" says that its own answer was yes, a least value is not above its own. That is noted behind the call as
 //! [`Basis::Given`]. Where all threads put in the same, that comes out ([`shuffles`](super::shuffles)).
 //!
-//! *Trap.* An "any" says nothing of one's own answer, nor "not all"; a least value of signed numbers is a signed one; what
+//! *Trap.* A vote asks for an `int`, and `1L << 32` is none that is true. An "any" says nothing of one's own answer, nor "not all"; a least value of signed numbers is a signed one; what
 //! two calls give is the same for the warp, but not the same number.
 //!
 //! Deliberately absent: sums and counts as numbers; single bits of masks ([`masks`](super::masks) knows whom they name);
@@ -79,6 +79,7 @@ impl Pass<'_> {
     /// Notes what `given` says of what the thread has put in; `scope` is whom it is the same for.
     pub(super) fn note_vote(&mut self, vote: Vote, own: ExprId, given: &Value, scope: Option<SyncScope>, span: Span) {
         let &Value::Scalar(given) = given else { return };
+        let own = if vote.is_of_truths() { self.asked(own) } else { own };
         let [ty, of_own] = [given, own].map(|value| self.kernel.exprs.ty(value));
         let is_number = matches!(ty, ScalarType::Int { .. });
         let is_like_own = is_number && ty == of_own;
@@ -86,19 +87,17 @@ impl Pass<'_> {
         let cond = match vote {
             _ if !is_number => None,
             Vote::Any => {
-                let [asked, said] = [own, given].map(|value| self.coerce(value, ScalarType::Bool));
-                Some(self.implies(asked, said))
+                let said = self.coerce(given, ScalarType::Bool);
+                Some(self.implies(own, said))
             }
             Vote::All => {
-                let [asked, said] = [own, given].map(|value| self.coerce(value, ScalarType::Bool));
-                Some(self.implies(said, asked))
+                let said = self.coerce(given, ScalarType::Bool);
+                Some(self.implies(said, own))
             }
             Vote::Alike => Some(self.coerce(given, ScalarType::Bool)),
-            Vote::AllAlike if !matches!(of_own, ScalarType::Int { .. }) => None,
+            Vote::AllAlike if of_own.range().is_none() => None,
             Vote::Unanimous | Vote::AllAlike => scope.map(|scope| {
-                let own = if vote == Vote::Unanimous { self.coerce(own, ScalarType::Bool) } else { own };
-                let ty = self.kernel.exprs.ty(own);
-                let shared = self.havoc(ty, HavocReason::Common(scope, "what all have".to_owned()), span);
+                let shared = self.havoc(of_own, HavocReason::Common(scope, "what all have".to_owned()), span);
                 let is_it = self.exprs().binary(BinaryOp::Eq, own, shared);
                 let said = self.coerce(given, ScalarType::Bool);
                 self.implies(said, is_it)
@@ -113,6 +112,17 @@ impl Pass<'_> {
         if let Some(cond) = cond {
             self.emit(Stmt::Assume { cond, basis: Basis::Given, span: Some(span) });
         }
+    }
+
+    /// The truth that a vote is asked. Its parameter is an `int`: of a wider number its low bits, of `0.5f` zero.
+    pub(super) fn asked(&mut self, own: ExprId) -> ExprId {
+        let is_narrow = match self.kernel.exprs.ty(own) {
+            ScalarType::Bool => true,
+            ScalarType::Int { width, .. } => width <= 32,
+            _ => false,
+        };
+        let own = if is_narrow { own } else { self.coerce(own, ScalarType::I32) };
+        self.coerce(own, ScalarType::Bool)
     }
 
     fn implies(&mut self, one: ExprId, other: ExprId) -> ExprId {

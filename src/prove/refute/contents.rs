@@ -1,10 +1,11 @@
 //! Contents of arrays that make pairs conflict which depend on what memory holds.
 //!
-//! Contents may be chosen of arrays that are parameters and that nothing unmodelled touches ([`free_arrays`]); of one that
-//! the kernel writes, what it holds at the launch, which is read until a thread writes there. A launch and contents are proposed (a few patterns for small launches; what [`guide`] solves for a
-//! pair) and run like any other. Of a conflict that this shows, the numbers are listed that its two threads have read,
-//! one after the other is struck off, and what remains is replayed from the entry with **nothing else** known of memory:
-//! so the conflict happens whatever all other elements hold.
+//! Contents may be chosen of arrays that are parameters and that nothing unmodelled touches ([`free_arrays`]); of one
+//! that the kernel writes, what it holds at the launch, which is read until a thread writes there. A launch and
+//! contents are proposed (a few patterns for small launches; what [`guide`] solves for a pair) and run like any other.
+//! Of a conflict that this shows, the numbers are listed that its two threads have read, one after the other is struck
+//! off, and what remains is replayed from the entry with **nothing else** known of memory: so the conflict happens
+//! whatever all other elements hold.
 //!
 //! Guarantees: every [`DataConflict`] was replayed with exactly the contents that it lists, in a run with nothing wrong
 //! before it. The search counts instructions, so equal inputs give equal outcomes.

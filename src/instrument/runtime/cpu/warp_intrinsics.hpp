@@ -132,6 +132,12 @@ template <class T> inline unsigned __match_all_sync(unsigned mask, T value, int*
     });
 }
 
+inline int __uni_sync(unsigned mask, int predicate, RACEPROOF_HERE) {
+    int alike;
+    __match_all_sync(mask, predicate != 0, &alike, file, line);
+    return alike;
+}
+
 #define RACEPROOF_REDUCE(name, type, expression)                                                        \
     inline type __reduce_##name##_sync(unsigned mask, type value, RACEPROOF_HERE) {                     \
         return raceproof::fold(mask, value, [](type a, type b) { return type(expression); },            \
