@@ -40,6 +40,7 @@ pub(super) fn kernel(seed: u64) -> Kernel {
             element_bytes: 4,
             inner_dims,
             is_param,
+            is_filled_elsewhere: false,
             held_in: None,
             given: None,
             span: None,

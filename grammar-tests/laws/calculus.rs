@@ -2,9 +2,9 @@
 
 use super::generate::kernels;
 use proptest::prelude::*;
-use raceproof::calculus::eval::{Blocks, Contents, Event, History, Program, Setup, run};
+use raceproof::calculus::eval::{Blocks, Chosen, Contents, Event, History, Program, Setup, byte_at_launch, run};
 use raceproof::calculus::validate::validate;
-use raceproof::calculus::{Geometry, Kernel, text};
+use raceproof::calculus::{Geometry, Kernel, Space, text};
 
 fn execute(kernel: &Kernel, contents: Contents, threads: u32) -> (raceproof::calculus::eval::Run, Vec<Event>) {
     let setup = Setup {
@@ -66,6 +66,30 @@ proptest! {
         let mut happened: Vec<_> = known.iter().map(|event| (identity(event), event.phase, event.stamp)).collect();
         happened.sort_unstable();
         for event in abstracted.iter().filter(|event| event.exact) {
+            let key = (identity(event), event.phase, event.stamp);
+            prop_assert!(happened.binary_search(&key).is_ok(), "{:?} in\n{}", event, text::print(&kernel));
+        }
+    }
+
+    /// What is exact under chosen contents happens in every run with such contents, and follows the same barriers.
+    #[test]
+    fn exact_accesses_happen_where_memory_holds_what_was_chosen(
+        kernel in kernels(),
+        seed in any::<u64>(),
+        threads in 1u32..6,
+    ) {
+        let mut chosen = Chosen::default();
+        for (array, _) in kernel.arrays.iter().filter(|(_, array)| array.space == Space::Global) {
+            for offset in -64..1024 {
+                chosen.set(array, offset, 1, byte_at_launch(seed, array, offset).into());
+            }
+        }
+        let (concrete, known) = execute(&kernel, Contents::Seeded(seed), threads);
+        let (outcome, told) = execute(&kernel, Contents::Chosen(&chosen), threads);
+        prop_assume!(outcome.finished && concrete.finished);
+        let mut happened: Vec<_> = known.iter().map(|event| (identity(event), event.phase, event.stamp)).collect();
+        happened.sort_unstable();
+        for event in told.iter().filter(|event| event.exact) {
             let key = (identity(event), event.phase, event.stamp);
             prop_assert!(happened.binary_search(&key).is_ok(), "{:?} in\n{}", event, text::print(&kernel));
         }

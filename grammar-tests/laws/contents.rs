@@ -88,11 +88,55 @@ fn of_arrays_that_are_written_it_is_chosen_what_they_hold_at_the_launch() {
 }
 
 #[test]
-fn nothing_is_chosen_of_variables_of_the_device() {
-    let not_given = "kernel k() { global key: element 4 global param bins: element 4 var j: i32
+fn of_variables_of_the_device_it_is_chosen_what_others_fill_them_with() {
+    let kernel = |key: &str, behind: &str| {
+        format!(
+            "kernel k() {{ global key: element 4{key} global param bins: element 4 var j: i32
       let j = read key[convert<i64>(tid.x) * 4; 4] @0
-      write bins[convert<i64>(j) * 4; 4] @1 }";
-    assert!(check(not_given).is_empty(), "a variable of the device may have an initialiser");
+      write bins[convert<i64>(j) * 4; 4] @1
+      {behind} }}"
+        )
+    };
+    assert!(check(&kernel("", "")).is_empty(), "it may have an initialiser");
+    assert_eq!(check(&kernel(", filled elsewhere", "")), [vec![0, 0]]);
+    let own = "write key[convert<i64>(tid.x) * 4; 4] := convert<i32>(tid.x) @2";
+    assert!(check(&kernel(", filled elsewhere", own)).is_empty(), "what an earlier launch of it has left");
+}
+
+/// What threads put into shared memory follows from what was chosen.
+#[test]
+fn what_a_block_has_written_is_known_behind_the_barrier() {
+    let kernel = |written: &str, barrier: &str, behind: &str| {
+        format!(
+            "kernel k() {{ global param key: element 4 global param bins: element 4 shared s: element 4
+      var j: i32 var v: i32 var i: i32
+      let v = read key[convert<i64>(tid.x) * 4; 4] @0
+      {written}
+      {barrier}
+      let j = read s[convert<i64>(tid.x ^ 1) * 4; 4] @8
+      {behind}
+      write bins[convert<i64>(j) * 4; 4] @9 }}"
+        )
+    };
+    let (own, all) = ("write s[convert<i64>(tid.x) * 4; 4] := v + 5 @1", "sync block shared @2");
+    let none = Vec::<Vec<i128>>::new();
+    assert_eq!(check(&kernel(own, all, "")), [vec![0, 0]]);
+    let each = "for i = convert<i32>(tid.x) while i < 64 step + convert<i32>(bdim.x) @3 {
+        let v = read key[convert<i64>(i) * 4; 4] @4
+        write s[convert<i64>(i) * 4; 4] := v @1 }";
+    assert_eq!(check(&kernel(each, all, "")), [vec![0, 0]], "of many, those that are read");
+    assert_eq!(check(&kernel(own, "sync block global @2", "")), none, "not ordered");
+    assert_eq!(check(&kernel(own, "sync warp shared @2", "")), none, "of a warp alone");
+    let counted = "atomic add s[convert<i64>(tid.x) * 4; 4](1) relaxed block @3";
+    assert_eq!(check(&kernel(&format!("{own} {counted}"), all, "")), none, "changed by an atomic");
+    let somewhere = "write s[convert<i64>(v * v * v + 9) * 4; 4] @3";
+    let unknown = check(&kernel(&format!("{own} if tid.x == 7 {{ {somewhere} }}"), all, ""));
+    assert_eq!(unknown.last(), Some(&vec![0, 0]), "by others than are there");
+    // The last thread may come before the others.
+    let overwritten = "if tid.x == bdim.x - 1u32 { write s[0; 4] := 1 @3 write s[4; 4] := 2 @4 }";
+    let meet = |source: &str| found(source).iter().any(|(_, sites, _)| sites.iter().all(|site| site.index() == 9));
+    assert!(meet(&kernel(own, all, "")));
+    assert!(!meet(&kernel(own, all, overwritten)), "contested");
 }
 
 #[test]

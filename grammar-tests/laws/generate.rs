@@ -61,6 +61,7 @@ impl<'a> Generator<'a> {
                 element_bytes: 4,
                 inner_dims: Vec::new(),
                 is_param,
+                is_filled_elsewhere: false,
                 held_in: None,
                 given: None,
                 span: None,

@@ -94,7 +94,7 @@ fn every_near_miss_stays_open() {
 }
 
 /// The rules that conditions are read by, as derivations name them.
-const READINGS: [&str; 7] = ["ALIGNED", "HULL", "LAST-TURN", "LOOSE", "POWERS", "SWIZZLE", "WHOLE"];
+const READINGS: [&str; 8] = ["ALIGNED", "HULL", "LAST-TURN", "LOOSE", "POWERS", "SWIZZLE", "TURNED", "WHOLE"];
 
 #[test]
 fn derivations_name_the_rules_that_conditions_were_read_by() {

@@ -68,6 +68,7 @@ pub(crate) fn kernel(seed: u64) -> Kernel {
             element_bytes: 4,
             inner_dims: Vec::new(),
             is_param,
+            is_filled_elsewhere: false,
             held_in: None,
             given: None,
             span: None,

@@ -34,6 +34,7 @@ pub(crate) fn probed(kernel: &Kernel) -> Probed {
         element_bytes: 1,
         inner_dims: Vec::new(),
         is_param: true,
+        is_filled_elsewhere: false,
         held_in: None,
         given: None,
         span: None,

@@ -129,6 +129,9 @@ pub struct Array {
     pub inner_dims: Vec<u64>,
     /// Whether the kernel got it as a pointer parameter (then it is assumed disjoint from others).
     pub is_param: bool,
+    /// Whether it is a variable of the device that its declaration gives no contents, so that the host or another kernel
+    /// fills it.
+    pub is_filled_elsewhere: bool,
     /// The array that holds the pointer to it, and at which byte, if it is a parameter only in that the host has put its
     /// address into memory before the launch.
     pub held_in: Option<(ArrayId, u64)>,
@@ -137,6 +140,13 @@ pub struct Array {
     pub given: Option<ParamId>,
     /// Where it is declared.
     pub span: Option<Span>,
+}
+
+impl Array {
+    /// Whether what it holds at the launch comes from outside: from whoever passes it, or fills it.
+    pub fn is_given(&self) -> bool {
+        self.is_param || self.is_filled_elsewhere
+    }
 }
 
 /// Memory spaces.

@@ -52,6 +52,7 @@ mod tests {
             element_bytes,
             inner_dims: inner_dims.to_vec(),
             is_param: false,
+            is_filled_elsewhere: false,
             held_in: None,
             given: None,
             span: None,

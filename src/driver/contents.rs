@@ -6,6 +6,7 @@
 use super::attempt::Case;
 use super::collectives::Ordered;
 use super::scopes::Candidates;
+use crate::calculus::Space;
 use crate::calculus::eval::Program;
 use crate::check::verdict::{PossibleRace, Verdict};
 use crate::prove::Pair;
@@ -14,10 +15,16 @@ use crate::prove::refute::{free_arrays, with_contents};
 /// Adds contents to the possible races of a verdict.
 pub(super) fn find(case: &Case<'_>, candidates: &Candidates, program: &Program, verdict: &mut Verdict) {
     let Some(last) = candidates.proofs.last() else { return };
-    let (opaque, free) = (case.opaque_arrays(), free_arrays(case.kernel));
+    let (opaque, mut known) = (case.opaque_arrays(), free_arrays(case.kernel));
+    if known.is_empty() {
+        return;
+    }
+    // What a block writes to its shared memory may follow from what was chosen.
+    let arrays = case.kernel.arrays.iter();
+    known.extend(arrays.filter(|(_, array)| array.space == Space::Shared).map(|(id, _)| id));
     let is_open = |race: &PossibleRace| {
         let array = case.protocol.accesses[race.pair.first].array;
-        let depends = race.reasons.iter().any(|reason| reason.array.is_some_and(|read| free.contains(&read)));
+        let depends = race.reasons.iter().any(|reason| reason.array.is_some_and(|read| known.contains(&read)));
         race.contents.is_none() && depends && !opaque.contains(&array)
     };
     // A barrier that nobody sees may stand between the two accesses.

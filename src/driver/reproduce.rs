@@ -165,7 +165,7 @@ impl Job<'_> {
         }
         let mut chosen = Chosen::pattern(&free_arrays(self.kernel), Rest::Constant(0));
         for contents in &finding.contents {
-            let found = self.kernel.arrays.iter().find(|(_, array)| array.is_param && array.name == contents.array);
+            let found = self.kernel.arrays.iter().find(|(_, array)| array.is_given() && array.name == contents.array);
             let Some((id, array)) = found else { continue };
             for element in &contents.elements {
                 let [first, bytes] = element.part.unwrap_or([0, array.element_bytes]);

@@ -95,6 +95,7 @@ impl Pass<'_> {
                     element_bytes: 1,
                     inner_dims: Vec::new(),
                     is_param: false,
+                    is_filled_elsewhere: false,
                     held_in: None,
                     given: None,
                     span: None,
@@ -152,7 +153,11 @@ impl Pass<'_> {
         let declared = &self.program.variables[variable];
         let bytes = if declared.is_extern { None } else { self.layout.known_size(declared.ty) };
         let (name, ty, span) = (&*declared.name, declared.ty, declared.span);
-        self.new_array(&ArrayShape { name, ty, space, bytes, is_param: false, held_in: None, span })
+        let array = self.new_array(&ArrayShape { name, ty, space, bytes, is_param: false, held_in: None, span });
+        self.kernel.arrays[array].is_filled_elsewhere = !declared.has_initializer
+            && !declared.is_extern
+            && matches!(declared.storage, Storage::Global | Storage::Constant);
+        array
     }
 
     pub(super) fn new_array(&mut self, shape: &ArrayShape<'_>) -> ArrayId {
@@ -165,6 +170,7 @@ impl Pass<'_> {
             element_bytes,
             inner_dims,
             is_param: shape.is_param,
+            is_filled_elsewhere: false,
             held_in: shape.held_in,
             given: None,
             span: Some(shape.span),

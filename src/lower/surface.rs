@@ -127,6 +127,7 @@ impl Pass<'_> {
             element_bytes: bytes.max(1),
             inner_dims: extents.iter().rev().filter_map(|&extent| u64::try_from(extent).ok()).collect(),
             is_param: true,
+            is_filled_elsewhere: false,
             held_in: None,
             given: None,
             span: None,

@@ -40,14 +40,40 @@ pub enum Value {
 #[derive(Clone, Debug)]
 pub struct Valuation<'p> {
     protocol: &'p Protocol,
-    point: Point<'p>,
+    ids: Ids,
+    sizes: Sizes,
+    params: &'p [Option<i128>],
     vars: FxHashMap<VarId, Value>,
+}
+
+/// Sizes of a launch, as far as they are known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sizes {
+    /// Threads of a block.
+    pub block: [Option<u32>; 3],
+    /// Blocks of the grid.
+    pub grid: [Option<u32>; 3],
+}
+
+/// Who it is, as far as that is known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ids {
+    block: [Option<u32>; 3],
+    thread: [Option<u32>; 3],
 }
 
 impl<'p> Valuation<'p> {
     /// Values outside all loops.
     pub fn new(protocol: &'p Protocol, point: Point<'p>) -> Self {
-        Valuation { protocol, point, vars: FxHashMap::default() }
+        let Point { geometry, block, thread, params } = point;
+        let ids = Ids { block: block.map(Some), thread: thread.map(Some) };
+        let sizes = Sizes { block: geometry.block.map(Some), grid: geometry.grid.map(Some) };
+        Valuation { protocol, ids, sizes, params, vars: FxHashMap::default() }
+    }
+
+    /// Values that all threads of all launches of such sizes share: those of a thread of which nothing is known.
+    pub fn of_all(protocol: &'p Protocol, sizes: Sizes, params: &'p [Option<i128>]) -> Self {
+        Valuation { protocol, ids: Ids::default(), sizes, params, vars: FxHashMap::default() }
     }
 
     /// Enters turn 0 of a loop, having entered those around it.
@@ -66,6 +92,11 @@ impl<'p> Valuation<'p> {
             *turn += 1;
         }
         self.vars.extend(next);
+    }
+
+    /// Says what a variable is in the turns that were entered, of which its start does not tell.
+    pub fn set(&mut self, var: VarId, value: i128) {
+        self.vars.insert(var, Value::Known(value));
     }
 
     /// Enters a loop and goes to the given turn.
@@ -88,16 +119,18 @@ impl<'p> Valuation<'p> {
     }
 
     fn leaf(&self, node: &Expr) -> Value {
-        let extent = |extents: [u32; 3], axis: crate::calculus::Axis| Value::Known(extents[axis.index()].into());
+        let of_axis = |each: [Option<u32>; 3], axis: crate::calculus::Axis| {
+            each[axis.index()].map_or(Value::Unknown, |value| Value::Known(value.into()))
+        };
         match *node {
             Expr::Int(value, _) => Value::Known(value),
             Expr::Param(param) => {
-                self.point.params.get(param.index()).copied().flatten().map_or(Value::Unknown, Value::Known)
+                self.params.get(param.index()).copied().flatten().map_or(Value::Unknown, Value::Known)
             }
-            Expr::Geometry(GeometryVar::ThreadIdx(axis)) => extent(self.point.thread, axis),
-            Expr::Geometry(GeometryVar::BlockIdx(axis)) => extent(self.point.block, axis),
-            Expr::Geometry(GeometryVar::BlockDim(axis)) => extent(self.point.geometry.block, axis),
-            Expr::Geometry(GeometryVar::GridDim(axis)) => extent(self.point.geometry.grid, axis),
+            Expr::Geometry(GeometryVar::ThreadIdx(axis)) => of_axis(self.ids.thread, axis),
+            Expr::Geometry(GeometryVar::BlockIdx(axis)) => of_axis(self.ids.block, axis),
+            Expr::Geometry(GeometryVar::BlockDim(axis)) => of_axis(self.sizes.block, axis),
+            Expr::Geometry(GeometryVar::GridDim(axis)) => of_axis(self.sizes.grid, axis),
             Expr::Var(var) => self.variable(var),
             _ => Value::Unknown,
         }

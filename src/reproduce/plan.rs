@@ -56,6 +56,8 @@ pub struct Plan {
     pub arguments: Vec<(String, Given)>,
     /// Variables of the device that hold pointers, and the number of the memory that they point to.
     pub symbols: Vec<(String, usize)>,
+    /// Variables of the device that hold numbers, and the number of the memory that is copied into them.
+    pub filled: Vec<(String, usize)>,
     /// Pointers that lie in memory.
     pub held: Vec<Held>,
 }
@@ -132,7 +134,7 @@ pub enum PlanError {
     #[error("how the type of parameter {0} is written is not known")]
     Struct(String),
     /// A launch description sets no variables of the device.
-    #[error("{0} is a variable that holds a pointer, and launch descriptions set none")]
+    #[error("{0} is a variable of the device, and launch descriptions set none")]
     Symbol(String),
     /// A launch description puts no pointers into buffers.
     #[error("the pointer to {0} lies in memory, and launch descriptions put none there")]
@@ -173,6 +175,7 @@ pub fn plan(
         arguments.push((parameter.name.clone(), maker.argument(&parameter.name, &parameter.kind)?));
     }
     let symbols = maker.symbols()?;
+    let filled = maker.filled()?;
     let held = maker.held()?;
     Ok(Plan {
         kernel: instance(subject, params),
@@ -183,6 +186,7 @@ pub fn plan(
         memory: maker.memory,
         arguments,
         symbols,
+        filled,
         held,
     })
 }
@@ -346,6 +350,22 @@ impl Maker<'_> {
         Ok(symbols)
     }
 
+    /// What the host copies into variables of the device that hold numbers: up to the last one that is listed.
+    fn filled(&mut self) -> Result<Vec<(String, usize)>, PlanError> {
+        let kernel = self.subject.kernel;
+        let mut filled = Vec::new();
+        for (id, array) in kernel.arrays.iter().filter(|(_, array)| array.is_filled_elsewhere) {
+            let Some((last, _)) = self.contents.listed(id).last() else { continue };
+            let (_, _, element) = self.extent(id);
+            let count = (last.unsigned_abs() + 1).div_ceil(element);
+            let Some(values) = self.listed(id, (0, count), element) else { continue };
+            filled.push((array.name.clone(), self.memory.len()));
+            let name = format!("contents_of_{}", array.name);
+            self.memory.push(Memory { name, element, count, before: 0, values: values? });
+        }
+        Ok(filled)
+    }
+
     /// Memory for pointers that the host puts into memory; what holds them comes before them.
     fn held(&mut self) -> Result<Vec<Held>, PlanError> {
         let kernel = self.subject.kernel;
@@ -446,7 +466,7 @@ impl Given {
 impl Plan {
     /// As a launch description, in which the names of buffers begin with `prefix`.
     pub fn description(&self, prefix: &str) -> Result<Description, PlanError> {
-        if let Some((name, _)) = self.symbols.first() {
+        if let Some((name, _)) = self.symbols.first().or(self.filled.first()) {
             return Err(PlanError::Symbol(name.clone()));
         }
         if let Some(held) = self.held.first() {

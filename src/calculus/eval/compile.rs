@@ -12,7 +12,7 @@ use crate::arena::SideTable;
 use crate::calculus::statements::assigned;
 use crate::calculus::{
     Access, Among, ArrayId, Basis, BinaryOp, Expr, ExprId, Exprs, HavocReason, Kernel, ParamId, ScalarType, SiteId,
-    Space, Stmt, Test, VarId, operands,
+    Space, Stmt, SyncScope, Test, VarId, operands,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -114,6 +114,7 @@ impl<'a> Compiler<'a> {
                 Space::Image => 2,
             },
         };
+        let kept = self.kept_arrays();
         let shape = |(id, array): (ArrayId, &crate::calculus::Array)| {
             let [least, widest] = self.access_sizes.get(id).copied().unwrap_or_default();
             ArrayShape {
@@ -121,9 +122,11 @@ impl<'a> Compiler<'a> {
                 memory: memory(id, array.space),
                 bytes: array.bytes,
                 is_param: array.is_param,
+                is_given: array.is_given(),
                 is_written: self.written.contains(&id),
                 widest,
                 is_uniform: least == widest,
+                is_kept: least == widest && kept.contains(&id),
             }
         };
         Program {
@@ -151,6 +154,25 @@ impl<'a> Compiler<'a> {
             slots: self.slots,
             commons: self.commons,
         }
+    }
+
+    /// Shared memory in which phases alone order what threads write, and in which nothing writes that is not modelled.
+    fn kept_arrays(&self) -> FxHashSet<ArrayId> {
+        let kernel = self.kernel;
+        let orders_all = |sync: &SyncShape| {
+            sync.scope == SyncScope::Block && sync.memory.shared && matches!(sync.among, Among::All | Among::Counted)
+        };
+        let is_one_block =
+            |atomic: &AtomicShape| !matches!(atomic.scope, SyncScope::Warp | SyncScope::Cluster);
+        let is_plain = self.syncs.iter().all(orders_all)
+            && self.atomics.iter().all(is_one_block)
+            && kernel.arrays.iter().all(|(_, array)| array.space != Space::Distributed)
+            && kernel.sites.iter().all(|(_, site)| site.told.is_none());
+        let is_touched = |id: ArrayId| {
+            kernel.unsupported.iter().any(|each| each.arrays.as_ref().is_none_or(|arrays| arrays.contains(&id)))
+        };
+        let is_kept = |id: &ArrayId| is_plain && kernel.arrays[*id].space == Space::Shared && !is_touched(*id);
+        kernel.arrays.iter().map(|(id, _)| id).filter(is_kept).collect()
     }
 
     fn here(&self) -> Target {

@@ -105,6 +105,7 @@ impl<S: Sink> Machine<'_, S> {
         let mut at = thread.at as usize;
         loop {
             if self.fuel == 0 {
+                self.cut_off(place);
                 return Stop::Abort;
             }
             self.fuel -= 1;
@@ -190,7 +191,7 @@ impl<S: Sink> Machine<'_, S> {
                 }
                 Instruction::LoopTest { cond, body, exit, shape } => {
                     let cond = self.consume(self.get(*cond), thread, place);
-                    let enter = self.loop_test(thread, cond, *shape, place.thread);
+                    let enter = self.loop_test(thread, cond, *shape, place);
                     at = if enter { *body } else { *exit } as usize;
                 }
                 Instruction::Sync { sync } => {
@@ -200,7 +201,7 @@ impl<S: Sink> Machine<'_, S> {
                     }
                     // Nobody knows whether the thread waits here, so nothing after it is certain.
                     if !program.syncs[*sync as usize].among.is_in_step() {
-                        self.doubt(thread);
+                        self.doubt(thread, place);
                     }
                 }
                 Instruction::Fence { fence } => {
@@ -234,7 +235,7 @@ impl<S: Sink> Machine<'_, S> {
                     }
                     if cond.bits().is_none() {
                         // Whether this is a run that the kernel is meant for is not known.
-                        self.doubt(thread);
+                        self.doubt(thread, place);
                     }
                 }
                 Instruction::Given { cond } => {
@@ -265,7 +266,7 @@ impl<S: Sink> Machine<'_, S> {
                         (_, relate::Answer::Holds) => {}
                         (Some(claim), relate::Answer::Unknown) => self.reported.unsettled[claim as usize] = true,
                         (Some(claim), relate::Answer::Fails(with)) => self.fail(claim as usize, place, Some(with)),
-                        (None, relate::Answer::Unknown) => self.doubt(thread),
+                        (None, relate::Answer::Unknown) => self.doubt(thread, place),
                         (None, relate::Answer::Fails(_)) => {
                             self.run.vacuous = true;
                             return Stop::Abort;
@@ -277,9 +278,18 @@ impl<S: Sink> Machine<'_, S> {
         }
     }
 
-    fn doubt(&mut self, thread: &mut ThreadState) {
+    /// Who has not come so far in this phase may have written what was read in it.
+    #[cold]
+    fn cut_off(&mut self, place: Place) {
+        if self.memory.kept.is_used(place.thread.block, place.phase) {
+            note_phase(&mut self.run.contested_since, place.phase);
+        }
+    }
+
+    fn doubt(&mut self, thread: &mut ThreadState, place: Place) {
         thread.inexact = true;
         self.run.inexact = true;
+        self.memory.kept.give_up(place.thread.block);
     }
 
     #[cold]
@@ -307,7 +317,7 @@ impl<S: Sink> Machine<'_, S> {
         if is_certain(thread) && !known {
             self.run.traps.push(TrapEvent { trap, expr, thread: place.thread, phase: place.phase });
         }
-        self.doubt(thread);
+        self.doubt(thread, place);
         Value::UNKNOWN
     }
 
@@ -367,21 +377,21 @@ impl<S: Sink> Machine<'_, S> {
     }
 
     /// Whether the body of a loop is entered.
-    fn loop_test(&mut self, thread: &mut ThreadState, cond: Value, shape: u32, id: ThreadId) -> bool {
+    fn loop_test(&mut self, thread: &mut ThreadState, cond: Value, shape: u32, place: Place) -> bool {
         let program = self.program;
         if matches!(thread.speculation.last(), Some(Speculation::Loop { shape: of }) if *of == shape) {
             thread.speculation.pop();
-            self.forget(&program.loops[shape as usize].assigned, id);
+            self.forget(&program.loops[shape as usize].assigned, place.thread);
             let moves_on = thread.last_step.bits().is_some_and(|by| by > 0);
             if program.loops[shape as usize].moves.is_none() || !moves_on {
-                self.doubt(thread);
+                self.doubt(thread, place);
             }
             return false;
         }
         if let Some(bits) = cond.bits() {
             return bits != 0;
         }
-        self.forget(&program.loops[shape as usize].assigned, id);
+        self.forget(&program.loops[shape as usize].assigned, place.thread);
         thread.speculation.push(Speculation::Loop { shape });
         true
     }
@@ -484,6 +494,13 @@ impl<S: Sink> Machine<'_, S> {
         };
         match self.setup.contents {
             contents if contents.is_unknown() && self.is_kept(access) => self.memory.private_value(at, ty),
+            Contents::Chosen(_) if self.shape(access).is_kept => {
+                if !is_certain(thread) || !is_aligned(at) {
+                    return Value::UNKNOWN;
+                }
+                let value = self.memory.kept.value(at, place.phase);
+                value.bits().map_or(Value::UNKNOWN, |bits| Value::known(reduce(bits, ty)))
+            }
             // What an arm that may not be taken reads may have been written in a turn that was not run.
             Contents::Chosen(_)
                 if self.shape(access).is_written && (!is_certain(thread) || self.memory.is_changed(at)) =>
@@ -499,6 +516,7 @@ impl<S: Sink> Machine<'_, S> {
         let at = self.touch(access, offset, Kind::Write, value, thread, place);
         let array = self.program.accesses[access as usize].array;
         self.change(access, at);
+        self.keep(access, at.map(|at| (at, value)), thread, place);
         match (self.setup.contents, at) {
             (contents, None) if contents.is_unknown() && self.is_kept(access) => {
                 self.memory.forget_private(place.thread, array);
@@ -522,8 +540,23 @@ impl<S: Sink> Machine<'_, S> {
     /// What was chosen of a place is no longer known there.
     fn change(&mut self, access: u32, at: Option<At>) {
         let shape = self.shape(access);
-        if matches!(self.setup.contents, Contents::Chosen(_)) && shape.is_param {
+        if matches!(self.setup.contents, Contents::Chosen(_)) && shape.is_given {
             self.memory.change(self.program.accesses[access as usize].array, at);
+        }
+    }
+
+    /// Under chosen contents, what is written to shared memory: where, if that is known, and which value.
+    fn keep(&mut self, access: u32, written: Option<(At, Value)>, thread: &ThreadState, place: Place) {
+        if !matches!(self.setup.contents, Contents::Chosen(_)) || !self.shape(access).is_kept {
+            return;
+        }
+        let kept = &mut self.memory.kept;
+        let is_contested = match written.filter(|(at, _)| is_certain(thread) && is_aligned(*at)) {
+            Some((at, value)) => kept.write(at, place.phase, value),
+            None => kept.cloud(place.thread.block, self.program.accesses[access as usize].array, place.phase),
+        };
+        if is_contested {
+            note_phase(&mut self.run.contested_since, place.phase);
         }
     }
 
@@ -567,6 +600,7 @@ impl<S: Sink> Machine<'_, S> {
         let kind = Kind::Atomic { writes: shape.op != AtomicOp::Load, order, scope: shape.scope };
         let at = self.touch(access, offset, kind, operands[0], thread, place);
         self.change(access, at);
+        self.keep(access, None, thread, place);
         if self.setup.contents.is_unknown() && self.is_kept(access) {
             self.memory.forget_private(place.thread, self.program.accesses[access as usize].array);
         }
@@ -582,6 +616,11 @@ impl<S: Sink> Machine<'_, S> {
 /// Keeps the least phase.
 pub(super) fn note_phase(since: &mut Option<u32>, phase: u32) {
     *since = Some(since.map_or(phase, |earlier| earlier.min(phase)));
+}
+
+/// Whether an access starts at a multiple of its size.
+fn is_aligned(at: At) -> bool {
+    at.offset.rem_euclid(i64::from(at.bytes.max(1))) == 0
 }
 
 /// Whether what the thread does now certainly happens.

@@ -4,8 +4,9 @@
 //! see it), what the block wrote in earlier phases, and what all blocks wrote before the last grid sync or by an
 //! atomic since; below lies a hash of seed, array and offset. Under unknown contents only private arrays are kept, as
 //! whole values: what is read in another size than it was written in is unknown. What was chosen of an array is known
-//! until somebody writes there.
+//! until somebody writes there; [`kept`](super::kept) has what blocks write to their shared memory then.
 
+use super::kept::Kept;
 use super::value::{Value, mix, reduce};
 use super::{Contents, ThreadId};
 use crate::calculus::{ArrayId, ScalarType, Space};
@@ -32,6 +33,7 @@ pub(super) struct Memory {
     /// Under chosen contents: bytes that somebody has written, and arrays of which nobody knows where.
     changed: FxHashSet<Place>,
     changed_somewhere: FxHashSet<ArrayId>,
+    pub(super) kept: Kept,
 }
 
 /// Where and for whom.
@@ -123,7 +125,7 @@ impl Memory {
 
     fn byte(&self, seed: u64, at: At, offset: i64) -> u8 {
         let place = (at.array, offset);
-        let initial = |salt: u64| mix(mix(mix(seed, salt), at.array.index() as u64), offset as u64) as u8;
+        let initial = |salt: u64| made_up(seed, salt, place);
         if at.space == Space::Private {
             let owner = u64::from(at.thread.block) << 32 | u64::from(at.thread.thread);
             return self.private_bytes.get(&(at.thread, place)).copied().unwrap_or_else(|| initial(owner + 2));
@@ -140,7 +142,7 @@ impl Memory {
         match at.space {
             Space::Shared => initial(u64::from(at.thread.block) << 32 | 1),
             Space::Distributed => initial(u64::from(at.cluster) << 32 | 1),
-            _ => self.grid.get(&place).copied().unwrap_or_else(|| initial(0)),
+            _ => self.grid.get(&place).copied().unwrap_or_else(|| byte_at_launch(seed, at.array, offset)),
         }
     }
 
@@ -212,6 +214,15 @@ impl Memory {
             }
         }
     }
+}
+
+/// What a byte of global memory holds at the launch under the contents of a seed.
+pub fn byte_at_launch(seed: u64, array: ArrayId, offset: i64) -> u8 {
+    made_up(seed, 0, (array, offset))
+}
+
+fn made_up(seed: u64, salt: u64, (array, offset): Place) -> u8 {
+    mix(mix(mix(seed, salt), array.index() as u64), offset as u64) as u8
 }
 
 /// Takes the bytes that are wanted, in order.

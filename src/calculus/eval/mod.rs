@@ -14,8 +14,9 @@
 //! the kernel under this geometry and these parameters that gets that far without a race, whatever the
 //! arrays hold. Under [`Contents::Seeded`] memory starts with arbitrary contents that the seed fixes,
 //! floating point is an arbitrary function, and (traps aside) everything is exact for these contents.
-//! Under [`Contents::Chosen`] what was chosen is known and all else is as unknown as before: an exact access happens in
-//! every such run in which memory holds what was chosen.
+//! Under [`Contents::Chosen`] what was chosen is known, and so is what a block has [written](kept) to its shared memory in
+//! a phase before; all else is as unknown as before: an exact access happens in every such run in which memory holds what
+//! was chosen, in phases that are not [contested](Run::contested_since).
 //!
 //! # Conditions about two threads
 //! A claim or an assumption that mentions [`OTHER`](super::OTHER) is looked at for every two threads that get there in
@@ -43,6 +44,7 @@ mod chosen;
 mod compile;
 mod groups;
 mod history;
+mod kept;
 mod machine;
 mod memory;
 mod program;
@@ -56,6 +58,7 @@ mod tests;
 
 pub use chosen::{Chosen, Rest};
 pub use history::{History, Phase, Recorded};
+pub use memory::byte_at_launch;
 pub use program::Program;
 pub use schedule::run;
 pub use value::Value;
@@ -83,7 +86,7 @@ pub enum Contents<'a> {
         /// The arrays, as bits by position; arrays from position 64 on are never among them.
         arrays: u64,
     },
-    /// As [`Contents::Unknown`], but for what was chosen, until it is written.
+    /// As [`Contents::Unknown`], but for what was chosen, until it is written, and what follows from it.
     Chosen(&'a Chosen),
 }
 
@@ -347,6 +350,9 @@ pub struct Run {
     /// The first phase of any block with an access at an address that its type does not admit. In CUDA that ends the
     /// whole launch, and nobody means it: nothing that happens from there on shows anything.
     pub misaligned_since: Option<u32>,
+    /// The first phase of any block in which a thread has read what another one may have changed by then: it does not
+    /// certainly do what was run.
+    pub contested_since: Option<u32>,
     /// The first phase of any block in which an `assert` fails, which may end the thread.
     pub failed_since: Option<u32>,
     /// The first phase of any block at whose end a barrier was not met.

@@ -174,11 +174,15 @@ pub(super) struct ArrayShape {
     pub(super) memory: usize,
     pub(super) bytes: Option<u64>,
     pub(super) is_param: bool,
+    /// Whether what it holds at the launch comes from outside.
+    pub(super) is_given: bool,
     /// Whether the kernel may write it.
     pub(super) is_written: bool,
     /// The size of the largest access, and whether all have it.
     pub(super) widest: u32,
     pub(super) is_uniform: bool,
+    /// Whether what its block writes is [kept](super::kept) under chosen contents.
+    pub(super) is_kept: bool,
 }
 
 /// A condition about two threads.

@@ -81,6 +81,7 @@ fn meetings(tree: &str, a: char, b: char) -> Vec<String> {
         element_bytes: 1,
         inner_dims: Vec::new(),
         is_param: true,
+        is_filled_elsewhere: false,
         held_in: None,
         given: None,
         span: None,

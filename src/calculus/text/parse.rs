@@ -346,9 +346,15 @@ impl<'a> Parser<'a> {
         self.word("element")?;
         let element_bytes = self.small_number()?;
         let (mut bytes, mut inner_dims, mut held_in, mut given) = (None, Vec::new(), None, None);
+        let mut is_filled_elsewhere = false;
         while self.take_sign(",") {
             if self.take_word("size") {
                 bytes = Some(self.number()?);
+                continue;
+            }
+            if self.take_word("filled") {
+                self.word("elsewhere")?;
+                is_filled_elsewhere = true;
                 continue;
             }
             if self.take_word("held") {
@@ -370,7 +376,18 @@ impl<'a> Parser<'a> {
             })?;
         }
         let name = key.0.clone();
-        let array = Array { name, space, bytes, element_bytes, inner_dims, is_param, held_in, given, span: None };
+        let array = Array {
+            name,
+            space,
+            bytes,
+            element_bytes,
+            inner_dims,
+            is_param,
+            is_filled_elsewhere,
+            held_in,
+            given,
+            span: None,
+        };
         let id = self.kernel.arrays.push(array);
         let name = key.0.clone();
         match self.arrays.insert(key, id) {

@@ -100,6 +100,9 @@ impl<'a> KernelPrinter<'a> {
             let dims: Vec<_> = array.inner_dims.iter().map(u64::to_string).collect();
             text.push_str(&format!(", inner [{}]", dims.join(", ")));
         }
+        if array.is_filled_elsewhere {
+            text.push_str(", filled elsewhere");
+        }
         if let Some((holder, offset)) = array.held_in {
             text.push_str(&format!(", held in {} at {offset}", self.array(holder)));
         }

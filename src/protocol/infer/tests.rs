@@ -25,6 +25,7 @@ impl Build {
             element_bytes: 4,
             inner_dims: Vec::new(),
             is_param: true,
+            is_filled_elsewhere: false,
             held_in: None,
             given: None,
             span: None,

@@ -93,6 +93,8 @@ pub(super) struct Builder<'a> {
     pub(super) environments: Vec<Env>,
     /// The last turns of loops that stand before a place.
     pub(super) last_turns: FxHashMap<(LoopId, EnvId), LastTurn>,
+    /// Numbers that loops leave behind.
+    pub(super) turned: FxHashMap<OpaqueId, Option<i64>>,
     /// Values of expressions, by environment.
     pub(super) values: FxHashMap<(ExprId, EnvId), Option<Poly>>,
     /// Values modulo two to the width of the type.
@@ -146,6 +148,7 @@ impl<'a> Builder<'a> {
             assumptions: BTreeSet::new(),
             environments: Vec::new(),
             last_turns: FxHashMap::default(),
+            turned: FxHashMap::default(),
             values: FxHashMap::default(),
             residues: FxHashMap::default(),
             aliases: Vec::new(),
@@ -354,7 +357,7 @@ impl<'a> Builder<'a> {
 
     // ---- leaves
 
-    fn fixed(&self, var: GeometryVar) -> Option<u32> {
+    pub(super) fn fixed(&self, var: GeometryVar) -> Option<u32> {
         self.scope.fixed(var, self.protocol.geometry.required_block)
     }
 

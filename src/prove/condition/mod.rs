@@ -6,8 +6,8 @@
 //! assumptions that were noted.
 //!
 //! - [`integers`], [`division`], [`bits`]: expressions as polynomials, with C's meaning (RULES, 2.2 to 2.6, 2.8).
-//! - [`choices`]: values that conditions choose. [`truth`]: guards as alternatives of literals; [`last_turn`]: what loops
-//!   left behind. [`variables`]: loops and unknown values (2.7).
+//! - [`choices`]: values that conditions choose. [`truth`]: guards as alternatives of literals; [`last_turn`], [`turned`]:
+//!   what loops left behind. [`variables`]: loops and unknown values (2.7).
 //! - [`oracle`]: the questions of sign that this asks, so that the checker can build the same without search.
 //! - [`claim`]: a claim that fails in one thread, or in two; [`spot`]: which facts may be used where.
 //! - [`warps`]: threads of one warp, or of two. [`whole`]: bounds of whole numbers.
@@ -32,6 +32,7 @@ mod sampling;
 mod spot;
 mod tickets;
 mod truth;
+mod turned;
 mod uniform;
 mod variables;
 mod whole;

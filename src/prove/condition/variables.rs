@@ -99,11 +99,12 @@ impl Builder<'_> {
             Relation::Previous => (later, number),
             Relation::Same | Relation::Any => (number.clone(), number),
         };
-        self.environments[0].iterations.push((id, first));
+        self.environments[0].iterations.push((id, first.clone()));
         self.environments[1].iterations.push((id, second));
         for carried in &self.protocol.loops[id].carried {
             self.carry_together(carried, relation)?;
         }
+        self.tell_turns_apart(id, &first, 0);
         Some(())
     }
 
@@ -291,6 +292,9 @@ impl Builder<'_> {
             return Some(value);
         }
         ty.range()?;
+        if let Some(number) = self.turned(id, env) {
+            return Some(Poly::constant(number));
+        }
         let side = self.environments[env].side;
         let name = self.protocol.vars[opaque.var].name.clone();
         if let Some((alike, loops)) = self.handed(id) {

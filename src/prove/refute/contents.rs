@@ -1,8 +1,9 @@
 //! Contents of arrays that make pairs conflict which depend on what memory holds.
 //!
-//! Contents may be chosen of arrays that are parameters and that nothing unmodelled touches ([`free_arrays`]); of one
-//! that the kernel writes, what it holds at the launch, which is read until a thread writes there. A launch and
-//! contents are proposed (a few patterns for small launches; what [`guide`] solves for a pair) and run like any other.
+//! Contents may be chosen of arrays that are parameters, and of variables of the device that their declaration leaves
+//! open, if nothing unmodelled touches them ([`free_arrays`]); of a parameter that the kernel writes, what it holds at the
+//! launch, which is read until a thread writes there. A launch and contents are proposed (a few patterns for small
+//! launches; what [`guide`] solves for a pair) and run like any other.
 //! Of a conflict that this shows, the numbers are listed that its two threads have read, one after the other is struck
 //! off, and what remains is replayed from the entry with **nothing else** known of memory: so the conflict happens
 //! whatever all other elements hold.
@@ -10,8 +11,11 @@
 //! Guarantees: every [`DataConflict`] was replayed with exactly the contents that it lists, in a run with nothing wrong
 //! before it. The search counts instructions, so equal inputs give equal outcomes.
 //!
-//! Deliberately absent: what a kernel has written, results of atomics, floating point; contents of arrays that are written
-//! where blocks wait for each other; and completeness: that no contents were found says nothing.
+//! What a block has written to its shared memory is known to the runs as far as [`eval`](crate::calculus::eval) keeps it;
+//! the numbers behind it are those that its writer has read since it wrote last.
+//!
+//! Deliberately absent: what a kernel has written to global memory, results of atomics, floating point; contents of
+//! arrays that are written where blocks wait for each other; and completeness: that no contents were found says nothing.
 
 use super::sweep::{Candidate, Key, Levels, Sweep};
 use super::witness::{self, Launch, Named};
@@ -24,10 +28,10 @@ use crate::prove::{DataConflict, Held, Pair, Scope, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Instructions of a search in all.
-const STEPS: u64 = 300_000;
+const STEPS: u64 = 1_200_000;
 /// What is left of them for patterns in larger launches, and then for replays.
-const FOR_LARGER: u64 = 200_000;
-const FOR_REPLAYS: u64 = 100_000;
+const FOR_LARGER: u64 = 800_000;
+const FOR_REPLAYS: u64 = 400_000;
 /// No run takes more than this part of what is left.
 const RUN_SHARE: u64 = 8;
 /// Launches whose patterns come first, and how many values of parameters are tried for each.
@@ -38,17 +42,19 @@ const LATER_VALUATIONS: usize = 6;
 const MOST_SOLVED: usize = 12;
 /// Elements that a witness may list before some are struck off.
 const MOST_LISTED: usize = 48;
+/// Of what a thread has read before it writes, what the value may come from.
+const MOST_BEHIND: usize = 8;
 /// What elements that are not placed hold, in the order in which it is tried; the last number is a multiple of nothing that
 /// kernels divide by, and more than most of it.
 const PATTERNS: [Rest; 6] =
     [Rest::Constant(0), Rest::Constant(1), Rest::Index(2), Rest::Index(1), Rest::Remainder(2), Rest::Constant(97)];
 
-/// Arrays whose contents at the launch may be chosen: parameters that nothing unmodelled touches.
+/// Arrays whose contents at the launch may be chosen: what is passed or filled elsewhere, and nothing unmodelled touches.
 pub fn free_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut free: BTreeSet<ArrayId> = kernel
         .arrays
         .iter()
-        .filter(|(_, array)| array.is_param && matches!(array.space, Memory::Global | Memory::Constant))
+        .filter(|(_, array)| array.is_given() && matches!(array.space, Memory::Global | Memory::Constant))
         .map(|(id, _)| id)
         .collect();
     for unsupported in &kernel.unsupported {
@@ -82,9 +88,8 @@ pub fn free_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
             }
         }
     }
-    if do_blocks_meet {
-        free.retain(|array| !written.contains(array));
-    }
+    // A variable that the kernel itself changes holds what an earlier launch of it has left, and at first zero.
+    free.retain(|array| !written.contains(array) || (kernel.arrays[*array].is_param && !do_blocks_meet));
     free
 }
 
@@ -221,8 +226,8 @@ impl Search<'_> {
         }
         let first_phase = self.sweep.found.values().map(|candidate| candidate.phase).min();
         for (&key, &best) in &self.sweep.found {
-            let is_aligned = outcome.misaligned_since.is_none_or(|since| since > best.phase);
-            let is_clean = is_aligned
+            let since = [outcome.misaligned_since, outcome.contested_since];
+            let is_clean = since.iter().flatten().all(|&since| since > best.phase)
                 && first_phase == Some(best.phase)
                 && !report::is_spoilt(&outcome, best.phase, Returned::StillCount);
             if is_clean && best.byte >= 0 && self.wanted.contains(&key) {
@@ -255,15 +260,24 @@ impl Search<'_> {
             before: best.accesses.map(|(_, ordinal)| ordinal),
             ordinal: 0,
             all: BTreeMap::new(),
+            shared: of_space(self.kernel, Memory::Shared),
+            lately: BTreeMap::new(),
+            behind: BTreeMap::new(),
         };
         let setup = launch.setup_with(Contents::Chosen(&contents), self.left);
         let Run { steps, .. } = run(self.program, &setup, &mut reads);
         self.left = self.left.saturating_sub(2 * (steps + RUN_COST));
-        let all = reads.all;
-        let of_both = || all.iter().filter(|(_, read)| read.threads.iter().any(|thread| threads.contains(thread)));
-        let listed: Vec<Held> = of_both().map(|(_, read)| read.held).collect();
-        let everyone: Vec<Held> = all.values().map(|read| read.held).collect();
-        let listed = [listed, everyone].into_iter().find(|listed| self.conflicts(&witness, sites, listed))?;
+        let (all, lately) = (reads.all, reads.lately);
+        let at_last: BTreeSet<ReadAt> = threads.iter().flat_map(|thread| lately.get(thread)).flatten().copied().collect();
+        let listed = |is_listed: &dyn Fn(&ReadAt, &ReadPlace) -> bool| -> Vec<Held> {
+            all.iter().filter(|(at, read)| is_listed(at, read)).map(|(_, read)| read.held).collect()
+        };
+        let listed = [
+            listed(&|at, _| at_last.contains(at)),
+            listed(&|_, read| read.threads.iter().any(|thread| threads.contains(thread))),
+            listed(&|_, _| true),
+        ];
+        let listed = listed.into_iter().find(|listed| self.conflicts(&witness, sites, listed))?;
         let contents = self.minimal(&witness, sites, listed);
         let [one, other] = best.accesses.map(|(event, _)| event);
         let same_value = one.kind == Kind::Write
@@ -326,27 +340,66 @@ struct Reads<'a> {
     contents: &'a Chosen,
     before: [u64; 2],
     ordinal: u64,
-    all: BTreeMap<(ArrayId, i64, u32), ReadPlace>,
+    all: BTreeMap<ReadAt, ReadPlace>,
+    shared: BTreeSet<ArrayId>,
+    /// What each thread has read since it wrote to shared memory last.
+    lately: BTreeMap<ThreadId, Vec<ReadAt>>,
+    /// What was read before a place of a block's shared memory was written.
+    behind: BTreeMap<(u32, ArrayId, i64), Vec<ReadAt>>,
 }
+
+/// An array, an offset and a size.
+type ReadAt = (ArrayId, i64, u32);
 
 struct ReadPlace {
     held: Held,
+    /// Who has read it, or what somebody has made of it.
     threads: BTreeSet<ThreadId>,
+}
+
+fn of_space(kernel: &Kernel, space: Memory) -> BTreeSet<ArrayId> {
+    kernel.arrays.iter().filter(|(_, array)| array.space == space).map(|(id, _)| id).collect()
+}
+
+impl Reads<'_> {
+    /// A thread has come to know what one reads there.
+    fn note(&mut self, place: ReadAt, thread: ThreadId) {
+        if let Some(read) = self.all.get_mut(&place) {
+            read.threads.insert(thread);
+            let lately = self.lately.entry(thread).or_default();
+            if lately.len() < MOST_BEHIND && !lately.contains(&place) {
+                lately.push(place);
+            }
+        }
+    }
+
+    fn shared(&mut self, event: &Event, offset: i64) {
+        let place = (event.thread.block, event.array, offset);
+        if event.kind == Kind::Read {
+            for source in self.behind.get(&place).cloned().unwrap_or_default() {
+                self.note(source, event.thread);
+            }
+        } else {
+            let lately = self.lately.remove(&event.thread).unwrap_or_default();
+            self.behind.insert(place, lately);
+        }
+    }
 }
 
 impl Sink for Reads<'_> {
     fn access(&mut self, event: &Event, _locals: &[Value]) {
         let is_before = self.before.iter().any(|&ordinal| self.ordinal <= ordinal);
         self.ordinal += 1;
-        let (Some(&ty), Some(offset)) = (self.types.get(&event.site), event.offset) else { return };
-        if !is_before || event.kind != Kind::Read {
-            return;
+        let Some(offset) = event.offset.filter(|_| is_before) else { return };
+        if self.shared.contains(&event.array) {
+            return self.shared(event, offset);
         }
+        let Some(&ty) = self.types.get(&event.site).filter(|_| event.kind == Kind::Read) else { return };
         let Some(number) = self.contents.read(event.array, offset, event.bytes, ty) else { return };
         let Some(value) = Value::known(number).number(ty) else { return };
         let held = Held { array: event.array, offset, bytes: event.bytes, value };
         let place = (event.array, offset, event.bytes);
-        let read = self.all.entry(place).or_insert_with(|| ReadPlace { held, threads: BTreeSet::new() });
-        read.threads.insert(event.thread);
+        self.all.entry(place).or_insert_with(|| ReadPlace { held, threads: BTreeSet::new() });
+        self.note(place, event.thread);
     }
 }

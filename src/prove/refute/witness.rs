@@ -182,7 +182,8 @@ pub(super) fn replay_with(
     let launch = Launch { geometry: witness.geometry, params: params.collect(), blocks: Some(blocks.clone()) };
     let mut sink = OfSites { sites, events: Vec::new(), met: Met::default() };
     let outcome = run(program, &launch.setup_with(contents, REPLAY_BUDGET), &mut sink);
-    let is_defined = |event: &Event| outcome.misaligned_since.is_none_or(|since| event.phase < since);
+    let since = [outcome.misaligned_since, outcome.contested_since];
+    let is_defined = |event: &Event| since.iter().flatten().all(|&since| event.phase < since);
     sink.events.retain(is_defined);
     let [width, height, _] = witness.geometry.block;
     let ids = [0, 1].map(|index| {

@@ -48,6 +48,8 @@ pub enum Reading {
     Powers,
     /// Low bits changed by a mask that both threads need not share.
     Swizzle,
+    /// Loops whose turns numbers decide.
+    Turned,
     /// Bounds of whole numbers.
     Whole,
 }
@@ -64,6 +66,7 @@ impl fmt::Display for Reading {
             Reading::Nested => "NESTED",
             Reading::Powers => "POWERS",
             Reading::Swizzle => "SWIZZLE",
+            Reading::Turned => "TURNED",
             Reading::Whole => "WHOLE",
         })
     }

@@ -13,7 +13,7 @@ use super::state::State;
 /// Which equations may be solved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// `x.2 = x.1`, `x = 0`, and `x = n - 1` for a uniform `n`.
+    /// `x.2 = x.1`, `x = 0`, and `x = n - 1` for a uniform `n`; `n = 4`.
     Twins,
     /// Any linear one.
     Linear,
@@ -44,7 +44,10 @@ fn solve_twins(equation: &Poly) -> Option<(Atom, Poly)> {
             let (gone, kept) = if swap { (other, one) } else { (one, other) };
             gone.is_private().then(|| (gone, Poly::atom(kept)))
         }
-        [(one, _)] => single(*one).filter(|atom| atom.is_private()).map(|atom| (atom, Poly::ZERO)),
+        [(one, _)] => single(*one).map(|atom| (atom, Poly::ZERO)),
+        [(one, coefficient), (Monomial::ONE, constant)] if coefficient.abs() == 1 => {
+            Some((single(*one)?, Poly::constant(constant.checked_mul(-coefficient)?)))
+        }
         [(one, coefficient), rest @ ..] if coefficient.abs() == 1 && rest.len() <= 2 => {
             let atom = single(*one).filter(|atom| atom.is_private())?;
             let is_plain = |term: &(Monomial, i64)| term.0.degree() <= 1 && term.0.private_part() == Monomial::ONE;
