@@ -354,7 +354,7 @@ fn scalars_and_methods_and_struct_parameters_are_accessed() {
          __global__ void k(V v, V u) { v.at(threadIdx.x) = u.d[u.w]; counter++; }",
         &[
             "global param v.d: element 4",
-            "global counter: element 4, size 4",
+            "global counter: element 4, size 4, filled elsewhere",
             "let u.d.1 = read u.d[convert<i64>(u.w) * 4; 4] @0",
             "let t.2 = u.d.1",
             "write v.d[v.d.offset + convert<i64>(convert<i32>(tid.x) * v.w#2) * 4; 4 align 4] := t.2 @1",

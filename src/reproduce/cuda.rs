@@ -153,10 +153,8 @@ pub(super) fn host(plan: &Plan, slice: &Slice) -> Result<String, PlanError> {
     for (variable, memory) in &plan.filled {
         let (start, bytes) = (format!("{}.start", names[*memory]), plan.memory[*memory].bytes());
         let direction = "cudaMemcpyDeviceToDevice";
-        let _ = writeln!(
-            body,
-            "  reproduction::check(cudaMemcpyToSymbol({variable}, {start}, {bytes}, 0, {direction}));"
-        );
+        let _ =
+            writeln!(body, "  reproduction::check(cudaMemcpyToSymbol({variable}, {start}, {bytes}, 0, {direction}));");
     }
     for held in &plan.held {
         let holder = &names[held.holder];

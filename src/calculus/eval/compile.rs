@@ -162,8 +162,7 @@ impl<'a> Compiler<'a> {
         let orders_all = |sync: &SyncShape| {
             sync.scope == SyncScope::Block && sync.memory.shared && matches!(sync.among, Among::All | Among::Counted)
         };
-        let is_one_block =
-            |atomic: &AtomicShape| !matches!(atomic.scope, SyncScope::Warp | SyncScope::Cluster);
+        let is_one_block = |atomic: &AtomicShape| !matches!(atomic.scope, SyncScope::Warp | SyncScope::Cluster);
         let is_plain = self.syncs.iter().all(orders_all)
             && self.atomics.iter().all(is_one_block)
             && kernel.arrays.iter().all(|(_, array)| array.space != Space::Distributed)

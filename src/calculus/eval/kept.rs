@@ -50,9 +50,8 @@ impl Kept {
     pub(super) fn value(&mut self, at: At, phase: u32) -> Value {
         let block = at.thread.block;
         let place = (block, at.array, at.offset);
-        let is_clouded = |written: &Written| {
-            self.clouded.get(&(block, at.array)).is_some_and(|&clouded| clouded >= written.phase)
-        };
+        let is_clouded =
+            |written: &Written| self.clouded.get(&(block, at.array)).is_some_and(|&clouded| clouded >= written.phase);
         let sees = |written: &&Written| {
             (written.phase < phase || written.thread == Some(at.thread.thread))
                 && !is_clouded(written)
@@ -76,11 +75,7 @@ impl Kept {
         let place = (at.thread.block, at.array, at.offset);
         let own = at.thread.thread;
         let met = self.written.get(&place).is_some_and(|last| last.phase == phase && last.thread != Some(own));
-        let written = Written {
-            phase,
-            thread: (!met).then_some(own),
-            value: if met { Value::UNKNOWN } else { value },
-        };
+        let written = Written { phase, thread: (!met).then_some(own), value: if met { Value::UNKNOWN } else { value } };
         self.written.insert(place, written);
         self.read.get(&place).is_some_and(|&(last, reader)| last == phase && reader != Reader::One(own))
     }

@@ -295,7 +295,13 @@ impl Walk<'_> {
         if let Some(&shadow) = self.shadows.get(&counter) {
             return shadow;
         }
-        let array = Array { is_param: false, is_filled_elsewhere: false, held_in: None, given: None, ..self.kernel.arrays[counter].clone() };
+        let array = Array {
+            is_param: false,
+            is_filled_elsewhere: false,
+            held_in: None,
+            given: None,
+            ..self.kernel.arrays[counter].clone()
+        };
         let shadow = self.kernel.arrays.push(array);
         self.shadows.insert(counter, shadow);
         shadow

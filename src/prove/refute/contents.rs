@@ -268,7 +268,8 @@ impl Search<'_> {
         let Run { steps, .. } = run(self.program, &setup, &mut reads);
         self.left = self.left.saturating_sub(2 * (steps + RUN_COST));
         let (all, lately) = (reads.all, reads.lately);
-        let at_last: BTreeSet<ReadAt> = threads.iter().flat_map(|thread| lately.get(thread)).flatten().copied().collect();
+        let at_last: BTreeSet<ReadAt> =
+            threads.iter().flat_map(|thread| lately.get(thread)).flatten().copied().collect();
         let listed = |is_listed: &dyn Fn(&ReadAt, &ReadPlace) -> bool| -> Vec<Held> {
             all.iter().filter(|(at, read)| is_listed(at, read)).map(|(_, read)| read.held).collect()
         };
