@@ -24,6 +24,20 @@ fn identity(event: &Event) -> impl Ord + Copy + std::fmt::Debug + use<> {
     (event.thread, event.site, event.offset, event.bytes)
 }
 
+/// What is exact under `contents` happens in the run with the contents of a seed, with the same barriers before it.
+fn exact_accesses_happen(kernel: &Kernel, contents: Contents, seed: u64, threads: u32) -> Result<(), TestCaseError> {
+    let (concrete, known) = execute(kernel, Contents::Seeded(seed), threads);
+    let (outcome, told) = execute(kernel, contents, threads);
+    prop_assume!(outcome.finished && concrete.finished);
+    let mut happened: Vec<_> = known.iter().map(|event| (identity(event), event.phase, event.stamp)).collect();
+    happened.sort_unstable();
+    for event in told.iter().filter(|event| event.exact) {
+        let key = (identity(event), event.phase, event.stamp);
+        prop_assert!(happened.binary_search(&key).is_ok(), "{:?} in\n{}", event, text::print(kernel));
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(super::config(400))]
 
@@ -60,15 +74,7 @@ proptest! {
     /// What is exact under unknown contents happens under all contents, with the same barriers before it.
     #[test]
     fn exact_accesses_happen_whatever_arrays_hold(kernel in kernels(), seed in any::<u64>(), threads in 1u32..6) {
-        let (concrete, known) = execute(&kernel, Contents::Seeded(seed), threads);
-        let (outcome, abstracted) = execute(&kernel, Contents::Unknown, threads);
-        prop_assume!(outcome.finished && concrete.finished);
-        let mut happened: Vec<_> = known.iter().map(|event| (identity(event), event.phase, event.stamp)).collect();
-        happened.sort_unstable();
-        for event in abstracted.iter().filter(|event| event.exact) {
-            let key = (identity(event), event.phase, event.stamp);
-            prop_assert!(happened.binary_search(&key).is_ok(), "{:?} in\n{}", event, text::print(&kernel));
-        }
+        exact_accesses_happen(&kernel, Contents::Unknown, seed, threads)?;
     }
 
     /// What is exact under chosen contents happens in every run with such contents, and follows the same barriers.
@@ -84,15 +90,7 @@ proptest! {
                 chosen.set(array, offset, 1, byte_at_launch(seed, array, offset).into());
             }
         }
-        let (concrete, known) = execute(&kernel, Contents::Seeded(seed), threads);
-        let (outcome, told) = execute(&kernel, Contents::Chosen(&chosen), threads);
-        prop_assume!(outcome.finished && concrete.finished);
-        let mut happened: Vec<_> = known.iter().map(|event| (identity(event), event.phase, event.stamp)).collect();
-        happened.sort_unstable();
-        for event in told.iter().filter(|event| event.exact) {
-            let key = (identity(event), event.phase, event.stamp);
-            prop_assert!(happened.binary_search(&key).is_ok(), "{:?} in\n{}", event, text::print(&kernel));
-        }
+        exact_accesses_happen(&kernel, Contents::Chosen(&chosen), seed, threads)?;
     }
 
     /// What happens under some contents is among the accesses under unknown contents, exact or not.
