@@ -4,7 +4,10 @@ use super::generate::kernels;
 use proptest::prelude::*;
 use raceproof::calculus::eval::{Blocks, Chosen, Contents, Event, History, Program, Setup, byte_at_launch, run};
 use raceproof::calculus::validate::validate;
-use raceproof::calculus::{Geometry, Kernel, Space, text};
+use raceproof::calculus::{
+    Access, Among, Axis, BinaryOp, Geometry, GeometryVar, Kernel, ScalarType, Site, Space, Stmt, SyncMemory, SyncScope,
+    text,
+};
 
 fn execute(kernel: &Kernel, contents: Contents, threads: u32) -> (raceproof::calculus::eval::Run, Vec<Event>) {
     let setup = Setup {
@@ -36,6 +39,29 @@ fn exact_accesses_happen(kernel: &Kernel, contents: Contents, seed: u64, threads
         prop_assert!(happened.binary_search(&key).is_ok(), "{:?} in\n{}", event, text::print(kernel));
     }
     Ok(())
+}
+
+/// The kernel behind a barrier, before which each thread has put what it read into shared memory.
+fn staged(mut kernel: Kernel) -> Kernel {
+    let array = |wanted: Space| kernel.arrays.iter().find(|(_, array)| array.space == wanted).expect("an array").0;
+    let (from, to) = (array(Space::Global), array(Space::Shared));
+    let var = kernel.vars.iter().find(|(_, var)| var.name == "v").expect("a variable").0;
+    let mut site = || kernel.sites.push(Site { span: None, inlined: Vec::new(), told: None });
+    let sites = [site(), site(), site()];
+    let exprs = &mut kernel.exprs;
+    let (id, four) = (exprs.geometry(GeometryVar::ThreadIdx(Axis::X)), exprs.int(4, ScalarType::I64));
+    let wide = exprs.convert(ScalarType::I64, id);
+    let offset = exprs.binary(BinaryOp::Mul, wide, four);
+    let value = Some(exprs.var(var, ScalarType::I32));
+    let access = |array, site| Access { array, offset, bytes: 4, align: 1, site };
+    let memory = SyncMemory::BOTH;
+    let before = [
+        Stmt::Read { var, access: access(from, sites[0]) },
+        Stmt::Write { access: access(to, sites[1]), value },
+        Stmt::Sync { scope: SyncScope::Block, memory, among: Among::All, site: sites[2] },
+    ];
+    kernel.body.splice(0..0, before);
+    kernel
 }
 
 proptest! {
@@ -91,6 +117,7 @@ proptest! {
             }
         }
         exact_accesses_happen(&kernel, Contents::Chosen(&chosen), seed, threads)?;
+        exact_accesses_happen(&staged(kernel), Contents::Chosen(&chosen), seed, threads)?;
     }
 
     /// What happens under some contents is among the accesses under unknown contents, exact or not.
