@@ -1,4 +1,4 @@
-//! Time to prove the conditions of the catalogue of index idioms: `cargo bench --bench rules`.
+//! Time to prove the conditions of the catalogue of index idioms: `cargo run --release --manifest-path benches/Cargo.toml`.
 //!
 //! Prints the median and the worst condition (building it from the protocol included, checking apart), then
 //! measures the whole catalogue and a few idioms with criterion.

@@ -1,13 +1,13 @@
 //! The libclang front end: what it reads as tree-sitter does, what it refuses, and bad weather.
 //!
-//! These tests need a libclang. Without one they pass and say so, unless `RACEPROOF_NEED_LIBCLANG` is set, as
-//! `scripts/test` does.
+//! These tests need a libclang, and are not in the tier `quick`.
 
 pub(crate) mod agreement;
 mod builds;
 mod traps;
 mod types;
 
+use crate::support::tools;
 use raceproof::driver::{FrontEnd, Limits, Pool, Start, locate};
 use std::sync::{Arc, OnceLock};
 
@@ -17,23 +17,16 @@ pub(crate) fn start(library: std::path::PathBuf) -> Start {
     Start { program, arguments: vec!["__clang-worker".into()], library }
 }
 
-/// The workers that all tests share; `None` without a libclang.
+/// The workers that all tests share; `None` in a tier without libclang.
 pub(crate) fn pool() -> Option<Arc<Pool>> {
     static POOL: OnceLock<Option<Arc<Pool>>> = OnceLock::new();
     POOL.get_or_init(|| {
-        let required = std::env::var_os("RACEPROOF_NEED_LIBCLANG").is_some();
-        let library = locate(&|name| std::env::var_os(name));
-        let pool = library.map(|library| Pool::new(start(library), Limits::default()));
-        let usable = pool.filter(|pool| match pool.try_out() {
-            Ok(()) => true,
-            Err(failure) if required => panic!("{failure}"),
-            Err(failure) => {
-                eprintln!("skipped: {failure}");
-                false
-            }
-        });
-        assert!(usable.is_some() || !required, "RACEPROOF_NEED_LIBCLANG is set and no libclang is found");
-        usable.map(Arc::new)
+        tools::used("libclang", || {
+            let library = locate(&|name| std::env::var_os(name)).ok_or("none is found")?;
+            let pool = Pool::new(start(library), Limits::default());
+            pool.try_out().map_err(|failure| failure.to_string())?;
+            Ok::<_, String>(Arc::new(pool))
+        })
     })
     .clone()
 }

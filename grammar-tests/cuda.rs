@@ -3,6 +3,10 @@
 //! No GPU is needed. The device's half of the runtime runs on the cpu back end in its place; nvcc compiles and links.
 
 use crate::cli::Place;
+use crate::support::answers;
+use crate::support::draw::part;
+use crate::support::tier::{Tiers, tiers};
+use crate::support::tools::{self, cxx};
 use raceproof::driver::Options;
 use raceproof::driver::instrument::{Backend, instrument_for};
 use raceproof::execute::cuda::nvcc::{self, Nvcc};
@@ -10,8 +14,8 @@ use raceproof::instrument::runtime::{cpu_files, cuda_files};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// Builds the program that runs kernels on the cpu back end with the records of the cuda back end.
 fn protocol(directory: &Path) -> PathBuf {
@@ -24,7 +28,7 @@ fn protocol(directory: &Path) -> PathBuf {
     let source = directory.join("protocol.cpp");
     fs::write(&source, include_str!("run/cuda_protocol.cpp")).expect("written");
     let program = directory.join("protocol");
-    let mut compiler = Command::new("c++");
+    let mut compiler = Command::new(cxx());
     compiler.args(["-std=gnu++17", "-O2", "-w", "-fno-strict-aliasing", "-pthread", "-I"]).arg(directory);
     let output = compiler.arg(source).arg("-o").arg(&program).output().expect("a C++ compiler is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -164,14 +168,9 @@ fn libraries_are_handed_to_nvcc() {
     assert!(!units.contains("cublas"), "{calls}");
 }
 
-/// nvcc, where there is one; where there must be one, it fails without.
+/// nvcc, in tiers that use it.
 fn compiler() -> Option<Nvcc> {
-    let found = nvcc::find();
-    assert!(found.is_ok() || std::env::var_os("RACEPROOF_NEED_NVCC").is_none(), "{found:?}");
-    if found.is_err() {
-        eprintln!("skipped: there is no nvcc");
-    }
-    found.ok()
+    tools::used("nvcc", nvcc::find)
 }
 
 #[test]
@@ -216,6 +215,10 @@ fn a_program_with_fences_is_run_on_the_cpu_alone() {
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("data race on a"), "{text}");
 }
+
+/// One fixture in as many is compiled as it is instrumented, and one in as many as it is fixed.
+const FIXTURES: Tiers<usize> = tiers(1, 20, 1);
+const FIXED: Tiers<usize> = tiers(1, 8, 1);
 
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
 const NOT_FOR_NVCC: [(&str, &str); 19] = [
@@ -274,25 +277,49 @@ fn refused_as(
     command.args(["-std=c++17", "-w", product, "-arch", architecture]);
     // What becomes of the code is not looked at.
     command.args(["-Xcicc", "-O0", "-Xptxas", "-O0", "-I"]).arg(runtime).arg("-I").arg(includes).arg(text);
+    let key = (version(nvcc), product, architecture, fs::read(text).expect("it can be read"), headers(includes));
+    if let Some(known) = answers::known("nvcc", &key) {
+        return postcard::from_bytes(&known).expect("it was written so");
+    }
     let output = command.arg("-o").arg(text.with_extension("o")).output().expect("nvcc runs");
-    let said = [output.stdout, output.stderr].concat();
-    (!output.status.success()).then(|| String::from_utf8_lossy(&said).into_owned())
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let said = (!output.status.success()).then_some(said);
+    // What is no error of the text may be one of the machine.
+    if said.as_ref().is_none_or(|said| said.contains("error")) {
+        answers::remember("nvcc", &key, &postcard::to_stdvec(&said).expect("it can be written"));
+    }
+    said
 }
 
-/// It takes minutes, and runs only where it is asked for.
+/// What decides an answer beside the text: the compiler, and the headers of the runtime.
+fn version(nvcc: &Nvcc) -> &'static [u8] {
+    static VERSION: OnceLock<Vec<u8>> = OnceLock::new();
+    VERSION.get_or_init(|| {
+        let version = Command::new(&nvcc.program).arg("--version").output().expect("nvcc runs").stdout;
+        let runtime = cuda_files().into_iter().map(|file| file.text.as_bytes().to_vec());
+        std::iter::once(version).chain(runtime).collect::<Vec<_>>().concat()
+    })
+}
+
+/// The texts of the headers in a directory.
+fn headers(directory: &Path) -> Vec<u8> {
+    let entries = fs::read_dir(directory).expect("it can be read").map(|entry| entry.expect("it can be read").path());
+    let is_header = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "h" || kind == "cuh" || kind == "hpp");
+    let mut paths: Vec<PathBuf> = entries.filter(is_header).collect();
+    paths.sort();
+    paths.iter().flat_map(|path| fs::read(path).expect("it can be read")).collect()
+}
+
 #[test]
-fn every_fixture_is_accepted_by_nvcc() {
-    if std::env::var_os("RACEPROOF_NEED_NVCC").is_none() {
-        eprintln!("skipped: RACEPROOF_NEED_NVCC is not set");
-        return;
-    }
-    let nvcc = compiler().expect("it is needed");
+fn fixtures_are_accepted_by_nvcc() {
+    let Some(nvcc) = compiler() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     for file in cuda_files() {
         fs::write(directory.path().join(file.path), file.text).expect("written");
     }
     let fixtures = fixtures();
     assert!(fixtures.len() > 150, "{}", fixtures.len());
+    let fixtures = part("nvcc", fixtures, FIXTURES, |path| path.display().to_string());
     let next = AtomicUsize::new(0);
     let failed = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -315,17 +342,14 @@ fn every_fixture_is_accepted_by_nvcc() {
 /// One architecture does: what `--fix` inserts is the same for all.
 #[test]
 fn fixed_fixtures_are_accepted_by_nvcc() {
-    if std::env::var_os("RACEPROOF_NEED_NVCC").is_none() {
-        eprintln!("skipped: RACEPROOF_NEED_NVCC is not set");
-        return;
-    }
-    let nvcc = compiler().expect("it is needed");
+    let Some(nvcc) = compiler() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     let known = |path: &Path| NOT_FOR_NVCC.iter().any(|(known, _)| path.ends_with(known));
     let mut fixed = 0;
+    let fixtures: Vec<PathBuf> = fixtures().into_iter().filter(|path| !known(path)).collect();
     // What is inserted is the same few statements everywhere: a part shows that nvcc takes them.
-    for path in fixtures().iter().filter(|path| !known(path)).step_by(3) {
-        let Some(text) = crate::fix::fixed_text(path) else { continue };
+    for path in part("nvcc on what is fixed", fixtures, FIXED, |path| path.display().to_string()) {
+        let Some(text) = crate::fix::fixed_text(&path) else { continue };
         fixed += 1;
         let unit = directory.path().join(format!("{fixed}.cu"));
         fs::write(&unit, text).expect("written");
@@ -333,7 +357,7 @@ fn fixed_fixtures_are_accepted_by_nvcc() {
         let said = refused_as("-cubin", "sm_90", &nvcc, directory.path(), &unit, includes);
         assert_eq!(said, None, "{}", path.display());
     }
-    assert!(fixed >= 5, "only {fixed} fixtures are fixed");
+    assert!(fixed > 0, "none of the fixtures is fixed");
 }
 
 fn fixtures() -> Vec<PathBuf> {

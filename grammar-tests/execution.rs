@@ -4,9 +4,11 @@
 //! end, with its accesses logged:
 //!
 //! - a `racy` kernel at the witness of each of its races: the log must have a conflict on the same two lines;
-//! - a `race-free` kernel in small geometries of its scope, with memory of zeros and of small numbers, under
-//!   [`SCHEDULES`] schedules: no log may have a conflict (`RACEPROOF_SCHEDULES` sets another number). Where memory does not
-//!   matter, each thread must make just the accesses that raceproof says ([`accesses`]).
+//! - a `race-free` kernel in small geometries of its scope, with memory of zeros and of small numbers, under some
+//!   [`SCHEDULES`]: no log may have a conflict. Where memory does not matter, each thread must make just the accesses that
+//!   raceproof says ([`accesses`]).
+//!
+//! Fixtures that were changed of late and a part of the others are tried; all in the tier `full`.
 //!
 //! With `RACEPROOF_BACKEND=cuda` all of it is built by nvcc and runs on the GPU of the machine, whose order of threads is its
 //! own.
@@ -23,6 +25,9 @@ mod reproductions;
 mod shuffles;
 
 use crate::fixtures::{Fixture, files};
+use crate::support::draw::part;
+use crate::support::tier::{Tiers, tiers};
+use crate::support::tools::has_cxx;
 use accesses::Compared;
 use build::{Built, Toolchain};
 use cases::{Case, Expected, Subject, cases};
@@ -40,20 +45,16 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// One fixture in as many is run.
+const PART: Tiers<usize> = tiers(30, 4, 1);
 /// Orders in which threads run, for kernels without a race.
-const SCHEDULES: u64 = 10;
+const SCHEDULES: Tiers<u64> = tiers(2, 4, 10);
 /// Orders among which a race must show.
 const TRIES: u64 = 3;
 /// Instructions of a launch in raceproof's own semantics.
 const BUDGET: u64 = 2_000_000;
 /// Memory for the check of a log.
 const MEMORY: u64 = 64 << 20;
-
-/// As many orders as are asked for, or [`SCHEDULES`].
-fn schedules() -> u64 {
-    let asked = std::env::var("RACEPROOF_SCHEDULES").ok();
-    asked.map_or(SCHEDULES, |number| number.parse().expect("RACEPROOF_SCHEDULES is a number"))
-}
 
 /// What was found about one kernel, in words: empty if all agrees.
 type Complaints = BTreeMap<(PathBuf, String), String>;
@@ -112,7 +113,7 @@ fn run(path: &Path, toolchain: &Toolchain) -> (Complaints, [usize; 3]) {
     let mut groups: Vec<Range<usize>> = (clean..free).map(|number| number..number + 1).collect();
     groups.extend((clean > 0).then_some(0..clean));
     while let Some(group) = groups.pop() {
-        for seed in 0..schedules() {
+        for seed in 0..SCHEDULES.current() {
             let wrong = schedule(&program, &all, group.clone(), seed);
             if wrong.is_empty() {
                 continue;
@@ -226,9 +227,13 @@ fn schedule(program: &Built, all: &[Case], group: Range<usize>, seed: u64) -> Ve
 
 #[test]
 fn runs_show_what_check_says_of_every_cuda_fixture() {
+    if !has_cxx() {
+        return;
+    }
     let toolchain = Toolchain::new();
     let is_cuda = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "cu");
     let files: Vec<PathBuf> = files().into_iter().filter(is_cuda).collect();
+    let files = part("runs of fixtures", files, PART, |path| path.display().to_string());
     let outcomes: Vec<_> = files
         .par_iter()
         .map(|path| {
@@ -252,7 +257,7 @@ fn runs_show_what_check_says_of_every_cuda_fixture() {
     }
     eprintln!(
         "{free} launches without a race, each under {} schedules, {racy} with one, {compared} access by access",
-        schedules()
+        SCHEDULES.current()
     );
     if std::env::var_os("RACEPROOF_FIXTURE").is_some() {
         assert!(found.is_empty(), "\n{}", found.join("\n"));
@@ -260,7 +265,9 @@ fn runs_show_what_check_says_of_every_cuda_fixture() {
     }
     let [on_cpu, on_gpu] = [include_str!("execution/known.txt"), include_str!("execution/known_gpu.txt")];
     let known = if gpu::is_asked_for() { on_gpu } else { on_cpu };
-    let known: Vec<&str> = known.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+    let known = known.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let is_tried = |line: &&str| files.iter().any(|path| line.starts_with(&format!("{}:", path.display())));
+    let known: Vec<&str> = known.filter(is_tried).collect();
     let is_known = |line: &str| known.iter().any(|known| line.starts_with(known));
     let new: Vec<&String> = found.iter().filter(|line| !is_known(line)).collect();
     let gone: Vec<&&str> = known.iter().filter(|line| !found.iter().any(|found| found.starts_with(**line))).collect();

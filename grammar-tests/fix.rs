@@ -1,6 +1,8 @@
 //! Barriers that end races: where they are inserted, that the text with them is proved, and that nothing else changes.
 
 use crate::fixtures::{Fixture, files};
+use crate::support::draw::part;
+use crate::support::tier::tiers;
 use raceproof::diagnostic::report::{Divergence, FileReport, Fix, Race};
 use raceproof::driver::check_source;
 use raceproof::driver::mend::fixed;
@@ -188,9 +190,10 @@ fn fixed_fixture(path: &Path) -> (usize, Vec<String>) {
 
 #[test]
 fn fixed_fixtures_are_proved_and_stay_as_they_are() {
-    let rows = on_workers(None, || files().par_iter().map(|path| fixed_fixture(path)).collect::<Vec<_>>());
+    let files = part("fixtures to fix", files(), tiers(30, 6, 1), |path| path.display().to_string());
+    let rows = on_workers(None, || files.par_iter().map(|path| fixed_fixture(path)).collect::<Vec<_>>());
     let wrong: Vec<_> = rows.iter().flat_map(|row| &row.1).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     let count: usize = rows.iter().map(|row| row.0).sum();
-    assert!(count >= 10, "only {count} kernels of the fixtures are fixed");
+    assert!(count >= tiers(0, 1, 10).current(), "only {count} kernels of the fixtures are fixed");
 }

@@ -6,6 +6,8 @@ mod compare;
 mod copies;
 pub(crate) mod expectation;
 
+use crate::support::draw::part;
+use crate::support::tier::tiers;
 pub(crate) use expectation::Fixture;
 use raceproof::diagnostic::report::FileReport;
 use raceproof::driver::FrontEnd;
@@ -59,23 +61,28 @@ fn checked(path: &Path, text: &str, fixture: &Fixture) -> Result<FileReport, Str
 
 #[test]
 fn every_fixture_gives_what_it_states() {
-    all(None, &|_| true);
+    all(None, files());
 }
 
 #[test]
 fn every_fixture_gives_what_it_states_through_libclang() {
     let Some(clang) = crate::clang::clang() else { return };
-    all(Some(&clang), &|path| !crate::clang::agreement::is_exception(path));
+    let files = drawn("fixtures through libclang");
+    all(Some(&clang), files.into_iter().filter(|path| !crate::clang::agreement::is_exception(path)).collect());
 }
 
 #[test]
 fn every_fixture_gives_what_it_states_through_both_front_ends() {
     let Some(auto) = crate::clang::auto() else { return };
-    all(Some(&auto), &|_| true);
+    all(Some(&auto), drawn("fixtures through both front ends"));
 }
 
-fn all(front: Option<&FrontEnd>, wanted: &(dyn Fn(&Path) -> bool + Sync)) {
-    let files: Vec<PathBuf> = files().into_iter().filter(|path| wanted(path)).collect();
+/// Through tree-sitter each fixture is tried each time, through the others a part.
+fn drawn(what: &str) -> Vec<PathBuf> {
+    part(what, files(), tiers(1, 4, 1), |path| path.display().to_string())
+}
+
+fn all(front: Option<&FrontEnd>, files: Vec<PathBuf>) {
     assert!(!files.is_empty(), "no fixture is named like RACEPROOF_FIXTURE");
     let named =
         |path: &PathBuf| run(path, front).into_iter().map(|line| format!("{}: {line}", path.display())).collect();

@@ -1,8 +1,8 @@
 //! The hook, run by the real `pre-commit` in a throw-away repository.
 //!
-//! `RACEPROOF_PRE_COMMIT` names the program; `scripts/test` installs it. Without it and without one on the PATH
-//! the test says that it is skipped, unless `RACEPROOF_NEED_PRE_COMMIT` forbids that.
+//! `RACEPROOF_PRE_COMMIT` names the program; `scripts/test` installs it.
 
+use crate::support::tools;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -11,11 +11,7 @@ const FREE: &str = "__kernel void free_k(__global int *y) { y[get_global_id(0)] 
 
 #[test]
 fn pre_commit_stops_a_race_and_passes_what_is_free() {
-    let Some(pre_commit) = pre_commit() else {
-        assert!(std::env::var_os("RACEPROOF_NEED_PRE_COMMIT").is_none(), "pre-commit is missing");
-        eprintln!("skipped: no pre-commit on this machine (scripts/test installs one)");
-        return;
-    };
+    let Some(pre_commit) = tools::used("pre-commit", || pre_commit().ok_or(())) else { return };
     let hooks = repository(&[(
         ".pre-commit-hooks.yaml",
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.pre-commit-hooks.yaml")),

@@ -1,5 +1,8 @@
 //! Instrumented text: what stands where an access was, and what stays as it was.
 
+use crate::support::draw::part;
+use crate::support::tier::tiers;
+use crate::support::tools::cxx;
 use raceproof::driver::Options;
 use raceproof::driver::instrument::{Backend, InstrumentedFile, instrument, instrument_for};
 use raceproof::instrument::runtime::cpu_files;
@@ -449,13 +452,14 @@ fn a_compiler_accepts_the_fixtures_of_the_traps() {
         std::fs::create_dir_all(path.parent().expect("it is in a directory")).expect("created");
         std::fs::write(path, file.text).expect("written");
     }
-    for name in ["macros", "references", "methods", "struct_fields", "bit_fields", "templates", "memory_copies"] {
+    let names = ["macros", "references", "methods", "struct_fields", "bit_fields", "templates", "memory_copies"];
+    for name in part("traps for a compiler", names.to_vec(), tiers(7, 2, 1), |name| (*name).to_owned()) {
         let path = PathBuf::from(format!("fixtures/traps/{name}.cu"));
         let text = std::fs::read_to_string(&path).expect("the fixture can be read");
         let file = instrument(&path, &text, &Options::default()).expect("the fixture can be instrumented");
         let output = directory.path().join(format!("{name}.cpp"));
         std::fs::write(&output, &file.unit.text).expect("written");
-        let compiled = Command::new("c++")
+        let compiled = Command::new(cxx())
             .args(["-std=c++17", "-fsyntax-only", "-w", "-I"])
             .arg(directory.path())
             .arg(&output)

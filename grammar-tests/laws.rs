@@ -32,12 +32,3 @@ mod source;
 mod tables;
 mod tickets;
 mod trace;
-
-use proptest::prelude::ProptestConfig;
-
-/// So many cases, or as many as `PROPTEST_CASES` says.
-pub(crate) fn config(cases: u32) -> ProptestConfig {
-    let asked = std::env::var_os("PROPTEST_CASES").is_some();
-    let base = if asked { ProptestConfig::default() } else { ProptestConfig::with_cases(cases) };
-    ProptestConfig { failure_persistence: None, max_global_rejects: base.cases, ..base }
-}

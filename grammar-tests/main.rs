@@ -22,6 +22,7 @@
 //! - [`run`]: programs that are built and executed on the machine's own compiler.
 //! - [`show`]: what intermediate forms look like.
 //! - [`solver`]: the solver stage through the real binary, with solvers that lie, hang and die.
+//! - [`support`]: how much is tried, which cases are drawn, what is remembered, what a test needs of the machine.
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
 //! - [`trace`]: logs of runs, written by the C++ runtime and by hand, whole and damaged.
@@ -51,6 +52,7 @@ mod rules;
 mod run;
 mod show;
 mod solver;
+mod support;
 mod theorem;
 mod tidy;
 mod trace;

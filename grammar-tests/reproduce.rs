@@ -3,6 +3,7 @@
 //! That the programs show their races is held by `execution`.
 
 use crate::cli::Place;
+use crate::support::tools;
 use raceproof::execute::cuda::nvcc;
 use std::process::Command;
 
@@ -92,12 +93,7 @@ fn the_program_shows_the_race_when_it_is_run() {
 
 #[test]
 fn nvcc_accepts_the_program() {
-    let found = nvcc::find();
-    assert!(found.is_ok() || std::env::var_os("RACEPROOF_NEED_NVCC").is_none(), "{found:?}");
-    let Ok(nvcc) = found else {
-        eprintln!("skipped: there is no nvcc");
-        return;
-    };
+    let Some(nvcc) = tools::used("nvcc", nvcc::find) else { return };
     let place = reproduced();
     let mut command = Command::new(&nvcc.program);
     command.args(["-std=c++17", "-w", "-c", "-arch=sm_90", "out/shift-15-data-race.cu", "-o", "out/x.o"]);

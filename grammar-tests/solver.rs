@@ -1,6 +1,8 @@
 //! The solver stage through the real binary: solvers that lie, hang, print garbage or die, and real ones.
 
 use super::cli::Place;
+use crate::support::tools;
+use raceproof::smt::{SolverKind, find};
 use std::fs;
 use std::path::PathBuf;
 
@@ -110,29 +112,26 @@ const ATOMIC_AND_PLAIN: &str = "__global__ void mixed_k(int *y) {
 
 #[test]
 fn what_is_proved_of_two_atomics_says_nothing_of_an_atomic_and_a_read() {
-    let place = Place::with(&[("mixed.cu", ATOMIC_AND_PLAIN)]);
-    let output = place.command(&["check", "mixed.cu", "--color", "never", "--solver", "z3"]).output().unwrap();
-    if output.status.code() == Some(2) {
-        assert!(std::env::var_os("RACEPROOF_NEED_SOLVERS").is_none(), "z3 is missing, and needed");
-        eprintln!("skipped: z3 is not on this machine (RACEPROOF_Z3)");
+    if tools::used("z3", || find(SolverKind::Z3).ok_or(())).is_none() {
         return;
     }
+    let place = Place::with(&[("mixed.cu", ATOMIC_AND_PLAIN)]);
+    let output = place.command(&["check", "mixed.cu", "--color", "never", "--solver", "z3"]).output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert!(out.contains("0 race-free, 0 racy, 1 possibly racy"), "{out}");
 }
 
 #[test]
 fn real_solvers_prove_and_refute_what_rules_leave_open() {
-    for (kind, variable) in [("z3", "RACEPROOF_Z3"), ("cvc5", "RACEPROOF_CVC5")] {
+    for kind in [SolverKind::Z3, SolverKind::Cvc5] {
+        if tools::used(kind.name(), || find(kind).ok_or(())).is_none() {
+            continue;
+        }
+        let kind = kind.name();
         let place = Place::with(&[("open.cu", OPEN)]);
         let mut command =
             place.command(&["check", "open.cu", "--color", "never", "--time-limit", "60", "--solver", kind]);
         let output = command.output().unwrap();
-        if output.status.code() == Some(2) {
-            assert!(std::env::var_os("RACEPROOF_NEED_SOLVERS").is_none(), "{kind} is missing, and needed");
-            eprintln!("skipped: {kind} is not on this machine ({variable})");
-            continue;
-        }
         let out = String::from_utf8(output.stdout).unwrap();
         assert!(out.contains("hashed_k (open.cu:1): race-free"), "{kind}:\n{out}");
         assert!(out.contains("n = 123456") && out.contains("hidden_k (open.cu:5): racy"), "{kind}:\n{out}");

@@ -11,7 +11,9 @@ pub(crate) mod kernels;
 mod probe;
 
 use crate::laws::generate;
-use kernels::Dice;
+use crate::support::dice::Dice;
+use crate::support::draw::{Law, is_enough};
+use crate::support::tier::tiers;
 use probe::{Probe, Probed, probed};
 use raceproof::calculus::eval::{self, Blocks, Contents, History, Program, Recorded, Run, Setup};
 use raceproof::calculus::intervals::{Meeting, Relation, SyncInstance, Turn, analyze};
@@ -24,8 +26,7 @@ use raceproof::protocol::uniform::Uniformity;
 use raceproof::protocol::{AccessId, Protocol, text};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Kernels for each law.
-const KERNELS: u64 = 3000;
+const LAW: Law = Law::new("theorem", tiers(300, 1500, 12000));
 /// Instructions for each run.
 const BUDGET: u64 = 60_000;
 
@@ -45,7 +46,7 @@ pub(crate) fn random_kernel(seed: u64) -> Kernel {
     if seed % 3 != 0 {
         return kernels::kernel(seed);
     }
-    let mut dice = Dice::new(seed);
+    let mut dice = Dice(seed);
     let choices: Vec<u8> = (0..dice.below(120)).map(|_| dice.below(256) as u8).collect();
     generate::kernel(&choices)
 }
@@ -55,7 +56,7 @@ impl Case {
     fn new(seed: u64) -> Option<Case> {
         let kernel = random_kernel(seed);
         let probed = probed(&kernel);
-        let mut dice = Dice::new(seed ^ 0xabcd);
+        let mut dice = Dice(seed ^ 0xabcd);
         let mut extent = |limit: u64| 1 + dice.below(limit) as u32;
         let geometry = Geometry { block: [extent(4), extent(2), 1], grid: [extent(2), 1, 1] };
         let params: Vec<_> = (0..2).map(|_| Some(i128::from(dice.below(6)))).collect();
@@ -107,16 +108,16 @@ impl Case {
 }
 
 /// Runs `law` on the cases of many seeds; `law` says what is wrong.
-fn check(name: &str, law: impl Fn(&Case) -> Result<bool, String>) {
-    let mut told = 0;
-    for seed in 0..KERNELS {
-        let Some(case) = Case::new(seed) else { continue };
+fn check(name: &str, law: impl Fn(&Case) -> Result<bool, String> + Sync) {
+    let tried = LAW.each(|seed| {
+        let case = Case::new(seed)?;
         match law(&case) {
-            Ok(says_something) => told += u64::from(says_something),
+            Ok(says_something) => Some(says_something),
             Err(wrong) => panic!("{name}, seed {seed}: {wrong}\n{}", print(&case.kernel)),
         }
-    }
-    assert!(told > KERNELS / 40, "{name}: only {told} of {KERNELS} kernels say anything");
+    });
+    let told = tried.iter().filter(|says_something| **says_something == Some(true)).count();
+    assert!(is_enough(told, tried.len(), 40), "{name}: only {told} of {} kernels say anything", tried.len());
 }
 
 #[test]
@@ -188,11 +189,11 @@ fn exact_accesses_are_exactly_those_of_the_run() {
 
 #[test]
 fn protocols_read_back() {
-    for seed in 0..KERNELS {
+    LAW.each(|seed| {
         let first = text::print(&infer(&random_kernel(seed)));
         let again = text::parse(&first).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{first}"));
         assert_eq!(text::print(&again), first, "seed {seed}");
-    }
+    });
 }
 
 #[test]

@@ -1,15 +1,22 @@
 //! Programs of fixtures: one a file, compiled without optimisation and with the runtime compiled once.
+//!
+//! What a program does under a schedule follows from its text, the runtime, and the compiler; it is remembered
+//! ([`crate::support::answers`]), and a program whose runs are all known is not compiled.
 
 use super::cases::Case;
 use super::gpu::{self, Gpu};
+use crate::support::answers;
+use crate::support::tools::cxx;
 use raceproof::driver::Options;
 use raceproof::driver::instrument::{instrument, instrument_for};
 use raceproof::driver::run::{Backend, BuildOptions, Logging, Request, RunOptions, prepare};
 use raceproof::instrument::runtime::cpu_files;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Flags by which the runtime and the programs agree.
@@ -23,12 +30,22 @@ pub(super) struct Toolchain {
     directory: tempfile::TempDir,
     /// Where programs are for the GPU.
     gpu: Option<Gpu>,
+    /// Stands for the compiler and the runtime.
+    version: u64,
     programs: AtomicUsize,
 }
 
 /// A program that launches the cases that it is told to.
-pub(super) struct Built {
+pub(super) struct Built<'t> {
+    toolchain: &'t Toolchain,
     directory: PathBuf,
+    /// Where the headers of the fixture are.
+    includes: PathBuf,
+    defines: Vec<(String, String)>,
+    /// What is compiled.
+    unit: String,
+    /// The outcome of compiling it, once that was needed.
+    compiled: OnceLock<Result<(), String>>,
     /// The kernels, by case.
     kernels: Vec<String>,
 }
@@ -42,7 +59,7 @@ pub(super) struct Ran {
 }
 
 fn compiler() -> Command {
-    let mut command = Command::new(std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned()));
+    let mut command = Command::new(cxx());
     // What it says is compared.
     command.env("LC_ALL", "C");
     command
@@ -54,9 +71,11 @@ impl Toolchain {
         let runtime = directory.path().join("runtime");
         if gpu::is_asked_for() {
             fs::create_dir_all(&runtime).expect("a directory");
-            return Toolchain { directory, gpu: Some(Gpu::new(&runtime)), programs: AtomicUsize::new(0) };
+            return Toolchain { directory, gpu: Some(Gpu::new(&runtime)), version: 0, programs: AtomicUsize::new(0) };
         }
+        let mut version = DefaultHasher::new();
         for file in cpu_files() {
+            (file.path, &file.text).hash(&mut version);
             let path = runtime.join(file.path);
             fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             fs::write(path, file.text).expect("a file");
@@ -66,7 +85,8 @@ impl Toolchain {
         command.args(&FLAGS[..FLAGS.len() - 1]).arg("c++-header").arg(&header);
         command.arg("-o").arg(runtime.join("raceproof.hpp.gch"));
         assert!(command.status().expect("a C++ compiler").success(), "the runtime compiles");
-        Toolchain { directory, gpu: None, programs: AtomicUsize::new(0) }
+        compiler().arg("--version").output().expect("a C++ compiler").stdout.hash(&mut version);
+        Toolchain { directory, gpu: None, version: version.finish(), programs: AtomicUsize::new(0) }
     }
 
     fn fresh(&self) -> PathBuf {
@@ -142,21 +162,32 @@ impl Toolchain {
         cases.into_iter().filter(|case| is_usable(case)).collect()
     }
 
-    pub(super) fn build(&self, path: &Path, text: &str, options: &Options, cases: &[Case]) -> Result<Built, String> {
+    pub(super) fn build(
+        &self,
+        path: &Path,
+        text: &str,
+        options: &Options,
+        cases: &[Case],
+    ) -> Result<Built<'_>, String> {
         let (text, directory) = self.prepared(path, text, options, cases)?;
-        self.compile(&directory, path, &text, options)?;
-        Ok(Built { directory, kernels: cases.iter().map(|case| case.plan.kernel.clone()).collect() })
+        let kernels = cases.iter().map(|case| case.plan.kernel.clone()).collect();
+        self.instrumented(directory, path, &text, options, kernels)
     }
 
     /// Builds a program that is complete.
-    pub(super) fn build_whole(&self, path: &Path, text: &str) -> Result<Built, String> {
-        let directory = self.fresh();
-        self.compile(&directory, path, text, &Options::default())?;
-        Ok(Built { directory, kernels: Vec::new() })
+    pub(super) fn build_whole(&self, path: &Path, text: &str) -> Result<Built<'_>, String> {
+        self.instrumented(self.fresh(), path, text, &Options::default(), Vec::new())
     }
 
-    fn compile(&self, directory: &Path, path: &Path, text: &str, options: &Options) -> Result<(), String> {
-        let includes = path.parent().expect("a parent");
+    fn instrumented(
+        &self,
+        directory: PathBuf,
+        path: &Path,
+        text: &str,
+        options: &Options,
+        kernels: Vec<String>,
+    ) -> Result<Built<'_>, String> {
+        let includes = path.parent().expect("a parent").to_path_buf();
         if let Some(gpu) = &self.gpu {
             let instrumented = instrument_for(Backend::Cuda, path, text, &gpu.options(options));
             let instrumented = instrumented.map_err(|error| error.to_string())?.unit;
@@ -166,25 +197,26 @@ impl Toolchain {
             let unit = directory.join("unit.cu");
             // It runs in the directory, and is the same wherever that is.
             fs::write(&unit, instrumented.text.replace(&directory.display().to_string(), ".")).expect("a file");
-            let compiled = gpu.compile(&unit, includes, options, &directory.join("program"));
-            return compiled.map_err(|error| format!("it does not compile: {error}"));
+            let compiled = gpu.compile(&unit, &includes, options, &directory.join("program"));
+            compiled.map_err(|error| format!("it does not compile: {error}"))?;
+            let (unit, compiled) = (String::new(), OnceLock::from(Ok(())));
+            let defines = Vec::new();
+            return Ok(Built { toolchain: self, directory, includes, defines, unit, compiled, kernels });
         }
         let instrumented = instrument(path, text, options).map_err(|error| error.to_string())?;
-        let unit = directory.join("unit.cpp");
-        fs::write(&unit, &instrumented.unit.text).expect("a file");
-        let mut command = compiler();
-        command.args(FLAGS).arg("-I").arg(self.directory.path().join("runtime"));
-        command.arg("-iquote").arg(includes);
-        command.args(options.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
-        command.arg(&unit).arg("-o").arg(directory.join("program")).stdin(Stdio::null());
-        let output = command.output().expect("a C++ compiler");
-        if output.status.success() {
-            return Ok(());
+        // It runs in the directory, and is the same wherever that is.
+        let unit = instrumented.unit.text.replace(&directory.display().to_string(), ".");
+        let defines = options.defines.clone();
+        let built = Built { toolchain: self, directory, includes, defines, unit, compiled: OnceLock::new(), kernels };
+        // A text that does not compile has no run that would tell.
+        let key = built.key();
+        if let Some(known) = answers::known("compile", &key) {
+            let known: Result<(), String> = postcard::from_bytes(&known).expect("it was written so");
+            return known.map(|()| built);
         }
-        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
-        let error = messages.lines().find(|line| line.contains("error:")).unwrap_or(&messages).to_owned();
-        let error = error.split_once("error:").map_or(&*error, |(_, what)| what.trim());
-        Err(format!("it does not compile: {error}"))
+        let compiled = built.compiled();
+        answers::remember("compile", &key, &postcard::to_stdvec(&compiled).expect("it can be written"));
+        compiled.map(|()| built)
     }
 }
 
@@ -218,31 +250,64 @@ fn selectable(text: &str) -> String {
     lines.join("\n")
 }
 
-impl Built {
+/// What is remembered of a run that ended well.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Remembered {
+    log: Vec<u8>,
+    report: String,
+}
+
+impl Built<'_> {
+    /// All that decides what the program does.
+    fn key(&self) -> impl Hash + use<> {
+        (self.toolchain.version, FLAGS, self.unit.clone(), self.defines.clone())
+    }
+
+    /// Makes the program, unless that is done.
+    fn compiled(&self) -> Result<(), String> {
+        self.compiled.get_or_init(|| self.compile()).clone()
+    }
+
+    fn compile(&self) -> Result<(), String> {
+        let unit = self.directory.join("unit.cpp");
+        fs::write(&unit, &self.unit).expect("a file");
+        let mut command = compiler();
+        command.args(FLAGS).arg("-I").arg(self.toolchain.directory.path().join("runtime"));
+        command.arg("-iquote").arg(&self.includes);
+        command.args(self.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
+        command.arg(&unit).arg("-o").arg(self.directory.join("program")).stdin(Stdio::null());
+        let output = command.output().expect("a C++ compiler");
+        if output.status.success() {
+            return Ok(());
+        }
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        let error = messages.lines().find(|line| line.contains("error:")).unwrap_or(&messages).to_owned();
+        let error = error.split_once("error:").map_or(&*error, |(_, what)| what.trim());
+        Err(format!("it does not compile: {error}"))
+    }
+
     /// Launches some cases in an order of threads that the seed decides.
     pub(super) fn run(&self, cases: Range<usize>, seed: u64) -> Ran {
-        let log = self.directory.join("run.trace");
-        let report = self.directory.join("report");
-        let _ = fs::remove_file(&log);
-        let _ = fs::remove_file(&report);
-        let mut command = Command::new("timeout");
-        command
-            .args(["-k", "1", LIMITS[usize::from(gpu::is_asked_for())]])
-            .arg(self.directory.join("program"))
-            .current_dir(&self.directory);
-        command.args([cases.start.to_string(), cases.end.to_string()]);
-        command.env("RACEPROOF_LOG", &log).env("RACEPROOF_REPORT", &report);
-        command.env("RACEPROOF_SEED", seed.to_string()).env("RACEPROOF_WORKERS", "1");
-        let output = command.stdin(Stdio::null()).output().expect("the program starts");
-        let mut unexpected = Vec::new();
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            unexpected.push((
-                cases.start,
-                format!("the program ends with {}: {}", output.status, said.lines().next().unwrap_or("").trim()),
-            ));
+        let (log, report) = (self.directory.join("run.trace"), self.directory.join("report"));
+        let key = (self.key(), cases.start, cases.end, seed);
+        // On a GPU the order of threads is its own, and another one each time.
+        let known = if gpu::is_asked_for() { None } else { answers::known("run", &key) };
+        let failure = match known {
+            Some(known) => {
+                let known: Remembered = postcard::from_bytes(&known).expect("it was written so");
+                fs::write(&log, &known.log).and_then(|()| fs::write(&report, &known.report)).expect("files");
+                None
+            }
+            None => self.execute(cases.clone(), seed),
+        };
+        let said = fs::read_to_string(&report).unwrap_or_default();
+        if let (None, false, Ok(written)) = (&failure, gpu::is_asked_for(), fs::read(&log)) {
+            let remembered = Remembered { log: written, report: said.clone() };
+            answers::remember("run", &key, &postcard::to_stdvec(&remembered).expect("it can be written"));
         }
-        for line in fs::read_to_string(&report).unwrap_or_default().lines() {
+        let mut unexpected: Vec<(usize, String)> = Vec::new();
+        unexpected.extend(failure.map(|failure| (cases.start, failure)));
+        for line in said.lines() {
             let fields: Vec<&str> = line.split('\t').collect();
             if ["launch", "mask"].contains(&fields[0]) {
                 continue;
@@ -256,5 +321,25 @@ impl Built {
             unexpected.push((case, format!("{}: {}", fields[0], fields.last().unwrap_or(&""))));
         }
         Ran { log, unexpected }
+    }
+
+    /// Runs the program; how it ended, if not well.
+    fn execute(&self, cases: Range<usize>, seed: u64) -> Option<String> {
+        self.compiled().expect("it was compiled before");
+        let (log, report) = (self.directory.join("run.trace"), self.directory.join("report"));
+        let _ = fs::remove_file(&log);
+        let _ = fs::remove_file(&report);
+        let mut command = Command::new("timeout");
+        command
+            .args(["-k", "1", LIMITS[usize::from(gpu::is_asked_for())]])
+            .arg(self.directory.join("program"))
+            .current_dir(&self.directory);
+        command.args([cases.start.to_string(), cases.end.to_string()]);
+        command.env("RACEPROOF_LOG", &log).env("RACEPROOF_REPORT", &report);
+        command.env("RACEPROOF_SEED", seed.to_string()).env("RACEPROOF_WORKERS", "1");
+        let output = command.stdin(Stdio::null()).output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let first = || said.lines().next().unwrap_or("").trim().to_owned();
+        (!output.status.success()).then(|| format!("the program ends with {}: {}", output.status, first()))
     }
 }

@@ -1,11 +1,14 @@
 //! Every race of the fixtures that is proved has a program that shows it, or a reason why not.
 //!
-//! All programs are written, and checked again: the race must be found in them on the lines that were told. A part of
-//! them is built and run, all with RACEPROOF_REPRODUCTIONS=all: the log must have the conflict on these lines.
+//! Programs are written, and checked again: the race must be found in them on the lines that were told. A part of them
+//! is built and run, all in the tier `full`: the log must have the conflict on these lines.
 
 use super::build::Toolchain;
 use super::{MEMORY, TRIES};
 use crate::fixtures::{Fixture, files};
+use crate::support::draw::part;
+use crate::support::tier::{Tiers, tiers};
+use crate::support::tools::has_cxx;
 use raceproof::diagnostic::report::{Finding, Reproduction};
 use raceproof::driver::options::{Options, Reproductions};
 use raceproof::driver::parallel::{Input, Run, Unwatched, check_all};
@@ -16,8 +19,10 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// One program in this many is built and run.
-const PART: usize = 12;
+/// Programs of one fixture in as many are written.
+const WRITTEN: Tiers<usize> = tiers(10, 2, 1);
+/// One program in as many is built and run.
+const RUN: Tiers<usize> = tiers(40, 12, 1);
 
 /// Fixtures and kernels without a program for a race, with the beginning of the reason.
 const REFUSED: &[(&str, &str)] = &[
@@ -150,7 +155,11 @@ fn seen(program: &Path, wanted: &Lines, toolchain: &Toolchain) -> Result<Lines, 
 fn every_race_of_the_fixtures_has_a_program_that_shows_it() {
     let directory = tempfile::tempdir().expect("a directory");
     let only = std::env::var("RACEPROOF_FIXTURE").unwrap_or_default();
+    if !has_cxx() {
+        return;
+    }
     let fixtures: Vec<PathBuf> = files().into_iter().filter(|path| path.to_string_lossy().contains(&only)).collect();
+    let fixtures = part("programs of fixtures", fixtures, WRITTEN, |path| path.display().to_string());
     let written: Vec<_> = fixtures
         .par_iter()
         .enumerate()
@@ -170,16 +179,16 @@ fn every_race_of_the_fixtures_has_a_program_that_shows_it() {
         let is_there = lines.is_subset(&found) || is_among(RUN_ALONE, fixture);
         (!is_there).then(|| format!("{}: {}: {lines:?} not in {found:?}", fixture.display(), name(program)))
     }));
-    let all = std::env::var("RACEPROOF_REPRODUCTIONS").is_ok_and(|value| value == "all");
     let toolchain = Toolchain::new();
-    let is_run = |&(number, (fixture, program, _)): &(usize, &(&PathBuf, PathBuf, Lines))| {
-        let is_shown = ![UNDEFINED, TOGETHER, UNLOGGED].iter().any(|known| is_among(known, fixture));
-        let is_cuda = program.extension().is_some_and(|extension| extension == "cu");
-        is_cuda && is_shown && (all || number % PART == 0 || is_among(RUN_ALONE, fixture))
+    let is_shown = |(fixture, program, _): &&(&PathBuf, PathBuf, Lines)| {
+        let is_known = [UNDEFINED, TOGETHER, UNLOGGED].iter().any(|known| is_among(known, fixture));
+        program.extension().is_some_and(|extension| extension == "cu") && !is_known
     };
-    let chosen: Vec<_> = programs.iter().enumerate().filter(is_run).collect();
+    let named =
+        |(fixture, program, _): &&(&PathBuf, PathBuf, Lines)| format!("{} {}", fixture.display(), name(program));
+    let chosen = part("runs of programs", programs.iter().filter(is_shown).collect(), RUN, named);
     eprintln!("{} programs, {} of them are run", programs.len(), chosen.len());
-    complaints.par_extend(chosen.par_iter().filter_map(|(_, (fixture, program, lines))| {
+    complaints.par_extend(chosen.par_iter().filter_map(|(fixture, program, lines)| {
         let what = match seen(program, lines, &toolchain) {
             Ok(seen) if lines.is_subset(&seen) => return None,
             Ok(seen) => format!("the run shows conflicts on {seen:?}, not on all of {lines:?}"),

@@ -5,7 +5,7 @@
 //! hands values from thread 0 to all through `box`, keeps own values in `tile`, branches on whatever it has, and
 //! loops. Most runs are free of races, as most accesses go to the element of the thread.
 
-use crate::theorem::kernels::Dice;
+use crate::support::dice::Dice;
 use raceproof::calculus::{
     Access, Among, Array, ArrayId, Axis, BinaryOp, ExprId, For, GeometryVar, Kernel, MemoryOrder, Param, ScalarType,
     Site, SiteId, Space, Step, Stmt, SyncMemory, SyncScope, Test, VarId, Variable,
@@ -60,7 +60,7 @@ pub(super) fn kernel(seed: u64) -> Kernel {
     let mut var = |name: &str| kernel.vars.push(Variable { name: name.to_owned(), ty: INT });
     let vars = ["a", "b", "c", "d", "e"].map(&mut var).to_vec();
     let counters = ["i", "j"].map(&mut var).to_vec();
-    let mut maker = Maker { dice: Dice::new(seed), kernel, arrays, vars, counters, depth: 0, left: 14 };
+    let mut maker = Maker { dice: Dice(seed), kernel, arrays, vars, counters, depth: 0, left: 14 };
     let mut body = Vec::new();
     for var in maker.vars.clone() {
         let value = maker.leaf();

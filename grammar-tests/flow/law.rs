@@ -2,6 +2,8 @@
 //! changes no access; nor does changing a parameter that is no property-integrity input.
 
 use super::kernels;
+use crate::support::draw::{Law, is_enough};
+use crate::support::tier::tiers;
 use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Run, Setup, WARP, run};
 use raceproof::calculus::text::print;
 use raceproof::calculus::validate::validate;
@@ -9,8 +11,7 @@ use raceproof::calculus::{Array, ArrayId, Geometry, Kernel, Space};
 use raceproof::flow::{Flow, Source, analyze};
 use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
 
-/// Kernels that are tried.
-const KERNELS: u64 = 6000;
+const LAW: Law = Law::new("flow", tiers(600, 3000, 24000));
 const BUDGET: u64 = 60_000;
 
 fn kind(event: &Event) -> AccessKind {
@@ -110,23 +111,24 @@ fn tried(seed: u64) -> Shown {
 
 #[test]
 fn inputs_outside_the_set_change_no_access() {
-    let mut by_free = [0u64; 6];
-    for seed in 0..KERNELS {
-        if let Shown::Holds(free) = tried(seed) {
-            by_free[free as usize] += 1;
+    let mut by_free = [0; 6];
+    let shown = LAW.each(tried);
+    for each in &shown {
+        if let Shown::Holds(free) = each {
+            by_free[*free as usize] += 1;
         }
     }
-    let some: u64 = by_free[2..5].iter().sum();
+    let some: usize = by_free[2..5].iter().sum();
     // Of kernels that read and use what they read, some data must matter and some not, or the law says nothing.
-    assert!(some > KERNELS / 20, "{by_free:?}");
-    assert!(by_free[5] > KERNELS / 50, "{by_free:?}");
+    assert!(is_enough(some, shown.len(), 20), "{by_free:?}");
+    assert!(is_enough(by_free[5], shown.len(), 50), "{by_free:?}");
 }
 
 /// What the set leaves out would be wrong to leave out everywhere: without `data` in it the law fails.
 #[test]
 fn the_law_can_fail() {
     let mut failed = 0;
-    for seed in 0..KERNELS / 5 {
+    for seed in 0..1_200 {
         let kernel = kernels::kernel(seed);
         let flow = analyze(&kernel);
         let all = 0b1_1111;
@@ -138,5 +140,5 @@ fn the_law_can_fail() {
         let (second, again) = execute(&kernel, &params, Contents::Varied { seed, other: seed + 9, arrays: all });
         failed += u64::from(first.finished && second.finished && events != again);
     }
-    assert!(failed > KERNELS / 100, "{failed}");
+    assert!(failed > 60, "{failed}");
 }

@@ -205,7 +205,7 @@ const WORDS: [&str; 64] = [
 ];
 
 proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::support::draw::proptest(crate::support::tier::tiers(60, 300, 6_000)))]
 
     /// Any soup of words gives an answer, and errors in the tree are never called a clean parse.
     #[test]

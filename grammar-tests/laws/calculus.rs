@@ -1,6 +1,8 @@
 //! The calculus: its text and its evaluation.
 
 use super::generate::kernels;
+use crate::support::draw::proptest;
+use crate::support::tier::tiers;
 use proptest::prelude::*;
 use raceproof::calculus::eval::{Blocks, Chosen, Contents, Event, History, Program, Setup, byte_at_launch, run};
 use raceproof::calculus::validate::validate;
@@ -65,7 +67,7 @@ fn staged(mut kernel: Kernel) -> Kernel {
 }
 
 proptest! {
-    #![proptest_config(super::config(400))]
+    #![proptest_config(proptest(tiers(80, 400, 20_000)))]
 
     #[test]
     fn generated_kernels_are_well_formed(kernel in kernels()) {

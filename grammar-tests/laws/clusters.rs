@@ -4,13 +4,13 @@
 //! A kernel is a list of steps without loops. Who touches which cell in which step, and which barriers stand between, is
 //! computed here from the steps alone, for every thread of a few clusters: neither the calculus nor its runs are asked.
 
-use super::handed::{rechecked, tries};
-use super::source::Dice;
+use super::handed::rechecked;
+use crate::support::dice::Dice;
+use crate::support::draw::{Law, is_enough};
+use crate::support::tier::tiers;
 use raceproof::diagnostic::report::{Divergence, Race};
-use rayon::prelude::*;
 
-/// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
-const KERNELS: u64 = 250;
+const LAW: Law = Law::new("clusters", tiers(25, 125, 1000));
 
 const CLUSTERS: [[u32; 2]; 5] = [[2, 1], [2, 1], [4, 1], [2, 2], [1, 2]];
 /// Clusters of the grid along each axis.
@@ -260,36 +260,34 @@ impl Subject {
 
 #[test]
 fn clusters_are_judged_as_their_steps_say() {
-    let decided: Vec<[bool; 4]> = (0..tries(KERNELS))
-        .into_par_iter()
-        .map(|seed| {
-            let subject = Subject::of(seed);
-            let text = subject.text();
-            let report = rechecked(&text);
-            let diverges = subject.diverges();
-            match report.divergence {
-                Divergence::Uniform => assert!(!diverges, "seed {seed} diverges\n{text}"),
-                Divergence::Divergent => assert!(diverges, "seed {seed} does not diverge\n{text}"),
-                _ => {}
-            }
-            let races = subject.races();
-            match report.race {
-                // Where a barrier is not met nobody knows what follows.
-                _ if diverges => {}
-                Race::RaceFree => assert!(!races, "seed {seed} races\n{text}"),
-                Race::Racy => assert!(races, "seed {seed} does not race\n{text}"),
-                _ => {}
-            }
-            [
-                report.race == Race::RaceFree && !diverges,
-                report.race == Race::Racy,
-                report.divergence == Divergence::Uniform,
-                report.divergence == Divergence::Divergent,
-            ]
-        })
-        .collect();
+    let decided: Vec<[bool; 4]> = LAW.each(|seed| {
+        let subject = Subject::of(seed);
+        let text = subject.text();
+        let report = rechecked(&text);
+        let diverges = subject.diverges();
+        match report.divergence {
+            Divergence::Uniform => assert!(!diverges, "seed {seed} diverges\n{text}"),
+            Divergence::Divergent => assert!(diverges, "seed {seed} does not diverge\n{text}"),
+            _ => {}
+        }
+        let races = subject.races();
+        match report.race {
+            // Where a barrier is not met nobody knows what follows.
+            _ if diverges => {}
+            Race::RaceFree => assert!(!races, "seed {seed} races\n{text}"),
+            Race::Racy => assert!(races, "seed {seed} does not race\n{text}"),
+            _ => {}
+        }
+        [
+            report.race == Race::RaceFree && !diverges,
+            report.race == Race::Racy,
+            report.divergence == Divergence::Uniform,
+            report.divergence == Divergence::Divergent,
+        ]
+    });
     let count = |at: usize| decided.iter().filter(|outcome| outcome[at]).count();
     let [free, racy, uniform, divergent] = [0, 1, 2, 3].map(count);
-    let enough = [free * 12, racy * 3, uniform * 2, divergent * 20].iter().all(|&count| count >= decided.len());
+    let shares = [(free, 12), (racy, 3), (uniform, 2), (divergent, 20)];
+    let enough = shares.into_iter().all(|(count, one_in)| is_enough(count, decided.len(), one_in));
     assert!(enough, "of {} kernels {free} free, {racy} racy, {uniform} uniform, {divergent} divergent", decided.len());
 }

@@ -8,7 +8,7 @@
 //! Every kernel ends, and nothing in it is undefined: signed arithmetic stays small, no divisor is zero, and where C++
 //! leaves the order of two operands open, what one of them changes the other does not mention ([`Maker::apart`]).
 
-use super::source::Dice;
+use crate::support::dice::Dice;
 
 /// What an expression may do with an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,12 +6,13 @@
 
 use super::handed::{against_runs, assumes, lowered};
 use super::last_block::refutation;
-use super::source::Dice;
 use crate::prove_mutants::handed::from_zeros;
+use crate::support::dice::Dice;
+use crate::support::draw::{Law, is_enough};
+use crate::support::tier::tiers;
 use raceproof::memory_model::clocks::Receiving;
 
-/// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
-const KERNELS: u64 = 200;
+const LAW: Law = Law::new("flags", tiers(20, 100, 800));
 
 /// Instructions of a run: those that wait in vain show nothing.
 const STEPS: u64 = 50_000;
@@ -121,13 +122,13 @@ fn kernel(seed: u64) -> String {
 #[test]
 fn what_is_proved_of_flags_holds_by_the_clocks_of_runs() {
     let tally = against_runs(
-        KERNELS,
+        &LAW,
         kernel,
         |text, _| refutation(&from_zeros(lowered(text), &["f".to_owned()], FLAGS), Receiving::InOrder, STEPS),
         |_, report| [assumes(report, "f is 0 when the kernel starts")],
     );
     assert!(
-        tally.proved[0] * 50 >= tally.kernels && tally.refuted * 5 >= tally.kernels,
+        is_enough(tally.proved[0], tally.kernels, 50) && is_enough(tally.refuted, tally.kernels, 5),
         "of {} kernels {} are proved by their flags, and {} conflict",
         tally.kernels,
         tally.proved[0],

@@ -1,6 +1,7 @@
 //! What the laws of counters, locks, flags and clusters have in common: random kernels are checked, every proof is rechecked,
 //! and what is called race-free is held against runs.
 
+use crate::support::draw::Law;
 use raceproof::calculus::Kernel;
 use raceproof::diagnostic::report::{KernelReport, Race};
 use raceproof::driver::options::Proofs;
@@ -8,7 +9,6 @@ use raceproof::driver::{Options, check_source};
 use raceproof::front::tree_sitter;
 use raceproof::source::{Language, SourceMap};
 use raceproof::{lower, preprocess, resolve};
-use rayon::prelude::*;
 use std::path::Path;
 
 /// What became of the kernels.
@@ -20,27 +20,23 @@ pub(super) struct Tally<const N: usize> {
     pub(super) proved: [usize; N],
 }
 
-/// Checks as many kernels, or as many as `RACEPROOF_KERNELS` says; panics where one is proved and `refutation` finds a run
-/// that conflicts.
+/// Checks the kernels of a law; panics where one is proved and `refutation` finds a run that conflicts.
 pub(super) fn against_runs<const N: usize>(
-    kernels: u64,
+    law: &Law,
     kernel: impl Fn(u64) -> String + Sync,
     refutation: impl Fn(&str, &KernelReport) -> Option<String> + Sync,
     questions: impl Fn(&str, &KernelReport) -> [bool; N] + Sync,
 ) -> Tally<N> {
-    let outcomes: Vec<(bool, [bool; N])> = (0..tries(kernels))
-        .into_par_iter()
-        .map(|seed| {
-            let text = kernel(seed);
-            let report = &rechecked(&text);
-            let is_free = report.race == Race::RaceFree;
-            let refuted = refutation(&text, report);
-            if let Some(found) = refuted.as_ref().filter(|_| is_free) {
-                panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
-            }
-            (refuted.is_some(), questions(&text, report).map(|holds| holds && is_free))
-        })
-        .collect();
+    let outcomes: Vec<(bool, [bool; N])> = law.each(|seed| {
+        let text = kernel(seed);
+        let report = &rechecked(&text);
+        let is_free = report.race == Race::RaceFree;
+        let refuted = refutation(&text, report);
+        if let Some(found) = refuted.as_ref().filter(|_| is_free) {
+            panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
+        }
+        (refuted.is_some(), questions(&text, report).map(|holds| holds && is_free))
+    });
     let proved = std::array::from_fn(|question| outcomes.iter().filter(|(_, holds)| holds[question]).count());
     let refuted = outcomes.iter().filter(|(refuted, _)| *refuted).count();
     Tally { kernels: outcomes.len(), refuted, proved }
@@ -69,11 +65,6 @@ pub(super) fn rechecked(text: &str) -> KernelReport {
     let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
     assert!(rejected.is_none(), "{rejected:?}\n{text}");
     report
-}
-
-/// As many kernels as `RACEPROOF_KERNELS` says, or as a law tries by itself.
-pub(crate) fn tries(usual: u64) -> u64 {
-    std::env::var("RACEPROOF_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual)
 }
 
 /// Whether a proof assumes what some words say.

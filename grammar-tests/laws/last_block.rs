@@ -5,15 +5,16 @@
 //! a region for whoever draws some number. Runs start with a counter that is 0, which proofs assume, and know it.
 
 use super::handed::{against_runs, assumes, lowered};
-use super::source::Dice;
 use crate::prove_mutants::handed::{Watch, from_zero};
+use crate::support::dice::Dice;
+use crate::support::draw::{Law, is_enough};
+use crate::support::tier::tiers;
 use raceproof::calculus::eval::{Blocks, Contents, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel};
 use raceproof::diagnostic::report::KernelReport;
 use raceproof::memory_model::clocks::Receiving;
 
-/// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
-const KERNELS: u64 = 400;
+const LAW: Law = Law::new("last_block", tiers(40, 200, 1600));
 
 const FENCES: [&str; 8] = [
     "__threadfence();",
@@ -100,7 +101,7 @@ fn receiving(report: &KernelReport) -> Receiving {
 #[test]
 fn what_is_proved_of_last_blocks_holds_by_the_clocks_of_runs() {
     let tally = against_runs(
-        KERNELS,
+        &LAW,
         kernel,
         |text, report| refutation(&from_zero(lowered(text), &["c".to_owned()]), receiving(report), 200_000),
         |_, report| {
@@ -110,7 +111,7 @@ fn what_is_proved_of_last_blocks_holds_by_the_clocks_of_runs() {
     );
     let [proved, received] = tally.proved;
     assert!(
-        proved * 50 >= tally.kernels && received > 0 && tally.refuted * 5 >= tally.kernels,
+        is_enough(proved, tally.kernels, 50) && received > 0 && is_enough(tally.refuted, tally.kernels, 5),
         "of {} kernels {proved} are proved by their draws, {received} with a fence after them, and {} conflict",
         tally.kernels,
         tally.refuted

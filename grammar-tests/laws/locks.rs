@@ -7,12 +7,14 @@
 
 use super::handed::{against_runs, lowered};
 use super::last_block::refutation;
-use super::source::Dice;
 use crate::prove_mutants::handed::from_zero;
+use crate::support::dice::Dice;
+use crate::support::draw::{Law, is_enough};
+use crate::support::tier::tiers;
 use raceproof::memory_model::clocks::Receiving;
 
-/// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
-const KERNELS: u64 = 200;
+const LAW: Law = Law::new("locks", tiers(20, 100, 800));
+const LAW_OF_OPENCL: Law = Law::new("locks_of_opencl", tiers(20, 100, 800));
 
 const FENCES: [&str; 8] = [
     "__threadfence();",
@@ -79,13 +81,13 @@ fn kernel(seed: u64) -> String {
 #[test]
 fn what_is_proved_of_critical_sections_holds_by_the_clocks_of_runs() {
     let tally = against_runs(
-        KERNELS,
+        &LAW,
         kernel,
         |text, _| refutation(&from_zero(lowered(text), &["l".to_owned()]), Receiving::InOrder, 50_000),
         |text, _| [text.contains("d[0] +=")],
     );
     assert!(
-        tally.proved[0] * 50 >= tally.kernels && tally.refuted * 5 >= tally.kernels,
+        is_enough(tally.proved[0], tally.kernels, 50) && is_enough(tally.refuted, tally.kernels, 5),
         "of {} kernels {} are proved with a sum under a lock, and {} conflict",
         tally.kernels,
         tally.proved[0],
@@ -159,14 +161,16 @@ fn kernel_of_opencl(seed: u64) -> String {
 #[test]
 fn what_is_proved_of_locks_of_opencl_holds_by_the_clocks_of_runs() {
     let tally = against_runs(
-        KERNELS,
+        &LAW_OF_OPENCL,
         kernel_of_opencl,
         |text, _| refutation(&from_zero(lowered(text), &["l".to_owned()]), Receiving::InOrder, 50_000),
         |text, _| [" d[0] +=", " own_d[0] +="].map(|sum| text.contains(sum)),
     );
     let [of_grid, of_block] = tally.proved;
     assert!(
-        of_grid * 50 >= tally.kernels && of_block * 50 >= tally.kernels && tally.refuted * 5 >= tally.kernels,
+        is_enough(of_grid, tally.kernels, 50)
+            && is_enough(of_block, tally.kernels, 50)
+            && is_enough(tally.refuted, tally.kernels, 5),
         "of {} kernels {of_grid} and {of_block} are proved, and {} conflict",
         tally.kernels,
         tally.refuted

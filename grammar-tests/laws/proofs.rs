@@ -5,8 +5,11 @@
 //! semantics, in machine arithmetic. A minimum of kernels must be proved, so that the law says something.
 
 use super::handed::lowered;
-use super::source::{Barriers, Dice, kernel};
+use super::source::{Barriers, kernel};
 use super::tickets;
+use crate::support::dice::Dice;
+use crate::support::draw::{Law, is_enough};
+use crate::support::tier::tiers;
 use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
 use raceproof::calculus::lockstep::in_step;
 use raceproof::calculus::{Geometry, Kernel};
@@ -15,12 +18,12 @@ use raceproof::driver::options::Proofs;
 use raceproof::driver::{Options, check_source};
 use raceproof::prove::Scope;
 use raceproof::prove::refute::{Budget, Levels, search};
-use rayon::prelude::*;
-use std::ops::Range;
 use std::path::Path;
 
-/// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
-const KERNELS: u64 = 150;
+const OF_ALL: Law = Law::new("proofs", tiers(15, 75, 600));
+const OF_SOME: Law = Law::new("proofs_of_some", tiers(15, 75, 600));
+const TOGETHER: Law = Law::new("proofs_together", tiers(15, 75, 600));
+const IN_STEP: Law = Law::new("proofs_in_step", tiers(15, 75, 600));
 const BLOCKS: [u32; 8] = [1, 2, 3, 4, 5, 8, 33, 64];
 
 /// What was claimed of a kernel.
@@ -86,45 +89,31 @@ fn refutation(kernel: &Kernel, claim: &Claim, (seed, counts_barriers): (u64, boo
     })
 }
 
-/// What is proved of these kernels holds in small launches; so many are proved, and so many of them with barriers.
-fn law(seeds: Range<u64>, barriers: Barriers, lockstep: Option<u32>) -> [usize; 2] {
-    let proved: Vec<[usize; 2]> = seeds
-        .into_par_iter()
-        .map(|seed| {
-            let text = kernel(seed, barriers);
-            let options = Options { proofs: Proofs::Recheck, lockstep, ..Options::default() };
-            let checked = check_source(Path::new("k.cu"), &text, &options);
-            assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
-            let report = &checked.report.kernels[0];
-            let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
-            assert!(rejected.is_none(), "{rejected:?}\n{text}");
-            let claim = Claim::of(report);
-            let mut kernel = lowered(&text);
-            lockstep.into_iter().for_each(|threads| in_step(&mut kernel, threads));
-            if (claim.race_free || claim.uniform)
-                && let Some(found) =
-                    refutation(&kernel, &claim, (seed, barriers != Barriers::OfSome && lockstep.is_none()))
-            {
-                panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
-            }
-            let has_barrier = text.contains("__sync");
-            [usize::from(claim.race_free), usize::from(claim.race_free && has_barrier)]
-        })
-        .collect();
-    [0, 1].map(|column| proved.iter().map(|row| row[column]).sum::<usize>())
-}
-
-/// The seeds that are tried.
-fn seeds() -> Range<u64> {
-    let kernels = super::handed::tries(KERNELS);
-    let first = std::env::var("RACEPROOF_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
-    first..first + kernels
-}
-
-fn enough(seeds: &Range<u64>, [free, with_barrier]: [usize; 2]) {
-    let kernels = (seeds.end - seeds.start) as usize;
+/// What is proved of these kernels holds in small launches, and enough of them are proved, and with barriers.
+fn try_law(law: &Law, barriers: Barriers, lockstep: Option<u32>) {
+    let proved: Vec<[usize; 2]> = law.each(|seed| {
+        let text = kernel(seed, barriers);
+        let options = Options { proofs: Proofs::Recheck, lockstep, ..Options::default() };
+        let checked = check_source(Path::new("k.cu"), &text, &options);
+        assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
+        let report = &checked.report.kernels[0];
+        let rejected = report.unknowns.iter().find(|unknown| unknown.reason.contains("bug in raceproof"));
+        assert!(rejected.is_none(), "{rejected:?}\n{text}");
+        let claim = Claim::of(report);
+        let mut kernel = lowered(&text);
+        lockstep.into_iter().for_each(|threads| in_step(&mut kernel, threads));
+        if (claim.race_free || claim.uniform)
+            && let Some(found) = refutation(&kernel, &claim, (seed, barriers != Barriers::OfSome && lockstep.is_none()))
+        {
+            panic!("seed {seed}: {found}\n{text}\n{:?}", report.assumptions);
+        }
+        let has_barrier = text.contains("__sync");
+        [usize::from(claim.race_free), usize::from(claim.race_free && has_barrier)]
+    });
+    let [free, with_barrier] = [0, 1].map(|column| proved.iter().map(|row| row[column]).sum::<usize>());
+    let kernels = proved.len();
     assert!(
-        free * 20 >= kernels && with_barrier * 40 >= kernels,
+        is_enough(free, kernels, 20) && is_enough(with_barrier, kernels, 40),
         "of {kernels} kernels only {free} are proved, {with_barrier} of them with barriers"
     );
     eprintln!("{free} of {kernels} kernels proved, {with_barrier} of them with barriers");
@@ -132,22 +121,22 @@ fn enough(seeds: &Range<u64>, [free, with_barrier]: [usize; 2]) {
 
 #[test]
 fn what_is_proved_of_random_kernels_holds_in_every_small_launch() {
-    enough(&seeds(), law(seeds(), Barriers::OfAll, None));
+    try_law(&OF_ALL, Barriers::OfAll, None);
 }
 
 #[test]
 fn what_is_proved_of_barriers_of_some_threads_holds_in_every_small_launch() {
-    enough(&seeds(), law(seeds(), Barriers::OfSome, None));
+    try_law(&OF_SOME, Barriers::OfSome, None);
 }
 
 #[test]
 fn what_is_proved_of_calls_made_together_holds_in_every_small_launch() {
-    enough(&seeds(), law(seeds(), Barriers::Together, None));
+    try_law(&TOGETHER, Barriers::Together, None);
 }
 
 #[test]
 fn what_is_proved_of_warps_in_lock_step_holds_in_every_small_launch() {
     for threads in [32, 8] {
-        enough(&seeds(), law(seeds(), Barriers::OfAll, Some(threads)));
+        try_law(&IN_STEP, Barriers::OfAll, Some(threads));
     }
 }

@@ -1,6 +1,8 @@
 //! Conflicts that runs show.
 
 use super::generate::kernels;
+use crate::support::draw::proptest;
+use crate::support::tier::tiers;
 use proptest::prelude::*;
 use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Setup, WARP, run};
 use raceproof::calculus::{Geometry, Kernel, SiteId, text};
@@ -53,7 +55,7 @@ pub(super) fn conflicts_by_definition(kernel: &Kernel, events: &[Event]) -> BTre
 }
 
 proptest! {
-    #![proptest_config(super::config(150))]
+    #![proptest_config(proptest(tiers(30, 150, 3_000)))]
 
     /// In one launch a search finds the pairs that the definition gives, no more and no less.
     #[test]

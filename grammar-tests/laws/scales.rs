@@ -5,7 +5,9 @@
 
 use super::claims::runs;
 use super::invariants::asserted;
-use crate::theorem::kernels::Dice;
+use crate::support::dice::Dice;
+use crate::support::draw::{Law, is_enough, sums};
+use crate::support::tier::tiers;
 use raceproof::calculus::text::{parse, print};
 use raceproof::calculus::{Kernel, validate};
 use raceproof::invariant::strengthen;
@@ -13,8 +15,7 @@ use raceproof::protocol::infer::infer;
 use raceproof::prove::rules::Proofs;
 use std::fmt::Write;
 
-/// Kernels that are tried.
-const KERNELS: u64 = 1_500;
+const LAW: Law = Law::new("scales", tiers(150, 750, 6000));
 
 fn pick<'t>(dice: &mut Dice, from: &[&'t str]) -> &'t str {
     from[dice.below(from.len() as u64) as usize]
@@ -81,7 +82,7 @@ fn scaling(dice: &mut Dice, text: &mut String, down: bool, sites: &mut u32) {
 }
 
 fn kernel(seed: u64) -> Kernel {
-    let dice = &mut Dice::new(seed);
+    let dice = &mut Dice(seed);
     let (s, d) = (pick(dice, &["i32", "i32", "u32"]), "i32");
     let mut text = format!(
         "kernel k(n: i32, m: i32) {{ global y: element 4
@@ -99,10 +100,10 @@ var s: {s} var d: {d} var bound: {d} var t: i32 var v: i32 var on: bool\n"
 
 #[test]
 fn products_of_scaled_variables_are_what_is_said_of_them() {
-    let (mut products, mut turns, mut checked) = (0, 0, 0);
-    for seed in 0..KERNELS {
+    let tried = LAW.each(|seed| {
+        let [mut products, mut turns, mut checked] = [0; 3];
         let kernel = kernel(seed);
-        let Some(strengthened) = strengthen(&kernel, &infer(&kernel), Proofs::Recheck) else { continue };
+        let Some(strengthened) = strengthen(&kernel, &infer(&kernel), Proofs::Recheck) else { return [0; 3] };
         let violations = validate::validate(&strengthened.kernel);
         assert!(violations.is_empty(), "seed {seed}: {violations:?}");
         assert!(strengthened.rejected.is_empty(), "seed {seed}: {:?}", strengthened.rejected);
@@ -119,6 +120,12 @@ fn products_of_scaled_variables_are_what_is_said_of_them() {
                 assert!(failed.is_none(), "seed {seed}: @{failed:?} fails in {launch}\n{}", print(&kernel));
             }
         }
-    }
-    assert!(products > 20 && turns > 5 && checked > 1_000, "{products} products, {turns} of turns, {checked} runs");
+        [products, turns, checked]
+    });
+    let [products, turns, checked] = sums(&tried);
+    let is_enough = |count, one_in| is_enough(count, tried.len(), one_in);
+    assert!(
+        is_enough(products, 75) && is_enough(turns, 300) && is_enough(checked / 2, 3),
+        "{products} products, {turns} of turns, {checked} runs"
+    );
 }

@@ -4,22 +4,7 @@
 //! masks and xors, buffers that take turns, halving strides, trip counts by thread, early returns, barriers of blocks
 //! and of warps under conditions. Parameters are `n` and `m`; every kernel ends for small ones.
 
-/// A sequence of numbers that the seed fixes.
-pub(super) struct Dice(pub(super) u64);
-
-impl Dice {
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (word ^ (word >> 31)) % limit
-    }
-
-    pub(super) fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.below(from.len() as u64) as usize]
-    }
-}
+use crate::support::dice::Dice;
 
 const SHARED: [&str; 30] = [
     "t",

@@ -1,5 +1,7 @@
 //! Tables: what is read of them as formulas is what the memory of a thread holds.
 
+use crate::support::draw::proptest;
+use crate::support::tier::tiers;
 use proptest::prelude::*;
 use raceproof::calculus::eval::{Blocks, Contents, History, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel, tables, text, validate};
@@ -51,7 +53,7 @@ const INDICES: [&str; 4] = [
 ];
 
 proptest! {
-    #![proptest_config(super::config(300))]
+    #![proptest_config(proptest(tiers(60, 300, 6_000)))]
 
     /// A kernel with tables makes the same accesses, and stores the same, as the kernel that reads its memory.
     #[test]

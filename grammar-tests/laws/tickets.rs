@@ -6,14 +6,16 @@
 //! arbitrary contents and know them, so atomics give real numbers.
 
 use super::handed::{against_runs, assumes, lowered};
-use super::source::Dice;
+use crate::support::dice::Dice;
+use crate::support::draw::{Law, is_enough};
+use crate::support::tier::tiers;
 use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Setup, WARP, run};
 use raceproof::calculus::{Geometry, Kernel, Space};
 use raceproof::diagnostic::report::Race;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Kernels that are tried, or as many as `RACEPROOF_KERNELS` says.
-const KERNELS: u64 = 300;
+const LAW: Law = Law::new("tickets", tiers(30, 150, 1200));
+const LAW_OF_HANDING: Law = Law::new("tickets_handed_on", tiers(30, 150, 1200));
 
 const STEPS: [&str; 8] = ["1", "1", "1", "2", "3", "-1", "-2", "0"];
 const CELLS: [&str; 6] = ["0", "0", "0", "0", "t & 1", "n & 1"];
@@ -117,13 +119,13 @@ fn refutation(kernel: &Kernel) -> Option<String> {
 #[test]
 fn what_is_proved_of_draws_holds_in_runs_that_know_what_memory_holds() {
     let tally = against_runs(
-        KERNELS,
+        &LAW,
         kernel,
         |text, _| refutation(&lowered(text)),
         |_, report| [assumes(report, "added to c atomically")],
     );
     assert!(
-        tally.proved[0] * 50 >= tally.kernels && tally.refuted * 5 >= tally.kernels,
+        is_enough(tally.proved[0], tally.kernels, 50) && is_enough(tally.refuted, tally.kernels, 5),
         "of {} kernels {} are proved by their draws and {} conflict",
         tally.kernels,
         tally.proved[0],
@@ -216,7 +218,7 @@ fn refutation_of_handing(kernel: &Kernel, is_drawn: bool) -> Option<String> {
 #[test]
 fn what_is_proved_of_draws_that_are_handed_on_holds_in_runs() {
     let tally = against_runs(
-        KERNELS,
+        &LAW_OF_HANDING,
         handing,
         |text, report| {
             let is_drawn = report.race == Race::RaceFree && assumes(report, "added to c atomically");
@@ -225,7 +227,7 @@ fn what_is_proved_of_draws_that_are_handed_on_holds_in_runs() {
         |_, report| [assumes(report, "added to c atomically")],
     );
     assert!(
-        tally.proved[0] * 20 >= tally.kernels && tally.refuted * 5 >= tally.kernels,
+        is_enough(tally.proved[0], tally.kernels, 20) && is_enough(tally.refuted, tally.kernels, 5),
         "of {} kernels {} are proved by their draws and {} conflict",
         tally.kernels,
         tally.proved[0],

@@ -2,6 +2,8 @@
 
 use super::generate::kernels;
 use super::refute::conflicts_by_definition;
+use crate::support::draw::proptest;
+use crate::support::tier::tiers;
 use proptest::prelude::*;
 use raceproof::calculus::eval::{Blocks, Contents, Event, History, Kind, Program, Setup, run};
 use raceproof::calculus::{Geometry, Kernel, SiteId, Space, SyncScope, text};
@@ -79,7 +81,7 @@ fn checked(kernel: &Kernel, bytes: &[u8]) -> BTreeSet<(SiteId, SiteId, Level)> {
 }
 
 proptest! {
-    #![proptest_config(super::config(150))]
+    #![proptest_config(proptest(tiers(30, 150, 3_000)))]
 
     #[test]
     fn a_logged_run_has_the_conflicts_of_the_definition(

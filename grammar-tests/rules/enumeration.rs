@@ -4,6 +4,9 @@
 use super::Subject;
 use super::catalogue::idioms;
 use super::runs::{self, Start};
+use crate::support::dice::Dice;
+use crate::support::draw::{Law, is_enough, sums};
+use crate::support::tier::tiers;
 use raceproof::calculus::arithmetic::{self, Outcome};
 use raceproof::calculus::intervals::Relation;
 use raceproof::calculus::{Expr, ExprId, GeometryVar};
@@ -11,6 +14,9 @@ use raceproof::memory_model::{Level, both_atomic};
 use raceproof::protocol::{AccessId, LoopId, Protocol, Role};
 use raceproof::prove::{Assumption, Pair, Proof};
 use std::collections::HashMap;
+
+/// Idioms that are edited at random.
+const EDITED: Law = Law::new("edited_idioms", tiers(100, 400, 20_000));
 
 /// Turns of a loop that are looked at.
 const TURNS: i128 = 4;
@@ -101,9 +107,9 @@ pub(crate) struct Launch {
 
 /// A few launches that are not large.
 pub(crate) fn launches(subject: &Subject, seed: u64) -> Vec<Launch> {
-    let mut random = Random(seed);
+    let mut random = Dice(seed);
     let flat = subject.scope.block[1].is_some();
-    let extent = |random: &mut Random, fixed: Option<u32>, most: u64| match fixed {
+    let extent = |random: &mut Dice, fixed: Option<u32>, most: u64| match fixed {
         Some(extent) => i128::from(extent),
         // One dimension can be long: masks and warps need it.
         None if flat && random.below(12) == 0 => [16, 33, 64][random.below(3) as usize],
@@ -224,22 +230,6 @@ pub(crate) fn conflict(subject: &Subject, pair: &Pair, assumes_no_wrap: bool, se
     None
 }
 
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
-    }
-
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-}
-
 /// Words that may stand for each other in a kernel's text.
 const EXCHANGES: [&[&str]; 7] = [
     &[" + ", " - ", " * "],
@@ -252,7 +242,7 @@ const EXCHANGES: [&[&str]; 7] = [
 ];
 
 /// The text with one word exchanged.
-pub(crate) fn edited(text: &str, random: &mut Random) -> String {
+pub(crate) fn edited(text: &str, random: &mut Dice) -> String {
     let words = EXCHANGES[random.below(EXCHANGES.len() as u64) as usize];
     let word = words[random.below(words.len() as u64) as usize];
     let other = words[random.below(words.len() as u64) as usize];
@@ -323,22 +313,18 @@ fn idioms_have_no_conflict_and_near_misses_do() {
 
 #[test]
 fn what_is_proved_of_edited_idioms_has_no_conflict() {
-    let edits = std::env::var("RACEPROOF_EDITS").ok().and_then(|edits| edits.parse().ok()).unwrap_or(4);
-    let mut random = Random(1);
-    let (mut proved, mut read) = (0, 0);
-    for idiom in idioms() {
-        for _ in 0..edits {
-            let mut text = edited(idiom.text, &mut random);
-            for _ in 0..random.below(3) {
-                text = edited(&text, &mut random);
-            }
-            let Some(subject) = Subject::try_read(&text, idiom.dimensions) else { continue };
-            read += 1;
-            proved += agree(&subject, idiom.levels, random.next(), &text);
+    let idioms = idioms();
+    let tried = EDITED.each(|seed| {
+        let mut dice = Dice(seed);
+        let idiom = &idioms[dice.below(idioms.len() as u64) as usize];
+        let mut text = edited(idiom.text, &mut dice);
+        for _ in 0..dice.below(3) {
+            text = edited(&text, &mut dice);
         }
-    }
-    assert!(read > 70 && proved > 70, "{read} read, {proved} pairs proved");
-    if edits > 4 {
-        eprintln!("{read} read, {proved} pairs proved");
-    }
+        let Some(subject) = Subject::try_read(&text, idiom.dimensions) else { return [0, 0] };
+        [1, agree(&subject, idiom.levels, dice.next(), &text)]
+    });
+    let [read, proved] = sums(&tried);
+    let is_enough = |count| is_enough(count, tried.len(), 8);
+    assert!(is_enough(read) && is_enough(proved), "{read} read, {proved} pairs proved");
 }

@@ -1,11 +1,13 @@
 //! Solvers against the rules, against each other, and against enumeration, on edited idioms.
 //!
-//! Seeds are printed: `RACEPROOF_SEED=<n>` starts there, `RACEPROOF_CONDITIONS=<n>` asks for as many.
-//! Where no solver is found these tests say that they are skipped, unless `RACEPROOF_NEED_SOLVERS` is set.
 
 use super::Subject;
 use super::catalogue::idioms;
-use super::enumeration::{Random, conflict, edited};
+use super::enumeration::{conflict, edited};
+use crate::support::dice::Dice;
+use crate::support::draw::Law;
+use crate::support::tier::tiers;
+use crate::support::tools;
 use raceproof::memory_model::Level;
 use raceproof::prove::ask::{Asker, Budget, Reply, Suspects, View};
 use raceproof::prove::rules::poly::{Atom, IDS, LOOPS, Poly, Side};
@@ -15,24 +17,16 @@ use raceproof::prove::{Assumption, Pair};
 use raceproof::smt::{Answer, Session, SolverKind, find};
 use std::time::{Duration, Instant};
 
-/// Conditions of edited idioms that are asked about.
-const CONDITIONS: usize = 300;
 /// States that are made up.
-const STATES: usize = 10_500;
+const STATES: Law = Law::new("solver_states", tiers(0, 2_000, 40_000));
+/// Conditions of edited idioms that are asked about.
+const CONDITIONS: Law = Law::new("solver_conditions", tiers(0, 150, 3_000));
+/// Kernels about which two solvers are asked.
+const KERNELS: Law = Law::new("two_solvers", tiers(0, 25, 500));
 
-/// The solver, or a word about its absence.
+/// The solver, in tiers that use any.
 fn session(kind: SolverKind) -> Option<Session> {
-    let found = find(kind);
-    if found.is_none() {
-        let needed = std::env::var_os("RACEPROOF_NEED_SOLVERS").is_some();
-        assert!(!needed, "{} is missing, and RACEPROOF_NEED_SOLVERS is set", kind.name());
-        eprintln!("skipped: {} is not on this machine", kind.name());
-    }
-    found.map(Session::new)
-}
-
-fn number(variable: &str, otherwise: usize) -> usize {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+    tools::used(kind.name(), || find(kind).ok_or(())).map(Session::new)
 }
 
 /// Small budgets: what is not decided soon is not decided here.
@@ -47,11 +41,12 @@ fn far_away() -> Instant {
 /// Kernels made from the catalogue by a few edits, with the seed of each.
 struct Kernels {
     texts: Vec<(String, usize)>,
-    seed: u64,
+    /// Those that a law keeps, and then all from the first that it draws.
+    seeds: Box<dyn Iterator<Item = u64>>,
 }
 
 impl Kernels {
-    fn from(seed: u64) -> Kernels {
+    fn of(law: &Law) -> Kernels {
         let texts = include_str!("idioms.txt").split("\nidiom: ").skip(1).flat_map(|idiom| {
             let (head, text) = idiom.split_once('\n').expect("a head and a kernel");
             let dimensions = head.rsplit(" | ").next().expect("dimensions").len();
@@ -59,7 +54,8 @@ impl Kernels {
             let near_miss = near_miss.split_once('\n').expect("a level and a kernel").1;
             [(kernel.to_owned(), dimensions), (near_miss.to_owned(), dimensions)]
         });
-        Kernels { texts: texts.collect(), seed }
+        let seeds = law.kept().into_iter().chain(law.drawn().start..);
+        Kernels { texts: texts.collect(), seeds: Box::new(seeds) }
     }
 }
 
@@ -68,8 +64,8 @@ impl Iterator for Kernels {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            self.seed += 1;
-            let mut random = Random(self.seed);
+            let seed = self.seeds.next()?;
+            let mut random = Dice(seed);
             let (text, dimensions) = &self.texts[random.below(self.texts.len() as u64) as usize];
             let mut text = text.clone();
             for _ in 0..random.below(4) {
@@ -84,7 +80,7 @@ impl Iterator for Kernels {
                         subject.scope.grid[axis].get_or_insert(sizes[random.below(2) as usize]);
                     }
                 }
-                return Some((self.seed, text, subject));
+                return Some((seed, text, subject));
             }
         }
     }
@@ -144,7 +140,7 @@ fn hold_against_rules(asker: &mut Asker<'_>, subject: &Subject, pair: &Pair, see
 
 /// A made-up state: two threads compute an index from their ids, a loop's turns and uniform values, and the
 /// indices, or some of their parts, are equal.
-fn state(random: &mut Random) -> Option<State> {
+fn state(random: &mut Dice) -> Option<State> {
     let mut state = State::default();
     let uniform: Vec<Poly> = (0..3).map(|number| Atom::uniform(number).map(Poly::atom)).collect::<Option<_>>()?;
     let mut private = Vec::new();
@@ -168,14 +164,14 @@ fn state(random: &mut Random) -> Option<State> {
             state.facts.push(size.plus_constant(-1)?.minus(twin)?);
         }
     }
-    let coefficient = |random: &mut Random| match random.below(5) {
+    let coefficient = |random: &mut Dice| match random.below(5) {
         0 => Poly::constant(1 << random.below(5)),
         1 => Poly::constant(random.below(7) as i64 - 2),
         2 => uniform[random.below(3) as usize].clone(),
         3 => uniform[0].times(&uniform[1]).unwrap_or(Poly::ZERO),
         _ => Poly::constant(1),
     };
-    let index = |random: &mut Random| -> Option<[Poly; 2]> {
+    let index = |random: &mut Dice| -> Option<[Poly; 2]> {
         let mut sums = [Poly::ZERO, Poly::ZERO];
         for twins in &private {
             let factor = coefficient(random);
@@ -210,22 +206,24 @@ fn state(random: &mut Random) -> Option<State> {
 }
 
 /// Asks about the states of these seeds.
-fn hold_states(session: &mut Session, seeds: std::ops::Range<u64>) -> Tally {
+fn hold_states(session: &mut Session, seeds: &[u64]) -> Tally {
     // The dearest passes of the search add little here and cost most of the time.
     let effort = search::Budget::MIDDLE;
     let mut tally = Tally::default();
-    for chunk in seeds.clone().step_by(500) {
+    for chunk in seeds.chunks(500) {
         let mut asker = Asker::new(session, Budget { integers: 6_000, ..budget() }, far_away());
-        for seed in chunk..seeds.end.min(chunk + 500) {
-            let Some(state) = state(&mut Random(seed)) else { continue };
+        for &seed in chunk {
+            let Some(state) = state(&mut Dice(seed)) else { continue };
             tally.conditions += 1;
             let answer = asker.state(&state);
             match (search::search(&state, &effort), answer) {
                 (search::Outcome::Proved(root), answer) => {
                     tally.proved_by_rules += 1;
-                    assert_ne!(answer, Answer::Sat, "seed {seed}: the solver contradicts {root:?}");
+                    STATES.watched(seed, || {
+                        assert_ne!(answer, Answer::Sat, "seed {seed}: the solver contradicts {root:?}");
+                        check::check(&root, &state).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                    });
                     tally.confirmed += usize::from(answer == Answer::Unsat);
-                    check::check(&root, &state).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
                 }
                 (_, Answer::Unsat) => tally.proved_by_solver_only += 1,
                 (_, Answer::Sat) => tally.possible += 1,
@@ -239,18 +237,17 @@ fn hold_states(session: &mut Session, seeds: std::ops::Range<u64>) -> Tally {
 #[test]
 fn rules_and_solver_agree_on_made_up_states() {
     let (Some(mut one), Some(mut other)) = (session(SolverKind::Z3), session(SolverKind::Z3)) else { return };
-    let first = number("RACEPROOF_SEED", 0) as u64;
-    let states = number("RACEPROOF_STATES", STATES) as u64;
-    let middle = first + states / 2;
+    let seeds = STATES.seeds();
+    let (first_half, second_half) = seeds.split_at(seeds.len() / 2);
     let [left, right] = std::thread::scope(|scope| {
-        let left = scope.spawn(|| hold_states(&mut one, first..middle));
-        let right = hold_states(&mut other, middle..first + states);
+        let left = scope.spawn(|| hold_states(&mut one, first_half));
+        let right = hold_states(&mut other, second_half);
         [left.join().expect("the other half holds as well"), right]
     });
-    println!("seeds {first} to {}: {left:?} and {right:?}", first + states);
+    println!("{left:?} and {right:?}");
     let sum = |of: fn(&Tally) -> usize| of(&left) + of(&right);
     let (conditions, proved) = (sum(|tally| tally.conditions), sum(|tally| tally.proved_by_rules));
-    assert!(conditions as u64 * 20 > states * 19, "{conditions} states");
+    assert!(conditions * 20 > seeds.len() * 19, "{conditions} states");
     assert!(proved > conditions / 20, "too few proofs to mean anything");
     assert!(sum(|tally| tally.confirmed) * 2 > proved, "the solver confirms too little");
     assert!(sum(|tally| tally.possible) > conditions / 20, "too few states have points");
@@ -259,16 +256,16 @@ fn rules_and_solver_agree_on_made_up_states() {
 #[test]
 fn rules_and_solver_agree_on_edited_idioms() {
     let Some(mut session) = session(SolverKind::Z3) else { return };
-    let (seed, conditions) = (number("RACEPROOF_SEED", 0) as u64, number("RACEPROOF_CONDITIONS", CONDITIONS));
     let mut tally = Tally::default();
-    for (seed, text, subject) in Kernels::from(seed) {
+    for (seed, text, subject) in Kernels::of(&CONDITIONS) {
         let mut asker = Asker::new(&mut session, budget(), far_away());
         for level in [Level::Block, Level::Grid] {
             for pair in subject.pairs(level) {
-                hold_against_rules(&mut asker, &subject, &pair, seed, &text, &mut tally);
+                let hold = || hold_against_rules(&mut asker, &subject, &pair, seed, &text, &mut tally);
+                CONDITIONS.watched(seed, hold);
             }
         }
-        if tally.conditions >= conditions {
+        if tally.conditions as u64 >= CONDITIONS.cases() {
             println!("seeds up to {seed}: {tally:?}");
             break;
         }
@@ -280,11 +277,10 @@ fn rules_and_solver_agree_on_edited_idioms() {
 #[test]
 fn two_solvers_agree_on_a_sample() {
     let (Some(mut z3), Some(mut cvc5)) = (session(SolverKind::Z3), session(SolverKind::Cvc5)) else { return };
-    let seed = number("RACEPROOF_SEED", 500_000) as u64;
     let mut both = 0;
     // A solver that takes longer than this has its say some other time.
     let soon = || Instant::now() + Duration::from_millis(300);
-    for (seed, text, subject) in Kernels::from(seed).take(25) {
+    for (seed, text, subject) in Kernels::of(&KERNELS).take(KERNELS.cases() as usize) {
         for level in [Level::Block, Level::Grid] {
             for pair in subject.pairs(level).into_iter().take(2) {
                 for view in [View::Rules, View::Machine] {
@@ -294,6 +290,7 @@ fn two_solvers_agree_on_a_sample() {
                     let [Ok(one), Ok(other)] = answers else { continue };
                     match (&one, &other) {
                         (Answer::Sat, Answer::Unsat) | (Answer::Unsat, Answer::Sat) => {
+                            KERNELS.failed(seed);
                             panic!("seed {seed}: Z3 says {one:?}, cvc5 {other:?}\n{view:?} {pair:?}\n{text}")
                         }
                         (Answer::Unknown(_), _) | (_, Answer::Unknown(_)) => {}
@@ -303,7 +300,7 @@ fn two_solvers_agree_on_a_sample() {
             }
         }
     }
-    println!("seeds from {seed}: both solvers answer {both} questions, alike");
+    println!("both solvers answer {both} questions, alike");
     assert!(both > 15, "only {both} questions were answered by both");
 }
 

@@ -3,37 +3,13 @@
 //! A kernel alternates between uniform contexts, where conditions depend on parameters and uniform variables
 //! only and syncs may stand, and private ones. Values stay small, so that most runs end without a trap.
 
+use crate::support::dice::Dice;
 use raceproof::calculus::{
     Access, Among, Array, ArrayId, Axis, BinaryOp, ExprId, For, GeometryVar, Kernel, MemoryOrder, Param, ParamId,
     ScalarType, Site, SiteId, Space, Step, Stmt, SyncMemory, SyncScope, Test, UnaryOp, VarId, Variable,
 };
 
 const INT: ScalarType = ScalarType::I32;
-
-/// A sequence of numbers that the seed fixes.
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        Dice(seed)
-    }
-
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-
-    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-
-    fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
 
 /// Whether all threads of a block go through a statement alike.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,7 +63,7 @@ pub(crate) fn kernel(seed: u64) -> Kernel {
     let counters = vars(&["i", "j", "k", "l"], INT);
     let returned = vars(&["returned"], ScalarType::Bool)[0];
     kernel.returned = Some(returned);
-    let dice = Dice::new(seed);
+    let dice = Dice(seed);
     let mut maker =
         Maker { dice, kernel, arrays, params, uniform, private, flags, uniform_flags, counters, depth: 0, left: 16 };
     let mut body = maker.initial(returned);

@@ -1,7 +1,10 @@
 //! Random programs through the real `log.hpp`, compiled by the system's compiler, and back.
 
+use crate::support::draw::proptest;
+use crate::support::tier::tiers;
+use crate::support::tools::cxx;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 use raceproof::trace::format::accesses::Begins;
 use raceproof::trace::format::bytes::Malformed;
 use raceproof::trace::format::{AccessesHead, Epochs, Kind, Run, Shape, Visitor, read_log};
@@ -21,7 +24,7 @@ fn player() -> &'static Path {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let directory = tempfile::tempdir().expect("a directory can be made");
         let program = directory.path().join("player");
-        let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
+        let compiler = cxx();
         let output = Command::new(&compiler)
             .args(["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", "-I"])
             .arg(root.join("src/instrument/runtime"))
@@ -178,8 +181,7 @@ fn program(launches: &[Vec<Vec<Part>>]) -> (String, Vec<Logged>) {
 
 #[test]
 fn what_is_logged_is_what_is_read() {
-    let config = Config { failure_persistence: None, ..Config::with_cases(24) };
-    let mut runner = TestRunner::new(config);
+    let mut runner = TestRunner::new(proptest(tiers(8, 24, 500)));
     let launches = prop::collection::vec(prop::collection::vec(prop::collection::vec(parts(), 0..4), 1..4), 1..3);
     runner
         .run(&launches, |launches| {

@@ -1,5 +1,7 @@
 //! Damaged logs: no panic, never complete, and what is whole is still checked.
 
+use crate::support::draw::proptest;
+use crate::support::tier::tiers;
 use proptest::prelude::*;
 use raceproof::trace::check::{Options, check};
 use raceproof::trace::format::chunk::HeadError;
@@ -99,7 +101,7 @@ fn a_log_without_one_of_its_chunks_is_not_complete() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(proptest(tiers(100, 300, 10_000)))]
 
     #[test]
     fn changed_bytes_do_not_pass(changes in prop::collection::vec((16usize..2000, 1u8..), 1..5)) {

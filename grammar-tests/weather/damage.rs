@@ -1,21 +1,21 @@
 //! Damaged files: what editors save halfway, what merges leave behind, and worse.
 
 use super::{assert_orderly, raceproof, within};
+use crate::support::draw::Law;
+use crate::support::tier::tiers;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Files of one run. `RACEPROOF_WEATHER=<n>` makes as many.
-const FILES: usize = 2_000;
+const FILES: Law = Law::new("damaged_files", tiers(200, 600, 4_000));
 /// Seconds that all of them may take; a quiet machine needs a tenth.
 const LIMIT: Duration = Duration::from_secs(600);
 
 #[test]
-fn two_thousand_damaged_files_are_all_accounted_for() {
-    let files = std::env::var("RACEPROOF_WEATHER").ok().and_then(|count| count.parse().ok()).unwrap_or(FILES);
+fn damaged_files_are_all_accounted_for() {
     let place = tempfile::tempdir().unwrap();
-    let written = write_damaged(place.path(), files);
+    let written = write_damaged(place.path());
     for front in fronts() {
         let arguments = ["check", ".", "--format", "json", "--time-limit", "2", "--solver", "none", "--front", front];
         let output = within(LIMIT, &mut raceproof(place.path(), &arguments));
@@ -36,14 +36,17 @@ fn fronts() -> Vec<&'static str> {
     if crate::clang::clang().is_some() { vec!["tree-sitter", "clang"] } else { vec!["tree-sitter"] }
 }
 
-/// Writes `count` damaged files; their names.
-fn write_damaged(directory: &Path, count: usize) -> Vec<String> {
+/// Writes damaged files; their names.
+fn write_damaged(directory: &Path) -> Vec<String> {
     let mut sources = Vec::new();
     collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"), &mut sources);
     sources.sort();
-    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
-    (0..count)
-        .map(|index| {
+    FILES
+        .seeds()
+        .into_iter()
+        .enumerate()
+        .map(|(index, seed)| {
+            let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
             let source = &sources[chance.below(sources.len())];
             let text = fs::read(source).unwrap();
             let kind = index % 4;
