@@ -111,7 +111,9 @@ fn what_is_proved_of_last_blocks_holds_by_the_clocks_of_runs() {
     );
     let [proved, received] = tally.proved;
     assert!(
-        is_enough(proved, tally.kernels, 50) && received > 0 && is_enough(tally.refuted, tally.kernels, 5),
+        is_enough(proved, tally.kernels, 50)
+            && is_enough(received, tally.kernels, 200)
+            && is_enough(tally.refuted, tally.kernels, 5),
         "of {} kernels {proved} are proved by their draws, {received} with a fence after them, and {} conflict",
         tally.kernels,
         tally.refuted

@@ -55,7 +55,7 @@ fn every_fixture_in_opencl_agrees_with_its_run() {
         .filter(|path| path.extension().is_some_and(|extension| extension == "cl") && !is_exception(path))
         .filter(|path| path.to_string_lossy().contains(&wanted))
         .collect();
-    let files = part("runs in OpenCL", files, tiers(1, 3, 1), |path| path.display().to_string());
+    let files = part("runs in OpenCL", files, tiers(1, 4, 1), |path| path.display().to_string());
     // Drivers have threads of their own; two at once keep two cores busy while texts are compiled.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let found: Vec<(usize, Vec<String>)> =

@@ -200,6 +200,7 @@ impl<'a> Trial<'a> {
         };
         let claim = Claim {
             scopes: &judged.scopes,
+            levels: self.options.levels,
             no_wrap: assumes_no_wrap(&judged.report),
             returned_counts: self.language == Language::OpenCl,
             counters: [counters(&judged.report), locks(kernel)].concat(),

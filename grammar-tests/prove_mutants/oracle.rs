@@ -12,6 +12,7 @@ use super::handed::{Watch, from_zero};
 use super::mutation::Dice;
 use raceproof::calculus::eval::{Blocks, Contents, Event, Kind, Meeting, Program, Run, Setup, Sink, Value, WARP, run};
 use raceproof::calculus::{Expr, Geometry, Kernel, ParamId, ScalarType, Space};
+use raceproof::driver::options::Levels;
 use raceproof::memory_model::clocks::Receiving;
 use raceproof::memory_model::met::{Met, Stands};
 use raceproof::memory_model::{AccessKind, ByteRange, Level, conflict, may_meet};
@@ -56,6 +57,8 @@ const GRID: [[u32; 3]; 7] = [[2, 1, 1], [3, 2, 1], [1, 3, 2], [3, 1, 1], [2, 2, 
 pub(crate) struct Claim<'a> {
     /// The launches that it is about.
     pub(crate) scopes: &'a [Scope],
+    /// The threads that it is about.
+    pub(crate) levels: Levels,
     /// Whether it takes for granted that unsigned arithmetic does not wrap.
     pub(crate) no_wrap: bool,
     /// Whether a thread that has returned counts at barriers.
@@ -158,7 +161,7 @@ fn one_run(
     if let Some(seen) = diverges {
         return Err(Failure::Refuted(format!("{}: divergence {seen:?}", launch())));
     }
-    if let Some([one, other]) = conflict_in(kernel, &kept, &outcome) {
+    if let Some([one, other]) = conflict_in(kernel, &kept, &outcome, claim.levels) {
         return Err(Failure::Refuted(format!("{}: {one:?} and {other:?}", launch())));
     }
     match () {
@@ -191,6 +194,9 @@ fn one_watched_run(
         return Err(Failure::Refuted(format!("{}: divergence {seen:?}", launch())));
     }
     match watch.found {
+        Some((one, other)) if !is_asked(claim.levels, &one, &other) => {
+            Err(Failure::Unusable("it is about other threads"))
+        }
         Some((one, other)) => Err(Failure::Refuted(format!("{}: {one:?} and {other:?}", launch()))),
         None if watch.accesses == 0 => Err(Failure::Unusable("nothing certain is accessed")),
         None => Ok(watch.accesses),
@@ -218,7 +224,7 @@ impl Sink for Kept {
 }
 
 /// Two accesses that certainly happen, conflict, and come before anything undefined.
-fn conflict_in<'e>(kernel: &Kernel, kept: &'e Kept, run: &Run) -> Option<[&'e Event; 2]> {
+fn conflict_in<'e>(kernel: &Kernel, kept: &'e Kept, run: &Run, levels: Levels) -> Option<[&'e Event; 2]> {
     let has_meaning = |event: &&Event| {
         let stops = [run.undefined_since, run.failed_since].into_iter().flatten().any(|since| since <= event.phase);
         let missed = [run.diverged_since, run.returned_since].into_iter().flatten().any(|since| since < event.phase);
@@ -238,7 +244,7 @@ fn conflict_in<'e>(kernel: &Kernel, kept: &'e Kept, run: &Run) -> Option<[&'e Ev
             if (other.array, other.offset) >= (write.array, Some(end)) || comparisons > COMPARISONS {
                 break;
             }
-            if !do_conflict(kernel, write, other) {
+            if !is_asked(levels, write, other) || !do_conflict(kernel, write, other) {
                 continue;
             }
             // Meetings are looked at one by one.
@@ -249,6 +255,15 @@ fn conflict_in<'e>(kernel: &Kernel, kept: &'e Kept, run: &Run) -> Option<[&'e Ev
         }
     }
     None
+}
+
+/// Whether a claim is about these two threads.
+fn is_asked(levels: Levels, one: &Event, other: &Event) -> bool {
+    match levels {
+        Levels::All => true,
+        Levels::Block => one.thread.block == other.thread.block,
+        Levels::Grid => one.thread.block != other.thread.block,
+    }
 }
 
 /// Whether meetings of their block stand between two accesses.
