@@ -217,8 +217,8 @@ fn a_program_with_fences_is_run_on_the_cpu_alone() {
 }
 
 /// One fixture in as many is compiled as it is instrumented, and one in as many as it is fixed.
-const FIXTURES: Tiers<usize> = tiers(1, 20, 1);
-const FIXED: Tiers<usize> = tiers(1, 8, 1);
+const FIXTURES: Tiers<usize> = tiers(1, 40, 1);
+const FIXED: Tiers<usize> = tiers(1, 20, 1);
 
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
 const NOT_FOR_NVCC: [(&str, &str); 19] = [

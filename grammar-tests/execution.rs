@@ -46,7 +46,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// One fixture in as many is run.
-const PART: Tiers<usize> = tiers(30, 5, 1);
+const PART: Tiers<usize> = tiers(30, 12, 1);
 /// Orders in which threads run, for kernels without a race.
 const SCHEDULES: Tiers<u64> = tiers(2, 4, 10);
 /// Orders among which a race must show.

@@ -4,6 +4,8 @@
 //! alignments of records. What depends on a template parameter is compared in no pattern, and what `resolve`
 //! calls unknown in nothing. Every other difference stands in [`EXCEPTIONS`] with its reason.
 
+use crate::support::draw::part;
+use crate::support::tier::tiers;
 use raceproof::driver::Pool;
 use raceproof::front::clang::{self, Shape};
 use raceproof::front::tree_sitter;
@@ -112,6 +114,7 @@ fn variables_of_every_fixture_have_the_types_that_clang_knows() {
     let Some(pool) = super::pool() else { return };
     let (files, errors) = discover::discover(&[PathBuf::from("fixtures")]);
     assert!(errors.is_empty() && !files.is_empty(), "{errors:?}");
+    let files = part("types of variables", files, tiers(1, 3, 1), |path| path.display().to_string());
     let results: Vec<_> = files
         .par_iter()
         .map(|path| compared(&pool, path, &std::fs::read_to_string(path).expect("the fixture can be read")))
@@ -128,10 +131,12 @@ fn variables_of_every_fixture_have_the_types_that_clang_knows() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let unmet: Vec<_> = EXCEPTIONS.iter().zip(met).filter(|(_, met)| !met).map(|(it, _)| it).collect();
+    let is_tried = |name: &str| files.iter().any(|path| path == Path::new(name));
+    let unmet: Vec<_> =
+        EXCEPTIONS.iter().zip(met).filter(|(it, met)| !met && is_tried(it.0)).map(|(it, _)| it).collect();
     assert!(unmet.is_empty(), "no exceptions any more: {unmet:?}");
     let count: usize = results.iter().map(|(seen, _)| seen.len()).sum();
-    assert!(count > 1000, "only {count} variables were found in clang's answer");
+    assert!(count > 2 * files.len(), "only {count} variables were found in clang's answer");
 }
 
 /// Checks that all variables named `v1`, `v2` … of `text` are compared, and have the types that clang knows.

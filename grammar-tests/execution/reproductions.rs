@@ -20,9 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Programs of one fixture in as many are written.
-const WRITTEN: Tiers<usize> = tiers(10, 6, 1);
+const WRITTEN: Tiers<usize> = tiers(40, 20, 1);
 /// One program in as many is built and run.
-const RUN: Tiers<usize> = tiers(40, 6, 1);
+const RUN: Tiers<usize> = tiers(40, 4, 1);
 
 /// Fixtures and kernels without a program for a race, with the beginning of the reason.
 const REFUSED: &[(&str, &str)] = &[
