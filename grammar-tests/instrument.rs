@@ -453,7 +453,7 @@ fn a_compiler_accepts_the_fixtures_of_the_traps() {
         std::fs::write(path, file.text).expect("written");
     }
     let names = ["macros", "references", "methods", "struct_fields", "bit_fields", "templates", "memory_copies"];
-    for name in part("traps for a compiler", names.to_vec(), tiers(7, 2, 1), |name| (*name).to_owned()) {
+    for name in part("traps for a compiler", names.to_vec(), tiers(7, 7, 1), |name| (*name).to_owned()) {
         let path = PathBuf::from(format!("fixtures/traps/{name}.cu"));
         let text = std::fs::read_to_string(&path).expect("the fixture can be read");
         let file = instrument(&path, &text, &Options::default()).expect("the fixture can be instrumented");

@@ -12,7 +12,7 @@ use crate::support::draw::{Law, is_enough};
 use crate::support::tier::tiers;
 use raceproof::memory_model::clocks::Receiving;
 
-const LAW: Law = Law::new("flags", tiers(20, 100, 800));
+const LAW: Law = Law::new("flags", tiers(20, 60, 800));
 
 /// Instructions of a run: those that wait in vain show nothing.
 const STEPS: u64 = 50_000;

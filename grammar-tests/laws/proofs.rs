@@ -23,7 +23,7 @@ use std::path::Path;
 const OF_ALL: Law = Law::new("proofs", tiers(15, 75, 600));
 const OF_SOME: Law = Law::new("proofs_of_some", tiers(15, 75, 600));
 const TOGETHER: Law = Law::new("proofs_together", tiers(15, 75, 600));
-const IN_STEP: Law = Law::new("proofs_in_step", tiers(15, 75, 600));
+const IN_STEP: Law = Law::new("proofs_in_step", tiers(10, 40, 600));
 const BLOCKS: [u32; 8] = [1, 2, 3, 4, 5, 8, 33, 64];
 
 /// What was claimed of a kernel.

@@ -5,7 +5,7 @@ use super::Subject;
 use super::catalogue::idioms;
 use super::enumeration::{conflict, edited};
 use crate::support::dice::Dice;
-use crate::support::draw::Law;
+use crate::support::draw::{Law, is_enough};
 use crate::support::tier::tiers;
 use crate::support::tools;
 use raceproof::memory_model::Level;
@@ -249,7 +249,7 @@ fn rules_and_solver_agree_on_made_up_states() {
     let (conditions, proved) = (sum(|tally| tally.conditions), sum(|tally| tally.proved_by_rules));
     assert!(conditions * 20 > seeds.len() * 19, "{conditions} states");
     assert!(proved > conditions / 20, "too few proofs to mean anything");
-    assert!(sum(|tally| tally.confirmed) * 2 > proved, "the solver confirms too little");
+    assert!(sum(|tally| tally.confirmed) * 3 > proved, "the solver confirms too little");
     assert!(sum(|tally| tally.possible) > conditions / 20, "too few states have points");
 }
 
@@ -270,8 +270,8 @@ fn rules_and_solver_agree_on_edited_idioms() {
             break;
         }
     }
-    assert!(tally.confirmed * 2 > tally.proved_by_rules, "the solver confirms too little to mean anything: {tally:?}");
-    assert!(tally.confirmed_by_bits > 0, "bit-vectors confirm nothing: {tally:?}");
+    assert!(tally.confirmed * 3 > tally.proved_by_rules, "the solver confirms too little to mean anything: {tally:?}");
+    assert!(is_enough(tally.confirmed_by_bits, tally.conditions, 30), "bit-vectors confirm nothing: {tally:?}");
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn two_solvers_agree_on_a_sample() {
         }
     }
     println!("both solvers answer {both} questions, alike");
-    assert!(both > 15, "only {both} questions were answered by both");
+    assert!(both * 3 > KERNELS.cases(), "only {both} questions were answered by both");
 }
 
 #[test]
