@@ -15,7 +15,7 @@ use raceproof::protocol::infer::infer;
 use raceproof::prove::rules::Proofs;
 use std::fmt::Write;
 
-const LAW: Law = Law::new("invariants", tiers(40, 400, 6_000));
+const LAW: Law = Law::new("invariants", tiers(40, 150, 6_000));
 
 struct Loops<'d> {
     dice: &'d mut Dice,

@@ -14,7 +14,7 @@ use raceproof::calculus::{Geometry, Kernel};
 use raceproof::diagnostic::report::KernelReport;
 use raceproof::memory_model::clocks::Receiving;
 
-const LAW: Law = Law::new("last_block", tiers(40, 200, 1600));
+const LAW: Law = Law::new("last_block", tiers(30, 80, 1_600));
 
 const FENCES: [&str; 8] = [
     "__threadfence();",
