@@ -10,8 +10,8 @@
 //!
 //! Fixtures that were changed of late and a part of the others are tried; all in the tier `full`.
 //!
-//! With `RACEPROOF_BACKEND=cuda` all of it is built by nvcc and runs on the GPU of the machine, whose order of threads is its
-//! own.
+//! With `RACEPROOF_BACKEND=cuda scripts/test full execution::runs` all of it is built by nvcc and runs on the GPU of the
+//! machine, whose order of threads is its own.
 //!
 //! `execution/known.txt`, and `known_gpu.txt` for a GPU, list what cannot be run, or differs, with the beginning of the
 //! reason as it is found and a comment that explains it; an entry that is no longer true fails. Set `RACEPROOF_FIXTURE` to

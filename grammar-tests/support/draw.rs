@@ -138,7 +138,7 @@ pub(crate) fn proptest(cases: Tiers<u32>) -> proptest::test_runner::Config {
     Config {
         cases,
         rng_seed: RngSeed::Fixed(seed()),
-        failure_persistence: Some(Box::new(FileFailurePersistence::SourceParallel("kept"))),
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("grammar-tests/kept/proptest.txt"))),
         max_global_rejects: cases,
         ..Config::default()
     }
