@@ -14,6 +14,7 @@
 
 mod arrivals;
 mod calculus;
+mod chosen;
 mod claims;
 mod clusters;
 mod contents;

@@ -1,12 +1,12 @@
 //! What lowering makes of C++ is what a compiler makes of it.
 //!
-//! Random kernels ([`cpp`]) are lowered and run in the executable semantics, and are compiled as plain C++ and run, thread
+//! Random kernels ([`cpp`], and [`chosen`], in which types decide what is called) are lowered and run in the executable semantics, and are compiled as plain C++ and run, thread
 //! after thread: both must write the same numbers to the same places. So the order in which an expression changes things,
 //! conversions, and where control goes are held against a compiler, and not against our own reading of the standard.
 //!
 //! `RACEPROOF_KERNEL` names a text to try in place of random ones: what is left of a kernel that differs, say.
 
-use super::cpp;
+use super::{chosen, cpp};
 use super::handed::lowered;
 use crate::support::draw::Law;
 use crate::support::tier::tiers;
@@ -19,6 +19,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 const LAW: Law = Law::new("meaning", tiers(30, 150, 1200));
+const CHOSEN: Law = Law::new("chosen", tiers(50, 150, 3000));
 /// How many kernels a program has.
 const IN_A_PROGRAM: u64 = 50;
 const GEOMETRY: Geometry = Geometry { grid: [2, 1, 1], block: [4, 1, 1] };
@@ -137,21 +138,29 @@ enum Wrong {
 
 #[test]
 fn what_lowering_makes_of_cpp_is_what_a_compiler_makes_of_it() {
+    hold(&LAW, cpp::kernel);
+}
+
+#[test]
+fn what_types_choose_is_what_a_compiler_chooses() {
+    hold(&CHOSEN, chosen::kernel);
+}
+
+fn hold(law: &Law, make: fn(u64) -> String) {
     if !has_cxx() {
         return;
     }
     let own = std::env::var("RACEPROOF_KERNEL").ok().map(|path| std::fs::read_to_string(path).expect("a text"));
-    let seeds = if own.is_some() { vec![0] } else { LAW.seeds() };
+    let seeds = if own.is_some() { vec![0] } else { law.seeds() };
     let outcomes: Vec<Result<(), Wrong>> = seeds
         .par_chunks(IN_A_PROGRAM as usize)
         .flat_map(|seeds| {
-            let kernels: Vec<String> =
-                seeds.iter().map(|&seed| own.clone().unwrap_or_else(|| cpp::kernel(seed))).collect();
+            let kernels: Vec<String> = seeds.iter().map(|&seed| own.clone().unwrap_or_else(|| make(seed))).collect();
             let all = compiled(&kernels);
             let judged = seeds.iter().zip(&kernels).zip(all).map(|((seed, kernel), wanted)| match evaluated(kernel) {
                 Ok(found) if found == wanted => Ok(()),
                 Ok(found) => {
-                    LAW.failed(*seed);
+                    law.failed(*seed);
                     Err(Wrong::Differs(format!("seed {seed}: {}\n{kernel}", difference(&wanted, &found))))
                 }
                 Err(reason) => Err(Wrong::NotKnown(format!("seed {seed}: {reason}"))),

@@ -95,7 +95,7 @@ fn parameter(param: &syntax::Param) -> Parameter {
     let kind = match &param.ty.kind {
         TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Pointer(_)) => double_pointer(),
         TypeKind::Pointer(_) | TypeKind::Array(..) => ParameterKind::Pointer,
-        TypeKind::Reference(_) => reference(),
+        TypeKind::Reference(..) => reference(),
         TypeKind::Unsupported(_) => ParameterKind::Other("a parameter pack".to_owned()),
         _ => ParameterKind::Dependent,
     };

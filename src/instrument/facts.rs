@@ -283,7 +283,7 @@ impl Facts {
 
     pub(super) fn is_reference(&self, ty: &Type) -> bool {
         match &self.resolved(ty).kind {
-            TypeKind::Reference(_) => true,
+            TypeKind::Reference(..) => true,
             // Of an lvalue that is no name, `decltype` is a reference.
             TypeKind::Decltype(value) => {
                 matches!(value.kind, ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Deref, _))

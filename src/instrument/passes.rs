@@ -80,7 +80,7 @@ fn shape(ty: &crate::syntax::Type) -> String {
     use crate::syntax::TypeKind;
     match &ty.kind {
         TypeKind::Pointer(inner) => shape(inner) + "*",
-        TypeKind::Reference(inner) => shape(inner) + "&",
+        TypeKind::Reference(inner, _) => shape(inner) + "&",
         TypeKind::Array(inner, _) => shape(inner) + "*",
         _ => format!("{}", ty.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Const))),
     }

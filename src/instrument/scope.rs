@@ -29,7 +29,7 @@ impl Shape {
         match &facts.resolved(ty).kind {
             TypeKind::Array(of, _) => Shape::Array(Rc::new(Shape::of(of, facts))),
             TypeKind::Pointer(to) => Shape::Pointer(Rc::new(Shape::of(to, facts))),
-            TypeKind::Reference(to) => Shape::of(to, facts),
+            TypeKind::Reference(to, _) => Shape::of(to, facts),
             TypeKind::Builtin(_) | TypeKind::Enum(_) => Shape::Scalar,
             TypeKind::Record(record) if facts.is_record(&record_name(record, ty)) => {
                 Shape::Record(record_name(record, ty).into_owned())

@@ -195,7 +195,7 @@ impl<'u> Resolver<'u> {
 
     /// An operator of an atomic object with one operand: `object = value`, `object += value`; its value is what was there.
     pub(super) fn atomic_operator(&mut self, op: AtomicOp, object: &Expr, operand: &Expr, span: Span) -> Option<Expr> {
-        let (refers, scope) = self.atomic_of(object.ty).filter(|_| object.ty != operand.ty)?;
+        let (refers, scope) = self.atomic_of(object.ty).filter(|_| self.plain(object.ty) != self.plain(operand.ty))?;
         let what = (op, MemoryOrder::SequentiallyConsistent, scope);
         let operand = self.load(operand.clone());
         self.atomic_access(what, object, refers, vec![operand], "operator", span)

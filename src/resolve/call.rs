@@ -5,7 +5,7 @@ use super::program::{Expr, ExprKind, FunctionId, RecordId, Type};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::types::path_text;
 use crate::source::Span;
-use crate::syntax::{self, PathSegment, TemplateArg};
+use crate::syntax::{self, Binding, PathSegment, TemplateArg, TypeKind};
 
 impl<'u> Resolver<'u> {
     /// `callee(args)`
@@ -42,11 +42,16 @@ impl<'u> Resolver<'u> {
         let mut resolved = Vec::with_capacity(args.len());
         for (position, argument) in args.iter().enumerate() {
             let is_list = matches!(argument.kind, syntax::ExprKind::InitList(_));
+            let is_referred = |decl: &FunctionDecl<'u>| {
+                decl.syntax.params.get(position).is_some_and(|param| matches!(param.ty.kind, TypeKind::Reference(..)))
+            };
+            let may_be_referred = functions.iter().any(is_referred);
             let listed = if is_list { self.common_param_type(functions, args.len(), position) } else { None };
             resolved.push(match listed {
                 Some(ty) => self.initial(argument, ty),
                 None => match self.library_function_value(argument) {
                     Some(function) => function,
+                    None if may_be_referred => self.object(argument),
                     None => self.expr(argument),
                 },
             });
@@ -138,7 +143,7 @@ impl<'u> Resolver<'u> {
             "std::forward" | "std::move" | "cuda::std::forward" | "cuda::std::move" | "thrust::raw_pointer_cast"
         ) && let [only] = args.as_slice()
         {
-            return only.clone();
+            return if name.ends_with("move") { self.given_up(only.clone()) } else { only.clone() };
         }
         if let Some(value) = self.complex_function(name, &args, span) {
             return value;
@@ -223,7 +228,12 @@ impl<'u> Resolver<'u> {
     /// The methods of that name of a record and its bases.
     pub(super) fn methods(&mut self, record: RecordId, name: &str) -> Vec<FunctionDecl<'u>> {
         let entities = self.lookup_in(self.record_scopes[record.index()], name);
-        functions_of(&entities)
+        // Those of a base that a `using` brings in come after the class's own, which hide them.
+        let (brought, own): (Vec<_>, Vec<_>) =
+            entities.into_iter().partition(|entity| matches!(entity, Entity::Path(..)));
+        let mut methods = functions_of(&own);
+        methods.extend(functions_of(&self.follow(brought).unwrap_or_default()));
+        methods
     }
 
     /// A call of one of several functions, with its object if it is a method's.
@@ -239,7 +249,7 @@ impl<'u> Resolver<'u> {
         if self.in_host && !functions.iter().any(|decl| is_constexpr(decl.syntax)) {
             return self.unknown_call(name, object.into_iter().chain(args).collect(), span);
         }
-        let Some(chosen) = self.choose(functions, template_args, &args) else {
+        let Some(chosen) = self.choose(functions, template_args, object.as_ref(), &args) else {
             // What the unit's own functions do not fit may still be a builtin of that name.
             if object.is_none() && self.is_builtin(name) {
                 return self.builtin_call(name, template_args, args, span);
@@ -375,7 +385,13 @@ impl<'u> Resolver<'u> {
         {
             return expr(ExprKind::Int(value), result, span);
         }
-        if info.returns_reference { self.deref(call) } else { call }
+        if !info.returns_reference {
+            return call;
+        }
+        let object = self.deref(call);
+        let gives_up =
+            info.syntax.result.as_ref().is_some_and(|ty| matches!(ty.kind, TypeKind::Reference(_, Binding::Rvalue)));
+        if gives_up { self.given_up(object) } else { object }
     }
 
     /// An argument for a parameter: a value of its type, or an address for a reference.
@@ -388,7 +404,7 @@ impl<'u> Resolver<'u> {
         let Type::Pointer { to, .. } = self.types[ty] else {
             return self.load(argument);
         };
-        if argument.ty == to && self.is_object(&argument) {
+        if self.is_alike(argument.ty, to) && self.is_object(&argument) {
             let address = self.address_of(argument);
             return self.convert(address, ty);
         }
@@ -417,7 +433,7 @@ impl<'u> Resolver<'u> {
             Some(default) => default,
             None => self.default_elsewhere(info, position)?,
         };
-        Some(self.within(info.scope, |this| this.expr(default)))
+        Some(self.as_seen_from(info.syntax, true, |this| this.within(info.scope, |this| this.expr(default))))
     }
 
     /// A default that another declaration of the function states.
@@ -438,7 +454,7 @@ impl<'u> Resolver<'u> {
     pub(super) fn operator_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Option<Expr> {
         if let Some(Type::Record(record)) = args.first().map(|first| self.types[first.ty].clone()) {
             let methods = self.methods(record, name);
-            if !methods.is_empty() && self.choose(&methods, None, &args[1..]).is_some() {
+            if !methods.is_empty() && self.choose(&methods, None, args.first(), &args[1..]).is_some() {
                 let mut args = args.into_iter();
                 let object = args.next();
                 return Some(self.function_call(&methods, None, object, args.collect(), span));
@@ -448,7 +464,7 @@ impl<'u> Resolver<'u> {
         let mut functions: Vec<FunctionDecl<'u>> =
             functions_of(&entities).into_iter().filter(|decl| decl.record.is_none()).collect();
         self.add_associated(name, &args, &mut functions);
-        if self.choose(&functions, None, &args).is_none() {
+        if self.choose(&functions, None, None, &args).is_none() {
             return self.complex_operator(name, &args, span);
         }
         Some(self.function_call(&functions, None, None, args, span))
@@ -464,7 +480,7 @@ impl<'u> Resolver<'u> {
             }
             let Type::Record(record) = self.types[ty] else { continue };
             let home = self.record_decls[self.record_origins[record.index()].0].scope;
-            let mut found = functions_of(&self.lookup_in(home, name));
+            let mut found = functions_of(&self.as_seen_by_arguments(|this| this.lookup_in(home, name)));
             found.retain(|decl| decl.record.is_none());
             let mut open = vec![record];
             while let Some(record) = open.pop() {

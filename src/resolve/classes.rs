@@ -14,7 +14,7 @@ impl<'u> Resolver<'u> {
     /// A call of a record's conversion operator to a type.
     pub(super) fn conversion_call(&mut self, value: &Expr, to: TypeId, span: Span) -> Option<Expr> {
         let operators = self.conversion_operators(value.ty);
-        let (decl, _) = operators.into_iter().find(|&(_, ty)| ty == to)?;
+        let (decl, _) = operators.into_iter().find(|&(_, ty)| self.plain(ty) == self.plain(to))?;
         let call = self.function_call(&[decl], None, Some(value.clone()), Vec::new(), span);
         Some(self.load(call))
     }
@@ -151,11 +151,12 @@ impl<'u> Resolver<'u> {
 
     /// A record from arguments: a copy, a call of a constructor on a temporary, or its parts in order.
     pub(super) fn construct_record(&mut self, ty: TypeId, args: Vec<Expr>, span: Span) -> Expr {
+        let ty = self.plain(ty);
         let Type::Record(record) = self.types[ty] else {
             return self.unsupported_with(span, "constructor".to_owned(), args);
         };
         if let [only] = args.as_slice()
-            && only.ty == ty
+            && self.plain(only.ty) == ty
         {
             return self.copy(only.clone(), span);
         }
@@ -167,7 +168,7 @@ impl<'u> Resolver<'u> {
             let name = self.type_name(ty);
             return self.unsupported_with(span, format!("destructor of {name}"), args);
         }
-        if self.choose(&constructors, None, &args).is_some() {
+        if self.choose(&constructors, None, None, &args).is_some() {
             let temporary = self.temporary(ty, span);
             let object = expr(ExprKind::Variable(temporary), ty, span);
             let call = self.function_call(&constructors, None, Some(object.clone()), args, span);
@@ -208,7 +209,7 @@ fn is_copy(function: &syntax::Function, name: &str) -> bool {
         return false;
     };
     match &only.ty.kind {
-        syntax::TypeKind::Reference(inner) => match &inner.kind {
+        syntax::TypeKind::Reference(inner, _) => match &inner.kind {
             syntax::TypeKind::Named(path) => path.segments.last().is_some_and(|last| last.name.text == name),
             _ => false,
         },

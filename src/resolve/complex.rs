@@ -28,11 +28,13 @@ impl Resolver<'_> {
         match name.strip_prefix("operator")? {
             "+" | "-" | "*" | "/" => Some(self.made_of(name, args, ty, span)),
             "==" | "!=" => Some(self.made_of(name, args, self.common.bool, span)),
-            "+=" | "-=" | "*=" | "/=" if target.ty == ty && self.is_object(target) && is_repeatable(target) => {
+            "+=" | "-=" | "*=" | "/="
+                if self.plain(target.ty) == ty && self.is_object(target) && is_repeatable(target) =>
+            {
                 let value = self.made_of(name.trim_end_matches('='), args, ty, span);
                 Some(self.store(target.clone(), value, span))
             }
-            "=" if target.ty == ty && self.is_object(target) => {
+            "=" if self.plain(target.ty) == ty && self.is_object(target) => {
                 let [_, value] = args else { return None };
                 let value = self.load(value.clone());
                 let value = if value.ty == ty { value } else { self.construct_record(ty, vec![value], span) };

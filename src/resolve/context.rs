@@ -61,6 +61,10 @@ pub(super) struct Resolver<'u> {
     pub(super) dialect: Dialect,
     pub(super) types: Arena<Type>,
     interned: FxHashMap<Type, TypeId>,
+    pub(super) visible: super::visible::Visible,
+    pub(super) qualified: super::qualified::Qualified,
+    /// Variables that are declared `const` and are no references.
+    pub(super) const_variables: FxHashSet<VariableId>,
     pub(super) records: Arena<Record>,
     /// Scopes of the records, by index.
     pub(super) record_scopes: Vec<ScopeId>,
@@ -125,6 +129,9 @@ pub(super) struct Common {
     pub(super) uint: TypeId,
     pub(super) long: TypeId,
     pub(super) ulong: TypeId,
+    pub(super) long_long: TypeId,
+    pub(super) unsigned_long_long: TypeId,
+    pub(super) signed_char: TypeId,
     pub(super) float: TypeId,
     pub(super) double: TypeId,
     /// The type of what could not be typed.
@@ -146,8 +153,13 @@ impl<'u> Resolver<'u> {
             handle
         };
         let int = |width, signed| Type::Int { width, signed };
+        let void = intern(Type::Void);
         let common = Common {
-            void: intern(Type::Void),
+            void,
+            // Named below.
+            long_long: void,
+            unsigned_long_long: void,
+            signed_char: void,
             bool: intern(Type::Bool),
             char: intern(int(8, true)),
             int: intern(int(32, true)),
@@ -158,11 +170,14 @@ impl<'u> Resolver<'u> {
             double: intern(Type::Float { width: 64 }),
             unknown: intern(Type::Unknown("unknown type".to_owned())),
         };
-        Resolver {
+        let mut resolver = Resolver {
             language,
             dialect,
             types,
             interned,
+            visible: super::visible::Visible::default(),
+            qualified: super::qualified::Qualified::default(),
+            const_variables: FxHashSet::default(),
             records: Arena::new(),
             record_scopes: Vec::new(),
             record_bases: Vec::new(),
@@ -177,7 +192,7 @@ impl<'u> Resolver<'u> {
             kernels: Vec::new(),
             launches: Vec::new(),
             diagnostics: Vec::new(),
-            scopes: vec![Scope::default()],
+            scopes: vec![Scope { is_namespace: true, ..Scope::default() }],
             globals: Vec::new(),
             global_instances: FxHashMap::default(),
             record_decls: Vec::new(),
@@ -197,7 +212,20 @@ impl<'u> Resolver<'u> {
             missed: Cell::new(0),
             depth: 0,
             common,
-        }
+        };
+        resolver.name_integers();
+        resolver
+    }
+
+    /// Gives the integer types of C++ that share their content with another a handle of their own.
+    fn name_integers(&mut self) {
+        let Common { long, ulong, char, .. } = self.common;
+        let is_c = self.language == Language::OpenCl;
+        let mut named = |ty| if is_c { ty } else { self.spelled(ty) };
+        let (long_long, unsigned_long_long, signed_char) = (named(long), named(ulong), named(char));
+        self.common.long_long = long_long;
+        self.common.unsigned_long_long = unsigned_long_long;
+        self.common.signed_char = signed_char;
     }
 
     /// The handle of a type.

@@ -33,9 +33,9 @@ impl Resolver<'_> {
             && let Some(constant) = self.variables[variable].constant
             && matches!(self.types[value.ty], Type::Int { .. } | Type::Bool)
         {
-            return Expr { kind: ExprKind::Int(constant), ..value };
+            return Expr { kind: ExprKind::Int(constant), ty: self.plain(value.ty), span: value.span };
         }
-        let (ty, span) = (value.ty, value.span);
+        let (ty, span) = (self.plain(value.ty), value.span);
         expr(ExprKind::Load(Box::new(value)), ty, span)
     }
 
@@ -73,6 +73,7 @@ impl Resolver<'_> {
             return *pointer;
         }
         let space = self.space_of_object(&object);
+        let object = self.as_named(object);
         let ty = self.pointer(object.ty, space);
         expr(ExprKind::AddressOf(Box::new(object)), ty, span)
     }
@@ -82,9 +83,9 @@ impl Resolver<'_> {
         let span = pointer.span;
         if let ExprKind::AddressOf(object) = &pointer.kind
             && let Type::Pointer { to, .. } = self.types[pointer.ty]
-            && object.ty == to
+            && self.is_alike(object.ty, to)
         {
-            return (**object).clone();
+            return self.seen_as((**object).clone(), to);
         }
         match self.types[pointer.ty] {
             Type::Pointer { to, .. } => expr(ExprKind::Deref(Box::new(pointer)), to, span),
@@ -115,7 +116,10 @@ impl Resolver<'_> {
 
     /// Converts a value (not an object) to a type.
     pub(super) fn convert(&mut self, value: Expr, to: TypeId) -> Expr {
-        if value.ty == to || matches!(value.kind, ExprKind::Unsupported(_)) {
+        let to = self.plain(to);
+        // Types of one content differ by name alone.
+        let is_same = self.types[value.ty] == self.types[to] || self.is_alike(value.ty, to);
+        if is_same || matches!(value.kind, ExprKind::Unsupported(_)) {
             return Expr { ty: to, ..value };
         }
         let span = value.span;
@@ -209,6 +213,7 @@ impl Resolver<'_> {
 
     /// The type after the integer promotions.
     pub(super) fn promoted(&self, ty: TypeId) -> TypeId {
+        let ty = self.behind_enumeration(ty).map_or(ty, |(integer, _)| integer);
         match self.types[ty] {
             Type::Bool | Type::Int { width: 8 | 16, .. } => self.common.int,
             _ => ty,
@@ -246,7 +251,11 @@ impl Resolver<'_> {
         match (&self.types[left], &self.types[right]) {
             (Type::Int { width: a, signed: sa }, Type::Int { width: b, signed: sb }) => {
                 // Of two types of one width the unsigned one wins; of two widths the wider one holds both.
-                let left_wins = if a == b { !sa || *sb } else { a > b };
+                let left_wins = match a == b {
+                    true if sa == sb => self.is_spelled(left),
+                    true => !sa,
+                    false => a > b,
+                };
                 if left_wins { left } else { right }
             }
             _ => left,

@@ -25,6 +25,7 @@ impl<'u> Resolver<'u> {
             ItemKind::Variables(variables) => {
                 for variable in variables {
                     self.declare_inside(&variable.ty);
+                    self.note_order(variable);
                     self.globals.push(Global { syntax: variable, scope: self.scope, variable: None });
                     self.declare(&variable.name.text, Entity::Global(self.globals.len() - 1));
                 }
@@ -59,6 +60,7 @@ impl<'u> Resolver<'u> {
         let Some((last, outer)) = function.path.segments.split_last() else {
             return;
         };
+        self.note_order(function);
         let record = self.scopes[self.scope.0].record;
         let decl = FunctionDecl { syntax: function, scope: self.scope, record };
         let Some(owner) = outer.last() else {
@@ -117,7 +119,7 @@ impl<'u> Resolver<'u> {
         });
         let scope = known.unwrap_or_else(|| {
             let prefix = format!("{}{}::", self.scopes[self.scope.0].prefix, name.text);
-            let scope = self.add_scope(Scope { prefix, ..Scope::inside(self.scope) });
+            let scope = self.add_scope(Scope { prefix, is_namespace: true, ..Scope::inside(self.scope) });
             self.declare(&name.text, Entity::Namespace(scope));
             scope
         });
@@ -126,6 +128,7 @@ impl<'u> Resolver<'u> {
 
     /// Declares a record, adds a specialisation to its template or completes a forward declaration.
     pub(super) fn declare_record(&mut self, record: &'u syntax::Record) {
+        self.note_order(record);
         let known = self.scopes[self.scope.0].names.get(&record.name.text).and_then(|entities| {
             entities.iter().find_map(|entity| match entity {
                 Entity::Record(index) => Some(*index),
@@ -166,7 +169,7 @@ impl<'u> Resolver<'u> {
         let mut ty = ty;
         loop {
             match &ty.kind {
-                TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) => ty = inner,
+                TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) | TypeKind::Array(inner, _) => ty = inner,
                 TypeKind::Record(record) => {
                     if !record.name.text.is_empty() && record.specialization.is_none() {
                         self.declare_record(record);
@@ -207,15 +210,20 @@ impl<'u> Resolver<'u> {
             values.push((&name.text, value));
             next = value.checked_add(1);
         }
-        if !definition.scoped {
-            for &(name, value) in &values {
-                self.declare(name, Entity::Constant(value, ty));
-            }
-        }
+        let integer = ty;
         // In C the constants are of type `int`, and every compiler of OpenCL makes an enumeration unsigned if it can.
         let is_unsigned = self.language == Language::OpenCl && values.iter().all(|&(_, value)| value >= 0);
         if is_unsigned && underlying.is_none() && ty == self.common.int {
             ty = self.common.uint;
+        }
+        // In C++ they are of the enumeration's type behind its end.
+        let ty = self.enumeration(ty, definition.scoped);
+        let of_constants = if self.language == Language::OpenCl { integer } else { ty };
+        for &(name, value) in &values {
+            self.within(constants, |this| this.declare(name, Entity::Constant(value, of_constants)));
+            if !definition.scoped {
+                self.declare(name, Entity::Constant(value, of_constants));
+            }
         }
         self.declare(&definition.name.text, Entity::Enum(ty, constants));
         // In C, and with a fixed underlying type, an enumeration has all values of an integer type.

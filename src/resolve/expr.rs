@@ -11,7 +11,7 @@ use crate::builtins::variables::{Variable as BuiltinVariable, variable};
 use crate::builtins::{Builtin, Formula};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::{Dialect, Span};
-use crate::syntax;
+use crate::syntax::{self, Binding};
 
 /// Instances of variable templates beyond which no more are made.
 const MOST_INSTANCES: usize = 10_000;
@@ -48,6 +48,10 @@ impl<'u> Resolver<'u> {
             syntax::ExprKind::Comma(first, second) => {
                 let first = self.effect(first);
                 let second = self.effect(second);
+                if let Some(result) = self.overloaded_comma(&first, &second, span) {
+                    self.depth -= 1;
+                    return result;
+                }
                 let ty = second.ty;
                 expr(ExprKind::Comma(Box::new(first), Box::new(second)), ty, span)
             }
@@ -122,7 +126,11 @@ impl<'u> Resolver<'u> {
             }
             Kind::Comma(first, second) => {
                 let first = self.effect(first);
-                let second = self.value(second);
+                let second = self.expr(second);
+                if let Some(result) = self.overloaded_comma(&first, &second, span) {
+                    return result;
+                }
+                let second = self.load(second);
                 self.comma(first, second, span)
             }
             Kind::Call(callee, args) => self.call(callee, args, span),
@@ -161,6 +169,10 @@ impl<'u> Resolver<'u> {
     fn integer_literal_type(&mut self, value: u64, suffix: &str, decimal: bool) -> TypeId {
         let unsigned = suffix.contains('u');
         let long = suffix.contains('l') || suffix.contains('z');
+        let (signed_long, unsigned_long) = match suffix.contains("ll") {
+            true => (self.common.long_long, self.common.unsigned_long_long),
+            false => (self.common.long, self.common.ulong),
+        };
         let fits_int = i32::try_from(value).is_ok();
         let fits_uint = u32::try_from(value).is_ok();
         let fits_long = i64::try_from(value).is_ok();
@@ -168,8 +180,8 @@ impl<'u> Resolver<'u> {
             (false, false) if fits_int => self.common.int,
             (false, false) if fits_uint && !decimal => self.common.uint,
             (true, false) if fits_uint => self.common.uint,
-            (false, _) if fits_long => self.common.long,
-            _ => self.common.ulong,
+            (false, _) if fits_long => signed_long,
+            _ => unsigned_long,
         }
     }
 
@@ -268,11 +280,12 @@ impl<'u> Resolver<'u> {
     /// A variable as an object; a reference stands for what it refers to.
     pub(super) fn variable(&mut self, variable: super::program::VariableId, span: Span) -> Expr {
         let declared = &self.variables[variable];
-        let object = expr(ExprKind::Variable(variable), declared.ty, span);
+        let ty = declared.ty;
         if !declared.is_reference {
-            return object;
+            let ty = if self.const_variables.contains(&variable) { self.with_const(ty) } else { ty };
+            return expr(ExprKind::Variable(variable), ty, span);
         }
-        let ty = object.ty;
+        let object = expr(ExprKind::Variable(variable), ty, span);
         let pointer = expr(ExprKind::Load(Box::new(object)), ty, span);
         self.deref(pointer)
     }
@@ -456,7 +469,9 @@ impl<'u> Resolver<'u> {
     fn merged_type(&self, then: &Expr, otherwise: &Expr) -> Option<TypeId> {
         let (a, b) = (&self.types[then.ty], &self.types[otherwise.ty]);
         match (a, b) {
-            _ if then.ty == otherwise.ty => Some(then.ty),
+            _ if self.is_alike(then.ty, otherwise.ty) => {
+                Some(if self.points_to_const(otherwise.ty) { otherwise.ty } else { then.ty })
+            }
             (Type::Pointer { .. }, _) if matches!(otherwise.kind, ExprKind::Null | ExprKind::Int(0)) => Some(then.ty),
             (_, Type::Pointer { .. }) if matches!(then.kind, ExprKind::Null | ExprKind::Int(0)) => Some(otherwise.ty),
             (Type::Pointer { to, .. }, Type::Pointer { .. }) => {
@@ -465,6 +480,14 @@ impl<'u> Resolver<'u> {
             (Type::Void, _) | (_, Type::Void) => Some(self.common.void),
             _ => self.common_type(then.ty, otherwise.ty),
         }
+    }
+
+    /// `a, b` where the program defines what that does.
+    pub(super) fn overloaded_comma(&mut self, first: &Expr, second: &Expr, span: Span) -> Option<Expr> {
+        if !self.may_be_overloaded(first.ty) && !self.may_be_overloaded(second.ty) {
+            return None;
+        }
+        self.operator_call("operator,", vec![first.clone(), second.clone()], span)
     }
 
     /// `a, b`, where nothing is left of an `a` without effect. An object on the right stays one, through its address.
@@ -493,16 +516,25 @@ impl<'u> Resolver<'u> {
         let written = self.resolve_type(ty);
         if written.is_reference {
             // `(T&)x` and `reinterpret_cast<T&>(x)` view the object as another type.
-            let object = self.expr(operand);
+            let mut object = self.object(operand);
+            if !self.is_object(&object) && (written.is_const || written.binding == Some(Binding::Rvalue)) {
+                // A temporary is made of it.
+                let value = self.implicit(object, written.ty, span);
+                let address = self.address_of_any(value);
+                object = self.deref(address);
+            }
             if !self.is_object(&object) {
                 return self.unsupported_with(span, "cast of a value to a reference".to_owned(), vec![object]);
             }
-            if object.ty == written.ty {
-                return object;
+            if self.is_alike(object.ty, written.ty) {
+                let ty = self.object_type(written);
+                let object = self.seen_as(object, ty);
+                return if written.binding == Some(Binding::Rvalue) { self.given_up(object) } else { object };
             }
             let space = self.space_of_object(&object);
             let address = self.address_of(object);
-            let to = self.pointer(written.ty, space);
+            let to = self.object_type(written);
+            let to = self.pointer(to, space);
             let address = self.convert(address, to);
             return self.deref(address);
         }
@@ -523,6 +555,7 @@ impl<'u> Resolver<'u> {
 
     /// A cast of one value, which may call a constructor or keep the bits of a vector.
     pub(super) fn functional_cast(&mut self, operand: Expr, to: TypeId, span: Span) -> Expr {
+        let to = self.plain(to);
         if let Type::Record(_) = self.types[to]
             && operand.ty != to
         {

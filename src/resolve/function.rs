@@ -60,6 +60,7 @@ impl<'u> Resolver<'u> {
         let prefix = self.scopes[decl.scope.0].prefix.clone();
         let is_kernel = decl.syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel));
         let outer = std::mem::replace(&mut self.scope, scope);
+        let seen = self.see_as(decl.syntax);
         let (result, returns_reference) = self.result_type(decl.syntax, name);
         let this = self.this_param(decl, span);
         let mut handles: Vec<VariableId> = this.into_iter().collect();
@@ -88,6 +89,7 @@ impl<'u> Resolver<'u> {
             assumed: Vec::new(),
         };
         self.head_attributes(decl.syntax, &mut function);
+        self.see_again(seen);
         self.scope = outer;
         self.infos.push(FunctionInfo {
             syntax: decl.syntax,
@@ -105,10 +107,7 @@ impl<'u> Resolver<'u> {
         match &function.result {
             Some(result) => {
                 let written = self.resolve_type(result);
-                match written.is_reference {
-                    true => (self.pointer(written.ty, written.space), true),
-                    false => (written.ty, false),
-                }
+                (self.held_type(written), written.is_reference)
             }
             None => match name.strip_prefix("operator ") {
                 Some(target) => (self.type_by_name(target), false),
@@ -149,6 +148,7 @@ impl<'u> Resolver<'u> {
             return None;
         }
         let ty = self.intern(Type::Record(record));
+        let ty = if decl.syntax.is_const { self.with_const(ty) } else { ty };
         let ty = self.pointer(ty, None);
         Some(self.variables.push(Variable {
             name: "this".to_owned(),
@@ -165,7 +165,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Whether a method is static; a definition outside does not repeat the word.
-    fn is_static(&self, decl: FunctionDecl<'u>, record: RecordId) -> bool {
+    pub(super) fn is_static(&self, decl: FunctionDecl<'u>, record: RecordId) -> bool {
         let says = |function: &syntax::Function| {
             function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Static))
         };
@@ -185,7 +185,7 @@ impl<'u> Resolver<'u> {
     /// A parameter; arrays and functions are pointers to them.
     fn param(&mut self, param: &'u Param) -> VariableId {
         let written = self.param_type(param);
-        let ty = if written.is_reference { self.pointer(written.ty, written.space) } else { written.ty };
+        let ty = self.held_type(written);
         let variable = self.variables.push(Variable {
             name: param.name.text.clone(),
             ty,
@@ -198,8 +198,18 @@ impl<'u> Resolver<'u> {
             has_initializer: false,
             span: param.name.span,
         });
+        self.note_const(variable, written);
         self.declare(&param.name.text, Entity::Variable(variable));
         variable
+    }
+
+    /// The type of what a variable holds: of a reference, a pointer.
+    pub(super) fn held_type(&mut self, written: Written) -> TypeId {
+        if !written.is_reference {
+            return written.ty;
+        }
+        let to = self.object_type(written);
+        self.pointer(to, written.space)
     }
 
     /// The type of a parameter: an array by value is a pointer to its elements.
@@ -207,8 +217,9 @@ impl<'u> Resolver<'u> {
         let written = self.declared_type(&param.ty, &param.qualifiers);
         match self.types[written.ty] {
             Type::Array { of, .. } if !written.is_reference => {
+                let of = if written.is_const { self.with_const(of) } else { of };
                 let ty = self.pointer(of, written.space);
-                Written { ty, space: None, ..written }
+                Written { ty, space: None, is_const: false, ..written }
             }
             Type::Unknown(_) if !written.is_reference && self.signatures.contains_key(&written.ty) => {
                 let ty = self.pointer(written.ty, None);
@@ -275,10 +286,13 @@ impl<'u> Resolver<'u> {
         let outer = std::mem::replace(&mut self.frame, frame);
         let in_host = std::mem::replace(&mut self.in_host, false);
         self.depth += BODY_DEPTH;
-        let stmts = self.within(info.scope, |this| {
-            let mut stmts = this.member_initializers(info.syntax);
-            this.in_block(|this| this.stmts(body, &mut stmts));
-            stmts
+        let is_template = self.is_instance(&info);
+        let stmts = self.as_seen_from(info.syntax, is_template, |this| {
+            this.within(info.scope, |this| {
+                let mut stmts = this.member_initializers(info.syntax);
+                this.in_block(|this| this.stmts(body, &mut stmts));
+                stmts
+            })
         });
         self.depth -= BODY_DEPTH;
         self.in_host = in_host;
@@ -289,6 +303,20 @@ impl<'u> Resolver<'u> {
         if info.result_is_auto {
             self.functions[function].result = frame.result.unwrap_or(self.common.void);
         }
+    }
+
+    /// Whether a function comes from a template, or is a member of what does.
+    fn is_instance(&self, info: &FunctionInfo<'u>) -> bool {
+        let mut scope = Some(info.scope);
+        while let Some(current) = scope {
+            if let Some(record) = self.scopes[current.0].record
+                && !self.record_origins[record.index()].1.is_empty()
+            {
+                return true;
+            }
+            scope = self.scopes[current.0].parent;
+        }
+        info.syntax.template.as_ref().is_some_and(|params| !params.is_empty())
     }
 
     /// What a constructor does before its body: members as its list says, else as their declarations say.
@@ -455,13 +483,15 @@ impl<'u> Resolver<'u> {
         }
         let (syntax, scope) = (self.globals[index].syntax, self.globals[index].scope);
         let frame = std::mem::replace(&mut self.frame, Frame::none());
-        let variable = self.within(scope, |this| {
-            let written = this.declared_type(&syntax.ty, &syntax.qualifiers);
-            let storage = this.global_storage(&syntax.qualifiers, written);
-            let variable = this.new_variable(syntax, written, storage);
-            this.globals[index].variable = Some(variable);
-            this.complete_variable(syntax, variable, written);
-            variable
+        let variable = self.as_seen_from(syntax, true, |this| {
+            this.within(scope, |this| {
+                let written = this.declared_type(&syntax.ty, &syntax.qualifiers);
+                let storage = this.global_storage(&syntax.qualifiers, written);
+                let variable = this.new_variable(syntax, written, storage);
+                this.globals[index].variable = Some(variable);
+                this.complete_variable(syntax, variable, written);
+                variable
+            })
         });
         self.frame = frame;
         Some(variable)
@@ -493,10 +523,10 @@ impl<'u> Resolver<'u> {
         written: Written,
         storage: Storage,
     ) -> VariableId {
-        let ty = if written.is_reference { self.pointer(written.ty, written.space) } else { written.ty };
+        let ty = self.held_type(written);
         let is_extern = storage == Storage::Shared
             && syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Extern));
-        self.variables.push(Variable {
+        let variable = self.variables.push(Variable {
             name: syntax.name.text.clone(),
             ty,
             storage,
@@ -507,7 +537,16 @@ impl<'u> Resolver<'u> {
             is_extern,
             has_initializer: syntax.init.is_some(),
             span: syntax.name.span,
-        })
+        });
+        self.note_const(variable, written);
+        variable
+    }
+
+    /// Remembers that a variable is `const`: its type does not say so, because that of its value is the same.
+    fn note_const(&mut self, variable: VariableId, written: Written) {
+        if written.is_const && !written.is_reference {
+            self.const_variables.insert(variable);
+        }
     }
 
     /// Sets the constant of a variable at namespace scope, and the length of an array that its list gives.

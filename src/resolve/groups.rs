@@ -34,7 +34,7 @@ const ANY_GROUP: &str = "thread_group";
 fn takes_any_group(ty: &syntax::Type) -> bool {
     match &ty.kind {
         TypeKind::Named(path) => path.segments.last().is_some_and(|segment| segment.name.text == ANY_GROUP),
-        TypeKind::Reference(inner) => takes_any_group(inner),
+        TypeKind::Reference(inner, _) => takes_any_group(inner),
         _ => false,
     }
 }
@@ -70,14 +70,14 @@ impl<'u> Resolver<'u> {
         let given = decl.syntax.params.iter().zip(args).enumerate();
         given
             .filter(|(_, (param, argument))| takes_any_group(&param.ty) && self.is_certain_group(argument.ty))
-            .map(|(number, (_, argument))| (number, argument.ty))
+            .map(|(number, (_, argument))| (number, self.plain(argument.ty)))
             .collect()
     }
 
     /// Whether an assignment may make a group another one than its type tells.
     pub(super) fn changes_group(&self, target: &Expr, value: &Expr) -> bool {
         let is_elsewhere = matches!(target.kind, ExprKind::Deref(_)) && self.is_any_group(target.ty);
-        is_elsewhere || self.is_certain_group(target.ty) && target.ty != value.ty
+        is_elsewhere || self.is_certain_group(target.ty) && self.plain(target.ty) != self.plain(value.ty)
     }
 
     fn group_of(&self, ty: TypeId) -> Option<Group> {

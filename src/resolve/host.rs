@@ -206,7 +206,7 @@ impl<'u> Resolver<'u> {
         let functions = functions_of(&entities);
         let may_change = |position: usize| {
             functions.iter().any(|decl| match decl.syntax.params.get(position).map(|param| &param.ty.kind) {
-                Some(TypeKind::Reference(inner)) => !inner.qualifiers.iter().any(|q| matches!(q, Qualifier::Const)),
+                Some(TypeKind::Reference(inner, _)) => !inner.qualifiers.iter().any(|q| matches!(q, Qualifier::Const)),
                 _ => false,
             })
         };

@@ -163,7 +163,7 @@ impl<'u> Resolver<'u> {
         if functions.iter().any(|decl| decl.record.is_some()) {
             return None;
         }
-        if let Some(chosen) = self.choose(functions, name.args.as_deref(), values) {
+        if let Some(chosen) = self.choose(functions, name.args.as_deref(), None, values) {
             return chosen.decl.syntax.body.is_some().then_some((chosen.decl, chosen.values));
         }
         let mut bodies = functions.iter().filter(|decl| decl.syntax.body.is_some());

@@ -242,14 +242,14 @@ pub(super) fn changed_in_stmt<'u>(
             changed.add(ANYTHING, stmt.span);
         }
         if let StmtKind::RangeFor { variable, range, .. } = &stmt.kind
-            && matches!(variable.ty.kind, TypeKind::Reference(_))
+            && matches!(variable.ty.kind, TypeKind::Reference(..))
         {
             root_name(range).into_iter().for_each(|name| changed.expose(name));
         }
         if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
             for variable in variables {
                 // A reference may change what it is bound to.
-                if let (TypeKind::Reference(_), Some(Init::Value(value))) = (&variable.ty.kind, &variable.init) {
+                if let (TypeKind::Reference(..), Some(Init::Value(value))) = (&variable.ty.kind, &variable.init) {
                     root_name(value).into_iter().for_each(|name| changed.expose(name));
                 }
             }

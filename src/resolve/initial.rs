@@ -20,6 +20,7 @@ struct Cursor<'u> {
 impl<'u> Resolver<'u> {
     /// The value of an initialiser, converted to a type.
     pub(super) fn initial(&mut self, value: &'u syntax::Expr, ty: TypeId) -> Expr {
+        let ty = self.plain(ty);
         match &value.kind {
             syntax::ExprKind::InitList(entries) => {
                 let entries = entries.iter().map(|(designator, value)| (designator.as_ref(), value)).collect();
@@ -35,6 +36,7 @@ impl<'u> Resolver<'u> {
 
     /// An implicit conversion, which may call a constructor or drop a derived record's own fields.
     pub(super) fn implicit(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
+        let to = self.plain(to);
         if value.ty == to {
             return value;
         }
@@ -61,6 +63,7 @@ impl<'u> Resolver<'u> {
 
     /// `{…}` for a type.
     fn list(&mut self, entries: Vec<Entry<'u>>, ty: TypeId, span: Span) -> Expr {
+        let ty = self.plain(ty);
         match self.types[ty].clone() {
             Type::Record(_)
                 if entries.iter().all(|(designator, _)| designator.is_none()) && self.has_constructor(ty) =>
@@ -74,7 +77,7 @@ impl<'u> Resolver<'u> {
                 {
                     // `{other}` copies a record of the same type.
                     let value = self.expr(only);
-                    if value.ty == ty {
+                    if self.plain(value.ty) == ty {
                         return self.copy(value, span);
                     }
                 }
@@ -140,6 +143,7 @@ impl<'u> Resolver<'u> {
 
     /// One part of an aggregate: a braced list, a value, or as many values as an inner aggregate takes.
     fn part(&mut self, cursor: &mut Cursor<'u>, value: &'u syntax::Expr, ty: TypeId) -> Expr {
+        let ty = self.plain(ty);
         let is_list = matches!(value.kind, syntax::ExprKind::InitList(_) | syntax::ExprKind::String(_));
         if is_list || !matches!(self.types[ty], Type::Array { .. } | Type::Record(_) | Type::Vector { .. }) {
             cursor.next += 1;
@@ -147,7 +151,7 @@ impl<'u> Resolver<'u> {
         }
         let temporaries = self.frame.temporaries.len();
         let whole = self.expr(value);
-        if whole.ty == ty || matches!(self.types[ty], Type::Record(_)) && self.has_constructor(ty) {
+        if self.plain(whole.ty) == ty || matches!(self.types[ty], Type::Record(_)) && self.has_constructor(ty) {
             cursor.next += 1;
             let whole = self.load(whole);
             return self.implicit(whole, ty, value.span);
@@ -172,6 +176,7 @@ impl<'u> Resolver<'u> {
 
     /// The zero of a type.
     pub(super) fn zero(&mut self, ty: TypeId, span: Span) -> Expr {
+        let ty = self.plain(ty);
         let kind = match self.types[ty] {
             Type::Int { .. } | Type::Bool => ExprKind::Int(0),
             Type::Float { .. } => ExprKind::Float("0".to_owned()),
@@ -194,6 +199,7 @@ impl<'u> Resolver<'u> {
 
     /// A value of a type from parts: a vector, a record, or one scalar.
     pub(super) fn construct_from(&mut self, ty: TypeId, parts: Vec<Expr>, span: Span) -> Expr {
+        let ty = self.plain(ty);
         if self.collective_of(ty).is_some() {
             return self.collective_object(ty, parts, span);
         }

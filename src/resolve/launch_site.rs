@@ -116,7 +116,7 @@ impl<'u> Resolver<'u> {
                 None => self.unknown_argument(site.span),
             });
         }
-        let (decl, template_values) = match self.choose(&kernels, template_args, &values) {
+        let (decl, template_values) = match self.choose(&kernels, template_args, None, &values) {
             Some(chosen) => (chosen.decl, chosen.values),
             // What does not fit by type is still a launch of the only kernel of that name and arity.
             None => {

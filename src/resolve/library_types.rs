@@ -11,7 +11,7 @@ use super::context::{Resolver, expr};
 use super::phases::{BARRIER, is_followed};
 use super::pipelines;
 use super::program::{Expr, ExprKind, Record, Type, TypeId};
-use super::scope::{Entity, Found, RecordDecl, Scope, ScopeId};
+use super::scope::{Found, RecordDecl, Scope, ScopeId};
 use super::template::TemplateValue;
 use super::types::Written;
 use crate::builtins::Builtin;
@@ -212,42 +212,40 @@ impl<'u> Resolver<'u> {
         match argument {
             TemplateArg::Type(ty) => Some(self.resolve_type(ty)),
             TemplateArg::Value(_) => match self.template_value(argument) {
-                TemplateValue::Type(ty) => Some(Written::plain(ty)),
+                TemplateValue::Type(ty) => Some(self.written_as(ty)),
                 _ => None,
             },
         }
     }
 
-    /// Whether a type is of a kind, where that is known; an enumeration is kept as the integer that it is not.
+    /// Whether a type is of a kind, where that is known.
     fn type_is(&self, written: &Written, is_of_kind: impl Fn(&Type) -> bool) -> Option<bool> {
         let ty = &self.types[written.ty];
-        let may_be_enumeration = matches!(ty, Type::Int { .. }) && self.has_enumerations();
-        let is_told = !matches!(ty, Type::Unknown(_) | Type::Float { width: 16 }) && !may_be_enumeration;
+        let is_enumeration = self.behind_enumeration(written.ty).is_some();
+        let is_told = !matches!(ty, Type::Unknown(_) | Type::Float { width: 16 }) && !is_enumeration;
         (is_told && !written.is_reference).then(|| is_of_kind(ty))
     }
 
     fn are_same(&self, a: &Written, b: &Written) -> Option<bool> {
         let is_known = |ty| !self.mentions_unknown(ty, 0);
-        let differs = a.ty != b.ty || a.is_reference != b.is_reference || a.is_volatile != b.is_volatile;
+        let differs = a.ty != b.ty
+            || a.is_reference != b.is_reference
+            || a.binding != b.binding
+            || a.is_volatile != b.is_volatile;
         if !is_known(a.ty) || !is_known(b.ty) {
             return None;
         }
-        if differs {
-            return Some(false);
-        }
-        // Types here know one of `long` and `long long`, one of `half` and `bfloat16`, and no `const`.
+        // What builtin functions give is `long` here where headers say `long long`, and `bfloat16` is `half`.
         let is_told = match &self.types[a.ty] {
             Type::Bool | Type::Float { width: 32 | 64 } | Type::Record(_) => true,
-            Type::Int { width: 16 | 32, .. } | Type::Int { width: 8, signed: false } => !self.has_enumerations(),
+            Type::Int { width, .. } => *width < 64 || a.ty == b.ty,
             _ => false,
         };
-        (is_told && a.is_const == b.is_const).then_some(true)
-    }
-
-    /// Whether the unit has enumerations, which are integers here.
-    fn has_enumerations(&self) -> bool {
-        let holds = |scope: &Scope<'u>| scope.names.values().flatten().any(|entity| matches!(entity, Entity::Enum(..)));
-        self.scopes.iter().any(holds)
+        if differs {
+            let is_told = is_told || self.types[a.ty] != self.types[b.ty];
+            return is_told.then_some(false);
+        }
+        is_told.then_some(a.is_const == b.is_const)
     }
 
     fn mentions_unknown(&self, ty: TypeId, depth: usize) -> bool {

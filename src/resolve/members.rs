@@ -78,6 +78,7 @@ impl Resolver<'_> {
     /// A field by index; one that is a reference is the pointer that it holds.
     pub(super) fn field_itself(&mut self, object: Expr, record: RecordId, index: usize, span: Span) -> Expr {
         let ty = self.records[record].fields[index].ty;
+        let ty = if self.is_const(object.ty) { self.with_const(ty) } else { ty };
         expr(ExprKind::Field(Box::new(object), index), ty, span)
     }
 
@@ -89,7 +90,7 @@ impl Resolver<'_> {
     /// The address that a field holds which is declared as a reference.
     pub(super) fn bound_member(&mut self, object: Expr, pointer: super::program::TypeId, span: Span) -> Expr {
         let Type::Pointer { to, .. } = self.types[pointer] else { return object };
-        if !self.is_object(&object) || object.ty != to && !matches!(self.types[to], Type::Unknown(_)) {
+        if !self.is_object(&object) || !self.is_alike(object.ty, to) && !matches!(self.types[to], Type::Unknown(_)) {
             return self.unsupported_with(span, "reference member that is bound to no object".to_owned(), vec![object]);
         }
         let address = self.address_of(object);

@@ -50,6 +50,7 @@ mod phases;
 mod pipelines;
 mod print;
 pub mod program;
+mod qualified;
 mod range_for;
 mod records;
 mod scope;
@@ -59,6 +60,7 @@ mod template_use;
 mod type_functions;
 mod types;
 mod unknown_call;
+mod visible;
 
 use crate::diagnostic::Diagnostic;
 use crate::syntax;

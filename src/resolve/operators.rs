@@ -17,6 +17,9 @@ impl<'u> Resolver<'u> {
             self.depth += 1;
             let second = self.object(second);
             self.depth -= 1;
+            if let Some(result) = self.overloaded_comma(&first, &second, value.span) {
+                return result;
+            }
             return self.comma(first, second, value.span);
         }
         let syntax::ExprKind::Conditional(cond, then, otherwise) = &value.kind else {
@@ -30,12 +33,13 @@ impl<'u> Resolver<'u> {
         let then = self.object(then);
         let otherwise = self.object(otherwise);
         self.depth -= 1;
-        if !self.is_object(&then) || !self.is_object(&otherwise) || then.ty != otherwise.ty {
+        if !self.is_object(&then) || !self.is_object(&otherwise) || !self.is_alike(then.ty, otherwise.ty) {
             return self.conditional(cond, then, otherwise, value.span);
         }
         let cond = self.truth(cond);
         let (then, otherwise) = (self.address_of(then), self.address_of(otherwise));
-        let ty = then.ty;
+        let ty = if self.points_to_const(otherwise.ty) { otherwise.ty } else { then.ty };
+        let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
         let address = expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, value.span);
         self.deref(address)
     }
@@ -150,7 +154,7 @@ impl<'u> Resolver<'u> {
         match self.types[ty] {
             Type::Record(_) => true,
             Type::Vector { .. } => self.language == Language::Cuda,
-            _ => false,
+            _ => self.behind_enumeration(ty).is_some(),
         }
     }
 

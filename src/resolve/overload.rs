@@ -1,4 +1,9 @@
-//! Overload resolution: candidates by arity, template deduction, and ranks of conversions.
+//! Overload resolution: candidates by arity, template deduction, ranks of conversions, what references bind to, and which of
+//! several templates is more special (C++17, [over.match.best], [over.ics.rank], [temp.func.order]).
+//!
+//! Guarantees: what is chosen is what the standard says, as far as the types are known; where they leave it open, nothing is.
+//!
+//! Deliberately absent: conversions by more than one function, and pointers to members.
 
 use super::context::Resolver;
 use super::program::{Expr, ExprKind, Type, TypeId};
@@ -6,7 +11,7 @@ use super::scope::FunctionDecl;
 use super::template::TemplateValue;
 use super::type_functions::Condition;
 use super::types::Written;
-use crate::syntax::{self, TemplateArg, TypeKind};
+use crate::syntax::{self, Binding, TemplateArg, TypeKind};
 
 /// A function with its template arguments.
 pub(super) struct Chosen<'u> {
@@ -14,8 +19,9 @@ pub(super) struct Chosen<'u> {
     pub(super) values: Vec<TemplateValue>,
 }
 
-/// What candidates are compared by: ranks, whether it is a template, whether it has no body.
-type Key = (Vec<Rank>, bool, bool);
+/// What candidates are compared by: how well the object and the arguments fit, whether it is a template, whether it has no
+/// body.
+type Key = (Vec<Fit>, bool, bool);
 
 /// How well a conversion fits: lower is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,55 +30,107 @@ enum Rank {
     Promotion,
     Conversion,
     UserDefined,
+    Ellipsis,
+}
+
+/// A rank, and what decides between conversions of one rank: references that add `const` or bind less closely, bases
+/// that are further away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Fit(Rank, u8);
+
+const EXACT: Fit = Fit(Rank::Exact, 0);
+
+/// What a pointer is converted to with more than any base.
+const VOID: u8 = 254;
+
+/// Whether `const` and what references bind to are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Care {
+    Exact,
+    Lenient,
+}
+
+/// A function that takes part.
+struct Candidate<'u> {
+    key: Key,
+    decl: FunctionDecl<'u>,
+    values: Vec<TemplateValue>,
+    /// What another declaration of the same function has in common with it.
+    signature: Vec<TypeId>,
+    condition: Condition,
 }
 
 impl<'u> Resolver<'u> {
-    /// The candidate that fits the arguments best; among equals, one that is no template, then one with a body.
+    /// The candidate that fits the object and the arguments best; among equals, one that is no template, then the more
+    /// special template, then one with a body.
     pub(super) fn choose(
         &mut self,
         functions: &[FunctionDecl<'u>],
         template_args: Option<&'u [TemplateArg]>,
+        object: Option<&Expr>,
         args: &[Expr],
     ) -> Option<Chosen<'u>> {
-        let mut best: Option<(Key, Chosen<'u>)> = None;
-        let mut rivals: Vec<(Key, Vec<TypeId>)> = Vec::new();
-        let mut open: Vec<Key> = Vec::new();
+        let mut candidates = self.candidates(functions, template_args, object, args, Care::Exact);
+        if candidates.is_empty() {
+            // A program that compiles has one that fits: what is known of `const` here is wrong.
+            candidates = self.candidates(functions, template_args, object, args, Care::Lenient);
+        }
+        let best = self.best(&candidates)?;
+        let chosen = candidates.swap_remove(best);
+        Some(self.specialized(functions, Chosen { decl: chosen.decl, values: chosen.values }))
+    }
+
+    fn candidates(
+        &mut self,
+        functions: &[FunctionDecl<'u>],
+        template_args: Option<&'u [TemplateArg]>,
+        object: Option<&Expr>,
+        args: &[Expr],
+        care: Care,
+    ) -> Vec<Candidate<'u>> {
         // A specialisation is chosen with its template, never by itself.
         let has_template = functions.iter().any(|decl| !self.own_template(*decl).is_empty());
+        let mut found = Vec::new();
         for &decl in functions {
             let is_special = is_specialization(decl) && (has_template || written_args(decl).is_some());
             if !accepts(functions, decl, args.len()) || is_special {
                 continue;
             }
-            let Some((ranks, values, types, condition)) = self.candidate(decl, template_args, args) else {
+            found.extend(self.candidate(decl, template_args, object, args, care));
+        }
+        found
+    }
+
+    /// The position of the best candidate; `None` where none is, or what is not known here decides.
+    fn best(&mut self, candidates: &[Candidate<'u>]) -> Option<usize> {
+        let mut best = 0;
+        for (at, candidate) in candidates.iter().enumerate().skip(1) {
+            if is_better(&candidate.key, &candidates[best].key) || self.is_more_special(candidate, &candidates[best]) {
+                best = at;
+            }
+        }
+        let winner = candidates.get(best)?;
+        for (at, rival) in candidates.iter().enumerate() {
+            if at == best {
                 continue;
-            };
-            let key = (ranks, !values.is_empty(), decl.syntax.body.is_none());
-            if condition == Condition::Open {
-                open.push(key.clone());
             }
-            rivals.push((key.clone(), types));
-            let better = match &best {
-                None => true,
-                Some((known, _)) => is_better(&key, known),
-            };
-            if better {
-                best = Some((key, Chosen { decl, values }));
+            let is_same = rival.key.0 == winner.key.0
+                && rival.key.1 == winner.key.1
+                && rival.signature == winner.signature
+                && self.is_as_special(rival, winner)
+                && self.is_as_special(winner, rival);
+            let loses = is_better(&winner.key, &rival.key) || self.is_more_special(winner, rival);
+            if !is_same && !loses {
+                return None;
+            }
+            // Whether it takes part depends on what is not known, as does which other one is called if it does not.
+            let is_open = winner.condition == Condition::Open && !is_same
+                || rival.condition == Condition::Open && !is_better(&winner.key, &rival.key);
+            if is_open {
+                return None;
             }
         }
-        let (key, chosen) = best?;
-        // Whether it takes part depends on what is not known, as does which other one is called if it does not.
-        if rivals.len() > 1 && open.iter().any(|open| *open == key || !is_better(&key, open)) {
-            return None;
-        }
-        // Two that fit equally well and take different types: which one is called depends on what is not known
-        // here (a type parameter, a missing header), and a guess could hide an access.
-        let mut same_rank = rivals.iter().filter(|(rival, _)| rival.0 == key.0 && rival.1 == key.1);
-        let first = same_rank.next().map(|(_, types)| types);
-        if same_rank.any(|(_, types)| Some(types) != first) {
-            return None;
-        }
-        Some(self.specialized(functions, chosen))
+        Some(best)
     }
 
     /// The type of a parameter that all functions have there which take `count` arguments; `None` for templates, whose
@@ -140,14 +198,15 @@ impl<'u> Resolver<'u> {
         values
     }
 
-    /// The ranks of the arguments' conversions, the template arguments, the types of the parameters and whether it
-    /// takes part; `None` if it does not fit.
+    /// A function with the fits of the object and the arguments; `None` if it does not fit.
     fn candidate(
         &mut self,
         decl: FunctionDecl<'u>,
         template_args: Option<&'u [TemplateArg]>,
+        object: Option<&Expr>,
         args: &[Expr],
-    ) -> Option<(Vec<Rank>, Vec<TemplateValue>, Vec<TypeId>, Condition)> {
+        care: Care,
+    ) -> Option<Candidate<'u>> {
         let params = self.own_template(decl);
         let mut scope = decl.scope;
         let mut values = Vec::new();
@@ -166,16 +225,64 @@ impl<'u> Resolver<'u> {
         if condition == Condition::Fails {
             return None;
         }
-        let (ranks, types) = self.within(scope, |this| {
-            let (mut ranks, mut types) = (Vec::new(), Vec::new());
-            for (param, argument) in decl.syntax.params.iter().zip(args) {
+        let mut fits = vec![self.fit_of_object(decl, object, care)?];
+        let mut signature = Vec::new();
+        self.within(scope, |this| {
+            for param in &decl.syntax.params {
                 let written = this.param_type(param);
-                ranks.push(this.rank(argument, written)?);
-                types.push(written.ty);
+                signature.push(
+                    this.argument_type(Written { is_const: written.is_const && written.is_reference, ..written }),
+                );
+                if let Some(argument) = args.get(fits.len() - 1) {
+                    fits.push(this.fit(argument, written, care)?);
+                }
             }
-            Some((ranks, types))
+            Some(())
         })?;
-        Some((ranks, values, types, condition))
+        fits.resize(args.len() + 1, Fit(Rank::Ellipsis, 0));
+        if decl.syntax.is_const {
+            signature.push(self.common.void);
+        }
+        let key = (fits, !values.is_empty(), decl.syntax.body.is_none());
+        Some(Candidate { key, decl, values, signature, condition })
+    }
+
+    /// How well the object of a method fits.
+    fn fit_of_object(&self, decl: FunctionDecl<'u>, object: Option<&Expr>, care: Care) -> Option<Fit> {
+        let Some(record) = decl.record.filter(|_| care == Care::Exact) else {
+            return Some(EXACT);
+        };
+        let name = self.record_decls[self.record_origins[record.index()].0].name;
+        let is_constructor = decl.syntax.result.is_none()
+            && decl.syntax.path.segments.last().is_some_and(|segment| segment.name.text == name);
+        if is_constructor || self.is_static(decl, record) {
+            return Some(EXACT);
+        }
+        let of_this = || match self.types[self.variables[self.frame.this?].ty] {
+            Type::Pointer { to, .. } => Some((to, true)),
+            _ => None,
+        };
+        let given = object.map(|object| (object.ty, self.is_lvalue(object)));
+        let Some((ty, is_lvalue)) = given.or_else(of_this) else {
+            return Some(EXACT);
+        };
+        let is_const = self.is_const(ty);
+        let binds = match decl.syntax.called_on {
+            None => true,
+            Some(Binding::Lvalue) => is_lvalue || decl.syntax.is_const,
+            Some(Binding::Rvalue) => !is_lvalue,
+        };
+        if is_const && !decl.syntax.is_const || !binds {
+            return None;
+        }
+        let adds_const = u8::from(decl.syntax.is_const && !is_const);
+        let is_loose = u8::from(!is_lvalue && decl.syntax.called_on != Some(Binding::Rvalue));
+        Some(Fit(Rank::Exact, adds_const + is_loose))
+    }
+
+    /// Whether an expression denotes an object that stays.
+    pub(super) fn is_lvalue(&self, value: &Expr) -> bool {
+        self.is_object(value) && !self.is_given_up(value)
     }
 
     /// The template parameters of a function itself, without those of the record that it is a member of.
@@ -214,11 +321,16 @@ impl<'u> Resolver<'u> {
             if matches!(argument.kind, ExprKind::Null) {
                 continue;
             }
+            let (object, _) = self.referred(argument.ty);
             let actual = match param.ty.kind {
-                TypeKind::Reference(_) => argument.ty,
-                _ => match self.types[argument.ty] {
+                // `T &&` takes what has a place as `X &`.
+                TypeKind::Reference(_, Binding::Rvalue) if self.is_lvalue(argument) => {
+                    self.with_reference(object, Binding::Lvalue)
+                }
+                TypeKind::Reference(..) => object,
+                _ => match self.types[object] {
                     Type::Array { of, .. } => self.pointer(of, None),
-                    _ => argument.ty,
+                    _ => self.plain(object),
                 },
             };
             // Other names in the pattern are looked up where the function is declared.
@@ -232,92 +344,198 @@ impl<'u> Resolver<'u> {
     }
 
     /// How well an argument fits a parameter.
-    fn rank(&mut self, argument: &Expr, written: Written) -> Option<Rank> {
+    fn fit(&mut self, argument: &Expr, written: Written, care: Care) -> Option<Fit> {
         let (from, to) = (argument.ty, written.ty);
-        if written.is_reference {
-            if from == to {
-                return Some(Rank::Exact);
+        let is_zero = matches!(argument.kind, ExprKind::Null | ExprKind::Int(0));
+        if !written.is_reference || self.language == crate::source::Language::OpenCl {
+            let from = match self.types[from] {
+                Type::Array { of, .. } => self.pointer(of, None),
+                _ => self.plain(from),
+            };
+            return self.fit_of_types(from, to, is_zero);
+        }
+        let (object, _) = self.referred(from);
+        // Arguments in host code are looked at as values.
+        let cares = care == Care::Exact && !self.in_host;
+        let is_const = self.is_const(object);
+        if self.is_alike(object, to) {
+            let adds = self.added_const(object, to) + u8::from(written.is_const && !is_const);
+            let is_lvalue = self.is_lvalue(argument);
+            if !cares {
+                return Some(EXACT);
             }
-            if !written.is_const
-                && self.is_object(argument)
-                && !self.is_record_or_unknown(from)
-                && !self.is_record_or_unknown(to)
-            {
+            return match written.binding {
+                Some(Binding::Rvalue) if is_lvalue || is_const && !written.is_const => None,
+                Some(Binding::Rvalue) => Some(Fit(Rank::Exact, adds)),
+                _ if is_lvalue && (written.is_const || !is_const) => Some(Fit(Rank::Exact, adds)),
+                _ if !is_lvalue && written.is_const => Some(Fit(Rank::Exact, 8 + adds)),
+                _ => None,
+            };
+        }
+        let is_open = |this: &Self, ty| matches!(this.types[ty], Type::Unknown(_));
+        let is_base = self.steps_to_base(self.plain(object), to).is_some();
+        // What is converted is a value, to which `&` does not bind.
+        if cares && !is_open(self, object) && !is_open(self, to) {
+            let is_lvalue = self.is_lvalue(argument);
+            let binds = match written.binding {
+                Some(Binding::Rvalue) => !is_base || !is_lvalue,
+                _ if is_base => written.is_const || is_lvalue && !is_const,
+                _ => written.is_const,
+            };
+            if !binds {
                 return None;
             }
         }
-        let from = match self.types[from] {
-            Type::Array { of, .. } if !written.is_reference => self.pointer(of, None),
-            _ => from,
-        };
-        self.rank_types(from, to, matches!(argument.kind, ExprKind::Null | ExprKind::Int(0)))
+        let Fit(rank, detail) = self.fit_of_types(self.plain(object), to, is_zero)?;
+        Some(Fit(rank, detail + u8::from(is_base && written.is_const && !is_const)))
     }
 
-    fn is_record_or_unknown(&self, ty: TypeId) -> bool {
-        matches!(self.types[ty], Type::Record(_) | Type::Unknown(_))
-    }
-
-    fn rank_types(&mut self, from: TypeId, to: TypeId, is_zero: bool) -> Option<Rank> {
-        if from == to {
-            return Some(Rank::Exact);
+    /// How often a conversion of pointers adds `const` behind them.
+    fn added_const(&self, from: TypeId, to: TypeId) -> u8 {
+        let (mut from, mut to, mut added) = (self.plain(from), self.plain(to), 0);
+        while let (Type::Pointer { to: a, .. }, Type::Pointer { to: b, .. }) = (&self.types[from], &self.types[to]) {
+            added += u8::from(self.is_const(*a) != self.is_const(*b));
+            (from, to) = (self.plain(*a), self.plain(*b));
         }
+        added
+    }
+
+    fn fit_of_types(&mut self, from: TypeId, to: TypeId, is_zero: bool) -> Option<Fit> {
+        let of = |rank| Some(Fit(rank, 0));
+        if from == to {
+            return Some(EXACT);
+        }
+        let is_c = self.language == crate::source::Language::OpenCl;
         match (self.types[from].clone(), self.types[to].clone()) {
-            (Type::Pointer { .. }, Type::Pointer { .. }) if is_zero => Some(Rank::Conversion),
-            (Type::Unknown(_), _) | (_, Type::Unknown(_)) => Some(Rank::Conversion),
+            (Type::Pointer { .. }, Type::Pointer { .. }) if is_zero => of(Rank::Conversion),
+            (Type::Unknown(_), _) | (_, Type::Unknown(_)) => of(Rank::Conversion),
             (Type::Pointer { to: a, .. }, Type::Pointer { to: b, .. }) => {
-                if a == b {
-                    Some(Rank::Exact)
-                } else if self.is_void_or_base(a, b) {
-                    Some(Rank::Conversion)
+                let loses_const =
+                    !is_c && self.is_const(a) && !self.is_const(b) && !matches!(self.types[b], Type::Void);
+                let adds = u8::from(self.is_const(b) && !self.is_const(a));
+                if loses_const {
+                    None
+                } else if self.is_alike(a, b) {
+                    Some(Fit(Rank::Exact, self.added_const(from, to)))
+                } else if b == self.common.void || is_c && a == self.common.void {
+                    Some(Fit(Rank::Conversion, VOID))
+                } else if let Some(steps) = self.steps_to_base(self.plain(a), self.plain(b)) {
+                    Some(Fit(Rank::Conversion, 2 * steps + adds))
                 } else {
                     // C lets any pointer pass with a warning; C++ does not.
-                    (self.language == crate::source::Language::OpenCl).then_some(Rank::UserDefined)
+                    is_c.then_some(Fit(Rank::UserDefined, 0))
                 }
             }
-            (Type::Pointer { .. }, Type::Bool) => Some(Rank::Conversion),
-            (Type::Int { .. }, Type::Pointer { .. }) if is_zero => Some(Rank::Conversion),
-            (Type::Array { of: a, .. }, Type::Array { of: b, len: None }) if a == b => Some(Rank::Exact),
-            _ if self.is_arithmetic(from) && self.is_arithmetic(to) => {
-                let promotes = self.promoted(from) == to
-                    || matches!(
-                        (&self.types[from], &self.types[to]),
-                        (Type::Float { width: 32 }, Type::Float { width: 64 })
-                    );
-                Some(if promotes { Rank::Promotion } else { Rank::Conversion })
+            (Type::Pointer { .. }, Type::Bool) => Some(Fit(Rank::Conversion, u8::MAX)),
+            (Type::Int { .. }, Type::Pointer { .. }) if is_zero => of(Rank::Conversion),
+            (Type::Array { of: a, .. }, Type::Array { of: b, len: None }) if a == b => Some(EXACT),
+            _ if self.is_arithmetic(from) && self.is_arithmetic(to) => self.fit_of_numbers(from, to),
+            (_, Type::Vector { .. }) if self.is_arithmetic(from) && is_c => of(Rank::Conversion),
+            (Type::Record(_), Type::Record(_)) if self.steps_to_base(from, to).is_some() => {
+                Some(Fit(Rank::Conversion, 2 * self.steps_to_base(from, to).unwrap_or(0)))
             }
-            (_, Type::Vector { .. })
-                if self.is_arithmetic(from) && self.language == crate::source::Language::OpenCl =>
-            {
-                Some(Rank::Conversion)
-            }
-            (Type::Record(_), Type::Record(_)) if self.is_void_or_base(from, to) => Some(Rank::Conversion),
             (_, Type::Record(record)) => {
                 let constructors = self.constructors(record);
                 let converts = constructors.iter().any(|decl| {
                     let written = decl.syntax.params.first();
                     accepts(&constructors, *decl, 1)
-                        && written.is_some_and(|param| !matches!(param.ty.kind, TypeKind::Reference(_)))
+                        && written.is_some_and(|param| !matches!(param.ty.kind, TypeKind::Reference(..)))
                 });
-                converts.then_some(Rank::UserDefined)
+                converts.then_some(Fit(Rank::UserDefined, 0))
             }
-            (Type::Record(_), _) if self.is_arithmetic(to) => Some(Rank::UserDefined),
+            (Type::Record(_), _) if self.is_arithmetic(to) => of(Rank::UserDefined),
             _ => None,
         }
     }
 
-    /// Whether a pointer to the first type converts to a pointer to the second.
-    fn is_void_or_base(&self, from: TypeId, to: TypeId) -> bool {
-        if to == self.common.void || self.language == crate::source::Language::OpenCl && from == self.common.void {
+    fn fit_of_numbers(&self, from: TypeId, to: TypeId) -> Option<Fit> {
+        // Nothing becomes an enumeration by itself, and a scoped one becomes nothing.
+        let converts = self.behind_enumeration(from).is_none_or(|(_, converts)| converts);
+        if self.behind_enumeration(to).is_some() || !converts {
+            return None;
+        }
+        let promotes = self.promoted(from) == to
+            || matches!((&self.types[from], &self.types[to]), (Type::Float { width: 32 }, Type::Float { width: 64 }));
+        Some(Fit(if promotes { Rank::Promotion } else { Rank::Conversion }, 0))
+    }
+
+    /// How many steps lead from a class to one of its bases; `None` if it is none.
+    fn steps_to_base(&self, from: TypeId, to: TypeId) -> Option<u8> {
+        let (Type::Record(from), Type::Record(to)) = (&self.types[from], &self.types[to]) else { return None };
+        let mut reached = vec![(*from, 0_u8)];
+        let mut next = 0;
+        while let Some(&(record, steps)) = reached.get(next) {
+            next += 1;
+            if record == *to {
+                return (steps > 0).then_some(steps);
+            }
+            if steps < 64 {
+                reached.extend(self.record_bases[record.index()].iter().map(|(base, _)| (*base, steps + 1)));
+            }
+        }
+        None
+    }
+
+    fn is_more_special(&mut self, one: &Candidate<'u>, other: &Candidate<'u>) -> bool {
+        one.key.0 == other.key.0
+            && one.key.1
+            && other.key.1
+            && self.is_as_special(one, other)
+            && !self.is_as_special(other, one)
+    }
+
+    /// Whether a template takes nothing that another does not: its parameters, made of types that are nothing else, fit those
+    /// of the other. What are no templates are equally special.
+    fn is_as_special(&mut self, one: &Candidate<'u>, other: &Candidate<'u>) -> bool {
+        if !one.key.1 || !other.key.1 || std::ptr::eq(one.decl.syntax, other.decl.syntax) {
             return true;
         }
-        match (&self.types[from], &self.types[to]) {
-            (Type::Record(from), Type::Record(to)) => {
-                self.record_bases[from.index()].iter().any(|(base, _)| base == to)
+        let count = one.key.0.len() - 1;
+        let params = self.own_template(one.decl);
+        let values = self.placeholders(params);
+        let scope = self.bind(one.decl.scope, params, &values);
+        let made = self.first_types(one.decl, scope, count);
+        let params = self.own_template(other.decl);
+        let mut found = vec![TemplateValue::Unknown; params.len()];
+        self.within(other.decl.scope, |this| {
+            for (pattern, written) in other.decl.syntax.params.iter().zip(&made) {
+                let ty = this.object_type(*written);
+                this.deduce(params, &mut found, &pattern.ty, ty);
             }
-            _ => false,
+        });
+        let found = self.complete_values(params, found, other.decl.scope);
+        let scope = self.bind(other.decl.scope, params, &found);
+        let rebuilt = self.first_types(other.decl, scope, count);
+        made.len() == rebuilt.len()
+            && made.iter().zip(&rebuilt).all(|(a, b)| {
+                a.ty == b.ty && a.is_reference == b.is_reference && (!a.is_reference || a.is_const == b.is_const)
+            })
+    }
+
+    /// The types of the parameters that so many arguments are for.
+    fn first_types(&mut self, decl: FunctionDecl<'u>, scope: super::scope::ScopeId, count: usize) -> Vec<Written> {
+        let params = decl.syntax.params.iter().take(count);
+        self.within(scope, |this| params.map(|param| this.param_type(param)).collect())
+    }
+
+    /// Arguments that are equal to nothing else.
+    pub(super) fn placeholders(&mut self, params: &[syntax::TemplateParam]) -> Vec<TemplateValue> {
+        let mut values = Vec::new();
+        for (at, param) in params.iter().enumerate() {
+            values.push(match &param.kind {
+                syntax::TemplateParamKind::Type(_) => TemplateValue::Type(self.unknown(format!("parameter {at}"))),
+                syntax::TemplateParamKind::Value(..) => {
+                    TemplateValue::Value(PLACEHOLDER + at as i128, self.common.ulong)
+                }
+                syntax::TemplateParamKind::Template(_) => TemplateValue::Unknown,
+            });
         }
+        values
     }
 }
+
+/// A number that no program uses as an argument of a template.
+const PLACEHOLDER: i128 = 0x5eed_0000_0000;
 
 /// Whether a function is an explicit specialisation (`template <> int f<0>(int)`, `template <> int f(float)`).
 fn is_specialization(decl: FunctionDecl<'_>) -> bool {
@@ -356,8 +574,7 @@ fn is_better(a: &Key, b: &Key) -> bool {
     match (better, worse) {
         (true, false) => true,
         (false, false) => (a.1, a.2) < (b.1, b.2),
-        // Neither is better: the lower sum of ranks is a guess that C++ would call ambiguous.
-        (true, true) => a.0 < b.0,
-        (false, true) => false,
+        // C++ calls it ambiguous, where both are.
+        (_, true) => false,
     }
 }

@@ -66,7 +66,7 @@ impl<'u> Resolver<'u> {
         self.record_decls[index].instances.insert(values, record);
         self.depth += 1;
         let outer = std::mem::replace(&mut self.scope, scope);
-        self.fill_record(record, index, definition);
+        self.as_seen_from(definition, true, |this| this.fill_record(record, index, definition));
         self.scope = outer;
         self.depth -= 1;
         record
@@ -76,7 +76,7 @@ impl<'u> Resolver<'u> {
     fn specialization(&mut self, index: usize, values: &[TemplateValue]) -> (&'u syntax::Record, ScopeId) {
         let home = self.record_decls[index].scope;
         let primary = self.record_decls[index].primary;
-        let mut best: Option<(usize, &'u syntax::Record, ScopeId)> = None;
+        let mut best: Option<(&'u syntax::Record, ScopeId)> = None;
         for candidate in self.record_decls[index].specializations.clone() {
             let params = candidate.template.as_deref().unwrap_or(&[]);
             let args = candidate.specialization.as_deref().unwrap_or(&[]);
@@ -86,16 +86,33 @@ impl<'u> Resolver<'u> {
             let own = primary.template.as_deref().unwrap_or(&[]);
             let rebuilt = self.within(scope, |this| this.written_values(own, args));
             let matches = rebuilt.len() == values.len() && rebuilt.iter().zip(values).all(|(a, b)| same_value(a, b));
-            // Fewer parameters left open is more special.
-            if matches && best.is_none_or(|(open, ..)| params.len() < open) {
-                best = Some((params.len(), candidate, scope));
+            if matches && best.is_none_or(|(known, _)| self.is_more_special_record(index, candidate, known)) {
+                best = Some((candidate, scope));
             }
         }
-        if let Some((_, definition, scope)) = best {
-            return (definition, scope);
+        if let Some(found) = best {
+            return found;
         }
         let params = primary.template.as_deref().unwrap_or(&[]);
         (primary, self.bind(home, params, values))
+    }
+
+    /// Whether a specialisation fits nothing that another does not (C++17, [temp.class.order]).
+    fn is_more_special_record(&mut self, index: usize, one: &'u syntax::Record, other: &'u syntax::Record) -> bool {
+        let home = self.record_decls[index].scope;
+        let own = self.record_decls[index].primary.template.as_deref().unwrap_or(&[]);
+        let params = one.template.as_deref().unwrap_or(&[]);
+        let values = self.placeholders(params);
+        let scope = self.bind(home, params, &values);
+        let args = one.specialization.as_deref().unwrap_or(&[]);
+        let made = self.within(scope, |this| this.written_values(own, args));
+        let params = other.template.as_deref().unwrap_or(&[]);
+        let args = other.specialization.as_deref().unwrap_or(&[]);
+        let mut found = vec![TemplateValue::Unknown; params.len()];
+        self.within(home, |this| this.deduce_args(params, &mut found, args, &made));
+        let scope = self.bind(home, params, &found);
+        let rebuilt = self.within(scope, |this| this.written_values(own, args));
+        rebuilt.len() == made.len() && rebuilt.iter().zip(&made).all(|(a, b)| same_value(a, b))
     }
 
     /// Declares members and lays out fields. The current scope is the record's.
@@ -159,6 +176,7 @@ impl<'u> Resolver<'u> {
                     let is_static =
                         variable.qualifiers.iter().any(|q| matches!(q, Qualifier::Static | Qualifier::Constexpr));
                     if is_static {
+                        self.note_order(variable);
                         self.globals.push(super::scope::Global { syntax: variable, scope: self.scope, variable: None });
                         self.declare(&variable.name.text, Entity::Global(self.globals.len() - 1));
                     } else {
@@ -211,7 +229,7 @@ impl<'u> Resolver<'u> {
             _ => false,
         };
         let written = self.declared_type(&variable.ty, &variable.qualifiers);
-        let ty = if written.is_reference { self.pointer(written.ty, written.space) } else { written.ty };
+        let ty = if written.is_reference { self.held_type(written) } else { self.object_type(written) };
         if anonymous {
             return self.lift(ty, builder);
         }

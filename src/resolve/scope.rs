@@ -21,6 +21,8 @@ pub(super) struct Scope<'u> {
     pub(super) using: Vec<ScopeId>,
     /// Directives whose namespace has not been looked up yet.
     pub(super) pending_using: Vec<&'u syntax::Path>,
+    /// Whether it is a namespace, or the translation unit's.
+    pub(super) is_namespace: bool,
     /// The record whose members it holds.
     pub(super) record: Option<RecordId>,
     /// The functions that are defined in it as friends of its record, by name: only their arguments lead to them.
@@ -146,7 +148,22 @@ impl<'u> Resolver<'u> {
     }
 
     fn lookup_within(&mut self, scope: ScopeId, name: &str, depth: usize) -> Vec<Entity<'u>> {
+        let mut found = self.own_names(scope, name, depth);
+        if depth < 16 && found.is_empty() {
+            self.settle_using(scope);
+            for used in self.scopes[scope.0].using.clone() {
+                found.extend(self.lookup_within(used, name, depth + 1));
+            }
+        }
+        found
+    }
+
+    /// The entities of a name in one scope and the bases of its record.
+    fn own_names(&mut self, scope: ScopeId, name: &str, depth: usize) -> Vec<Entity<'u>> {
         let mut found = self.scopes[scope.0].names.get(name).cloned().unwrap_or_default();
+        if self.scopes[scope.0].is_namespace && !self.sees_all() {
+            self.cut(&mut found);
+        }
         if let Some(record) = self.scopes[scope.0].record {
             if let Some(index) = self.records[record].fields.iter().position(|field| field.name == name) {
                 found.push(Entity::Field(record, index));
@@ -155,12 +172,6 @@ impl<'u> Resolver<'u> {
                 for (base, _) in self.record_bases[record.index()].clone() {
                     found.extend(self.lookup_within(self.record_scopes[base.index()], name, depth + 1));
                 }
-            }
-        }
-        if depth < 16 {
-            self.settle_using(scope);
-            for used in self.scopes[scope.0].using.clone() {
-                found.extend(self.lookup_within(used, name, depth + 1));
             }
         }
         found
@@ -198,10 +209,27 @@ impl<'u> Resolver<'u> {
 
     /// The same, of entities of a kind: what is none is not seen and hides nothing.
     fn lookup_of(&mut self, name: &str, is_wanted: fn(&Entity<'u>) -> bool) -> Vec<Entity<'u>> {
+        let found = self.lookup_outwards(name, is_wanted);
+        if !found.is_empty() || self.sees_all() {
+            return found;
+        }
+        self.as_seen_from_the_end(|this| this.lookup_outwards(name, is_wanted))
+    }
+
+    fn lookup_outwards(&mut self, name: &str, is_wanted: fn(&Entity<'u>) -> bool) -> Vec<Entity<'u>> {
         let mut scope = Some(self.scope);
         let mut has_left_lambda = false;
+        // Namespaces that are used, with those in which their names appear.
+        let mut used: Vec<(ScopeId, ScopeId)> = Vec::new();
         while let Some(current) = scope {
-            let mut found = self.lookup_in(current, name);
+            let mut found = self.own_names(current, name, 0);
+            self.settle_using(current);
+            for namespace in self.scopes[current.0].using.clone() {
+                used.push((self.common_namespace(current, namespace), namespace));
+            }
+            for &(_, namespace) in used.iter().filter(|(appears, _)| *appears == current) {
+                found.extend(self.lookup_within(namespace, name, 1));
+            }
             found.retain(is_wanted);
             if has_left_lambda {
                 for entity in &mut found {
@@ -249,7 +277,12 @@ impl<'u> Resolver<'u> {
             return Found::External(format!("{external}{}", last.name.text));
         }
         let entities = match scope {
-            Some(scope) => self.lookup_in(scope, &last.name.text),
+            Some(scope) => match self.lookup_in(scope, &last.name.text) {
+                found if found.is_empty() && !self.sees_all() => {
+                    self.as_seen_from_the_end(|this| this.lookup_in(scope, &last.name.text))
+                }
+                found => found,
+            },
             None => self.lookup(&last.name.text),
         };
         let entities = self.follow(entities);
@@ -261,7 +294,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Replaces names of other names by what they stand for; the error is a name that nothing declares.
-    fn follow(&mut self, entities: Vec<Entity<'u>>) -> Result<Vec<Entity<'u>>, String> {
+    pub(super) fn follow(&mut self, entities: Vec<Entity<'u>>) -> Result<Vec<Entity<'u>>, String> {
         let mut result = Vec::new();
         for entity in entities {
             match entity {

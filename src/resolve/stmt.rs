@@ -324,8 +324,13 @@ impl<'u> Resolver<'u> {
             syntax::Init::Call(args) | syntax::Init::List(args) => args.first()?,
         };
         let value = self.object(value);
+        if matches!(syntax.ty.kind, TypeKind::DecltypeAuto) {
+            *written = self.declared_as(&value);
+            return Some(value);
+        }
         if written.is_reference {
-            written.ty = value.ty;
+            written.is_const |= self.is_const(value.ty);
+            written.ty = self.plain(value.ty);
             return Some(value);
         }
         let value = self.load(value);
@@ -339,15 +344,19 @@ impl<'u> Resolver<'u> {
         if matches!(value.kind, ExprKind::Unsupported(_)) {
             return Expr { ty, ..value };
         }
-        let is_same = value.ty == written.ty || matches!(self.types[written.ty], Type::Unknown(_) | Type::Record(_));
+        let is_same =
+            self.is_alike(value.ty, written.ty) || matches!(self.types[written.ty], Type::Unknown(_) | Type::Record(_));
         if self.is_object(&value) && is_same {
             let address = self.address_of(value);
             if let Type::Pointer { to, .. } = self.types[address.ty]
-                && to == written.ty
+                && self.is_alike(to, written.ty)
             {
                 // The reference takes the address space of what it is bound to.
-                self.variables[variable].ty = address.ty;
-                return address;
+                let space = self.space_of_pointer(address.ty);
+                let to = self.object_type(written);
+                let ty = self.pointer(to, space);
+                self.variables[variable].ty = ty;
+                return self.convert(address, ty);
             }
             return self.convert(address, ty);
         }
@@ -381,7 +390,7 @@ impl<'u> Resolver<'u> {
         };
         let Type::Record(record) = self.types[ty] else { return };
         let constructors = self.constructors(record);
-        if self.choose(&constructors, None, &args).is_none() {
+        if self.choose(&constructors, None, None, &args).is_none() {
             let value = match args.is_empty() {
                 true => None,
                 false => Some(self.construct_record(ty, args, span)),
@@ -418,8 +427,8 @@ fn returned_void(value: Expr, span: Span) -> StmtKind {
 /// Whether a type is `auto`, perhaps behind pointers or a reference.
 pub(super) fn is_auto(ty: &syntax::Type) -> bool {
     match &ty.kind {
-        TypeKind::Auto => true,
-        TypeKind::Pointer(inner) | TypeKind::Reference(inner) => is_auto(inner),
+        TypeKind::Auto | TypeKind::DecltypeAuto => true,
+        TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) => is_auto(inner),
         _ => false,
     }
 }

@@ -6,7 +6,7 @@
 use super::context::Resolver;
 use super::program::{Expr, ExprKind, FunctionId, Type, TypeId, VariableId};
 use super::scope::{Entity, Found, ScopeId};
-use crate::syntax::{self, TemplateArg, TemplateParam, TemplateParamKind, TypeKind};
+use crate::syntax::{self, Binding, Qualifier, TemplateArg, TemplateParam, TemplateParamKind, TypeKind};
 
 /// A template argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -115,7 +115,7 @@ impl<'u> Resolver<'u> {
     /// The default of a parameter.
     fn default_value(&mut self, param: &'u TemplateParam) -> TemplateValue {
         match &param.kind {
-            TemplateParamKind::Type(Some(ty)) => TemplateValue::Type(self.resolve_type(ty).ty),
+            TemplateParamKind::Type(Some(ty)) => TemplateValue::Type(self.type_argument(ty)),
             TemplateParamKind::Value(_, Some(value)) => self.value_argument(value),
             TemplateParamKind::Template(Some(name)) => self.class_template(path_of(name)),
             _ => TemplateValue::Unknown,
@@ -145,10 +145,16 @@ impl<'u> Resolver<'u> {
                     let value = self.load(value);
                     self.constant_argument(&value)
                 }
-                _ => TemplateValue::Type(self.resolve_type(ty).ty),
+                _ => TemplateValue::Type(self.type_argument(ty)),
             },
             TemplateArg::Value(value) => self.value_argument(value),
         }
+    }
+
+    /// A type as an argument, with `const` and what references add.
+    fn type_argument(&mut self, ty: &'u syntax::Type) -> TypeId {
+        let written = self.resolve_type(ty);
+        self.argument_type(written)
     }
 
     /// Whether a path names a value of the unit.
@@ -199,7 +205,8 @@ impl<'u> Resolver<'u> {
         let last = path.segments.last()?;
         match self.find(path) {
             Found::Entities(entities) => {
-                entities.iter().find_map(|entity| self.written_of_entity(entity, last)).map(|written| written.ty)
+                let written = entities.iter().find_map(|entity| self.written_of_entity(entity, last))?;
+                Some(self.argument_type(written))
             }
             Found::External(name) => {
                 let short = name.rsplit("::").next().unwrap_or(&name);
@@ -207,7 +214,7 @@ impl<'u> Resolver<'u> {
                     return Some(self.named(named));
                 }
                 if let Some(computed) = self.computed_type(path, &name) {
-                    return Some(computed.ty);
+                    return Some(self.argument_type(computed));
                 }
                 self.library_type(&name, Some(last))
             }
@@ -246,6 +253,9 @@ impl<'u> Resolver<'u> {
         pattern: &'u syntax::Type,
         actual: TypeId,
     ) {
+        // `const` that the pattern states is no part of what is deduced.
+        let states_const = pattern.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Const));
+        let actual = if states_const { self.plain(actual) } else { actual };
         match &pattern.kind {
             TypeKind::Named(path) => self.deduce_named(params, values, path, actual),
             TypeKind::Pointer(inner) => {
@@ -253,7 +263,13 @@ impl<'u> Resolver<'u> {
                     self.deduce(params, values, inner, to);
                 }
             }
-            TypeKind::Reference(inner) => self.deduce(params, values, inner, actual),
+            TypeKind::Reference(inner, Binding::Rvalue) if is_parameter(params, inner) => {
+                self.deduce(params, values, inner, actual);
+            }
+            TypeKind::Reference(inner, _) => {
+                let (of, _) = self.referred(actual);
+                self.deduce(params, values, inner, of);
+            }
             TypeKind::Function(result, patterns) => {
                 if let Some(signature) = self.signatures.get(&actual).cloned() {
                     self.deduce(params, values, result, signature.result);
@@ -317,6 +333,15 @@ impl<'u> Resolver<'u> {
             return;
         };
         let (origin, actual_values) = self.record_origins[record.index()].clone();
+        if let [segment] = path.segments.as_slice()
+            && let Some(at) = params.iter().position(|param| param.name.text == segment.name.text)
+        {
+            // `G<X>`, where the template itself is a parameter.
+            if matches!(params[at].kind, TemplateParamKind::Template(_)) && values[at] == TemplateValue::Unknown {
+                values[at] = TemplateValue::Template(origin);
+            }
+            return self.deduce_args(params, values, args, &actual_values);
+        }
         let named = match self.find(path) {
             Found::Entities(entities) => {
                 entities.iter().any(|entity| matches!(entity, Entity::Record(index) if *index == origin))
@@ -373,6 +398,14 @@ impl<'u> Resolver<'u> {
     pub(super) fn is_untyped(&self, ty: TypeId) -> bool {
         ty == self.common.unknown
     }
+}
+
+/// Whether a type is one of the parameters, without `const`: a reference to it forwards what it is given.
+fn is_parameter(params: &[TemplateParam], ty: &syntax::Type) -> bool {
+    let TypeKind::Named(path) = &ty.kind else { return false };
+    ty.qualifiers.is_empty()
+        && path.segments.len() == 1
+        && params.iter().any(|param| param.name.text == path.segments[0].name.text)
 }
 
 /// The name that a type is.

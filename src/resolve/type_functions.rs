@@ -102,10 +102,21 @@ impl<'u> Resolver<'u> {
 
     fn condition_in(&mut self, ty: &'u syntax::Type) -> Condition {
         let mut ty = ty;
-        while let TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) = &ty.kind {
+        while let TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) | TypeKind::Array(inner, _) = &ty.kind {
             ty = inner;
         }
-        let TypeKind::Named(path) = &ty.kind else { return Condition::Holds };
+        let path = match &ty.kind {
+            TypeKind::Named(path) => path,
+            // What is no expression for these arguments takes the function out.
+            TypeKind::Decltype(_) => {
+                let written = self.resolve_type(ty);
+                return if self.is_open(written.ty) { Condition::Open } else { Condition::Holds };
+            }
+            _ => return Condition::Holds,
+        };
+        if path.segments.len() > 1 && !matches!(self.find(path), Found::Entities(_)) && self.is_of_argument(path) {
+            return Condition::Open;
+        }
         match self.find(path) {
             Found::External(name) => match type_function(path, &name) {
                 Some(("enable_if", [condition, ..])) => match self.condition_value(condition) {
@@ -131,6 +142,18 @@ impl<'u> Resolver<'u> {
                 found
             }
         }
+    }
+}
+
+impl<'u> Resolver<'u> {
+    fn is_open(&self, ty: TypeId) -> bool {
+        matches!(self.types[ty], Type::Unknown(_))
+    }
+
+    /// Whether a path leads into an argument of a template: whether that has such a member is a condition.
+    fn is_of_argument(&mut self, path: &'u Path) -> bool {
+        let Some(first) = path.segments.first() else { return false };
+        self.lookup(&first.name.text).iter().any(|entity| matches!(entity, Entity::Type(_)))
     }
 }
 

@@ -1,11 +1,11 @@
 //! From types as written to types.
 
 use super::context::{DEPTH_LIMIT, Resolver};
-use super::program::{AddressSpace, Type, TypeId};
+use super::program::{AddressSpace, Expr, ExprKind, Type, TypeId};
 use super::scope::{Entity, Found, Scope, ScopeId};
 use crate::builtins::types::{NamedType, Scalar, named_type};
 use crate::source::Language;
-use crate::syntax::{self, PathSegment, Qualifier, TypeKind};
+use crate::syntax::{self, Binding, PathSegment, Qualifier, TypeKind};
 
 /// A type with what declarations make of it.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,8 @@ pub(super) struct Written {
     pub(super) ty: TypeId,
     /// Whether it is a reference.
     pub(super) is_reference: bool,
+    /// What a reference binds to.
+    pub(super) binding: Option<Binding>,
     /// Whether its outermost level is `const`.
     pub(super) is_const: bool,
     /// Whether `volatile` stands anywhere in it.
@@ -27,7 +29,15 @@ pub(super) struct Written {
 impl Written {
     /// A type without qualifiers.
     pub(super) fn plain(ty: TypeId) -> Written {
-        Written { ty, is_reference: false, is_const: false, is_volatile: false, space: None, range: None }
+        Written {
+            ty,
+            is_reference: false,
+            binding: None,
+            is_const: false,
+            is_volatile: false,
+            space: None,
+            range: None,
+        }
     }
 }
 
@@ -42,7 +52,8 @@ impl<'u> Resolver<'u> {
         self.depth -= 1;
         for qualifier in &ty.qualifiers {
             match qualifier {
-                Qualifier::Const | Qualifier::Constexpr => written.is_const = true,
+                // What a reference refers to is not made `const` by it.
+                Qualifier::Const | Qualifier::Constexpr => written.is_const |= !written.is_reference,
                 Qualifier::Volatile => written.is_volatile = true,
                 other => written.space = space_of(self.language, other).or(written.space),
             }
@@ -53,17 +64,26 @@ impl<'u> Resolver<'u> {
     fn resolve_kind(&mut self, ty: &'u syntax::Type) -> Written {
         match &ty.kind {
             TypeKind::Builtin(words) => {
-                let ty = match named_type(self.language, words) {
-                    Some(named) => self.named(named),
-                    None => self.unknown(words.clone()),
+                let ty = match (words.as_str(), named_type(self.language, words)) {
+                    ("long long", Some(_)) => self.common.long_long,
+                    ("unsigned long long", Some(_)) => self.common.unsigned_long_long,
+                    ("signed char", Some(_)) => self.common.signed_char,
+                    (_, Some(named)) => self.named(named),
+                    (_, None) => self.unknown(words.clone()),
                 };
                 Written::plain(ty)
             }
             TypeKind::Named(path) => self.named_path(path),
-            TypeKind::Auto => Written::plain(self.unknown("auto")),
-            TypeKind::Decltype(value) => {
+            TypeKind::Auto | TypeKind::DecltypeAuto => Written::plain(self.unknown("auto")),
+            TypeKind::Typeof(value) => {
                 let value = self.unevaluated(value);
-                Written::plain(value.ty)
+                Written::plain(self.plain(value.ty))
+            }
+            TypeKind::Decltype(value) => {
+                let temporaries = self.frame.temporaries.len();
+                let value = self.expr(value);
+                self.frame.temporaries.truncate(temporaries);
+                self.declared_as(&value)
             }
             TypeKind::Record(record) => Written::plain(self.inline_record(record, "")),
             TypeKind::Enum(definition) => {
@@ -77,10 +97,16 @@ impl<'u> Resolver<'u> {
             }
             TypeKind::Pointer(inner) => {
                 let inner = self.resolve_type(inner);
-                let ty = self.pointer(inner.ty, inner.space);
+                let to = self.object_type(inner);
+                let ty = self.pointer(to, inner.space);
                 Written { is_volatile: inner.is_volatile, ..Written::plain(ty) }
             }
-            TypeKind::Reference(inner) => Written { is_reference: true, ..self.resolve_type(inner) },
+            TypeKind::Reference(inner, binding) => {
+                let inner = self.resolve_type(inner);
+                // References to references collapse: to an rvalue's only if both are.
+                let binding = if inner.binding == Some(Binding::Lvalue) { Binding::Lvalue } else { *binding };
+                Written { is_reference: true, binding: Some(binding), ..inner }
+            }
             TypeKind::Array(inner, len) => {
                 let inner = self.resolve_type(inner);
                 let len = len.as_ref().and_then(|len| self.constant_of(len)).and_then(|len| u64::try_from(len).ok());
@@ -140,7 +166,7 @@ impl<'u> Resolver<'u> {
     /// The type that an entity is, if it is one, with the template arguments of the segment that named it.
     pub(super) fn written_of_entity(&mut self, entity: &Entity<'u>, segment: &'u PathSegment) -> Option<Written> {
         match entity {
-            Entity::Type(ty) => Some(Written::plain(*ty)),
+            Entity::Type(ty) => Some(self.written_as(*ty)),
             Entity::Enum(ty, constants) => {
                 let range = self.enum_ranges.get(constants).copied();
                 Some(Written { range, ..Written::plain(*ty) })
@@ -190,6 +216,19 @@ impl<'u> Resolver<'u> {
         ty
     }
 
+    /// What `decltype` makes of an expression: of a name what it was declared as, of another object a reference to it.
+    pub(super) fn declared_as(&mut self, value: &Expr) -> Written {
+        let plain = Written { is_const: self.is_const(value.ty), ..Written::plain(self.plain(value.ty)) };
+        let binding = match &value.kind {
+            _ if self.is_given_up(value) => Some(Binding::Rvalue),
+            // Names of references have been replaced by what these refer to.
+            ExprKind::Variable(_) | ExprKind::Field(..) => None,
+            _ if self.is_object(value) => Some(Binding::Lvalue),
+            _ => None,
+        };
+        Written { is_reference: binding.is_some(), binding, ..plain }
+    }
+
     /// The type of a variable, parameter or field with the qualifiers of its declaration. In OpenCL an address
     /// space before a pointer's type belongs to what it points to in the end.
     pub(super) fn declared_type(&mut self, ty: &'u syntax::Type, qualifiers: &'u [Qualifier]) -> Written {
@@ -197,7 +236,8 @@ impl<'u> Resolver<'u> {
         for qualifier in qualifiers {
             match qualifier {
                 Qualifier::Const | Qualifier::Constexpr => {
-                    written.is_const |= !matches!(self.types[written.ty], Type::Pointer { .. });
+                    written.is_const |=
+                        !written.is_reference && !matches!(self.types[written.ty], Type::Pointer { .. });
                 }
                 Qualifier::Volatile => written.is_volatile = true,
                 Qualifier::Attribute(name, args) if name == "ext_vector_type" || name == "vector_size" => {

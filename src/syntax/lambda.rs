@@ -115,6 +115,7 @@ fn closure(list: CaptureList, call: CallOperator) -> Lambda {
         params,
         variadic: false,
         is_const: mutability == Mutability::Fixed,
+        called_on: None,
         initializers: Vec::new(),
         body: Some(body),
     };
@@ -138,7 +139,7 @@ fn one_name(text: &str, span: Span) -> Path {
 /// Puts the name of a template parameter in the place of `auto`; gives the name.
 fn generic(ty: &mut Type, position: usize) -> Option<Name> {
     match &mut ty.kind {
-        TypeKind::Pointer(inner) | TypeKind::Reference(inner) => generic(inner, position),
+        TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) => generic(inner, position),
         TypeKind::Auto => {
             // A space keeps it apart from all names that can be written.
             let path = one_name(&format!("auto {position}"), ty.span);

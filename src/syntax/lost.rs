@@ -15,6 +15,7 @@ pub fn lost_kernel(name: Name, reason: &str, span: Span) -> Item {
         params: Vec::new(),
         variadic: false,
         is_const: false,
+        called_on: None,
         initializers: Vec::new(),
         body: Some(vec![body]),
     };

@@ -25,7 +25,7 @@ pub mod words;
 pub use aside::{Aside, AsideKind};
 pub use lambda::{CallOperator, Capture, CaptureList, CaptureMode, Lambda, Mutability, lambda, statement_expression};
 pub use lost::{lost_kernel, lost_name};
-pub use print::print;
+pub use print::{print, type_text};
 pub use variable_template::of_variable_template;
 
 use crate::source::{Dialect, SourceMap, Span};
@@ -222,6 +222,8 @@ pub struct Function {
     pub variadic: bool,
     /// Whether it is `const` (a method).
     pub is_const: bool,
+    /// What it may be called on (a method with `&` or `&&` behind its parameters).
+    pub called_on: Option<Binding>,
     /// The initialisers of a constructor, by member.
     pub initializers: Vec<(Name, Vec<Expr>)>,
     /// The body; `None` for a declaration.
@@ -325,22 +327,35 @@ pub enum TypeKind {
     Named(Path),
     /// `auto`.
     Auto,
-    /// `decltype(e)`.
+    /// `decltype(e)`; of a name in parentheses it is a [`Reference`](TypeKind::Reference) to that.
     Decltype(Box<Expr>),
+    /// `typeof(e)` of GNU C: the type of the value.
+    Typeof(Box<Expr>),
+    /// `decltype(auto)`.
+    DecltypeAuto,
     /// A record or enum defined in place.
     Record(Box<Record>),
     /// An enum defined in place.
     Enum(Box<Enum>),
     /// Pointer to; the outer [`Type::qualifiers`] belong to the pointer itself.
     Pointer(Box<Type>),
-    /// Reference to (both kinds).
-    Reference(Box<Type>),
+    /// Reference to, with what it binds to.
+    Reference(Box<Type>, Binding),
     /// Array of; `None` for `[]`.
     Array(Box<Type>, Option<Box<Expr>>),
     /// Function type: result and parameters.
     Function(Box<Type>, Vec<Param>),
     /// What is not understood: the reason.
     Unsupported(String),
+}
+
+/// What a reference binds to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binding {
+    /// `&`: objects that have a place.
+    Lvalue,
+    /// `&&`: values, and objects that are given up.
+    Rvalue,
 }
 
 /// A statement.

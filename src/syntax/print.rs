@@ -7,10 +7,15 @@
 mod expr;
 mod ty;
 
-use super::{Function, Init, Item, ItemKind, Param, Record, Stmt, StmtKind, TemplateParam, TemplateParamKind};
+use super::{Binding, Function, Init, Item, ItemKind, Param, Record, Stmt, StmtKind, TemplateParam, TemplateParamKind};
 use super::{Type, Unit, Variable};
 use expr::{expr, list};
 use ty::{arguments, declared, path, qualifiers, ty};
+
+/// The type as text, the same for types that are written alike.
+pub fn type_text(of: &Type) -> String {
+    ty(of)
+}
 
 /// Prints `unit`.
 pub fn print(unit: &Unit) -> String {
@@ -93,11 +98,17 @@ fn function(function: &Function, out: &mut Out) {
         parameters += ", ...";
     }
     let is_const = if function.is_const { " const" } else { "" };
+    let called_on = match function.called_on {
+        None => "",
+        Some(Binding::Lvalue) => " &",
+        Some(Binding::Rvalue) => " &&",
+    };
     let initializers: Vec<String> =
         function.initializers.iter().map(|(name, values)| format!("{}({})", name.text, list(values))).collect();
     let initializers = if initializers.is_empty() { String::new() } else { format!(" : {}", initializers.join(", ")) };
     let quals = qualifiers(&function.qualifiers);
-    let head = format!("{template}{quals}{result}{}({parameters}){is_const}{initializers}", path(&function.path));
+    let head =
+        format!("{template}{quals}{result}{}({parameters}){is_const}{called_on}{initializers}", path(&function.path));
     match &function.body {
         Some(body) => out.block(&head, |out| stmts(body, out)),
         None => out.line(&format!("{head};")),

@@ -2,7 +2,7 @@
 
 use super::expr::{expr, list};
 use super::{params, unsupported};
-use crate::syntax::{Enum, Path, PathSegment, Qualifier, TemplateArg, Type, TypeKind};
+use crate::syntax::{Binding, Enum, Path, PathSegment, Qualifier, TemplateArg, Type, TypeKind};
 
 /// A type, from the inside out.
 pub(super) fn ty(of: &Type) -> String {
@@ -11,12 +11,15 @@ pub(super) fn ty(of: &Type) -> String {
         TypeKind::Named(named) => path(named),
         TypeKind::Auto => "auto".into(),
         TypeKind::Decltype(value) => format!("decltype({})", expr(value)),
+        TypeKind::Typeof(value) => format!("typeof({})", expr(value)),
+        TypeKind::DecltypeAuto => "decltype(auto)".into(),
         TypeKind::Record(record) if record.name.text.is_empty() => "struct".into(),
         TypeKind::Record(record) => format!("struct {}", record.name.text),
         TypeKind::Enum(each) => enumeration(each),
         // The qualifiers of a pointer stand behind its star.
         TypeKind::Pointer(to) => return format!("{}*{}", ty(to), behind(&of.qualifiers)),
-        TypeKind::Reference(to) => format!("{}&", ty(to)),
+        TypeKind::Reference(to, Binding::Lvalue) => format!("{}&", ty(to)),
+        TypeKind::Reference(to, Binding::Rvalue) => format!("{}&&", ty(to)),
         TypeKind::Array(..) => array(of),
         TypeKind::Function(result, written) => format!("{}({})", ty(result), params(written)),
         TypeKind::Unsupported(reason) => unsupported(reason),

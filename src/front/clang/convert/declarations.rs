@@ -4,8 +4,8 @@ use super::types::Specifiers;
 use super::{MISFIT, Reader, Reading};
 use crate::front::clang::wire::Kind;
 use crate::syntax::{
-    self, Expr, Function, Init, Item, ItemKind, Name, Param, Path, PathSegment, Qualifier, Record, TemplateParam, Type,
-    TypeKind, Variable,
+    self, Binding, Expr, Function, Init, Item, ItemKind, Name, Param, Path, PathSegment, Qualifier, Record,
+    TemplateParam, Type, TypeKind, Variable,
 };
 use std::ops::Range;
 
@@ -34,6 +34,7 @@ pub(super) struct Declared {
 struct Tail {
     variadic: bool,
     is_const: bool,
+    called_on: Option<Binding>,
     qualifiers: Vec<Qualifier>,
 }
 
@@ -72,6 +73,7 @@ impl Head {
             params,
             variadic: self.tail.variadic,
             is_const: self.tail.is_const,
+            called_on: self.tail.called_on,
             initializers: Vec::new(),
             body: None,
         }
@@ -100,9 +102,10 @@ impl Reader<'_> {
                     base = Type { kind: TypeKind::Pointer(Box::new(base)), qualifiers, span };
                 }
                 "&" | "&&" => {
+                    let binding = if self.next() == "&&" { Binding::Rvalue } else { Binding::Lvalue };
                     self.at += 1;
                     self.qualifiers_here();
-                    base = Type { kind: TypeKind::Reference(Box::new(base)), qualifiers: Vec::new(), span };
+                    base = Type { kind: TypeKind::Reference(Box::new(base), binding), qualifiers: Vec::new(), span };
                 }
                 "..." => {
                     self.at += 1;
@@ -215,7 +218,12 @@ impl Reader<'_> {
                     tail.is_const = true;
                     self.at += 1;
                 }
-                "volatile" | "&" | "&&" | "__device__" | "__host__" => self.at += 1,
+                "&" | "&&" => {
+                    let is_rvalue = self.next() == "&&";
+                    tail.called_on = Some(if is_rvalue { Binding::Rvalue } else { Binding::Lvalue });
+                    self.at += 1;
+                }
+                "volatile" | "__device__" | "__host__" => self.at += 1,
                 "override" | "final" => {
                     if tail.qualifiers.is_empty() {
                         tail.qualifiers.push(Qualifier::Virtual);

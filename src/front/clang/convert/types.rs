@@ -4,7 +4,7 @@
 
 use super::{Confusion, MISFIT, Reader, Reading};
 use crate::source::Language;
-use crate::syntax::{Qualifier, Type, TypeKind, words};
+use crate::syntax::{Binding, Qualifier, Type, TypeKind, words};
 use std::ops::Range;
 
 /// What stands before the first declarator of a declaration.
@@ -172,13 +172,23 @@ impl Reader<'_> {
     }
 
     fn type_of(&mut self) -> TypeKind {
+        let is_decltype = self.next() == "decltype";
         let open = self.at + 1;
         let inside = open + 1..self.close(open);
         self.at = inside.end + 1;
         if self.words(inside.clone()) == "auto" {
-            return TypeKind::Unsupported("decltype(auto)".to_owned());
+            return TypeKind::DecltypeAuto;
         }
-        TypeKind::Decltype(Box::new(self.expression(inside)))
+        if !is_decltype {
+            return TypeKind::Typeof(Box::new(self.expression(inside)));
+        }
+        let in_parentheses = self.text(inside.start) == "(" && self.close(inside.start) + 1 == inside.end;
+        let of = TypeKind::Decltype(Box::new(self.expression(inside.clone())));
+        if !in_parentheses {
+            return of;
+        }
+        let of = Type { kind: of, qualifiers: Vec::new(), span: self.span(inside) };
+        TypeKind::Reference(Box::new(of), Binding::Lvalue)
     }
 
     /// `unsigned long` and its like, with qualifiers between the words.

@@ -2,7 +2,9 @@
 
 use super::types::Declared;
 use super::{Converter, child_of, children, children_of};
-use crate::syntax::{Function, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, TemplateParam, TypeKind, words};
+use crate::syntax::{
+    Binding, Function, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, TemplateParam, TypeKind, words,
+};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -48,6 +50,7 @@ impl Converter<'_> {
             params: self.params(list),
             variadic: child_of(list, "...").is_some(),
             is_const: self.is_const(function),
+            called_on: called_on(function),
             initializers: Vec::new(),
             body: None,
         }))
@@ -85,6 +88,7 @@ impl Converter<'_> {
             params,
             variadic: false,
             is_const,
+            called_on: None,
             initializers: Vec::new(),
             body: None,
         }))
@@ -131,6 +135,7 @@ impl Converter<'_> {
             params,
             variadic: list.is_some_and(|list| child_of(list, "...").is_some()),
             is_const: self.is_const(declarator),
+            called_on: called_on(declarator),
             initializers: Vec::new(),
             body: None,
         };
@@ -210,6 +215,12 @@ impl Converter<'_> {
             })
             .collect()
     }
+}
+
+/// What a method may be called on, as the words behind its parameters say.
+fn called_on(function: Node<'_>) -> Option<Binding> {
+    let qualifier = child_of(function, "ref_qualifier")?;
+    Some(if child_of(qualifier, "&&").is_some() { Binding::Rvalue } else { Binding::Lvalue })
 }
 
 /// The function declarator of a conversion, inside the pointers and references of its type.

@@ -5,7 +5,7 @@
 
 use super::{Converter, child_of, children};
 use crate::source::Language;
-use crate::syntax::{Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind, words};
+use crate::syntax::{Binding, Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind, words};
 use tree_sitter::Node;
 
 /// A declarator folded into a type.
@@ -70,13 +70,19 @@ impl Converter<'_> {
                 _ => TypeKind::Enum(Box::new(self.enumeration(node))),
             },
             "placeholder_type_specifier" => match child_of(node, "decltype") {
-                Some(_) => TypeKind::Unsupported("decltype(auto)".into()),
+                Some(_) => TypeKind::DecltypeAuto,
                 None => TypeKind::Auto,
             },
             "auto" => TypeKind::Auto,
             "decltype" => match children(node).first() {
+                Some(inner) if self.word(node) != "decltype" => TypeKind::Typeof(Box::new(self.expr(*inner))),
+                Some(inner) if inner.kind() == "parenthesized_expression" => {
+                    let of = TypeKind::Decltype(Box::new(self.expr(*inner)));
+                    let of = Type { kind: of, qualifiers: Vec::new(), span: self.span(node) };
+                    TypeKind::Reference(Box::new(of), Binding::Lvalue)
+                }
                 Some(inner) if inner.kind() != "auto" => TypeKind::Decltype(Box::new(self.expr(*inner))),
-                _ => TypeKind::Unsupported("decltype(auto)".into()),
+                _ => TypeKind::DecltypeAuto,
             },
             "dependent_type" => match children(node).first() {
                 Some(&inner) => return self.type_specifier(inner),
@@ -143,7 +149,8 @@ impl Converter<'_> {
                 self.fold_optional(inner, pointer)
             }
             "reference_declarator" | "abstract_reference_declarator" => {
-                let reference = around(TypeKind::Reference(Box::new(base)));
+                let binding = if child_of(node, "&&").is_some() { Binding::Rvalue } else { Binding::Lvalue };
+                let reference = around(TypeKind::Reference(Box::new(base), binding));
                 self.fold_optional(children(node).last().copied(), reference)
             }
             "array_declarator" | "abstract_array_declarator" => {

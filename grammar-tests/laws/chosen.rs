@@ -1,0 +1,294 @@
+//! Random CUDA kernels as text in which types decide what is called: overloads by `const`, references and value category,
+//! by enumerations and integers of one width, by declarations before and after; templates and their specialisations, of
+//! which one is more special; what a template parameter deduces.
+//!
+//! Each function gives a number of its own, which the kernel writes to `o`, of type `OUT`. Every call has one best function:
+//! references and values of one type never stand side by side, and some overload always takes the argument's own type.
+
+use crate::support::dice::Dice;
+use std::fmt::Write as _;
+
+/// Types that are chosen between, with what makes a value of them from a number.
+const TYPES: [(&str, &str); 10] = [
+    ("int", "int(%)"),
+    ("unsigned", "unsigned(%)"),
+    ("long", "long(%)"),
+    ("long long", "(long long)(%)"),
+    ("char", "char(%)"),
+    ("signed char", "(signed char)(%)"),
+    ("double", "double(%)"),
+    ("E", "E(%)"),
+    ("C", "C(%)"),
+    ("S", "S{int(%)}"),
+];
+
+const TYPES_OF_THE_KERNEL: &str = "enum E { e0, e1 }; enum class C : int { c0, c1 }; struct S { int v; }; struct T : S {};\n\
+     template<class X> struct B { X v; };\n";
+
+struct Maker {
+    dice: Dice,
+    /// What stands before the kernel, in it, and behind it.
+    before: String,
+    body: String,
+    names: u32,
+    written: u32,
+}
+
+/// A kernel that is decided by `seed`.
+pub(super) fn kernel(seed: u64) -> String {
+    let mut maker = Maker { dice: Dice(seed), before: String::new(), body: String::new(), names: 0, written: 0 };
+    for _ in 0..maker.dice.below(4) + 2 {
+        match maker.dice.below(7) {
+            0 => maker.references(),
+            1 => maker.types(),
+            2 => maker.methods(),
+            3 => maker.specialisations(),
+            4 => maker.templates(),
+            5 => maker.places(),
+            _ => maker.deduced(),
+        }
+    }
+    let Maker { before, body, .. } = maker;
+    format!(
+        "{TYPES_OF_THE_KERNEL}{before}__global__ void k(OUT o, int n, int m) {{\n  \
+         o += 64 * (blockIdx.x * blockDim.x + threadIdx.x);\n{body}}}\n"
+    )
+}
+
+impl Maker {
+    fn name(&mut self, stem: &str) -> String {
+        self.names += 1;
+        format!("{stem}{}", self.names)
+    }
+
+    /// Some of a list, in another order; always the first `sure` of them.
+    fn some<'a>(&mut self, of: &[&'a str], sure: usize) -> Vec<&'a str> {
+        let mut chosen: Vec<&str> = Vec::new();
+        for (at, item) in of.iter().enumerate() {
+            if at < sure || self.dice.below(3) > 0 {
+                let place = self.dice.below(chosen.len() as u64 + 1) as usize;
+                chosen.insert(place, item);
+            }
+        }
+        chosen
+    }
+
+    fn write(&mut self, value: &str) {
+        writeln!(self.body, "  o[{}] = {value};", self.written).expect("text");
+        self.written += 1;
+    }
+
+    fn number(&mut self) -> u64 {
+        self.dice.below(1000)
+    }
+
+    fn own_type(&mut self) -> (&'static str, &'static str) {
+        self.dice.pick(&TYPES)
+    }
+
+    /// An object of a type in the kernel, and an expression of it: with a place, without, constant, given up.
+    fn argument(&mut self, ty: &str, value: &str) -> String {
+        let x = self.name("x");
+        let value = value.replace('%', self.dice.pick(&["n", "1", "m"]));
+        writeln!(self.body, "  {ty} {x} = {value}; const {ty} c{x} = {x}; {ty} *p{x} = &{x}; const {ty} *q{x} = &{x};")
+            .expect("text");
+        writeln!(self.body, "  {ty} &r{x} = {x}; const {ty} &s{x} = {x}; {ty} a{x}[1] = {{{x}}};").expect("text");
+        let forms = ["%", "c%", "*p%", "*q%", "r%", "s%", "a%[0]", "TY(%)", "static_cast<TY &&>(%)", "(n, %)"];
+        let ty = if ty.contains(' ') { "auto" } else { ty };
+        let form = self.dice.pick(&forms);
+        // A type of two words makes no value by its name.
+        let form = if ty == "auto" && form.contains("TY") { "%" } else { form };
+        form.replace('%', &x).replace("TY", ty)
+    }
+
+    /// Overloads by what references bind to.
+    fn references(&mut self) {
+        let (f, (ty, value)) = (self.name("f"), self.own_type());
+        for form in self.some(&["const TY &", "TY &", "TY &&"], 1) {
+            let number = self.number();
+            writeln!(self.before, "__device__ int {f}({}) {{ return {number}; }}", form.replace("TY", ty)).expect("text");
+        }
+        let argument = self.argument(ty, value);
+        self.write(&format!("{f}({argument})"));
+    }
+
+    /// Overloads by types that look alike.
+    fn types(&mut self) {
+        let (f, (ty, value)) = (self.name("f"), self.own_type());
+        let others: Vec<&str> = TYPES.iter().map(|(other, _)| *other).filter(|other| *other != ty).collect();
+        let mut all = self.some(&others, 0);
+        all.insert(0, ty);
+        let pointers = self.dice.below(3) == 0;
+        for ty in all {
+            let (number, star) = (self.number(), if pointers { "*" } else { "" });
+            writeln!(self.before, "__device__ int {f}({ty} {star}) {{ return {number}; }}").expect("text");
+        }
+        if pointers {
+            let number = self.number();
+            writeln!(self.before, "__device__ int {f}(const {ty} *) {{ return {number}; }}").expect("text");
+            writeln!(self.before, "__device__ int {f}(const void *) {{ return {}; }}", number + 1).expect("text");
+        }
+        let argument = self.argument(ty, value);
+        self.write(&if pointers { format!("{f}(&(const {ty} &)({argument}))") } else { format!("{f}({argument})") });
+        if pointers {
+            let x = self.name("y");
+            writeln!(self.body, "  {ty} {x} = {};", value.replace('%', "n")).expect("text");
+            self.write(&format!("{f}(&{x})"));
+        }
+    }
+
+    /// Methods by what they are called on.
+    fn methods(&mut self) {
+        let r = self.name("R");
+        let forms: &[&str] = match self.dice.below(2) {
+            0 => &["const", ""],
+            _ => &["const &", "&", "&&"],
+        };
+        writeln!(self.before, "struct {r} {{ int v;").expect("text");
+        for name in ["f", "operator[]", "operator()"] {
+            for form in self.some(forms, 1) {
+                let number = self.number();
+                writeln!(self.before, "  __device__ int {name}(int x) {form} {{ return v + x + {number}; }}").expect("text");
+            }
+        }
+        let inner = self.dice.pick(&["const", ""]);
+        writeln!(self.before, "  __device__ int g() {inner} {{ return f(1) + (*this)[2]; }} }};").expect("text");
+        writeln!(self.before, "struct H{r} {{ {r} a; {r} b[2]; const {r} c; }};").expect("text");
+        let x = self.name("x");
+        writeln!(self.body, "  {r} {x}{{n}}; const {r} c{x}{{m}}; {r} *p{x} = &{x}; const {r} &s{x} = {x};").expect("text");
+        writeln!(self.body, "  H{r} h{x}{{{{1}}, {{{{2}}, {{3}}}}, {{4}}}}; const H{r} k{x}{{{{1}}, {{{{2}}, {{3}}}}, {{4}}}};")
+            .expect("text");
+        for _ in 0..3 {
+            let objects = ["%", "c%", "(*p%)", "s%", "h%.a", "h%.b[1]", "h%.c", "k%.a", "k%.b[0]", "R{5}"];
+            let object = self.dice.pick(&objects).replace('%', &x).replace('R', &r);
+            let call = self.dice.pick(&[".f(3)", "[4]", "(5)"]);
+            self.write(&format!("{object}{call}"));
+        }
+        if inner == "const" {
+            self.write(&format!("c{x}.g()"));
+        }
+        self.write(&format!("{x}.g()"));
+    }
+
+    /// Partial and full specialisations of a class template.
+    fn specialisations(&mut self) {
+        let p = self.name("P");
+        writeln!(self.before, "template<class X, class Y = int> struct {p} {{ static const int v = 0; }};").expect("text");
+        let heads = [
+            ("class X", "X *, int"),
+            ("class X", "const X, int"),
+            ("class X", "const X *, int"),
+            ("class X", "X &, int"),
+            ("class X", "X &&, int"),
+            ("class X", "X **, int"),
+            ("class X", "X[3], int"),
+            ("class X", "B<X>, int"),
+            ("template<class> class G, class X", "G<X>, int"),
+            ("class X", "B<X *>, int"),
+            ("class X", "X, X"),
+            ("", "int, int"),
+            ("", "long, int"),
+            ("", "E, int"),
+            ("", "char, int"),
+        ];
+        for (head, args) in heads {
+            if self.dice.below(2) == 0 {
+                let number = self.number();
+                writeln!(self.before, "template<{head}> struct {p}<{args}> {{ static const int v = {number}; }};")
+                    .expect("text");
+            }
+        }
+        let args = [
+            "int", "const int", "int *", "const int *", "int *const", "int **", "int &", "const int &", "int &&", "long",
+            "long long", "E", "C", "char", "signed char", "S", "B<int>", "B<int *>", "B<const int>", "int[3]", "double",
+        ];
+        for _ in 0..4 {
+            let first = self.dice.pick(&args);
+            // Two that fit are only compared where one is known to be more special.
+            let second = self.dice.pick(&["char", "short", "float"]);
+            let whole = if self.dice.below(3) == 0 { format!("{first}, {second}") } else { first.to_owned() };
+            if whole == "int" || whole == "long" || whole == "char" || whole == "E" {
+                continue;
+            }
+            self.write(&format!("{p}<{whole}>::v"));
+        }
+    }
+
+    /// Function templates of which one is more special, beside functions.
+    fn templates(&mut self) {
+        let f = self.name("f");
+        for (head, param) in [("class X", "X"), ("class X", "X *"), ("class X", "const X *"), ("class X", "B<X>")] {
+            if param == "X" || self.dice.below(3) > 0 {
+                let number = self.number();
+                writeln!(self.before, "template<{head}> __device__ int {f}({param}) {{ return {number}; }}").expect("text");
+            }
+        }
+        if self.dice.below(2) == 0 {
+            let number = self.number();
+            let param = self.dice.pick(&["int", "long", "const int *", "E", "S"]);
+            writeln!(self.before, "__device__ int {f}({param}) {{ return {number}; }}").expect("text");
+        }
+        let x = self.name("x");
+        writeln!(self.body, "  int {x} = n; const int c{x} = m; B<int> b{x}{{n}}; B<int *> d{x}{{&{x}}}; S e{x}{{1}};")
+            .expect("text");
+        for _ in 0..3 {
+            let forms = ["%", "c%", "&%", "&c%", "b%", "d%", "e%", "&e%", "e0", "C::c1", "1ll", "'a'", "1.0", "&b%"];
+            let argument = self.dice.pick(&forms).replace('%', &x);
+            self.write(&format!("{f}({argument})"));
+        }
+    }
+
+    /// Declarations before and after a use, in namespaces that are used.
+    fn places(&mut self) {
+        let (f, space) = (self.name("f"), self.name("N"));
+        let numbers: Vec<u64> = (0..4).map(|_| self.number()).collect();
+        let [a, b, c, d] = numbers[..] else { return };
+        let (first, second) = if self.dice.below(2) == 0 { ("int", "double") } else { ("double", "int") };
+        writeln!(self.before, "__device__ int {f}({first}) {{ return {a}; }}").expect("text");
+        writeln!(self.before, "template<class X> __device__ int g{f}(X x) {{ return {f}(1) + {f}(x) + {f}(2.0); }}")
+            .expect("text");
+        writeln!(self.before, "__device__ int h{f}() {{ return {f}(1) + {f}(2.0); }}").expect("text");
+        writeln!(self.before, "namespace {space} {{ __device__ int w{f}(int) {{ return {c}; }} struct Q {{}};").expect("text");
+        writeln!(self.before, "  __device__ int v{f}(Q) {{ return {d}; }} }}").expect("text");
+        writeln!(self.before, "__device__ int w{f}(double) {{ return {b}; }}").expect("text");
+        writeln!(self.before, "__device__ int {f}({second}) {{ return {b}; }}").expect("text");
+        for call in ["g%(1)", "g%(1.5)", "h%()", "%(1)", "%(1.5)", "w%(1)", "v%(NS::Q())"] {
+            self.write(&call.replace('%', &f).replace("NS", &space));
+        }
+        writeln!(self.body, "  {{ using namespace {space}; o[{}] = w{f}(1) + w{f}(1.5); }}", self.written).expect("text");
+        self.written += 1;
+    }
+
+    /// What a parameter of a template deduces, and what is done with it.
+    fn deduced(&mut self) {
+        let f = self.name("f");
+        writeln!(self.before, "template<class X> struct D{f} {{ static const int v = 1; }};").expect("text");
+        for (form, number) in [("X &", 2), ("const X", 3), ("const X &", 4), ("X *", 5), ("const X *", 6)] {
+            writeln!(self.before, "template<class X> struct D{f}<{form}> {{ static const int v = {number}; }};")
+                .expect("text");
+        }
+        let form = self.dice.pick(&["X", "X &", "const X &", "X &&", "X *", "const X *"]);
+        writeln!(self.before, "template<class X> __device__ int {f}({form}) {{ return D{f}<X>::v; }}").expect("text");
+        let copies = self.dice.pick(&["X y = static_cast<X &&>(x); y += 3; return y;", "auto y = x; y += 3; return y;"]);
+        writeln!(self.before, "template<class X> __device__ int g{f}(X &&x) {{ {copies} }}").expect("text");
+        let x = self.name("x");
+        writeln!(self.body, "  int {x} = n; const int c{x} = m; int &r{x} = {x}; int *p{x} = &{x}; const int *q{x} = &{x};")
+            .expect("text");
+        let forms: &[&str] = match form {
+            "X &" => &["%", "c%", "r%", "p%", "q%"],
+            "X *" | "const X *" => &["p%", "q%", "&%", "&c%"],
+            _ => &["%", "c%", "r%", "p%", "q%", "% + 1", "&%", "&c%"],
+        };
+        for _ in 0..2 {
+            let argument = self.dice.pick(forms).replace('%', &x);
+            self.write(&format!("{f}({argument})"));
+        }
+        self.write(&format!("g{f}({x})"));
+        self.write(&x);
+        let declared = self.dice.pick(&["decltype(auto) y = (X);", "decltype((X)) y = X;", "decltype(X) y = X;", "auto &&y = X;"]);
+        writeln!(self.body, "  {{ {} y += 2; o[{}] = {x}; }}", declared.replace('X', &x), self.written).expect("text");
+        self.written += 1;
+        writeln!(self.body, "  {{ g{f}({x}); o[{}] = {x}; }}", self.written).expect("text");
+        self.written += 1;
+    }
+}
