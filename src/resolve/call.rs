@@ -1,6 +1,8 @@
 //! Calls: of functions and methods of the unit, of builtins, of types, and of what is not known.
 
+use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
+use super::dispatch::Dispatch;
 use super::program::{Expr, ExprKind, FunctionId, RecordId, Type};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::types::path_text;
@@ -38,7 +40,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Arguments of one of these functions; the type of the parameter says what an initialiser list is.
-    fn arguments_of(&mut self, functions: &[FunctionDecl<'u>], args: &'u [syntax::Expr]) -> Vec<Expr> {
+    pub(super) fn arguments_of(&mut self, functions: &[FunctionDecl<'u>], args: &'u [syntax::Expr]) -> Vec<Expr> {
         let mut resolved = Vec::with_capacity(args.len());
         for (position, argument) in args.iter().enumerate() {
             let is_list = matches!(argument.kind, syntax::ExprKind::InitList(_));
@@ -87,7 +89,8 @@ impl<'u> Resolver<'u> {
                 let name = &path.segments[0].name.text;
                 self.add_associated(name, &args, &mut functions);
             }
-            return self.function_call(&functions, template_args, None, args, span);
+            let dispatch = if path.segments.len() > 1 { Dispatch::Named } else { Dispatch::ByObject };
+            return self.dispatched_call(&functions, template_args, None, args, dispatch, span);
         }
         let last = path.segments.last();
         let ty = entities
@@ -245,6 +248,18 @@ impl<'u> Resolver<'u> {
         args: Vec<Expr>,
         span: Span,
     ) -> Expr {
+        self.dispatched_call(functions, template_args, object, args, Dispatch::ByObject, span)
+    }
+
+    fn dispatched_call(
+        &mut self,
+        functions: &[FunctionDecl<'u>],
+        template_args: Option<&'u [TemplateArg]>,
+        object: Option<Expr>,
+        args: Vec<Expr>,
+        dispatch: Dispatch,
+        span: Span,
+    ) -> Expr {
         let name = functions[0].syntax.path.segments.last().map_or("", |segment| segment.name.text.as_str());
         if self.in_host && !functions.iter().any(|decl| is_constexpr(decl.syntax)) {
             return self.unknown_call(name, object.into_iter().chain(args).collect(), span);
@@ -270,12 +285,20 @@ impl<'u> Resolver<'u> {
             let parts = object.into_iter().chain(args).collect();
             return self.unsupported_with(span, format!("no function `{name}` fits this call"), parts);
         };
+        if dispatch == Dispatch::ByObject && self.may_be_overridden(chosen.decl, object.as_ref()) {
+            let parts = object.into_iter().chain(args).collect();
+            return self.unsupported_with(
+                span,
+                format!("virtual call of `{name}`, which a derived class may override"),
+                parts,
+            );
+        }
         let groups = self.given_groups(chosen.decl, &args);
         let Some(function) = self.instance_for(chosen.decl, chosen.values, groups) else {
             let parts = object.into_iter().chain(args).collect();
             return self.unsupported_with(span, format!("too many instances of `{name}`"), parts);
         };
-        let this = match self.this_argument(chosen.decl, function, object, span) {
+        let this = match self.this_argument(function, object, span) {
             Ok(this) => this,
             Err(problem) => return problem,
         };
@@ -283,13 +306,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The argument for `this`, and what has to be evaluated before a static method's call.
-    fn this_argument(
-        &mut self,
-        decl: FunctionDecl<'u>,
-        function: FunctionId,
-        object: Option<Expr>,
-        span: Span,
-    ) -> Result<Option<Expr>, Expr> {
+    fn this_argument(&mut self, function: FunctionId, object: Option<Expr>, span: Span) -> Result<Option<Expr>, Expr> {
         let Some(this) = self.infos[function.index()].this else {
             return Ok(None);
         };
@@ -305,28 +322,7 @@ impl<'u> Resolver<'u> {
         };
         let address = self.address_of_any(object);
         let to = self.variables[this].ty;
-        let (Type::Pointer { to: from, .. }, Some(target)) = (self.types[address.ty].clone(), decl.record) else {
-            return Ok(Some(address));
-        };
-        match self.types[from] {
-            Type::Record(record) if record != target => match self.base_offset(record, target) {
-                Some(0) => Ok(Some(self.convert(address, to))),
-                _ => {
-                    Err(self.unsupported_with(span, "method of a base that is not the first".to_owned(), vec![address]))
-                }
-            },
-            _ => Ok(Some(self.convert(address, to))),
-        }
-    }
-
-    /// Where a base lies in a record.
-    fn base_offset(&self, record: RecordId, base: RecordId) -> Option<u64> {
-        if record == base {
-            return Some(0);
-        }
-        self.record_bases[record.index()]
-            .iter()
-            .find_map(|&(direct, offset)| self.base_offset(direct, base).map(|inner| offset + inner))
+        Ok(Some(self.convert(address, to)))
     }
 
     /// The address of an object, or of a temporary that holds a value.
@@ -379,6 +375,7 @@ impl<'u> Resolver<'u> {
         }
         let result = self.functions[function].result;
         let call = expr(ExprKind::Call(function, converted), result, span);
+        let call = if info.returns_reference { call } else { self.destroyed(call, span) };
         if is_constexpr(info.syntax)
             && self.is_integral(result)
             && let Some(value) = self.constant(&call)
@@ -398,8 +395,8 @@ impl<'u> Resolver<'u> {
     fn argument(&mut self, argument: Expr, param: super::program::VariableId, span: Span) -> Expr {
         let ty = self.variables[param].ty;
         if !self.variables[param].is_reference {
-            let value = self.copy(argument, span);
-            return self.implicit(value, ty, span);
+            let value = self.implicit(argument, ty, span);
+            return self.destroyed(value, span);
         }
         let Type::Pointer { to, .. } = self.types[ty] else {
             return self.load(argument);
@@ -408,11 +405,8 @@ impl<'u> Resolver<'u> {
             let address = self.address_of(argument);
             return self.convert(address, ty);
         }
-        if let (Type::Record(derived), Type::Record(base)) = (&self.types[argument.ty], &self.types[to])
-            && self.is_object(&argument)
-            && self.base_offset(*derived, *base) == Some(0)
-        {
-            let address = self.address_of(argument);
+        if self.is_derived(argument.ty, to) {
+            let address = self.address_of_any(argument);
             return self.convert(address, ty);
         }
         if let Type::Unknown(_) = self.types[to]
@@ -421,8 +415,10 @@ impl<'u> Resolver<'u> {
             let address = self.address_of(argument);
             return self.convert(address, ty);
         }
-        let value = self.load(argument);
-        let value = self.implicit(value, to, span);
+        // A reference to a new object, which ends with the call.
+        let is_new = self.plain(argument.ty) != self.plain(to);
+        let value = self.implicit(argument, to, span);
+        let value = if is_new { self.destroyed(value, span) } else { value };
         let address = self.address_of_any(value);
         self.convert(address, ty)
     }
@@ -453,7 +449,9 @@ impl<'u> Resolver<'u> {
     /// A call of an overloaded operator, if one is declared that fits.
     pub(super) fn operator_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Option<Expr> {
         if let Some(Type::Record(record)) = args.first().map(|first| self.types[first.ty].clone()) {
-            let methods = self.methods(record, name);
+            let mut methods = self.methods(record, name);
+            // The assignment of a class hides those of its bases, whoever makes it.
+            methods.retain(|decl| name != "operator=" || decl.record == Some(record) && !is_defaulted(decl.syntax));
             if !methods.is_empty() && self.choose(&methods, None, args.first(), &args[1..]).is_some() {
                 let mut args = args.into_iter();
                 let object = args.next();

@@ -1,14 +1,19 @@
 //! What objects of classes do by themselves: conversions, construction, copies, and the end of their lives.
 //!
-//! Deliberately absent: which function of several is called ([`super::overload`]), and destructors that do something, which are
-//! not modelled.
+//! Deliberately absent: which function of several is called ([`super::overload`]), what the compiler makes of the parts of an
+//! object ([`super::implicit`]), and destructors that do something, which are not modelled.
 
 use super::call::functions_of;
 use super::context::{DEPTH_LIMIT, Resolver, expr};
+use super::implicit::is_idle;
 use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
+use super::record_layout::PartKind;
 use super::scope::FunctionDecl;
 use crate::source::Span;
 use crate::syntax;
+
+/// Elements of an array of objects that are made one by one in an expression.
+const MOST_MADE: u64 = 64;
 
 impl<'u> Resolver<'u> {
     /// A call of a record's conversion operator to a type.
@@ -75,29 +80,88 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// The constructors of a record.
+    /// The constructors of a record that the program defines; those that it leaves to the compiler are none.
     pub(super) fn constructors(&mut self, record: RecordId) -> Vec<FunctionDecl<'u>> {
-        let name = self.record_decls[self.record_origins[record.index()].0].name;
-        let scope = self.record_scopes[record.index()];
-        let entities = self.scopes[scope.0].names.get(name).cloned().unwrap_or_default();
-        let all = functions_of(&entities);
-        // `S() = default;` and `S(const S &) = default;` have no body and do what a record without them does.
-        let has_body = |decl: &FunctionDecl<'u>| {
-            all.iter().any(|other| {
-                other.syntax.body.is_some()
-                    && other.syntax.params.len() == decl.syntax.params.len()
-                    && is_copy(other.syntax, name) == is_copy(decl.syntax, name)
-            })
-        };
-        let is_defaulted =
-            |decl: &FunctionDecl<'u>| !has_body(decl) && (decl.syntax.params.is_empty() || is_copy(decl.syntax, name));
-        all.iter().filter(|decl| !is_defaulted(decl)).copied().collect()
+        let all = self.named_constructors(record);
+        let mut left: Vec<(usize, bool)> = Vec::new();
+        for decl in all.iter().filter(|decl| is_defaulted(decl.syntax)) {
+            left.push((decl.syntax.params.len(), self.takes_own(*decl, record)));
+        }
+        let mut own = Vec::new();
+        for decl in all {
+            let is_left = left.contains(&(decl.syntax.params.len(), self.takes_own(decl, record)));
+            if !is_left || decl.syntax.body.is_some() {
+                own.push(decl);
+            }
+        }
+        own
     }
 
-    /// Whether copying a record runs code of the program.
-    fn has_copy_constructor(&mut self, record: RecordId) -> bool {
+    fn named_constructors(&self, record: RecordId) -> Vec<FunctionDecl<'u>> {
         let name = self.record_decls[self.record_origins[record.index()].0].name;
-        self.constructors(record).iter().any(|decl| is_copy(decl.syntax, name))
+        let scope = self.record_scopes[record.index()];
+        functions_of(self.scopes[scope.0].names.get(name).map(Vec::as_slice).unwrap_or(&[]))
+    }
+
+    /// Whether the program leaves construction without arguments to the compiler although it has constructors.
+    pub(super) fn is_default_defaulted(&self, record: RecordId) -> bool {
+        let is_default = |decl: &FunctionDecl<'u>| decl.syntax.params.is_empty() && is_defaulted(decl.syntax);
+        self.named_constructors(record).iter().any(is_default)
+    }
+
+    /// The program's own constructors that copy or move an object, but for one that does just what the compiler would do.
+    pub(super) fn copy_constructors(&mut self, record: RecordId) -> Vec<FunctionDecl<'u>> {
+        let mut copying = self.constructors(record);
+        copying.retain(|decl| self.takes_own(*decl, record));
+        match copying.as_slice() {
+            [only] if self.copies_each_member(only.syntax, record) => Vec::new(),
+            _ => copying,
+        }
+    }
+
+    /// Whether a function takes an object of its own class, by reference or value, and nothing else that has no default.
+    pub(super) fn takes_own(&mut self, decl: FunctionDecl<'u>, record: RecordId) -> bool {
+        let Some((first, rest)) = decl.syntax.params.split_first() else { return false };
+        if rest.iter().any(|param| param.default.is_none()) || !self.own_template(decl).is_empty() {
+            return false;
+        }
+        let ty = self.within(decl.scope, |this| this.param_type(first).ty);
+        self.types[ty] == Type::Record(record)
+    }
+
+    /// Whether a constructor copies each member from the same member, and does nothing else.
+    fn copies_each_member(&mut self, function: &'u syntax::Function, record: RecordId) -> bool {
+        let [param] = function.params.as_slice() else { return false };
+        let Some(body) = &function.body else { return false };
+        let mut copied: Vec<&str> = Vec::new();
+        for (name, args) in &function.initializers {
+            match args.as_slice() {
+                [only] if is_member_of(only, &param.name.text, &name.text) => copied.push(&name.text),
+                _ => return false,
+            }
+        }
+        for stmt in body {
+            match &stmt.kind {
+                syntax::StmtKind::Empty => {}
+                syntax::StmtKind::Expr(syntax::Expr {
+                    kind: syntax::ExprKind::Assign(None, target, value), ..
+                }) => match own_member(target) {
+                    Some(name) if is_member_of(value, &param.name.text, name) => copied.push(name),
+                    _ => return false,
+                },
+                _ => return false,
+            }
+        }
+        let parts = self.parts(record);
+        copied.len() == parts.len()
+            && parts.iter().all(|part| match part.kind {
+                PartKind::Member(Some(declared)) => {
+                    copied.contains(&declared.name.text.as_str())
+                        && !self.copies_by_code(part.ty)
+                        && !self.assigns_by_code(part.ty)
+                }
+                _ => false,
+            })
     }
 
     /// Whether the end of a record's life runs code of the program: its own destructor, a base's or a field's.
@@ -109,8 +173,10 @@ impl<'u> Resolver<'u> {
         };
         let name = format!("~{}", self.record_decls[self.record_origins[record.index()].0].name);
         let scope = self.record_scopes[record.index()];
-        let own = self.scopes[scope.0].names.get(&name).cloned().unwrap_or_default();
-        if functions_of(&own).iter().any(|decl| decl.syntax.body.as_ref().is_some_and(|body| !body.is_empty())) {
+        let own = functions_of(self.scopes[scope.0].names.get(&name).map(Vec::as_slice).unwrap_or(&[]));
+        // One that is only declared is defined elsewhere.
+        let is_left = own.iter().all(|decl| decl.syntax.body.is_none()) && own.iter().any(|it| is_defaulted(it.syntax));
+        if !own.is_empty() && !is_left && !own.iter().any(|decl| is_idle(decl.syntax)) {
             return true;
         }
         let parts: Vec<TypeId> = self.records[record].fields.iter().map(|field| field.ty).collect();
@@ -119,34 +185,109 @@ impl<'u> Resolver<'u> {
         parts.into_iter().chain(bases).any(|part| self.has_destructor(part))
     }
 
-    /// The copy of a record: its value, unless a constructor of the program makes it.
+    /// The copy of an object: its value, unless code of the program makes it.
     pub(super) fn copy(&mut self, value: Expr, span: Span) -> Expr {
-        let is_object = self.is_object(&value);
-        if let Type::Record(record) = self.types[value.ty]
-            && is_object
-            && self.has_copy_constructor(record)
-        {
-            return self.copied(record, value, span);
+        if !self.is_object(&value) || !self.copies_by_code(value.ty) || self.in_host {
+            return self.load(value);
         }
-        self.load(value)
+        self.made(value.ty, span, |this, object| Some(this.copy_into(object, value, span)))
     }
 
-    /// A copy that a constructor of the program makes.
-    fn copied(&mut self, record: RecordId, value: Expr, span: Span) -> Expr {
-        let name = self.record_decls[self.record_origins[record.index()].0].name;
-        let mut copying = self.constructors(record);
-        copying.retain(|decl| is_copy(decl.syntax, name));
-        let ty = value.ty;
-        // Types here do not tell what is copied from what is moved.
-        if copying.len() != 1 || copying[0].syntax.body.is_none() || self.depth > DEPTH_LIMIT {
-            let name = self.type_name(ty);
-            return self.unsupported_with(span, format!("copy constructor of {name}"), vec![value]);
-        }
+    /// A value that is made in a variable of its own.
+    pub(super) fn made(&mut self, ty: TypeId, span: Span, make: impl FnOnce(&mut Self, Expr) -> Option<Expr>) -> Expr {
         let temporary = self.temporary(ty, span);
         let object = expr(ExprKind::Variable(temporary), ty, span);
-        let call = self.function_call(&copying, None, Some(object.clone()), vec![value], span);
-        let made = expr(ExprKind::Load(Box::new(object)), ty, span);
-        expr(ExprKind::Comma(Box::new(call), Box::new(made)), ty, span)
+        let effect = make(self, object.clone());
+        let value = expr(ExprKind::Load(Box::new(object)), ty, span);
+        match effect {
+            Some(effect) => expr(ExprKind::Comma(Box::new(effect), Box::new(value)), ty, span),
+            None => value,
+        }
+    }
+
+    /// What is not understood because the object that a value is will be destroyed by code of the program; `value` otherwise.
+    pub(super) fn destroyed(&mut self, value: Expr, span: Span) -> Expr {
+        let ty = value.ty;
+        if !self.has_destructor(ty) {
+            return value;
+        }
+        let reason = format!("destructor of {}", self.type_name(ty));
+        let unsupported = self.unsupported(span, reason);
+        expr(ExprKind::Comma(Box::new(unsupported), Box::new(value)), ty, span)
+    }
+
+    /// The value of `T()` and `T{}`, and of what an initialiser list leaves out.
+    pub(super) fn value_initial(&mut self, ty: TypeId, span: Span) -> Expr {
+        if self.in_host || !self.constructs(ty) {
+            return self.zero(ty, span);
+        }
+        match self.types[ty] {
+            Type::Record(record) => self.made(ty, span, |this, object| {
+                let zero = this.zero(ty, span);
+                let has_own = this.has_written_default(record);
+                let construction = this.default_construction(object.clone(), span)?;
+                if has_own {
+                    return Some(construction);
+                }
+                // What no constructor of the program makes is zero before its members are made.
+                let first = this.store(object, zero, span);
+                let ty = construction.ty;
+                Some(expr(ExprKind::Comma(Box::new(first), Box::new(construction)), ty, span))
+            }),
+            Type::Array { of, len: Some(len) } if len <= MOST_MADE => {
+                let parts = (0..len).map(|_| self.value_initial(of, span)).collect();
+                expr(ExprKind::Construct(parts), ty, span)
+            }
+            _ => {
+                let name = self.type_name(ty);
+                self.unsupported(span, format!("construction of {name}"))
+            }
+        }
+    }
+
+    /// An object of a class is made from arguments, where it is.
+    pub(super) fn construct_at(&mut self, target: Expr, mut args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let ty = target.ty;
+        let Type::Record(record) = self.types[ty] else { return None };
+        if args.is_empty() && self.has_written_default(record) {
+            return self.default_construction(target, span);
+        }
+        if args.is_empty() {
+            let value = self.value_initial(ty, span);
+            let has_bytes = !self.records[record].fields.is_empty();
+            return has_bytes.then(|| self.store(target, value, span));
+        }
+        if args.len() == 1 && (self.plain(args[0].ty) == ty || self.is_derived(args[0].ty, ty)) {
+            let only = args.swap_remove(0);
+            let source = if self.plain(only.ty) == ty { Some(only) } else { self.base_part(only, ty) }?;
+            return Some(match self.is_object(&source) {
+                true => self.copy_into(target, source, span),
+                false => self.store(target, source, span),
+            });
+        }
+        let constructors = self.constructors(record);
+        if self.choose(&constructors, None, None, &args).is_some() {
+            return Some(self.function_call(&constructors, None, Some(target), args, span));
+        }
+        let value = self.construct_record(ty, args, span);
+        Some(self.store(target, value, span))
+    }
+
+    /// Whether braces around values make a list for a constructor of a class, which is not followed.
+    pub(super) fn takes_list(&mut self, record: RecordId) -> bool {
+        self.constructors(record).iter().any(|decl| {
+            let Some(first) = decl.syntax.params.first() else { return false };
+            let mut ty = &first.ty;
+            while let syntax::TypeKind::Reference(inner, _) = &ty.kind {
+                ty = inner;
+            }
+            match &ty.kind {
+                syntax::TypeKind::Named(path) => {
+                    path.segments.last().is_some_and(|last| last.name.text == "initializer_list")
+                }
+                _ => false,
+            }
+        })
     }
 
     /// A record from arguments: a copy, a call of a constructor on a temporary, or its parts in order.
@@ -158,7 +299,24 @@ impl<'u> Resolver<'u> {
         if let [only] = args.as_slice()
             && self.plain(only.ty) == ty
         {
-            return self.copy(only.clone(), span);
+            let copied = self.is_object(only);
+            let value = self.copy(only.clone(), span);
+            return if copied { self.destroyed(value, span) } else { value };
+        }
+        if self.depth > DEPTH_LIMIT {
+            return self.unsupported_with(span, "construction nested too deeply".to_owned(), args);
+        }
+        self.depth += 1;
+        let value = self.construct_record_of(record, ty, args, span);
+        self.depth -= 1;
+        value
+    }
+
+    fn construct_record_of(&mut self, record: RecordId, ty: TypeId, args: Vec<Expr>, span: Span) -> Expr {
+        if let [only] = args.as_slice()
+            && let Some(part) = self.base_part(only.clone(), ty)
+        {
+            return self.copy(part, span);
         }
         if let Some(reference) = self.atomic_reference(ty, &args, span) {
             return reference;
@@ -169,11 +327,12 @@ impl<'u> Resolver<'u> {
             return self.unsupported_with(span, format!("destructor of {name}"), args);
         }
         if self.choose(&constructors, None, None, &args).is_some() {
-            let temporary = self.temporary(ty, span);
-            let object = expr(ExprKind::Variable(temporary), ty, span);
-            let call = self.function_call(&constructors, None, Some(object.clone()), args, span);
-            let value = expr(ExprKind::Load(Box::new(object)), ty, span);
-            return expr(ExprKind::Comma(Box::new(call), Box::new(value)), ty, span);
+            return self.made(ty, span, |this, object| {
+                Some(this.function_call(&constructors, None, Some(object), args, span))
+            });
+        }
+        if args.is_empty() && (constructors.is_empty() || self.is_default_defaulted(record)) {
+            return self.value_initial(ty, span);
         }
         if let [only] = args.as_slice()
             && let Type::Record(_) = self.types[only.ty]
@@ -184,7 +343,8 @@ impl<'u> Resolver<'u> {
         let name = self.type_name(ty);
         let fields: Vec<TypeId> = self.records[record].fields.iter().map(|field| field.ty).collect();
         let whole = self.records[record].bytes.is_some() && self.record_bases[record.index()].is_empty();
-        if !constructors.is_empty() && !args.is_empty() || !whole || args.len() > fields.len() {
+        if !constructors.is_empty() && !args.is_empty() || !whole || args.len() > fields.len() || !self.is_plain(record)
+        {
             return self.unsupported_with(span, format!("construction of {name}"), args);
         }
         let parts = args
@@ -195,24 +355,49 @@ impl<'u> Resolver<'u> {
                 if self.is_reference_member(record, index) {
                     return self.bound_member(part, field, span);
                 }
-                let part = self.load(part);
                 self.implicit(part, field, span)
             })
             .collect();
         expr(ExprKind::Construct(parts), ty, span)
     }
+
+    /// Whether each field of a record is a member that is zero where nothing is given for it.
+    pub(super) fn is_plain(&mut self, record: RecordId) -> bool {
+        self.in_host
+            || self.parts(record).iter().all(|part| {
+                matches!(part.kind, PartKind::Member(_)) && part.default().is_none() && !self.constructs(part.ty)
+            })
+    }
 }
 
-/// Whether a constructor takes a reference to a record of its own kind.
-fn is_copy(function: &syntax::Function, name: &str) -> bool {
-    let [only] = function.params.as_slice() else {
-        return false;
-    };
-    match &only.ty.kind {
-        syntax::TypeKind::Reference(inner, _) => match &inner.kind {
-            syntax::TypeKind::Named(path) => path.segments.last().is_some_and(|last| last.name.text == name),
-            _ => false,
-        },
+/// Whether the program leaves a function to the compiler, or deletes it.
+pub(super) fn is_defaulted(function: &syntax::Function) -> bool {
+    function.qualifiers.iter().any(|qualifier| matches!(qualifier, syntax::Qualifier::Defaulted))
+}
+
+/// Whether an expression is that member of that variable.
+fn is_member_of(value: &syntax::Expr, variable: &str, member: &str) -> bool {
+    match &value.kind {
+        syntax::ExprKind::Member { object, arrow: false, member: named } => {
+            named.name.text == member && bare_name(object) == Some(variable)
+        }
         _ => false,
+    }
+}
+
+/// The member that an expression names of the object whose method it stands in.
+fn own_member(value: &syntax::Expr) -> Option<&str> {
+    match &value.kind {
+        syntax::ExprKind::Member { object, arrow: true, member } if matches!(object.kind, syntax::ExprKind::This) => {
+            Some(&member.name.text)
+        }
+        _ => bare_name(value),
+    }
+}
+
+fn bare_name(value: &syntax::Expr) -> Option<&str> {
+    match &value.kind {
+        syntax::ExprKind::Path(path) if path.segments.len() == 1 => Some(&path.segments[0].name.text),
+        _ => None,
     }
 }

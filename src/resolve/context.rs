@@ -2,6 +2,7 @@
 
 use super::function_value::Signature;
 use super::host_relations::Quotient;
+use super::implicit::Implicit;
 use super::lambda::References;
 use super::layout::Layout;
 use super::names::type_name;
@@ -9,6 +10,7 @@ use super::program::{
     AddressSpace, Expr, ExprKind, Function, FunctionId, Launch, Record, RecordId, Stmt, Storage, Type, TypeId,
     Variable, VariableId,
 };
+use super::record_layout::Shapes;
 use super::scope::{Global, RecordDecl, Scope, ScopeId};
 use super::template::TemplateValue;
 use super::types::Written;
@@ -68,7 +70,14 @@ pub(super) struct Resolver<'u> {
     pub(super) records: Arena<Record>,
     /// Scopes of the records, by index.
     pub(super) record_scopes: Vec<ScopeId>,
-    pub(super) record_bases: Vec<Vec<(RecordId, u64)>>,
+    /// The bases of each record and where they lie, as far as that is known, by index.
+    pub(super) record_bases: Vec<Vec<(RecordId, Option<u64>)>>,
+    /// What is known of records beside their fields.
+    pub(super) shapes: Shapes<'u>,
+    /// The definition that each record was made from: a template's, or a specialisation's.
+    pub(super) definitions: FxHashMap<RecordId, &'u syntax::Record>,
+    /// The functions that the compiler makes, by what they do and for which type.
+    pub(super) implicit: FxHashMap<(Implicit, TypeId), FunctionId>,
     /// The declaration and template arguments that a record comes from, by index.
     pub(super) record_origins: Vec<(usize, Vec<TemplateValue>)>,
     pub(super) variables: Arena<Variable>,
@@ -181,6 +190,9 @@ impl<'u> Resolver<'u> {
             records: Arena::new(),
             record_scopes: Vec::new(),
             record_bases: Vec::new(),
+            shapes: Shapes::default(),
+            definitions: FxHashMap::default(),
+            implicit: FxHashMap::default(),
             record_origins: Vec::new(),
             variables: Arena::new(),
             vector_constants: FxHashMap::default(),

@@ -123,6 +123,9 @@ impl Resolver<'_> {
             return Expr { ty: to, ..value };
         }
         let span = value.span;
+        if let Some(moved) = self.moved_to_base(&value, to) {
+            return moved;
+        }
         match (&value.kind, &self.types[to]) {
             (ExprKind::Int(constant), Type::Int { .. } | Type::Bool) => {
                 let constant = self.wrap(*constant, to);

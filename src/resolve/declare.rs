@@ -3,7 +3,7 @@
 
 use super::context::Resolver;
 use super::program::Type;
-use super::scope::{Entity, FunctionDecl, Global, RecordDecl, Scope, ScopeId};
+use super::scope::{Entity, FunctionDecl, Global, Outside, RecordDecl, Scope, ScopeId};
 use super::types::Written;
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::Language;
@@ -25,12 +25,10 @@ impl<'u> Resolver<'u> {
             ItemKind::Variables(variables) => {
                 for variable in variables {
                     self.declare_inside(&variable.ty);
-                    self.note_order(variable);
-                    self.globals.push(Global { syntax: variable, scope: self.scope, variable: None });
-                    self.declare(&variable.name.text, Entity::Global(self.globals.len() - 1));
+                    self.declare_global(variable);
                 }
             }
-            ItemKind::Record(record) => self.declare_record(record),
+            ItemKind::Record(record) => self.declare_named_record(record),
             ItemKind::Enum(definition) => {
                 self.declare_enum(definition);
             }
@@ -63,7 +61,7 @@ impl<'u> Resolver<'u> {
         self.note_order(function);
         let record = self.scopes[self.scope.0].record;
         let decl = FunctionDecl { syntax: function, scope: self.scope, record };
-        let Some(owner) = outer.last() else {
+        if outer.is_empty() {
             let is_friend = function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Friend));
             if is_friend && record.is_some() {
                 let decl = FunctionDecl { record: None, ..decl };
@@ -72,29 +70,58 @@ impl<'u> Resolver<'u> {
             }
             self.declare(&last.name.text, Entity::Function(decl));
             return;
-        };
-        let mut scope = self.scope;
-        for segment in &outer[..outer.len() - 1] {
-            match self.namespace_in(scope, &segment.name.text) {
-                Some(inner) => scope = inner,
-                None => return,
+        }
+        match self.owner(outer) {
+            Some(Owner::Record(index)) => self.record_decls[index].outside.push(Outside::Function(function)),
+            Some(Owner::Namespace(namespace)) => {
+                let decl = FunctionDecl { scope: namespace, record: None, ..decl };
+                self.within(namespace, |this| this.declare(&last.name.text, Entity::Function(decl)));
             }
+            None => {}
+        }
+    }
+
+    /// Declares a variable at namespace scope, or remembers the definition of a static member outside of its class.
+    fn declare_global(&mut self, variable: &'u syntax::Variable) {
+        self.note_order(variable);
+        let global = Global::new(variable, self.scope);
+        let scope = match (variable.outer.last(), self.owner(&variable.outer)) {
+            (Some(last), Some(Owner::Record(index))) => {
+                self.record_decls[index].outside.push(Outside::Variable(last, variable));
+                return;
+            }
+            (_, Some(Owner::Namespace(namespace))) => namespace,
+            _ => self.scope,
+        };
+        self.globals.push(Global { scope, ..global });
+        let entity = Entity::Global(self.globals.len() - 1);
+        self.within(scope, |this| this.declare(&variable.name.text, entity));
+    }
+
+    /// Declares a record where its name says.
+    fn declare_named_record(&mut self, record: &'u syntax::Record) {
+        match (record.outer.last(), self.owner(&record.outer)) {
+            (Some(last), Some(Owner::Record(index))) => {
+                self.record_decls[index].outside.push(Outside::Record(last, record));
+            }
+            (_, Some(Owner::Namespace(namespace))) => self.within(namespace, |this| this.declare_record(record)),
+            _ => self.declare_record(record),
+        }
+    }
+
+    /// The class or namespace that stands before a name; `None` if there is none, or none that is known.
+    fn owner(&mut self, outer: &'u [syntax::PathSegment]) -> Option<Owner> {
+        let (owner, before) = outer.split_last()?;
+        let mut scope = self.scope;
+        for segment in before {
+            scope = self.namespace_in(scope, &segment.name.text)?;
         }
         let entities = self.within(scope, |this| this.lookup(&owner.name.text));
-        for entity in entities {
-            match entity {
-                Entity::Record(index) => {
-                    self.record_decls[index].outside.push(function);
-                    return;
-                }
-                Entity::Namespace(namespace) => {
-                    let decl = FunctionDecl { scope: namespace, record: None, ..decl };
-                    self.within(namespace, |this| this.declare(&last.name.text, Entity::Function(decl)));
-                    return;
-                }
-                _ => {}
-            }
-        }
+        entities.into_iter().find_map(|entity| match entity {
+            Entity::Record(index) => Some(Owner::Record(index)),
+            Entity::Namespace(namespace) => Some(Owner::Namespace(namespace)),
+            _ => None,
+        })
     }
 
     /// The namespace of that name.
@@ -235,6 +262,12 @@ impl<'u> Resolver<'u> {
         }
         Written { range, ..Written::plain(ty) }
     }
+}
+
+/// What stands before the name of something that is declared.
+enum Owner {
+    Record(usize),
+    Namespace(ScopeId),
 }
 
 /// The values of an enumeration without a fixed underlying type: those of the narrowest integer type that holds

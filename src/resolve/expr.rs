@@ -257,7 +257,8 @@ impl<'u> Resolver<'u> {
 
     /// The variable that a path names: of a variable template, its instance for the arguments of the path.
     fn global_instance(&mut self, index: usize, path: &'u syntax::Path) -> Option<usize> {
-        let Global { syntax, scope, .. } = self.globals[index];
+        let Global { syntax, scope, .. } = &self.globals[index];
+        let (syntax, scope) = (*syntax, *scope);
         if syntax.template.is_empty() {
             return Some(index);
         }
@@ -271,7 +272,7 @@ impl<'u> Resolver<'u> {
             return Some(known);
         }
         let scope = self.bind(scope, &syntax.template, &key.1);
-        self.globals.push(Global { syntax, scope, variable: None });
+        self.globals.push(Global::new(syntax, scope));
         let instance = self.globals.len() - 1;
         self.global_instances.insert(key, instance);
         Some(instance)
@@ -444,7 +445,14 @@ impl<'u> Resolver<'u> {
             return self.select(cond, then, otherwise, span);
         }
         let cond = self.truth(cond);
-        let (then, otherwise) = (self.load(then), self.load(otherwise));
+        if self.is_alike(then.ty, otherwise.ty)
+            && self.copies_by_code(then.ty)
+            && self.is_object(&then)
+            && self.is_object(&otherwise)
+        {
+            return self.chosen_object(cond, then, otherwise, span);
+        }
+        let (then, otherwise) = (self.copy(then, span), self.copy(otherwise, span));
         let Some(ty) = self.merged_type(&then, &otherwise) else {
             return self.unsupported_with(
                 span,
@@ -454,6 +462,15 @@ impl<'u> Resolver<'u> {
         };
         let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
         expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, span)
+    }
+
+    /// `c ? a : b` as an object.
+    pub(super) fn chosen_object(&mut self, cond: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
+        let (then, otherwise) = (self.address_of(then), self.address_of(otherwise));
+        let ty = if self.points_to_const(otherwise.ty) { otherwise.ty } else { then.ty };
+        let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
+        let address = expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, span);
+        self.deref(address)
     }
 
     /// OpenCL's lane-wise conditional.
@@ -474,8 +491,9 @@ impl<'u> Resolver<'u> {
             }
             (Type::Pointer { .. }, _) if matches!(otherwise.kind, ExprKind::Null | ExprKind::Int(0)) => Some(then.ty),
             (_, Type::Pointer { .. }) if matches!(then.kind, ExprKind::Null | ExprKind::Int(0)) => Some(otherwise.ty),
-            (Type::Pointer { to, .. }, Type::Pointer { .. }) => {
-                Some(if *to == self.common.void { then.ty } else { otherwise.ty })
+            (&Type::Pointer { to, .. }, &Type::Pointer { to: other, .. }) => {
+                let is_wider = to == self.common.void || self.is_derived(other, to);
+                Some(if is_wider { then.ty } else { otherwise.ty })
             }
             (Type::Void, _) | (_, Type::Void) => Some(self.common.void),
             _ => self.common_type(then.ty, otherwise.ty),
@@ -535,7 +553,10 @@ impl<'u> Resolver<'u> {
             let address = self.address_of(object);
             let to = self.object_type(written);
             let to = self.pointer(to, space);
-            let address = self.convert(address, to);
+            let address = match kind {
+                syntax::CastKind::Reinterpret => expr(ExprKind::Convert(Box::new(address)), to, span),
+                _ => self.convert(address, to),
+            };
             return self.deref(address);
         }
         if kind == syntax::CastKind::Dynamic {
@@ -549,16 +570,19 @@ impl<'u> Resolver<'u> {
             return expr(ExprKind::Convert(Box::new(operand)), self.common.void, span);
         }
         let operand = self.expr(operand);
-        let operand = self.load(operand);
+        if kind == syntax::CastKind::Reinterpret && self.is_pointer(operand.ty) && self.is_pointer(written.ty) {
+            let operand = self.load(operand);
+            return expr(ExprKind::Convert(Box::new(operand)), written.ty, span);
+        }
+        let is_whole = matches!(self.types[operand.ty], Type::Record(_));
+        let operand = if is_whole { operand } else { self.load(operand) };
         self.functional_cast(operand, written.ty, span)
     }
 
     /// A cast of one value, which may call a constructor or keep the bits of a vector.
     pub(super) fn functional_cast(&mut self, operand: Expr, to: TypeId, span: Span) -> Expr {
         let to = self.plain(to);
-        if let Type::Record(_) = self.types[to]
-            && operand.ty != to
-        {
+        if let Type::Record(_) = self.types[to] {
             return self.construct_record(to, vec![operand], span);
         }
         if operand.ty != to

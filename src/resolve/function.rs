@@ -1,18 +1,22 @@
 //! Instances of functions: their heads when they are first named, their bodies from a queue.
 
-use super::context::{Frame, FunctionInfo, Resolver, expr};
+use super::context::{Frame, FunctionInfo, Resolver};
 use super::program::{
-    ExprKind, Function, FunctionId, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable, VariableId,
+    Expr, ExprKind, Function, FunctionId, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable, VariableId,
 };
+use super::record_layout::{Part, PartKind};
 use super::scope::{Entity, FunctionDecl, Scope};
 use super::template::TemplateValue;
 use super::types::Written;
 use crate::calculus::GeometryFacts;
 use crate::source::Span;
-use crate::syntax::{self, ItemKind, Param, Qualifier, TypeKind};
+use crate::syntax::{self, Param, Qualifier, TypeKind};
 
 /// Functions beyond which no further instance is made.
 const INSTANCE_LIMIT: usize = 4_096;
+
+/// An entry of a constructor's list.
+type Listed = (syntax::Name, Vec<syntax::Expr>);
 
 /// Nesting that a body counts for when another body needs it at once.
 const BODY_DEPTH: usize = 16;
@@ -319,7 +323,8 @@ impl<'u> Resolver<'u> {
         info.syntax.template.as_ref().is_some_and(|params| !params.is_empty())
     }
 
-    /// What a constructor does before its body: members as its list says, else as their declarations say.
+    /// What a constructor does before its body: bases and members, in the order of their declaration, get what its list says,
+    /// else what their declarations say.
     fn member_initializers(&mut self, syntax: &'u syntax::Function) -> Vec<Stmt> {
         let mut stmts = Vec::new();
         let Some(this) = self.frame.this else {
@@ -334,43 +339,134 @@ impl<'u> Resolver<'u> {
         if !self.is_constructor(syntax, record) {
             return stmts;
         }
-        self.default_bases(record, syntax, &mut stmts);
-        for (name, args) in &syntax.initializers {
-            let span = name.span;
-            let object = self.this(span);
-            let object = self.deref(object);
-            let effect = match self.records[record].fields.iter().position(|field| field.name == name.text) {
-                Some(index) if self.is_reference_member(record, index) => {
-                    let target = self.field_itself(object, record, index, span);
-                    let pointer = target.ty;
-                    let value = match args.as_slice() {
-                        [only] => {
-                            let bound = self.object(only);
-                            self.bound_member(bound, pointer, span)
-                        }
-                        _ => self.unsupported(span, "reference without an object"),
-                    };
-                    self.store(target, value, span)
-                }
-                Some(index) => {
-                    let target = self.field(object, record, index, span);
-                    let ty = target.ty;
-                    let value = match args.as_slice() {
-                        [] => self.zero(ty, span),
-                        [only] => self.initial(only, ty),
-                        _ => {
-                            let args = args.iter().map(|argument| self.expr(argument)).collect();
-                            self.construct_from(ty, args, span)
-                        }
-                    };
-                    self.store(target, value, span)
-                }
-                None => self.base_initializer(object, record, name, args),
-            };
-            stmts.push(Stmt { kind: StmtKind::Expr(effect), span });
+        let span = syntax.path.segments.last().map_or_else(no_span, |segment| segment.name.span);
+        let object = self.this(span);
+        let object = self.deref(object);
+        let own = self.record_decls[self.record_origins[record.index()].0].name;
+        if let [(name, args)] = syntax.initializers.as_slice()
+            && name.text == own
+        {
+            let args = self.arguments(args);
+            let effect = self.construct_at(object, args, name.span);
+            stmts.extend(effect.map(|effect| Stmt { kind: StmtKind::Expr(effect), span: name.span }));
+            return stmts;
         }
-        self.default_members(record, syntax, &mut stmts);
+        self.no_virtual_base(record, span, &mut stmts);
+        let mut open: Vec<&'u Listed> = syntax.initializers.iter().collect();
+        for part in self.parts_of_constructor(record) {
+            self.initialize_part(record, &object, &part, span, &mut open, &mut stmts);
+        }
+        for (name, _) in open {
+            self.miss();
+            let reason = format!("initialiser of `{}`", name.text);
+            stmts.push(Stmt { kind: StmtKind::Unsupported(reason), span: name.span });
+        }
         stmts
+    }
+
+    /// A part of the object gets what the list of a constructor says, which is then used up, or what its declaration says.
+    fn initialize_part(
+        &mut self,
+        record: RecordId,
+        object: &Expr,
+        part: &Part<'u>,
+        span: Span,
+        open: &mut Vec<&'u Listed>,
+        stmts: &mut Vec<Stmt>,
+    ) {
+        if let PartKind::Anonymous { parts, is_union } = &part.kind {
+            for part in parts {
+                let is_listed = open.iter().any(|(name, _)| self.is_named(record, part, name));
+                if !is_union || is_listed || part.default().is_some() {
+                    self.initialize_part(record, object, part, span, open, stmts);
+                }
+            }
+            return;
+        }
+        let listed = open.iter().position(|(name, _)| self.is_named(record, part, name));
+        let Some((name, args)) = listed.map(|at| open.remove(at)) else {
+            if !self.records[record].is_union || part.default().is_some() {
+                self.construct_part(record, object, part, span, stmts);
+            }
+            return;
+        };
+        let span = name.span;
+        let effect = match part.kind {
+            PartKind::Base(_) => {
+                let constructors = match self.types[part.ty] {
+                    Type::Record(base) => self.constructors(base),
+                    _ => Vec::new(),
+                };
+                let args = self.arguments_of(&constructors, args);
+                self.base_part(object.clone(), part.ty).and_then(|target| self.construct_at(target, args, span))
+            }
+            _ => self.listed_member(record, object, part.fields.start, args, span),
+        };
+        stmts.extend(effect.map(|effect| Stmt { kind: StmtKind::Expr(effect), span }));
+    }
+
+    /// A member gets what the list of a constructor says.
+    fn listed_member(
+        &mut self,
+        record: RecordId,
+        object: &Expr,
+        index: usize,
+        args: &'u [syntax::Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        let target = self.field_itself(object.clone(), record, index, span);
+        let ty = target.ty;
+        if self.is_reference_member(record, index) {
+            let value = match args {
+                [only] => {
+                    let bound = self.object(only);
+                    self.bound_member(bound, ty, span)
+                }
+                _ => self.unsupported(span, "reference without an object"),
+            };
+            return Some(self.store(target, value, span));
+        }
+        let is_list = |value: &syntax::Expr| matches!(value.kind, syntax::ExprKind::InitList(_));
+        let value = match (self.types[ty].clone(), args) {
+            (Type::Record(_), [only]) if is_list(only) => self.initial(only, ty),
+            (Type::Record(record), args) if self.collective_of(ty).is_none() => {
+                let constructors = self.constructors(record);
+                if !constructors.is_empty() || args.len() < 2 {
+                    let args = self.arguments_of(&constructors, args);
+                    return self.construct_at(target, args, span);
+                }
+                self.braced(args, ty, span)
+            }
+            (Type::Array { .. }, [only]) if is_list(only) => self.initial(only, ty),
+            (Type::Array { .. }, args) => self.braced(args, ty, span),
+            (_, []) => self.zero(ty, span),
+            (_, [only]) => self.initial(only, ty),
+            (_, args) => {
+                let args = args.iter().map(|argument| self.expr(argument)).collect();
+                self.construct_from(ty, args, span)
+            }
+        };
+        Some(self.store(target, value, span))
+    }
+
+    /// Whether a name in the list of a constructor means that part.
+    fn is_named(&mut self, record: RecordId, part: &Part<'u>, name: &syntax::Name) -> bool {
+        match part.kind {
+            PartKind::Member(_) => self.records[record].fields[part.fields.start].name == name.text,
+            PartKind::Anonymous { .. } => false,
+            PartKind::Base(base) => {
+                let has_name = |this: &Self, base: RecordId| {
+                    this.record_decls[this.record_origins[base.index()].0].name == name.text
+                };
+                if has_name(self, base) {
+                    // Of two instances of one template the name alone tells none.
+                    let bases = &self.record_bases[record.index()];
+                    return bases.iter().filter(|(other, _)| has_name(self, *other)).count() == 1;
+                }
+                let scope = self.record_scopes[record.index()];
+                self.within(scope, |this| this.type_by_name(&name.text)) == part.ty
+            }
+        }
     }
 
     /// Whether a method of a record is its constructor.
@@ -379,77 +475,8 @@ impl<'u> Resolver<'u> {
         syntax.result.is_none() && syntax.path.segments.last().is_some_and(|segment| segment.name.text == name)
     }
 
-    /// A base's or the record's own constructor in the list of a constructor.
-    fn base_initializer(
-        &mut self,
-        object: super::program::Expr,
-        record: RecordId,
-        name: &'u syntax::Name,
-        args: &'u [syntax::Expr],
-    ) -> super::program::Expr {
-        let own = self.record_decls[self.record_origins[record.index()].0].name;
-        let target = if name.text == own {
-            Some(record)
-        } else {
-            self.record_bases[record.index()]
-                .iter()
-                .map(|&(base, _)| base)
-                .find(|base| self.record_decls[self.record_origins[base.index()].0].name == name.text)
-        };
-        let args: Vec<_> = args.iter().map(|argument| self.expr(argument)).collect();
-        let Some(target) = target else {
-            return self.unsupported_with(name.span, format!("initialiser of `{}`", name.text), args);
-        };
-        let constructors = self.constructors(target);
-        if constructors.is_empty() && args.is_empty() {
-            return expr(ExprKind::Int(0), self.common.int, name.span);
-        }
-        self.function_call(&constructors, None, Some(object), args, name.span)
-    }
-
-    /// Bases whose constructors run although the list does not name them.
-    fn default_bases(&mut self, record: RecordId, syntax: &'u syntax::Function, stmts: &mut Vec<Stmt>) {
-        let own = self.record_decls[self.record_origins[record.index()].0].name;
-        for (base, _) in self.record_bases[record.index()].clone() {
-            let name = self.record_decls[self.record_origins[base.index()].0].name;
-            let listed = syntax.initializers.iter().any(|(member, _)| member.text == name || member.text == own);
-            let constructors = self.constructors(base);
-            if listed || constructors.is_empty() {
-                continue;
-            }
-            let span = syntax.path.segments.last().map_or_else(no_span, |segment| segment.name.span);
-            let object = self.this(span);
-            let object = self.deref(object);
-            let call = self.function_call(&constructors, None, Some(object), Vec::new(), span);
-            stmts.push(Stmt { kind: StmtKind::Expr(call), span });
-        }
-    }
-
-    /// Members that their declarations initialise and the constructor's list does not.
-    fn default_members(&mut self, record: RecordId, syntax: &'u syntax::Function, stmts: &mut Vec<Stmt>) {
-        let index = self.record_origins[record.index()].0;
-        for member in self.record_decls[index].primary.members.as_deref().unwrap_or(&[]) {
-            let ItemKind::Variables(variables) = &member.kind else {
-                continue;
-            };
-            for variable in variables {
-                let listed = syntax.initializers.iter().any(|(name, _)| name.text == variable.name.text);
-                let field = self.records[record].fields.iter().position(|field| field.name == variable.name.text);
-                if let (false, Some(field), Some(init)) = (listed, field, &variable.init) {
-                    let span = variable.span;
-                    let object = self.this(span);
-                    let object = self.deref(object);
-                    let target = self.field(object, record, field, span);
-                    let value = self.init_value(init, target.ty, span);
-                    let effect = self.store(target, value, span);
-                    stmts.push(Stmt { kind: StmtKind::Expr(effect), span });
-                }
-            }
-        }
-    }
-
     /// The value of an initialiser in any of its forms.
-    pub(super) fn init_value(&mut self, init: &'u syntax::Init, ty: TypeId, span: Span) -> super::program::Expr {
+    pub(super) fn init_value(&mut self, init: &'u syntax::Init, ty: TypeId, span: Span) -> Expr {
         match init {
             syntax::Init::Value(value) => self.initial(value, ty),
             syntax::Init::Call(args) | syntax::Init::List(args) => {
@@ -458,6 +485,11 @@ impl<'u> Resolver<'u> {
                     return self.construct_from(ty, args, span);
                 }
                 let is_list = matches!(init, syntax::Init::List(_));
+                if let (Type::Record(record), true, false) = (self.types[ty].clone(), is_list, args.is_empty())
+                    && self.takes_list(record)
+                {
+                    return self.braced(args, ty, span);
+                }
                 let aggregate = matches!(self.types[ty], Type::Array { .. } | Type::Record(_) | Type::Vector { .. });
                 if is_list && aggregate && !self.has_constructor(ty) {
                     return self.braced(args, ty, span);
@@ -483,15 +515,17 @@ impl<'u> Resolver<'u> {
         }
         let (syntax, scope) = (self.globals[index].syntax, self.globals[index].scope);
         let frame = std::mem::replace(&mut self.frame, Frame::none());
-        let variable = self.as_seen_from(syntax, true, |this| {
+        let (variable, written) = self.as_seen_from(syntax, true, |this| {
             this.within(scope, |this| {
                 let written = this.declared_type(&syntax.ty, &syntax.qualifiers);
                 let storage = this.global_storage(&syntax.qualifiers, written);
-                let variable = this.new_variable(syntax, written, storage);
-                this.globals[index].variable = Some(variable);
-                this.complete_variable(syntax, variable, written);
-                variable
+                (this.new_variable(syntax, written, storage), written)
             })
+        });
+        self.globals[index].variable = Some(variable);
+        let (syntax, scope) = self.globals[index].definition.unwrap_or((syntax, scope));
+        self.as_seen_from(syntax, true, |this| {
+            this.within(scope, |this| this.complete_variable(syntax, variable, written));
         });
         self.frame = frame;
         Some(variable)
@@ -576,7 +610,7 @@ impl<'u> Resolver<'u> {
 }
 
 /// The number of elements of a list or string.
-pub(super) fn list_length(value: &super::program::Expr) -> Option<u64> {
+pub(super) fn list_length(value: &Expr) -> Option<u64> {
     match &value.kind {
         ExprKind::Construct(parts) => Some(parts.len() as u64),
         ExprKind::String(text) => Some(text.trim_matches('"').len() as u64 + 1),

@@ -121,11 +121,12 @@ impl<'u> Resolver<'u> {
             if matches!(self.types[param], Type::Pointer { to, .. } if to == argument.ty) && self.is_object(&argument) {
                 return argument;
             }
-            let value = self.copy(argument, span);
-            self.implicit(value, param, span)
+            let value = self.implicit(argument, param, span);
+            self.destroyed(value, span)
         });
         let args = args.collect();
         let call = expr(ExprKind::CallThrough(Box::new(pointer), args), result, span);
+        let call = if returns_reference { call } else { self.destroyed(call, span) };
         Some(if returns_reference { self.deref(call) } else { call })
     }
 }

@@ -1,7 +1,8 @@
 //! Initial values: conversions on initialisation, initialiser lists, constructors and vector literals.
 
 use super::context::{Resolver, expr};
-use super::program::{Expr, ExprKind, Type, TypeId};
+use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
+use super::record_layout::{Part, PartKind};
 use crate::source::Span;
 use crate::syntax;
 
@@ -28,17 +29,17 @@ impl<'u> Resolver<'u> {
             }
             _ => {
                 let resolved = self.expr(value);
-                let resolved = self.copy(resolved, value.span);
                 self.implicit(resolved, ty, value.span)
             }
         }
     }
 
-    /// An implicit conversion, which may call a constructor or drop a derived record's own fields.
+    /// An implicit conversion of an object or value to a value, which may call a constructor or drop a derived record's own
+    /// fields.
     pub(super) fn implicit(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
         let to = self.plain(to);
         if value.ty == to {
-            return value;
+            return self.copy(value, span);
         }
         if let (ExprKind::String(_), Type::Array { .. }) = (&value.kind, &self.types[to]) {
             return Expr { ty: to, ..value };
@@ -53,6 +54,7 @@ impl<'u> Resolver<'u> {
         {
             return converted;
         }
+        let value = self.load(value);
         self.convert(value, to)
     }
 
@@ -68,6 +70,13 @@ impl<'u> Resolver<'u> {
             Type::Record(_)
                 if entries.iter().all(|(designator, _)| designator.is_none()) && self.has_constructor(ty) =>
             {
+                if let (Type::Record(record), false) = (&self.types[ty], entries.is_empty())
+                    && let record = *record
+                    && self.takes_list(record)
+                {
+                    let name = self.type_name(ty);
+                    return self.unsupported(span, format!("constructor of {name} that takes a list"));
+                }
                 let args = entries.iter().map(|(_, value)| self.expr(value)).collect();
                 self.construct_record(ty, args, span)
             }
@@ -81,12 +90,16 @@ impl<'u> Resolver<'u> {
                         return self.copy(value, span);
                     }
                 }
+                if entries.is_empty() && self.constructs(ty) {
+                    let value = self.value_initial(ty, span);
+                    return self.destroyed(value, span);
+                }
                 let mut cursor = Cursor { entries, next: 0 };
                 let result = self.aggregate(&mut cursor, ty, span);
                 if cursor.next < cursor.entries.len() {
                     return self.unsupported(span, "initialiser list that is too long");
                 }
-                result
+                self.destroyed(result, span)
             }
             _ => match entries.as_slice() {
                 [] => self.zero(ty, span),
@@ -106,6 +119,10 @@ impl<'u> Resolver<'u> {
                 if made.bytes.is_none() {
                     return self.unsupported(span, format!("initialiser of {}, whose layout is not known", made.name));
                 }
+                if !made.is_union && !self.is_plain(record) {
+                    return self.made(ty, span, |this, object| this.fill_parts(cursor, record, object, span));
+                }
+                let made = &self.records[record];
                 let count = if made.is_union { 1 } else { made.fields.len() };
                 PartTypes::Each(made.fields.iter().take(count).map(|field| field.ty).collect())
             }
@@ -125,8 +142,8 @@ impl<'u> Resolver<'u> {
             let made = self.part(cursor, value, part);
             while parts.len() < at {
                 let Some(filler) = parts_types.at(parts.len()) else { break };
-                let zero = self.zero(filler, span);
-                parts.push(zero);
+                let left_out = self.value_initial(filler, span);
+                parts.push(left_out);
             }
             match parts.get_mut(at) {
                 Some(known) => *known = made,
@@ -134,11 +151,105 @@ impl<'u> Resolver<'u> {
             }
             at += 1;
         }
+        if let PartTypes::Same(of, len) = parts_types
+            && parts.len() < len
+            && self.constructs(of)
+        {
+            if len > LIST_LIMIT {
+                return self.unsupported(span, "initialiser list for very many objects");
+            }
+            while parts.len() < len {
+                let left_out = self.value_initial(of, span);
+                parts.push(left_out);
+            }
+        }
         if let (Type::Vector { of, lanes }, 1) = (self.types[ty].clone(), parts.len()) {
             // One part alone would be a splat.
             parts.extend((1..lanes).map(|_| self.zero(of, span)));
         }
         expr(ExprKind::Construct(parts), ty, span)
+    }
+
+    /// What gives the parts of an object their values, one after the other: the entries of a list, and where these end what the
+    /// members' declarations say.
+    fn fill_parts(&mut self, cursor: &mut Cursor<'u>, record: RecordId, object: Expr, span: Span) -> Option<Expr> {
+        let mut effects = Vec::new();
+        for part in self.parts(record) {
+            let entry = cursor.entries.get(cursor.next).copied();
+            let is_meant = match entry {
+                Some((Some(syntax::Designator::Field(name)), _)) => {
+                    self.records[record].fields[part.fields.clone()].iter().any(|field| field.name == name.text)
+                }
+                Some((Some(syntax::Designator::Index(_)), _)) | None => false,
+                Some((None, _)) => true,
+            };
+            let effect = match entry {
+                Some((_, value)) if is_meant => self.given_part(cursor, value, record, &object, &part, span),
+                _ => Some(self.left_out_part(record, &object, &part, span)),
+            };
+            effects.extend(effect);
+        }
+        effects.into_iter().reduce(|first, second| {
+            let ty = second.ty;
+            expr(ExprKind::Comma(Box::new(first), Box::new(second)), ty, span)
+        })
+    }
+
+    /// A part of an object gets what stands in the list.
+    fn given_part(
+        &mut self,
+        cursor: &mut Cursor<'u>,
+        value: &'u syntax::Expr,
+        record: RecordId,
+        object: &Expr,
+        part: &Part<'u>,
+        span: Span,
+    ) -> Option<Expr> {
+        match &part.kind {
+            PartKind::Member(_) if self.is_reference_member(record, part.fields.start) => {
+                cursor.next += 1;
+                let target = self.field_itself(object.clone(), record, part.fields.start, span);
+                let bound = self.object(value);
+                let bound = self.bound_member(bound, target.ty, span);
+                Some(self.store(target, bound, span))
+            }
+            PartKind::Member(_) => {
+                let target = self.field_itself(object.clone(), record, part.fields.start, span);
+                let value = self.part(cursor, value, target.ty);
+                Some(self.store(target, value, span))
+            }
+            PartKind::Base(_) => {
+                let target = self.base_part(object.clone(), part.ty)?;
+                let value = self.part(cursor, value, part.ty);
+                Some(self.store(target, value, span))
+            }
+            PartKind::Anonymous { .. } => {
+                cursor.next = cursor.entries.len();
+                Some(self.unsupported(span, "initial value of an anonymous member"))
+            }
+        }
+    }
+
+    /// A part of an object that the list leaves out.
+    fn left_out_part(&mut self, record: RecordId, object: &Expr, part: &Part<'u>, span: Span) -> Expr {
+        if let (PartKind::Member(Some(_)), Some(_)) = (&part.kind, part.default()) {
+            return self.default_member(object.clone(), part.fields.start, span);
+        }
+        match &part.kind {
+            PartKind::Member(_) => {
+                let target = self.field_itself(object.clone(), record, part.fields.start, span);
+                let value = self.value_initial(target.ty, span);
+                self.store(target, value, span)
+            }
+            PartKind::Base(_) => match self.base_part(object.clone(), part.ty) {
+                Some(target) => {
+                    let value = self.value_initial(part.ty, span);
+                    self.store(target, value, span)
+                }
+                None => self.unsupported(span, "initial value of a base"),
+            },
+            PartKind::Anonymous { .. } => self.unsupported(span, "initial value of an anonymous member"),
+        }
     }
 
     /// One part of an aggregate: a braced list, a value, or as many values as an inner aggregate takes.
@@ -151,9 +262,9 @@ impl<'u> Resolver<'u> {
         }
         let temporaries = self.frame.temporaries.len();
         let whole = self.expr(value);
-        if self.plain(whole.ty) == ty || matches!(self.types[ty], Type::Record(_)) && self.has_constructor(ty) {
+        let is_whole = self.plain(whole.ty) == ty || self.is_derived(whole.ty, ty);
+        if is_whole || matches!(self.types[ty], Type::Record(_)) && self.has_constructor(ty) {
             cursor.next += 1;
-            let whole = self.load(whole);
             return self.implicit(whole, ty, value.span);
         }
         self.frame.temporaries.truncate(temporaries);
@@ -193,6 +304,13 @@ impl<'u> Resolver<'u> {
     /// `(T)(a, …)`, `T{a, …}`
     pub(super) fn construct(&mut self, ty: &'u syntax::Type, parts: &'u [syntax::Expr], span: Span) -> Expr {
         let ty = self.resolve_type(ty).ty;
+        if let Type::Record(record) = self.types[ty]
+            && !self.in_host
+            && self.collective_of(ty).is_none()
+            && (!self.has_constructor(ty) || !parts.is_empty() && self.takes_list(record))
+        {
+            return self.braced(parts, ty, span);
+        }
         let parts = parts.iter().map(|part| self.expr(part)).collect();
         self.construct_from(ty, parts, span)
     }
@@ -214,13 +332,7 @@ impl<'u> Resolver<'u> {
                 self.functional_cast(only, ty, span)
             }
             Type::Array { of, .. } => {
-                let parts = parts
-                    .into_iter()
-                    .map(|part| {
-                        let part = self.load(part);
-                        self.implicit(part, of, span)
-                    })
-                    .collect();
+                let parts = parts.into_iter().map(|part| self.implicit(part, of, span)).collect();
                 expr(ExprKind::Construct(parts), ty, span)
             }
             _ => {

@@ -3,10 +3,10 @@
 use super::context::Resolver;
 use super::launch_site::Seen;
 use super::program::{FunctionId, Launch, Storage, Type, Variable, VariableId};
-use super::scope::{Entity, Found, FunctionDecl, ScopeId};
+use super::scope::{Entity, Found, FunctionDecl, Outside, ScopeId};
 use super::template::TemplateValue;
 use super::template_use::is_index_type;
-use crate::syntax::{Item, ItemKind, Path, Qualifier, TemplateParamKind};
+use crate::syntax::{self, Item, ItemKind, Path, Qualifier, TemplateParamKind};
 use rustc_hash::FxHashSet;
 
 /// Instances of a kernel template beyond which it is looked at once for all arguments: dispatchers ask for hundreds.
@@ -151,7 +151,11 @@ impl<'u> Resolver<'u> {
         let values: Vec<TemplateValue> = args.iter().map(|argument| self.template_value(argument)).collect();
         let decl = &self.record_decls[index];
         let (scope, own) = (decl.scope, decl.primary.template.as_deref().unwrap_or(&[]));
-        let outside = decl.outside.clone();
+        let functions = decl.outside.iter().filter_map(|member| match member {
+            Outside::Function(function) => Some(*function),
+            _ => None,
+        });
+        let outside: Vec<&'u syntax::Function> = functions.collect();
         let values = self.complete_values(own, values, scope);
         let of_the_class = outside.into_iter().filter(|member| {
             // A member template has parameters of its own behind those of its class.

@@ -35,6 +35,7 @@ const FUNCTION: &str = "function ";
 /// What a structure that the unit does not declare is declared as.
 static NO_SOURCE: LazyLock<syntax::Record> = LazyLock::new(|| syntax::Record {
     name: Name { text: String::new(), span: Span::new(FileId::from_index(0), 0, 0) },
+    outer: Vec::new(),
     is_union: false,
     template: None,
     specialization: None,

@@ -37,11 +37,7 @@ impl<'u> Resolver<'u> {
             return self.conditional(cond, then, otherwise, value.span);
         }
         let cond = self.truth(cond);
-        let (then, otherwise) = (self.address_of(then), self.address_of(otherwise));
-        let ty = if self.points_to_const(otherwise.ty) { otherwise.ty } else { then.ty };
-        let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
-        let address = expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, value.span);
-        self.deref(address)
+        self.chosen_object(cond, then, otherwise, value.span)
     }
 
     /// A prefix operator.
@@ -280,6 +276,9 @@ impl<'u> Resolver<'u> {
                 return self.unsupported_with(span, format!("list assigned to {name}"), vec![target]);
             }
             let value = self.initial(value, target.ty);
+            if self.assigns_by_code(target.ty) {
+                return self.assign_object(target, value, span);
+            }
             return self.store(target, value, span);
         }
         let value = self.expr(value);
@@ -293,11 +292,15 @@ impl<'u> Resolver<'u> {
                 {
                     return result;
                 }
+                if self.plain(value.ty) == self.plain(target.ty) && self.assigns_by_code(target.ty) && !self.in_host {
+                    return self.assign_object(target, value, span);
+                }
                 if self.changes_group(&target, &value) {
                     let reason = "assignment of another group of threads".to_owned();
                     return self.unsupported_with(span, reason, vec![target, value]);
                 }
-                let value = self.load(value);
+                // Bytes are moved: a copy by code of the program would be one too many.
+                let value = if self.plain(value.ty) == self.plain(target.ty) { self.load(value) } else { value };
                 let value = self.implicit(value, target.ty, span);
                 self.store(target, value, span)
             }

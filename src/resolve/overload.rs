@@ -291,8 +291,8 @@ impl<'u> Resolver<'u> {
         let is_outside = decl.syntax.path.segments.len() > 1;
         let of_record = match decl.record {
             Some(record) if is_outside => {
-                let (index, _) = &self.record_origins[record.index()];
-                self.record_decls[*index].primary.template.as_ref().map_or(0, Vec::len)
+                let template = |definition: &&'u syntax::Record| definition.template.as_ref().map(Vec::len);
+                self.definitions.get(&record).and_then(template).unwrap_or(0)
             }
             _ => 0,
         };

@@ -90,8 +90,8 @@ impl<'u> Resolver<'u> {
         let value = if written.is_reference {
             self.bind_reference(element, written, variable, span)
         } else {
-            let value = self.copy(element, span);
-            self.implicit(value, written.ty, span)
+            let value = self.implicit(element, written.ty, span);
+            self.destroyed(value, span)
         };
         self.declare(&declared.name.text, Entity::Variable(variable));
         self.variables[variable].has_initializer = true;
@@ -99,7 +99,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The number of the turn.
-    fn range_counter(&mut self, span: Span) -> VariableId {
+    pub(super) fn range_counter(&mut self, span: Span) -> VariableId {
         self.variables.push(Variable {
             name: "position".to_owned(),
             ty: self.common.ulong,

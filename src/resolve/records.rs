@@ -1,10 +1,15 @@
-//! Records: instances of class templates, their members, and the layout of their fields.
+//! Records: instances of class templates and their members. How these lie is for [`super::record_layout`] to say, and which
+//! definitions outside of a class belong to it for [`super::outside`].
 
 use super::context::{DEPTH_LIMIT, Resolver};
 use super::program::{Field, Record, RecordId, Type, TypeId};
-use super::scope::{Entity, FunctionDecl, Scope, ScopeId};
+use super::record_layout::{Builder, Part, PartKind, is_packed};
+use super::scope::{Entity, Global, Scope, ScopeId};
 use super::template::TemplateValue;
 use crate::syntax::{self, Item, ItemKind, Qualifier, TemplateArg, TypeKind};
+
+/// Nesting of first members beyond which nothing is claimed of what lies at a record's start.
+const START_DEPTH: usize = 16;
 
 impl<'u> Resolver<'u> {
     /// The type that a record's name with arguments stands for.
@@ -64,6 +69,7 @@ impl<'u> Resolver<'u> {
         self.record_bases.push(Vec::new());
         self.record_origins.push((index, values.clone()));
         self.record_decls[index].instances.insert(values, record);
+        self.definitions.insert(record, definition);
         self.depth += 1;
         let outer = std::mem::replace(&mut self.scope, scope);
         self.as_seen_from(definition, true, |this| this.fill_record(record, index, definition));
@@ -130,9 +136,7 @@ impl<'u> Resolver<'u> {
         for member in members {
             self.add_member(member, &mut builder);
         }
-        for function in self.record_decls[index].outside.clone() {
-            self.declare_outside(record, function);
-        }
+        self.declare_outside(record);
         for qualifier in &definition.qualifiers {
             if let Some(align) = self.alignment(qualifier) {
                 builder.align = builder.align.max(align);
@@ -142,34 +146,93 @@ impl<'u> Resolver<'u> {
         if !builder.references.is_empty() {
             self.reference_members.insert(record, std::mem::take(&mut builder.references));
         }
-        let align = builder.align;
+        self.settle_bases(record, &builder);
         let made = &mut self.records[record];
-        made.fields = builder.fields;
-        made.align = align;
-        made.bytes = builder.known.then(|| builder.end.max(1).next_multiple_of(align));
+        made.fields = std::mem::take(&mut builder.fields);
+        made.align = builder.align;
+        made.bytes = builder.bytes();
+        self.shapes.insert(record, builder.shape());
     }
 
     /// The bytes of base classes come first.
-    fn add_bases(&mut self, record: RecordId, definition: &'u syntax::Record, builder: &mut Builder) {
-        for base in &definition.bases {
-            let ty = self.resolve_type(base).ty;
+    fn add_bases(&mut self, record: RecordId, definition: &'u syntax::Record, builder: &mut Builder<'u>) {
+        for written in &definition.bases {
+            let ty = self.resolve_type(written).ty;
             let Type::Record(base) = self.types[ty] else {
-                builder.known = false;
+                builder.is_known = false;
                 continue;
             };
-            let is_empty = self.records[base].fields.is_empty();
-            let offset = if is_empty {
+            let shape = self.shapes.get(&base).cloned().unwrap_or_default();
+            let is_virtual = written.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Virtual));
+            builder.is_dynamic |= shape.is_dynamic;
+            builder.has_virtual_base |= shape.has_virtual_base || is_virtual;
+            let offset = if self.is_empty_record(base) {
+                builder.align = builder.align.max(self.records[base].align);
                 Some(0)
             } else {
-                builder.place(self.records[base].bytes, Some(self.records[base].align))
+                builder.place_base(self.records[base].bytes, Some(self.records[base].align), shape.data_end)
             };
-            let offset = offset.unwrap_or(0);
-            self.record_bases[record.index()].push((base, offset));
-            builder.add_fields(self.records[base].fields.clone(), offset, self.reference_members.get(&base));
+            if offset == Some(0) {
+                builder.add_empties(&self.empties_of(base));
+            }
+            let stated = if is_virtual { None } else { offset };
+            self.record_bases[record.index()].push((base, stated));
+            let fields = self.records[base].fields.clone();
+            let fields = builder.add_fields(fields, offset.unwrap_or(0), self.reference_members.get(&base));
+            builder.parts.push(Part { kind: PartKind::Base(base), ty, fields });
         }
     }
 
-    fn add_member(&mut self, member: &'u Item, builder: &mut Builder) {
+    /// Whether a record takes no room as a base.
+    fn is_empty_record(&self, record: RecordId) -> bool {
+        let is_plain = self
+            .shapes
+            .get(&record)
+            .is_some_and(|shape| shape.data_end == 0 && !shape.is_dynamic && !shape.has_virtual_base);
+        is_plain && self.records[record].fields.is_empty() && self.records[record].bytes.is_some()
+    }
+
+    /// The empty classes at the start of a base, itself among them.
+    fn empties_of(&self, base: RecordId) -> Vec<RecordId> {
+        let mut empties = self.shapes.get(&base).map(|shape| shape.empties.clone()).unwrap_or_default();
+        if self.is_empty_record(base) {
+            empties.push(base);
+        }
+        empties
+    }
+
+    /// The empty classes at the start of an object of that type.
+    fn empties_at_start(&self, ty: TypeId, depth: usize) -> Vec<RecordId> {
+        match self.types[ty] {
+            Type::Array { of, .. } => self.empties_at_start(of, depth),
+            Type::Record(record) if depth < START_DEPTH => {
+                let mut empties = self.empties_of(record);
+                let first = self.records[record].fields.iter().filter(|field| field.offset == 0);
+                empties.extend(first.flat_map(|field| self.empties_at_start(field.ty, depth + 1)));
+                empties
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A pointer to a table of virtual functions lies before all fields, unless the first base that has one lends its own;
+    /// the other bases lie somewhere behind it.
+    fn settle_bases(&mut self, record: RecordId, builder: &Builder<'u>) {
+        if !builder.is_dynamic && !builder.has_virtual_base {
+            return;
+        }
+        let mut bases = std::mem::take(&mut self.record_bases[record.index()]);
+        let lends = |base: RecordId| self.shapes.get(&base).is_some_and(|shape| shape.is_dynamic);
+        let mut has_lender = false;
+        for (base, offset) in &mut bases {
+            let is_first_lender = lends(*base) && !has_lender && offset.is_some() && !builder.has_virtual_base;
+            has_lender |= lends(*base);
+            *offset = if is_first_lender || self.is_empty_record(*base) && offset.is_some() { Some(0) } else { None };
+        }
+        self.record_bases[record.index()] = bases;
+    }
+
+    fn add_member(&mut self, member: &'u Item, builder: &mut Builder<'u>) {
         match &member.kind {
             ItemKind::Variables(variables) => {
                 for variable in variables {
@@ -177,7 +240,7 @@ impl<'u> Resolver<'u> {
                         variable.qualifiers.iter().any(|q| matches!(q, Qualifier::Static | Qualifier::Constexpr));
                     if is_static {
                         self.note_order(variable);
-                        self.globals.push(super::scope::Global { syntax: variable, scope: self.scope, variable: None });
+                        self.globals.push(Global::new(variable, self.scope));
                         self.declare(&variable.name.text, Entity::Global(self.globals.len() - 1));
                     } else {
                         self.declare_inside(&variable.ty);
@@ -189,12 +252,11 @@ impl<'u> Resolver<'u> {
                 let ty = self.inline_record(record, "");
                 self.lift(ty, builder);
             }
-            ItemKind::Function(function) if function.qualifiers.iter().any(|q| matches!(q, Qualifier::Virtual)) => {
-                // A table of virtual functions moves the fields in ways that depend on the compiler.
-                builder.known = false;
+            ItemKind::Function(function) if is_marked_virtual(function) => {
+                builder.is_dynamic = true;
                 self.declare_item(member);
             }
-            ItemKind::Unsupported(_) => builder.known = false,
+            ItemKind::Unsupported(_) => builder.is_known = false,
             _ => self.declare_item(member),
         }
     }
@@ -206,24 +268,29 @@ impl<'u> Resolver<'u> {
         for (name, ty) in fields {
             let (size, align) = (self.layout().size_of(ty), self.layout().align_of(ty));
             let offset = builder.place(size, align).unwrap_or(0);
+            builder.parts.push(Part::member(builder.fields.len(), ty));
             builder.fields.push(Field { name, ty, offset, bit_group_bytes: None });
         }
-        let Builder { fields, align, end, known, .. } = builder;
         let made = &mut self.records[record];
-        made.bytes = known.then(|| end.max(1).next_multiple_of(align));
-        made.align = align;
-        made.fields = fields;
+        made.bytes = builder.bytes();
+        made.align = builder.align;
+        made.fields = std::mem::take(&mut builder.fields);
+        self.shapes.insert(record, builder.shape());
     }
 
     /// Adds the fields of an anonymous member as the record's own.
-    fn lift(&mut self, ty: TypeId, builder: &mut Builder) {
+    fn lift(&mut self, ty: TypeId, builder: &mut Builder<'u>) {
         let offset = builder.place(self.layout().size_of(ty), self.layout().align_of(ty)).unwrap_or(0);
+        builder.meet_empties(offset, &self.empties_at_start(ty, 0));
         if let Type::Record(inner) = self.types[ty] {
-            builder.add_fields(self.records[inner].fields.clone(), offset, self.reference_members.get(&inner));
+            let fields = self.records[inner].fields.clone();
+            let fields = builder.add_fields(fields, offset, self.reference_members.get(&inner));
+            let parts = self.shapes.get(&inner).map(|shape| shape.parts.clone()).unwrap_or_default();
+            builder.add_anonymous(ty, self.records[inner].is_union, fields, &parts);
         }
     }
 
-    fn add_field(&mut self, variable: &'u syntax::Variable, builder: &mut Builder) {
+    fn add_field(&mut self, variable: &'u syntax::Variable, builder: &mut Builder<'u>) {
         let anonymous = match &variable.ty.kind {
             TypeKind::Record(_) => variable.name.text.is_empty() && variable.bits.is_none(),
             _ => false,
@@ -233,25 +300,43 @@ impl<'u> Resolver<'u> {
         if anonymous {
             return self.lift(ty, builder);
         }
-        let name = variable.name.text.clone();
         let size = self.layout().size_of(ty);
         let natural = self.layout().align_of(ty);
         if let Some(bits) = &variable.bits {
             let bits = self.constant_of(bits).and_then(|bits| u64::try_from(bits).ok());
-            return builder.add_bits(name, ty, bits, size);
+            return builder.add_bits(variable, ty, bits, size);
         }
         let stated = variable.qualifiers.iter().filter_map(|qualifier| self.alignment(qualifier)).max();
-        let align = natural.map(|natural| if builder.packed { 1 } else { natural }.max(stated.unwrap_or(1)));
+        let is_packed = builder.is_packed || is_packed(&variable.qualifiers);
+        let align = natural.map(|natural| if is_packed { 1 } else { natural }.max(stated.unwrap_or(1)));
+        // Compilers pack members of plain structures only, and which are plain depends on them.
+        builder.is_known &= !is_packed || natural == align || !self.has_code(ty);
         // A flexible array member takes no room of its own.
         let size = match self.types[ty] {
             Type::Array { len: None, of } if self.layout().size_of(of).is_some() => Some(0),
             _ => size,
         };
         let offset = builder.place(size, align).unwrap_or(0);
+        builder.meet_empties(offset, &self.empties_at_start(ty, 0));
         if written.is_reference {
             builder.references.push(builder.fields.len());
         }
-        builder.fields.push(Field { name, ty, offset, bit_group_bytes: None });
+        builder.add_member(variable, Field { name: variable.name.text.clone(), ty, offset, bit_group_bytes: None });
+    }
+
+    /// Whether a type is a class with functions or bases, or holds one.
+    fn has_code(&self, ty: TypeId) -> bool {
+        match self.types[ty] {
+            Type::Array { of, .. } => self.has_code(of),
+            Type::Record(record) => {
+                let members = self.definitions.get(&record).and_then(|definition| definition.members.as_deref());
+                let is_function = |item: &Item| matches!(item.kind, ItemKind::Function(_));
+                !self.record_bases[record.index()].is_empty()
+                    || members.unwrap_or(&[]).iter().any(is_function)
+                    || self.records[record].fields.iter().any(|field| self.has_code(field.ty))
+            }
+            _ => false,
+        }
     }
 
     /// The alignment that an attribute states.
@@ -274,131 +359,17 @@ impl<'u> Resolver<'u> {
         };
         amount.and_then(|amount| u64::try_from(amount).ok()).filter(|amount| amount.is_power_of_two())
     }
+}
 
-    /// Declares a member that is defined outside of its record; a template's own parameters are bound anew by
-    /// the names that the definition gives them.
-    fn declare_outside(&mut self, record: RecordId, function: &'u syntax::Function) {
-        let Some(last) = function.path.segments.last() else {
-            return;
-        };
-        let (index, values) = self.record_origins[record.index()].clone();
-        let scope = match (&self.record_decls[index].primary.template, &function.template) {
-            (Some(own), Some(params)) if !own.is_empty() && params.len() >= own.len() => {
-                let bound = self.bind(self.record_scopes[record.index()], &params[..own.len()], &values);
-                self.scopes[bound.0].prefix = self.scopes[self.record_scopes[record.index()].0].prefix.clone();
-                bound
-            }
-            _ => self.record_scopes[record.index()],
-        };
-        let decl = FunctionDecl { syntax: function, scope, record: Some(record) };
-        self.declare(&last.name.text, Entity::Function(decl));
-    }
+/// Whether a function is declared `virtual`, `override` or `final`.
+pub(super) fn is_marked_virtual(function: &syntax::Function) -> bool {
+    function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Virtual | Qualifier::Final))
 }
 
 /// Whether two arguments are the same, whatever the type of a constant.
-fn same_value(a: &TemplateValue, b: &TemplateValue) -> bool {
+pub(super) fn same_value(a: &TemplateValue, b: &TemplateValue) -> bool {
     match (a, b) {
         (TemplateValue::Value(a, _), TemplateValue::Value(b, _)) => a == b,
         (a, b) => a == b && *a != TemplateValue::Unknown,
-    }
-}
-
-/// A record in the course of being laid out.
-struct Builder {
-    is_union: bool,
-    packed: bool,
-    /// Whether sizes are known so far.
-    known: bool,
-    fields: Vec<Field>,
-    /// The fields that are declared as references, by index.
-    references: Vec<usize>,
-    /// One past the last byte so far.
-    end: u64,
-    align: u64,
-    /// The bit-fields that are open: index of the first, its byte, and one past the last bit.
-    bits: Option<(usize, u64, u64)>,
-}
-
-impl Builder {
-    fn new(definition: &syntax::Record) -> Builder {
-        let packed = definition
-            .qualifiers
-            .iter()
-            .any(|qualifier| matches!(qualifier, Qualifier::Attribute(name, _) | Qualifier::Other(name) if name.trim_matches('_') == "packed"));
-        Builder {
-            is_union: definition.is_union,
-            packed,
-            known: true,
-            fields: Vec::new(),
-            references: Vec::new(),
-            end: 0,
-            align: 1,
-            bits: None,
-        }
-    }
-
-    /// Adds the fields of a part of the record, which starts at that offset.
-    fn add_fields(&mut self, fields: Vec<Field>, offset: u64, references: Option<&Vec<usize>>) {
-        let first = self.fields.len();
-        self.references.extend(references.into_iter().flatten().map(|index| first + index));
-        self.fields.extend(fields.into_iter().map(|field| Field { offset: field.offset + offset, ..field }));
-    }
-
-    /// Room for a member; `None` if its place is not known.
-    fn place(&mut self, size: Option<u64>, align: Option<u64>) -> Option<u64> {
-        self.end_bits();
-        let (Some(size), Some(align)) = (size, align) else {
-            self.known = false;
-            return None;
-        };
-        self.align = self.align.max(align);
-        let offset = if self.is_union { 0 } else { self.end.checked_next_multiple_of(align)? };
-        match offset.checked_add(size) {
-            Some(end) if end < 1 << 60 => self.end = self.end.max(end),
-            _ => self.known = false,
-        }
-        Some(offset)
-    }
-
-    /// Adds a bit-field after the last one, in a new unit of its type where it would cross one. All fields of a
-    /// run share the bytes of the whole run, which are one memory location.
-    fn add_bits(&mut self, name: String, ty: TypeId, bits: Option<u64>, size: Option<u64>) {
-        let (Some(bits), Some(size)) = (bits, size) else {
-            self.known = false;
-            return;
-        };
-        if bits == 0 {
-            self.end_bits();
-            self.end = if self.is_union { self.end } else { self.end.next_multiple_of(size) };
-            return;
-        }
-        if self.is_union {
-            self.end_bits();
-        }
-        let unit = size * 8;
-        let mut next = self.bits.map_or(if self.is_union { 0 } else { self.end * 8 }, |(_, _, next)| next);
-        if !self.packed && next / unit != (next + bits - 1) / unit {
-            next = next.next_multiple_of(unit);
-        }
-        let (first, start, _) = self.bits.unwrap_or((self.fields.len(), next / 8, next));
-        if !self.packed {
-            self.align = self.align.max(size);
-        }
-        next += bits;
-        self.bits = Some((first, start, next));
-        if !name.is_empty() {
-            self.fields.push(Field { name, ty, offset: start, bit_group_bytes: Some(0) });
-        }
-    }
-
-    /// Ends a run of bit-fields.
-    fn end_bits(&mut self) {
-        if let Some((first, start, next)) = self.bits.take() {
-            let end = next.div_ceil(8);
-            for field in &mut self.fields[first..] {
-                field.bit_group_bytes = Some((end - start) as u32);
-            }
-            self.end = self.end.max(end);
-        }
     }
 }

@@ -99,6 +99,23 @@ pub(super) struct Global<'u> {
     pub(super) scope: ScopeId,
     /// The variable, once it has been resolved.
     pub(super) variable: Option<VariableId>,
+    /// The definition that gives it its value, where another one does, and where that stands.
+    pub(super) definition: Option<(&'u syntax::Variable, ScopeId)>,
+}
+
+impl<'u> Global<'u> {
+    /// One that has not been used yet.
+    pub(super) fn new(syntax: &'u syntax::Variable, scope: ScopeId) -> Self {
+        Global { syntax, scope, variable: None, definition: None }
+    }
+}
+
+/// A member that is defined outside of its class, with the name that it is written behind.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outside<'u> {
+    Function(&'u syntax::Function),
+    Variable(&'u syntax::PathSegment, &'u syntax::Variable),
+    Record(&'u syntax::PathSegment, &'u syntax::Record),
 }
 
 /// A record or record template.
@@ -113,7 +130,7 @@ pub(super) struct RecordDecl<'u> {
     /// Specialisations.
     pub(super) specializations: Vec<&'u syntax::Record>,
     /// Members defined outside.
-    pub(super) outside: Vec<&'u syntax::Function>,
+    pub(super) outside: Vec<Outside<'u>>,
     /// The records made so far.
     pub(super) instances: FxHashMap<Vec<TemplateValue>, RecordId>,
 }

@@ -2,8 +2,8 @@
 
 use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::function::list_length;
-use super::program::{AddressSpace, Expr, ExprKind, Stmt, StmtKind, Storage, Type, VariableId};
-use super::scope::Entity;
+use super::program::{AddressSpace, Expr, ExprKind, Stmt, StmtKind, Storage, Type, TypeId, VariableId};
+use super::scope::{Entity, Global, ScopeId};
 use super::types::Written;
 use crate::source::{Language, Span};
 use crate::syntax::{self, ItemKind, Qualifier, TypeKind};
@@ -174,7 +174,7 @@ impl<'u> Resolver<'u> {
             return StmtKind::Return(None);
         };
         let Some(result) = self.frame.result else {
-            let value = self.value(value);
+            let value = self.returned(value, None);
             self.frame.result = Some(value.ty);
             if value.ty == self.common.void {
                 return returned_void(value, span);
@@ -196,7 +196,32 @@ impl<'u> Resolver<'u> {
                 _ => StmtKind::Unsupported("value returned from a function without result".to_owned()),
             };
         }
-        StmtKind::Return(Some(self.initial(value, result)))
+        StmtKind::Return(Some(self.returned(value, Some(result))))
+    }
+
+    /// The value that a function returns. Whether a local variable that it names is copied is up to the compiler.
+    fn returned(&mut self, value: &'u syntax::Expr, result: Option<TypeId>) -> Expr {
+        let is_name = matches!(value.kind, syntax::ExprKind::Path(_));
+        if let (false, Some(result)) = (is_name, result) {
+            return self.initial(value, result);
+        }
+        let span = value.span;
+        let object = self.expr(value);
+        let result = match result {
+            Some(result) => result,
+            None if matches!(self.types[object.ty], Type::Array { .. }) => return self.load(object),
+            None => object.ty,
+        };
+        let is_local = match object.kind {
+            ExprKind::Variable(variable) => self.variables[variable].storage == Storage::Local,
+            _ => false,
+        };
+        if is_local && self.plain(object.ty) == self.plain(result) && self.copies_by_code(result) {
+            let name = self.type_name(result);
+            let reason = format!("copy constructor of {name}, which a compiler may leave out here");
+            return self.unsupported_with(span, reason, vec![object]);
+        }
+        self.implicit(object, result, span)
     }
 
     /// A local declaration.
@@ -237,6 +262,9 @@ impl<'u> Resolver<'u> {
     /// A local variable with its initial value.
     fn local(&mut self, syntax: &'u syntax::Variable, out: &mut Vec<Stmt>) {
         let span = syntax.span;
+        if self.is_declared_elsewhere(syntax) {
+            return self.declare_elsewhere(syntax);
+        }
         let mut written = self.declared_type(&syntax.ty, &syntax.qualifiers);
         let mut deduced = None;
         if is_auto(&syntax.ty) {
@@ -279,11 +307,15 @@ impl<'u> Resolver<'u> {
         if self.is_constructed(syntax, written) && deduced.is_none() {
             return self.constructed_local(syntax, variable, out);
         }
+        if syntax.init.is_none() && storage == Storage::Local {
+            out.push(Stmt { kind: StmtKind::Declare(variable, None), span });
+            let object = expr(ExprKind::Variable(variable), written.ty, span);
+            let construction = self.default_construction(object, span);
+            out.extend(construction.map(|construction| Stmt { kind: StmtKind::Expr(construction), span }));
+            return;
+        }
         let value = match (deduced, &syntax.init) {
-            (Some(value), _) => {
-                let value = self.load(value);
-                Some(self.implicit(value, written.ty, span))
-            }
+            (Some(value), _) => Some(self.implicit(value, written.ty, span)),
             (None, Some(init)) => Some(self.init_value(init, written.ty, span)),
             (None, None) => None,
         };
@@ -333,7 +365,7 @@ impl<'u> Resolver<'u> {
             written.ty = self.plain(value.ty);
             return Some(value);
         }
-        let value = self.load(value);
+        let value = self.copy(value, syntax.span);
         written.ty = value.ty;
         Some(value)
     }
@@ -360,10 +392,40 @@ impl<'u> Resolver<'u> {
             }
             return self.convert(address, ty);
         }
-        let value = self.load(value);
-        let value = self.implicit(value, written.ty, span);
+        let value = if self.is_derived(value.ty, written.ty) { value } else { self.implicit(value, written.ty, span) };
+        let value = self.destroyed(value, span);
         let address = self.address_of_any(value);
         self.convert(address, ty)
+    }
+
+    /// Whether a declaration in a block names a variable of the device that is declared outside of the function.
+    fn is_declared_elsewhere(&self, syntax: &syntax::Variable) -> bool {
+        let has = |wanted: fn(&Qualifier) -> bool| syntax.qualifiers.iter().any(wanted);
+        self.language == Language::Cuda
+            && has(|q| matches!(q, Qualifier::Extern))
+            && !has(|q| matches!(q, Qualifier::Shared))
+    }
+
+    /// Gives the variable at namespace scope its name in this block; all blocks that name one mean the same.
+    fn declare_elsewhere(&mut self, syntax: &'u syntax::Variable) {
+        let name = &syntax.name.text;
+        let (mut scope, mut known) = (Some(self.scope), None);
+        while let (Some(current), None) = (scope, known) {
+            let entities = self.scopes[current.0].names.get(name).map(Vec::as_slice).unwrap_or(&[]);
+            known = entities.iter().find_map(|entity| match entity {
+                Entity::Global(index) => Some(*index),
+                _ => None,
+            });
+            scope = self.scopes[current.0].parent;
+        }
+        let index = known.unwrap_or_else(|| {
+            let unit = ScopeId::default();
+            self.globals.push(Global::new(syntax, unit));
+            let index = self.globals.len() - 1;
+            self.within(unit, |this| this.declare(name, Entity::Global(index)));
+            index
+        });
+        self.declare(name, Entity::Global(index));
     }
 
     /// Whether a variable is initialised by a constructor of the program.
@@ -382,26 +444,22 @@ impl<'u> Resolver<'u> {
     fn constructed_local(&mut self, syntax: &'u syntax::Variable, variable: VariableId, out: &mut Vec<Stmt>) {
         let span = syntax.span;
         let ty = self.variables[variable].ty;
-        let args: Vec<Expr> = match &syntax.init {
-            Some(syntax::Init::Call(args) | syntax::Init::List(args)) => {
-                args.iter().map(|argument| self.expr(argument)).collect()
-            }
-            _ => Vec::new(),
-        };
         let Type::Record(record) = self.types[ty] else { return };
         let constructors = self.constructors(record);
-        if self.choose(&constructors, None, None, &args).is_none() {
-            let value = match args.is_empty() {
-                true => None,
-                false => Some(self.construct_record(ty, args, span)),
-            };
-            out.push(Stmt { kind: StmtKind::Declare(variable, value), span });
-            return;
-        }
-        out.push(Stmt { kind: StmtKind::Declare(variable, None), span });
         let object = expr(ExprKind::Variable(variable), ty, span);
-        let call = self.function_call(&constructors, None, Some(object), args, span);
-        out.push(Stmt { kind: StmtKind::Expr(call), span });
+        let effect = match &syntax.init {
+            Some(syntax::Init::List(args)) if !args.is_empty() && self.takes_list(record) => {
+                let value = self.braced(args, ty, span);
+                Some(self.store(object, value, span))
+            }
+            Some(syntax::Init::Call(args) | syntax::Init::List(args)) => {
+                let args = self.arguments_of(&constructors, args);
+                self.construct_at(object, args, span)
+            }
+            _ => self.default_construction(object, span),
+        };
+        out.push(Stmt { kind: StmtKind::Declare(variable, None), span });
+        out.extend(effect.map(|effect| Stmt { kind: StmtKind::Expr(effect), span }));
     }
 }
 

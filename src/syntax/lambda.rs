@@ -121,6 +121,7 @@ fn closure(list: CaptureList, call: CallOperator) -> Lambda {
     };
     let closure = Record {
         name: Name { text: String::new(), span },
+        outer: Vec::new(),
         is_union: false,
         template: None,
         specialization: None,

@@ -193,8 +193,12 @@ pub enum Qualifier {
     Restrict,
     /// `constexpr`, `consteval`, `constinit`.
     Constexpr,
-    /// `virtual`, `override`, `final`.
+    /// `virtual`, `override`; also of a base class.
     Virtual,
+    /// `final`, of a virtual function or a class.
+    Final,
+    /// `= default` and `= delete`: a function that the compiler makes, or that nobody calls.
+    Defaulted,
     /// `friend`: a function that is defined in a class and is no member of it.
     Friend,
     /// `typedef` never reaches here; `mutable`, `thread_local` and unknown attributes do, by name.
@@ -248,6 +252,8 @@ pub struct Param {
 pub struct Variable {
     /// Its name (may be empty for an unnamed bit-field).
     pub name: Name,
+    /// What its name is qualified by where a member is defined outside of its class: `S<int>` of `int S<int>::count = 1;`.
+    pub outer: Vec<PathSegment>,
     /// Its type, with the declarator folded in.
     pub ty: Type,
     /// Template parameters of a variable template; empty otherwise.
@@ -278,6 +284,8 @@ pub enum Init {
 pub struct Record {
     /// Its name; empty if anonymous.
     pub name: Name,
+    /// What its name is qualified by where it is defined outside of its class: `S<int>` of `struct S<int>::Part { … };`.
+    pub outer: Vec<PathSegment>,
     /// Whether it is a union.
     pub is_union: bool,
     /// Template parameters, if it is one.

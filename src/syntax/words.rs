@@ -93,7 +93,8 @@ pub fn qualifier(word: &str, opencl: bool) -> Option<Qualifier> {
         "volatile" | "__volatile__" | "__volatile" => Qualifier::Volatile,
         "__restrict__" | "__restrict" | "restrict" => Qualifier::Restrict,
         "constexpr" | "consteval" | "constinit" => Qualifier::Constexpr,
-        "virtual" | "override" | "final" => Qualifier::Virtual,
+        "virtual" | "override" => Qualifier::Virtual,
+        "final" => Qualifier::Final,
         "explicit" | "inline" | "register" | "" => return None,
         other => Qualifier::Other(other.trim_start_matches("__").to_owned()),
     })

@@ -111,6 +111,8 @@ fn qualifier_word(qualifier: &Qualifier) -> String {
         Qualifier::Restrict => "restrict",
         Qualifier::Constexpr => "constexpr",
         Qualifier::Virtual => "virtual",
+        Qualifier::Final => "final",
+        Qualifier::Defaulted => "defaulted",
         Qualifier::Friend => "friend",
         Qualifier::Other(name) => name,
         Qualifier::Attribute(name, args) => return format!("{name}({})", list(args)),

@@ -5,7 +5,7 @@ use super::{MISFIT, Reader, Reading};
 use crate::front::clang::wire::Kind;
 use crate::syntax::{
     self, Binding, Expr, Function, Init, Item, ItemKind, Name, Param, Path, PathSegment, Qualifier, Record,
-    TemplateParam, Type, TypeKind, Variable,
+    TemplateParam, Type, TypeKind, Variable, words,
 };
 use std::ops::Range;
 
@@ -224,10 +224,8 @@ impl Reader<'_> {
                     self.at += 1;
                 }
                 "volatile" | "__device__" | "__host__" => self.at += 1,
-                "override" | "final" => {
-                    if tail.qualifiers.is_empty() {
-                        tail.qualifiers.push(Qualifier::Virtual);
-                    }
+                word @ ("override" | "final") => {
+                    tail.qualifiers.extend(words::qualifier(word, false));
                     self.at += 1;
                 }
                 "noexcept" | "throw" => {
@@ -379,7 +377,8 @@ impl Reader<'_> {
         let path = declared.path.clone();
         let name = path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name).ok_or(MISFIT)?;
         let span = self.span(from..self.at);
-        Ok(Variable { name, ty: declared.ty, template: Vec::new(), qualifiers, init: None, bits: None, span })
+        let (outer, template) = (Vec::new(), Vec::new());
+        Ok(Variable { name, outer, ty: declared.ty, template, qualifiers, init: None, bits: None, span })
     }
 
     fn variable(
@@ -415,9 +414,11 @@ impl Reader<'_> {
             }
             _ => None,
         };
-        let name = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
+        let mut outer = declared.path.map(|path| path.segments).unwrap_or_default();
+        let name = outer.pop().map(|segment| segment.name);
         Ok(Variable {
             name: name.unwrap_or_else(|| self.no_name(from)),
+            outer,
             ty: declared.ty,
             template: Vec::new(),
             qualifiers: qualifiers.to_vec(),
@@ -511,6 +512,9 @@ impl Reader<'_> {
     /// Reads what follows a function's head: its body, `= default`, or nothing.
     fn body(&mut self, mut function: Function) -> Reading<(Function, Ends)> {
         if self.next() == "=" && matches!(self.text(self.at + 1), "default" | "delete" | "0") {
+            if self.text(self.at + 1) != "0" {
+                function.qualifiers.push(Qualifier::Defaulted);
+            }
             self.at += 2;
             self.expect(";")?;
             return Ok((function, Ends::Here));

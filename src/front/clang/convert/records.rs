@@ -14,17 +14,23 @@ impl Reader<'_> {
         if self.next() != "{" {
             path = Some(self.path(usize::MAX)?);
         }
-        self.eat("final");
+        if self.eat("final") {
+            qualifiers.push(Qualifier::Final);
+        }
         let mut bases = Vec::new();
         if self.next() == ":" {
             self.at += 1;
             loop {
+                let mut qualifiers = Vec::new();
                 while matches!(self.next(), "public" | "private" | "protected" | "virtual") {
+                    if self.next() == "virtual" {
+                        qualifiers.push(Qualifier::Virtual);
+                    }
                     self.at += 1;
                 }
                 let from = self.at;
                 let kind = TypeKind::Named(self.path(usize::MAX)?);
-                bases.push(Type { kind, qualifiers: Vec::new(), span: self.span(from..self.at) });
+                bases.push(Type { kind, qualifiers, span: self.span(from..self.at) });
                 if !self.eat(",") {
                     break;
                 }
@@ -43,12 +49,12 @@ impl Reader<'_> {
             self.at = close + 1;
             qualifiers.extend(self.attributes());
         }
-        let segment = path.and_then(|mut path| path.segments.pop());
-        let (name, specialization) = match segment {
+        let mut outer = path.map(|path| path.segments).unwrap_or_default();
+        let (name, specialization) = match outer.pop() {
             Some(PathSegment { name, args }) => (name, args),
             None => (self.no_name(start), None),
         };
-        let record = Record { name, is_union, template: None, specialization, qualifiers, bases, members };
+        let record = Record { name, outer, is_union, template: None, specialization, qualifiers, bases, members };
         Ok(TypeKind::Record(Box::new(record)))
     }
 

@@ -126,7 +126,7 @@ impl Converter<'_> {
         let list = declarator.child_by_field_name("parameters");
         let mut qualifiers = qualifiers;
         let virtuals = children_of(declarator, "virtual_specifier");
-        qualifiers.extend(virtuals.first().map(|_| Qualifier::Virtual));
+        qualifiers.extend(virtuals.iter().filter_map(|word| words::qualifier(self.word(*word), false)));
         let function = Function {
             path,
             template,
@@ -166,6 +166,7 @@ impl Converter<'_> {
         if let ItemKind::Function(function) = &mut item.kind {
             function.initializers = self.initializers(node);
             function.body = self.function_body(node);
+            function.qualifiers.extend(self.is_defaulted(node).then_some(Qualifier::Defaulted));
             broken |= node.has_error() && self.result.errors == errors;
             if broken {
                 let kind = self.syntax_error(node);
@@ -184,6 +185,13 @@ impl Converter<'_> {
         let mut attributes = self.attributes(self.first(node)..self.first(params) + 1);
         attributes.extend(self.attributes(self.last(params) + 1..body));
         attributes
+    }
+
+    /// Whether `= default` or `= delete` stands in place of a body.
+    fn is_defaulted(&self, node: Node<'_>) -> bool {
+        let last = self.last(node);
+        let word = if self.spelling(last) == ";" { last.saturating_sub(1) } else { last };
+        matches!(self.spelling(word), "default" | "delete") && self.spelling(word.saturating_sub(1)) == "="
     }
 
     fn function_body(&mut self, node: Node<'_>) -> Option<Vec<Stmt>> {

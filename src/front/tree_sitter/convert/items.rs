@@ -239,9 +239,11 @@ impl Converter<'_> {
             let unnamed = self.emitted(part.declarator) == UNNAMED;
             let path = declared.path.filter(|_| !unnamed);
             let (ty, template) = syntax::of_variable_template(declared.ty, template.as_deref(), path.as_ref());
-            let name = path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
+            let mut outer = path.map(|path| path.segments).unwrap_or_default();
+            let name = outer.pop().map(|segment| segment.name);
             variables.push(Variable {
                 name: name.unwrap_or_else(|| self.no_name(part.declarator)),
+                outer,
                 ty,
                 template,
                 qualifiers: qualifiers.clone(),
@@ -271,6 +273,7 @@ impl Converter<'_> {
                 let ty = Type { kind, ..base };
                 ItemKind::Variables(vec![Variable {
                     name,
+                    outer: Vec::new(),
                     ty,
                     template: Vec::new(),
                     qualifiers: Vec::new(),

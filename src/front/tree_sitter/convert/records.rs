@@ -1,7 +1,7 @@
 //! Records and enumerations.
 
 use super::{Converter, child_of, children, children_of};
-use crate::syntax::{Enum, Qualifier, Record};
+use crate::syntax::{Enum, Qualifier, Record, Type};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -26,13 +26,14 @@ impl Converter<'_> {
     }
 
     pub(super) fn record(&mut self, node: Node<'_>) -> Record {
-        let mut specialization = None;
+        let (mut specialization, mut outer) = (None, Vec::new());
         let name = match node.child_by_field_name("name") {
             Some(name) => {
                 let mut path = self.path(name);
                 match path.segments.pop() {
                     Some(segment) => {
                         specialization = segment.args;
+                        outer = path.segments;
                         segment.name
                     }
                     None => self.no_name(node),
@@ -46,17 +47,29 @@ impl Converter<'_> {
         if body.is_some() {
             qualifiers.extend(self.attributes_behind(self.last(node)));
         }
-        let bases = match child_of(node, "base_class_clause") {
+        let clause = child_of(node, "base_class_clause");
+        let head = self.first(node)..clause.map_or(head_end, |clause| self.first(clause));
+        qualifiers.extend(head.skip(2).any(|at| self.spelling(at) == "final").then_some(Qualifier::Final));
+        let bases = match clause {
             Some(clause) => {
                 let named = |kind: &str| matches!(kind, "type_identifier" | "template_type" | "qualified_identifier");
                 let bases: Vec<Node<'_>> = children(clause).into_iter().filter(|it| named(it.kind())).collect();
-                bases.into_iter().map(|base| self.type_specifier(base)).collect()
+                bases.into_iter().map(|base| self.base(base)).collect()
             }
             None => Vec::new(),
         };
         let is_union = node.kind() == "union_specifier";
         let members = body.map(|body| self.items(body));
-        Record { name, is_union, template: None, specialization, qualifiers, bases, members }
+        Record { name, outer, is_union, template: None, specialization, qualifiers, bases, members }
+    }
+
+    /// A base class; `virtual` stands among the words before it.
+    fn base(&mut self, node: Node<'_>) -> Type {
+        let mut base = self.type_specifier(node);
+        let before = (0..self.first(node)).rev().map(|at| self.spelling(at));
+        let mut words = before.take_while(|word| matches!(*word, "public" | "private" | "protected" | "virtual"));
+        base.qualifiers.extend(words.any(|word| word == "virtual").then_some(Qualifier::Virtual));
+        base
     }
 
     /// Attributes written directly behind token `last`: `struct { … } __attribute__((packed))`.

@@ -210,6 +210,7 @@ impl Converter<'_> {
         let name = declared.path.and_then(|mut path| path.segments.pop()).map(|segment| segment.name);
         let variable = Box::new(Variable {
             name: name.unwrap_or_else(|| self.no_name(declarator)),
+            outer: Vec::new(),
             ty: declared.ty,
             template: Vec::new(),
             qualifiers,

@@ -1,0 +1,171 @@
+//! Members that are defined outside of their class: which of the definitions belong to an instance.
+//!
+//! `template <class T> int S<T>::f() { … }` belongs to the template itself, `int S<T *>::f() { … }` to the partial
+//! specialisation that is written so, and `template <> int S<int>::f() { … }` to that one instance, in which it replaces what
+//! the template says. The same holds for static members. A definition that fits no instance belongs to none.
+//!
+//! Deliberately absent: members of classes that are members of templates, whose definitions are not found and whose calls are
+//! then not understood.
+
+use super::context::Resolver;
+use super::program::{RecordId, Type};
+use super::records::same_value;
+use super::scope::{Entity, FunctionDecl, Outside, ScopeId};
+use super::template::TemplateValue;
+use crate::syntax::{self, PathSegment, TemplateArg, TemplateParam};
+
+/// Where the parameters of a definition are bound, and how it relates to an instance.
+struct Fit {
+    scope: ScopeId,
+    replaces: bool,
+}
+
+impl<'u> Resolver<'u> {
+    /// Declares the members of a record that are defined outside of it and belong to this instance.
+    pub(super) fn declare_outside(&mut self, record: RecordId) {
+        let (index, _) = self.record_origins[record.index()];
+        for definition in self.record_decls[index].outside.clone() {
+            match definition {
+                Outside::Function(function) => self.outside_function(record, function),
+                Outside::Variable(owner, variable) => self.outside_variable(record, owner, variable),
+                Outside::Record(owner, inner) => self.outside_record(record, owner, inner),
+            }
+        }
+    }
+
+    fn outside_function(&mut self, record: RecordId, function: &'u syntax::Function) {
+        let Some((last, outer)) = function.path.segments.split_last() else { return };
+        let params = function.template.as_deref();
+        let Some(fit) = outer.last().and_then(|owner| self.fit(record, owner, params)) else { return };
+        let decl = FunctionDecl { syntax: function, scope: fit.scope, record: Some(record) };
+        let entities =
+            self.scopes[self.record_scopes[record.index()].0].names.entry(last.name.text.clone()).or_default();
+        match fit.replaces {
+            // Of two that take the same the first is called.
+            true => entities.insert(0, Entity::Function(decl)),
+            false => entities.push(Entity::Function(decl)),
+        }
+    }
+
+    /// A static member: what it is declared as stays, but its value is stated here.
+    fn outside_variable(&mut self, record: RecordId, owner: &'u PathSegment, variable: &'u syntax::Variable) {
+        let Some(fit) = self.fit(record, owner, Some(variable.template.as_slice())) else { return };
+        let scope = self.record_scopes[record.index()];
+        let entities = self.scopes[scope.0].names.get(&variable.name.text).cloned().unwrap_or_default();
+        for entity in entities {
+            let Entity::Global(index) = entity else { continue };
+            let global = &mut self.globals[index];
+            if variable.init.is_some() && (fit.replaces || global.syntax.init.is_none()) {
+                global.definition = Some((variable, fit.scope));
+            }
+        }
+    }
+
+    /// A class that is a member.
+    fn outside_record(&mut self, record: RecordId, owner: &'u PathSegment, inner: &'u syntax::Record) {
+        let Some(fit) = self.fit(record, owner, inner.template.as_deref()) else { return };
+        let scope = self.record_scopes[record.index()];
+        if fit.replaces {
+            self.scopes[scope.0].names.remove(&inner.name.text);
+        }
+        self.within(scope, |this| this.declare_record(inner));
+    }
+
+    /// Whether a definition belongs to an instance, by the arguments that its class is written with.
+    fn fit(&mut self, record: RecordId, owner: &'u PathSegment, params: Option<&'u [TemplateParam]>) -> Option<Fit> {
+        let (index, values) = self.record_origins[record.index()].clone();
+        let scope = self.record_scopes[record.index()];
+        let own = self.record_decls[index].primary.template.as_deref().unwrap_or(&[]);
+        let definition = *self.definitions.get(&record)?;
+        let Some(args) = owner.args.as_deref().filter(|_| !own.is_empty()) else {
+            return Some(Fit { scope, replaces: false });
+        };
+        let params = params.unwrap_or(&[]);
+        let home = self.record_decls[index].scope;
+        if definition.specialization.is_none() && !params.is_empty() {
+            // A definition of the template itself names its parameters one by one.
+            let is_own = params.len() >= own.len() && (own.iter().any(|param| param.pack) || names(args, params));
+            return is_own.then(|| self.bound(record, &params[..own.len()], &values));
+        }
+        let mut found = vec![TemplateValue::Unknown; params.len()];
+        self.deduce_args(params, &mut found, args, &values);
+        let fit = self.bound(record, params, &found);
+        let rebuilt = self.within(fit.scope, |this| this.written_values(own, args));
+        let rebuilt = self.complete_values(own, rebuilt, home);
+        if rebuilt.len() != values.len() || !rebuilt.iter().zip(&values).all(|(a, b)| same_value(a, b)) {
+            return None;
+        }
+        match &definition.specialization {
+            None => Some(Fit { scope, replaces: true }),
+            // Of a full specialisation it is a member like any other.
+            Some(_) if params.is_empty() => Some(Fit { scope, replaces: !is_full(definition) }),
+            Some(pattern) => {
+                let own_params = definition.template.as_deref().unwrap_or(&[]);
+                let wanted = self.written_pattern(home, own, own_params, pattern);
+                (self.written_pattern(home, own, params, args) == wanted).then_some(fit)
+            }
+        }
+    }
+
+    /// The parameters of a definition bound to what they are in an instance.
+    fn bound(&mut self, record: RecordId, params: &'u [TemplateParam], values: &[TemplateValue]) -> Fit {
+        let scope = self.record_scopes[record.index()];
+        let bound = self.bind(scope, params, values);
+        self.scopes[bound.0].prefix = self.scopes[scope.0].prefix.clone();
+        Fit { scope: bound, replaces: false }
+    }
+
+    /// Arguments as they are written, with something that stands for nothing else in place of each parameter.
+    fn written_pattern(
+        &mut self,
+        home: ScopeId,
+        own: &'u [TemplateParam],
+        params: &'u [TemplateParam],
+        args: &'u [TemplateArg],
+    ) -> Vec<TemplateValue> {
+        let values = self.placeholders(params);
+        let scope = self.bind(home, params, &values);
+        self.within(scope, |this| this.written_values(own, args))
+    }
+
+    fn placeholders(&mut self, params: &'u [TemplateParam]) -> Vec<TemplateValue> {
+        let mut values = Vec::new();
+        for (position, param) in params.iter().enumerate() {
+            values.push(match param.kind {
+                _ if param.pack => TemplateValue::Unknown,
+                syntax::TemplateParamKind::Type(_) => {
+                    TemplateValue::Type(self.intern(Type::Unknown(format!("parameter {position}"))))
+                }
+                syntax::TemplateParamKind::Value(..) => {
+                    TemplateValue::Value(PLACEHOLDER + position as i128, self.common.long)
+                }
+                syntax::TemplateParamKind::Template(_) => TemplateValue::Unknown,
+            });
+        }
+        values
+    }
+}
+
+/// A number that no program writes as an argument; the ones after it stand for further parameters.
+const PLACEHOLDER: i128 = 1 << 100;
+
+/// Whether a record is a specialisation without parameters.
+fn is_full(definition: &syntax::Record) -> bool {
+    definition.template.as_ref().is_none_or(Vec::is_empty)
+}
+
+/// Whether arguments are the parameters themselves, in order.
+fn names(args: &[TemplateArg], params: &[TemplateParam]) -> bool {
+    let name = |argument: &TemplateArg| -> Option<String> {
+        let path = match argument {
+            TemplateArg::Value(syntax::Expr { kind: syntax::ExprKind::Path(path), .. }) => path,
+            TemplateArg::Type(syntax::Type { kind: syntax::TypeKind::Named(path), .. }) => path,
+            _ => return None,
+        };
+        match path.segments.as_slice() {
+            [only] if only.args.is_none() => Some(only.name.text.clone()),
+            _ => None,
+        }
+    };
+    args.iter().zip(params).all(|(argument, param)| name(argument).is_some_and(|name| name == param.name.text))
+}
