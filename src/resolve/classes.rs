@@ -7,7 +7,7 @@ use super::call::functions_of;
 use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::implicit::is_idle;
 use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
-use super::record_layout::PartKind;
+use super::record_layout::{Part, PartKind};
 use super::scope::FunctionDecl;
 use crate::source::Span;
 use crate::syntax;
@@ -131,37 +131,37 @@ impl<'u> Resolver<'u> {
 
     /// Whether a constructor copies each member from the same member, and does nothing else.
     fn copies_each_member(&mut self, function: &'u syntax::Function, record: RecordId) -> bool {
-        let [param] = function.params.as_slice() else { return false };
-        let Some(body) = &function.body else { return false };
-        let mut copied: Vec<&str> = Vec::new();
-        for (name, args) in &function.initializers {
-            match args.as_slice() {
-                [only] if is_member_of(only, &param.name.text, &name.text) => copied.push(&name.text),
-                _ => return false,
-            }
-        }
-        for stmt in body {
-            match &stmt.kind {
-                syntax::StmtKind::Empty => {}
-                syntax::StmtKind::Expr(syntax::Expr {
-                    kind: syntax::ExprKind::Assign(None, target, value), ..
-                }) => match own_member(target) {
-                    Some(name) if is_member_of(value, &param.name.text, name) => copied.push(name),
-                    _ => return false,
-                },
-                _ => return false,
-            }
-        }
+        let Some(copied) = copied_members(function) else { return false };
         let parts = self.parts(record);
-        copied.len() == parts.len()
-            && parts.iter().all(|part| match part.kind {
-                PartKind::Member(Some(declared)) => {
-                    copied.contains(&declared.name.text.as_str())
-                        && !self.copies_by_code(part.ty)
-                        && !self.assigns_by_code(part.ty)
-                }
-                _ => false,
-            })
+        let is_copied = |this: &mut Self, part: &Part<'u>| match part.kind {
+            PartKind::Member(Some(declared)) => {
+                let name = declared.name.text.as_str();
+                let is_whole = copied.contains(&Copied { name, is_whole: true });
+                is_whole && !this.copies_by_code(part.ty) && !this.assigns_by_code(part.ty)
+            }
+            _ => false,
+        };
+        copied.len() == parts.len() && parts.iter().all(|part| is_copied(self, part))
+    }
+
+    /// Whether a copy of an object shows: one whose copy constructor copies members from the same members and leaves out only
+    /// what nothing else gives a value cannot be told from the object itself.
+    pub(super) fn copy_shows(&mut self, ty: TypeId) -> bool {
+        let Type::Record(record) = self.types[ty] else { return false };
+        if !self.copies_by_code(ty) {
+            return false;
+        }
+        let own = self.copy_constructors(record);
+        let [only] = own.as_slice() else { return true };
+        let Some(copied) = copied_members(only.syntax) else { return true };
+        self.parts(record).iter().any(|part| match part.kind {
+            PartKind::Member(Some(declared)) => {
+                let is_copied = copied.iter().any(|copied| copied.name == declared.name.text);
+                let is_silent = is_copied || part.default().is_none() && !self.constructs(part.ty);
+                !is_silent || self.copies_by_code(part.ty) || self.assigns_by_code(part.ty)
+            }
+            _ => true,
+        })
     }
 
     /// Whether the end of a record's life runs code of the program: its own destructor, a base's or a field's.
@@ -208,7 +208,7 @@ impl<'u> Resolver<'u> {
     /// What is not understood because the object that a value is will be destroyed by code of the program; `value` otherwise.
     pub(super) fn destroyed(&mut self, value: Expr, span: Span) -> Expr {
         let ty = value.ty;
-        if !self.has_destructor(ty) {
+        if self.in_host || !self.has_destructor(ty) {
             return value;
         }
         let reason = format!("destructor of {}", self.type_name(ty));
@@ -271,6 +271,18 @@ impl<'u> Resolver<'u> {
         }
         let value = self.construct_record(ty, args, span);
         Some(self.store(target, value, span))
+    }
+
+    /// Whether a class has the constructors of a base, which are not followed.
+    pub(super) fn inherits_constructors(&self, record: RecordId) -> bool {
+        let members = self.definitions.get(&record).and_then(|definition| definition.members.as_deref());
+        members.unwrap_or(&[]).iter().any(|item| match &item.kind {
+            syntax::ItemKind::UsingName { path, .. } => match path.segments.as_slice() {
+                [.., class, name] => class.name.text == name.name.text,
+                _ => false,
+            },
+            _ => false,
+        })
     }
 
     /// Whether braces around values make a list for a constructor of a class, which is not followed.
@@ -382,6 +394,61 @@ fn is_member_of(value: &syntax::Expr, variable: &str, member: &str) -> bool {
             named.name.text == member && bare_name(object) == Some(variable)
         }
         _ => false,
+    }
+}
+
+/// A member that a constructor copies from the same member, whole or element after element.
+#[derive(PartialEq, Eq)]
+struct Copied<'s> {
+    name: &'s str,
+    is_whole: bool,
+}
+
+/// The members that a constructor copies from the same members of its parameter, if it does nothing else.
+fn copied_members(function: &syntax::Function) -> Option<Vec<Copied<'_>>> {
+    let [param] = function.params.as_slice() else { return None };
+    let other = param.name.text.as_str();
+    let mut copied = Vec::new();
+    for (name, args) in &function.initializers {
+        match args.as_slice() {
+            [only] if is_member_of(only, other, &name.text) => copied.push(Copied { name: &name.text, is_whole: true }),
+            _ => return None,
+        }
+    }
+    let mut open: Vec<&syntax::Stmt> = function.body.as_ref()?.iter().collect();
+    while let Some(stmt) = open.pop() {
+        match &stmt.kind {
+            syntax::StmtKind::Empty => {}
+            syntax::StmtKind::Block(stmts) => open.extend(stmts),
+            syntax::StmtKind::For { body, .. } => open.push(body),
+            syntax::StmtKind::Expr(syntax::Expr { kind: syntax::ExprKind::Assign(None, target, value), .. }) => {
+                copied.push(same_member(target, value, other)?);
+            }
+            _ => return None,
+        }
+    }
+    Some(copied)
+}
+
+/// The member that both sides of an assignment name, of which the right one is that of a variable.
+fn same_member<'s>(target: &'s syntax::Expr, value: &'s syntax::Expr, other: &str) -> Option<Copied<'s>> {
+    match (&target.kind, &value.kind) {
+        (syntax::ExprKind::Index(target, at), syntax::ExprKind::Index(value, place)) if is_same_index(at, place) => {
+            same_member(target, value, other).map(|copied| Copied { is_whole: false, ..copied })
+        }
+        _ => own_member(target)
+            .filter(|name| is_member_of(value, other, name))
+            .map(|name| Copied { name, is_whole: true }),
+    }
+}
+
+fn is_same_index(a: &syntax::Expr, b: &syntax::Expr) -> bool {
+    match (&a.kind, &b.kind) {
+        (syntax::ExprKind::Int { value: a, .. }, syntax::ExprKind::Int { value: b, .. }) => a == b,
+        (syntax::ExprKind::Binary(op, a, b), syntax::ExprKind::Binary(other, c, d)) => {
+            op == other && is_same_index(a, c) && is_same_index(b, d)
+        }
+        _ => bare_name(a).is_some() && bare_name(a) == bare_name(b),
     }
 }
 

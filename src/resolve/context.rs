@@ -78,6 +78,8 @@ pub(super) struct Resolver<'u> {
     pub(super) definitions: FxHashMap<RecordId, &'u syntax::Record>,
     /// The functions that the compiler makes, by what they do and for which type.
     pub(super) implicit: FxHashMap<(Implicit, TypeId), FunctionId>,
+    /// Whether copying or assigning objects of a class runs code of the program, as far as it has been asked.
+    pub(super) runs_code: FxHashMap<(Implicit, RecordId), bool>,
     /// The declaration and template arguments that a record comes from, by index.
     pub(super) record_origins: Vec<(usize, Vec<TemplateValue>)>,
     pub(super) variables: Arena<Variable>,
@@ -193,6 +195,7 @@ impl<'u> Resolver<'u> {
             shapes: Shapes::default(),
             definitions: FxHashMap::default(),
             implicit: FxHashMap::default(),
+            runs_code: FxHashMap::default(),
             record_origins: Vec::new(),
             variables: Arena::new(),
             vector_constants: FxHashMap::default(),

@@ -31,7 +31,11 @@ impl<'u> Resolver<'u> {
         let (Some(record), Some(last)) = (decl.record, decl.syntax.path.segments.last()) else { return false };
         let (name, params) = (last.name.text.as_str(), decl.syntax.params.len());
         let is_exact = object.is_some_and(|object| self.is_seen_as_made(object));
-        !is_exact && self.is_virtual(name, params, record, 0) && !self.is_final(name, params, record)
+        let is_last = object.is_some_and(|object| match self.types[object.ty] {
+            Type::Record(record) => self.is_final_class(record),
+            _ => false,
+        });
+        !is_exact && !is_last && self.is_virtual(name, params, record, 0) && !self.is_final(name, params, record)
     }
 
     /// Whether a method of that name is virtual in a record, by its own declarations or because it overrides one of a base.
@@ -51,9 +55,12 @@ impl<'u> Resolver<'u> {
 
     /// Whether no class can override a method.
     fn is_final(&self, name: &str, params: usize, record: RecordId) -> bool {
-        let is_final = |qualifiers: &[Qualifier]| qualifiers.iter().any(|it| matches!(it, Qualifier::Final));
-        self.declarations(name, params, record).into_iter().any(|other| is_final(&other.qualifiers))
-            || self.definitions.get(&record).is_some_and(|definition| is_final(&definition.qualifiers))
+        self.is_final_class(record)
+            || self.declarations(name, params, record).into_iter().any(|other| has_final(&other.qualifiers))
+    }
+
+    fn is_final_class(&self, record: RecordId) -> bool {
+        self.definitions.get(&record).is_some_and(|definition| has_final(&definition.qualifiers))
     }
 
     /// Whether an object is named by the class that it was made as.
@@ -70,4 +77,8 @@ impl<'u> Resolver<'u> {
             _ => !self.is_object(object),
         }
     }
+}
+
+fn has_final(qualifiers: &[Qualifier]) -> bool {
+    qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Final))
 }

@@ -23,6 +23,9 @@ use crate::calculus::GeometryFacts;
 use crate::source::{FileId, Span};
 use crate::syntax::{self, Path};
 
+/// Elements of an array that are made or copied one by one.
+const FEW: u64 = 16;
+
 /// Nesting that such a function counts for.
 const BODY_DEPTH: usize = 16;
 
@@ -88,11 +91,14 @@ impl<'u> Resolver<'u> {
     /// What making an object without arguments does; `None` if it does nothing.
     pub(super) fn default_construction(&mut self, target: Expr, span: Span) -> Option<Expr> {
         match self.types[target.ty] {
+            // Host code is not followed.
+            Type::Array { .. } if self.in_host => None,
             Type::Array { .. } => {
                 self.constructs(target.ty).then(|| self.implicit_call(Implicit::Construct, target, None, span))
             }
             Type::Record(record) => match self.construction(record) {
                 Construction::Idle => None,
+                Construction::Implicit | Construction::Missing if self.in_host => None,
                 Construction::Written => {
                     let constructors = self.constructors(record);
                     Some(self.function_call(&constructors, None, Some(target), Vec::new(), span))
@@ -151,24 +157,39 @@ impl<'u> Resolver<'u> {
         self.runs_code(Implicit::Copy, ty)
     }
 
+    /// Whether the program assigns objects of a type in several ways, among which what is moved decides.
+    pub(super) fn assigns_in_several_ways(&mut self, ty: TypeId) -> bool {
+        match self.types[ty] {
+            Type::Record(record) => self.own_functions(Implicit::Assign, record).len() > 1,
+            _ => false,
+        }
+    }
+
     /// Whether assigning an object of a type runs code of the program.
     pub(super) fn assigns_by_code(&mut self, ty: TypeId) -> bool {
         self.runs_code(Implicit::Assign, ty)
     }
 
     fn runs_code(&mut self, what: Implicit, ty: TypeId) -> bool {
-        match self.types[ty] {
-            Type::Array { of, .. } => self.runs_code(what, of),
-            Type::Record(record) => {
-                !self.own_functions(what, record).is_empty()
-                    || !self.records[record].is_union
-                        && self.parts(record).iter().any(|part| match part.kind {
-                            PartKind::Anonymous { is_union: true, .. } => false,
-                            _ => self.runs_code(what, part.ty),
-                        })
-            }
-            _ => false,
+        let record = match self.types[ty] {
+            Type::Array { of, .. } => return self.runs_code(what, of),
+            Type::Record(record) => record,
+            _ => return false,
+        };
+        if let Some(&known) = self.runs_code.get(&(what, record)) {
+            return known;
         }
+        let is_union = self.records[record].is_union;
+        let runs = !self.own_functions(what, record).is_empty()
+            || !is_union
+                && self.parts(record).iter().any(|part| match part.kind {
+                    PartKind::Anonymous { is_union: true, .. } => false,
+                    _ => self.runs_code(what, part.ty),
+                });
+        if self.shapes.contains_key(&record) {
+            self.runs_code.insert((what, record), runs);
+        }
+        runs
     }
 
     /// The program's own functions that copy or assign objects of a class, or make one.
@@ -197,7 +218,7 @@ impl<'u> Resolver<'u> {
     }
 
     fn moved_by_code(&mut self, what: Implicit, target: Expr, source: Expr, span: Span) -> Expr {
-        if !self.runs_code(what, target.ty) {
+        if self.in_host || !self.runs_code(what, target.ty) {
             let ty = target.ty;
             let value = if self.is_object(&source) { expr(ExprKind::Load(Box::new(source)), ty, span) } else { source };
             return self.store(target, value, span);
@@ -468,7 +489,7 @@ impl<'u> Resolver<'u> {
         self.moved_by_code(what, target, source, span)
     }
 
-    /// A loop over the elements of an array.
+    /// The same for each element of an array: few of them one by one, so that their places are constants, many in a loop.
     fn each_element(
         &mut self,
         what: Implicit,
@@ -477,23 +498,24 @@ impl<'u> Resolver<'u> {
         target: &Expr,
         source: Option<&Expr>,
         span: Span,
-    ) -> Option<Stmt> {
+    ) -> Vec<Stmt> {
         let Some(len) = len else {
             self.miss();
             let reason = "objects of which nobody says how many there are".to_owned();
-            return Some(Stmt { kind: StmtKind::Unsupported(reason), span });
+            return vec![Stmt { kind: StmtKind::Unsupported(reason), span }];
         };
-        let counter = self.range_counter(span);
         let ty = self.common.ulong;
+        if len <= FEW {
+            let number = |value: u64| expr(ExprKind::Int(i128::from(value)), ty, span);
+            let effects = (0..len).filter_map(|at| self.element_effect(what, of, &number(at), target, source, span));
+            return effects.map(|effect| Stmt { kind: StmtKind::Expr(effect), span }).collect();
+        }
+        let counter = self.range_counter(span);
         let object = || expr(ExprKind::Variable(counter), ty, span);
-        let index = || expr(ExprKind::Load(Box::new(object())), ty, span);
-        let number = |value: i128| expr(ExprKind::Int(value), ty, span);
-        let element = |array: &Expr| expr(ExprKind::Element(Box::new(array.clone()), Box::new(index())), of, span);
-        let effect = match source {
-            Some(source) => self.moved_by_code(what, element(target), element(source), span),
-            None => self.default_construction(element(target), span)?,
-        };
-        let less = ExprKind::Binary(BinaryOp::Lt, Box::new(index()), Box::new(number(i128::from(len))));
+        let index = expr(ExprKind::Load(Box::new(object())), ty, span);
+        let number = |value: u64| expr(ExprKind::Int(i128::from(value)), ty, span);
+        let Some(effect) = self.element_effect(what, of, &index, target, source, span) else { return Vec::new() };
+        let less = ExprKind::Binary(BinaryOp::Lt, Box::new(index), Box::new(number(len)));
         let step = ExprKind::Step { target: Box::new(object()), up: true, postfix: false };
         let first = Stmt { kind: StmtKind::Declare(counter, Some(number(0))), span };
         let kind = StmtKind::For {
@@ -502,7 +524,26 @@ impl<'u> Resolver<'u> {
             step: Some(expr(step, ty, span)),
             body: Box::new(Stmt { kind: StmtKind::Expr(effect), span }),
         };
-        Some(Stmt { kind, span })
+        vec![Stmt { kind, span }]
+    }
+
+    fn element_effect(
+        &mut self,
+        what: Implicit,
+        of: TypeId,
+        index: &Expr,
+        target: &Expr,
+        source: Option<&Expr>,
+        span: Span,
+    ) -> Option<Expr> {
+        let element = |array: &Expr| {
+            let kind = ExprKind::Element(Box::new(array.clone()), Box::new(index.clone()));
+            expr(kind, of, span)
+        };
+        match source {
+            Some(source) => Some(self.moved_by_code(what, element(target), element(source), span)),
+            None => self.default_construction(element(target), span),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ impl<'u> Resolver<'u> {
     /// fields.
     pub(super) fn implicit(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
         let to = self.plain(to);
-        if value.ty == to {
+        if self.plain(value.ty) == to {
             return self.copy(value, span);
         }
         if let (ExprKind::String(_), Type::Array { .. }) = (&value.kind, &self.types[to]) {
@@ -94,9 +94,17 @@ impl<'u> Resolver<'u> {
                     let value = self.value_initial(ty, span);
                     return self.destroyed(value, span);
                 }
+                if let Type::Record(record) = self.types[ty]
+                    && !entries.is_empty()
+                    && self.inherits_constructors(record)
+                {
+                    let name = self.type_name(ty);
+                    return self.unsupported(span, format!("inherited constructor of {name}"));
+                }
                 let mut cursor = Cursor { entries, next: 0 };
                 let result = self.aggregate(&mut cursor, ty, span);
-                if cursor.next < cursor.entries.len() {
+                let is_read = !matches!(result.kind, ExprKind::Unsupported(_));
+                if is_read && cursor.next < cursor.entries.len() {
                     return self.unsupported(span, "initialiser list that is too long");
                 }
                 self.destroyed(result, span)

@@ -287,6 +287,9 @@ impl<'u> Resolver<'u> {
                 if let Some(result) = self.atomic_operator(AtomicOp::Store, &target, &value, span) {
                     return result;
                 }
+                if value.ty == target.ty && self.assigns_in_several_ways(target.ty) {
+                    return self.assign_object(target, value, span);
+                }
                 if matches!(self.types[target.ty], Type::Record(_))
                     && let Some(result) = self.operator_call("operator=", vec![target.clone(), value.clone()], span)
                 {

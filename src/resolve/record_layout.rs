@@ -184,7 +184,7 @@ impl<'u> Builder<'u> {
 
     /// Room for a base whose data end before its size does.
     pub(super) fn place_base(&mut self, size: Option<u64>, align: Option<u64>, data_end: u64) -> Option<u64> {
-        let is_first = self.is_empty();
+        let is_first = self.is_empty() && self.is_known;
         let Some(offset) = self.place(size, align) else { return is_first.then_some(0) };
         self.reused_end = offset + data_end.min(size.unwrap_or(0));
         // A packed record's bases lie differently from compiler to compiler.

@@ -166,6 +166,7 @@ impl<'u> Resolver<'u> {
             let is_virtual = written.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Virtual));
             builder.is_dynamic |= shape.is_dynamic;
             builder.has_virtual_base |= shape.has_virtual_base || is_virtual;
+            let (was_known, is_first) = (builder.is_known && !is_virtual, builder.is_empty());
             let offset = if self.is_empty_record(base) {
                 builder.align = builder.align.max(self.records[base].align);
                 Some(0)
@@ -175,8 +176,8 @@ impl<'u> Resolver<'u> {
             if offset == Some(0) {
                 builder.add_empties(&self.empties_of(base));
             }
-            let stated = if is_virtual { None } else { offset };
-            self.record_bases[record.index()].push((base, stated));
+            let is_certain = was_known && (is_first || builder.is_known);
+            self.record_bases[record.index()].push((base, offset.filter(|_| is_certain)));
             let fields = self.records[base].fields.clone();
             let fields = builder.add_fields(fields, offset.unwrap_or(0), self.reference_members.get(&base));
             builder.parts.push(Part { kind: PartKind::Base(base), ty, fields });
