@@ -13,7 +13,7 @@ use crate::source::Span;
 use crate::syntax;
 
 /// Elements of an array of objects that are made one by one in an expression.
-const MOST_MADE: u64 = 64;
+pub(super) const MOST_MADE: u64 = 64;
 
 impl<'u> Resolver<'u> {
     /// A call of a record's conversion operator to a type.
@@ -86,6 +86,9 @@ impl<'u> Resolver<'u> {
         let mut left: Vec<(usize, bool)> = Vec::new();
         for decl in all.iter().filter(|decl| is_defaulted(decl.syntax)) {
             left.push((decl.syntax.params.len(), self.takes_own(*decl, record)));
+        }
+        if left.is_empty() {
+            return all;
         }
         let mut own = Vec::new();
         for decl in all {
@@ -238,10 +241,13 @@ impl<'u> Resolver<'u> {
                 let parts = (0..len).map(|_| self.value_initial(of, span)).collect();
                 expr(ExprKind::Construct(parts), ty, span)
             }
-            _ => {
-                let name = self.type_name(ty);
-                self.unsupported(span, format!("construction of {name}"))
-            }
+            _ => self.made(ty, span, |this, object| {
+                let zero = this.zero(ty, span);
+                let first = this.store(object.clone(), zero, span);
+                let construction = this.default_construction(object, span)?;
+                let ty = construction.ty;
+                Some(expr(ExprKind::Comma(Box::new(first), Box::new(construction)), ty, span))
+            }),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Initial values: conversions on initialisation, initialiser lists, constructors and vector literals.
 
+use super::classes::MOST_MADE;
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
 use super::record_layout::{Part, PartKind};
@@ -163,7 +164,7 @@ impl<'u> Resolver<'u> {
             && parts.len() < len
             && self.constructs(of)
         {
-            if len > LIST_LIMIT {
+            if len as u64 > MOST_MADE {
                 return self.unsupported(span, "initialiser list for very many objects");
             }
             while parts.len() < len {

@@ -17,7 +17,17 @@ use crate::syntax::{self, PathSegment, TemplateArg, TemplateParam};
 /// Where the parameters of a definition are bound, and how it relates to an instance.
 struct Fit {
     scope: ScopeId,
-    replaces: bool,
+    replaces: Replaces,
+}
+
+/// What a definition replaces of what the template says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Replaces {
+    Nothing,
+    /// The same member.
+    Itself,
+    /// All members of its name: which of them it is, is not known.
+    AllOfItsName,
 }
 
 impl<'u> Resolver<'u> {
@@ -42,8 +52,9 @@ impl<'u> Resolver<'u> {
             self.scopes[self.record_scopes[record.index()].0].names.entry(last.name.text.clone()).or_default();
         match fit.replaces {
             // Of two that take the same the first is called.
-            true => entities.insert(0, Entity::Function(decl)),
-            false => entities.push(Entity::Function(decl)),
+            Replaces::Itself => entities.insert(0, Entity::Function(decl)),
+            Replaces::Nothing => entities.push(Entity::Function(decl)),
+            Replaces::AllOfItsName => *entities = vec![Entity::Function(decl)],
         }
     }
 
@@ -55,7 +66,7 @@ impl<'u> Resolver<'u> {
         for entity in entities {
             let Entity::Global(index) = entity else { continue };
             let global = &mut self.globals[index];
-            if variable.init.is_some() && (fit.replaces || global.syntax.init.is_none()) {
+            if variable.init.is_some() && (fit.replaces != Replaces::Nothing || global.syntax.init.is_none()) {
                 global.definition = Some((variable, fit.scope));
             }
         }
@@ -65,7 +76,7 @@ impl<'u> Resolver<'u> {
     fn outside_record(&mut self, record: RecordId, owner: &'u PathSegment, inner: &'u syntax::Record) {
         let Some(fit) = self.fit(record, owner, inner.template.as_deref()) else { return };
         let scope = self.record_scopes[record.index()];
-        if fit.replaces {
+        if fit.replaces != Replaces::Nothing {
             self.scopes[scope.0].names.remove(&inner.name.text);
         }
         self.within(scope, |this| this.declare_record(inner));
@@ -78,14 +89,20 @@ impl<'u> Resolver<'u> {
         let own = self.record_decls[index].primary.template.as_deref().unwrap_or(&[]);
         let definition = *self.definitions.get(&record)?;
         let Some(args) = owner.args.as_deref().filter(|_| !own.is_empty()) else {
-            return Some(Fit { scope, replaces: false });
+            return Some(Fit { scope, replaces: Replaces::Nothing });
         };
         let params = params.unwrap_or(&[]);
         let home = self.record_decls[index].scope;
         if definition.specialization.is_none() && !params.is_empty() {
             // A definition of the template itself names its parameters one by one.
-            let is_own = params.len() >= own.len() && (own.iter().any(|param| param.pack) || names(args, params));
-            return is_own.then(|| self.bound(record, &params[..own.len()], &values));
+            if params.len() >= own.len() && (own.iter().any(|param| param.pack) || names(args, params)) {
+                return Some(self.bound(record, &params[..own.len()], &values));
+            }
+            // A member template of one instance has parameters of its own; which they are is not told apart here.
+            let rebuilt = self.within(home, |this| this.written_values(own, args));
+            let rebuilt = self.complete_values(own, rebuilt, home);
+            let is_this = rebuilt.len() == values.len() && rebuilt.iter().zip(&values).all(|(a, b)| same_value(a, b));
+            return is_this.then_some(Fit { scope, replaces: Replaces::AllOfItsName });
         }
         let mut found = vec![TemplateValue::Unknown; params.len()];
         self.deduce_args(params, &mut found, args, &values);
@@ -96,9 +113,9 @@ impl<'u> Resolver<'u> {
             return None;
         }
         match &definition.specialization {
-            None => Some(Fit { scope, replaces: true }),
+            None => Some(Fit { scope, replaces: Replaces::Itself }),
             // Of a full specialisation it is a member like any other.
-            Some(_) if params.is_empty() => Some(Fit { scope, replaces: !is_full(definition) }),
+            Some(_) if params.is_empty() => Some(Fit { scope, replaces: instead_of(definition) }),
             Some(pattern) => {
                 let own_params = definition.template.as_deref().unwrap_or(&[]);
                 let wanted = self.written_pattern(home, own, own_params, pattern);
@@ -112,7 +129,7 @@ impl<'u> Resolver<'u> {
         let scope = self.record_scopes[record.index()];
         let bound = self.bind(scope, params, values);
         self.scopes[bound.0].prefix = self.scopes[scope.0].prefix.clone();
-        Fit { scope: bound, replaces: false }
+        Fit { scope: bound, replaces: Replaces::Nothing }
     }
 
     /// Arguments as they are written, with something that stands for nothing else in place of each parameter.
@@ -149,9 +166,10 @@ impl<'u> Resolver<'u> {
 /// A number that no program writes as an argument; the ones after it stand for further parameters.
 const PLACEHOLDER: i128 = 1 << 100;
 
-/// Whether a record is a specialisation without parameters.
-fn is_full(definition: &syntax::Record) -> bool {
-    definition.template.as_ref().is_none_or(Vec::is_empty)
+/// What a member's definition for one instance replaces: of a full specialisation it is a member like any other.
+fn instead_of(definition: &syntax::Record) -> Replaces {
+    let is_full = definition.template.as_ref().is_none_or(Vec::is_empty);
+    if is_full { Replaces::Nothing } else { Replaces::Itself }
 }
 
 /// Whether arguments are the parameters themselves, in order.

@@ -13,6 +13,10 @@ pub fn of_variable_template(
     path: Option<&Path>,
 ) -> (Type, Vec<TemplateParam>) {
     let Some(params) = template else { return (ty, Vec::new()) };
+    // The parameters of a static member that is defined outside of its class are those of the class.
+    if path.is_some_and(|path| path.segments.len() > 1) {
+        return (ty, params.to_vec());
+    }
     let is_special = path.and_then(|path| path.segments.last()).is_some_and(|last| last.args.is_some());
     if params.is_empty() || is_special {
         let kind = TypeKind::Unsupported("specialisation of a variable template".to_owned());

@@ -27,6 +27,8 @@ pub(super) struct Declared {
     pub(super) ty: Type,
     /// What follows the parameters, if the declarator declares a function.
     function: Option<Tail>,
+    /// Qualifiers and attributes behind the name.
+    behind: Vec<Qualifier>,
 }
 
 /// What follows a function's parameters.
@@ -131,14 +133,14 @@ impl Reader<'_> {
         }
         let named = naming != Naming::Abstract && (self.is_identifier(self.at) || matches!(self.next(), "::" | "~"));
         let path = if named { Some(self.path(usize::MAX)?) } else { None };
-        self.qualifiers_here();
+        let behind = self.qualifiers_here();
         let suffix = match (&path, naming) {
             (None, _) | (_, Naming::Function) => Suffix::Function,
             (Some(path), _) if self.declares_function(path) => Suffix::Function,
             (Some(_), _) => Suffix::Variable,
         };
         let (ty, tail) = self.suffixes(base, suffix)?;
-        Ok(Declared { path, ty, function: tail })
+        Ok(Declared { path, ty, function: tail, behind })
     }
 
     /// Whether a name that was just read is that of a function.
@@ -337,6 +339,7 @@ impl Reader<'_> {
                 }
                 base = named_again(base, None);
             } else {
+                qualifiers.extend(declared.behind.iter().cloned());
                 qualifiers.extend(self.attributes());
                 let path = declared.path.clone();
                 let mut variable = self.variable(from, declared, &qualifiers, limit)?;

@@ -252,8 +252,12 @@ impl Reader<'_> {
                 self.at += 1;
             } else if self.is_ignored() {
                 self.at += 1;
-            } else if self.attributes().is_empty() {
-                return found;
+            } else {
+                let attributes = self.attributes();
+                if attributes.is_empty() {
+                    return found;
+                }
+                found.extend(attributes);
             }
         }
     }
