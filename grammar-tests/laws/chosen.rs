@@ -106,7 +106,8 @@ impl Maker {
         let (f, (ty, value)) = (self.name("f"), self.own_type());
         for form in self.some(&["const TY &", "TY &", "TY &&"], 1) {
             let number = self.number();
-            writeln!(self.before, "__device__ int {f}({}) {{ return {number}; }}", form.replace("TY", ty)).expect("text");
+            writeln!(self.before, "__device__ int {f}({}) {{ return {number}; }}", form.replace("TY", ty))
+                .expect("text");
         }
         let argument = self.argument(ty, value);
         self.write(&format!("{f}({argument})"));
@@ -148,16 +149,21 @@ impl Maker {
         for name in ["f", "operator[]", "operator()"] {
             for form in self.some(forms, 1) {
                 let number = self.number();
-                writeln!(self.before, "  __device__ int {name}(int x) {form} {{ return v + x + {number}; }}").expect("text");
+                writeln!(self.before, "  __device__ int {name}(int x) {form} {{ return v + x + {number}; }}")
+                    .expect("text");
             }
         }
         let inner = self.dice.pick(&["const", ""]);
         writeln!(self.before, "  __device__ int g() {inner} {{ return f(1) + (*this)[2]; }} }};").expect("text");
         writeln!(self.before, "struct H{r} {{ {r} a; {r} b[2]; const {r} c; }};").expect("text");
         let x = self.name("x");
-        writeln!(self.body, "  {r} {x}{{n}}; const {r} c{x}{{m}}; {r} *p{x} = &{x}; const {r} &s{x} = {x};").expect("text");
-        writeln!(self.body, "  H{r} h{x}{{{{1}}, {{{{2}}, {{3}}}}, {{4}}}}; const H{r} k{x}{{{{1}}, {{{{2}}, {{3}}}}, {{4}}}};")
+        writeln!(self.body, "  {r} {x}{{n}}; const {r} c{x}{{m}}; {r} *p{x} = &{x}; const {r} &s{x} = {x};")
             .expect("text");
+        writeln!(
+            self.body,
+            "  H{r} h{x}{{{{1}}, {{{{2}}, {{3}}}}, {{4}}}}; const H{r} k{x}{{{{1}}, {{{{2}}, {{3}}}}, {{4}}}};"
+        )
+        .expect("text");
         for _ in 0..3 {
             let objects = ["%", "c%", "(*p%)", "s%", "h%.a", "h%.b[1]", "h%.c", "k%.a", "k%.b[0]", "R{5}"];
             let object = self.dice.pick(&objects).replace('%', &x).replace('R', &r);
@@ -173,7 +179,8 @@ impl Maker {
     /// Partial and full specialisations of a class template.
     fn specialisations(&mut self) {
         let p = self.name("P");
-        writeln!(self.before, "template<class X, class Y = int> struct {p} {{ static const int v = 0; }};").expect("text");
+        writeln!(self.before, "template<class X, class Y = int> struct {p} {{ static const int v = 0; }};")
+            .expect("text");
         let heads = [
             ("class X", "X *, int"),
             ("class X", "const X, int"),
@@ -199,8 +206,27 @@ impl Maker {
             }
         }
         let args = [
-            "int", "const int", "int *", "const int *", "int *const", "int **", "int &", "const int &", "int &&", "long",
-            "long long", "E", "C", "char", "signed char", "S", "B<int>", "B<int *>", "B<const int>", "int[3]", "double",
+            "int",
+            "const int",
+            "int *",
+            "const int *",
+            "int *const",
+            "int **",
+            "int &",
+            "const int &",
+            "int &&",
+            "long",
+            "long long",
+            "E",
+            "C",
+            "char",
+            "signed char",
+            "S",
+            "B<int>",
+            "B<int *>",
+            "B<const int>",
+            "int[3]",
+            "double",
         ];
         for _ in 0..4 {
             let first = self.dice.pick(&args);
@@ -220,7 +246,8 @@ impl Maker {
         for (head, param) in [("class X", "X"), ("class X", "X *"), ("class X", "const X *"), ("class X", "B<X>")] {
             if param == "X" || self.dice.below(3) > 0 {
                 let number = self.number();
-                writeln!(self.before, "template<{head}> __device__ int {f}({param}) {{ return {number}; }}").expect("text");
+                writeln!(self.before, "template<{head}> __device__ int {f}({param}) {{ return {number}; }}")
+                    .expect("text");
             }
         }
         if self.dice.below(2) == 0 {
@@ -248,14 +275,16 @@ impl Maker {
         writeln!(self.before, "template<class X> __device__ int g{f}(X x) {{ return {f}(1) + {f}(x) + {f}(2.0); }}")
             .expect("text");
         writeln!(self.before, "__device__ int h{f}() {{ return {f}(1) + {f}(2.0); }}").expect("text");
-        writeln!(self.before, "namespace {space} {{ __device__ int w{f}(int) {{ return {c}; }} struct Q {{}};").expect("text");
+        writeln!(self.before, "namespace {space} {{ __device__ int w{f}(int) {{ return {c}; }} struct Q {{}};")
+            .expect("text");
         writeln!(self.before, "  __device__ int v{f}(Q) {{ return {d}; }} }}").expect("text");
         writeln!(self.before, "__device__ int w{f}(double) {{ return {b}; }}").expect("text");
         writeln!(self.before, "__device__ int {f}({second}) {{ return {b}; }}").expect("text");
         for call in ["g%(1)", "g%(1.5)", "h%()", "%(1)", "%(1.5)", "w%(1)", "v%(NS::Q())"] {
             self.write(&call.replace('%', &f).replace("NS", &space));
         }
-        writeln!(self.body, "  {{ using namespace {space}; o[{}] = w{f}(1) + w{f}(1.5); }}", self.written).expect("text");
+        writeln!(self.body, "  {{ using namespace {space}; o[{}] = w{f}(1) + w{f}(1.5); }}", self.written)
+            .expect("text");
         self.written += 1;
     }
 
@@ -269,11 +298,15 @@ impl Maker {
         }
         let form = self.dice.pick(&["X", "X &", "const X &", "X &&", "X *", "const X *"]);
         writeln!(self.before, "template<class X> __device__ int {f}({form}) {{ return D{f}<X>::v; }}").expect("text");
-        let copies = self.dice.pick(&["X y = static_cast<X &&>(x); y += 3; return y;", "auto y = x; y += 3; return y;"]);
+        let copies =
+            self.dice.pick(&["X y = static_cast<X &&>(x); y += 3; return y;", "auto y = x; y += 3; return y;"]);
         writeln!(self.before, "template<class X> __device__ int g{f}(X &&x) {{ {copies} }}").expect("text");
         let x = self.name("x");
-        writeln!(self.body, "  int {x} = n; const int c{x} = m; int &r{x} = {x}; int *p{x} = &{x}; const int *q{x} = &{x};")
-            .expect("text");
+        writeln!(
+            self.body,
+            "  int {x} = n; const int c{x} = m; int &r{x} = {x}; int *p{x} = &{x}; const int *q{x} = &{x};"
+        )
+        .expect("text");
         let forms: &[&str] = match form {
             "X &" => &["%", "c%", "r%", "p%", "q%"],
             "X *" | "const X *" => &["p%", "q%", "&%", "&c%"],
@@ -285,7 +318,8 @@ impl Maker {
         }
         self.write(&format!("g{f}({x})"));
         self.write(&x);
-        let declared = self.dice.pick(&["decltype(auto) y = (X);", "decltype((X)) y = X;", "decltype(X) y = X;", "auto &&y = X;"]);
+        let declared =
+            self.dice.pick(&["decltype(auto) y = (X);", "decltype((X)) y = X;", "decltype(X) y = X;", "auto &&y = X;"]);
         writeln!(self.body, "  {{ {} y += 2; o[{}] = {x}; }}", declared.replace('X', &x), self.written).expect("text");
         self.written += 1;
         writeln!(self.body, "  {{ g{f}({x}); o[{}] = {x}; }}", self.written).expect("text");

@@ -1,21 +1,14 @@
 //! What lowering makes of C++ is what a compiler makes of it.
 //!
-<<<<<<< HEAD
-//! Random kernels ([`cpp`], and [`chosen`], in which types decide what is called) are lowered and run in the executable semantics, and are compiled as plain C++ and run, thread
-=======
-//! Random kernels ([`cpp`], and [`classes`] of objects of classes) are lowered and run in the executable semantics, and are compiled as plain C++ and run, thread
->>>>>>> d2c9902 (Tests: random classes, held against what a compiler makes of them)
+//! Random kernels ([`cpp`], [`classes`] of objects of classes, and [`chosen`], in which types decide what is called) are lowered
+//! and run in the executable semantics, and are compiled as plain C++ and run, thread
 //! after thread: both must write the same numbers to the same places. So the order in which an expression changes things,
 //! conversions, and where control goes are held against a compiler, and not against our own reading of the standard.
 //!
 //! `RACEPROOF_KERNEL` names a text to try in place of random ones: what is left of a kernel that differs, say.
 
-<<<<<<< HEAD
-use super::{chosen, cpp};
-=======
->>>>>>> d2c9902 (Tests: random classes, held against what a compiler makes of them)
 use super::handed::lowered;
-use super::{classes, cpp};
+use super::{chosen, classes, cpp};
 use crate::support::draw::Law;
 use crate::support::tier::tiers;
 use crate::support::tools::{cxx, has_cxx};
@@ -27,11 +20,8 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 const LAW: Law = Law::new("meaning", tiers(30, 150, 1200));
-<<<<<<< HEAD
 const CHOSEN: Law = Law::new("chosen", tiers(50, 150, 3000));
-=======
 const OF_CLASSES: Law = Law::new("meaning_of_classes", tiers(30, 150, 1200));
->>>>>>> d2c9902 (Tests: random classes, held against what a compiler makes of them)
 /// How many kernels a program has.
 const IN_A_PROGRAM: u64 = 50;
 const GEOMETRY: Geometry = Geometry { grid: [2, 1, 1], block: [4, 1, 1] };
@@ -150,18 +140,12 @@ enum Wrong {
 
 #[test]
 fn what_lowering_makes_of_cpp_is_what_a_compiler_makes_of_it() {
-<<<<<<< HEAD
-    hold(&LAW, cpp::kernel);
+    holds(LAW, cpp::kernel, 10);
 }
 
 #[test]
 fn what_types_choose_is_what_a_compiler_chooses() {
-    hold(&CHOSEN, chosen::kernel);
-}
-
-fn hold(law: &Law, make: fn(u64) -> String) {
-=======
-    holds(LAW, cpp::kernel, 10);
+    holds(CHOSEN, chosen::kernel, 10);
 }
 
 #[test]
@@ -172,7 +156,6 @@ fn what_lowering_makes_of_classes_is_what_a_compiler_makes_of_them() {
 
 /// At most one kernel of so many may not be known.
 fn holds(law: Law, kernel: fn(u64) -> String, one_unknown_in: usize) {
->>>>>>> d2c9902 (Tests: random classes, held against what a compiler makes of them)
     if !has_cxx() {
         return;
     }
@@ -181,11 +164,7 @@ fn holds(law: Law, kernel: fn(u64) -> String, one_unknown_in: usize) {
     let outcomes: Vec<Result<(), Wrong>> = seeds
         .par_chunks(IN_A_PROGRAM as usize)
         .flat_map(|seeds| {
-<<<<<<< HEAD
-            let kernels: Vec<String> = seeds.iter().map(|&seed| own.clone().unwrap_or_else(|| make(seed))).collect();
-=======
             let kernels: Vec<String> = seeds.iter().map(|&seed| own.clone().unwrap_or_else(|| kernel(seed))).collect();
->>>>>>> d2c9902 (Tests: random classes, held against what a compiler makes of them)
             let all = compiled(&kernels);
             let judged = seeds.iter().zip(&kernels).zip(all).map(|((seed, kernel), wanted)| match evaluated(kernel) {
                 Ok(found) if found == wanted => Ok(()),

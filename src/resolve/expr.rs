@@ -127,16 +127,12 @@ impl<'u> Resolver<'u> {
             Kind::Comma(first, second) => {
                 let first = self.effect(first);
                 let second = self.expr(second);
-<<<<<<< HEAD
                 if let Some(result) = self.overloaded_comma(&first, &second, span) {
                     return result;
                 }
-                let second = self.load(second);
-=======
                 // An object stays one: whoever copies it does so by its constructor.
                 let is_whole = matches!(self.types[second.ty], Type::Record(_));
                 let second = if is_whole { second } else { self.load(second) };
->>>>>>> d2c9902 (Tests: random classes, held against what a compiler makes of them)
                 self.comma(first, second, span)
             }
             Kind::Call(callee, args) => self.call(callee, args, span),

@@ -216,11 +216,7 @@ impl<'u> Resolver<'u> {
             ExprKind::Variable(variable) => self.variables[variable].storage == Storage::Local,
             _ => false,
         };
-<<<<<<< HEAD
-        if is_local && self.plain(object.ty) == self.plain(result) && self.copies_by_code(result) {
-=======
-        if is_local && object.ty == result && self.copy_shows(result) {
->>>>>>> d2c9902 (Tests: random classes, held against what a compiler makes of them)
+        if is_local && self.plain(object.ty) == self.plain(result) && self.copy_shows(result) {
             let name = self.type_name(result);
             let reason = format!("copy constructor of {name}, which a compiler may leave out here");
             return self.unsupported_with(span, reason, vec![object]);
