@@ -2,7 +2,7 @@
 
 use super::cuda;
 use raceproof::calculus::{Axis, GeometryVar};
-use raceproof::resolve::program::{Launch, Relation, Term};
+use raceproof::resolve::program::{Given, Launch, Relation, Term};
 
 const KERNEL: &str = "__global__ void k(float *a, int n, unsigned short m) { a[n] = m; }\n";
 
@@ -230,4 +230,218 @@ fn one_pointer_for_two_parameters() {
     );
     assert_eq!(found.launches[0].same_pointers, [(0, 1)]);
     assert_eq!(found.launches[1].same_pointers, []);
+}
+
+/// The second argument of the last launch of a text after the kernel.
+fn argument(text: &str) -> Option<i128> {
+    sizes(text).last().expect("there is a launch").2
+}
+
+/// Declarations that hostile and friendly host code uses.
+const HOST: &str = "
+    void set(int &v); void keep(int *v); int read(const int &v); int take(int v); typedef int &Other; void alias(Other v);
+    struct Reader { Reader(int &v) : kept(v) {} int &kept; void fill(int &v); int size(int v); };
+    struct Pair { int &first; int second; };
+    struct Plain { Plain(int v); int size(int v); int value; };
+    template <typename T> void generic(T &&v); template <typename T> T square(T v);
+    int &same(int &v); Reader operator|(Reader r, int &v);";
+
+#[test]
+fn what_may_have_got_hold_of_a_variable_leaves_nothing_known_of_it() {
+    let after = |stmts: &str| {
+        argument(&format!("{HOST} int main(int c, char **v) {{ int n = 1, m = 2; {stmts} k<<<1, 32>>>(0, n, 2); }}"))
+    };
+    for stmts in [
+        "int &r = c > 1 ? n : m; r = 2;",
+        "int &r = (m, n); r = 2;",
+        "auto &&r = n; r = 2;",
+        "Other r = n; r = 2;",
+        "decltype((n)) r = n; r = 2;",
+        "(c > 1 ? n : m) = 2;",
+        "(c ? n : m)++;",
+        "std::tie(n, m) = f();",
+        "auto t = std::tie(n, m); t = f();",
+        "std::swap(n, m);",
+        "swap(n, m);",
+        "auto r = std::ref(n); r.get() = 2;",
+        "std::reference_wrapper<int> r(n);",
+        "std::thread t(work, std::ref(n));",
+        "Reader r(n);",
+        "Reader r = n;",
+        "Reader r{n};",
+        "Pair p{n, 3}; p.first = 2;",
+        "Reader *r = new Reader(n);",
+        "Reader(n).kept = 2;",
+        "Unknown u(n);",
+        "Unknown u{n};",
+        "Holder<int &> h{n};",
+        "set(n);",
+        "alias(n);",
+        "keep(&n);",
+        "generic(n);",
+        "same(n) = 2;",
+        "void (*f)(int &) = set; f(n);",
+        "getArg(v, \"n\", n);",
+        "args::read(n);",
+        "parser.read(n);",
+        "Reader r(m); r.fill(n);",
+        "std::cin >> n;",
+        "std::cin >> m >> n;",
+        "input() >> n;",
+        "Reader r(m); r | n;",
+        "sscanf(v[1], \"%d\", &n);",
+        "scanf(\"%d\", &(n));",
+        "int *p = &n; *p = 2;",
+        "int *p = c ? &n : &m; *p = 2;",
+        "for (int &e : {std::ref(n)}) e = 2;",
+        "for (auto p : {&n, &m}) *p = 2;",
+        "auto f = [&] { n = 2; }; f();",
+        "auto f = [&n](int v) { n = v; }; f(2);",
+        "again: n++; if (c-- > 0) goto again;",
+        "try { n = f(); } catch (...) { }",
+        "asm(\"\" : \"=r\"(n));",
+        "const_cast<int &>(n) = 2;",
+        "((int &)n) = 2;",
+        "set((int &)n);",
+        "std::from_chars(v[1], v[2], n);",
+        "n = std::stoi(v[1]);",
+        "if (c > 1) n = std::atoi(v[1]);",
+        "keep(&n); n = 1;",
+        "set(n); n = 1;",
+    ] {
+        assert_eq!(after(stmts), None, "{stmts}");
+    }
+}
+
+#[test]
+fn what_only_reads_a_variable_leaves_it_known() {
+    let after = |stmts: &str| {
+        argument(&format!(
+            "{HOST} int main(int c, char **v) {{ int n = 1, m = 2; float *p; {stmts} k<<<1, 32>>>(0, n, 2); }}"
+        ))
+    };
+    for stmts in [
+        "cudaMalloc(&p, n * sizeof(float));",
+        "cudaMalloc((void **)&p, n);",
+        "cudaMallocManaged(&p, n); cudaMemset(p, 0, n);",
+        "checkCudaErrors(cudaMemcpy(p, p, n, cudaMemcpyHostToDevice));",
+        "printf(\"%d\", n); fprintf(stderr, \"%d\", n);",
+        "float *h = (float *)malloc(n); h = new float[n]; memset(h, 0, n); free(h);",
+        "std::vector<float> h(n); h.resize(n); h.push_back(n);",
+        "thrust::device_vector<int> h(n, m); thrust::fill(h.begin(), h.end(), n);",
+        "m = std::min(n, m); m = max(n, 3);",
+        "std::cout << n << std::endl;",
+        "read(n); take(n); square(n);",
+        "Plain q(n); q.size(n);",
+        "int o = n, w[] = {n, m}; dim3 b(n, m); float f = n; f = static_cast<float>(n);",
+        "for (int i = 0; i < n; i++) { m += n; }",
+        "const int &r = m; m = c ? n : 3; m = (m << n) + (m >> 1);",
+        "int *q = &m; *q = n;",
+        "if (argc > n) return 1;",
+        "k<<<1, 32>>>(0, n, 2);",
+        "assert(n > 0); srand(n); m = pow(2, n);",
+        "char text[32]; sprintf(text, \"%d\", n);",
+        "curandGenerator_t g; curandGenerateUniform(g, p, n); cublasSaxpy(h, n, &a, p, 1, p, 1);",
+    ] {
+        assert_eq!(after(stmts), Some(1), "{stmts}");
+    }
+}
+
+#[test]
+fn what_is_known_stays_so_until_something_gets_hold_of_it() {
+    let before = "int main() { int n = 1; k<<<1, 32>>>(0, n, 2); getArg(n); }";
+    assert_eq!(argument(before), Some(1));
+    let around = "int main(int c, char **v) { int n = 1; while (c--) { k<<<1, 32>>>(0, n, 2); getArg(n); } }";
+    assert_eq!(argument(around), None, "the next iteration");
+    let between =
+        "int main(int c, char **v) { int n = 1; if (c) getArg(n); else n = 1; n = 1; k<<<1, 32>>>(0, n, 2); }";
+    assert_eq!(argument(between), None, "one way around");
+    let counted = "int main() { int i; getArg(i); for (i = 0; i < 3; i++) k<<<i, 32>>>(0, i, 2); }";
+    assert_eq!(argument(counted), None, "a counter that others have");
+    let kept = "int main() { static int n = 1; k<<<1, 32>>>(0, n, 2); }";
+    assert_eq!(argument(kept), None, "what is left from the call before");
+    let hidden = "int main() { const int n = 1; { auto [n, m] = f(); k<<<1, 32>>>(0, n, 2); } }";
+    assert_eq!(argument(hidden), None, "a structured binding");
+    let jumped = "int main(int c, char **v) { goto in; if (false) { in: k<<<1, 32>>>(0, 2, 2); } }";
+    assert_eq!(argument(jumped), Some(2), "a branch that is never taken is got into");
+}
+
+#[test]
+fn a_function_that_other_units_may_call_stays_open() {
+    let open = [(ONE, Some(32), ONE.map(i128::from)), (ONE, Some(32), None)];
+    let known = [open[0]];
+    let launch = "void launch(int n) { k<<<1, 32>>>(0, n, 2); }";
+    assert_eq!(sizes(&format!("{launch} void a() {{ launch(1); }}")), open);
+    assert_eq!(sizes(&format!("extern \"C\" {{ {launch} }} void a() {{ launch(1); }}")), open);
+    assert_eq!(sizes(&format!("static {launch} void a() {{ launch(1); }}")), known);
+    assert_eq!(sizes(&format!("namespace {{ {launch} }} void a() {{ launch(1); }}")), known);
+    assert_eq!(sizes(&format!("{launch} int main() {{ launch(1); }}")), known, "the unit is the program");
+    assert_eq!(sizes(&format!("void other(); {launch} int main() {{ launch(1); other(); }}")), open, "other() may");
+}
+
+#[test]
+fn launches_through_pointers_and_helpers_are_followed() {
+    let through = |text: &str| sizes(&format!("typedef void (*F)(float *, int, unsigned short); {text}"));
+    let known = |n| (ONE, Some(32), Some(n));
+    assert_eq!(
+        through(
+            "static void go(F f, int n) { f<<<1, 32>>>(0, n, 2); } int main() { k<<<1, 32>>>(0, 1, 2); go(k, 2); }"
+        ),
+        [known(2), known(1)]
+    );
+    assert_eq!(
+        through(
+            "static void go(F f) { f<<<1, 32>>>(0, 3, 2); } static void on(F f) { go(f); } int main() { F f = k; on(f); }"
+        ),
+        [known(3)]
+    );
+    assert_eq!(
+        through(
+            "template <typename K, typename... A> void launch(K f, int b, A... args) { f<<<1, b>>>(args...); }
+             int main() { launch(k, 32, (float *)0, 2, 2); }"
+        ),
+        [(ONE, Some(32), None)]
+    );
+}
+
+#[test]
+fn where_a_kernel_s_address_escapes_it_is_launched_otherwise_too() {
+    let last = |text: &str| {
+        let launches = cuda(&format!("typedef void (*F)(float *, int, unsigned short); {KERNEL}{text}")).launches;
+        launches.last().map(|launch| launch.given[0])
+    };
+    for text in [
+        "int main() { k<<<1, 32>>>(0, 1, 2); benchmark(k, 2); }",
+        "int main() { k<<<1, 32>>>(0, 1, 2); benchmark((void *)&k); }",
+        "F table[] = {k}; int main() { k<<<1, 32>>>(0, 1, 2); }",
+        "F kept; int main() { k<<<1, 32>>>(0, 1, 2); kept = k; }",
+        "template <F f> void run() { f<<<1, 32>>>(0, 2, 2); } int main() { k<<<1, 32>>>(0, 1, 2); run<k>(); }",
+        "int main() { k<<<1, 32>>>(0, 1, 2); Runner<k> r; }",
+        "int main() { k<<<1, 32>>>(0, 1, 2); Runner r(k); r.go(); }",
+        "F get(); int main(int c, char **v) { k<<<1, 32>>>(0, 1, 2); F f = c ? k : get(); f<<<1, 32>>>(0, 2, 2); }",
+        "int main() { k<<<1, 32>>>(0, 1, 2); try { k<<<1, 32>>>(0, 2, 2); } catch (...) { } }",
+        "struct S { F f = k; }; int main() { k<<<1, 32>>>(0, 1, 2); }",
+    ] {
+        assert_eq!(last(text), Some(Given::Elsewhere), "{text}");
+    }
+    for text in [
+        "int main() { k<<<1, 32>>>(0, 1, 2); cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 9); }",
+        "int main() { int b; cudaOccupancyMaxActiveBlocksPerMultiprocessor(&b, k, 32, 0); k<<<1, 32>>>(0, 1, 2); }",
+        "int main() { F f = k; f<<<1, 32>>>(0, 1, 2); f = nullptr; }",
+        "static void go(F f) { f<<<1, 32>>>(0, 2, 2); } int main() { k<<<1, 32>>>(0, 1, 2); go(&k); }",
+    ] {
+        assert_eq!(last(text), Some(Given::ByAxis), "{text}");
+    }
+}
+
+#[test]
+fn a_size_that_braces_make_is_one_where_they_leave_something_out() {
+    geometry("dim3 b = {8, 2}; k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(8), Some(2), ONE]);
+    geometry("dim3 b{8}; k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(8), ONE, ONE]);
+    geometry("dim3 b = {}; k<<<{2, x}, b>>>(d, 1, 2);", [Some(2), None, ONE], [ONE, ONE, ONE]);
+    geometry("dim3 b; k<<<b, dim3()>>>(d, 1, 2);", [ONE, ONE, ONE], [ONE, ONE, ONE]);
+    geometry("dim3 b(8, x); k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(8), None, ONE]);
+    let given = |stmts: &str| launches("", stmts)[0].given;
+    assert_eq!(given("dim3 b(8, x); k<<<x, b>>>(d, 1, 2);"), [Given::ByAxis; 2]);
+    assert_eq!(given("dim3 b = blocks(8, x); k<<<x, b>>>(d, 1, 2);"), [Given::ByAxis, Given::AsAWhole]);
 }

@@ -34,7 +34,7 @@ fn vectors_have_the_lanes_of_their_language() {
     assert_eq!(named_type(OpenCl, "float16"), Some(NamedType::Vector(FLOAT, 16)));
     assert_eq!(named_type(OpenCl, "float1"), None);
     assert_eq!(named_type(OpenCl, "dim3"), None);
-    assert_eq!(named_type(Cuda, "dim3"), Some(NamedType::Vector(Scalar::Int { width: 32, signed: false }, 3)));
+    assert_eq!(named_type(Cuda, "dim3"), Some(NamedType::Extents));
     assert_eq!(named_type(OpenCl, "half2"), Some(NamedType::Vector(Scalar::Float { width: 16 }, 2)));
     assert_eq!(named_type(Cuda, "matrix4"), None);
     assert_eq!(named_type(Cuda, "4"), None);

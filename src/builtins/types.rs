@@ -51,6 +51,8 @@ pub enum NamedType {
     Scalar(Scalar),
     /// A vector of so many lanes.
     Vector(Scalar, u8),
+    /// CUDA's `dim3`: three lanes like `uint3`, but a class, whose constructor makes lanes that are left out one.
+    Extents,
 }
 
 /// The type of that name, if it is a builtin one; also the normalised words of `syntax::TypeKind::Builtin`.
@@ -101,7 +103,7 @@ fn common_scalar(name: &str) -> Option<Scalar> {
 fn cuda_type(name: &str) -> Option<NamedType> {
     let half = HALF;
     Some(match name {
-        "dim3" => NamedType::Vector(UINT, 3),
+        "dim3" => NamedType::Extents,
         "__half" | "__nv_bfloat16" | "nv_bfloat16" | "hip_bfloat16" | "__hip_bfloat16" => NamedType::Scalar(half),
         "__half2" | "half2" | "__nv_bfloat162" | "nv_bfloat162" | "__hip_bfloat162" => NamedType::Vector(half, 2),
         "cuComplex" | "cuFloatComplex" | "cufftComplex" | "hipComplex" | "hipFloatComplex" => {

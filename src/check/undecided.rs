@@ -63,6 +63,14 @@ fn describe(context: &Context<'_>, undecided: &Undecided) -> Unknown {
             };
             unknown(context, Some(span), format!("not decided whether {question}: {}", explain(why)))
         }
+        Undecided::Extent { dimension, span } => unknown(
+            context,
+            Some(*span),
+            format!(
+                "free of races if {dimension} = 1, but this launch gives the size in a way that is not understood; \
+                 --block-dim and --grid-dim state it"
+            ),
+        ),
         Undecided::RejectedProof(what) => unknown(
             context,
             None,

@@ -7,6 +7,7 @@ use crate::protocol::{AccessId, Reason, SyncId};
 use crate::prove::missing::{LocksApart, MissingFence};
 use crate::prove::refute::FailedAssertion;
 use crate::prove::{self, Assumption, Conflict, DataConflict, Open, Pair};
+use crate::source::Span;
 use std::collections::BTreeSet;
 
 /// What the passes concluded about one kernel.
@@ -155,6 +156,13 @@ pub enum Undecided {
     },
     /// A derivation that the checker did not accept: a bug in raceproof.
     RejectedProof(String),
+    /// Whether a dimension is 1 along which the kernel never asks, as a launch gives the size in a way that is not understood.
+    Extent {
+        /// The dimension, in the words of CUDA.
+        dimension: String,
+        /// The launch.
+        span: Span,
+    },
     /// The time limit was reached.
     TimeLimit,
     /// There are this many accesses to one memory, too many to compare.

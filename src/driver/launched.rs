@@ -1,24 +1,25 @@
 //! Launches that other files of a project make, for kernels that are not settled without them.
 //!
 //! Kernels are written for the blocks that their host code launches. One that is race-free for every launch needs none of
-//! this; for the others, files near them are read, the nearest first, and launches of the kernel count like those of its own
+//! this; for the others, files of the project are read, and launches of the kernel count like those of its own
 //! file: where they do not race, the verdict is about them, and says so.
 //!
-//! - OpenCL: host code names the kernel by a string ([`launch::enqueued`]).
+//! - OpenCL: host code names the kernel by a string ([`launch::enqueued`]). Only the nearest directory counts in which a kernel of
+//!   the name is launched: another program may have a kernel of that name.
 //! - CUDA: another unit launches it, which declares the kernel (`__global__ void step(float *);` in a header that both
-//!   include), or has it by including the file.
+//!   include), or has it by including the file. Units count wherever they lie in the project or the run, unless another
+//!   definition of a kernel of that name is nearer to them: then it is that one which they launch.
 //!
-//! Deliberately absent: files further than those of the nearest directory in which a kernel of the name is launched:
-//! another program may have a kernel of that name; kernels that share a name; templates, of which a unit launches
-//! instances of its own ([`units`](super::units)).
+//! Deliberately absent: kernels that share a name in one file; templates, of which a unit launches
+//! instances of its own ([`units`](super::units)); units that take the address of a kernel which they only declare.
 
-use super::stated::{files_near, host_files};
+use super::stated::host_files;
 use super::{Options, parallel};
 use crate::diagnostic::report::{Assumption, AssumptionKind};
 use crate::launch::enqueued::{Enqueued, enqueued};
 use crate::preprocess::normalized;
-use crate::resolve::program::{FunctionId, Launch, Program};
-use crate::source::headers::{Group, Header, ProjectHeaders};
+use crate::resolve::program::{FunctionId, Given, Launch, Program};
+use crate::source::headers::{Header, ProjectHeaders, Words, shared};
 use crate::source::{Language, Span};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -37,49 +38,185 @@ struct Found {
     text: Arc<str>,
 }
 
-/// Adds to `program` the launches that the files near `path` make of `kernels`, if nothing else says how they are launched.
+/// Adds to `program` the launches that other files of the project make of `kernels`, which stand in `path`.
 pub(super) fn add(program: &mut Program, path: &Path, kernels: &[FunctionId], options: &Options) -> Places {
     let mut places = Places::new();
     let is_given = options.block != [None; 3] || options.grid != [None; 3] || !options.params.is_empty();
     let Some(headers) = options.headers.as_ref().filter(|_| !is_given) else {
         return places;
     };
-    let mut open: Vec<FunctionId> = kernels.to_vec();
-    open.retain(|&kernel| program.launches.iter().all(|launch| launch.kernel != kernel));
-    if program.language == Language::Cuda {
-        open.retain(|&kernel| program.functions[kernel].template_args.is_empty());
-    }
-    if open.is_empty() {
-        return places;
-    }
-    let groups = match program.language {
-        Language::OpenCl => host_files(path, headers),
-        Language::Cuda => units(path, headers),
+    let found = match program.language {
+        Language::OpenCl => of_host_code(program, path, kernels, headers),
+        Language::Cuda => of_units(program, path, kernels, (options, headers)),
     };
-    for group in groups {
-        for file in &group.files {
-            let found = match program.language {
-                Language::OpenCl => by_name(program, &open, file, headers),
-                Language::Cuda => by_unit(program, &open, file, (options, headers)),
-            };
-            for Found { launch, place, text } in found {
-                let span = placed(program, file, place, &text);
-                places.entry(launch.kernel).or_default().push(assumption(program, file, span));
-                program.launches.push(Launch { span, ..launch });
-            }
-        }
-        open.retain(|kernel| !places.contains_key(kernel));
-        if open.is_empty() {
-            break;
-        }
+    for (file, Found { launch, place, text }) in found {
+        let span = placed(program, &file, place, &text);
+        places.entry(launch.kernel).or_default().push(assumption(program, &file, span));
+        program.launches.push(Launch { span, ..launch });
     }
     places
 }
 
-/// The files near `path` that may be units with launches, the nearest first.
-fn units(path: &Path, headers: &ProjectHeaders) -> Vec<Group> {
-    let extension = |path: &Path| path.extension().and_then(|extension| extension.to_str()).map(str::to_owned);
-    files_near(path, headers, |path| extension(path).is_some_and(|it| it == "cu" || it == "hip"))
+/// The launches of kernels of OpenCL: those in the nearest directory that has some.
+fn of_host_code(
+    program: &Program,
+    path: &Path,
+    kernels: &[FunctionId],
+    headers: &Arc<ProjectHeaders>,
+) -> Vec<(Header, Found)> {
+    let mut open: Vec<FunctionId> = kernels.to_vec();
+    open.retain(|&kernel| program.launches.iter().all(|launch| launch.kernel != kernel));
+    let mut all: Vec<(Header, Found)> = Vec::new();
+    if open.is_empty() {
+        return all;
+    }
+    for group in host_files(path, headers) {
+        for file in group.files {
+            let found = by_name(program, &open, &file, headers);
+            all.extend(found.into_iter().map(|found| (file.clone(), found)));
+        }
+        open.retain(|&kernel| all.iter().all(|(_, found)| found.launch.kernel != kernel));
+        if open.is_empty() {
+            break;
+        }
+    }
+    all
+}
+
+/// The launches of kernels of CUDA by other units of the project, the nearest first.
+fn of_units(
+    program: &Program,
+    path: &Path,
+    kernels: &[FunctionId],
+    (options, headers): (&Options, &Arc<ProjectHeaders>),
+) -> Vec<(Header, Found)> {
+    let mut files: Vec<(Header, Vec<FunctionId>)> = Vec::new();
+    for &kernel in kernels.iter().filter(|&&kernel| program.functions[kernel].template_args.is_empty()) {
+        for file in headers.naming(path, short_name(program, kernel), LAUNCHED) {
+            match files.iter_mut().find(|(known, _)| *known == file) {
+                Some((_, named)) => named.push(kernel),
+                None => files.push((file, vec![kernel])),
+            }
+        }
+    }
+    let mut all = Vec::new();
+    for (file, named) in files {
+        let found = by_unit(program, &named, &file, (options, headers));
+        all.extend(found.into_iter().map(|found| (file.clone(), found)));
+    }
+    all
+}
+
+/// The name of a kernel without its namespaces.
+fn short_name(program: &Program, kernel: FunctionId) -> &str {
+    let name = &program.functions[kernel].name;
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// The names that units may launch kernels by.
+const LAUNCHED: Words = Words { is_wanted: is_unit, of_text: launched_in };
+/// The names of the kernels that files define.
+const DEFINED: Words = Words { is_wanted: may_define, of_text: defined_in };
+
+fn has_extension(path: &Path, wanted: &[&str]) -> bool {
+    path.extension().and_then(|extension| extension.to_str()).is_some_and(|it| wanted.contains(&it))
+}
+
+fn is_unit(path: &Path) -> bool {
+    has_extension(path, &["cu", "hip"])
+}
+
+fn may_define(path: &Path) -> bool {
+    has_extension(path, &["cu", "hip", "cuh", "h", "hpp", "inl"])
+}
+
+/// The names before `<<<` and in calls that launch; all words, where a macro launches what it is given.
+fn launched_in(text: &str) -> Vec<String> {
+    let is_of_macro =
+        |line: &str| line.contains("<<<") && (line.trim_start().starts_with('#') || line.trim_end().ends_with('\\'));
+    if text.lines().any(is_of_macro) {
+        return words(text).map(str::to_owned).collect();
+    }
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("<<<") {
+        found.extend(name_before(&text[..at]).map(str::to_owned));
+    }
+    for launch in &LAUNCHES[1..] {
+        for (at, _) in text.match_indices(launch) {
+            let end = text[at..].find(';').map_or(text.len(), |end| at + end);
+            found.extend(words(&text[at..end]).map(str::to_owned));
+        }
+    }
+    found
+}
+
+/// The name that stands at the end of a text, behind it perhaps template arguments.
+fn name_before(text: &str) -> Option<&str> {
+    let mut text = text.trim_end();
+    if text.ends_with('>') {
+        let mut depth = 0_usize;
+        let open = text.char_indices().rev().find(|&(_, it)| {
+            match it {
+                '>' => depth += 1,
+                '<' => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        text = text[..open?.0].trim_end();
+    }
+    words(text).last().filter(|word| text.ends_with(word))
+}
+
+/// The names of kernels with a body.
+fn defined_in(text: &str) -> Vec<String> {
+    let starts = text.match_indices("__global__").map(|(at, word)| &text[at + word.len()..]);
+    starts.filter_map(defined_at).map(str::to_owned).collect()
+}
+
+/// The name of the kernel whose head starts a text, if its body follows.
+fn defined_at(head: &str) -> Option<&str> {
+    let mut from = 0;
+    loop {
+        let open = from + head[from..].find(['(', ';', '{'])?;
+        if !head[open..].starts_with('(') {
+            return None;
+        }
+        let close = open + closing(&head[open..])? + 1;
+        let name = words(&head[..open]).last()?;
+        match head[close..].trim_start().chars().next()? {
+            '{' => return Some(name),
+            ';' => return None,
+            // `__launch_bounds__(256)` stands before the name.
+            _ => from = close,
+        }
+    }
+}
+
+/// Where the bracket closes that a text starts with.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let close = text.char_indices().find(|&(_, it)| {
+        match it {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    close.map(|(at, _)| at)
+}
+
+fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_').filter(|word| !word.is_empty())
+}
+
+/// Whether no other definition of a kernel's name is nearer to the file that launches it.
+fn is_nearest(program: &Program, kernel: FunctionId, file: &Header, headers: &ProjectHeaders) -> bool {
+    let Some(own) = path_of(program, program.functions[kernel].span) else { return true };
+    let launching = normalized(&file.path);
+    let others = headers.naming(&file.path, short_name(program, kernel), DEFINED);
+    others.iter().all(|other| shared(&normalized(&other.path), &launching) <= shared(&own, &launching))
 }
 
 /// Launches by host code of OpenCL.
@@ -105,6 +242,7 @@ fn made(kernel: FunctionId, launch: &Enqueued, span: Span) -> Launch {
         shared_bytes: None,
         relations: Vec::new(),
         same_pointers: Vec::new(),
+        given: [Given::Elsewhere; 2],
         span,
     }
 }
@@ -120,16 +258,12 @@ fn by_unit(
         return Vec::new();
     }
     let Some(text) = text_of(file) else { return Vec::new() };
-    let is_named = |&&kernel: &&FunctionId| {
-        let name = &program.functions[kernel].name;
-        text.contains(name.rsplit("::").next().unwrap_or(name))
-    };
     // Which of several of one name is launched, a declaration does not tell here.
     let is_only = |&&kernel: &&FunctionId| {
         let alike = |&other: &FunctionId| program.functions[other].name == program.functions[kernel].name;
         program.kernels.iter().copied().filter(alike).count() == 1
     };
-    let named: Vec<FunctionId> = open.iter().filter(is_named).filter(is_only).copied().collect();
+    let named: Vec<FunctionId> = open.iter().filter(is_only).copied().collect();
     if named.is_empty() || !LAUNCHES.iter().any(|launch| text.contains(launch)) {
         return Vec::new();
     }
@@ -145,7 +279,8 @@ fn by_unit(
             let own = &program.functions[kernel];
             let is_it = own.name == function.name && own.params.len() == function.params.len();
             let is_ours = || path_of(&other, function.span) == path_of(program, own.span);
-            is_it && function.template_args.is_empty() && (function.body.is_none() || is_ours())
+            let is_declared = || function.body.is_none() && is_nearest(program, kernel, file, headers);
+            is_it && function.template_args.is_empty() && (is_declared() || is_ours())
         })
     };
     let of_kernels = other.launches.iter().filter_map(|launch| {

@@ -50,7 +50,8 @@ use crate::calculus::{Kernel, lockstep};
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
-    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, Unknown,
+    Assumption, AssumptionKind, Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, ScopeKind,
+    Unknown,
 };
 use crate::preprocess::{SoughtBy, SoughtHeader, normalized};
 use crate::protocol::{Protocol, infer};
@@ -121,7 +122,7 @@ fn check_source_of_many(
     let again: Vec<FunctionId> = launched.keys().copied().collect();
     for (kernel, outcome) in again.iter().zip(checked(&program, &again, options, memo)) {
         if let Some(at) = wanted.iter().position(|wanted| wanted == kernel) {
-            outcomes[at] = outcome;
+            outcomes[at] = outcome.map(of_the_project);
         }
     }
     let mut bugs = Vec::new();
@@ -181,10 +182,23 @@ fn checked(program: &Program, kernels: &[FunctionId], options: &Options, memo: O
     parallel::each(kernels, check)
 }
 
+/// A report on a kernel that other files launch, too: the launches that it is about are not only those of its file.
+fn of_the_project((mut report, kernel): (KernelReport, Kernel)) -> (KernelReport, Kernel) {
+    if let Some(scope) = report.scope.as_mut().filter(|scope| scope.kind == ScopeKind::Launch) {
+        scope.kind = ScopeKind::Other("the launches in this project".to_owned());
+    }
+    (report, kernel)
+}
+
 /// The kernels that are not free of races and divergence for all launches.
 fn unsettled(kernels: &[FunctionId], outcomes: &[Outcome]) -> Vec<FunctionId> {
+    let is_of_launches =
+        |report: &KernelReport| report.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Launch);
     let is_settled = |outcome: &Outcome| match outcome {
-        Ok((report, _)) => report.race == Race::RaceFree && report.divergence == Divergence::Uniform,
+        Ok((report, _)) => {
+            let is_proved = report.race == Race::RaceFree && report.divergence == Divergence::Uniform;
+            is_proved && !is_of_launches(report)
+        }
         Err(_) => true,
     };
     kernels.iter().zip(outcomes).filter(|(_, outcome)| !is_settled(outcome)).map(|(&kernel, _)| kernel).collect()
@@ -348,6 +362,7 @@ fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options:
         }
         None => judge::judge(&kernel, &protocol, &launches, language, options),
     };
+    scopes::withhold(&mut verdict, &launches, options);
     verdict.assumptions.extend(assumptions);
     verdict.reject(rejected);
     let context = check::Context {

@@ -2,14 +2,18 @@
 //!
 //! Geometry comes from the command line, else from `reqd_work_group_size`, else from the launches in the
 //! translation unit, else it is free. A dimension that the kernel never reads is taken as 1 when nothing
-//! says otherwise ([`extents`]); that is part of the scope and printed.
+//! says otherwise ([`extents`]); that is part of the scope and printed. A launch says otherwise if it has another extent there,
+//! or one that is not known (`dim3(8, n)`); where it gives the size as a whole that is not understood, a proof
+//! that needs the 1 does not count ([`withhold`]).
 
 use super::Options;
 use super::options::Levels;
 use crate::calculus::{Kernel, extents};
-use crate::diagnostic::report::{self, ScopeKind};
+use crate::check::verdict::{Undecided, Verdict};
+use crate::diagnostic::report::{self, Race, ScopeKind};
 use crate::launch::Facts;
 use crate::prove::{Assumption, Scope};
+use crate::resolve::program::Given;
 use std::collections::BTreeSet;
 
 /// One set of launches.
@@ -21,6 +25,8 @@ pub(super) struct Candidate {
     pub(super) kind: ScopeKind,
     /// What it takes for granted.
     pub(super) assumptions: BTreeSet<Assumption>,
+    /// The extents of blocks and of the grid that the launch gives and that are not known.
+    varies: [[bool; 3]; 2],
 }
 
 /// The sets for which a kernel is judged.
@@ -61,7 +67,8 @@ pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], options: &Options)
         return Candidates { proofs: vec![Attempt { parts: vec![all] }] };
     }
     for launch in &mut stated {
-        take_as_one(launch, |at| !read[0][at], |at| !read[1][at]);
+        let varies = launch.varies;
+        take_as_one(launch, |at| !read[0][at] && !varies[0][at], |at| !read[1][at] && !varies[1][at]);
     }
     Candidates { proofs: vec![Attempt { parts: vec![all] }, Attempt { parts: stated }] }
 }
@@ -82,6 +89,7 @@ fn stated_launches(kernel: &Kernel, launches: &[Facts], options: &Options, param
         },
         kind,
         assumptions: BTreeSet::new(),
+        varies: [[false; 3]; 2],
     };
     let fixed = |dims: &[Option<u32>; 3]| dims.iter().any(Option::is_some);
     if fixed(&options.block) || fixed(&options.grid) {
@@ -94,8 +102,15 @@ fn stated_launches(kernel: &Kernel, launches: &[Facts], options: &Options, param
             given.or_else(|| launch.params.iter().find(|(name, _)| *name == param.name).map(|&(_, value)| value))
         });
         let scope = Scope { block, grid: launch.grid, params: arguments.collect(), most_threads: None };
-        if stated.iter().all(|known| known.scope != scope) {
-            stated.push(Candidate { scope, kind: ScopeKind::Launch, assumptions: BTreeSet::new() });
+        let varies = [(0, scope.block), (1, scope.grid)]
+            .map(|(of, extents)| extents.map(|extent| extent.is_none() && launch.given[of] == Given::ByAxis));
+        match stated.iter_mut().find(|known| known.scope == scope) {
+            Some(known) => {
+                for (known, varies) in known.varies.iter_mut().flatten().zip(varies.iter().flatten()) {
+                    *known |= varies;
+                }
+            }
+            None => stated.push(Candidate { scope, kind: ScopeKind::Launch, assumptions: BTreeSet::new(), varies }),
         }
     }
     stated
@@ -114,18 +129,46 @@ fn all_geometries(kernel: &Kernel, read: &[[bool; 3]; 2], params: &[Option<i128>
         scope: Scope { params: params.to_vec(), ..Scope::default() },
         kind: ScopeKind::AllGeometries,
         assumptions: BTreeSet::new(),
+        varies: [[false; 3]; 2],
     };
     if let Some(block) = kernel.geometry.required_block {
         all.scope.block = block.map(Some);
     }
-    let one = |extent: fn(&Scope) -> [Option<u32>; 3]| {
-        [0, 1, 2].map(|at| stated.iter().all(|each| extent(&each.scope)[at].is_none_or(|extent| extent == 1)))
+    let one = |of: usize, extent: fn(&Scope) -> [Option<u32>; 3]| {
+        let is_one = |each: &Candidate, at: usize| extent(&each.scope)[at].is_none_or(|extent| extent == 1);
+        [0, 1, 2].map(|at| stated.iter().all(|each| is_one(each, at) && !each.varies[of][at]))
     };
-    let (block, grid) = (one(|scope| scope.block), one(|scope| scope.grid));
+    let (block, grid) = (one(0, |scope| scope.block), one(1, |scope| scope.grid));
     // A grid consists of whole clusters, read or not.
     let clustered = kernel.geometry.clusters().unwrap_or([1; 3]).map(|blocks| blocks > 1);
     take_as_one(&mut all, |at| !read[0][at] && block[at], |at| !read[1][at] && grid[at] && !clustered[at]);
     all
+}
+
+/// Takes back a proof that takes a dimension as 1 of which a launch says something that is not understood.
+pub(super) fn withhold(verdict: &mut Verdict, launches: &[Facts], options: &Options) {
+    let is_given = options.block != [None; 3] || options.grid != [None; 3];
+    if verdict.race != Race::RaceFree || is_given {
+        return;
+    }
+    let sizes: [(&str, fn(&Facts) -> [Option<u32>; 3]); 2] =
+        [("blockDim", |launch| launch.block), ("gridDim", |launch| launch.grid)];
+    let mut found = Vec::new();
+    for (of, (name, extents)) in sizes.into_iter().enumerate() {
+        for (at, letter) in ["x", "y", "z"].into_iter().enumerate() {
+            let dimension = format!("{name}.{letter}");
+            if !verdict.assumptions.contains(&Assumption::DimensionIsOne(dimension.clone())) {
+                continue;
+            }
+            let is_open = |launch: &&Facts| launch.given[of] == Given::AsAWhole && extents(launch)[at].is_none();
+            let open = launches.iter().find(is_open);
+            found.extend(open.map(|launch| Undecided::Extent { dimension, span: launch.spans[0] }));
+        }
+    }
+    if let Some(first) = found.into_iter().next() {
+        verdict.race = Race::Unknown;
+        verdict.undecided.push(first);
+    }
 }
 
 /// Fixes the free dimensions that are asked for at 1, and says so.

@@ -105,15 +105,10 @@ fn groups(path: &Path, language: Language, headers: &ProjectHeaders) -> Vec<Grou
     }
 }
 
-/// The host code near `path`, the nearest first.
+/// The host code near `path`, the nearest first, as long as there are not so many files that they are hardly all of one
+/// program.
 pub(super) fn host_files(path: &Path, headers: &ProjectHeaders) -> Vec<Group> {
-    files_near(path, headers, |path| is_host_code(path) || is_header(path))
-}
-
-/// The files near `path` that are wanted, the nearest first, as long as there are not so many that they are hardly all of
-/// one program.
-pub(super) fn files_near(path: &Path, headers: &ProjectHeaders, is_wanted: impl Fn(&Path) -> bool) -> Vec<Group> {
-    let groups = headers.around(path, is_wanted);
+    let groups = headers.around(path, |path| is_host_code(path) || is_header(path));
     groups.into_iter().take_while(|group| group.files.len() <= MOST_FILES).collect()
 }
 

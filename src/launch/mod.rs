@@ -13,7 +13,7 @@
 pub mod enqueued;
 
 use crate::calculus::{Basis, BinaryOp, ExprId, Geometry, GeometryVar, Kernel, ScalarType, Stmt};
-use crate::resolve::program::{FunctionId, Launch, Program, Relation, Term, Type};
+use crate::resolve::program::{FunctionId, Given, Launch, Program, Relation, Term, Type};
 use crate::source::Span;
 
 /// What one or more equal launches say.
@@ -27,6 +27,8 @@ pub struct Facts {
     pub params: Vec<(String, i128)>,
     /// Bytes of dynamically sized shared memory, if they are known.
     pub shared_bytes: Option<u64>,
+    /// How the sizes of a block and of the grid are given, where they are not known.
+    pub given: [Given; 2],
     /// The launches, in source order.
     pub spans: Vec<Span>,
 }
@@ -67,7 +69,11 @@ pub fn facts(program: &Program, kernel: FunctionId) -> (Vec<Facts>, Vec<(Span, I
 
 /// Whether two sets of facts differ in their places only.
 fn same(a: &Facts, b: &Facts) -> bool {
-    a.block == b.block && a.grid == b.grid && a.params == b.params && a.shared_bytes == b.shared_bytes
+    a.block == b.block
+        && a.grid == b.grid
+        && a.params == b.params
+        && a.shared_bytes == b.shared_bytes
+        && a.given == b.given
 }
 
 fn facts_of(program: &Program, launch: &Launch) -> Result<Facts, Impossible> {
@@ -91,6 +97,7 @@ fn facts_of(program: &Program, launch: &Launch) -> Result<Facts, Impossible> {
         grid: narrow(launch.grid),
         params: params.collect(),
         shared_bytes: launch.shared_bytes,
+        given: [launch.given[1], launch.given[0]],
         spans: vec![launch.span],
     })
 }

@@ -16,7 +16,7 @@ use super::template::TemplateValue;
 use super::types::Written;
 use crate::arena::Arena;
 use crate::diagnostic::Diagnostic;
-use crate::source::{Dialect, Language, Span};
+use crate::source::{Dialect, Language, SourceMap, Span};
 use crate::syntax;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
@@ -61,6 +61,10 @@ pub(super) struct Frame {
 pub(super) struct Resolver<'u> {
     pub(super) language: Language,
     pub(super) dialect: Dialect,
+    /// Where the text stands, for what of host code is not read.
+    pub(super) sources: &'u SourceMap,
+    /// The methods that the unit declares, by name, while host code is looked at.
+    pub(super) host_methods: FxHashMap<&'u str, Vec<&'u syntax::Function>>,
     pub(super) types: Arena<Type>,
     interned: FxHashMap<Type, TypeId>,
     pub(super) visible: super::visible::Visible,
@@ -145,6 +149,8 @@ pub(super) struct Common {
     pub(super) signed_char: TypeId,
     pub(super) float: TypeId,
     pub(super) double: TypeId,
+    /// `dim3`: what it holds is that of `uint3`, but what makes one is not, and so it is a type of its own.
+    pub(super) dim3: TypeId,
     /// The type of what could not be typed.
     pub(super) unknown: TypeId,
 }
@@ -154,7 +160,7 @@ pub(super) const DEPTH_LIMIT: usize = 320;
 
 impl<'u> Resolver<'u> {
     /// An empty state with the scope of the translation unit.
-    pub(super) fn new(dialect: Dialect) -> Self {
+    pub(super) fn new(dialect: Dialect, sources: &'u SourceMap) -> Self {
         let language = dialect.language();
         let mut types = Arena::new();
         let mut interned = FxHashMap::default();
@@ -165,6 +171,7 @@ impl<'u> Resolver<'u> {
         };
         let int = |width, signed| Type::Int { width, signed };
         let void = intern(Type::Void);
+        let uint = intern(int(32, false));
         let common = Common {
             void,
             // Named below.
@@ -174,16 +181,21 @@ impl<'u> Resolver<'u> {
             bool: intern(Type::Bool),
             char: intern(int(8, true)),
             int: intern(int(32, true)),
-            uint: intern(int(32, false)),
+            uint,
             long: intern(int(64, true)),
             ulong: intern(int(64, false)),
             float: intern(Type::Float { width: 32 }),
             double: intern(Type::Float { width: 64 }),
+            dim3: uint,
             unknown: intern(Type::Unknown("unknown type".to_owned())),
         };
+        // Not interned: no other type is it.
+        let common = Common { dim3: types.push(Type::Vector { of: uint, lanes: 3 }), ..common };
         let mut resolver = Resolver {
             language,
             dialect,
+            sources,
+            host_methods: FxHashMap::default(),
             types,
             interned,
             visible: super::visible::Visible::default(),

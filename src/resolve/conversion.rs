@@ -136,8 +136,8 @@ impl Resolver<'_> {
                 let (of, lanes) = (*of, *lanes);
                 let lane = self.convert(value, of);
                 let mut parts = vec![lane];
-                // In CUDA a number converts to a `dim3` alone, whose other lanes are ones; elsewhere it is a splat.
-                if self.is_dim3(of, lanes) {
+                // A number converts to a `dim3` of one axis; elsewhere it is a splat.
+                if self.is_dim3(to) {
                     parts.extend((1..lanes).map(|_| expr(ExprKind::Int(1), of, span)));
                 }
                 return expr(ExprKind::Construct(parts), to, span);
@@ -156,9 +156,9 @@ impl Resolver<'_> {
         expr(ExprKind::Convert(Box::new(value)), to, span)
     }
 
-    /// Whether a vector has the type of `dim3`, which is that of `uint3` here.
-    pub(super) fn is_dim3(&self, of: TypeId, lanes: u8) -> bool {
-        self.language == crate::source::Language::Cuda && lanes == 3 && of == self.common.uint
+    /// Whether a type is `dim3`, whose lanes are ones where nothing says what they are.
+    pub(super) fn is_dim3(&self, ty: TypeId) -> bool {
+        ty == self.common.dim3
     }
 
     /// Whether no conversion leads from one type to the other. Of types that are not known nothing is claimed.

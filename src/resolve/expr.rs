@@ -10,7 +10,7 @@ use crate::builtins::functions::{Meaning, function};
 use crate::builtins::variables::{Variable as BuiltinVariable, variable};
 use crate::builtins::{Builtin, Formula};
 use crate::calculus::{Axis, GeometryVar};
-use crate::source::{Dialect, Span};
+use crate::source::{Dialect, Language, Span};
 use crate::syntax::{self, Binding};
 
 /// Instances of variable templates beyond which no more are made.
@@ -316,7 +316,7 @@ impl<'u> Resolver<'u> {
                     .iter()
                     .map(|&axis| expr(ExprKind::Geometry(make(axis)), self.common.uint, span))
                     .collect();
-                let ty = self.intern(Type::Vector { of: self.common.uint, lanes: 3 });
+                let ty = self.type_of_ids(make(Axis::X));
                 expr(ExprKind::Construct(lanes), ty, span)
             }
             Some(BuiltinVariable::Constant(value, scalar)) => {
@@ -333,6 +333,14 @@ impl<'u> Resolver<'u> {
                 let ty = self.unknown(name);
                 expr(ExprKind::Builtin(Builtin::Undeclared, name.to_owned(), Vec::new()), ty, span)
             }
+        }
+    }
+
+    /// The type of three of these: sizes are a `dim3`.
+    pub(super) fn type_of_ids(&mut self, along_x: GeometryVar) -> TypeId {
+        match along_x {
+            GeometryVar::BlockDim(_) | GeometryVar::GridDim(_) if self.language == Language::Cuda => self.common.dim3,
+            _ => self.intern(Type::Vector { of: self.common.uint, lanes: 3 }),
         }
     }
 

@@ -343,7 +343,7 @@ impl<'u> Resolver<'u> {
     /// Three ids or sizes as a vector.
     fn ids(&mut self, make: fn(Axis) -> GeometryVar, span: Span) -> Expr {
         let lanes = Axis::ALL.iter().map(|&axis| self.geometry(make(axis), span)).collect();
-        let ty = self.intern(Type::Vector { of: self.common.uint, lanes: 3 });
+        let ty = self.type_of_ids(make(Axis::X));
         expr(ExprKind::Construct(lanes), ty, span)
     }
 

@@ -1,25 +1,25 @@
 //! Host code, as far as launches need it: constants of locals and globals, and `k<<<…>>>(…)`.
 //!
-//! A local counts as a constant where what it was given last is one (see [`super::host_flow`]), and nothing in its
-//! function takes its address or a reference to it; a parameter, if a call gives it one (see [`super::host_calls`]).
-//! A branch that a constant condition never takes launches nothing. What host code calls is not followed
-//! otherwise.
+//! A local counts as a constant where what it was given last is one (see [`super::host_flow`]), and nothing that may change it
+//! has got hold of it by then (see [`super::host_uses`]); a parameter, if a call gives it one and there are no other calls
+//! (see [`super::host_calls`]). A branch that a constant condition never takes launches nothing. What host code calls is
+//! not followed otherwise.
 
-use super::call::functions_of;
 use super::context::{Frame, Resolver};
-use super::host_calls::{HostInstance, name_of, uses};
-use super::host_cases::Made;
+use super::host_calls::{HostInstance, HostValue, name_of, uses};
+use super::host_cases::{Made, has_label};
+use super::host_escapes::Escaped;
 use super::host_flow::{Held, leaves};
 use super::host_loops::Counted;
-use super::host_parts::{
-    Changes, changed_in_stmt, expr_has, init_parts, parts_of, pointers_to_functions, root_name, stmt_has,
-};
+use super::host_parts::{Changes, expr_has, init_parts, parts_of, pointers_to_functions, stmt_has};
+use super::host_uses::words;
 use super::launch_call::{Prepared, is_launching_call};
-use super::launch_site::Seen;
+use super::launch_site::{Seen, Target};
 use super::program::{Type, TypeId, VariableId};
-use super::scope::{Entity, Found, FunctionDecl, ScopeId};
+use super::scope::{Entity, FunctionDecl, ScopeId};
 use super::stmt::is_auto;
 use super::template::TemplateValue;
+use crate::source::Span;
 use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -32,6 +32,8 @@ pub(super) struct Walk<'u> {
     pub(super) changed: Changes<'u>,
     /// Variables that the function changes at places that are known.
     pub(super) tracked: Vec<VariableId>,
+    /// Variables that others have got hold of by now, and may change at any time.
+    pub(super) leaked: FxHashSet<VariableId>,
     /// Arguments and configurations that are prepared for launches.
     pub(super) prepared: Prepared<'u>,
     /// Variables of the loops around the current place, and what these say of them.
@@ -43,7 +45,9 @@ pub(super) struct Walk<'u> {
     /// Locals that can be looked at again where more is known.
     pub(super) made: Vec<Made>,
     /// The kernels that pointers of the function may point to.
-    pub(super) pointers: Vec<(&'u str, &'u syntax::Path)>,
+    pub(super) pointers: Vec<(&'u str, Target<'u>)>,
+    /// Kernels of which not all launches are seen.
+    pub(super) escaped: Escaped,
     /// Host functions that launch something, or call one that does, by name.
     pub(super) launching: FxHashSet<&'u str>,
     /// Names of launching functions of which not all calls are known.
@@ -58,16 +62,35 @@ pub(super) struct Walk<'u> {
     pub(super) records: usize,
 }
 
+/// Who may call the functions of a unit.
+#[derive(Default)]
+struct Linkage<'u> {
+    /// The functions in namespaces without a name.
+    unnamed: FxHashSet<*const syntax::Function>,
+    /// The names of functions that the file itself declares.
+    declared_here: FxHashSet<&'u str>,
+    /// Those that a header declares.
+    declared_in_headers: FxHashSet<&'u str>,
+}
+
 impl<'u> Resolver<'u> {
-    /// The launches in host functions, in source order. `requests` are the arguments of explicit instantiations,
-    /// by address of the template's syntax.
-    pub(super) fn launches_of(&mut self, items: &'u [Item], requests: &[(usize, Vec<TemplateValue>)]) -> Vec<Seen<'u>> {
+    /// The launches in host functions, in source order, and the kernels that are launched elsewhere, too. `requests` are the
+    /// arguments of explicit instantiations, by address of the template's syntax.
+    pub(super) fn launches_of(
+        &mut self,
+        items: &'u [Item],
+        requests: &[(usize, Vec<TemplateValue>)],
+    ) -> (Vec<Seen<'u>>, Escaped) {
         let (mut functions, mut initializers) = (Vec::new(), Vec::new());
         self.host_functions(self.scope, items, &mut functions, &mut initializers);
         let launching = launching(&functions);
-        let (open, called) = uses(&functions, &initializers, &launching);
+        let (mut open, called) = uses(&functions, &initializers, &launching);
+        self.called_elsewhere(items, &functions, &called, &mut open);
+        open.retain(|name| launching.contains(name));
         let in_templates = methods_of_templates(items);
-        let mut walk = Walk { launching, open, in_templates, ..Walk::default() };
+        self.collect_methods(items);
+        let escaped = self.escaped(&functions, &initializers, items);
+        let mut walk = Walk { launching, open, in_templates, escaped, ..Walk::default() };
         functions.retain(|decl| walk.launching.contains(name_of(decl.syntax)));
         self.in_host = true;
         for decl in functions.iter().filter(|decl| has_parameters(decl.syntax)) {
@@ -94,7 +117,63 @@ impl<'u> Resolver<'u> {
         self.in_host = false;
         // Instances come after the functions that call them; users read launches from top to bottom.
         walk.seen.sort_by_key(|launch| (launch.span.file, launch.span.start));
-        walk.seen
+        (walk.seen, walk.escaped)
+    }
+
+    /// Adds to `open` the names of functions that other units may call, with arguments of their own.
+    ///
+    /// These are the functions with external linkage, unless the unit is the program: it has `main`, no header declares the
+    /// function for others, and no function is called that the unit declares itself for another to define.
+    fn called_elsewhere(
+        &mut self,
+        items: &'u [Item],
+        functions: &[FunctionDecl<'u>],
+        called: &FxHashSet<&'u str>,
+        open: &mut FxHashSet<&'u str>,
+    ) {
+        let linkage = self.linkage(items);
+        let defined: FxHashSet<&str> = functions.iter().map(|decl| name_of(decl.syntax)).collect();
+        let is_foreign = |name: &&str| {
+            called.contains(*name) && !defined.contains(*name) && super::host_library::takes(name).is_none()
+        };
+        let is_program = defined.contains("main") && !linkage.declared_here.iter().any(is_foreign);
+        for decl in functions {
+            let name = name_of(decl.syntax);
+            let is_internal = is_static(decl.syntax) || linkage.unnamed.contains(&std::ptr::from_ref(decl.syntax));
+            if !is_internal && name != "main" && (!is_program || linkage.declared_in_headers.contains(name)) {
+                open.insert(name);
+            }
+        }
+    }
+
+    /// What the declarations of a unit say of who else may call its functions.
+    fn linkage(&self, items: &'u [Item]) -> Linkage<'u> {
+        let mut found = Linkage::default();
+        let main = self.sources.files().next().map(|(file, _)| file);
+        let mut pending: Vec<(&'u Item, bool)> = items.iter().map(|item| (item, false)).collect();
+        while let Some((item, is_unnamed)) = pending.pop() {
+            match &item.kind {
+                ItemKind::Namespace { name, items } => {
+                    // `extern "C" { … }` has no name either.
+                    let text = self.sources.text(item.span).trim_start();
+                    let is_unnamed = is_unnamed || name.text.is_empty() && text.starts_with("namespace");
+                    pending.extend(items.iter().map(|item| (item, is_unnamed)));
+                }
+                ItemKind::Function(function) if function.body.is_some() && is_unnamed => {
+                    found.unnamed.insert(std::ptr::from_ref(&**function));
+                }
+                ItemKind::Function(function) if function.body.is_none() && !is_static(function) => {
+                    let is_here = Some(self.sources.visible(item.span).file) == main;
+                    let names = if is_here { &mut found.declared_here } else { &mut found.declared_in_headers };
+                    let is_kernel = function.qualifiers.iter().any(|it| matches!(it, Qualifier::Kernel));
+                    if !is_kernel {
+                        names.insert(name_of(function));
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Looks at the functions that are waiting, and at those that they call.
@@ -139,16 +218,16 @@ impl<'u> Resolver<'u> {
         let Some(body) = &function.body else {
             return;
         };
-        walk.changed = Changes::of_body(body);
+        walk.changed = Changes::of_function(function);
         walk.tracked.clear();
+        walk.leaked.clear();
         walk.own.clear();
         walk.made.clear();
         walk.prepared = Prepared::default();
         walk.repeated = 1;
-        for stmt in body {
-            changed_in_stmt(stmt, &mut |value| self.changed_by_call(scope, value), &mut walk.changed);
-        }
-        walk.pointers = body.iter().flat_map(pointers_to_functions).collect();
+        self.within(scope, |this| body.iter().for_each(|stmt| this.changed_in_stmt(stmt, &mut walk.changed)));
+        let pointers = body.iter().flat_map(pointers_to_functions);
+        walk.pointers = pointers.map(|(name, path)| (name, Target { path, scope: None })).collect();
         let frame = std::mem::replace(&mut self.frame, Frame::none());
         let params = function.template.as_deref().unwrap_or(&[]);
         let mut home = scope;
@@ -169,6 +248,8 @@ impl<'u> Resolver<'u> {
         self.within(home, |this| {
             this.in_block(|this| {
                 for (position, param) in function.params.iter().enumerate() {
+                    let kernels = instance.args.get(position).map_or(&[][..], HostValue::kernels);
+                    walk.pointers.extend(kernels.iter().map(|&kernel| (param.name.text.as_str(), kernel)));
                     let mut written = this.declared_type(&param.ty, &param.qualifiers);
                     // Nobody can change what a constant reference is bound to while it is a constant.
                     written.is_reference &= !written.is_const;
@@ -176,7 +257,7 @@ impl<'u> Resolver<'u> {
                     this.declare(&param.name.text, Entity::Variable(variable));
                     if !walk.changed.is_exposed(&param.name.text) && !written.is_reference {
                         let value = instance.args.get(position).cloned().unwrap_or_default();
-                        this.bind_host_argument(variable, value);
+                        this.bind_host_argument(variable, &value);
                         walk.own.insert(variable);
                         if walk.changed.contains(&param.name.text) {
                             walk.tracked.push(variable);
@@ -187,30 +268,6 @@ impl<'u> Resolver<'u> {
             });
         });
         self.frame = frame;
-    }
-
-    /// The variables that a call of a function of the unit takes by a reference that may change them.
-    pub(super) fn changed_by_call(&mut self, scope: ScopeId, value: &'u syntax::Expr) -> Vec<&'u str> {
-        let syntax::ExprKind::Call(callee, args) = &value.kind else {
-            return Vec::new();
-        };
-        let path = match &callee.kind {
-            syntax::ExprKind::Path(path) => path,
-            // What a method may change is not looked up: everything that it is given.
-            syntax::ExprKind::Member { .. } => return args.iter().filter_map(root_name).collect(),
-            _ => return Vec::new(),
-        };
-        let Found::Entities(entities) = self.within(scope, |this| this.find(path)) else {
-            return Vec::new();
-        };
-        let functions = functions_of(&entities);
-        let may_change = |position: usize| {
-            functions.iter().any(|decl| match decl.syntax.params.get(position).map(|param| &param.ty.kind) {
-                Some(TypeKind::Reference(inner, _)) => !inner.qualifiers.iter().any(|q| matches!(q, Qualifier::Const)),
-                _ => false,
-            })
-        };
-        args.iter().enumerate().filter(|(at, _)| may_change(*at)).filter_map(|(_, value)| root_name(value)).collect()
     }
 
     fn host_variable(&mut self, name: &syntax::Name, written: super::types::Written) -> VariableId {
@@ -277,7 +334,7 @@ impl<'u> Resolver<'u> {
                     }
                     walk.repeated /= values.len();
                 } else {
-                    let counted = this.counted(stmt);
+                    let counted = this.counted(stmt, walk);
                     let outer = counted.map(|(variable, found)| (variable, walk.counted.insert(variable, found)));
                     this.in_block(|this| this.host_stmt(body, walk));
                     if let Some((variable, outer)) = outer {
@@ -301,6 +358,7 @@ impl<'u> Resolver<'u> {
                 }
                 let element = this.host_variable(&variable.name, written);
                 this.declare(&variable.name.text, Entity::Variable(element));
+                this.declare_unread(&variable.name, variable.span);
                 this.in_block(|this| this.host_stmt(body, walk));
                 this.forget(&changes, walk);
             }),
@@ -317,6 +375,11 @@ impl<'u> Resolver<'u> {
             }
             StmtKind::Case(_) => self.forget_all(walk),
             StmtKind::Return(Some(value)) => self.host_expr(value, walk),
+            // What stands there may be a declaration.
+            StmtKind::Unsupported(reason) if !["goto", "try", "throw"].iter().any(|it| reason.contains(it)) => {
+                self.forget_all(walk);
+                self.hide(stmt.span);
+            }
             _ => {}
         }
         self.depth -= 1;
@@ -338,7 +401,9 @@ impl<'u> Resolver<'u> {
     ) {
         let changes = self.changes_in(walk, std::iter::once(then).chain(otherwise), None);
         let before = self.snapshot(&changes, walk);
-        let value = self.host_condition(cond);
+        // Control may get into a branch otherwise.
+        let has_entry = walk.changed.has_jumps || std::iter::once(then).chain(otherwise).any(has_label);
+        let value = if has_entry { None } else { self.host_condition(cond) };
         let is_taken = value != Some(0);
         if is_taken {
             let taken = self.take_condition(cond, walk);
@@ -349,7 +414,7 @@ impl<'u> Resolver<'u> {
             return;
         }
         let after = self.snapshot(&changes, walk);
-        self.restore(before);
+        self.restore(before, walk);
         if let Some(otherwise) = otherwise {
             self.in_block(|this| this.host_stmt(otherwise, walk));
         }
@@ -357,9 +422,9 @@ impl<'u> Resolver<'u> {
             return;
         }
         if otherwise.is_some_and(leaves) {
-            self.restore(after);
+            self.restore(after, walk);
         } else {
-            self.agree(after);
+            self.agree(after, walk);
         }
     }
 
@@ -379,11 +444,8 @@ impl<'u> Resolver<'u> {
             let mut written = self.declared_type(&syntax.ty, &syntax.qualifiers);
             for value in init_parts(syntax.init.as_ref()) {
                 self.host_expr(value, walk);
-                // Whose addresses are for launches stays what it is.
-                if !walk.changed.is_for_launches(&syntax.name.text) {
-                    self.host_effects(value, walk);
-                }
             }
+            self.initial_effects(syntax, walk);
             let value = match &syntax.init {
                 Some(Init::Value(value)) if matches!(syntax.ty.kind, TypeKind::Auto) => {
                     let value = self.unevaluated(value);
@@ -397,20 +459,20 @@ impl<'u> Resolver<'u> {
             };
             let variable = self.host_variable(&syntax.name, written);
             self.declare(&syntax.name.text, Entity::Variable(variable));
+            self.declare_unread(&syntax.name, syntax.span);
             self.prepare(syntax, variable, walk);
             let is_const = written.is_const || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr));
             let name = &syntax.name.text;
             if walk.changed.is_exposed(name) && !is_const || written.is_reference {
                 continue;
             }
-            if !syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Static)) {
-                walk.own.insert(variable);
+            // What a static variable holds is left from the call before, which may have handed it out.
+            let is_static = syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Static));
+            if (is_static || written.is_volatile) && !is_const {
+                continue;
             }
+            walk.own.insert(variable);
             if walk.changed.contains(name) {
-                // What a static variable holds is left from the call before.
-                if syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Static)) {
-                    continue;
-                }
                 walk.tracked.push(variable);
             }
             if let Some(value) = &value {
@@ -418,7 +480,7 @@ impl<'u> Resolver<'u> {
             }
             let held = match value {
                 Some(value) => self.held_from(&value, written.ty, syntax.span),
-                None => self.held_at_first(&syntax.ty, written.ty),
+                None => self.held_at_first(written.ty),
             };
             self.set_held(variable, held);
         }
@@ -445,8 +507,25 @@ impl<'u> Resolver<'u> {
         walk.counted = counted;
     }
 
+    /// Declares what a declarator without a name of its own may declare: the names of a structured binding.
+    fn declare_unread(&mut self, name: &syntax::Name, span: Span) {
+        if name.text.is_empty() {
+            self.hide(span);
+        }
+    }
+
+    /// Nothing is known from here on of what the text at `span` names: it may be declared there.
+    fn hide(&mut self, span: Span) {
+        let sources = self.sources;
+        for word in words(sources.text(sources.visible(span))) {
+            if self.lookup(word).iter().any(|entity| matches!(entity, Entity::Variable(_))) {
+                self.host_unknown(&syntax::Name { text: word.to_owned(), span });
+            }
+        }
+    }
+
     /// Declares a variable of which nothing is known.
-    fn host_unknown(&mut self, name: &'u syntax::Name) {
+    fn host_unknown(&mut self, name: &syntax::Name) {
         let variable = self.host_local(name, self.common.unknown);
         self.declare(&name.text, Entity::Variable(variable));
     }
@@ -540,4 +619,8 @@ fn methods_of_templates<'u>(items: &'u [Item]) -> FxHashMap<*const syntax::Funct
 
 fn has_parameters(function: &syntax::Function) -> bool {
     function.template.as_ref().is_some_and(|params| !params.is_empty())
+}
+
+fn is_static(function: &syntax::Function) -> bool {
+    function.qualifiers.iter().any(|it| matches!(it, Qualifier::Static))
 }

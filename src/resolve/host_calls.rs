@@ -2,13 +2,14 @@
 //!
 //! A host function that launches is looked at once for each set of template arguments and constant arguments
 //! that the calls in the unit give it, and once with open parameters if it may be called in other ways: if
-//! nothing in the unit calls it, if its name is used other than in a call, or if a call does not show which
-//! function it means. That other units call it, too, is for the caller to say, as with launches.
+//! nothing in the unit calls it, if its name is used other than in a call, if a call does not show which
+//! function it means, or if another unit may call it (see [`super::host`]).
 
 use super::call::functions_of;
 use super::context::Resolver;
 use super::host::Walk;
-use super::host_parts::{exprs_of_stmt, visit};
+use super::host_parts::{exprs_of_stmt, named_function, visit};
+use super::launch_site::Target;
 use super::program::{Expr, Type, VariableId};
 use super::scope::{Found, FunctionDecl};
 use super::template::TemplateValue;
@@ -20,7 +21,7 @@ const HOST_LIMIT: usize = 256;
 
 /// What is known of an argument of a host function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum HostValue {
+pub(super) enum HostValue<'u> {
     /// Nothing.
     #[default]
     Unknown,
@@ -28,6 +29,18 @@ pub(super) enum HostValue {
     Number(i128),
     /// It is a `dim3` with these lanes, as far as they are known.
     Lanes(Vec<Option<i128>>),
+    /// It is a pointer to one of these kernels.
+    Kernels(Vec<Target<'u>>),
+}
+
+impl<'u> HostValue<'u> {
+    /// The kernels that it may point to.
+    pub(super) fn kernels(&self) -> &[Target<'u>] {
+        match self {
+            HostValue::Kernels(kernels) => kernels,
+            _ => &[],
+        }
+    }
 }
 
 /// A host function with the arguments of some of its calls.
@@ -37,7 +50,7 @@ pub(super) struct HostInstance<'u> {
     /// Template arguments.
     pub(super) values: Vec<TemplateValue>,
     /// Arguments by position; those that are not there are unknown, and the last one is not.
-    pub(super) args: Vec<HostValue>,
+    pub(super) args: Vec<HostValue<'u>>,
 }
 
 impl<'u> HostInstance<'u> {
@@ -67,6 +80,17 @@ impl<'u> Walk<'u> {
     pub(super) fn is_template(&self, function: &syntax::Function) -> bool {
         function.template.as_ref().is_some_and(|params| !params.is_empty())
             || self.in_templates.contains_key(&std::ptr::from_ref(function))
+    }
+
+    /// The kernels that a local or parameter of this name may point to.
+    pub(super) fn targets_of(&self, path: &syntax::Path) -> Vec<Target<'u>> {
+        match path.segments.as_slice() {
+            [only] => {
+                let of_name = self.pointers.iter().filter(|(name, _)| *name == only.name.text);
+                of_name.map(|&(_, target)| target).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Adds a function to be looked at, unless it has been added before.
@@ -102,12 +126,39 @@ impl<'u> Resolver<'u> {
             Found::Entities(entities) => self.host_callee(&functions_of(&entities), last, &values),
             Found::External(_) => None,
         };
+        let kernels: Vec<Vec<Target<'u>>> = args.iter().map(|argument| self.kernels_in(argument, walk)).collect();
         let Some((decl, template)) = chosen else {
             walk.open.insert(&last.name.text);
+            // Where they go is not known.
+            for kernel in kernels.into_iter().flatten() {
+                let scope = kernel.scope.unwrap_or(self.scope);
+                self.escape(kernel.path, scope, callee.span, &mut walk.escaped);
+            }
             return;
         };
-        let args = values.iter().map(|value| self.host_value(value)).collect();
+        let known = values.iter().zip(kernels).map(|(value, kernels)| match kernels.is_empty() {
+            true => self.host_value(value),
+            false => HostValue::Kernels(kernels),
+        });
+        let args = known.collect();
         walk.add_instance(HostInstance { decl, values: template, args });
+    }
+
+    /// The kernels that an argument is a pointer to.
+    fn kernels_in(&mut self, argument: &'u syntax::Expr, walk: &Walk<'u>) -> Vec<Target<'u>> {
+        let Some(path) = named_function(argument) else { return Vec::new() };
+        let held = walk.targets_of(path);
+        if !held.is_empty() {
+            let scope = Some(self.scope);
+            return held.into_iter().map(|target| Target { scope: target.scope.or(scope), ..target }).collect();
+        }
+        let Found::Entities(entities) = self.find(path) else { return Vec::new() };
+        let is_kernel =
+            |decl: &FunctionDecl<'u>| decl.syntax.qualifiers.iter().any(|it| matches!(it, syntax::Qualifier::Kernel));
+        match functions_of(&entities).iter().any(is_kernel) {
+            true => vec![Target { path, scope: Some(self.scope) }],
+            false => Vec::new(),
+        }
     }
 
     /// Remembers the instance of a host function that its name stands for where it is no call: `&run<float>`.
@@ -168,14 +219,18 @@ impl<'u> Resolver<'u> {
         }
         let mut bodies = functions.iter().filter(|decl| decl.syntax.body.is_some());
         match (bodies.next(), bodies.next()) {
-            (Some(only), None) if only.syntax.params.len() == values.len() && self.own_template(*only).is_empty() => {
-                Some((*only, Vec::new()))
+            (Some(only), None) if only.syntax.params.len() == values.len() => {
+                Some((*only, vec![TemplateValue::Unknown; self.own_template(*only).len()]))
+            }
+            // `template <class... A> void launch(void (*kernel)(A...), A... args)`
+            (Some(only), None) if only.syntax.params.last().is_some_and(|last| is_pack(&last.ty)) => {
+                Some((*only, vec![TemplateValue::Unknown; self.own_template(*only).len()]))
             }
             _ => None,
         }
     }
 
-    fn host_value(&mut self, value: &Expr) -> HostValue {
+    fn host_value(&mut self, value: &Expr) -> HostValue<'u> {
         if let Some(number) = self.constant(value) {
             return HostValue::Number(number);
         }
@@ -183,18 +238,18 @@ impl<'u> Resolver<'u> {
     }
 
     /// Gives a parameter that its function does not change the value of its argument.
-    pub(super) fn bind_host_argument(&mut self, variable: VariableId, value: HostValue) {
+    pub(super) fn bind_host_argument(&mut self, variable: VariableId, value: &HostValue<'u>) {
         let ty = self.variables[variable].ty;
         match (value, &self.types[ty]) {
-            (HostValue::Number(number), Type::Int { .. } | Type::Bool) => {
+            (&HostValue::Number(number), Type::Int { .. } | Type::Bool) => {
                 self.variables[variable].constant = Some(self.wrap(number, ty));
             }
-            (HostValue::Number(number), Type::Vector { of, lanes: 3 }) if *of == self.common.uint => {
+            (&HostValue::Number(number), Type::Vector { .. }) if self.is_dim3(ty) => {
                 // A number converts to a `dim3` of one axis.
                 self.vector_constants.insert(variable, vec![Some(number), Some(1), Some(1)]);
             }
             (HostValue::Lanes(lanes), Type::Vector { lanes: count, .. }) if lanes.len() == usize::from(*count) => {
-                self.vector_constants.insert(variable, lanes);
+                self.vector_constants.insert(variable, lanes.clone());
             }
             _ => {}
         }
@@ -237,6 +292,10 @@ pub(super) fn uses<'u>(
     }
     open.retain(|name| launching.contains(name));
     (open, called)
+}
+
+fn is_pack(ty: &syntax::Type) -> bool {
+    matches!(ty.kind, syntax::TypeKind::Unsupported(_))
 }
 
 /// The last part of a function's name.

@@ -137,9 +137,9 @@ impl<'u> Resolver<'u> {
                 if let StmtKind::Case(label) = &stmt.kind {
                     this.forget_taken(std::mem::take(&mut taken));
                     if comes_from_above {
-                        this.agree(head.clone());
+                        this.agree(head.clone(), walk);
                     } else {
-                        this.restore(head.clone());
+                        this.restore(head.clone(), walk);
                         let label = label.as_ref().map(|label| this.unevaluated(label));
                         if let Some(label) = label.and_then(|label| this.constant(&label)) {
                             this.take(value, label, walk, &mut taken);
@@ -157,7 +157,7 @@ impl<'u> Resolver<'u> {
 }
 
 /// Whether a label of the `switch` around it stands inside of a statement of its body.
-fn has_label(stmt: &syntax::Stmt) -> bool {
+pub(super) fn has_label(stmt: &syntax::Stmt) -> bool {
     let mut open: Vec<&syntax::Stmt> = match &stmt.kind {
         StmtKind::Switch { .. } => Vec::new(),
         _ => stmts_in(stmt),

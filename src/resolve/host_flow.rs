@@ -3,18 +3,19 @@
 //! Host code is walked in source order. An assignment of its own (`n = 4`, `block.x = 32`, `a = b = 1`) gives its
 //! variable a value; whatever else may change a variable makes it unknown. What a loop changes is unknown where an
 //! iteration starts and after the loop, what a branch changes is known after it if both ways agree, and what a `switch`
-//! changes is unknown after it (for its labels see [`super::host_cases`]). Variables that may change at places that cannot be
-//! told (through an address, in a lambda, in a macro) are never known.
+//! changes is unknown after it (for its labels see [`super::host_cases`]). What others may change from a place on, as they got
+//! its address or a reference to it, is unknown from there on, and stays so; variables that may change at places that
+//! cannot be told (in a lambda, in a macro) are never known.
 //!
 //! Deliberately absent: the iterations of loops one by one, and `n *= 2`.
 
 use super::context::Resolver;
 use super::host::Walk;
-use super::host_parts::{Changes, changed_in_expr, changed_in_stmt, root_name, stmts_in};
+use super::host_parts::{Changes, root_name, stmts_in};
 use super::host_relations::Quotient;
 use super::program::{Expr, Type, TypeId, VariableId};
 use crate::source::Span;
-use crate::syntax::{self, StmtKind, TypeKind};
+use crate::syntax::{self, StmtKind};
 
 /// What a variable holds, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,14 +43,10 @@ impl<'u> Resolver<'u> {
     }
 
     /// What `dim3 size;` holds: ones.
-    pub(super) fn held_at_first(&self, written: &syntax::Type, ty: TypeId) -> Held {
-        let is_dim3 = match &written.kind {
-            TypeKind::Named(path) => path.segments.last().is_some_and(|last| last.name.text == "dim3"),
-            _ => false,
-        };
-        match self.types[ty] {
-            Type::Vector { .. } if is_dim3 => Held { lanes: Some(vec![Some(1); 3]), ..Held::default() },
-            _ => Held::default(),
+    pub(super) fn held_at_first(&self, ty: TypeId) -> Held {
+        match self.is_dim3(ty) {
+            true => Held { lanes: Some(vec![Some(1); 3]), ..Held::default() },
+            false => Held::default(),
         }
     }
 
@@ -84,34 +81,36 @@ impl<'u> Resolver<'u> {
 
     /// What the variables hold now that `changes` names.
     pub(super) fn snapshot(&self, changes: &Changes<'u>, walk: &Walk<'u>) -> Snapshot {
-        // A part of a structure changes with it.
-        let is_changed = |variable: &&VariableId| {
-            let name = &self.variables[**variable].name;
-            changes.may_change(name.split_once('.').map_or(name, |(whole, _)| whole))
-        };
+        let is_changed = |variable: &&VariableId| changes.may_change(whole_of(&self.variables[**variable].name));
         walk.tracked.iter().filter(is_changed).map(|&variable| (variable, self.held(variable))).collect()
     }
 
-    pub(super) fn restore(&mut self, snapshot: Snapshot) {
+    pub(super) fn restore(&mut self, snapshot: Snapshot, walk: &Walk<'u>) {
         for (variable, held) in snapshot {
-            self.set_held(variable, held);
+            if !walk.leaked.contains(&variable) {
+                self.set_held(variable, held);
+            }
         }
     }
 
     /// Keeps of what variables hold now what they held in another snapshot of the same variables, too.
-    pub(super) fn agree(&mut self, other: Snapshot) {
+    pub(super) fn agree(&mut self, other: Snapshot, walk: &Walk<'u>) {
         for (variable, held) in other {
-            if self.held(variable) != held {
+            if self.held(variable) != held || walk.leaked.contains(&variable) {
                 self.set_held(variable, Held::default());
             }
         }
     }
 
-    /// Makes unknown what `changes` names.
-    pub(super) fn forget(&mut self, changes: &Changes<'u>, walk: &Walk<'u>) {
+    /// Makes unknown what `changes` names, for good if others got hold of it.
+    pub(super) fn forget(&mut self, changes: &Changes<'u>, walk: &mut Walk<'u>) {
         for (variable, _) in self.snapshot(changes, walk) {
             self.set_held(variable, Held::default());
         }
+        let is_leaked = |variable: &VariableId| changes.leaks(whole_of(&self.variables[*variable].name));
+        let leaked: Vec<VariableId> = walk.tracked.iter().copied().filter(is_leaked).collect();
+        walk.tracked.retain(|variable| !leaked.contains(variable));
+        walk.leaked.extend(leaked);
     }
 
     /// Makes everything unknown that the function changes anywhere.
@@ -128,13 +127,9 @@ impl<'u> Resolver<'u> {
         stmts: impl IntoIterator<Item = &'u syntax::Stmt>,
         exprs: impl IntoIterator<Item = &'u syntax::Expr>,
     ) -> Changes<'u> {
-        let (mut changes, scope) = (walk.changed.none_of(), self.scope);
-        for stmt in stmts {
-            changed_in_stmt(stmt, &mut |value| self.changed_by_call(scope, value), &mut changes);
-        }
-        for value in exprs {
-            changed_in_expr(value, &mut |value| self.changed_by_call(scope, value), &mut changes);
-        }
+        let mut changes = walk.changed.none_of();
+        stmts.into_iter().for_each(|stmt| self.changed_in_stmt(stmt, &mut changes));
+        exprs.into_iter().for_each(|value| self.changed_in_expr(value, &mut changes));
         changes
     }
 
@@ -169,7 +164,14 @@ impl<'u> Resolver<'u> {
             }
         }
         self.forget(&changes, walk);
-        self.restore(held);
+        self.restore(held, walk);
+    }
+
+    /// Follows what the initialiser of a variable does to others.
+    pub(super) fn initial_effects(&mut self, variable: &'u syntax::Variable, walk: &mut Walk<'u>) {
+        let mut changes = walk.changed.none_of();
+        self.changed_in_variable(variable, &mut changes);
+        self.forget(&changes, walk);
     }
 
     /// The variable that an assignment changes, and the lane if it is one: `n`, `size.x`, `config.gridDim`.
@@ -233,6 +235,11 @@ impl<'u> Resolver<'u> {
         self.frame.temporaries.truncate(temporaries);
         value
     }
+}
+
+/// The structure that a variable stands for a part of; a part changes with it.
+fn whole_of(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(whole, _)| whole)
 }
 
 /// Whether control does not come to what stands behind a statement.

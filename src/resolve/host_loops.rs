@@ -5,7 +5,7 @@
 
 use super::context::Resolver;
 use super::host::Walk;
-use super::host_parts::{ANYTHING, Changes, changed_in_stmt, exprs_of_stmt, init_parts, root_name, stmts_in, visit};
+use super::host_parts::{ANYTHING, exprs_of_stmt, init_parts, root_name, stmts_in, visit};
 use super::host_relations::{Quotient, Source, load_source};
 use super::program::VariableId;
 use crate::syntax::{self, Item, ItemKind, PostfixOp, StmtKind, UnaryOp};
@@ -25,18 +25,23 @@ pub(super) struct Counted {
 
 impl<'u> Resolver<'u> {
     /// What a `for` says of the variable that it counts.
-    pub(super) fn counted(&mut self, stmt: &'u syntax::Stmt) -> Option<(VariableId, Counted)> {
+    pub(super) fn counted(&mut self, stmt: &'u syntax::Stmt, walk: &Walk<'u>) -> Option<(VariableId, Counted)> {
         let StmtKind::For { init, cond: Some(cond), step: Some(step), body } = &stmt.kind else { return None };
         let syntax::ExprKind::Binary(op, left, right) = &cond.kind else { return None };
         let (name, direction) = (name_of(left)?, direction(step, left)?);
-        let mut changed = Changes::default();
-        changed_in_stmt(body, &mut |value| self.changed_by_call(self.scope, value), &mut changed);
-        if changed.contains(name) || changed.contains(ANYTHING) {
+        let changed = self.changes_in(walk, Some(&**body), None);
+        // What others have got hold of before the loop, they may change in it.
+        let is_of_the_loop = matches!(init.as_deref().map(|init| &init.kind), Some(StmtKind::Item(_)));
+        let is_exposed = !is_of_the_loop && walk.changed.is_exposed(name);
+        if changed.contains(name) || changed.contains(ANYTHING) || is_exposed {
             return None;
         }
         let start = init.as_deref().and_then(|init| self.first_value(init, name));
         let counter = self.unevaluated(left);
         let Source { variable, part: None } = load_source(&counter)? else { return None };
+        if walk.leaked.contains(&variable) {
+            return None;
+        }
         let bound = self.unevaluated(right);
         let limit = self.constant(&bound);
         use syntax::BinaryOp::{Ge, Gt, Le, Lt, Ne};
@@ -101,7 +106,7 @@ impl<'u> Resolver<'u> {
         if !sizes_depend_on(body, name) {
             return None;
         }
-        let (variable, Counted { least: Some(least), greatest: Some(greatest), .. }) = self.counted(stmt)? else {
+        let (variable, Counted { least: Some(least), greatest: Some(greatest), .. }) = self.counted(stmt, walk)? else {
             return None;
         };
         let direction = direction(step, left)?;

@@ -1,8 +1,8 @@
-//! The parts of host code, and what may change its variables.
+//! The parts of host code, and the names of its variables that something may change (see [`super::host_uses`]).
 
 use super::launch_call::{for_launches, is_array_of_pointers};
 use crate::source::Span;
-use crate::syntax::{self, Init, Item, ItemKind, StmtKind, TypeKind};
+use crate::syntax::{self, Init, Item, ItemKind, StmtKind, TemplateParamKind, UnaryOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -63,7 +63,7 @@ pub(super) fn expr_has(value: &syntax::Expr, wanted: &dyn Fn(&syntax::Expr) -> b
 }
 
 /// The expressions and statements directly in a statement.
-fn parts_of_stmt(stmt: &syntax::Stmt) -> (Vec<&syntax::Expr>, Vec<&syntax::Stmt>) {
+pub(super) fn parts_of_stmt(stmt: &syntax::Stmt) -> (Vec<&syntax::Expr>, Vec<&syntax::Stmt>) {
     match &stmt.kind {
         StmtKind::Block(stmts) => (Vec::new(), stmts.iter().collect()),
         StmtKind::Item(item) => match &item.kind {
@@ -137,7 +137,7 @@ pub(super) fn pointers_to_functions(stmt: &syntax::Stmt) -> Vec<(&str, &syntax::
 }
 
 /// `k` and `&k`
-fn named_function(value: &syntax::Expr) -> Option<&syntax::Path> {
+pub(super) fn named_function(value: &syntax::Expr) -> Option<&syntax::Path> {
     match &value.kind {
         syntax::ExprKind::Path(path) => Some(path),
         syntax::ExprKind::Unary(syntax::UnaryOp::AddressOf, inner) | syntax::ExprKind::Cast(_, _, inner) => {
@@ -150,32 +150,85 @@ fn named_function(value: &syntax::Expr) -> Option<&syntax::Path> {
     }
 }
 
+/// What a function says of names before anything is known of them.
+#[derive(Debug, Default)]
+struct Names<'u> {
+    /// Arrays of addresses and configurations of launches, which change nothing (see [`super::launch_call`]).
+    for_launches: FxHashSet<&'u str>,
+    /// The types that parameters and locals are declared with.
+    types: FxHashMap<&'u str, Vec<&'u syntax::Type>>,
+    /// Parameters of the template that the function is.
+    type_parameters: FxHashSet<&'u str>,
+}
+
 /// The names of variables that a function may change, and where it does so last.
 #[derive(Debug, Default)]
 pub(super) struct Changes<'u> {
     /// `None` if that cannot be told, as in a macro.
     last: FxHashMap<&'u str, Option<Span>>,
-    /// Arrays of addresses and configurations of launches, which change nothing (see [`super::launch_call`]).
-    for_launches: Rc<FxHashSet<&'u str>>,
+    /// Variables that others may change from where they get a reference on.
+    leaks: FxHashSet<&'u str>,
+    /// Whether control may get anywhere by a `goto`.
+    pub(super) has_jumps: bool,
+    names: Rc<Names<'u>>,
 }
 
 impl<'u> Changes<'u> {
-    /// Nothing yet, in a function with such a body.
-    pub(super) fn of_body(body: &'u [syntax::Stmt]) -> Self {
-        Changes { last: FxHashMap::default(), for_launches: Rc::new(for_launches(body)) }
+    /// Nothing yet, in such a function.
+    pub(super) fn of_function(function: &'u syntax::Function) -> Self {
+        let body = function.body.as_deref().unwrap_or(&[]);
+        let mut names = Names { for_launches: for_launches(body), ..Names::default() };
+        for param in &function.params {
+            names.types.entry(&param.name.text).or_default().push(&param.ty);
+        }
+        let mut open: Vec<&'u syntax::Stmt> = body.iter().collect();
+        while let Some(stmt) = open.pop() {
+            let declared = match &stmt.kind {
+                StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) => variables.as_slice(),
+                StmtKind::RangeFor { variable, .. } => std::slice::from_ref(&**variable),
+                _ => &[],
+            };
+            for variable in declared {
+                names.types.entry(&variable.name.text).or_default().push(&variable.ty);
+            }
+            open.extend(stmts_in(stmt));
+        }
+        let own = function.template.iter().flatten();
+        let types = own.filter(|param| matches!(param.kind, TemplateParamKind::Type(_)));
+        names.type_parameters.extend(types.map(|param| param.name.text.as_str()));
+        Changes { names: Rc::new(names), ..Changes::default() }
     }
 
     /// Nothing yet, in the same function.
     pub(super) fn none_of(&self) -> Self {
-        Changes { last: FxHashMap::default(), for_launches: self.for_launches.clone() }
+        Changes { names: self.names.clone(), ..Changes::default() }
     }
 
     /// Whether a name is that of an array of addresses or of a configuration for launches.
     pub(super) fn is_for_launches(&self, name: &str) -> bool {
-        self.for_launches.contains(name)
+        self.names.for_launches.contains(name)
     }
 
-    fn add(&mut self, name: &'u str, span: Span) {
+    /// The types that the function declares variables of that name with.
+    pub(super) fn types_of(&self, path: &syntax::Path) -> Vec<&'u syntax::Type> {
+        match path.segments.as_slice() {
+            [only] => self.names.types.get(only.name.text.as_str()).cloned().unwrap_or_default(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether the function declares a variable of that name.
+    pub(super) fn is_declared(&self, path: &syntax::Path) -> bool {
+        !self.types_of(path).is_empty()
+    }
+
+    /// Whether a name is that of a type which the function is a template for.
+    pub(super) fn is_type_parameter(&self, path: &syntax::Path) -> bool {
+        matches!(path.segments.as_slice(), [only] if self.names.type_parameters.contains(only.name.text.as_str()))
+    }
+
+    /// Something changes `name` at a place.
+    pub(super) fn add(&mut self, name: &'u str, span: Span) {
         let place = Some(span).filter(|span| span.expansion.is_none());
         let last = self.last.entry(name).or_insert(place);
         *last = match (*last, place) {
@@ -186,12 +239,13 @@ impl<'u> Changes<'u> {
         };
     }
 
-    /// Something may change `name` at any time from now on, through its address.
-    fn expose(&mut self, name: &'u str) {
-        self.last.insert(name, None);
+    /// Something gets hold of `name` at a place, and may change it at any time from there on.
+    pub(super) fn leak(&mut self, name: &'u str, span: Span) {
+        self.add(name, span);
+        self.leaks.insert(name);
     }
 
-    fn add_all(&mut self, names: impl IntoIterator<Item = &'u str>, span: Span) {
+    pub(super) fn add_all(&mut self, names: impl IntoIterator<Item = &'u str>, span: Span) {
         names.into_iter().for_each(|name| self.add(name, span));
     }
 
@@ -210,6 +264,11 @@ impl<'u> Changes<'u> {
         self.last.contains_key(name)
     }
 
+    /// Whether others may change `name` from some place on.
+    pub(super) fn leaks(&self, name: &str) -> bool {
+        self.leaks.contains(name)
+    }
+
     /// Whether what changes `name` may do so at places that cannot be told.
     pub(super) fn is_exposed(&self, name: &str) -> bool {
         self.contains(ANYTHING) || matches!(self.last.get(name), Some(None))
@@ -224,99 +283,52 @@ impl<'u> Changes<'u> {
     }
 }
 
-/// Collects the names of variables that a statement may change.
-pub(super) fn changed_in_stmt<'u>(
-    stmt: &'u syntax::Stmt,
-    changed_by_call: &mut dyn FnMut(&'u syntax::Expr) -> Vec<&'u str>,
-    changed: &mut Changes<'u>,
-) {
-    let mut open = vec![stmt];
-    while let Some(stmt) = open.pop() {
-        let (exprs, stmts) = parts_of_stmt(stmt);
-        for value in exprs {
-            if !is_for_launches(stmt, value, changed) {
-                changed_in_expr(value, changed_by_call, changed);
-            }
-        }
-        if let StmtKind::Unsupported(_) | StmtKind::Item(Item { kind: ItemKind::Unsupported(_), .. }) = &stmt.kind {
-            changed.add(ANYTHING, stmt.span);
-        }
-        if let StmtKind::RangeFor { variable, range, .. } = &stmt.kind
-            && matches!(variable.ty.kind, TypeKind::Reference(..))
-        {
-            root_name(range).into_iter().for_each(|name| changed.expose(name));
-        }
-        if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
-            for variable in variables {
-                // A reference may change what it is bound to.
-                if let (TypeKind::Reference(..), Some(Init::Value(value))) = (&variable.ty.kind, &variable.init) {
-                    root_name(value).into_iter().for_each(|name| changed.expose(name));
+/// Whether a variable is an array of addresses that is for launches, which only read what these are of.
+pub(super) fn is_for_launches(variable: &syntax::Variable, changed: &Changes<'_>) -> bool {
+    changed.is_for_launches(&variable.name.text) && is_array_of_pointers(&variable.ty)
+}
+
+/// Functions whose result is one of their arguments, for whoever assigns to it.
+const REFERENCES: [&str; 6] = ["tie", "ref", "get", "min", "max", "forward"];
+
+/// The variables that an expression may name as a whole or in part: `a` of `a.b[c]`, `a` and `b` of `c ? a : b`.
+pub(super) fn roots(value: &syntax::Expr) -> Vec<&str> {
+    use syntax::ExprKind as Kind;
+    let mut found = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match &value.kind {
+            Kind::Path(path) => found.extend(path.segments.last().map(|segment| segment.name.text.as_str())),
+            Kind::Member { object, arrow: false, .. } => open.push(object),
+            Kind::Index(inner, _)
+            | Kind::Cast(_, _, inner)
+            | Kind::Assign(_, inner, _)
+            | Kind::Comma(_, inner)
+            | Kind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement, inner) => open.push(inner),
+            Kind::Unary(UnaryOp::Deref, inner) => match &inner.kind {
+                Kind::Unary(UnaryOp::AddressOf, object) => open.push(object),
+                _ => {}
+            },
+            Kind::Conditional(_, one, other) => open.extend([&**one, &**other]),
+            Kind::Call(callee, args) => {
+                let name = match &callee.kind {
+                    Kind::Path(path) => path.segments.last().map_or("", |last| last.name.text.as_str()),
+                    _ => "",
+                };
+                if REFERENCES.contains(&name) {
+                    open.extend(args);
                 }
             }
+            _ => {}
         }
-        open.extend(stmts);
     }
+    found
 }
 
-/// Whether an expression fills an array of addresses that is for launches, which only read what these are of.
-fn is_for_launches(stmt: &syntax::Stmt, value: &syntax::Expr, changed: &Changes<'_>) -> bool {
-    let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind else { return false };
-    variables.iter().any(|variable| {
-        changed.is_for_launches(&variable.name.text)
-            && is_array_of_pointers(&variable.ty)
-            && init_parts(variable.init.as_ref()).iter().any(|part| std::ptr::eq(part, value))
-    })
-}
-
-/// Collects the names of variables that an expression may change.
-pub(super) fn changed_in_expr<'u>(
-    value: &'u syntax::Expr,
-    changed_by_call: &mut dyn FnMut(&'u syntax::Expr) -> Vec<&'u str>,
-    changed: &mut Changes<'u>,
-) {
-    visit(value, |part| {
-        changed_by(part, changed);
-        changed.add_all(changed_by_call(part), part.span);
-    });
-}
-
-/// The variable that an expression changes itself.
-fn changed_by<'u>(value: &'u syntax::Expr, changed: &mut Changes<'u>) {
-    use syntax::{ExprKind as Kind, UnaryOp};
-    match &value.kind {
-        Kind::Assign(_, target, _)
-        | Kind::Postfix(_, target)
-        | Kind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement, target) => {
-            changed.add_all(root_name(target), value.span);
-        }
-        Kind::Unary(UnaryOp::AddressOf, target) => {
-            if let Some(name) = root_name(target).filter(|name| !changed.is_for_launches(name)) {
-                changed.expose(name);
-            }
-        }
-        // Whenever it is called.
-        Kind::Lambda(_) | Kind::Statements(_) => changed.add(ANYTHING, value.span),
-        // `new` changes nothing.
-        Kind::Unsupported(reason) if !reason.contains("new") && !reason.contains("delete") => {
-            changed.add(ANYTHING, value.span);
-        }
-        // `std::cin >> n`
-        Kind::Binary(syntax::BinaryOp::Shr, stream, target) if !matches!(stream.kind, Kind::Int { .. }) => {
-            changed.add_all(root_name(target), value.span);
-        }
-        _ => {}
-    }
-}
-
-/// The variable at the root of `a.b[c]`.
+/// The variable that an expression names as a whole or in part, if it is one.
 pub(super) fn root_name(value: &syntax::Expr) -> Option<&str> {
-    let mut value = value;
-    loop {
-        match &value.kind {
-            syntax::ExprKind::Path(path) => return path.segments.last().map(|segment| segment.name.text.as_str()),
-            syntax::ExprKind::Member { object, arrow: false, .. } => value = object,
-            syntax::ExprKind::Index(array, _) => value = array,
-            _ => return None,
-        }
+    match roots(value).as_slice() {
+        [only] => Some(only),
+        _ => None,
     }
 }

@@ -89,7 +89,8 @@ impl<'u> Resolver<'u> {
         let is_global = self.globals.iter().any(|global| global.variable == Some(size.source.variable));
         let stays = walk.tracked.contains(&size.source.variable)
             || earlier(size.since, arg.since).is_none_or(|since| !is_global && !walk.changed.after(name, since));
-        size.source == arg.source && size.divisor % arg.divisor == 0 && stays
+        let is_leaked = walk.leaked.contains(&size.source.variable);
+        size.source == arg.source && size.divisor % arg.divisor == 0 && stays && !is_leaked
     }
 
     /// What the lanes of a size come from; nothing for those that are constants.

@@ -1,10 +1,12 @@
 //! Initial values: conversions on initialisation, initialiser lists, constructors and vector literals.
+//!
+//! What a list leaves out is zero, but for the lanes of a `dim3`: its constructor makes them one, wherever it stands.
 
 use super::classes::MOST_MADE;
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
 use super::record_layout::{Part, PartKind};
-use crate::source::Span;
+use crate::source::{Language, Span};
 use crate::syntax;
 
 /// Elements beyond which a designator is not followed.
@@ -80,6 +82,14 @@ impl<'u> Resolver<'u> {
                 }
                 let args = entries.iter().map(|(_, value)| self.expr(value)).collect();
                 self.construct_record(ty, args, span)
+            }
+            Type::Vector { of, lanes } if self.is_dim3(ty) => {
+                let parts = entries.into_iter().map(|(_, value)| match value.kind {
+                    syntax::ExprKind::InitList(_) => self.initial(value, of),
+                    _ => self.expr(value),
+                });
+                let parts = parts.collect();
+                self.construct_vector(ty, of, lanes, parts, span)
             }
             Type::Record(_) | Type::Array { .. } | Type::Vector { .. } => {
                 if let ([(None, only)], Type::Record(_)) = (entries.as_slice(), &self.types[ty])
@@ -176,6 +186,15 @@ impl<'u> Resolver<'u> {
             // One part alone would be a splat.
             parts.extend((1..lanes).map(|_| self.zero(of, span)));
         }
+        // What no part is given for is zero unless something else is said.
+        if let PartTypes::Each(types) = &parts_types
+            && types.iter().skip(parts.len()).any(|&ty| self.holds_dim3(ty, 0))
+        {
+            for &ty in types.iter().skip(parts.len()) {
+                let zero = self.zero(ty, span);
+                parts.push(zero);
+            }
+        }
         expr(ExprKind::Construct(parts), ty, span)
     }
 
@@ -261,6 +280,17 @@ impl<'u> Resolver<'u> {
         }
     }
 
+    /// Whether an object of the type is or holds a `dim3`, which no list of nothing makes zero.
+    fn holds_dim3(&self, ty: TypeId, depth: usize) -> bool {
+        match &self.types[ty] {
+            Type::Array { of, .. } => self.holds_dim3(*of, depth),
+            Type::Record(record) if depth < 8 => {
+                self.records[*record].fields.iter().any(|field| self.holds_dim3(field.ty, depth + 1))
+            }
+            _ => self.is_dim3(ty),
+        }
+    }
+
     /// One part of an aggregate: a braced list, a value, or as many values as an inner aggregate takes.
     fn part(&mut self, cursor: &mut Cursor<'u>, value: &'u syntax::Expr, ty: TypeId) -> Expr {
         let ty = self.plain(ty);
@@ -294,9 +324,12 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// The zero of a type.
+    /// The zero of a type; of `dim3`, what it holds where nothing is said.
     pub(super) fn zero(&mut self, ty: TypeId, span: Span) -> Expr {
         let ty = self.plain(ty);
+        if self.holds_dim3(ty, 0) {
+            return self.zero_around_dim3(ty, span);
+        }
         let kind = match self.types[ty] {
             Type::Int { .. } | Type::Bool => ExprKind::Int(0),
             Type::Float { .. } => ExprKind::Float("0".to_owned()),
@@ -308,6 +341,26 @@ impl<'u> Resolver<'u> {
             }
         };
         expr(kind, ty, span)
+    }
+
+    /// The zero of a type in which each `dim3` is one along all axes.
+    fn zero_around_dim3(&mut self, ty: TypeId, span: Span) -> Expr {
+        let parts: Vec<TypeId> = match &self.types[ty] {
+            Type::Array { of, len: Some(len) } if (*len as usize) < LIST_LIMIT => vec![*of; *len as usize],
+            Type::Record(record) if !self.records[*record].is_union => {
+                self.records[*record].fields.iter().map(|field| field.ty).collect()
+            }
+            &Type::Vector { of, .. } => {
+                let ones = (0..3).map(|_| expr(ExprKind::Int(1), of, span)).collect();
+                return expr(ExprKind::Construct(ones), ty, span);
+            }
+            _ => {
+                let name = self.type_name(ty);
+                return self.unsupported(span, format!("initial value of {name}"));
+            }
+        };
+        let parts = parts.into_iter().map(|part| self.zero(part, span)).collect();
+        expr(ExprKind::Construct(parts), ty, span)
     }
 
     /// `(T)(a, …)`, `T{a, …}`
@@ -360,6 +413,10 @@ impl<'u> Resolver<'u> {
             let part = self.load(part);
             match self.types[part.ty] {
                 Type::Vector { .. } if only && part.ty == ty => return part,
+                // `dim3(threadIdx)`
+                Type::Vector { lanes: inner, .. } if only && inner == lanes && self.language == Language::Cuda => {
+                    return self.convert(part, ty);
+                }
                 Type::Vector { lanes: inner, .. } => {
                     count += u32::from(inner);
                     let to = self.intern(Type::Vector { of, lanes: inner });
@@ -371,8 +428,8 @@ impl<'u> Resolver<'u> {
                 }
             }
         }
-        // `dim3(n)` has ones where a vector's missing lanes would be zero or copies; `resolve` fills them in.
-        if self.is_dim3(of, lanes) && count < 3 {
+        // `dim3(n)` has ones where a vector's missing lanes would be zero or copies.
+        if self.is_dim3(ty) && count < 3 {
             while built.len() < 3 {
                 built.push(expr(ExprKind::Int(1), of, span));
             }

@@ -1,8 +1,9 @@
 //! The roots of a resolution: kernels, the instances of kernel templates, and launches in host code.
 
 use super::context::Resolver;
+use super::host_escapes::Escaped;
 use super::launch_site::Seen;
-use super::program::{FunctionId, Launch, Storage, Type, Variable, VariableId};
+use super::program::{FunctionId, Given, Launch, Storage, Type, Variable, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, Outside, ScopeId};
 use super::template::TemplateValue;
 use super::template_use::is_index_type;
@@ -20,7 +21,7 @@ impl<'u> Resolver<'u> {
         self.collect_kernels(self.scope, items, &mut kernels);
         let mut requests: Vec<(usize, Vec<TemplateValue>)> = Vec::new();
         self.explicit_instances(self.scope, items, &mut requests);
-        let launches = self.launches_of(items, &requests);
+        let (launches, escaped) = self.launches_of(items, &requests);
         for launch in &launches {
             requests.push((std::ptr::from_ref(launch.decl.syntax) as usize, launch.values.clone()));
         }
@@ -58,7 +59,8 @@ impl<'u> Resolver<'u> {
             }
         }
         self.drain();
-        self.finish_launches(launches);
+        self.finish_launches(launches, &escaped);
+        self.launch_elsewhere(&escaped);
     }
 
     /// Definitions of kernels, in source order.
@@ -221,7 +223,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Turns what was seen of launches into launches of instances.
-    fn finish_launches(&mut self, launches: Vec<Seen<'u>>) {
+    fn finish_launches(&mut self, launches: Vec<Seen<'u>>, escaped: &Escaped) {
         let mut clusters: Vec<(FunctionId, Option<[u32; 3]>)> = Vec::new();
         for launch in launches {
             let own = self.own_template(launch.decl);
@@ -255,15 +257,38 @@ impl<'u> Resolver<'u> {
                 shared_bytes: launch.shared_bytes,
                 relations: launch.relations,
                 same_pointers: launch.same_pointers,
+                given: launch.given,
                 span: launch.span,
             });
         }
         for (function, cluster) in clusters {
+            if escaped.contains_key(&std::ptr::from_ref(self.infos[function.index()].syntax)) {
+                continue;
+            }
             let function = &mut self.functions[function];
             if let (Some([x, y, z]), None) = (cluster, function.geometry.cluster) {
                 function.geometry.cluster = cluster;
                 function.assumed.push(format!("clusters of ({x},{y},{z}) blocks, as in the launches in this file"));
             }
+        }
+    }
+
+    /// Adds launches of which nothing is known: of the kernels whose address escapes.
+    fn launch_elsewhere(&mut self, escaped: &Escaped) {
+        for function in self.kernels.clone() {
+            let syntax = std::ptr::from_ref(self.infos[function.index()].syntax);
+            let Some(&span) = escaped.get(&syntax) else { continue };
+            self.launches.push(Launch {
+                kernel: function,
+                grid: [None; 3],
+                block: [None; 3],
+                args: Vec::new(),
+                shared_bytes: None,
+                relations: Vec::new(),
+                same_pointers: Vec::new(),
+                given: [Given::Elsewhere; 2],
+                span,
+            });
         }
     }
 

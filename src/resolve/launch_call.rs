@@ -157,7 +157,7 @@ impl<'u> Resolver<'u> {
             }
             walk.prepared.arrays.insert(variable, entries.iter().map(|(_, value)| addressed(value)).collect());
         } else if is_config(&declared.ty) {
-            let size = self.intern(Type::Vector { of: self.common.uint, lanes: 3 });
+            let size = self.common.dim3;
             let (bytes, count, other) = (self.common.ulong, self.common.uint, self.common.unknown);
             let types = [size, size, bytes, other, other, count];
             let fields = std::array::from_fn(|at| self.part_of(&declared.name, FIELDS[at], types[at]));
@@ -175,7 +175,7 @@ impl<'u> Resolver<'u> {
             walk.tracked.extend(fields);
             walk.prepared.configs.insert(variable, fields);
         } else if is_attribute(&declared.ty) {
-            let size = self.intern(Type::Vector { of: self.common.uint, lanes: 3 });
+            let size = self.common.dim3;
             let cluster = self.part_of(&declared.name, "clusterDim", size);
             walk.tracked.push(cluster);
             walk.prepared.attributes.insert(variable, cluster);
@@ -198,6 +198,11 @@ fn launching_call(value: &syntax::Expr) -> Option<(&str, &[syntax::Expr])> {
     let name = path.segments.last()?.name.text.as_str();
     let is_known = BY_ADDRESS.contains(&name) || ["cudaLaunchKernelEx", "cudaLaunchKernelExC"].contains(&name);
     is_known.then_some((name, args))
+}
+
+/// The argument of a call that launches a kernel which names the kernel.
+pub(super) fn launched_argument(value: &syntax::Expr) -> Option<usize> {
+    launching_call(value).map(|(name, _)| usize::from(!BY_ADDRESS.contains(&name)))
 }
 
 /// Whether an expression is a call that launches a kernel.
@@ -322,7 +327,7 @@ fn without_casts(value: &syntax::Expr) -> &syntax::Expr {
     value
 }
 
-fn simple_name(value: &syntax::Expr) -> Option<&str> {
+pub(super) fn simple_name(value: &syntax::Expr) -> Option<&str> {
     match &value.kind {
         ExprKind::Path(path) if path.segments.len() == 1 => Some(&path.segments[0].name.text),
         _ => None,

@@ -5,8 +5,8 @@ use super::context::{Resolver, expr};
 use super::host::Walk;
 use super::host_flow::Held;
 use super::host_relations::Quotient;
-use super::program::{Expr, ExprKind, Relation, Type};
-use super::scope::{Found, FunctionDecl};
+use super::program::{Expr, ExprKind, Given, Relation, Type};
+use super::scope::{Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
 use crate::source::Span;
 use crate::syntax::{self, Qualifier};
@@ -22,12 +22,31 @@ pub(super) struct Seen<'u> {
     pub(super) relations: Vec<Relation>,
     pub(super) same_pointers: Vec<(usize, usize)>,
     pub(super) cluster: Option<[u32; 3]>,
+    /// How the sizes of the grid and of a block are given.
+    pub(super) given: [Given; 2],
     pub(super) span: Span,
 }
+
+/// The name of a kernel, with the scope that it is looked up in where that is another than the one at hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'u> {
+    pub(super) path: &'u syntax::Path,
+    pub(super) scope: Option<ScopeId>,
+}
+
+impl PartialEq for Target<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.path, other.path) && self.scope == other.scope
+    }
+}
+
+impl Eq for Target<'_> {}
 
 /// A size of a launch, as far as it is known.
 pub(super) struct Measured {
     pub(super) lanes: [Option<u64>; 3],
+    /// How the lanes are given that are not known.
+    pub(super) given: Given,
     /// What the lanes come from.
     pub(super) sources: Vec<Vec<Quotient>>,
     /// The size as one number, if it is one.
@@ -85,18 +104,16 @@ impl<'u> Resolver<'u> {
 
     /// Remembers a launch of a kernel, or of each that a pointer to kernels may point to.
     pub(super) fn launch_at(&mut self, site: Site<'u>, walk: &mut Walk<'u>) {
-        let targets: Vec<&'u syntax::Path> = match site.kernel.segments.as_slice() {
-            [only] => walk.pointers.iter().filter(|(name, _)| *name == only.name.text).map(|&(_, path)| path).collect(),
-            _ => Vec::new(),
-        };
-        self.launch_of(site.kernel, &site, walk);
+        let targets = walk.targets_of(site.kernel);
+        self.launch_of(Target { path: site.kernel, scope: None }, &site, walk);
         for target in targets {
             self.launch_of(target, &site, walk);
         }
     }
 
-    fn launch_of(&mut self, path: &'u syntax::Path, site: &Site<'u>, walk: &mut Walk<'u>) {
-        let Found::Entities(entities) = self.find(path) else {
+    fn launch_of(&mut self, target: Target<'u>, site: &Site<'u>, walk: &mut Walk<'u>) {
+        let (path, scope) = (target.path, target.scope.unwrap_or(self.scope));
+        let Found::Entities(entities) = self.within(scope, |this| this.find(path)) else {
             return;
         };
         let is_kernel = |decl: &FunctionDecl<'u>| {
@@ -116,14 +133,21 @@ impl<'u> Resolver<'u> {
                 None => self.unknown_argument(site.span),
             });
         }
-        let (decl, template_values) = match self.choose(&kernels, template_args, None, &values) {
+        let chosen = self.within(scope, |this| this.choose(&kernels, template_args, None, &values));
+        let (decl, template_values) = match chosen {
             Some(chosen) => (chosen.decl, chosen.values),
             // What does not fit by type is still a launch of the only kernel of that name and arity.
             None => {
-                let fits = |decl: &&FunctionDecl<'u>| decl.syntax.params.len() >= values.len();
-                let Some(decl) = kernels.iter().find(fits).copied() else {
-                    return;
-                };
+                let fitting: Vec<FunctionDecl<'u>> =
+                    kernels.iter().filter(|decl| decl.syntax.params.len() >= values.len()).copied().collect();
+                let is_one = fitting.iter().all(|decl| decl.syntax.params.len() == fitting[0].syntax.params.len());
+                if fitting.is_empty() || !is_one {
+                    // Any of them may be launched here.
+                    for decl in &kernels {
+                        walk.escaped.entry(std::ptr::from_ref(decl.syntax)).or_insert(site.span);
+                    }
+                }
+                let Some(&decl) = fitting.first() else { return };
                 let own = self.own_template(decl).len();
                 (decl, vec![TemplateValue::Unknown; own])
             }
@@ -149,6 +173,7 @@ impl<'u> Resolver<'u> {
             relations,
             same_pointers,
             cluster: site.cluster,
+            given: [grid.given, block.given],
             span: site.span,
         });
     }
@@ -174,7 +199,7 @@ impl<'u> Resolver<'u> {
 
     /// A size along three axes: a number, or a `dim3`.
     fn size(&mut self, size: &Size<'u>) -> Measured {
-        let (lanes, sources, value) = match size {
+        let (known, sources, value) = match size {
             Size::Written(size) => {
                 let mut value = self.unevaluated(size);
                 let sources = self.lanes_of_size(&value);
@@ -183,20 +208,22 @@ impl<'u> Resolver<'u> {
                 }
                 let is_number = self.is_integral(value.ty);
                 let lanes = if is_number {
-                    vec![self.constant(&value), Some(1), Some(1)]
+                    Some(vec![self.constant(&value), Some(1), Some(1)])
                 } else {
-                    self.constant_lanes(&value).unwrap_or_default()
+                    self.constant_lanes(&value)
                 };
                 (lanes, sources, Some(value).filter(|_| is_number))
             }
-            Size::Held(held) => (held.lanes.clone().unwrap_or_default(), held.sources.clone(), None),
-            Size::Absent | Size::Unknown => (Vec::new(), Vec::new(), None),
+            Size::Held(held) => (held.lanes.clone(), held.sources.clone(), None),
+            Size::Absent | Size::Unknown => (None, Vec::new(), None),
         };
+        let given = if known.is_some() { Given::ByAxis } else { Given::AsAWhole };
+        let lanes = known.unwrap_or_default();
         let lane = |axis: usize| {
             let size = (*lanes.get(axis)?)?;
             u64::try_from(size).ok().filter(|&size| size > 0)
         };
-        Measured { lanes: [lane(0), lane(1), lane(2)], sources, value }
+        Measured { lanes: [lane(0), lane(1), lane(2)], given, sources, value }
     }
 
     /// The lanes of a vector, as far as they are constants.

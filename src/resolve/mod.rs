@@ -33,10 +33,13 @@ mod groups;
 mod host;
 mod host_calls;
 mod host_cases;
+mod host_escapes;
 mod host_flow;
+mod host_library;
 mod host_loops;
 mod host_parts;
 mod host_relations;
+mod host_uses;
 mod implicit;
 mod initial;
 mod kernel;
@@ -85,10 +88,14 @@ pub struct Resolved {
 pub fn resolve(unit: syntax::Unit) -> Resolved {
     let syntax::Unit { dialect, sources, items } = unit;
     let language = dialect.language();
-    let mut resolver = context::Resolver::new(dialect);
-    resolver.run(&items);
-    let context::Resolver { types, records, variables, functions, kernels, launches, diagnostics, missed, .. } =
-        resolver;
+    let (parts, diagnostics, missed) = {
+        let mut resolver = context::Resolver::new(dialect, &sources);
+        resolver.run(&items);
+        let context::Resolver { types, records, variables, functions, kernels, launches, diagnostics, missed, .. } =
+            resolver;
+        ((types, records, variables, functions, kernels, launches), diagnostics, missed)
+    };
+    let (types, records, variables, functions, kernels, launches) = parts;
     let has_fixed_warps = dialect == crate::source::Dialect::Cuda;
     let program = program::Program {
         language,

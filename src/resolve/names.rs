@@ -11,7 +11,7 @@ impl Program {
     }
 }
 
-/// The type as users would write it.
+/// The type as users would write it; `dim3` is that of what it holds.
 pub(super) fn type_name(language: Language, types: &Arena<Type>, records: &Arena<Record>, ty: TypeId) -> String {
     let name = |inner: TypeId| type_name(language, types, records, inner);
     match &types[ty] {

@@ -434,6 +434,11 @@ impl<'u> Resolver<'u> {
             (Type::Record(_), Type::Record(_)) if self.steps_to_base(from, to).is_some() => {
                 Some(Fit(Rank::Conversion, 2 * self.steps_to_base(from, to).unwrap_or(0)))
             }
+            // By a constructor of `dim3`, or its conversion to `uint3`.
+            (_, Type::Vector { .. }) if self.is_dim3(to) && self.is_arithmetic(from) => of(Rank::UserDefined),
+            (from_content, to_content) if from_content == to_content && (self.is_dim3(from) || self.is_dim3(to)) => {
+                of(Rank::UserDefined)
+            }
             (_, Type::Record(record)) => {
                 let constructors = self.constructors(record);
                 let converts = constructors.iter().any(|decl| {

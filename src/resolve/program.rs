@@ -5,7 +5,7 @@ use crate::builtins::Builtin;
 use crate::calculus::{GeometryFacts, GeometryVar};
 use crate::source::{Language, SourceMap, Span};
 
-/// Handle of a type; equal types have equal handles.
+/// Handle of a type; equal types have equal handles, but for `dim3`, which holds what `uint3` does and has a handle of its own.
 pub type TypeId = Handle<Type>;
 /// Handle of a variable.
 pub type VariableId = Handle<Variable>;
@@ -376,8 +376,21 @@ pub struct Launch {
     pub relations: Vec<Relation>,
     /// Positions of parameters that are given one and the same pointer, the earlier one first.
     pub same_pointers: Vec<(usize, usize)>,
+    /// How the sizes of the grid and of a block are given, where they are not known.
+    pub given: [Given; 2],
     /// Range of the launch.
     pub span: Span,
+}
+
+/// How a launch gives a size that is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Given {
+    /// Axis by axis: where one is not known it may have any extent, but the others are what they are (`dim3(8, n)`).
+    ByAxis,
+    /// As a whole that is not understood.
+    AsAWhole,
+    /// Out of sight: the kernel may be launched where nobody looks.
+    Elsewhere,
 }
 
 /// `left * times <= right * right_times + plus`, over the integers.

@@ -317,6 +317,8 @@ impl<'u> Resolver<'u> {
         let value = match (deduced, &syntax.init) {
             (Some(value), _) => Some(self.implicit(value, written.ty, span)),
             (None, Some(init)) => Some(self.init_value(init, written.ty, span)),
+            // Its constructor makes `dim3 size;` one along all axes.
+            (None, None) if self.is_dim3(written.ty) && storage != Storage::Shared => Some(self.zero(written.ty, span)),
             (None, None) => None,
         };
         if let (Some(value), Type::Array { of, len: None }) = (&value, self.types[written.ty].clone())

@@ -291,6 +291,7 @@ impl<'u> Resolver<'u> {
                 let of = self.scalar(lane);
                 self.intern(Type::Vector { of, lanes })
             }
+            NamedType::Extents => self.common.dim3,
         }
     }
 

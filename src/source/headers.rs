@@ -10,7 +10,8 @@
 //! of the C and C++ libraries and of the CUDA toolkit are never sought.
 //!
 //! Deliberately absent: what the name resolves to by the rules of the language, which comes first and is the
-//! preprocessor's; what the other files of a project say ([`ProjectHeaders::around`] only finds them).
+//! preprocessor's; what the other files of a project say ([`ProjectHeaders::around`] only finds them, and
+//! [`ProjectHeaders::naming`] those in which others find a word).
 
 use ignore::WalkBuilder;
 use std::collections::HashMap;
@@ -39,7 +40,11 @@ const SYSTEM: &str = " assert.h complex.h ctype.h errno.h fenv.h float.h inttype
 pub struct ProjectHeaders {
     /// Directories that the user gave: the projects of files that no repository holds.
     given: Vec<PathBuf>,
+    /// Files that the user gave.
+    files: Vec<PathBuf>,
     projects: Mutex<HashMap<PathBuf, Project>>,
+    /// The files in which words were found, by the kind of word and the project; those without one are of the run.
+    named: Mutex<HashMap<(usize, Option<PathBuf>), Arc<OnceLock<Named>>>>,
 }
 
 /// A file of the project that was found.
@@ -63,14 +68,28 @@ pub struct Group {
 /// One project: walked when it is first asked.
 type Project = Arc<OnceLock<Index>>;
 
+/// Files by a word in their text.
+type Named = HashMap<String, Vec<PathBuf>>;
+
+/// Which files of a project are read for words, and which words count.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// Whether a file is read.
+    pub is_wanted: fn(&Path) -> bool,
+    /// The words in its text.
+    pub of_text: fn(&str) -> Vec<String>,
+}
+
 /// The files of a project, by their last name.
 type Index = HashMap<OsString, Vec<PathBuf>>;
 
 impl ProjectHeaders {
     /// Headers of repositories, and of `given` directories.
     pub fn new(given: &[PathBuf]) -> Self {
+        let files = given.iter().filter_map(|path| std::path::absolute(path).ok().filter(|path| path.is_file()));
+        let files = files.map(|path| plain(&path)).collect();
         let given = given.iter().filter(|path| path.is_dir()).cloned().collect();
-        ProjectHeaders { given, projects: Mutex::default() }
+        ProjectHeaders { given, files, ..ProjectHeaders::default() }
     }
 
     /// The header that `name` means in the file `includer`, if the project has exactly one that is nearest.
@@ -121,6 +140,30 @@ impl ProjectHeaders {
         groups
     }
 
+    /// The files of the project, and of the run, in whose text `words` finds `word`: those that share most directories with
+    /// `file` first. Each project is read once for each kind of words.
+    pub fn naming(&self, file: &Path, word: &str, words: Words) -> Vec<Header> {
+        let Ok(file) = std::path::absolute(file) else { return Vec::new() };
+        let file = plain(&file);
+        let root = self.root_of(&file);
+        let key = (words.of_text as usize, root.clone());
+        let named = Arc::clone(self.named.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
+        let named = named.get_or_init(|| {
+            let project = root.as_ref().map(|root| self.project(root));
+            let index = project.as_ref().zip(root.as_ref()).map(|(project, root)| project.get_or_init(|| walk(root)));
+            let mut files: Vec<&PathBuf> = index.into_iter().flat_map(HashMap::values).flatten().collect();
+            files.extend(&self.files);
+            files.retain(|path| (words.is_wanted)(path));
+            files.sort();
+            files.dedup();
+            named_in(&files, words)
+        });
+        let mut found: Vec<&PathBuf> = named.get(word).into_iter().flatten().collect();
+        found.sort_by_key(|path| (std::cmp::Reverse(shared(path, &file)), (*path).clone()));
+        let inside = |path: &PathBuf| root.as_ref().map_or_else(|| path.clone(), |root| inside(path, root));
+        found.into_iter().map(|path| Header { path: path.clone(), inside: inside(path) }).collect()
+    }
+
     fn root_of(&self, file: &Path) -> Option<PathBuf> {
         let is_root = |directory: &&Path| ROOT_MARKS.iter().any(|mark| directory.join(mark).exists());
         let of_repository = file.ancestors().skip(1).find(is_root).map(Path::to_path_buf);
@@ -132,6 +175,21 @@ impl ProjectHeaders {
         let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(projects.entry(root.to_path_buf()).or_default())
     }
+}
+
+/// The files by the words in their text.
+fn named_in(files: &[&PathBuf], words: Words) -> Named {
+    let mut named = Named::new();
+    for path in files {
+        let Ok(bytes) = std::fs::read(path) else { continue };
+        let mut found = (words.of_text)(&String::from_utf8_lossy(&bytes));
+        found.sort();
+        found.dedup();
+        for word in found {
+            named.entry(word).or_default().push((*path).clone());
+        }
+    }
+    named
 }
 
 fn inside(path: &Path, root: &Path) -> PathBuf {
@@ -197,7 +255,8 @@ fn nearest<'a>(candidates: impl Iterator<Item = &'a PathBuf>, includer: &Path) -
     is_same.then(|| (*first).clone())
 }
 
-fn shared(one: &Path, other: &Path) -> usize {
+/// How many directories two files have in common.
+pub fn shared(one: &Path, other: &Path) -> usize {
     one.components().zip(other.components()).take_while(|(one, other)| one == other).count()
 }
 

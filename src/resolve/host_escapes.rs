@@ -1,0 +1,314 @@
+//! Kernels whose address escapes: what is launched through it is launched where nobody looks, and so the launches that are
+//! seen are not all.
+//!
+//! A kernel's name stays where it is followed: as what a launch names, in a local pointer that is used for launches alone, and as
+//! an argument for a parameter of a function of the unit that is used so. Functions of the API that ask about kernels
+//! launch none. Anything else (a table of pointers, an argument of a template, a call of what is not known, text that is not
+//! read) lets it escape.
+//!
+//! Deliberately absent: who launches it then, and what other units launch that declare the kernel.
+
+use super::call::functions_of;
+use super::context::Resolver;
+use super::host_calls::name_of;
+use super::host_parts::{init_parts, named_function, parts_of, parts_of_stmt, stmts_in};
+use super::host_uses::words;
+use super::launch_call::{is_launching_call, launched_argument, simple_name};
+use super::scope::{Found, FunctionDecl, ScopeId};
+use crate::source::Span;
+use crate::syntax::{self, ExprKind, Item, ItemKind, Qualifier, StmtKind, TemplateArg, TypeKind, UnaryOp};
+use rustc_hash::FxHashMap;
+
+/// Kernels by their syntax, and where their address is taken.
+pub(super) type Escaped = FxHashMap<*const syntax::Function, Span>;
+
+/// Functions of the API that take a kernel and launch none.
+const ASKING: [&str; 7] = [
+    "FuncSetAttribute",
+    "FuncGetAttributes",
+    "FuncSetCacheConfig",
+    "FuncSetSharedMemConfig",
+    "FuncGetName",
+    "OccupancyMaxActive",
+    "OccupancyMaxPotential",
+];
+
+/// The functions of a unit, and which of their parameters and locals are used for launches alone.
+struct Followed<'u> {
+    functions: FxHashMap<&'u str, Vec<&'u syntax::Function>>,
+    /// By function and name; what is being looked at counts as followed.
+    known: FxHashMap<(*const syntax::Function, &'u str), bool>,
+}
+
+impl<'u> Resolver<'u> {
+    /// The kernels whose address escapes in these functions, in initialisers, or in text that is not read.
+    pub(super) fn escaped(
+        &mut self,
+        functions: &[FunctionDecl<'u>],
+        initializers: &[&'u syntax::Expr],
+        items: &'u [Item],
+    ) -> Escaped {
+        let mut escaped = Escaped::default();
+        let mut followed = Followed { functions: FxHashMap::default(), known: FxHashMap::default() };
+        for decl in functions {
+            followed.functions.entry(name_of(decl.syntax)).or_default().push(decl.syntax);
+        }
+        for decl in functions {
+            let mut stray = Vec::new();
+            followed.stray_paths(decl.syntax, &mut |path, span| stray.push((path, span)));
+            for (path, span) in stray {
+                self.escape(path, decl.scope, span, &mut escaped);
+            }
+        }
+        let mut stray = Vec::new();
+        for value in initializers {
+            followed.stray_paths_in(None, value, &mut |path, span| stray.push((path, span)));
+        }
+        for (path, span) in stray {
+            self.escape(path, self.scope, span, &mut escaped);
+        }
+        self.escape_unread(functions, items, &mut escaped);
+        escaped
+    }
+
+    /// Lets the kernels escape that a path names.
+    pub(super) fn escape(&mut self, path: &'u syntax::Path, scope: ScopeId, span: Span, escaped: &mut Escaped) {
+        let Found::Entities(entities) = self.within(scope, |this| this.find(path)) else { return };
+        for decl in functions_of(&entities).into_iter().filter(|decl| is_kernel(decl.syntax)) {
+            escaped.entry(std::ptr::from_ref(decl.syntax)).or_insert(span);
+        }
+    }
+
+    /// Lets the kernels escape that stand in text of host code that is not read.
+    fn escape_unread(&mut self, functions: &[FunctionDecl<'u>], items: &'u [Item], escaped: &mut Escaped) {
+        let kernels = kernels_of(items);
+        let sources = self.sources;
+        let mut unread: Vec<Span> = Vec::new();
+        for decl in functions.iter().filter(|decl| !is_device(decl.syntax)) {
+            let mut open: Vec<&'u syntax::Stmt> = decl.syntax.body.iter().flatten().collect();
+            while let Some(stmt) = open.pop() {
+                let (exprs, stmts) = parts_of_stmt(stmt);
+                if matches!(stmt.kind, StmtKind::Unsupported(_)) {
+                    unread.push(stmt.span);
+                }
+                for value in exprs {
+                    super::host_parts::visit(value, |part| {
+                        unread.extend(matches!(part.kind, ExprKind::Unsupported(_)).then_some(part.span));
+                    });
+                }
+                open.extend(stmts);
+            }
+        }
+        for span in unread {
+            for word in words(sources.text(sources.visible(span))) {
+                for kernel in kernels.get(word).into_iter().flatten() {
+                    escaped.entry(std::ptr::from_ref(*kernel)).or_insert(span);
+                }
+            }
+        }
+    }
+}
+
+impl<'u> Followed<'u> {
+    /// Tells `found` of the paths in a function that may put a kernel where it is not followed.
+    fn stray_paths(&mut self, function: &'u syntax::Function, found: &mut dyn FnMut(&'u syntax::Path, Span)) {
+        let initial = function.initializers.iter().flat_map(|(_, values)| values);
+        let defaults = function.params.iter().filter_map(|param| param.default.as_ref());
+        for value in initial.chain(defaults) {
+            self.stray_paths_in(None, value, found);
+        }
+        let mut open: Vec<&'u syntax::Stmt> = function.body.iter().flatten().collect();
+        while let Some(stmt) = open.pop() {
+            let (exprs, stmts) = parts_of_stmt(stmt);
+            if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind {
+                for variable in variables {
+                    paths_in_type(&variable.ty, &mut |path| found(path, variable.span));
+                    for value in init_parts(variable.init.as_ref()) {
+                        let stays = named_function(value).is_some() && self.stays(function, &variable.name.text);
+                        if !stays {
+                            self.stray_paths_in(Some(function), value, found);
+                        }
+                    }
+                }
+            } else {
+                for value in exprs {
+                    self.stray_paths_in(Some(function), value, found);
+                }
+            }
+            open.extend(stmts);
+        }
+    }
+
+    fn stray_paths_in(
+        &mut self,
+        function: Option<&'u syntax::Function>,
+        value: &'u syntax::Expr,
+        found: &mut dyn FnMut(&'u syntax::Path, Span),
+    ) {
+        let mut open = vec![(function, value)];
+        while let Some((function, value)) = open.pop() {
+            let mut inside: Vec<&'u syntax::Expr> = Vec::new();
+            match &value.kind {
+                ExprKind::Path(path) => {
+                    found(path, value.span);
+                    inside.extend(values_in(path));
+                }
+                ExprKind::Launch { kernel, config, args } => {
+                    match &kernel.kind {
+                        ExprKind::Path(path) => inside.extend(values_in(path)),
+                        _ => inside.push(kernel),
+                    }
+                    inside.extend(config.iter().chain(args));
+                }
+                ExprKind::Assign(None, target, given) => {
+                    let local = function.zip(simple_name(target));
+                    let stays = named_function(given).is_some()
+                        && local.is_some_and(|(function, name)| declares(function, name) && self.stays(function, name));
+                    // What is assigned to is not used.
+                    inside.extend(simple_name(target).is_none().then_some(&**target));
+                    inside.extend((!stays).then_some(&**given));
+                }
+                ExprKind::Call(callee, args) => {
+                    let launched = launched_argument(value);
+                    match &callee.kind {
+                        ExprKind::Path(path) => inside.extend(values_in(path)),
+                        _ => inside.push(callee),
+                    }
+                    for (at, argument) in args.iter().enumerate() {
+                        let is_kept = launched == Some(at) || !is_launching_call(value) && self.keeps(callee, at);
+                        match named_function(argument).filter(|_| is_kept) {
+                            Some(path) => inside.extend(values_in(path)),
+                            None => inside.push(argument),
+                        }
+                    }
+                }
+                ExprKind::Cast(_, ty, inner) => {
+                    paths_in_type(ty, &mut |path| found(path, value.span));
+                    inside.push(inner);
+                }
+                ExprKind::Construct(ty, args) => {
+                    paths_in_type(ty, &mut |path| found(path, value.span));
+                    inside.extend(args);
+                }
+                // What a lambda puts into pointers is not followed.
+                ExprKind::Lambda(_) | ExprKind::Statements(_) => {
+                    open.extend(parts_of(value).into_iter().map(|part| (None, part)));
+                }
+                _ => inside.extend(parts_of(value)),
+            }
+            open.extend(inside.into_iter().map(|part| (function, part)));
+        }
+    }
+
+    /// Whether a call follows a function that is its argument at `position`.
+    fn keeps(&mut self, callee: &'u syntax::Expr, position: usize) -> bool {
+        let ExprKind::Path(path) = &callee.kind else { return false };
+        let Some(last) = path.segments.last() else { return false };
+        let name = last.name.text.as_str();
+        if let Some(asks) = name.strip_prefix("cuda").or_else(|| name.strip_prefix("hip")) {
+            return ASKING.iter().any(|asking| asks.starts_with(asking));
+        }
+        let bodies = self.functions.get(name).cloned().unwrap_or_default();
+        let [only] = bodies.as_slice() else { return false };
+        let only: &'u syntax::Function = only;
+        match only.params.get(position) {
+            Some(param) if only.path.segments.len() == 1 => self.stays(only, &param.name.text),
+            _ => false,
+        }
+    }
+
+    /// Whether a parameter or local of a function is used for launches alone.
+    fn stays(&mut self, function: &'u syntax::Function, name: &'u str) -> bool {
+        let key = (std::ptr::from_ref(function), name);
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        self.known.insert(key, true);
+        let mut stays = !name.is_empty();
+        self.stray_paths(function, &mut |path, _| {
+            stays &= !matches!(path.segments.as_slice(), [only] if only.name.text == name);
+        });
+        self.known.insert(key, stays);
+        stays
+    }
+}
+
+/// Whether a function has a parameter or local of that name.
+fn declares(function: &syntax::Function, name: &str) -> bool {
+    let mut open: Vec<&syntax::Stmt> = function.body.iter().flatten().collect();
+    while let Some(stmt) = open.pop() {
+        if let StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) = &stmt.kind
+            && variables.iter().any(|variable| variable.name.text == name)
+        {
+            return true;
+        }
+        open.extend(stmts_in(stmt));
+    }
+    function.params.iter().any(|param| param.name.text == name)
+}
+
+/// The values among the template arguments of a name.
+fn values_in(path: &syntax::Path) -> Vec<&syntax::Expr> {
+    let args = path.segments.iter().flat_map(|segment| segment.args.iter().flatten());
+    let values = args.filter_map(|argument| match argument {
+        TemplateArg::Value(value) => Some(value),
+        TemplateArg::Type(_) => None,
+    });
+    values.collect()
+}
+
+/// Tells `found` of the values that are template arguments in a type.
+fn paths_in_type<'u>(ty: &'u syntax::Type, found: &mut dyn FnMut(&'u syntax::Path)) {
+    match &ty.kind {
+        TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) | TypeKind::Array(inner, _) => {
+            paths_in_type(inner, found)
+        }
+        TypeKind::Named(path) => {
+            for value in values_in(path) {
+                match &value.kind {
+                    ExprKind::Path(path) => found(path),
+                    ExprKind::Unary(UnaryOp::AddressOf, inner) => {
+                        if let ExprKind::Path(path) = &inner.kind {
+                            found(path);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            let args = path.segments.iter().flat_map(|segment| segment.args.iter().flatten());
+            for argument in args {
+                if let TemplateArg::Type(ty) = argument {
+                    paths_in_type(ty, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The kernels of a unit, by the last part of their names.
+fn kernels_of(items: &[Item]) -> FxHashMap<&str, Vec<&syntax::Function>> {
+    let mut found: FxHashMap<&str, Vec<&syntax::Function>> = FxHashMap::default();
+    let mut open: Vec<&Item> = items.iter().collect();
+    while let Some(item) = open.pop() {
+        match &item.kind {
+            ItemKind::Namespace { items, .. } => open.extend(items),
+            ItemKind::Function(function) if is_kernel(function) => {
+                found.entry(name_of(function)).or_default().push(function)
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn is_kernel(function: &syntax::Function) -> bool {
+    function.qualifiers.iter().any(|it| matches!(it, Qualifier::Kernel))
+}
+
+/// Whether only device code calls a function.
+fn is_device(function: &syntax::Function) -> bool {
+    let has = |wanted: fn(&Qualifier) -> bool| function.qualifiers.iter().any(wanted);
+    has(|it| matches!(it, Qualifier::Kernel))
+        || has(|it| matches!(it, Qualifier::Device)) && !has(|it| matches!(it, Qualifier::Host))
+}

@@ -1,0 +1,438 @@
+//! What host code does to its variables: which it changes, and which it hands to something that may change them.
+//!
+//! A variable that is only read keeps what it holds. Everything else is a change: an assignment changes it where it stands,
+//! and a reference or an address that is taken of it lets others change it from there on, whoever they are. That an argument
+//! is only read, the declaration of what is called says, or the lists of libraries ([`super::host_library`]); a call of anything else
+//! may keep a reference to each variable that it is given. So may a constructor.
+//!
+//! Guarantees: a variable that is not named here is changed by nothing but what [`ANYTHING`] stands for.
+//!
+//! Deliberately absent: the types of expressions. A variable is known by its name, and those of one name share what is done to
+//! each of them.
+
+use super::call::functions_of;
+use super::context::Resolver;
+use super::host_library::{self, Takes};
+use super::host_parts::{ANYTHING, Changes, init_parts, is_for_launches, parts_of, parts_of_stmt, roots};
+use super::program::{RecordId, Type, TypeId};
+use super::scope::{Entity, Found, FunctionDecl};
+use super::types::path_text;
+use crate::source::Language;
+use crate::syntax::{self, BinaryOp, ExprKind, Item, ItemKind, StmtKind, TemplateArg, TypeKind, UnaryOp};
+
+/// Records inside of records beyond which nothing is claimed.
+const NESTING: usize = 6;
+
+/// What a place does with the object that an expression names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    /// It takes its value.
+    Read,
+    /// It may keep a reference to it, and change it from here on.
+    Bind,
+}
+
+impl Use {
+    fn any(uses: impl IntoIterator<Item = Use>) -> Use {
+        if uses.into_iter().any(|it| it == Use::Bind) { Use::Bind } else { Use::Read }
+    }
+}
+
+impl<'u> Resolver<'u> {
+    /// Collects the names of variables that a statement may change.
+    pub(super) fn changed_in_stmt(&mut self, stmt: &'u syntax::Stmt, changed: &mut Changes<'u>) {
+        let mut open = vec![stmt];
+        while let Some(stmt) = open.pop() {
+            let (exprs, stmts) = parts_of_stmt(stmt);
+            match &stmt.kind {
+                StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) => {
+                    variables.iter().for_each(|variable| self.changed_in_variable(variable, changed));
+                }
+                StmtKind::RangeFor { variable, range, .. } => {
+                    // The elements are named by the variable; a copy of them changes nothing.
+                    let wanted = match variable.ty.kind {
+                        TypeKind::Reference(..) | TypeKind::Unsupported(_) => Use::Bind,
+                        _ => Use::Read,
+                    };
+                    self.changed_by(range, wanted, changed);
+                }
+                StmtKind::Asm { outputs, inputs, .. } => {
+                    outputs.iter().for_each(|value| self.changed_by(value, Use::Bind, changed));
+                    inputs.iter().for_each(|value| self.changed_by(value, Use::Read, changed));
+                }
+                StmtKind::Unsupported(reason) => {
+                    changed.add(ANYTHING, stmt.span);
+                    changed.has_jumps |= reason.contains("goto");
+                }
+                StmtKind::Item(Item { kind: ItemKind::Unsupported(_), .. }) => changed.add(ANYTHING, stmt.span),
+                _ => exprs.into_iter().for_each(|value| self.changed_by(value, Use::Read, changed)),
+            }
+            open.extend(stmts);
+        }
+    }
+
+    /// Collects the names of variables that the initialiser of a variable may change.
+    pub(super) fn changed_in_variable(&mut self, variable: &'u syntax::Variable, changed: &mut Changes<'u>) {
+        let wanted = self.initial_use(variable, changed);
+        for value in init_parts(variable.init.as_ref()) {
+            if !is_for_launches(variable, changed) {
+                self.changed_by(value, wanted, changed);
+            }
+        }
+    }
+
+    /// Collects the names of variables that the evaluation of an expression may change.
+    pub(super) fn changed_in_expr(&mut self, value: &'u syntax::Expr, changed: &mut Changes<'u>) {
+        self.changed_by(value, Use::Read, changed);
+    }
+
+    fn changed_by(&mut self, value: &'u syntax::Expr, wanted: Use, changed: &mut Changes<'u>) {
+        let mut open = vec![(value, wanted)];
+        while let Some((value, wanted)) = open.pop() {
+            match &value.kind {
+                ExprKind::Path(path) => {
+                    if let Some(last) = path.segments.last().filter(|_| wanted == Use::Bind) {
+                        changed.leak(&last.name.text, value.span);
+                    }
+                }
+                ExprKind::Unary(UnaryOp::AddressOf, target) => {
+                    let is_read = roots(target).iter().any(|name| changed.is_for_launches(name));
+                    open.push((target, if is_read { Use::Read } else { Use::Bind }));
+                }
+                ExprKind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement, target)
+                | ExprKind::Postfix(_, target) => {
+                    changed.add_all(roots(target), value.span);
+                    open.push((target, wanted));
+                }
+                ExprKind::Assign(_, target, given) => {
+                    changed.add_all(roots(target), value.span);
+                    open.push((target, wanted));
+                    open.push((given, if self.may_be_object(target, changed) { Use::Bind } else { Use::Read }));
+                }
+                ExprKind::Binary(op, left, right) => {
+                    let (one, other) = (self.may_be_object(left, changed), self.may_be_object(right, changed));
+                    let reads_into = *op == BinaryOp::Shr && self.may_be_stream(left, changed);
+                    open.push((left, if other { Use::Bind } else { Use::Read }));
+                    open.push((right, if one || reads_into { Use::Bind } else { Use::Read }));
+                }
+                ExprKind::Conditional(cond, one, other) => {
+                    open.extend([(&**cond, Use::Read), (&**one, wanted), (&**other, wanted)]);
+                }
+                ExprKind::Comma(first, last) => open.extend([(&**first, Use::Read), (&**last, wanted)]),
+                ExprKind::Index(array, index) => open.extend([(&**array, wanted), (&**index, Use::Read)]),
+                ExprKind::Member { object, arrow, .. } => {
+                    open.push((object, if *arrow { Use::Read } else { wanted }));
+                }
+                ExprKind::Cast(_, ty, inner) => {
+                    let own = self.cast_use(ty, changed);
+                    open.push((inner, own));
+                }
+                ExprKind::Construct(ty, args) => {
+                    let own = self.type_use(ty, changed);
+                    open.extend(args.iter().map(|argument| (argument, own)));
+                }
+                ExprKind::InitList(entries) => open.extend(entries.iter().map(|(_, value)| (value, wanted))),
+                ExprKind::Call(callee, args) => {
+                    let uses = self.argument_uses(callee, args, wanted, changed);
+                    open.extend(args.iter().zip(uses));
+                    open.push((callee, Use::Read));
+                }
+                // Whenever it is called.
+                ExprKind::Lambda(_) | ExprKind::Statements(_) => changed.add(ANYTHING, value.span),
+                ExprKind::Unsupported(reason) => self.changed_unread(reason, value, changed),
+                _ => open.extend(parts_of(value).into_iter().map(|part| (part, Use::Read))),
+            }
+        }
+    }
+
+    /// What an expression may change that is not read: `new float[n]` changes nothing, but `new Reader(n)` keeps what it is given.
+    fn changed_unread(&mut self, reason: &str, value: &'u syntax::Expr, changed: &mut Changes<'u>) {
+        let sources = self.sources;
+        let text = sources.text(value.span);
+        let is_plain = value.span.expansion.is_none();
+        if reason.contains("delete") || reason.contains("new") && is_plain && !text.contains(['(', '{']) {
+            return;
+        }
+        match reason.contains("new") && is_plain {
+            true => words(text).for_each(|name| changed.leak(name, value.span)),
+            false => changed.add(ANYTHING, value.span),
+        }
+    }
+
+    /// What a call does with its arguments; `wanted` is what is done with its result.
+    fn argument_uses(
+        &mut self,
+        callee: &'u syntax::Expr,
+        args: &'u [syntax::Expr],
+        wanted: Use,
+        changed: &mut Changes<'u>,
+    ) -> Vec<Use> {
+        let all = |it: Use| vec![it; args.len()];
+        match &callee.kind {
+            ExprKind::Member { member, .. } => {
+                let declared = self.host_methods.get(member.name.text.as_str()).cloned().unwrap_or_default();
+                if declared.is_empty() {
+                    return all(if host_library::is_method(&member.name.text) { Use::Read } else { Use::Bind });
+                }
+                (0..args.len()).map(|at| Use::any(declared.iter().map(|it| self.param_use(it, at)))).collect()
+            }
+            ExprKind::Path(path) if !changed.is_declared(path) && !has_reference_argument(path) => {
+                self.named_uses(path, args, wanted, changed)
+            }
+            _ => all(Use::Bind),
+        }
+    }
+
+    /// What the call of something by its name does with its arguments.
+    fn named_uses(
+        &mut self,
+        path: &'u syntax::Path,
+        args: &'u [syntax::Expr],
+        wanted: Use,
+        changed: &mut Changes<'u>,
+    ) -> Vec<Use> {
+        let all = |it: Use| vec![it; args.len()];
+        match self.find(path) {
+            Found::External(name) => match host_library::takes(&name) {
+                Some(Takes::Values) => all(Use::Read),
+                Some(Takes::Through) => all(wanted),
+                Some(Takes::Exchanged) => {
+                    args.iter().for_each(|value| changed.add_all(roots(value), value.span));
+                    all(Use::Read)
+                }
+                None => all(self.path_type_use(path, changed)),
+            },
+            Found::Entities(entities) => {
+                let functions: Vec<FunctionDecl<'u>> = functions_of(&entities);
+                let is_class = entities.iter().any(|entity| matches!(entity, Entity::Record(_)));
+                if is_class || functions.is_empty() {
+                    return all(self.path_type_use(path, changed));
+                }
+                let uses = (0..args.len()).map(|at| {
+                    Use::any(
+                        functions.iter().map(|decl| self.within(decl.scope, |this| this.param_use(decl.syntax, at))),
+                    )
+                });
+                uses.collect()
+            }
+        }
+    }
+
+    /// What a function does with its argument at `position`.
+    fn param_use(&mut self, function: &'u syntax::Function, position: usize) -> Use {
+        let is_pack = |ty: &syntax::Type| matches!(ty.kind, TypeKind::Unsupported(_));
+        let param = function.params.get(position).or_else(|| function.params.last().filter(|it| is_pack(&it.ty)));
+        let Some(param) = param else { return Use::Read };
+        if is_pack(&param.ty) {
+            return Use::Bind;
+        }
+        let written = self.declared_type(&param.ty, &param.qualifiers);
+        match self.types[written.ty] {
+            _ if written.is_reference && !written.is_const => Use::Bind,
+            Type::Record(record) => self.record_use(record, 0),
+            _ => Use::Read,
+        }
+    }
+
+    /// What a variable does with what it is initialised by.
+    fn initial_use(&mut self, variable: &'u syntax::Variable, changed: &Changes<'u>) -> Use {
+        let ty = match &variable.ty.kind {
+            TypeKind::Array(inner, _) => inner,
+            _ => &variable.ty,
+        };
+        match &ty.kind {
+            TypeKind::Auto | TypeKind::Builtin(_) | TypeKind::Pointer(_) | TypeKind::Enum(_) => Use::Read,
+            TypeKind::Reference(..) | TypeKind::Decltype(_) | TypeKind::Unsupported(_) => Use::Bind,
+            _ => self.type_use(ty, changed),
+        }
+    }
+
+    /// What a cast does with its operand.
+    fn cast_use(&mut self, ty: &'u syntax::Type, changed: &Changes<'u>) -> Use {
+        match &ty.kind {
+            TypeKind::Named(path) if !has_reference_argument(path) && !changed.is_type_parameter(path) => {
+                let written = self.resolve_type(ty);
+                if written.is_reference { Use::Bind } else { self.made_use(written.ty, Use::Read) }
+            }
+            TypeKind::Reference(..) | TypeKind::Decltype(_) | TypeKind::Unsupported(_) => Use::Bind,
+            _ => Use::Read,
+        }
+    }
+
+    /// What an object of a type does with what it is made from.
+    fn type_use(&mut self, ty: &'u syntax::Type, changed: &Changes<'u>) -> Use {
+        match &ty.kind {
+            TypeKind::Builtin(_) | TypeKind::Pointer(_) | TypeKind::Enum(_) | TypeKind::Function(..) => Use::Read,
+            TypeKind::Array(inner, _) => self.type_use(inner, changed),
+            TypeKind::Named(path) => self.path_type_use(path, changed),
+            _ => Use::Bind,
+        }
+    }
+
+    fn path_type_use(&mut self, path: &'u syntax::Path, changed: &Changes<'u>) -> Use {
+        if has_reference_argument(path) {
+            return Use::Bind;
+        }
+        if changed.is_type_parameter(path) || host_library::keeps_nothing(&path_text(path)) {
+            return Use::Read;
+        }
+        let written = match self.find(path) {
+            Found::Entities(entities) => {
+                let last = path.segments.last();
+                entities.iter().find_map(|entity| last.and_then(|last| self.written_of_entity(entity, last)))
+            }
+            Found::External(_) => self.path_as_type(path).map(super::types::Written::plain),
+        };
+        match written {
+            Some(written) if written.is_reference => Use::Bind,
+            Some(written) => self.made_use(written.ty, Use::Bind),
+            None => Use::Bind,
+        }
+    }
+
+    /// What an object of a type does with what it is made from; `otherwise` if the type is not known.
+    fn made_use(&mut self, ty: TypeId, otherwise: Use) -> Use {
+        match self.types[ty] {
+            Type::Record(record) => self.record_use(record, 0),
+            Type::Unknown(_) => otherwise,
+            _ => Use::Read,
+        }
+    }
+
+    /// What a record does with what it is made from: it may have a constructor that takes a reference, or a member that is one.
+    fn record_use(&mut self, record: RecordId, depth: usize) -> Use {
+        let (index, _) = self.record_origins[record.index()];
+        let (name, definition) = (self.record_decls[index].name, self.record_decls[index].primary);
+        let scope = self.record_scopes[record.index()];
+        let constructors = functions_of(&self.scopes[scope.0].names.get(name).cloned().unwrap_or_default());
+        let bases: Vec<RecordId> = self.record_bases[record.index()].iter().map(|&(base, _)| base).collect();
+        let has_unknown_base = constructors.is_empty() && bases.len() < definition.bases.len();
+        if depth > NESTING || has_unknown_base || self.reference_members.contains_key(&record) {
+            return Use::Bind;
+        }
+        let keeps = |decl: &FunctionDecl<'u>| {
+            decl.syntax.params.iter().any(|param| takes_variable(&param.ty) && !names_class(&param.ty, name))
+        };
+        if constructors.iter().any(keeps) {
+            return Use::Bind;
+        }
+        let fields: Vec<RecordId> =
+            self.records[record].fields.iter().filter_map(|field| self.record_in(field.ty)).collect();
+        Use::any(bases.into_iter().chain(fields).map(|part| self.record_use(part, depth + 1)))
+    }
+
+    fn record_in(&self, ty: TypeId) -> Option<RecordId> {
+        match self.types[ty] {
+            Type::Record(record) => Some(record),
+            Type::Array { of, .. } => self.record_in(of),
+            _ => None,
+        }
+    }
+
+    /// Whether an operand may be an object of a class of the program, whose operators may keep the other one.
+    fn may_be_object(&mut self, value: &'u syntax::Expr, changed: &Changes<'u>) -> bool {
+        let ExprKind::Path(path) = &value.kind else { return false };
+        let types = changed.types_of(path);
+        if !types.is_empty() {
+            return types.into_iter().any(|ty| self.is_object_type(ty, changed));
+        }
+        match self.find(path) {
+            Found::Entities(entities) => entities.iter().any(|entity| match entity {
+                Entity::Global(global) => {
+                    let ty = &self.globals[*global].syntax.ty;
+                    self.is_object_type(ty, changed)
+                }
+                _ => false,
+            }),
+            Found::External(_) => false,
+        }
+    }
+
+    fn is_object_type(&mut self, ty: &'u syntax::Type, changed: &Changes<'u>) -> bool {
+        match &ty.kind {
+            TypeKind::Reference(inner, _) => self.is_object_type(inner, changed),
+            TypeKind::Record(_) => true,
+            TypeKind::Named(path) if changed.is_type_parameter(path) => false,
+            TypeKind::Named(path) if host_library::keeps_nothing(&path_text(path)) => false,
+            TypeKind::Named(_) => {
+                let ty = self.resolve_type(ty).ty;
+                matches!(self.types[ty], Type::Record(_) | Type::Unknown(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether `value >> n` may read `n` from a stream.
+    fn may_be_stream(&mut self, value: &'u syntax::Expr, changed: &Changes<'u>) -> bool {
+        match &value.kind {
+            ExprKind::Path(path) => {
+                let types = changed.types_of(path);
+                let is_number = |ty: &&'u syntax::Type| matches!(ty.kind, TypeKind::Builtin(_));
+                types.is_empty() || !types.iter().all(is_number)
+            }
+            ExprKind::Binary(BinaryOp::Shr, left, _) => self.may_be_stream(left, changed),
+            ExprKind::Call(..) | ExprKind::Member { .. } | ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Deref, _) => {
+                true
+            }
+            ExprKind::Conditional(..) | ExprKind::Comma(..) => true,
+            _ => false,
+        }
+    }
+
+    /// Methods that the unit declares, by name.
+    pub(super) fn collect_methods(&mut self, items: &'u [Item]) {
+        if self.language != Language::Cuda {
+            return;
+        }
+        let mut open: Vec<(&'u Item, bool)> = items.iter().map(|item| (item, false)).collect();
+        while let Some((item, is_inside)) = open.pop() {
+            match &item.kind {
+                ItemKind::Namespace { items, .. } => open.extend(items.iter().map(|item| (item, false))),
+                ItemKind::Record(record) => open.extend(record.members.iter().flatten().map(|item| (item, true))),
+                ItemKind::Function(function) if is_inside => {
+                    if let Some(last) = function.path.segments.last() {
+                        self.host_methods.entry(&last.name.text).or_default().push(function);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The words of a text that may be names.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    text.split(move |it| !is_part(it)).filter(|word| word.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_'))
+}
+
+/// Whether a parameter of a type takes a reference to a variable that it may change.
+fn takes_variable(ty: &syntax::Type) -> bool {
+    match &ty.kind {
+        TypeKind::Reference(inner, _) => !inner.qualifiers.iter().any(|it| matches!(it, syntax::Qualifier::Const)),
+        TypeKind::Unsupported(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a parameter takes an object of the class itself.
+fn names_class(ty: &syntax::Type, name: &str) -> bool {
+    match &ty.kind {
+        TypeKind::Reference(inner, _) => names_class(inner, name),
+        TypeKind::Named(path) => path.segments.last().is_some_and(|last| last.name.text == name),
+        _ => false,
+    }
+}
+
+/// Whether a template argument of a name is a reference: `Holder<int &>`.
+fn has_reference_argument(path: &syntax::Path) -> bool {
+    let args = path.segments.iter().flat_map(|segment| segment.args.iter().flatten());
+    args.into_iter().any(|argument| match argument {
+        TemplateArg::Type(ty) => match &ty.kind {
+            TypeKind::Reference(..) | TypeKind::Decltype(_) => true,
+            TypeKind::Named(path) => has_reference_argument(path),
+            _ => false,
+        },
+        TemplateArg::Value(_) => false,
+    })
+}
