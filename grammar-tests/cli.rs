@@ -547,6 +547,29 @@ fn a_cuda_kernel_is_judged_for_the_launches_of_units_that_declare_it() {
 }
 
 #[test]
+fn launches_of_a_cuda_kernel_count_wherever_they_lie_in_the_project() {
+    let kernel = "__global__ void rows(float *y, int n) { y[threadIdx.x / n] = threadIdx.x; }\n";
+    let launch = |n: u32| format!("__global__ void rows(float *y, int n);\nvoid go() {{ rows<<<1, 32>>>(0, {n}); }}\n");
+    let place = Place::with(&[("src/k.cu", kernel), ("src/a.cu", &launch(1)), (".git/HEAD", "")]);
+    let verdict = |arguments: &[&str]| {
+        let told = place.run(arguments).out;
+        told.lines().find(|line| line.starts_with("rows (")).unwrap_or_default().to_owned()
+    };
+    let told = verdict(&["check", "."]);
+    assert!(told.contains("race-free for the launches in this project"), "{told}");
+    place.put("app/deep/b.cu", launch(2).as_bytes());
+    assert!(verdict(&["check", "."]).contains("racy"));
+    assert!(verdict(&["check", "src/k.cu"]).contains("racy"), "the project counts, not only the run");
+    // A definition that is nearer is the one that is launched there.
+    place.put("app/deep/k.cu", kernel.as_bytes());
+    assert!(verdict(&["check", "src/k.cu"]).contains("race-free for the launches in this project"));
+    // A launch in the file itself is not all.
+    place.put("src/k.cu", format!("{kernel}void own() {{ rows<<<1, 32>>>(0, 1); }}\n").as_bytes());
+    place.put("src/a.cu", launch(2).as_bytes());
+    assert!(verdict(&["check", "src/k.cu"]).contains("racy"));
+}
+
+#[test]
 fn a_macro_that_a_build_file_beside_the_source_states_is_taken_where_a_kernel_needs_it() {
     let kernel = "__global__ void fill(float *y) {\n\
                   if (threadIdx.x < WIDTH) y[blockIdx.x * WIDTH + threadIdx.x] = 1;\n}\n";

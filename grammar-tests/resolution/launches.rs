@@ -376,6 +376,14 @@ fn a_function_that_other_units_may_call_stays_open() {
     assert_eq!(sizes(&format!("static {launch} void a() {{ launch(1); }}")), known);
     assert_eq!(sizes(&format!("namespace {{ {launch} }} void a() {{ launch(1); }}")), known);
     assert_eq!(sizes(&format!("{launch} int main() {{ launch(1); }}")), known, "the unit is the program");
+    let once = format!("static {launch} static int once = (launch(2), 0); int main() {{ launch(1); }}");
+    assert_eq!(sizes(&once), open, "an initialiser calls it, too");
+    let unread = format!("static {launch} int main() {{ launch(1); try {{ launch(2); }} catch (...) {{ }} }}");
+    assert_eq!(sizes(&unread), open, "so may text that is not read");
+    let argument = format!(
+        "static {launch} static int get(int n) {{ launch(n); return n; }} int main() {{ k<<<1, 32>>>(0, get(1), 2); }}"
+    );
+    assert!(sizes(&argument).contains(&open[0]), "an argument of a launch calls it");
     assert_eq!(sizes(&format!("void other(); {launch} int main() {{ launch(1); other(); }}")), open, "other() may");
 }
 
@@ -438,7 +446,7 @@ fn where_a_kernel_s_address_escapes_it_is_launched_otherwise_too() {
 fn a_size_that_braces_make_is_one_where_they_leave_something_out() {
     geometry("dim3 b = {8, 2}; k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(8), Some(2), ONE]);
     geometry("dim3 b{8}; k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(8), ONE, ONE]);
-    geometry("dim3 b = {}; k<<<{2, x}, b>>>(d, 1, 2);", [Some(2), None, ONE], [ONE, ONE, ONE]);
+    geometry("dim3 b = {}; k<<<x, b>>>(d, 1, 2);", [None, ONE, ONE], [ONE, ONE, ONE]);
     geometry("dim3 b; k<<<b, dim3()>>>(d, 1, 2);", [ONE, ONE, ONE], [ONE, ONE, ONE]);
     geometry("dim3 b(8, x); k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(8), None, ONE]);
     let given = |stmts: &str| launches("", stmts)[0].given;

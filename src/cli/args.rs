@@ -166,7 +166,7 @@ pub(super) struct RunArgs {
     /// Keep the log of the run here
     #[arg(long, value_name = "OUT.trace")]
     pub(super) log: Option<PathBuf>,
-    /// Order in which threads run: 0 is that of their numbers; with a seed, blocks run one at a time unless --jobs says
+    /// Order in which threads and blocks run: 0 is that of their numbers; with a seed, blocks run one at a time unless --jobs says
     /// otherwise, so that the same seed gives the same run
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,

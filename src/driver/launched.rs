@@ -211,11 +211,15 @@ fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_').filter(|word| !word.is_empty())
 }
 
-/// Whether no other definition of a kernel's name is nearer to the file that launches it.
+/// Whether no other definition of a kernel's name is nearer to the file that launches it. One that is launched where it stands
+/// is for that file.
 fn is_nearest(program: &Program, kernel: FunctionId, file: &Header, headers: &ProjectHeaders) -> bool {
     let Some(own) = path_of(program, program.functions[kernel].span) else { return true };
     let launching = normalized(&file.path);
-    let others = headers.naming(&file.path, short_name(program, kernel), DEFINED);
+    let name = short_name(program, kernel);
+    let own_launches = headers.naming(&file.path, name, LAUNCHED);
+    let mut others = headers.naming(&file.path, name, DEFINED);
+    others.retain(|other| !own_launches.contains(other));
     others.iter().all(|other| shared(&normalized(&other.path), &launching) <= shared(&own, &launching))
 }
 
@@ -323,4 +327,27 @@ fn assumption(program: &Program, file: &Header, span: Span) -> Assumption {
     let line = program.sources.start_position(span).line;
     let text = format!("launched as {}:{line} of the project does", file.inside.display());
     Assumption { kind: AssumptionKind::Other, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_before_launches_are_found() {
+        assert_eq!(launched_in("a::k<<<1, 2>>>(); t<float, B<4> > <<<1, 2>>>();"), ["k", "t"]);
+        assert_eq!(
+            launched_in("cudaLaunchKernel((void *)k, 1, 2, args);"),
+            ["LaunchKernel", "void", "k", "1", "2", "args"]
+        );
+        assert_eq!(launched_in("#define GO(f) f<<<1, 2>>>()\nGO(k);"), ["define", "GO", "f", "f", "1", "2", "GO", "k"]);
+        assert!(launched_in("int k = 1 << 2;").is_empty());
+    }
+
+    #[test]
+    fn kernels_with_a_body_are_found() {
+        let text = "__global__ void a(int *x);\n__global__ void __launch_bounds__(256) b(int (*x)(int)) {}\n\
+                    template <int N> static __global__ void c(float *x = f(1))\n{ }";
+        assert_eq!(defined_in(text), ["b", "c"]);
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! A kernel keeps its head and becomes the stub that launches it: its body is the function of one thread, a copy of
 //! which each thread has with the parameters in it. A launch configures the next call and calls the stub, so that
-//! overloads, default arguments and deduction stay the compiler's business.
+//! overloads, default arguments and deduction stay the compiler's business. A thread that comes to the end of the body says so:
+//! who waits at a barrier after that, waits for it.
 
 use super::Backend;
 use super::expressions::Use;
@@ -68,7 +69,7 @@ impl<'a> Walker<'a> {
         }
         self.kernels.push(name);
         self.edits.after(open, head);
-        self.edits.before(close, "}); ");
+        self.edits.before(close, "::raceproof::at_end(); }); ");
     }
 
     /// `k<<<grid, block>>>(args)` becomes `(::raceproof::configure(grid, block), k(args))`.

@@ -86,6 +86,7 @@ impl<'u> Resolver<'u> {
         let launching = launching(&functions);
         let (mut open, called) = uses(&functions, &initializers, &launching);
         self.called_elsewhere(items, &functions, &called, &mut open);
+        open.extend(self.unread_words(&functions).into_iter().map(|(word, _)| word));
         open.retain(|name| launching.contains(name));
         let in_templates = methods_of_templates(items);
         self.collect_methods(items);
@@ -380,7 +381,10 @@ impl<'u> Resolver<'u> {
                 self.forget_all(walk);
                 self.hide(stmt.span);
             }
-            _ => {}
+            _ => {
+                let changes = self.changes_in(walk, Some(stmt), None);
+                self.forget(&changes, walk);
+            }
         }
         self.depth -= 1;
     }
@@ -467,7 +471,11 @@ impl<'u> Resolver<'u> {
                 continue;
             }
             // What a static variable holds is left from the call before, which may have handed it out.
-            let is_static = syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Static));
+            let is_static = syntax.qualifiers.iter().any(|q| match q {
+                Qualifier::Static => true,
+                Qualifier::Other(word) => word == "thread_local",
+                _ => false,
+            });
             if (is_static || written.is_volatile) && !is_const {
                 continue;
             }
@@ -538,10 +546,12 @@ impl<'u> Resolver<'u> {
         }
         if let syntax::ExprKind::Launch { kernel, config, args } = &value.kind {
             self.launch(kernel, config, args, value.span, walk);
+            config.iter().chain(args).for_each(|part| self.host_expr(part, walk));
             return;
         }
         if is_launching_call(value) {
             self.launch_call(value, walk);
+            parts_of(value).into_iter().for_each(|part| self.host_expr(part, walk));
             return;
         }
         if let syntax::ExprKind::Call(callee, args) = &value.kind {

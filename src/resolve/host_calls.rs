@@ -267,7 +267,18 @@ pub(super) fn uses<'u>(
     let mut callees: FxHashSet<*const syntax::Expr> = FxHashSet::default();
     let bodies = functions.iter().flat_map(|decl| decl.syntax.body.as_deref().unwrap_or(&[]));
     let exprs = bodies.flat_map(|stmt| exprs_of_stmt(stmt));
-    for value in exprs.chain(initializers.iter().copied()) {
+    let members = functions.iter().flat_map(|decl| decl.syntax.initializers.iter().flat_map(|(_, values)| values));
+    let defaults = functions.iter().flat_map(|decl| decl.syntax.params.iter().filter_map(|it| it.default.as_ref()));
+    // Nobody looks at what is called here, and so not at its arguments.
+    for value in initializers.iter().copied().chain(members).chain(defaults) {
+        visit(value, |part| {
+            if let syntax::ExprKind::Path(path) = &part.kind {
+                open.extend(path.segments.last().map(|last| last.name.text.as_str()));
+                called.extend(path.segments.last().map(|last| last.name.text.as_str()));
+            }
+        });
+    }
+    for value in exprs {
         visit(value, |part| match &part.kind {
             syntax::ExprKind::Call(callee, _) => {
                 if let syntax::ExprKind::Member { member, .. } = &callee.kind {

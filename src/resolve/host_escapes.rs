@@ -11,7 +11,7 @@
 use super::call::functions_of;
 use super::context::Resolver;
 use super::host_calls::name_of;
-use super::host_parts::{init_parts, named_function, parts_of, parts_of_stmt, stmts_in};
+use super::host_parts::{init_parts, named_function, parts_of, parts_of_stmt, stmts_in, visit};
 use super::host_uses::words;
 use super::launch_call::{is_launching_call, launched_argument, simple_name};
 use super::scope::{Found, FunctionDecl, ScopeId};
@@ -82,7 +82,15 @@ impl<'u> Resolver<'u> {
     /// Lets the kernels escape that stand in text of host code that is not read.
     fn escape_unread(&mut self, functions: &[FunctionDecl<'u>], items: &'u [Item], escaped: &mut Escaped) {
         let kernels = kernels_of(items);
-        let sources = self.sources;
+        for (word, span) in self.unread_words(functions) {
+            for kernel in kernels.get(word).into_iter().flatten() {
+                escaped.entry(std::ptr::from_ref(*kernel)).or_insert(span);
+            }
+        }
+    }
+
+    /// The words in text of host code that is not read: what they name may be launched or called there.
+    pub(super) fn unread_words(&self, functions: &[FunctionDecl<'u>]) -> Vec<(&'u str, Span)> {
         let mut unread: Vec<Span> = Vec::new();
         for decl in functions.iter().filter(|decl| !is_device(decl.syntax)) {
             let mut open: Vec<&'u syntax::Stmt> = decl.syntax.body.iter().flatten().collect();
@@ -92,20 +100,16 @@ impl<'u> Resolver<'u> {
                     unread.push(stmt.span);
                 }
                 for value in exprs {
-                    super::host_parts::visit(value, |part| {
+                    visit(value, |part| {
                         unread.extend(matches!(part.kind, ExprKind::Unsupported(_)).then_some(part.span));
                     });
                 }
                 open.extend(stmts);
             }
         }
-        for span in unread {
-            for word in words(sources.text(sources.visible(span))) {
-                for kernel in kernels.get(word).into_iter().flatten() {
-                    escaped.entry(std::ptr::from_ref(*kernel)).or_insert(span);
-                }
-            }
-        }
+        let sources = self.sources;
+        let in_text = |span: Span| words(sources.text(sources.visible(span))).map(move |word| (word, span));
+        unread.into_iter().flat_map(in_text).collect()
     }
 }
 

@@ -145,15 +145,17 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// What an expression may change that is not read: `new float[n]` changes nothing, but `new Reader(n)` keeps what it is given.
+    /// What an expression may change that is not read: `new float[n]` changes nothing, but `new Reader(n)` keeps what it is
+    /// given, and so may whoever is given `args...`.
     fn changed_unread(&mut self, reason: &str, value: &'u syntax::Expr, changed: &mut Changes<'u>) {
         let sources = self.sources;
         let text = sources.text(value.span);
         let is_plain = value.span.expansion.is_none();
-        if reason.contains("delete") || reason.contains("new") && is_plain && !text.contains(['(', '{']) {
+        let is_new = is_plain && reason.contains("new");
+        if reason.contains("delete") || is_new && !text.contains(['(', '{']) {
             return;
         }
-        match reason.contains("new") && is_plain {
+        match is_new || is_plain && reason.contains("pack") {
             true => words(text).for_each(|name| changed.leak(name, value.span)),
             false => changed.add(ANYTHING, value.span),
         }

@@ -6,6 +6,7 @@
 #define RACEPROOF_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 inline void __syncthreads(RACEPROOF_HERE) { raceproof::worker->barrier({file, line}, false); }
+inline void __syncthreads_at(int site, RACEPROOF_HERE) { raceproof::worker->barrier({file, line, site}, false); }
 inline int __syncthreads_count(int predicate, RACEPROOF_HERE) {
     return int(raceproof::worker->barrier({file, line}, predicate != 0));
 }

@@ -126,6 +126,9 @@ inline int take_cluster(const Configuration& of, dim3& cluster) {
     return is_wrong ? 912 : 0;   // cudaErrorInvalidClusterSize
 }
 
+// Stands at the end of a kernel.
+inline void at_end() { worker->come_to_end(); }
+
 // Runs blocks of `launch` until there are none left.
 inline void run_blocks(Launch& launch) {
     if (!worker) worker = new Worker;
@@ -237,6 +240,7 @@ inline void run_launch(Launch& launch, const std::string& arguments) {
     launch.number = ++launches;
     launch.blocks = uint64_t(launch.grid.x) * launch.grid.y * launch.grid.z;
     launch.threads = launch.block.x * launch.block.y * launch.block.z;
+    if (schedule_seed() != 0) launch.shuffle_blocks(schedule_seed(), launch.blocks / launch.cluster_blocks());
     GridBarrier barrier(launch.blocks);
     if (launch.cooperative) launch.barrier = &barrier;
     Report::the().tell("launch", launch.kernel, launch.kernel, {}, "");

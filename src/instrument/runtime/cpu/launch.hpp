@@ -53,6 +53,7 @@ struct Launch {
     dim3 cluster;                          // blocks of a cluster
     Clusters clusters;                     // of several blocks
     uint64_t next_turn = 0;                // of the blocks, in the order in which they are taken
+    uint64_t first = 0, step = 1;          // of that order: which block, or cluster, comes first, and how far it is to the next
     Lock halves_lock;                      // of the halves of a barrier of the grid: threads that have arrived, and
     uint64_t half_arrived = 0, half_phase = 0;   // how often all have
     uint64_t tickets = 0;                  // of what orders its threads
@@ -62,11 +63,23 @@ struct Launch {
     // Blocks of a cluster are taken one after the other, so that as many OS threads always suffice for all of them.
     bool take_block(uint64_t& block) {
         uint64_t turn = __atomic_fetch_add(&next_turn, 1, __ATOMIC_RELAXED);
-        block = cluster_blocks() > 1 ? block_of_turn(turn) : turn;
+        block = cluster_blocks() > 1 ? block_of_turn(turn) : taken_at(turn, blocks);
         return turn < blocks;
     }
+    uint64_t taken_at(uint64_t turn, uint64_t count) const { return (first + turn * step) % count; }
+    // A step that has no factor in common with the number of blocks leads to each of them once.
+    void shuffle_blocks(uint64_t seed, uint64_t count) {
+        auto share_factor = [](uint64_t a, uint64_t b) {
+            while (b != 0) { uint64_t rest = a % b; a = b; b = rest; }
+            return a != 1;
+        };
+        uint64_t mixed = seed * 0x9e3779b97f4a7c15u ^ number * 0xbf58476d1ce4e5b9u;
+        first = (mixed >> 17) % count;
+        step = 1 + (mixed >> 40) % 0xffff;
+        while (share_factor(step, count)) step++;
+    }
     uint64_t block_of_turn(uint64_t turn) const {
-        uint64_t number = turn / cluster_blocks(), rank = turn % cluster_blocks();
+        uint64_t number = taken_at(turn / cluster_blocks(), blocks / cluster_blocks()), rank = turn % cluster_blocks();
         uint64_t wide = grid.x / cluster.x, high = grid.y / cluster.y;
         uint64_t x = number % wide * cluster.x + rank % cluster.x;
         uint64_t y = number / wide % high * cluster.y + rank / cluster.x % cluster.y;

@@ -21,6 +21,7 @@ namespace raceproof {
 struct Place {
     const char* file = nullptr;
     int line = 0;
+    int site = 0;   // tells barriers of one line apart
 };
 
 class Lock {

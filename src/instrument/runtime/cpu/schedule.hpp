@@ -137,6 +137,7 @@ inline void Worker::shuffle_order() {
 
 inline void Worker::release_barrier() {
     if (is_mixed) tell_mixed();
+    if (at_end > 0 && !is_mixed) tell_missing();
     released_truths = truths;
     arrived = truths = 0;
     is_mixed = false;
@@ -224,7 +225,7 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
     }
     halves = Halves{};
     copies.clear();
-    started = ready_first = ready_count = arrived = truths = at_grid = at_cluster = gathering = idle_yields = 0;
+    started = ready_first = ready_count = arrived = truths = at_grid = at_cluster = gathering = idle_yields = at_end = 0;
     is_mixed = false;
     is_random = schedule_seed() != 0;
     random = Random(schedule_seed() * 0x2545f4914f6cdd1du ^ of.number << 32 ^ number);
@@ -236,6 +237,7 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
         thread.last_load = Synchronisation{};
         thread.last_version = 0;
         thread.cluster_arrivals = 0;
+        thread.at_end = false;
         thread.index = {i % of.block.x, i / of.block.x % of.block.y, i / of.block.x / of.block.y};
     }
     for (uint32_t first = 0; first < size; first += 32) {

@@ -150,12 +150,15 @@ inline void Worker::take(TileMeeting* met) {
 }
 
 inline void Worker::tell_mixed() {
+    auto is_here = [this](const Thread& thread) {
+        return thread.place.line == barrier_place.line && thread.place.site == barrier_place.site;
+    };
     for (uint32_t thread = 0; thread < size; thread++) {
         const Thread& other = threads[thread];
-        if (other.state != State::at_barrier || other.place.line == barrier_place.line) continue;
+        if (other.state != State::at_barrier || is_here(other)) continue;
         const Thread* first = nullptr;
         for (uint32_t t = 0; t < size && !first; t++) {
-            if (threads[t].state == State::at_barrier && threads[t].place.line == barrier_place.line) first = &threads[t];
+            if (threads[t].state == State::at_barrier && is_here(threads[t])) first = &threads[t];
         }
         std::string text = "threads of block " + text_of(blockIdx) + " wait at different barriers: thread " +
                            text_of(first ? first->index : uint3{}) + " here, thread " + text_of(other.index) +
@@ -164,6 +167,20 @@ inline void Worker::tell_mixed() {
                            barrier_place, text);
         return;
     }
+}
+
+inline void Worker::tell_missing() {
+    const Thread* waiting = nullptr;
+    const Thread* missing = nullptr;
+    for (uint32_t t = 0; t < size; t++) {
+        if (!waiting && threads[t].state == State::at_barrier) waiting = &threads[t];
+        if (!missing && threads[t].at_end) missing = &threads[t];
+    }
+    std::string text = "threads of block " + text_of(blockIdx) + " wait at a barrier that others never reach: thread " +
+                       text_of(waiting ? waiting->index : uint3{}) + " here, thread " +
+                       text_of(missing ? missing->index : uint3{}) + " at the end of the kernel";
+    Report::the().tell("divergence", std::string(launch->kernel) + std::to_string(barrier_place.line), launch->kernel,
+                       barrier_place, text);
 }
 
 inline const char* waits_for(State state) {

@@ -30,6 +30,7 @@ struct Thread {
     uint3 index{};
     Epochs epochs{};
     Place place;              // where it waits
+    bool at_end = false;      // it has come to the end of the kernel, and has not returned before
     const void* object = nullptr;   // what it waits at, if that is an object in memory
     uint32_t gathered = 0;    // the lanes that it was gathered with
     uint64_t cluster_arrivals = 0;  // the phase of its cluster in which it arrived last, from 1
@@ -114,13 +115,20 @@ public:
     uint32_t barrier(Place place, bool truth) {
         Thread& me = threads[current];
         if (arrived == 0) barrier_place = place;
-        if (place.line != barrier_place.line) is_mixed = true;
+        if (place.line != barrier_place.line || place.site != barrier_place.site) is_mixed = true;
         me.state = State::at_barrier;
         me.place = place;
         arrived++;
         truths += truth;
         leave();
         return released_truths;
+    }
+
+    // The thread comes to the end of the kernel: at a barrier where others wait after that, it is missed. One that returns before
+    // is not, as in CUDA.
+    void come_to_end() {
+        threads[current].at_end = true;
+        at_end++;
     }
 
     // The barrier of the grid: when all threads of this block are there, it waits for the other blocks.
@@ -314,6 +322,7 @@ private:
     void lane_is_done(uint32_t thread);
     void deadlock();
     void tell_mixed();
+    void tell_missing();
     static void count_sync(Thread& thread, uint32_t lane, uint32_t together);
 
     Launch* launch = nullptr;
@@ -325,7 +334,8 @@ private:
     std::vector<uint32_t> order, ready;
     uint32_t size = 0, started = 0, live = 0, current = 0, starting = NOBODY;
     uint32_t ready_first = 0, ready_count = 0;
-    uint32_t arrived = 0, truths = 0, released_truths = 0, at_grid = 0, at_cluster = 0, gathering = 0, idle_yields = 0;
+    uint32_t arrived = 0, truths = 0, released_truths = 0, at_grid = 0, at_cluster = 0, gathering = 0, idle_yields = 0,
+             at_end = 0;
     std::shared_ptr<Cluster> cluster;
     uint64_t cluster_phase = 0;   // for whose end threads wait
     Place barrier_place;
