@@ -158,7 +158,7 @@ impl Resolver<'_> {
 
     /// Whether a type is `dim3`, whose lanes are ones where nothing says what they are.
     pub(super) fn is_dim3(&self, ty: TypeId) -> bool {
-        ty == self.common.dim3
+        self.plain(ty) == self.common.dim3
     }
 
     /// Whether no conversion leads from one type to the other. Of types that are not known nothing is claimed.
