@@ -4,6 +4,7 @@
 
 use super::interner::Interner;
 use super::{Token, TokenKind};
+use crate::source::character;
 
 /// What a condition is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +118,10 @@ impl<'a> Parser<'a> {
                 return Err(Malformed);
             }
             let no = self.conditional()?;
-            condition.and_then(|value| if value.bits == 0 { no } else { yes })
+            // Both have one type: that of an unsigned number, if one of them is.
+            let unsigned = [yes, no].into_iter().flatten().any(|value| value.unsigned);
+            let chosen = condition.and_then(|value| if value.bits == 0 { no } else { yes });
+            chosen.map(|value| Value { unsigned, ..value })
         } else {
             condition
         };
@@ -169,7 +173,7 @@ impl<'a> Parser<'a> {
         self.at += 1;
         match token.kind {
             TokenKind::Number => integer(text).map(Some).ok_or(Malformed),
-            TokenKind::Char => Ok(text.trim_matches('\'').chars().next().map(|first| signed(first as i64))),
+            TokenKind::Char => Ok(character(text).map(signed)),
             TokenKind::Identifier if self.peek() == "(" => {
                 self.skip_call();
                 Ok(None)
@@ -245,9 +249,8 @@ fn combine(operator: &str, left: Option<Value>, right: Option<Value>) -> Option<
         "|" | "bitor" => a | b,
         "^" | "xor" => a ^ b,
         "&" | "bitand" => a & b,
-        "<<" => a.wrapping_shl(b as u32),
-        ">>" if left.unsigned => (a as u64).wrapping_shr(b as u32) as i64,
-        ">>" => a.wrapping_shr(b as u32),
+        "<<" => return Some(Value { bits: shifted(left, right, false), ..left }),
+        ">>" => return Some(Value { bits: shifted(left, right, true), ..left }),
         "+" => a.wrapping_add(b),
         "-" => a.wrapping_sub(b),
         "*" => a.wrapping_mul(b),
@@ -260,6 +263,17 @@ fn combine(operator: &str, left: Option<Value>, right: Option<Value>) -> Option<
         _ => return None,
     };
     Some(Value { bits, unsigned })
+}
+
+/// A number moved by bits; by a negative number of them it moves the other way, and beyond its width nothing is left.
+fn shifted(value: Value, by: Value, is_right: bool) -> i64 {
+    let is_negative = !by.unsigned && by.bits < 0;
+    let distance = u32::try_from(if is_negative { by.bits.unsigned_abs() } else { by.bits as u64 }).unwrap_or(u32::MAX);
+    match is_right != is_negative {
+        false => value.bits.checked_shl(distance).unwrap_or(0),
+        true if value.unsigned => (value.bits as u64).checked_shr(distance).unwrap_or(0) as i64,
+        true => value.bits.checked_shr(distance).unwrap_or(value.bits >> 63),
+    }
 }
 
 fn integer(text: &str) -> Option<Value> {

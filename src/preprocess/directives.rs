@@ -37,6 +37,10 @@ pub(super) struct Preprocessor<'a> {
     pub(super) language: Language,
     options: &'a Options,
     macros: Vec<Option<Rc<Macro>>>,
+    /// The definitions that `#pragma push_macro` keeps, the last one on top.
+    pushed: FxHashMap<Symbol, Vec<Option<Rc<Macro>>>>,
+    /// Whether what is expanded is a condition, in which `defined X` is a number.
+    pub(super) deciding: bool,
     /// How many expansions of each macro are being read.
     pub(super) busy: Vec<u32>,
     pub(super) pending: Vec<Pending>,
@@ -69,6 +73,22 @@ struct Open {
     tokens: Rc<[Token]>,
     next: usize,
     conditionals: Vec<Conditional>,
+    presumed: Presumed,
+}
+
+/// What `#line` says of the lines that follow, for `__LINE__` and `__FILE__` alone.
+#[derive(Clone, Default)]
+struct Presumed {
+    /// How far their numbers are from those of the text.
+    offset: i64,
+    /// The name of the file, as a string literal.
+    file: Option<Symbol>,
+}
+
+impl Open {
+    fn new(file: FileId, tokens: Rc<[Token]>) -> Open {
+        Open { file, tokens, next: 0, conditionals: Vec::new(), presumed: Presumed::default() }
+    }
 }
 
 /// An `#if` that is open.
@@ -78,6 +98,15 @@ struct Conditional {
     taken: bool,
     undecided: bool,
     after_else: bool,
+}
+
+/// Where the search for a header starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// Beside the file that includes it, if it is in quotes, then in the first directory.
+    FromStart,
+    /// Behind the directory of the file that includes it.
+    Onwards,
 }
 
 /// Symbols that the preprocessor looks for.
@@ -95,7 +124,8 @@ pub(super) struct Names {
     line: Symbol,
     file: Symbol,
     counter: Symbol,
-    defined: Symbol,
+    level: Symbol,
+    pub(super) defined: Symbol,
 }
 
 impl Names {
@@ -115,6 +145,7 @@ impl Names {
             line: intern("__LINE__"),
             file: intern("__FILE__"),
             counter: intern("__COUNTER__"),
+            level: intern("__INCLUDE_LEVEL__"),
             defined: intern("defined"),
         }
     }
@@ -132,6 +163,8 @@ impl<'a> Preprocessor<'a> {
             language: options.language(),
             options,
             macros: Vec::new(),
+            pushed: FxHashMap::default(),
+            deciding: false,
             busy: Vec::new(),
             pending: Vec::new(),
             floor: 0,
@@ -170,7 +203,7 @@ impl<'a> Preprocessor<'a> {
     fn define_from(&mut self, path: &str, text: &str) {
         let file = self.sources.add_file(path, text);
         let tokens = lexer::lex(text, file, self.language, &mut self.spellings).into();
-        self.stack.push(Open { file, tokens, next: 0, conditionals: Vec::new() });
+        self.stack.push(Open::new(file, tokens));
         while self.next_of_files().is_some() {}
     }
 
@@ -181,7 +214,7 @@ impl<'a> Preprocessor<'a> {
         let tokens: Rc<[Token]> = lexer::lex(&text, main, self.language, &mut self.spellings).into();
         self.loaded.insert(normalized(&path), (main, Rc::clone(&tokens)));
         let mut result = Vec::with_capacity(tokens.len());
-        self.stack.push(Open { file: main, tokens, next: 0, conditionals: Vec::new() });
+        self.stack.push(Open::new(main, tokens));
         self.force_includes(main);
         while let Some(token) = self.expanded() {
             result.push(token);
@@ -211,7 +244,7 @@ impl<'a> Preprocessor<'a> {
         for forced in macros {
             if let Some((file, tokens)) = self.find_forced(forced, main) {
                 let below = self.stack.len();
-                self.stack.push(Open { file, tokens, next: 0, conditionals: Vec::new() });
+                self.stack.push(Open::new(file, tokens));
                 // Leaving a file goes on with the one below it, which must not be read yet.
                 let waiting: Vec<Open> = self.stack.drain(..below).collect();
                 while self.next_of_files().is_some() {}
@@ -220,7 +253,7 @@ impl<'a> Preprocessor<'a> {
         }
         for forced in whole.into_iter().rev() {
             if let Some((file, tokens)) = self.find_forced(forced, main) {
-                self.stack.push(Open { file, tokens, next: 0, conditionals: Vec::new() });
+                self.stack.push(Open::new(file, tokens));
             }
         }
     }
@@ -273,13 +306,19 @@ impl<'a> Preprocessor<'a> {
         self.busy[name.index()] > 0
     }
 
-    /// `__LINE__`, `__FILE__`, `__COUNTER__`.
+    /// `__LINE__`, `__FILE__`, `__COUNTER__`, `__INCLUDE_LEVEL__`.
     pub(super) fn dynamic(&mut self, token: Token) -> Option<Token> {
+        let presumed = self.stack.last().map(|top| top.presumed.clone()).unwrap_or_default();
         let (text, kind) = if token.text == self.names.line {
-            (self.sources.start_position(token.span).line.to_string(), TokenKind::Number)
+            let line = i64::from(self.sources.start_position(token.span).line) + presumed.offset;
+            (line.to_string(), TokenKind::Number)
+        } else if token.text == self.names.level {
+            (self.stack.len().saturating_sub(1).to_string(), TokenKind::Number)
         } else if token.text == self.names.counter {
             self.counter += 1;
             ((self.counter - 1).to_string(), TokenKind::Number)
+        } else if let Some(file) = presumed.file.filter(|_| token.text == self.names.file) {
+            return Some(Token { text: file, kind: TokenKind::String, ..token });
         } else if token.text == self.names.file {
             let visible = self.sources.visible(token.span);
             let path = self.sources.file(visible.file).path.display().to_string();
@@ -345,7 +384,11 @@ impl<'a> Preprocessor<'a> {
         match self.spellings.text(name.text) {
             "define" => self.define(rest, whole),
             "undef" => self.undefine(rest),
-            "include" | "include_next" | "import" => self.include(rest, whole),
+            "include" => self.include(rest, whole, Search::FromStart),
+            "include_next" => self.include(rest, whole, Search::Onwards),
+            "import" => self.include(rest, whole, Search::FromStart),
+            "line" => self.presume(rest.to_vec(), hash),
+            _ if name.kind == TokenKind::Number => self.presume(line.clone(), hash),
             "if" => {
                 let truth = self.condition(rest, whole);
                 self.open_conditional(truth, whole);
@@ -364,11 +407,53 @@ impl<'a> Preprocessor<'a> {
                 let text = self.sources.text(whole).trim_start_matches(['#', ' ', '\t']).to_owned();
                 self.report(Severity::Warning, whole, text.trim_end());
             }
-            "pragma" if rest.len() == 1 && self.spellings.text(rest[0].text) == "once" => {
-                self.once.insert(hash.file);
+            "pragma" => {
+                let words: Vec<String> = rest.iter().map(|token| self.spellings.text(token.text).to_owned()).collect();
+                self.pragma(&words, hash.file);
             }
-            // `#pragma`, `#line`, `#warning`, `#ident` and what only other compilers know change no meaning.
+            // `#warning`, `#ident` and what only other compilers know change no meaning.
             _ => {}
+        }
+    }
+
+    /// `once`, `push_macro("N")`, `pop_macro("N")`; no other pragma changes how the text is read.
+    pub(super) fn pragma(&mut self, words: &[String], file: FileId) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["once"] => {
+                self.once.insert(file);
+            }
+            ["push_macro", "(", name, ")"] => {
+                let name = self.spellings.intern(name.trim_matches('"'));
+                let definition = self.definition(name);
+                self.pushed.entry(name).or_default().push(definition);
+            }
+            ["pop_macro", "(", name, ")"] => {
+                let name = self.spellings.intern(name.trim_matches('"'));
+                if let Some(definition) = self.pushed.get_mut(&name).and_then(Vec::pop) {
+                    self.set_definition(name, definition);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn set_definition(&mut self, name: Symbol, definition: Option<Rc<Macro>>) {
+        if self.macros.len() <= name.index() {
+            self.macros.resize(name.index() + 64, None);
+        }
+        self.macros[name.index()] = definition;
+    }
+
+    /// `#line 500 "name"`, whose operands macros may give.
+    fn presume(&mut self, rest: Vec<Token>, hash: Span) {
+        let expanded = self.expand_list(rest);
+        let number = expanded.first().and_then(|first| self.spellings.text(first.text).parse::<u32>().ok());
+        let (Some(number), Some(top)) = (number, self.stack.last_mut()) else { return };
+        let here = self.sources.start_position(hash).line;
+        top.presumed.offset = i64::from(number) - i64::from(here) - 1;
+        if let Some(file) = expanded.get(1).filter(|name| name.kind == TokenKind::String) {
+            top.presumed.file = Some(file.text);
         }
     }
 
@@ -389,10 +474,7 @@ impl<'a> Preprocessor<'a> {
             (None, rest)
         };
         let definition = Macro { params, body: body.into() };
-        if self.macros.len() <= name.text.index() {
-            self.macros.resize(name.text.index() + 64, None);
-        }
-        self.macros[name.text.index()] = Some(Rc::new(definition));
+        self.set_definition(name.text, Some(Rc::new(definition)));
     }
 
     /// `a, b, ...)` and the body behind it.
@@ -437,19 +519,41 @@ impl<'a> Preprocessor<'a> {
 
     /// Whether a macro of this name exists, those that only `#if` knows included.
     pub(super) fn names_macro(&self, name: Symbol) -> Truth {
-        let dynamic = [self.names.line, self.names.file, self.names.counter].contains(&name);
+        let Names { line, file, counter, level, .. } = self.names;
+        let dynamic = [line, file, counter, level].contains(&name);
         let text = self.spellings.text(name);
         Truth::of(dynamic || self.definition(name).is_some() || condition::is_query(text))
     }
 
     fn condition(&mut self, rest: &[Token], whole: Span) -> Truth {
         let prepared = self.prepare_condition(rest);
+        let outer = std::mem::replace(&mut self.deciding, true);
         let expanded = self.expand_list(prepared);
+        self.deciding = outer;
         let truth = condition::evaluate(&expanded, &self.spellings);
         if truth == Truth::Unknown {
             self.report(Severity::Note, whole, "condition cannot be decided; it is taken as false");
         }
         truth
+    }
+
+    /// What follows a `defined` that a macro brought: the tokens of its operand are not expanded.
+    pub(super) fn defined_by_macro(&mut self, defined: Token) -> Token {
+        let mut operand = self.unexpanded();
+        let in_brackets = operand.is_some_and(|token| token.text == self.names.open);
+        if in_brackets {
+            operand = self.unexpanded();
+        }
+        let name = operand.filter(|token| token.kind == TokenKind::Identifier);
+        let is_closed = !in_brackets || self.unexpanded().is_some_and(|token| token.text == self.names.close);
+        let truth = name.filter(|_| is_closed).map_or(Truth::Unknown, |name| self.names_macro(name.text));
+        self.token_of(truth, defined)
+    }
+
+    fn token_of(&mut self, truth: Truth, place: Token) -> Token {
+        let text = self.spellings.intern(truth.spelling());
+        let kind = if truth == Truth::Unknown { TokenKind::Other } else { TokenKind::Number };
+        Token { text, kind, ..place }
     }
 
     /// Replaces `defined X` and `__has_include(…)` by numbers, before macros are expanded.
@@ -468,7 +572,9 @@ impl<'a> Preprocessor<'a> {
                 let end = close.map_or(rest.len(), |found| at + found);
                 let found = self.header_of(&rest[at + 1..end]).is_some_and(|(name, quoted)| {
                     let includer = token.span.file;
-                    self.find_header(&name, quoted, includer).is_some()
+                    let next = self.spellings.text(token.text) == "__has_include_next";
+                    let search = if next { Search::Onwards } else { Search::FromStart };
+                    self.find_header(&name, quoted, includer, search).is_some()
                 });
                 at = (end + 1).min(rest.len());
                 if found { Truth::Yes } else { Truth::Unknown }
@@ -476,9 +582,8 @@ impl<'a> Preprocessor<'a> {
                 prepared.push(token);
                 continue;
             };
-            let text = self.spellings.intern(truth.spelling());
-            let kind = if truth == Truth::Unknown { TokenKind::Other } else { TokenKind::Number };
-            prepared.push(Token { text, kind, ..token });
+            let number = self.token_of(truth, token);
+            prepared.push(number);
         }
         prepared
     }
@@ -582,7 +687,7 @@ impl<'a> Preprocessor<'a> {
         truth == Truth::Yes
     }
 
-    fn include(&mut self, rest: &[Token], whole: Span) {
+    fn include(&mut self, rest: &[Token], whole: Span, search: Search) {
         let named = self.header_of(rest).or_else(|| {
             let expanded = self.expand_list(rest.to_vec());
             self.header_of(&expanded)
@@ -591,7 +696,7 @@ impl<'a> Preprocessor<'a> {
             self.complain(whole, "malformed include directive");
             return;
         };
-        let Some((file, tokens)) = self.find_header(&name, quoted, whole.file) else {
+        let Some((file, tokens)) = self.find_header(&name, quoted, whole.file, search) else {
             self.missing_includes.push(MissingInclude { name, span: whole });
             return;
         };
@@ -610,7 +715,7 @@ impl<'a> Preprocessor<'a> {
             self.give_up(whole, "includes bring in too many tokens");
             return;
         }
-        self.stack.push(Open { file, tokens, next: 0, conditionals: Vec::new() });
+        self.stack.push(Open::new(file, tokens));
     }
 
     /// The header's name and whether it was in quotes.
@@ -639,9 +744,25 @@ impl<'a> Preprocessor<'a> {
         None
     }
 
-    fn find_header(&mut self, name: &str, quoted: bool, includer: FileId) -> Option<(FileId, Rc<[Token]>)> {
-        let beside = self.sources.file(includer).path.parent().map(Path::to_path_buf).filter(|_| quoted);
-        let places: Vec<PathBuf> = beside.into_iter().chain(self.options.include_dirs.iter().cloned()).collect();
+    fn find_header(
+        &mut self,
+        name: &str,
+        quoted: bool,
+        includer: FileId,
+        search: Search,
+    ) -> Option<(FileId, Rc<[Token]>)> {
+        let path = &self.sources.file(includer).path;
+        let beside = path.parent().map(Path::to_path_buf).filter(|_| quoted && search == Search::FromStart);
+        let dirs = &self.options.include_dirs;
+        // The directory that the header which asks for the next one was found in.
+        let own =
+            dirs.iter().position(|dir| search == Search::Onwards && normalized(path).starts_with(normalized(dir)));
+        let dirs = &dirs[own.map_or(0, |own| own + 1)..];
+        let places: Vec<PathBuf> = beside.into_iter().chain(dirs.iter().cloned()).collect();
+        if search == Search::Onwards {
+            // The project is not searched: it would give the same header again.
+            return places.iter().find_map(|place| self.load(&normalized(&place.join(name))));
+        }
         places.iter().find_map(|place| self.load(&normalized(&place.join(name)))).or_else(|| self.seek(name, includer))
     }
 

@@ -9,7 +9,7 @@ use super::directives::Preprocessor;
 use super::interner::Symbol;
 use super::lexer;
 use super::{Token, TokenFlags, TokenKind};
-use crate::source::{ExpansionId, Span};
+use crate::source::{ExpansionId, FileId, Span};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -57,6 +57,9 @@ impl Preprocessor<'_> {
             if token.kind != TokenKind::Identifier || token.flags.has(TokenFlags::PAINTED) {
                 return Some(token);
             }
+            if self.deciding && token.text == self.names.defined {
+                return Some(self.defined_by_macro(token));
+            }
             if self.is_busy(token.text) {
                 token.flags |= TokenFlags::PAINTED;
                 return Some(token);
@@ -65,7 +68,8 @@ impl Preprocessor<'_> {
                 return Some(replacement);
             }
             if token.text == self.names.pragma_operator && self.next_is_open() {
-                self.collect_arguments(&token);
+                let call = self.collect_arguments(&token);
+                self.pragma_operator(call, token.span.file);
                 continue;
             }
             let Some(definition) = self.definition(token.text) else { return Some(token) };
@@ -73,6 +77,16 @@ impl Preprocessor<'_> {
                 return Some(token);
             }
         }
+    }
+
+    /// `_Pragma("text")`
+    fn pragma_operator(&mut self, call: Option<Call>, file: FileId) {
+        let tokens = call.map(|call| call.arguments.concat()).unwrap_or_default();
+        let [text] = tokens.as_slice() else { return };
+        let text = self.spellings.text(text.text).trim_matches('"').replace("\\\"", "\"");
+        let spaced = text.replace('(', " ( ").replace(')', " ) ");
+        let words: Vec<String> = spaced.split_whitespace().map(str::to_owned).collect();
+        self.pragma(&words, file);
     }
 
     /// Expands `tokens` alone, as an argument or a condition.
@@ -90,7 +104,7 @@ impl Preprocessor<'_> {
     }
 
     /// The next token as written.
-    fn unexpanded(&mut self) -> Option<Token> {
+    pub(super) fn unexpanded(&mut self) -> Option<Token> {
         if self.gave_up {
             return None;
         }
@@ -311,7 +325,8 @@ impl Preprocessor<'_> {
             let inside = self.matching(body, *at);
             let content = &body[*at + 1..inside];
             *at = (inside + 1).min(body.len());
-            let wanted = with.arguments.last().is_some_and(|last| !last.is_empty());
+            // Arguments that expand to nothing count as none.
+            let wanted = with.arguments.last().cloned().is_some_and(|last| !self.expand_list(last).is_empty());
             return if wanted { self.substitute(content, with, slots) } else { Vec::new() };
         }
         let Some(index) = with.index_of(token) else { return vec![placed(token, with.expansion)] };

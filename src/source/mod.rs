@@ -5,13 +5,16 @@
 //! macro expansions that produced it: two accesses that one macro body makes have the same range and
 //! different chains, and are therefore two sites.
 //!
-//! Deliberately absent: any knowledge of C, CUDA or OpenCL.
+//! Deliberately absent: any knowledge of C, CUDA or OpenCL, but for what number a [`character`] is, which the preprocessor
+//! and the front ends must agree on.
 
+mod characters;
 mod dialect;
 pub mod discover;
 pub mod headers;
 mod line_index;
 
+pub use characters::character;
 pub use dialect::{Dialect, OpenClVersion};
 pub use line_index::{LineColumn, LineIndex};
 
