@@ -56,6 +56,10 @@ impl<'u> Resolver<'u> {
             },
             ExprKind::Convert(inner) if matches!(self.types[inner.ty], Type::Float { .. }) => {
                 let real = self.real(inner, environment, steps)?;
+                // Whatever is not zero is true, also what is cut to zero.
+                if matches!(self.types[ty], Type::Bool) {
+                    return Some(i128::from(real != 0.0));
+                }
                 let truncated = real.trunc();
                 // A value that the type cannot hold has no defined conversion.
                 if !self.is_integral(ty) || truncated.abs() >= 9e18 {
