@@ -9,6 +9,7 @@ use super::output::{color, complain, remark, to_stdout};
 use super::progress::Bar;
 use crate::diagnostic::render::{gcc, github, json, sarif, text};
 use crate::diagnostic::report::Report;
+use crate::driver::crash;
 use crate::driver::options::Options;
 use crate::driver::parallel::{Input, Problem, Run, check_all};
 use crate::driver::reproduce::{Store, write_all};
@@ -22,6 +23,8 @@ use std::path::{Path, PathBuf};
 pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let options = super::options::for_check(args)?;
     let (inputs, mut exit) = inputs(args)?;
+    let reads_text = inputs.iter().any(|input| matches!(input, Input::Text(..)));
+    crash::arm(if reads_text { crash::Inputs::StandardInput } else { crash::Inputs::Files });
     // A directory that cannot be written is told before the work.
     let store = args.reproduce.as_deref().map(Store::open).transpose().context("--reproduce")?;
     let mut run = checked(args, &inputs, &options);

@@ -4,7 +4,7 @@
 //! nothing for isolated code, so that standard error holds only what raceproof means to say; panics
 //! elsewhere print as usual.
 //!
-//! Deliberately absent: a net under stack overflow and aborts. Passes bound their depth instead.
+//! Deliberately absent: a net under stack overflow and aborts, which [`super::crash`] is. Passes bound their depth, too.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};

@@ -14,6 +14,7 @@ mod attempt;
 mod claims;
 mod collectives;
 mod contents;
+pub mod crash;
 mod described;
 mod dialect;
 

@@ -1,10 +1,12 @@
 //! Checks many files at once: one answer, in the order of the inputs, whatever the number of threads.
 //!
 //! Every file runs on a worker with a large stack and in isolation: a file that cannot be read and a file on
-//! which raceproof itself fails become [`Problem`]s, and all other files keep their verdicts.
+//! which raceproof itself fails become [`Problem`]s, and all other files keep their verdicts; where it ends the program,
+//! [`super::crash`] begins anew without that file.
 //!
 //! Deliberately absent: what happens to one file ([`super::check_source`]) and how progress looks ([`Progress`]).
 
+use super::crash;
 use super::isolate::isolated;
 use super::memo::Memo;
 use super::options::Options;
@@ -97,8 +99,10 @@ pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -
     let files: Vec<&Path> = inputs.iter().filter_map(Input::file).collect();
     let several = (inputs.len() > 1).then(|| Several { memo: Memo::default(), units: Units::of(&files, options) });
     let outcomes = on_workers(options.jobs, || {
-        let check = |input| check_one(input, options, several.as_ref(), progress);
-        inputs.par_iter().with_max_len(1).map(check).collect::<Vec<_>>()
+        let check = |(position, input)| {
+            crash::working_at(position, || check_one((position, input), options, several.as_ref(), progress))
+        };
+        inputs.par_iter().enumerate().with_max_len(1).map(check).collect::<Vec<_>>()
     });
     let mut run = Run::default();
     for outcome in outcomes {
@@ -117,7 +121,11 @@ pub fn check_all(inputs: &[Input], options: &Options, progress: &dyn Progress) -
 /// and its stack may be small. Files differ much in what they cost; their parts keep all workers busy to the end.
 pub(super) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     match rayon::current_thread_index() {
-        Some(_) => items.par_iter().with_max_len(1).map(work).collect(),
+        Some(_) => {
+            let position = crash::at_work();
+            let work = |item| crash::working_at(position, || work(item));
+            items.par_iter().with_max_len(1).map(work).collect()
+        }
         None => items.iter().map(work).collect(),
     }
 }
@@ -128,6 +136,7 @@ pub fn on_workers<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> T + Send)
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(available.max(1))
         .stack_size(STACK_BYTES)
+        .start_handler(|_| crash::prepare_thread())
         .build()
         .expect("the system can start worker threads");
     pool.install(work)
@@ -146,15 +155,24 @@ impl Outcome {
     }
 }
 
-fn check_one(input: &Input, options: &Options, several: Option<&Several>, progress: &dyn Progress) -> Option<Outcome> {
+fn check_one(
+    (position, input): (usize, &Input),
+    options: &Options,
+    several: Option<&Several>,
+    progress: &dyn Progress,
+) -> Option<Outcome> {
     if progress.stops() {
         return None;
     }
     let path = input.path();
     let bug = |message| Problem::Bug { path: path.to_path_buf(), message };
     let outcome = match input.bytes() {
+        _ if crash::is_lost(position) => Outcome::unread(path, options, bug(crash::MESSAGE.to_owned())),
         Err(cause) => Outcome::unread(path, options, Problem::Unreadable { path: path.to_path_buf(), cause }),
-        Ok(bytes) => match isolated(|| check_bytes(path, &bytes, options, several)) {
+        Ok(bytes) => match isolated(|| {
+            crash::overflow_if_planted(path);
+            check_bytes(path, &bytes, options, several)
+        }) {
             Ok(Checked { report, bugs, drafts, .. }) => {
                 Outcome { file: report, problems: bugs.into_iter().map(bug).collect(), drafts }
             }
