@@ -18,6 +18,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     // The front ends never use each other.
     ("front/clang", &["syntax", "preprocess", "diagnostic"]),
     ("front/tree_sitter", &["syntax", "preprocess", "diagnostic"]),
+    ("front/account", &["syntax", "preprocess"]),
     ("front", &[]),
     // Scalar types, memory orders and scopes are named once, in the calculus, which itself uses nothing.
     ("builtins", &["syntax", "calculus"]),

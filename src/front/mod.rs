@@ -1,4 +1,5 @@
 //! Front ends: each turns text into the same `syntax::Unit`.
 
+mod account;
 pub mod clang;
 pub mod tree_sitter;

@@ -293,6 +293,14 @@ impl<'u> Resolver<'u> {
                 parts,
             );
         }
+        if chosen.decl.syntax.is_unread() {
+            let parts = object.into_iter().chain(args).collect();
+            return self.unsupported_with(
+                span,
+                format!("call of `{name}`, a declaration of which was not read"),
+                parts,
+            );
+        }
         let groups = self.given_groups(chosen.decl, &args);
         let Some(function) = self.instance_for(chosen.decl, chosen.values, groups) else {
             let parts = object.into_iter().chain(args).collect();
@@ -463,7 +471,8 @@ impl<'u> Resolver<'u> {
             functions_of(&entities).into_iter().filter(|decl| decl.record.is_none()).collect();
         self.add_associated(name, &args, &mut functions);
         if self.choose(&functions, None, None, &args).is_none() {
-            return self.complex_operator(name, &args, span);
+            let known = self.complex_operator(name, &args, span);
+            return known.or_else(|| self.undeclared_operator(name, args, span));
         }
         Some(self.function_call(&functions, None, None, args, span))
     }

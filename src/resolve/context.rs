@@ -122,6 +122,8 @@ pub(super) struct Resolver<'u> {
     pub(super) kernels_in_general: FxHashSet<usize>,
     /// Types that stand for parameters of host templates which nothing gives.
     pub(super) open_types: FxHashSet<TypeId>,
+    /// Types that nothing in the unit declares and no library is known to.
+    pub(super) undeclared: FxHashSet<TypeId>,
     /// Where names are looked up now.
     pub(super) scope: ScopeId,
     pub(super) frame: Frame,
@@ -231,6 +233,7 @@ impl<'u> Resolver<'u> {
             collectives: FxHashMap::default(),
             uses_collectives: false,
             open_types: FxHashSet::default(),
+            undeclared: FxHashSet::default(),
             kernels_in_general: FxHashSet::default(),
             enum_ranges: FxHashMap::default(),
             scope: ScopeId::default(),

@@ -28,9 +28,8 @@ impl<'u> Resolver<'u> {
         for decl in kernels {
             let key = std::ptr::from_ref(decl.syntax) as usize;
             if self.own_template(decl).is_empty() {
-                if let Some(function) = self.instance(decl, Vec::new()) {
-                    self.kernels.push(function);
-                }
+                let function = self.kernel(decl, Vec::new());
+                self.kernels.push(function);
                 continue;
             }
             let mut made = false;
@@ -46,11 +45,10 @@ impl<'u> Resolver<'u> {
                 if !self.is_complete(values) {
                     continue;
                 }
-                if let Some(function) = self.instance(decl, (*values).clone()) {
-                    made = true;
-                    if !self.kernels.contains(&function) {
-                        self.kernels.push(function);
-                    }
+                let function = self.kernel(decl, (*values).clone());
+                made = true;
+                if !self.kernels.contains(&function) {
+                    self.kernels.push(function);
                 }
             }
             if !made || wanted.iter().any(|values| !self.is_complete(values)) {
@@ -164,6 +162,21 @@ impl<'u> Resolver<'u> {
             member.template.as_ref().is_some_and(|params| params.len() == values.len())
         });
         of_the_class.map(|member| (std::ptr::from_ref(member) as usize, values.clone())).collect()
+    }
+
+    /// A kernel, or an instance of a kernel template. Where there are too many functions to look at, it is listed all the
+    /// same, or it would look as if it had been checked.
+    fn kernel(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) -> FunctionId {
+        if let Some(function) = self.instance(decl, values.clone()) {
+            return function;
+        }
+        let function = self.head(decl, &values, &[]);
+        self.infos[function.index()].started = true;
+        let reason = "one kernel of too many in this file (check it by itself with `--kernel`)".to_owned();
+        let span = self.functions[function].span;
+        self.functions[function].unsupported.push((span, reason));
+        self.functions[function].body = Some(Vec::new());
+        function
     }
 
     /// A kernel template that nothing instantiates: type parameters without a default stay unknown types, or are

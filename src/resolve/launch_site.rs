@@ -6,7 +6,7 @@ use super::host::Walk;
 use super::host_flow::Held;
 use super::host_relations::Quotient;
 use super::program::{Expr, ExprKind, Given, Relation, Type};
-use super::scope::{Found, FunctionDecl, ScopeId};
+use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
 use crate::source::Span;
 use crate::syntax::{self, Qualifier};
@@ -114,6 +114,8 @@ impl<'u> Resolver<'u> {
     fn launch_of(&mut self, target: Target<'u>, site: &Site<'u>, walk: &mut Walk<'u>) {
         let (path, scope) = (target.path, target.scope.unwrap_or(self.scope));
         let Found::Entities(entities) = self.within(scope, |this| this.find(path)) else {
+            // Its header is missing, or that of a macro that makes it a kernel.
+            self.missed.set(self.missed.get() + 1);
             return;
         };
         let is_kernel = |decl: &FunctionDecl<'u>| {
@@ -121,6 +123,8 @@ impl<'u> Resolver<'u> {
         };
         let kernels: Vec<FunctionDecl<'u>> = functions_of(&entities).into_iter().filter(is_kernel).collect();
         if kernels.is_empty() {
+            let is_function = entities.iter().any(|entity| matches!(entity, Entity::Function(_)));
+            self.missed.set(self.missed.get() + usize::from(is_function));
             return;
         }
         let template_args = path.segments.last().and_then(|segment| segment.args.as_deref());

@@ -67,6 +67,7 @@ mod template;
 mod template_use;
 mod type_functions;
 mod types;
+mod undeclared;
 mod unknown_call;
 mod visible;
 

@@ -144,13 +144,13 @@ impl<'u> Resolver<'u> {
         expr(ExprKind::Step { target: Box::new(target), up, postfix }, ty, span)
     }
 
-    /// Whether an operator on such an operand may be a function: records everywhere, vectors in CUDA, whose
-    /// operators programs define themselves.
+    /// Whether an operator on such an operand may be a function: records and types that nothing declares everywhere,
+    /// vectors in CUDA, whose operators programs define themselves.
     pub(super) fn may_be_overloaded(&self, ty: TypeId) -> bool {
         match self.types[ty] {
             Type::Record(_) => true,
             Type::Vector { .. } => self.language == Language::Cuda,
-            _ => self.behind_enumeration(ty).is_some(),
+            _ => self.behind_enumeration(ty).is_some() || self.is_undeclared(ty),
         }
     }
 
@@ -374,7 +374,7 @@ impl<'u> Resolver<'u> {
         if let Some(result) = atomic.and_then(|atomic| self.atomic_operator(atomic, &target, &value, span)) {
             return Expr { ty: self.common.void, ..result };
         }
-        if self.may_be_overloaded(target.ty) {
+        if self.may_be_overloaded(target.ty) || self.is_undeclared(value.ty) {
             let name = format!("{}=", operator_name(op));
             if let Some(result) = self.operator_call(&name, vec![target.clone(), value.clone()], span) {
                 return result;

@@ -70,6 +70,10 @@ impl<'u> Resolver<'u> {
         object: Option<&Expr>,
         args: &[Expr],
     ) -> Option<Chosen<'u>> {
+        // A declaration that could not be read may fit better than any other.
+        if let Some(&decl) = functions.iter().find(|decl| decl.syntax.is_unread()) {
+            return Some(Chosen { decl, values: Vec::new() });
+        }
         let mut candidates = self.candidates(functions, template_args, object, args, Care::Exact);
         if candidates.is_empty() {
             // A program that compiles has one that fits: what is known of `const` here is wrong.

@@ -237,6 +237,13 @@ impl<'u> Resolver<'u> {
             ItemKind::Unsupported(reason) => {
                 out.push(Stmt { kind: StmtKind::Unsupported(reason.clone()), span: item.span });
             }
+            ItemKind::Function(function) => match self.call_behind_macro(function) {
+                Some(reason) => {
+                    self.miss();
+                    out.push(Stmt { kind: StmtKind::Unsupported(reason), span: item.span });
+                }
+                None => self.declare_item(item),
+            },
             _ => self.declare_item(item),
         }
     }
@@ -280,6 +287,10 @@ impl<'u> Resolver<'u> {
                 written.ty = any;
             }
         }
+        if let Some(reason) = self.hidden_by_macro(syntax, written) {
+            self.miss();
+            out.push(Stmt { kind: StmtKind::Unsupported(reason), span });
+        }
         let storage = self.local_storage(syntax, written);
         let variable = self.new_variable(syntax, written, storage);
         // C lets a variable's own initialiser see it.
@@ -307,7 +318,10 @@ impl<'u> Resolver<'u> {
         if self.is_constructed(syntax, written) && deduced.is_none() {
             return self.constructed_local(syntax, variable, out);
         }
-        if syntax.init.is_none() && storage == Storage::Local {
+        if deduced.is_none() && self.undeclared_local(syntax, variable, out) {
+            return;
+        }
+        if syntax.init.is_none() && storage == Storage::Local && !self.is_dim3(written.ty) {
             out.push(Stmt { kind: StmtKind::Declare(variable, None), span });
             let object = expr(ExprKind::Variable(variable), written.ty, span);
             let construction = self.default_construction(object, span);

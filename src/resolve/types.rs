@@ -134,7 +134,11 @@ impl<'u> Resolver<'u> {
                 Some(storage) => Written::plain(storage),
                 None => match self.computed_type(path, &name) {
                     Some(computed) => computed,
-                    None => Written::plain(self.external_type(&name, last)),
+                    None => {
+                        let ty = self.external_type(&name, last);
+                        self.note_undeclared(path, &name, ty);
+                        Written::plain(ty)
+                    }
                 },
             },
         }

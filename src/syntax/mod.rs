@@ -24,7 +24,7 @@ pub mod words;
 
 pub use aside::{Aside, AsideKind};
 pub use lambda::{CallOperator, Capture, CaptureList, CaptureMode, Lambda, Mutability, lambda, statement_expression};
-pub use lost::{lost_kernel, lost_name};
+pub use lost::{lost_function, lost_functions, lost_kernel, lost_name, mark_unread};
 pub use print::{print, type_text};
 pub use variable_template::of_variable_template;
 
@@ -232,6 +232,13 @@ pub struct Function {
     pub initializers: Vec<(Name, Vec<Expr>)>,
     /// The body; `None` for a declaration.
     pub body: Option<Vec<Stmt>>,
+}
+
+impl Function {
+    /// Whether it stands for a declaration that could not be read: all that is known of it is its name.
+    pub fn is_unread(&self) -> bool {
+        lost::is_unread(self)
+    }
 }
 
 /// A function's parameter.

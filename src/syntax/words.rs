@@ -3,7 +3,7 @@
 //! Deliberately absent: where a word may stand, but for those before `friend`, which the grammar does not know. That is the
 //! business of the grammar.
 
-use super::{BinaryOp, Qualifier};
+use super::{BinaryOp, Expr, Qualifier};
 use crate::source::Language;
 
 /// Whether `text` is one of the words of C's arithmetic types.
@@ -98,6 +98,22 @@ pub fn qualifier(word: &str, opencl: bool) -> Option<Qualifier> {
         "explicit" | "inline" | "register" | "" => return None,
         other => Qualifier::Other(other.trim_start_matches("__").to_owned()),
     })
+}
+
+/// The qualifier of an attribute. `__shared__` and its kin are macros of CUDA's headers for attributes.
+pub fn attribute(name: &str, arguments: Vec<Expr>, language: Language) -> Qualifier {
+    let name = name.trim_matches('_');
+    match name {
+        _ if language == Language::OpenCl || !arguments.is_empty() => {}
+        "global" => return Qualifier::Kernel,
+        "device" => return Qualifier::Device,
+        "host" => return Qualifier::Host,
+        "shared" => return Qualifier::Shared,
+        "constant" => return Qualifier::Constant,
+        "managed" => return Qualifier::Managed,
+        _ => {}
+    }
+    Qualifier::Attribute(name.to_owned(), arguments)
 }
 
 /// Whether a word may stand between the start of a member and `friend` or `operator`: `__device__ friend inline void f() {}`.

@@ -56,7 +56,7 @@ impl Reader<'_> {
             while self.text(at + 1) == "::" && self.is_identifier(at + 2) {
                 at += 2;
             }
-            let name = self.text(at).trim_matches('_').to_owned();
+            let name = self.text(at);
             let arguments = if self.text(at + 1) == "(" {
                 let close = self.close(at + 1).min(inside.end);
                 let arguments = self.constants(at + 2..close);
@@ -66,7 +66,7 @@ impl Reader<'_> {
                 Vec::new()
             };
             at += 1;
-            found.push(Qualifier::Attribute(name, arguments));
+            found.push(words::attribute(name, arguments, self.language));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::types::Specifiers;
 use super::{MISFIT, Reader, Reading};
+use crate::front::account;
 use crate::front::clang::wire::Kind;
 use crate::syntax::{
     self, Binding, Expr, Function, Init, Item, ItemKind, Name, Param, Path, PathSegment, Qualifier, Record,
@@ -121,12 +122,16 @@ impl Reader<'_> {
             let inside = self.at + 1;
             let close = self.close(self.at);
             self.at = close + 1;
-            let (ty, _) = self.suffixes(base, Suffix::Function)?;
+            let (ty, tail) = self.suffixes(base, Suffix::Function)?;
             let after = std::mem::replace(&mut self.at, inside);
             self.attributes();
-            let declared = self.declarator(ty, naming)?;
+            let mut declared = self.declarator(ty, naming)?;
             if self.at != close {
                 return Err(MISFIT);
+            }
+            // `int (f)(int)`: what stands between the name and its parameters are parentheses only.
+            if declared.path.is_some() && matches!(declared.ty.kind, TypeKind::Function(..)) {
+                declared.function = declared.function.or(tail);
             }
             self.at = after;
             return Ok(declared);
@@ -331,7 +336,7 @@ impl Reader<'_> {
                 let head = Head { path: declared.path.ok_or(MISFIT)?, qualifiers: qualifiers.clone(), tail };
                 let TypeKind::Function(result, params) = declared.ty.kind else { return Err(MISFIT) };
                 let function = head.function(template.clone(), Some(*result), params);
-                let (function, ends) = self.body(function)?;
+                let (function, ends) = self.body(function, from)?;
                 let end = if ends == Ends::Here { self.at } else { limit + 1 };
                 items.push(Item { kind: ItemKind::Function(Box::new(function)), span: self.span(start..end) });
                 if ends == Ends::Here {
@@ -461,6 +466,7 @@ impl Reader<'_> {
         if self.next() == "operator" {
             return self.conversion(start, qualifiers, template);
         }
+        let from = self.at;
         let path = self.path(usize::MAX)?;
         if self.next() != "(" {
             return Err(MISFIT);
@@ -470,11 +476,11 @@ impl Reader<'_> {
         self.at = close + 1;
         let (tail, _) = self.tail(variadic)?;
         qualifiers.extend(tail.qualifiers.iter().cloned());
-        self.untyped_body(start, Head { path, qualifiers, tail }.function(template, None, params))
+        self.untyped_body(start, from, Head { path, qualifiers, tail }.function(template, None, params))
     }
 
-    fn untyped_body(&mut self, start: usize, function: Function) -> Reading<Item> {
-        let (function, ends) = self.body(function)?;
+    fn untyped_body(&mut self, start: usize, from: usize, function: Function) -> Reading<Item> {
+        let (function, ends) = self.body(function, from)?;
         if ends == Ends::Open {
             self.expect(";")?;
         }
@@ -503,7 +509,7 @@ impl Reader<'_> {
         };
         let name = Name { text: format!("operator {words}"), span };
         let path = Path { global: false, segments: vec![PathSegment { name, args: None }] };
-        self.untyped_body(start, Head { path, qualifiers, tail }.function(template, Some(*result), params))
+        self.untyped_body(start, from, Head { path, qualifiers, tail }.function(template, Some(*result), params))
     }
 
     /// The first token at or after `from` that does not qualify a type.
@@ -512,8 +518,8 @@ impl Reader<'_> {
         (from..self.output.tokens.len()).find(|at| !qualifies(at)).unwrap_or(from)
     }
 
-    /// Reads what follows a function's head: its body, `= default`, or nothing.
-    fn body(&mut self, mut function: Function) -> Reading<(Function, Ends)> {
+    /// Reads what follows a function's head, whose declarator starts at `from`: its body, `= default`, or nothing.
+    fn body(&mut self, mut function: Function, from: usize) -> Reading<(Function, Ends)> {
         if self.next() == "=" && matches!(self.text(self.at + 1), "default" | "delete" | "0") {
             if self.text(self.at + 1) != "0" {
                 function.qualifiers.push(Qualifier::Defaulted);
@@ -530,6 +536,7 @@ impl Reader<'_> {
             "{" => {
                 function.body = Some(self.block()?);
                 self.body = start..self.at;
+                account::settle(&mut function, self.output, from..self.at, self.language);
                 Ok((function, Ends::Here))
             }
             "try" => Err(super::Confusion("try block")),
@@ -542,8 +549,10 @@ impl Reader<'_> {
         let mut found = Vec::new();
         self.at += 1;
         loop {
+            let from = self.at;
             let mut path = self.path(usize::MAX)?;
-            let name = path.segments.pop().ok_or(MISFIT)?.name;
+            let span = self.span(from..self.at);
+            let name = Name { span, ..path.segments.pop().ok_or(MISFIT)?.name };
             if !matches!(self.next(), "(" | "{") {
                 return Err(MISFIT);
             }

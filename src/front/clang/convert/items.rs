@@ -1,7 +1,7 @@
 //! Items of files, namespaces and records.
 
 use super::{Confusion, MISFIT, Place, Reader, Reading};
-use crate::syntax::{Item, ItemKind, Name, TemplateParam, lost_kernel, lost_name};
+use crate::syntax::{Item, ItemKind, Name, TemplateParam, lost_function, lost_functions, lost_kernel, lost_name};
 use std::ops::Range;
 
 impl Reader<'_> {
@@ -99,11 +99,17 @@ impl Reader<'_> {
             outcome => {
                 let why = outcome.err().unwrap_or(MISFIT);
                 let reason = self.confused(&why);
+                // What was read of it is not kept, so that no part of it counts as a body.
+                self.body = 0..0;
                 self.at = start;
                 self.skip_item(end);
                 let tokens = start..self.at;
-                self.lost_kernel(&tokens, &reason)
-                    .map_or_else(|| vec![self.unsupported_item(tokens, &reason)], |it| vec![it])
+                if let Some(kernel) = self.lost_kernel(&tokens, &reason) {
+                    return vec![kernel];
+                }
+                let mut items = vec![self.unsupported_item(tokens.clone(), &reason)];
+                items.extend(self.lost_functions(tokens, &reason));
+                items
             }
         }
     }
@@ -197,6 +203,17 @@ impl Reader<'_> {
     fn lost_kernel(&self, tokens: &Range<usize>, reason: &str) -> Option<Item> {
         let name = lost_name(tokens.clone(), |at| self.text(at), |at| self.is_identifier(at))?;
         Some(lost_kernel(self.name(name), reason, self.span(tokens.clone())))
+    }
+
+    /// What stands for the other functions that could not be read.
+    fn lost_functions(&self, tokens: Range<usize>, reason: &str) -> Vec<Item> {
+        let span = self.span(tokens.clone());
+        let names = lost_functions(tokens, |at| self.text(at), |at| self.is_identifier(at)).into_iter();
+        let name = |tokens: Range<usize>| {
+            let span = self.span(tokens.clone());
+            Name { text: tokens.map(|at| self.text(at)).collect(), span }
+        };
+        names.map(|tokens| lost_function(name(tokens), reason, span)).collect()
     }
 }
 

@@ -218,7 +218,9 @@ impl Converter<'_> {
             return ExprKind::Unsupported(super::SYNTAX_ERROR.into());
         };
         let object = self.operand(node, "argument");
-        match self.path(field).segments.pop() {
+        let mut segments = self.path(field).segments;
+        match segments.pop() {
+            Some(_) if !segments.is_empty() => ExprKind::Unsupported("member of a class that is named".into()),
             Some(member) if field.kind() != "destructor_name" => ExprKind::Member { object, arrow, member },
             _ => ExprKind::Unsupported("destructor call".into()),
         }

@@ -2,8 +2,9 @@
 
 use super::types::Declared;
 use super::{Converter, child_of, children, children_of};
+use crate::front::account;
 use crate::syntax::{
-    Binding, Function, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, TemplateParam, TypeKind, words,
+    self, Binding, Function, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, TemplateParam, TypeKind, words,
 };
 use tree_sitter::Node;
 
@@ -147,7 +148,8 @@ impl Converter<'_> {
             self.report(self.span(node), super::SYNTAX_ERROR);
             return self.unsupported_item(node, super::SYNTAX_ERROR);
         };
-        let mut broken = Self::is_broken(node) || declarator.has_error();
+        let unread_head = Self::is_broken(node) || declarator.has_error();
+        let mut broken = unread_head;
         let errors = self.result.errors;
         let mut qualifiers = self.qualifiers(node);
         let mut item = if let Some(specifier) = node.child_by_field_name("type") {
@@ -173,6 +175,15 @@ impl Converter<'_> {
                 let broken = self.stmt(node, kind);
                 function.body.get_or_insert_default().insert(0, broken);
             }
+            let tokens = self.first(declarator)..self.last(node) + 1;
+            account::settle(function, self.output, tokens, self.language);
+            if unread_head && !function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel)) {
+                syntax::mark_unread(function);
+            }
+        }
+        if unread_head {
+            let end = node.child_by_field_name("body").map_or_else(|| self.last(node) + 1, |body| self.first(body));
+            self.keep_unread(self.first(node)..end);
         }
         item
     }
@@ -219,7 +230,8 @@ impl Converter<'_> {
             .filter_map(|entry| {
                 let children = children(entry);
                 let (&name, &values) = (children.first()?, children.last()?);
-                Some((self.last_name(name), self.arguments(values)))
+                let span = self.span(name);
+                Some((Name { span, ..self.last_name(name) }, self.arguments(values)))
             })
             .collect()
     }

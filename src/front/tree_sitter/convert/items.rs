@@ -19,6 +19,7 @@ impl Converter<'_> {
         let mut items = Vec::new();
         for child in children {
             let errors = self.result.errors;
+            let before = items.len();
             let found = self.deeper(child, |this| this.item(child));
             items.extend(found.unwrap_or_else(|| vec![self.unsupported_item(child, super::NESTED_TOO_DEEPLY)]));
             // The net below all nets: no error of the grammar may pass unseen.
@@ -26,6 +27,10 @@ impl Converter<'_> {
                 self.report(self.span(child), super::SYNTAX_ERROR);
                 items.push(self.unsupported_item(child, super::SYNTAX_ERROR));
             }
+            if items[before..].iter().any(|item| matches!(item.kind, ItemKind::Unsupported(_))) {
+                self.keep_unread(self.first(child)..self.last(child) + 1);
+            }
+            items.append(&mut self.result.unread);
         }
         items
     }

@@ -18,9 +18,9 @@ mod types;
 use super::names::Names;
 use super::rewrite::{Buffer, TOO_DEEP};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
-use crate::preprocess::{Output, Token};
+use crate::preprocess::{Output, Token, TokenKind};
 use crate::source::{Language, Span};
-use crate::syntax::{Aside, Expr, ExprKind, Item, ItemKind, Name, Qualifier, Stmt, StmtKind};
+use crate::syntax::{self, Aside, Expr, ExprKind, Item, ItemKind, Name, Qualifier, Stmt, StmtKind, words};
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
@@ -44,6 +44,8 @@ pub(super) struct Converted {
     pub(super) errors: usize,
     /// Whether the parser gave no tree at all.
     pub(super) parser_failed: bool,
+    /// What stands for functions whose declarations could not be read, until the items around them are complete.
+    unread: Vec<Item>,
 }
 
 /// Converts `tree`, the tree of `buffer`, and appends its items to `result`.
@@ -196,6 +198,18 @@ impl<'a> Converter<'a> {
         Expr { kind: ExprKind::Unsupported(reason.to_owned()), span: self.span(node) }
     }
 
+    /// Keeps the names of the functions that `tokens` may declare and that could not be read.
+    fn keep_unread(&mut self, tokens: Range<usize>) {
+        let is_identifier = |at: usize| self.token(at).is_some_and(|token| token.kind == TokenKind::Identifier);
+        let names = syntax::lost_functions(tokens.clone(), |at| self.spelling(at), is_identifier);
+        for name in names {
+            let span = self.span_of(name.clone());
+            let text = name.map(|at| self.spelling(at)).collect();
+            let whole = self.span_of(tokens.clone());
+            self.result.unread.push(syntax::lost_function(Name { text, span }, SYNTAX_ERROR, whole));
+        }
+    }
+
     /// Whether the node is the placeholder of brackets that nest too deeply.
     fn is_too_deep(&self, node: Node<'_>) -> bool {
         self.emitted(node) == TOO_DEEP
@@ -209,7 +223,7 @@ impl<'a> Converter<'a> {
         found
             .map(|attribute| {
                 let arguments = attribute.arguments.clone().map_or_else(Vec::new, |range| self.arguments_of(range));
-                Qualifier::Attribute(attribute.name.clone(), arguments)
+                words::attribute(&attribute.name, arguments, self.language)
             })
             .collect()
     }

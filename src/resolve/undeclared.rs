@@ -1,0 +1,173 @@
+//! Types that nothing in the unit declares, because their header is missing.
+//!
+//! In C++ an operator on an object of such a type, and its construction, may be a function: it may change what it is
+//! handed by reference, and wait for other threads. So it is an unknown call. A copy and plain assignment of a number
+//! count as what they are for numbers, and so does the construction without arguments of what may be a mere `typedef`.
+//!
+//! A name that is no type at all may be a macro whose header is missing: `PRAGMA put(s);` reads as the declaration of an
+//! object `put`. Where the declared name stands for something already, or a function is declared in a function, the
+//! statement is not understood.
+//!
+//! Deliberately absent: the types of CUDA's, HIP's and the standard library, whose operators do what they say, and
+//! names that end in `_t`, which are numbers and handles by convention.
+
+use super::context::{Resolver, expr};
+use super::program::{Expr, ExprKind, Stmt, StmtKind, Type, TypeId, VariableId};
+use super::scope::Entity;
+use super::types::{Written, path_text};
+use crate::source::{Language, Span};
+use crate::syntax::{self, Init, Qualifier, TypeKind};
+
+impl<'u> Resolver<'u> {
+    /// Remembers that nothing declares the type of that path, whose full name is `name`.
+    pub(super) fn note_undeclared(&mut self, path: &syntax::Path, name: &str, ty: TypeId) {
+        let is_unknown = self.language == Language::Cuda && matches!(self.types[ty], Type::Unknown(_));
+        // What hangs on a parameter of a template is whatever its argument makes it.
+        if is_unknown && !is_of_a_library(name) && self.lookup(&path.segments[0].name.text).is_empty() {
+            self.undeclared.insert(ty);
+        }
+    }
+
+    /// Whether nothing declares the type.
+    pub(super) fn is_undeclared(&self, ty: TypeId) -> bool {
+        self.undeclared.contains(&ty)
+    }
+
+    /// An operator on an object of a type that nothing declares.
+    pub(super) fn undeclared_operator(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        if !args.iter().any(|argument| self.is_undeclared(argument.ty)) {
+            return None;
+        }
+        let call = self.unknown_call(name, args, span);
+        // `in >> a >> b` goes on with what the first of them gives.
+        if let Type::Unknown(_) = self.types[call.ty] {
+            self.undeclared.insert(call.ty);
+        }
+        Some(call)
+    }
+
+    /// Why a declaration of a variable of that type may be another statement behind a macro, if it may.
+    pub(super) fn hidden_by_macro(&mut self, syntax: &syntax::Variable, written: Written) -> Option<String> {
+        if !self.is_undeclared(written.ty) {
+            return None;
+        }
+        let word = only_word(&syntax.ty)?;
+        let name = &syntax.name.text;
+        let is_declared = self.lookup(name).iter().any(|entity| {
+            matches!(entity, Entity::Variable(_) | Entity::Global(_) | Entity::Field(..) | Entity::Function(_))
+        });
+        is_declared.then(|| macro_before(word, name))
+    }
+
+    /// Why a function that is declared in a function may be a call behind a macro, if it may.
+    pub(super) fn call_behind_macro(&mut self, function: &'u syntax::Function) -> Option<String> {
+        let result = function.result.as_ref()?;
+        let word = only_word(result)?;
+        let ty = self.resolve_type(result).ty;
+        let name = function.path.segments.last().map_or("", |segment| segment.name.text.as_str());
+        self.is_undeclared(ty).then(|| macro_before(word, name))
+    }
+
+    /// Constructs a local object of a type that nothing declares; false if it is no more than a number is.
+    pub(super) fn undeclared_local(
+        &mut self,
+        syntax: &'u syntax::Variable,
+        variable: VariableId,
+        out: &mut Vec<Stmt>,
+    ) -> bool {
+        let ty = self.variables[variable].ty;
+        let is_shared = syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Shared));
+        if !self.is_undeclared(ty) || is_shared {
+            return false;
+        }
+        let args = match &syntax.init {
+            Some(Init::Call(args) | Init::List(args)) => args.iter().map(|argument| self.expr(argument)).collect(),
+            Some(Init::Value(value)) => {
+                let value = self.expr(value);
+                if matches!(self.types[value.ty], Type::Int { .. } | Type::Float { .. } | Type::Bool | Type::Unknown(_))
+                {
+                    return false;
+                }
+                vec![value]
+            }
+            None if is_class(&syntax.ty) => Vec::new(),
+            None => return false,
+        };
+        let span = syntax.span;
+        out.push(Stmt { kind: StmtKind::Declare(variable, None), span });
+        let object = expr(ExprKind::Variable(variable), ty, span);
+        let name = self.type_name(ty);
+        let call = self.unknown_call(&name, std::iter::once(object).chain(args).collect(), span);
+        out.push(Stmt { kind: StmtKind::Expr(call), span });
+        true
+    }
+}
+
+fn macro_before(word: &str, name: &str) -> String {
+    format!(
+        "`{word} {name}` is no declaration if `{word}` is a macro, and nothing declares `{word}`: its header is missing (-I)"
+    )
+}
+
+/// The name of a type that is written as one word.
+fn only_word(ty: &syntax::Type) -> Option<&str> {
+    match &ty.kind {
+        TypeKind::Named(path) => match path.segments.as_slice() {
+            [only] if only.args.is_none() && !path.global => Some(&only.name.text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a type that nothing declares is a class for certain, or nearly: an instance of a template, or a member of a
+/// namespace.
+fn is_class(ty: &syntax::Type) -> bool {
+    matches!(&ty.kind, TypeKind::Named(path) if only_word(ty).is_none() && !path_text(path).is_empty())
+}
+
+/// Whether a name is one of CUDA's, HIP's or the standard library's.
+fn is_of_a_library(name: &str) -> bool {
+    let (first, last) = (name.split("::").next().unwrap_or(name), name.rsplit("::").next().unwrap_or(name));
+    let is_space = matches!(
+        first,
+        "std"
+            | "cuda"
+            | "thrust"
+            | "cub"
+            | "hipcub"
+            | "cooperative_groups"
+            | "cg"
+            | "nvcuda"
+            | "wmma"
+            | "mma"
+            | "rocwmma"
+            | "rocprim"
+            | "nvtx3"
+    );
+    let is_named = matches!(
+        last,
+        "texture"
+            | "surface"
+            | "half"
+            | "bfloat16"
+            | "thread_block"
+            | "thread_group"
+            | "thread_block_tile"
+            | "grid_group"
+            | "multi_grid_group"
+            | "coalesced_group"
+            | "cluster_group"
+            | "array"
+            | "pair"
+            | "tuple"
+            | "complex"
+            | "atomic"
+            | "string"
+            | "vector"
+            | "numeric_limits"
+            | "fragment"
+    );
+    let is_prefixed = ["cu", "hip", "roc", "nv", "__", "gl", "GL"].iter().any(|prefix| last.starts_with(prefix));
+    is_space || is_named || is_prefixed && first == last || last.ends_with("_t")
+}
