@@ -78,6 +78,15 @@ fn common(name: &str) -> Option<Meaning> {
         "abs" => meaning(Builtin::Abs, ResultType::First),
         "printf" | "puts" | "fprintf" => meaning(Builtin::Print, fixed(INT)),
         "assert" => meaning(Builtin::Assert, ResultType::Void),
+        "abort"
+        | "__builtin_trap"
+        | "__builtin_abort"
+        | "__builtin_unreachable"
+        | "unreachable"
+        | "terminate"
+        | "__assert_fail"
+        | "__assertfail"
+        | "_wassert" => meaning(Builtin::End, ResultType::Void),
         "memcpy" | "memmove" => meaning(Builtin::CopyMemory, ResultType::First),
         "memset" => meaning(Builtin::SetMemory, ResultType::First),
         "labs" | "llabs" => meaning(Builtin::Abs, fixed(LONG)),
@@ -141,8 +150,8 @@ fn cuda(name: &str) -> Option<Meaning> {
         "ullmax" => meaning(Builtin::Max, fixed(ULONG)),
         "fminf" => meaning(Builtin::Min, fixed(FLOAT)),
         "fmaxf" => meaning(Builtin::Max, fixed(FLOAT)),
-        "__mul24" => meaning(Builtin::Mul, fixed(INT)),
-        "__umul24" => meaning(Builtin::Mul, fixed(UINT)),
+        "__mul24" => meaning(Builtin::Mul24, fixed(INT)),
+        "__umul24" => meaning(Builtin::Mul24, fixed(UINT)),
         "__ldg" | "__ldca" | "__ldcg" | "__ldcs" | "__ldcv" | "__ldlu" => {
             meaning(Builtin::CachedLoad, ResultType::Pointee)
         }
@@ -214,7 +223,8 @@ fn cuda(name: &str) -> Option<Meaning> {
         "surf3Dread" | "surf2DLayeredread" | "surfCubemapread" | "surfCubemapLayeredread" => {
             surface(Direction::Read, 3)
         }
-        "__trap" | "__brkpt" | "__nanosleep" => unmodelled("trap or pause", false, ResultType::Void),
+        "__trap" => meaning(Builtin::End, ResultType::Void),
+        "__brkpt" | "__nanosleep" => unmodelled("pause", false, ResultType::Void),
         "__isGlobal" | "__isShared" | "__isConstant" | "__isLocal" => pure(fixed(UINT)),
         "__cvta_generic_to_shared" | "__cvta_generic_to_global" => {
             unmodelled("address as a number", true, fixed(ULONG))
@@ -274,8 +284,8 @@ fn opencl(name: &str) -> Option<Meaning> {
         "read_mem_fence" => group_fence(MemoryOrder::Acquire),
         "write_mem_fence" => group_fence(MemoryOrder::Release),
         "atomic_work_item_fence" => meaning(Builtin::Fence(FenceCall::Flagged), ResultType::Void),
-        "mul24" => meaning(Builtin::Mul, ResultType::Common),
-        "mad24" => meaning(Builtin::MulAdd, ResultType::Common),
+        "mul24" => meaning(Builtin::Mul24, ResultType::Common),
+        "mad24" => meaning(Builtin::MulAdd24, ResultType::Common),
         "async_work_group_copy" | "async_work_group_strided_copy" => {
             meaning(Builtin::Copying(Copying::WorkGroupCopy), fixed(ULONG))
         }

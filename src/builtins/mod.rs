@@ -48,10 +48,10 @@ pub enum Builtin {
     Max,
     /// `abs` of an integer.
     Abs,
-    /// Product of two integers (`__mul24`, `mul24`, `__umul24`).
-    Mul,
-    /// Product of two integers plus a third (`mad24`).
-    MulAdd,
+    /// Product of the low 24 bits of two integers, which are signed if the integers are (`__mul24`, `mul24`, `__umul24`).
+    Mul24,
+    /// The same, plus a third integer (`mad24`).
+    MulAdd24,
     /// `get_global_id(d)` and the like; the argument must be a constant.
     WorkItem(WorkItem),
     /// A barrier of the given scope and memory; for `barrier(flags)` of OpenCL the memory follows from the argument.
@@ -94,6 +94,8 @@ pub enum Builtin {
     Print,
     /// `assert`: evaluated by the program.
     Assert,
+    /// `__trap`, `abort`: the thread ends there, and its launch with it, unfinished.
+    End,
     /// A claim in an annotation, which the program does not evaluate.
     Claim(Claim),
     /// `__builtin_assume`, `__assume`, `__requires`: the condition may be relied on.

@@ -4,7 +4,8 @@
 //! does not ask who its threads are may be run by many all the same:
 //! - one that reads no id and no extent at all is not taken to run in one thread, of which everything is true;
 //! - one that lets its threads meet or count (a barrier, an atomic, a fence) has several in a block;
-//! - one that fences for the whole device, or takes something by an exchange in global memory, has several blocks.
+//! - one that fences for the whole device, takes something by an exchange in global memory or draws numbers there, or has
+//!   atomics there that are such for the block alone, has several blocks.
 //!
 //! Deliberately absent: what a launch in the source says, which goes before all this ([`crate::driver`]).
 
@@ -44,8 +45,12 @@ fn has_several_threads(kernel: &Kernel) -> bool {
 fn has_several_blocks(kernel: &Kernel) -> bool {
     any(kernel, |stmt| match stmt {
         Stmt::Sync { scope, .. } | Stmt::Fence { scope, .. } => *scope >= SyncScope::Grid,
-        Stmt::Atomic { access, op: AtomicOp::CompareExchange, .. } => {
-            kernel.arrays[access.array].space == Space::Global
+        // Numbers that are drawn from global memory share out work, and an atomic that is one for the block alone says that
+        // there are others.
+        Stmt::Atomic { access, op, var, scope, .. } => {
+            let draws = var.is_some() && op.is_counting();
+            (draws || *op == AtomicOp::CompareExchange || *scope <= SyncScope::Block)
+                && kernel.arrays[access.array].space == Space::Global
         }
         _ => false,
     })

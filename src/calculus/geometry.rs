@@ -1,8 +1,10 @@
 //! Ids and sizes of threads, blocks and grids.
 //!
-//! Guarantees nothing of a [`Geometry`] by itself: whether a device admits one is asked against its constants.
+//! Guarantees nothing of a [`Geometry`] by itself: whether a device admits one is asked of [`GeometryFacts`].
 //!
 //! Deliberately absent: which geometries a program launches.
+
+use super::platform::Platform;
 
 /// The axes of ids and sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,6 +50,8 @@ pub struct GeometryFacts {
     /// `__cluster_dims__`: blocks of a cluster along each axis. Without it the launch says how large clusters are, and a
     /// launch that says nothing has clusters of one block.
     pub cluster: Option<[u32; 3]>,
+    /// Whose limits launches have.
+    pub platform: Platform,
 }
 
 impl GeometryFacts {
@@ -59,6 +63,19 @@ impl GeometryFacts {
     /// Whether grids of that geometry consist of whole clusters; others cannot be launched.
     pub fn has_whole_clusters(&self, grid: [u32; 3]) -> bool {
         self.cluster.is_none_or(|extents| grid.iter().zip(extents).all(|(blocks, of)| blocks % of == 0))
+    }
+
+    /// The most threads of a block in a launch that nobody states and that shows something.
+    pub fn most_threads(&self) -> u32 {
+        let most = self.platform.rules().most_shown;
+        self.max_threads.map_or(most, |stated| stated.min(most))
+    }
+
+    /// Whether somebody can launch that geometry.
+    pub fn admits(&self, geometry: &Geometry) -> bool {
+        let limits = [self.max_threads, self.platform.rules().most_threads];
+        let is_within = |most: u32| geometry.block_threads() <= u64::from(most);
+        self.has_whole_clusters(geometry.grid) && limits.into_iter().flatten().all(is_within)
     }
 
     /// The cluster that a block lies in, by its position among clusters along each axis.
@@ -80,13 +97,6 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Greatest number of threads in a block on every device (CUDA programming guide, table of compute capabilities).
-    pub const MAX_BLOCK_THREADS: u64 = 1024;
-    /// Greatest extents of a block.
-    pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-    /// Greatest extents of a grid.
-    pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
-
     /// Threads of one block.
     pub fn block_threads(&self) -> u64 {
         self.block.iter().map(|&extent| u64::from(extent)).product()

@@ -23,7 +23,8 @@
 //! [`Stmt::For`] are not assigned in its body; every access, sync, loop and assertion has its own [`Site`];
 //! expressions refer only to expressions before them in the arena.
 //!
-//! Deliberately absent: pointers, functions, types with fields, names of CUDA or OpenCL.
+//! Deliberately absent: pointers, functions, types with fields, names of CUDA or OpenCL but for whose limits a launch has
+//! ([`Platform`]).
 
 pub mod arithmetic;
 pub mod arrivals;
@@ -40,12 +41,14 @@ pub mod validate;
 
 mod build;
 mod geometry;
+mod platform;
 pub mod statements;
 mod synchronisation;
 mod walk;
 
 pub use build::Exprs;
 pub use geometry::{Axis, Geometry, GeometryFacts, GeometryVar};
+pub use platform::{Platform, Rules, is_offset, offset_name};
 pub use statements::nesting;
 pub use synchronisation::{Among, Arrivals, AtomicOp, Count, MemoryOrder, Part, SyncMemory, SyncScope};
 pub use walk::operands;
@@ -92,6 +95,8 @@ pub struct Kernel {
     pub returned: Option<VarId>,
     /// What could not be modelled. A kernel with an entry that is not limited to arrays is never race-free.
     pub unsupported: Vec<Unsupported>,
+    /// What its meaning counts on beyond what is promised: told with every verdict.
+    pub relies: Vec<Reliance>,
     /// Where expressions come from, for messages and for no-wrap obligations.
     pub spans: SideTable<Expr, Span>,
 }
@@ -194,6 +199,26 @@ pub struct Told {
     pub start: i64,
 }
 
+/// Something that the meaning of a kernel counts on, and that nobody promises.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reliance {
+    /// What.
+    pub what: Relied,
+    /// Where, if it is about one place.
+    pub span: Option<Span>,
+}
+
+/// What a [`Reliance`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relied {
+    /// The compiler moves no access over a barrier in assembly that does not say that it clobbers memory.
+    Unclobbered,
+    /// Warps have 32 threads, where the device decides.
+    LanesOf32,
+    /// All blocks are of one size, where the last ones may be smaller.
+    BlocksOfOneSize,
+}
+
 /// Something that is not modelled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
@@ -216,7 +241,7 @@ pub enum ScalarType {
     Bool,
     /// A two's complement integer.
     Int {
-        /// 8, 16, 32 or 64.
+        /// 8, 16, 32 or 64; 24 for the part of a number that some multiplications look at, which nothing in memory has.
         width: u8,
         /// Whether it has a sign.
         signed: bool,
@@ -468,6 +493,9 @@ pub enum Basis {
     Proved,
     /// What a call gives makes it hold, such as a vote that is "all": no run is without it.
     Given,
+    /// Who goes on has got past it: a thread for which it does not hold has ended, and its launch with it, unfinished
+    /// (`__trap()`). So it holds after it, and a run in which it fails shows nothing that is certain.
+    Passed,
     /// It is not known to hold, and means nothing until it is proved.
     Candidate,
 }

@@ -205,6 +205,13 @@ pub enum AtomicOp {
     Xor,
 }
 
+impl AtomicOp {
+    /// Whether it moves a counter, so that what it gives back is a number that was drawn.
+    pub fn is_counting(self) -> bool {
+        matches!(self, AtomicOp::Add | AtomicOp::Sub | AtomicOp::Increment | AtomicOp::Decrement)
+    }
+}
+
 /// Memory orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each variant is the order that its name says")]

@@ -23,7 +23,7 @@ mod undecided;
 pub mod verdict;
 mod witness;
 
-use crate::calculus::{Claimed, Kernel, SiteId};
+use crate::calculus::{Claimed, Kernel, Reliance, Relied, SiteId, is_offset};
 use crate::diagnostic::report::{self, AssumptionKind, Certainty, Finding, Front, KernelReport, Place, PlaceAccess};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::memory_model::{AccessKind, Level};
@@ -67,7 +67,13 @@ pub fn report(context: &Context<'_>, verdict: &Verdict) -> KernelReport {
         name: context.kernel.name.clone(),
         line: context.line(Some(context.span)),
         template_args: context.kernel.template_args.clone(),
-        params: context.kernel.params.iter().map(|(_, param)| param.name.clone()).collect(),
+        params: context
+            .kernel
+            .params
+            .iter()
+            .map(|(_, param)| param.name.clone())
+            .filter(|name| !is_offset(name))
+            .collect(),
         race: verdict.race,
         divergence: verdict.divergence,
         scope: verdict.scope.clone().map(|scope| scope_in_source(context, scope)),
@@ -167,6 +173,10 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
             let at = span.map_or_else(String::new, |span| format!(" (line {})", context.line(Some(span))));
             (AssumptionKind::NoUnsignedWrap, format!("no unsigned wrap in {expression}{at}"))
         }
+        Assumption::FitsInto { expression, bits, span } => {
+            let at = span.map_or_else(String::new, |span| format!(" (line {})", context.line(Some(span))));
+            (AssumptionKind::Other, format!("{expression} fits into {bits} bits{at}"))
+        }
         Assumption::InBounds { array } => {
             (AssumptionKind::Other, format!("subscripts of {array} stay within its dimensions"))
         }
@@ -176,6 +186,7 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
         Assumption::DimensionIsOne(dimension) => {
             (AssumptionKind::DimensionIsOne, format!("{dimension} = 1 (the kernel never reads it)"))
         }
+        Assumption::NoOffset(offset) => (AssumptionKind::Other, format!("{offset} = 0")),
         Assumption::Stated(condition) => (AssumptionKind::Other, format!("{condition} (stated in the source)")),
         Assumption::Needed(condition) => {
             (AssumptionKind::Other, format!("{condition} (a barrier or a copy counts on it)"))
@@ -204,6 +215,17 @@ fn assumption(context: &Context<'_>, assumption: &Assumption) -> report::Assumpt
         }
     };
     report::Assumption { kind, text: context.words().in_source(&text) }
+}
+
+/// Something that the meaning of the kernel counts on, as an assumption.
+pub fn reliance(context: &Context<'_>, reliance: &Reliance) -> report::Assumption {
+    let text = match reliance.what {
+        Relied::Unclobbered => "the compiler moves no access over a barrier without a \"memory\" clobber",
+        Relied::LanesOf32 => "wavefronts have 32 lanes",
+        Relied::BlocksOfOneSize => "work-groups are all of one size, as with -cl-uniform-work-group-size",
+    };
+    let at = reliance.span.map_or_else(String::new, |span| format!(" (line {})", context.line(Some(span))));
+    report::Assumption { kind: AssumptionKind::Other, text: format!("{text}{at}") }
 }
 
 /// "a", "a and b", "a, b and c".

@@ -1,7 +1,7 @@
 //! Witnesses in the words of the report.
 
 use super::{Context, element};
-use crate::calculus::ArrayId;
+use crate::calculus::{ArrayId, is_offset};
 use crate::diagnostic::report::{WitnessReport, WitnessThread};
 use crate::prove::Witness;
 use crate::prove::refute::Incident;
@@ -12,7 +12,7 @@ pub(super) fn report(context: &Context<'_>, witness: &Witness, array: Option<Arr
         block_dim: witness.geometry.block,
         grid_dim: witness.geometry.grid,
         threads: witness.threads.iter().map(thread).collect(),
-        params: witness.params.clone(),
+        params: told(&witness.params),
         byte_offset: array.map(|_| witness.byte_offset),
         element: array.map(|array| element::name(&context.kernel.arrays[array], witness.byte_offset)),
     }
@@ -24,10 +24,15 @@ pub(super) fn incident(incident: &Incident, with: Option<&crate::prove::WitnessT
         block_dim: incident.geometry.block,
         grid_dim: incident.geometry.grid,
         threads: [&incident.thread].into_iter().chain(with).map(thread).collect(),
-        params: incident.params.clone(),
+        params: told(&incident.params),
         byte_offset: None,
         element: None,
     }
+}
+
+/// The values of parameters, without what nobody states.
+fn told(params: &[(String, i128)]) -> Vec<(String, i128)> {
+    params.iter().filter(|(name, value)| *value != 0 || !is_offset(name)).cloned().collect()
 }
 
 fn thread(thread: &crate::prove::WitnessThread) -> WitnessThread {

@@ -72,6 +72,18 @@ pub(super) struct CheckArgs {
     /// Time after which a kernel is given up as unknown
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, help_heading = "Proof")]
     pub(super) time_limit: f64,
+    /// Where global ids of OpenCL start: at 0, or anywhere [default: anywhere, and 0 where a proof needs it, which is told]
+    #[arg(long, value_enum, value_name = "0|any", help_heading = "Device")]
+    pub(super) global_offset: Option<GlobalOffset>,
+    /// The most work-items of a work-group of OpenCL, which has no limit of its own
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Device")]
+    pub(super) max_work_group_size: Option<u32>,
+    /// Work-groups of OpenCL 2 are all of one size, as with -cl-uniform-work-group-size
+    #[arg(long, help_heading = "Device")]
+    pub(super) uniform_work_groups: bool,
+    /// Lanes of a wavefront of HIP
+    #[arg(long, value_name = "32|64", value_parser = wave, help_heading = "Device")]
+    pub(super) wave: Option<u32>,
     /// Replay the derivation of every proof with the independent checker
     #[arg(long, help_heading = "Proof")]
     pub(super) check_proofs: bool,
@@ -108,6 +120,16 @@ pub(super) struct CheckArgs {
     /// Files to check at once [default: one for each core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,
+}
+
+/// Where global ids start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum GlobalOffset {
+    /// At 0
+    #[value(name = "0")]
+    Zero,
+    /// Anywhere
+    Any,
 }
 
 #[derive(Args, Debug)]
@@ -423,4 +445,13 @@ pub(super) enum Stage {
 fn lockstep(typed: &str) -> Result<u32, String> {
     let threads = typed.parse().ok().filter(|threads: &u32| threads.is_power_of_two() && (2..=64).contains(threads));
     threads.ok_or_else(|| "warps that run in lock-step have 2, 4, 8, 16, 32 or 64 threads".to_owned())
+}
+
+/// The lanes of a wavefront.
+fn wave(typed: &str) -> Result<u32, String> {
+    match typed {
+        "32" => Ok(32),
+        "64" => Ok(64),
+        _ => Err("wavefronts have 32 or 64 lanes".to_owned()),
+    }
 }

@@ -1,7 +1,6 @@
 //! `X[,Y[,Z]]` of the command line as extents that a device can launch.
 //!
-//! The limits are CUDA's (compute capability 5.0 and later); OpenCL leaves its own to the device, so that only
-//! the total of 1024 work-items holds there, which every common GPU has.
+//! The limits are CUDA's (compute capability 5.0 and later); OpenCL leaves its own to the device, so that none holds there.
 
 use crate::source::Language;
 
@@ -32,9 +31,10 @@ pub(super) enum GeometryError {
 /// The extents of a block.
 pub(super) fn block(typed: &str, language: Option<Language>) -> Result<[u32; 3], GeometryError> {
     let extents = parse(typed)?;
-    if language != Some(Language::OpenCl) {
-        within(extents, MAX_BLOCK, "block")?;
+    if language == Some(Language::OpenCl) {
+        return Ok(extents);
     }
+    within(extents, MAX_BLOCK, "block")?;
     let total = extents.iter().fold(1, |total: u64, &extent| total.saturating_mul(u64::from(extent)));
     if total > MAX_BLOCK_THREADS { Err(GeometryError::Total { total }) } else { Ok(extents) }
 }
@@ -86,6 +86,7 @@ mod tests {
         let too_deep = GeometryError::Extent { what: "block", axis: "z", extent: 65, limit: 64 };
         assert_eq!(block("1,1,65", cuda), Err(too_deep));
         assert_eq!(block("1,1,65", Some(Language::OpenCl)), Ok([1, 1, 65]));
+        assert_eq!(block("4096", Some(Language::OpenCl)), Ok([4096, 1, 1]));
         assert!(matches!(grid("1,65536", cuda), Err(GeometryError::Extent { axis: "y", .. })));
         assert_eq!(block("0", cuda), Err(GeometryError::Zero));
         for wrong in ["", "1,2,3,4", "x", "-1", "1,,2", "4294967296"] {

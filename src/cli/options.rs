@@ -3,12 +3,14 @@
 //! Every error names the argument and says what to write instead.
 
 use super::args::{
-    AmplifyArgs, CheckArgs, Headers, InstrumentArgs, Lang, LaunchArgs, Level, RunArgs, ShowArgs, Solver, SourceArgs,
+    self, AmplifyArgs, CheckArgs, Headers, InstrumentArgs, Lang, LaunchArgs, Level, RunArgs, ShowArgs, Solver,
+    SourceArgs,
 };
 use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::options::{
-    self, Fixes, Hints, Levels, Options, ProjectHeaders, Proofs, Reproductions, SolverKind, Timings,
+    self, Device, Fixes, GlobalOffset, Hints, Levels, Options, ProjectHeaders, Proofs, Reproductions, SolverKind,
+    Timings,
 };
 use crate::source::discover::language_of;
 use crate::source::{Dialect, Language, OpenClVersion};
@@ -26,6 +28,16 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     ensure!(seconds > 0.0 && seconds <= MAX_SECONDS, "--time-limit: {seconds} is not between 0 and {MAX_SECONDS}");
     let mut options = common(&args.source, &args.launch, spoken_language(args))?;
     options.lockstep = args.lockstep_warps;
+    options.device = Device {
+        global_offset: match args.global_offset {
+            None => GlobalOffset::Unstated,
+            Some(args::GlobalOffset::Zero) => GlobalOffset::Zero,
+            Some(args::GlobalOffset::Any) => GlobalOffset::Any,
+        },
+        most_work_items: args.max_work_group_size,
+        uniform_work_groups: args.uniform_work_groups,
+        wave: args.wave,
+    };
     options.levels = match args.level {
         Level::Block => Levels::Block,
         Level::Grid => Levels::Grid,

@@ -79,6 +79,12 @@ impl Vocabulary {
                 text = text.replace(&format!("{variable}.{letter}"), &format!("{function}({axis})"));
             }
         }
+        for axis in 0..3 {
+            let id = format!(
+                "get_group_id({axis}) * get_local_size({axis}) + get_local_id({axis}) + get_global_offset({axis})"
+            );
+            text = text.replace(&id, &format!("get_global_id({axis})"));
+        }
         text
     }
 

@@ -8,7 +8,7 @@ use super::asking::Helper;
 use super::scopes::{Attempt, Candidate};
 use super::{Options, options};
 use crate::calculus::intervals::{self, Intervals};
-use crate::calculus::{ArrayId, Geometry, Kernel, SiteId, Space, SyncMemory, SyncScope, arrivals, eval};
+use crate::calculus::{ArrayId, Kernel, SiteId, Space, SyncMemory, SyncScope, arrivals, eval};
 use crate::memory_model::{self, Level};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, Protocol, Sync, SyncId};
@@ -55,13 +55,16 @@ pub(super) struct Rest {
 /// More accesses to one memory than this are not compared with each other: pairs grow with the square.
 const MAX_ACCESSES: usize = 800;
 
-/// Threads of the largest block that any device of CUDA runs.
-const DEVICE_LIMIT: u32 = Geometry::MAX_BLOCK_THREADS as u32;
-
 impl Rest {
     /// Whether everything was proved.
     pub(super) fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.syncs.is_empty() && self.is_complete()
+    }
+
+    /// Whether a run shows that something cannot be proved.
+    pub(super) fn is_refuted(&self) -> bool {
+        let whys = self.pairs.iter().map(|(_, why)| why).chain(self.syncs.iter().map(|(_, why)| why));
+        whys.into_iter().any(|why| *why == Open::Refuted)
     }
 
     /// Whether every question was asked and every answer stands.
@@ -198,12 +201,12 @@ impl<'a> Case<'a> {
     }
 
     /// The launches with blocks that devices can run, where neither the kernel nor the launches bound their threads.
-    /// OpenCL names no limit that all devices have.
     fn within_the_limit(&self, scope: &Scope) -> Option<Scope> {
         let facts = &self.kernel.geometry;
         let is_open = facts.max_threads.is_none() && facts.required_block.is_none();
-        let wanted = self.language == Language::Cuda && is_open && scope.block.iter().any(Option::is_none);
-        wanted.then(|| Scope { most_threads: Some(DEVICE_LIMIT), ..scope.clone() })
+        let limit = facts.platform.rules().most_threads?;
+        let wanted = is_open && scope.most_threads.is_none() && scope.block.iter().any(Option::is_none);
+        wanted.then(|| Scope { most_threads: Some(limit), ..scope.clone() })
     }
 
     /// What a barrier does about threads that have returned.
@@ -455,7 +458,14 @@ impl Proving<'_, '_, '_, '_> {
     /// Asks the solver about a pair that is neither proved nor refuted.
     fn help(&mut self, pair: &Pair, proved: Result<Proof, Open>) -> Result<Proof, Open> {
         match (proved, self.helper.as_deref_mut()) {
-            (Err(why), Some(helper)) if why != Open::Refuted => helper.pair(self.case, pair, &self.part.scope, why),
+            (Err(why), Some(helper)) if why != Open::Refuted => {
+                let answer = helper.pair(self.case, pair, &self.part.scope, why);
+                let limited = self.case.within_the_limit(&self.part.scope);
+                match limited.filter(|_| self.persistence == Persistence::AskAll) {
+                    Some(scope) => answer.or_else(|why| helper.pair(self.case, pair, &scope, why)),
+                    None => answer,
+                }
+            }
             (outcome, _) => outcome,
         }
     }

@@ -10,7 +10,7 @@
 
 use super::attempt::{Case, Persistence, Rest};
 use super::collectives::Ordered;
-use super::scopes::{Attempt, Candidate};
+use super::scopes::{Attempt, Candidate, Starts};
 use super::{Options, asking, claims, contents, scopes, weakest};
 use crate::calculus::statements::every;
 use crate::calculus::{ArrayId, Basis, HavocReason, Kernel, SiteId, Space, Stmt, SyncScope, Unsupported, eval, unroll};
@@ -71,13 +71,26 @@ fn judge_as_it_stands(
     }
     let program = eval::Program::new(kernel);
     let mut narrowest = None;
+    let mut refuted = false;
     for (index, attempt) in candidates.proofs.iter().enumerate() {
         let is_last = index + 1 == candidates.proofs.len();
-        let persistence = if is_last { Persistence::AskAll } else { Persistence::StopAtFirst };
-        let mut hunts = case.hunts(attempt, &program);
-        let rest = case.prove(attempt, (&mut hunts, persistence), None, &mut |_, _, _| {});
-        let closed = rest.is_empty();
-        narrowest = Some((attempt, rest, hunts));
+        let attempted = |persistence| {
+            let mut hunts = case.hunts(attempt, &program);
+            let rest = case.prove(attempt, (&mut hunts, persistence), None, &mut |_, _, _| {});
+            (attempt, rest, hunts)
+        };
+        let made = attempted(if is_last { Persistence::AskAll } else { Persistence::StopAtFirst });
+        let closed = made.1.is_empty();
+        if closed && refuted && attempt.starts == Starts::AtZero {
+            // It is proved where ids start at 0, and shown to fail where they do not.
+            let attempt = &candidates.proofs[index - 1];
+            let mut hunts = case.hunts(attempt, &program);
+            let rest = case.prove(attempt, (&mut hunts, Persistence::AskAll), None, &mut |_, _, _| {});
+            narrowest = Some((attempt, rest, hunts));
+            break;
+        }
+        refuted = made.1.is_refuted();
+        narrowest = Some(made);
         if closed {
             break;
         }

@@ -220,7 +220,7 @@ fn change_spans(verdict: &mut Verdict, replacement: impl Fn(Span) -> Option<Span
 /// Replaces the span of every assumption.
 fn change_spans_of_assumptions(assumptions: &mut BTreeSet<Assumption>, change: &mut impl FnMut(&mut Option<Span>)) {
     let renumber = |mut assumption| {
-        if let Assumption::NoUnsignedWrap { expression: _, span } = &mut assumption {
+        if let Assumption::NoUnsignedWrap { span, .. } | Assumption::FitsInto { span, .. } = &mut assumption {
             change(span);
         }
         assumption

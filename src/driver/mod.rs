@@ -8,6 +8,7 @@
 //! [`parallel`] read them).
 
 pub mod amplify;
+mod architecture;
 mod asked;
 mod asking;
 mod attempt;
@@ -47,7 +48,7 @@ pub use dialect::language_of;
 pub use front::FrontEnd;
 pub use options::Options;
 
-use crate::calculus::{Kernel, lockstep};
+use crate::calculus::{Kernel, Relied, Unsupported, lockstep};
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::report::{
@@ -126,6 +127,7 @@ fn check_source_of_many(
             outcomes[at] = outcome.map(of_the_project);
         }
     }
+    architecture::look_aside((path, text), &program, (&wanted, &again), options, &mut outcomes);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
@@ -315,11 +317,31 @@ fn lowered(program: &Program, function: FunctionId, options: &Options) -> Kernel
     if let Some(threads) = in_step(options, program.language) {
         lockstep::in_step(&mut kernel, threads);
     }
+    run_by(&mut kernel, &options.device);
     kernel
+}
+
+/// What the user states of the device that runs a kernel.
+fn run_by(kernel: &mut Kernel, device: &options::Device) {
+    if kernel.geometry.platform.rules().most_threads.is_none() {
+        kernel.geometry.max_threads = kernel.geometry.max_threads.or(device.most_work_items);
+    }
+    let counts_lanes = kernel.relies.iter().any(|reliance| reliance.what == Relied::LanesOf32);
+    if counts_lanes && device.wave == Some(64) {
+        let reason = "what the lanes of a wavefront do together, of which there are 64".to_owned();
+        kernel.unsupported.push(Unsupported { span: None, reason, arrays: None, barriers: true, is_of_thread: false });
+    }
+    kernel.relies.retain(|reliance| match reliance.what {
+        Relied::Unclobbered => true,
+        Relied::LanesOf32 => device.wave.is_none(),
+        Relied::BlocksOfOneSize => !device.uniform_work_groups,
+    });
 }
 
 /// A kernel with the invariants of its loops, and its protocol.
 fn strengthened<'m>(mut kernel: Kernel, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
+    // It stands at the places of this kernel, whoever else is alike.
+    let relies = std::mem::take(&mut kernel.relies);
     let mut protocol = infer::infer(&kernel);
     let (mut assumptions, mut rejected) = (BTreeSet::new(), Vec::new());
     let entry = memo.map(|memo| memo.entry(&kernel));
@@ -332,6 +354,7 @@ fn strengthened<'m>(mut kernel: Kernel, options: &Options, memo: Option<&'m Memo
         (assumptions, rejected) = (strengthened.assumptions, strengthened.rejected);
         protocol = infer::infer(&kernel);
     }
+    kernel.relies = relies;
     rejected.extend(claims::adopt(&mut protocol, options.proofs));
     Model { kernel, protocol, assumptions, rejected, entry }
 }
@@ -376,6 +399,7 @@ fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options:
     let mut report = check::report(&context, &verdict);
     let assumed = program.functions[function].assumed.iter();
     report.assumptions.extend(assumed.map(|text| Assumption { kind: AssumptionKind::Other, text: text.clone() }));
+    report.assumptions.extend(kernel.relies.iter().map(|reliance| check::reliance(&context, reliance)));
     report.assumptions.extend(in_step(options, program.language).map(|threads| {
         let text = format!(
             "{threads} threads of a warp run in lock-step, and accesses reach memory in program order, as with volatile"

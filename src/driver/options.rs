@@ -41,6 +41,8 @@ pub struct Options {
     pub levels: Levels,
     /// How many threads of a warp run in lock-step, if they do: on hardware before Volta.
     pub lockstep: Option<u32>,
+    /// What is stated of the devices that run the kernels.
+    pub device: Device,
     /// The net under the counted budgets, per kernel.
     pub time_limit: Duration,
     /// Whether wall times are reported.
@@ -57,6 +59,31 @@ pub struct Options {
     pub fixes: Fixes,
     /// Worker threads over files; `None` means one for each core.
     pub jobs: Option<usize>,
+}
+
+/// What is stated of devices and launches where their platform leaves it open. What is not stated is assumed, and printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Device {
+    /// Where global ids start.
+    pub global_offset: GlobalOffset,
+    /// The most work-items of a work-group.
+    pub most_work_items: Option<u32>,
+    /// Whether work-groups are all of one size.
+    pub uniform_work_groups: bool,
+    /// The lanes of a wavefront of HIP, 32 or 64.
+    pub wave: Option<u32>,
+}
+
+/// Where global ids of OpenCL start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GlobalOffset {
+    /// Anywhere; that it is 0 is assumed where a proof needs it.
+    #[default]
+    Unstated,
+    /// At 0.
+    Zero,
+    /// Anywhere, for all proofs.
+    Any,
 }
 
 /// Between which threads races are sought.
@@ -126,6 +153,7 @@ impl Default for Options {
             dialect: None,
             levels: Levels::All,
             lockstep: None,
+            device: Device::default(),
             time_limit: Duration::from_secs(10),
             timings: Timings::Omit,
             proofs: Proofs::Trust,

@@ -7,8 +7,8 @@
 //! that needs the 1 does not count ([`withhold`]).
 
 use super::Options;
-use super::options::Levels;
-use crate::calculus::{Kernel, extents};
+use super::options::{GlobalOffset, Levels};
+use crate::calculus::{Kernel, extents, is_offset};
 use crate::check::verdict::{Undecided, Verdict};
 use crate::diagnostic::report::{self, Race, ScopeKind};
 use crate::launch::Facts;
@@ -53,6 +53,17 @@ impl Candidates {
 pub(super) struct Attempt {
     /// Parts, each a set of launches that is proved by itself.
     pub(super) parts: Vec<Candidate>,
+    /// Where global ids start in them.
+    pub(super) starts: Starts,
+}
+
+/// Where global ids start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Starts {
+    /// Where the launch says, which is anywhere if it does not.
+    AsStated,
+    /// At 0: the same launches stand before it without that.
+    AtZero,
 }
 
 /// The sets for `kernel`, given the command line and the launches of it in its file.
@@ -63,19 +74,45 @@ pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], options: &Options)
     let params = fixed_params(kernel, options);
     let mut stated = stated_launches(kernel, launches, options, &params);
     let all = all_geometries(kernel, &read, &params, &stated);
-    if stated.is_empty() {
-        return Candidates { proofs: vec![Attempt { parts: vec![all] }] };
-    }
     for launch in &mut stated {
         let varies = launch.varies;
         take_as_one(launch, |at| !read[0][at] && !varies[0][at], |at| !read[1][at] && !varies[1][at]);
     }
-    Candidates { proofs: vec![Attempt { parts: vec![all] }, Attempt { parts: stated }] }
+    let sets = [vec![all], stated].into_iter().filter(|parts| !parts.is_empty());
+    let asks_for_any = options.device.global_offset == GlobalOffset::Any;
+    let mut proofs: Vec<Attempt> = sets.flat_map(|parts| with_and_without_offsets(kernel, parts)).collect();
+    proofs.retain(|attempt| !asks_for_any || attempt.starts == Starts::AsStated);
+    Candidates { proofs }
+}
+
+/// A set of launches: first whatever their global ids start at, then where they start at 0, as nearly all do.
+fn with_and_without_offsets(kernel: &Kernel, parts: Vec<Candidate>) -> Vec<Attempt> {
+    let offsets: Vec<(usize, &str)> = kernel
+        .params
+        .iter()
+        .filter(|(_, param)| is_offset(&param.name))
+        .map(|(id, param)| (id.index(), param.name.as_str()))
+        .collect();
+    let any = Attempt { parts, starts: Starts::AsStated };
+    let mut none = Attempt { starts: Starts::AtZero, ..any.clone() };
+    for part in &mut none.parts {
+        part.scope.params.resize(kernel.params.len(), None);
+        for &(at, name) in &offsets {
+            if part.scope.params[at].is_none() {
+                part.scope.params[at] = Some(0);
+                part.assumptions.insert(Assumption::NoOffset(name.to_owned()));
+            }
+        }
+    }
+    let differs = |part: &Candidate| part.assumptions.iter().any(|each| matches!(each, Assumption::NoOffset(_)));
+    if none.parts.iter().any(differs) { vec![any, none] } else { vec![any] }
 }
 
 fn fixed_params(kernel: &Kernel, options: &Options) -> Vec<Option<i128>> {
     let value = |name: &str| options.params.iter().rev().find(|(given, _)| given == name).map(|&(_, value)| value);
-    kernel.params.iter().map(|(_, param)| value(&param.name)).collect()
+    let starts_at_zero = options.device.global_offset == GlobalOffset::Zero;
+    let offset = |name: &str| (starts_at_zero && is_offset(name)).then_some(0);
+    kernel.params.iter().map(|(_, param)| value(&param.name).or_else(|| offset(&param.name))).collect()
 }
 
 /// The launches that the user or the source states; empty if none is.
@@ -195,7 +232,9 @@ pub(super) fn describe(kernel: &Kernel, attempt: &Attempt) -> report::Scope {
                 text.extend(extent.map(|extent| format!("{name}.{letter} = {extent}")));
             }
         }
-        for ((_, param), value) in kernel.params.iter().zip(&part.scope.params) {
+        // What is assumed of offsets is told among the assumptions.
+        let params = kernel.params.iter().zip(&part.scope.params).filter(|((_, param), _)| !is_offset(&param.name));
+        for ((_, param), value) in params {
             text.extend(value.map(|value| format!("{} = {value}", param.name)));
         }
         fixes.extend(text.into_iter().filter(|fix| !fixes.contains(fix)).collect::<Vec<_>>());

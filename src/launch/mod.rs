@@ -12,7 +12,7 @@
 
 pub mod enqueued;
 
-use crate::calculus::{Basis, BinaryOp, ExprId, Geometry, GeometryVar, Kernel, ScalarType, Stmt};
+use crate::calculus::{Basis, BinaryOp, ExprId, GeometryVar, Kernel, ScalarType, Stmt};
 use crate::resolve::program::{FunctionId, Given, Launch, Program, Relation, Term, Type};
 use crate::source::Span;
 
@@ -78,12 +78,13 @@ fn same(a: &Facts, b: &Facts) -> bool {
 
 fn facts_of(program: &Program, launch: &Launch) -> Result<Facts, Impossible> {
     let threads = launch.block.iter().flatten().try_fold(1_u64, |product, &size| product.checked_mul(size));
+    let rules = program.platform.rules();
     match threads {
-        Some(threads) if threads <= Geometry::MAX_BLOCK_THREADS => {}
+        Some(threads) if rules.most_threads.is_none_or(|most| threads <= u64::from(most)) => {}
         other => return Err(Impossible::Block(other.unwrap_or(u64::MAX))),
     }
     let too_long = |(&size, &most): (&Option<u64>, &u32)| size.filter(|&size| size > u64::from(most));
-    if let Some(size) = launch.grid.iter().zip(&Geometry::MAX_GRID).find_map(too_long) {
+    if let Some(size) = launch.grid.iter().zip(&rules.grid).find_map(too_long) {
         return Err(Impossible::Grid(size));
     }
     let params = program.functions[launch.kernel].params.iter().zip(&launch.args).filter_map(|(&param, value)| {

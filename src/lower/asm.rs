@@ -12,7 +12,7 @@ use super::parties::Object;
 use super::pass::Pass;
 use super::ptx::{Guard, OnObject, Operand, Place, Step, Window, steps};
 use super::value::{Pointer, Value};
-use crate::calculus::{Among, BinaryOp, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
+use crate::calculus::{Among, BinaryOp, ExprId, HavocReason, Relied, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::Expr;
 use crate::source::Span;
 
@@ -70,7 +70,12 @@ impl Pass<'_> {
                                 addresses.push((output, address));
                             }
                         }
-                        step => self.under(guard, operands, span, |pass| pass.step(&step, operands, span)),
+                        step => {
+                            if !asm.clobbers_memory && matches!(step, Step::Barrier | Step::Named { .. }) {
+                                self.rely(Some(span), Relied::Unclobbered);
+                            }
+                            self.under(guard, operands, span, |pass| pass.step(&step, operands, span));
+                        }
                     }
                 }
             }
@@ -153,6 +158,7 @@ impl Pass<'_> {
                 let reason = "`bar.arrive`, which waits for nobody, is not taken to order anything".to_owned();
                 self.unsupported_call(span, reason, Vec::new());
             }
+            Step::End => self.end_thread(),
             Step::Fence(order, scope) => self.ptx_fence(order, scope, span),
             Step::Access { touch, place, bytes } => match self.pointer_at(place, operands, span) {
                 Some(pointer) => {

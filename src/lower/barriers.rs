@@ -6,12 +6,14 @@ use super::masks;
 use super::pass::Pass;
 use super::together;
 use super::value::Value;
+use crate::builtins::atomics::Numbering;
 use crate::calculus::{self, Among, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope, VarId};
 use crate::resolve::program::Expr;
 use crate::source::{Language, Span};
 
 impl Pass<'_> {
-    /// A barrier; the first of its arguments, if that is a number.
+    /// A barrier; the first of its arguments, if that is a number. The second one of OpenCL says for whom memory becomes
+    /// visible: for fewer than those who meet, it orders nothing among them.
     pub(super) fn barrier(
         &mut self,
         scope: SyncScope,
@@ -19,15 +21,23 @@ impl Pass<'_> {
         args: &[Expr],
         span: Span,
     ) -> Option<ExprId> {
-        let mut first = None;
-        for (index, arg) in args.iter().enumerate() {
-            let value = self.value(arg);
-            if let (0, Value::Scalar(expr)) = (index, value) {
-                first = Some(expr);
-            }
-        }
+        let numbers: Vec<Option<ExprId>> = args
+            .iter()
+            .map(|arg| match self.value(arg) {
+                Value::Scalar(expr) => Some(expr),
+                _ => None,
+            })
+            .collect();
+        let first = numbers.first().copied().flatten();
+        let is_opencl = self.program.language == Language::OpenCl;
+        let visible = numbers.get(1).filter(|_| is_opencl);
+        let orders_all = visible.is_none_or(|visible| {
+            let stated = visible.and_then(|expr| self.kernel.exprs.as_int(expr));
+            stated.and_then(|stated| Numbering::OpenCl.scope(stated)).is_some_and(|seen_by| seen_by >= scope)
+        });
         let flags = first.and_then(|expr| self.kernel.exprs.as_int(expr));
         let memory = match (memory, flags) {
+            _ if !orders_all => SyncMemory::NONE,
             (Some(memory), _) => memory,
             (None, Some(flags)) => SyncMemory::of_flags(flags),
             (None, None) => {

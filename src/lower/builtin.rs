@@ -8,7 +8,8 @@ use super::value::{Base, Place, Pointer, Value};
 use super::votes::Vote;
 use crate::builtins::{Builtin, Claim, Formula, WorkItem};
 use crate::calculus::{
-    Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, ScalarType, Step, Stmt, SyncScope, UnaryOp,
+    Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, Param, Platform, Relied, ScalarType, Step, Stmt,
+    SyncScope, UnaryOp, offset_name,
 };
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::Span;
@@ -31,8 +32,8 @@ impl Pass<'_> {
             Builtin::Min => self.extremum(BinaryOp::Min, args, call),
             Builtin::Max => self.extremum(BinaryOp::Max, args, call),
             Builtin::Abs => self.absolute(args, call),
-            Builtin::Mul => self.arithmetic(&[BinaryOp::Mul], args, call),
-            Builtin::MulAdd => self.arithmetic(&[BinaryOp::Mul, BinaryOp::Add], args, call),
+            Builtin::Mul24 => self.product_of_24_bits(args, call),
+            Builtin::MulAdd24 => self.product_of_24_bits_and_more(args, call),
             Builtin::WorkItem(item) => self.work_item(*item, args, call),
             Builtin::Barrier { scope, memory } => {
                 let own = self.barrier(*scope, *memory, args, span);
@@ -67,6 +68,11 @@ impl Pass<'_> {
                 self.unknown_value(call.ty, &HavocReason::Call(name.to_owned()), span)
             }
             Builtin::Assert => self.assertion(args, span),
+            Builtin::End => {
+                self.ignore(args);
+                self.end_thread();
+                Value::Void
+            }
             Builtin::Claim(claim) => {
                 self.annotated_claim(*claim, name, args, span);
                 Value::Void
@@ -213,6 +219,59 @@ impl Pass<'_> {
         result
     }
 
+    /// `mul24(a, b)`. OpenCL leaves open what the product of larger numbers is; devices cut them off, as CUDA says.
+    fn product_of_24_bits(&mut self, args: &[Expr], call: &Expr) -> Value {
+        let [a, b] = args else { return self.missing(call) };
+        let [a, b] = [a, b].map(|arg| {
+            let value = self.value(arg);
+            self.convert(value, arg.ty, call.ty, arg.span)
+        });
+        self.lanes_of_product(a, b, call)
+    }
+
+    /// `mad24(a, b, c)`
+    fn product_of_24_bits_and_more(&mut self, args: &[Expr], call: &Expr) -> Value {
+        let [factors @ .., more] = args else { return self.missing(call) };
+        let product = self.product_of_24_bits(factors, call);
+        let value = self.value(more);
+        let more = self.convert(value, more.ty, call.ty, more.span);
+        self.binary(BinaryOp::Add, product, more, call.ty, call.span)
+    }
+
+    fn lanes_of_product(&mut self, a: Value, b: Value, call: &Expr) -> Value {
+        match (a, b) {
+            (Value::Scalar(a), Value::Scalar(b)) => self.scalar_product_of_24_bits(a, b, call),
+            (Value::Aggregate(a), Value::Aggregate(b)) if a.len() == b.len() => {
+                Value::Aggregate(a.into_iter().zip(b).map(|(a, b)| self.lanes_of_product(a, b, call)).collect())
+            }
+            _ => self.missing(call),
+        }
+    }
+
+    fn scalar_product_of_24_bits(&mut self, a: ExprId, b: ExprId, call: &Expr) -> Value {
+        let ty = self.kernel.exprs.ty(a);
+        let ScalarType::Int { signed, .. } = ty else { return self.missing(call) };
+        let wide = ScalarType::Int { width: 64, signed };
+        let [a, b] = [a, b].map(|factor| {
+            let low = self.low_24_bits(factor, signed);
+            self.exprs().convert(wide, low)
+        });
+        let product = self.exprs().binary(BinaryOp::Mul, a, b);
+        self.note_span(product, call.span);
+        let product = self.exprs().convert(ty, product);
+        self.note_span(product, call.span);
+        Value::Scalar(product)
+    }
+
+    /// The low bits of a factor, which are all of it where it is known to fit.
+    fn low_24_bits(&mut self, factor: ExprId, signed: bool) -> ExprId {
+        let low = ScalarType::Int { width: 24, signed };
+        let fits = |(least, greatest): (i128, i128)| {
+            low.range().is_some_and(|(lowest, highest)| lowest <= least && greatest <= highest)
+        };
+        if self.range(factor).is_some_and(fits) { factor } else { self.exprs().convert(low, factor) }
+    }
+
     fn absolute(&mut self, args: &[Expr], call: &Expr) -> Value {
         let [arg] = args else { return self.missing(call) };
         let Value::Scalar(value) = self.value(arg) else { return self.missing(call) };
@@ -269,13 +328,17 @@ impl Pass<'_> {
                 self.exprs().binary(BinaryOp::Mul, groups, size)
             }
             WorkItem::LocalId => self.wide(GeometryVar::ThreadIdx(axis)),
-            WorkItem::LocalSize => self.wide(GeometryVar::BlockDim(axis)),
+            WorkItem::LocalSize => {
+                self.rely_on_one_size();
+                self.wide(GeometryVar::BlockDim(axis))
+            }
             WorkItem::GroupId => self.wide(GeometryVar::BlockIdx(axis)),
             WorkItem::NumGroups => self.wide(GeometryVar::GridDim(axis)),
-            WorkItem::GlobalOffset => self.exprs().int(0, ScalarType::U64),
+            WorkItem::GlobalOffset => self.global_offset(axis),
             WorkItem::LocalLinearId => self.number_in_block(),
             WorkItem::GlobalLinearId => {
-                let ids = Axis::ALL.map(|axis| self.global_id(axis));
+                // It is counted from the offset on.
+                let ids = Axis::ALL.map(|axis| self.place_in_grid(axis));
                 let sizes = Axis::ALL.map(|axis| {
                     let (groups, size) =
                         (self.wide(GeometryVar::GridDim(axis)), self.wide(GeometryVar::BlockDim(axis)));
@@ -283,6 +346,13 @@ impl Pass<'_> {
                 });
                 self.linear(ids, sizes)
             }
+        }
+    }
+
+    /// From OpenCL 2 on the last work-groups may be smaller than the others.
+    fn rely_on_one_size(&mut self) {
+        if self.program.platform == Platform::OpenCl2 {
+            self.rely(None, Relied::BlocksOfOneSize);
         }
     }
 
@@ -299,6 +369,24 @@ impl Pass<'_> {
     }
 
     fn global_id(&mut self, axis: Axis) -> ExprId {
+        let place = self.place_in_grid(axis);
+        let offset = self.global_offset(axis);
+        self.exprs().binary(BinaryOp::Add, place, offset)
+    }
+
+    /// Where the ids of a launch begin: a number that the launch states, in 32 bits, since larger ones only move all ids.
+    fn global_offset(&mut self, axis: Axis) -> ExprId {
+        if !self.program.platform.rules().has_offset {
+            return self.exprs().int(0, ScalarType::U64);
+        }
+        let name = offset_name(axis);
+        let known = self.kernel.params.iter().find(|(_, param)| param.name == name).map(|(id, _)| id);
+        let param = known.unwrap_or_else(|| self.kernel.params.push(Param { name, ty: ScalarType::U32 }));
+        let value = self.exprs().param(param, ScalarType::U32);
+        self.exprs().convert(ScalarType::U64, value)
+    }
+
+    fn place_in_grid(&mut self, axis: Axis) -> ExprId {
         let group = self.wide(GeometryVar::BlockIdx(axis));
         let size = self.wide(GeometryVar::BlockDim(axis));
         let local = self.wide(GeometryVar::ThreadIdx(axis));

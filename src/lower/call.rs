@@ -165,6 +165,9 @@ impl Pass<'_> {
         } else {
             self.unsupported_call(call.span, text, arrays);
         }
+        if matches!(self.program.types[call.ty], Type::Void) {
+            self.may_not_return(name, call.span);
+        }
         self.unknown_value(call.ty, &reason, call.span)
     }
 

@@ -20,12 +20,34 @@ use super::value::{Base, Pointer, Value};
 use crate::builtins::Copying;
 use crate::builtins::collectives::Group;
 use crate::calculus::{
-    Among, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, GeometryVar, HavocReason, MemoryOrder,
-    SAME_BLOCK, ScalarType, Space, Stmt, SyncMemory, SyncScope,
+    Among, ArrayId, AtomicOp, BinaryOp, Claimed, Expr as Node, ExprId, For, GeometryVar, HavocReason, MemoryOrder,
+    SAME_BLOCK, ScalarType, Space, Step, Stmt, SyncMemory, SyncScope,
 };
 use crate::resolve::program::Expr;
 use crate::source::Span;
 use std::collections::BTreeSet;
+
+/// What a copy touches from a place on.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    /// So many bytes.
+    Together(ExprId),
+    /// Elements that lie apart, and nothing between them.
+    Apart {
+        /// Their number.
+        number: ExprId,
+        /// Bytes of each.
+        size: ExprId,
+        /// Bytes from one to the next.
+        step: ExprId,
+    },
+}
+
+impl From<ExprId> for Part {
+    fn from(bytes: ExprId) -> Part {
+        Part::Together(bytes)
+    }
+}
 
 /// Size of an event.
 const EVENT_BYTES: u64 = 8;
@@ -139,7 +161,7 @@ impl Pass<'_> {
         let bytes = self.exprs().convert(ScalarType::I64, bytes);
         match group {
             Some(group) => {
-                let part = self.copy_together(group, (&to, bytes), (&from, bytes), call.span);
+                let part = self.copy_together(group, (&to, bytes.into()), (&from, bytes.into()), call.span);
                 self.begin(&from, &to, Some(group), part);
             }
             None => self.copy_alone((&to, bytes), (&from, bytes), call.span),
@@ -165,7 +187,7 @@ impl Pass<'_> {
     fn copy_of_group(&mut self, group: Group, args: &[Expr], call: &Expr) -> Value {
         let [to, from, bytes] = args else { return self.missing(call) };
         let (to, from, bytes) = (self.pointer(to), self.pointer(from), self.scalar(bytes));
-        let part = self.copy_together(group, (&to, bytes), (&from, bytes), call.span);
+        let part = self.copy_together(group, (&to, bytes.into()), (&from, bytes.into()), call.span);
         self.begin(&from, &to, Some(group), part);
         Value::Void
     }
@@ -182,21 +204,23 @@ impl Pass<'_> {
         let number = self.exprs().convert(ScalarType::I64, number);
         let size = self.offset(size);
         let bytes = self.exprs().binary(BinaryOp::Mul, number, size);
-        // The elements in global memory lie so far apart; what is between them is taken for copied, too.
+        let mut told = vec![to.offset, from.offset, number];
+        // The elements in global memory lie so far apart.
         let spread = match stride {
             Some(stride) => {
                 let stride = self.scalar(stride);
                 let stride = self.exprs().convert(ScalarType::I64, stride);
-                self.exprs().binary(BinaryOp::Mul, bytes, stride)
+                told.push(stride);
+                Part::Apart { number, size, step: self.exprs().binary(BinaryOp::Mul, size, stride) }
             }
-            None => bytes,
+            None => bytes.into(),
         };
-        let of_space = |pass: &Self, pointer: &Pointer| if pass.is_shared(pointer) { bytes } else { spread };
+        let of_space = |pass: &Self, pointer: &Pointer| if pass.is_shared(pointer) { bytes.into() } else { spread };
         let (written, read) = (of_space(self, &to), of_space(self, &from));
         let Value::Scalar(given) = self.value(event) else { return self.missing(call) };
         let is_null = self.kernel.exprs.as_int(given) == Some(0);
         let given = self.copies.held(given);
-        self.agree(&[to.offset, from.offset, number], call.span);
+        self.agree(&told, call.span);
         let part = self.copy_together(Group::Block, (&to, written), (&from, read), call.span);
         let copy = self.begin(&from, &to, Some(Group::Block), part);
         let event = self.unknown_value(call.ty, &HavocReason::Other("an event".to_owned()), call.span);
@@ -247,8 +271,8 @@ impl Pass<'_> {
     pub(super) fn copy_together(
         &mut self,
         group: Group,
-        to: (&Pointer, ExprId),
-        from: (&Pointer, ExprId),
+        to: (&Pointer, Part),
+        from: (&Pointer, Part),
         span: Span,
     ) -> [Mark; 2] {
         let site = self.site(span);
@@ -258,7 +282,7 @@ impl Pass<'_> {
             let does = pass.havoc(ScalarType::Bool, reason, span);
             let (block, ()) = pass.captured(|pass| {
                 pass.while_copying(|pass| {
-                    pass.move_bytes(from.0, Touch::Read, from.1, span);
+                    pass.move_part(from.0, Touch::Read, from.1, span);
                     pass.write_together(to, span);
                 });
             });
@@ -268,10 +292,30 @@ impl Pass<'_> {
     }
 
     /// Writes that do not conflict with each other, as if they were atomic.
-    fn write_together(&mut self, (to, bytes): (&Pointer, ExprId), span: Span) {
-        let (writes, ()) = self.captured(|pass| pass.move_bytes(to, Touch::Write, bytes, span));
+    fn write_together(&mut self, (to, part): (&Pointer, Part), span: Span) {
+        let (writes, ()) = self.captured(|pass| pass.move_part(to, Touch::Write, part, span));
         let together = writes.into_iter().map(as_one).collect();
         self.emit_all(together);
+    }
+
+    /// Touches what a copy does from `pointer` on.
+    fn move_part(&mut self, pointer: &Pointer, touch: Touch, part: Part, span: Span) {
+        let (number, size, step) = match part {
+            Part::Together(bytes) => return self.move_bytes(pointer, touch, bytes, span),
+            Part::Apart { number, size, step } => (self.snapshot(number), size, self.snapshot(step)),
+        };
+        let start = self.snapshot(pointer.offset);
+        let var = self.temporary("element", ScalarType::I64);
+        let element = self.var(var);
+        let distance = self.exprs().binary(BinaryOp::Mul, element, step);
+        let offset = self.exprs().binary(BinaryOp::Add, start, distance);
+        let at = Pointer { base: pointer.base.clone(), offset };
+        let (body, ()) = self.captured(|pass| pass.move_bytes(&at, touch, size, span));
+        let start = self.exprs().int(0, ScalarType::I64);
+        let by = self.exprs().int(1, ScalarType::I64);
+        let step = Step { op: BinaryOp::Add, by };
+        let site = self.site(span);
+        self.emit(Stmt::For(Box::new(For { var, start, cmp: BinaryOp::Lt, bound: number, step, body, site })));
     }
 
     /// Whatever a group has begun is done, and all its threads know.

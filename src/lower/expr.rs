@@ -84,6 +84,15 @@ impl Pass<'_> {
             ExprKind::Builtin(builtin, name, args) => {
                 self.builtin(builtin, name, args, expr, Use::Discarded);
             }
+            ExprKind::UnknownCall(name, _) => {
+                self.value(expr);
+                self.may_not_return(name, expr.span);
+            }
+            ExprKind::Call(function, _) if self.program.functions[*function].body.is_none() => {
+                self.value(expr);
+                let program = self.program;
+                self.may_not_return(&program.functions[*function].name, expr.span);
+            }
             // Naming a scalar object reads it in C; of anything larger only the subscripts are evaluated.
             _ if is_object(expr) && self.layout.scalar(expr.ty).is_none() => {
                 self.object(expr);

@@ -121,7 +121,10 @@ impl Pass<'_> {
         let copies = self.copies_before_turns();
         let (mut block, exits) = self.captured(|pass| {
             pass.claim_all(claims);
-            pass.stmt(body)
+            let ends = pass.ends.count();
+            let exits = pass.stmt(body);
+            pass.next_turn_after(ends, body.span);
+            exits
         });
         self.copies_of_turns(copies, &block);
         let (broken, continued) = self.frame().jumps.pop().map_or((None, None), |jump| (jump.broken, jump.continued));

@@ -38,6 +38,7 @@ mod clusters;
 mod collectives;
 mod convert;
 mod copies;
+mod ends;
 mod events;
 mod expr;
 mod facts;
@@ -120,6 +121,7 @@ fn run_pass(program: &Program, kernel: FunctionId, facts: &mut Facts) -> Kernel 
     pass.kernel.name.clone_from(&function.name);
     pass.kernel.template_args.clone_from(&function.template_args);
     pass.kernel.geometry = function.geometry.clone();
+    pass.kernel.geometry.platform = program.platform;
     pass.kernel_body();
     pass.finish()
 }

@@ -1,5 +1,6 @@
 //! One walk over a kernel: the kernel under construction, the open blocks, and the inlining stack.
 
+use super::ends::Ends;
 use super::facts::{Chain, ChainId, Facts, Target, TargetId};
 use super::home::Home;
 use super::layout::Layout;
@@ -13,11 +14,13 @@ use super::value::{Base, Pointer};
 use super::windows::Windows;
 use super::{aggregated, masks, named, parties, shuffles};
 use crate::arena::{Handle, SideTable};
+use crate::calculus::statements::every;
 use crate::calculus::{
-    ArrayId, Axis, ExprId, Exprs, HavocReason, Kernel, ScalarType, Site, SiteId, Stmt, Unsupported, VarId, Variable,
+    ArrayId, Axis, ExprId, Exprs, HavocReason, Kernel, Reliance, Relied, ScalarType, Site, SiteId, Stmt, SyncScope,
+    Unsupported, VarId, Variable,
 };
 use crate::resolve::program::{FunctionId, Program, TypeId};
-use crate::source::Span;
+use crate::source::{Language, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -94,6 +97,8 @@ pub(super) struct Pass<'p> {
     pub(super) given: aggregated::Calls,
     /// Shuffles, by the variables that hold what they gave.
     pub(super) exchanges: FxHashMap<VarId, shuffles::Exchange>,
+    /// Where the thread may have ended.
+    pub(super) ends: Ends,
     /// Memory that the thread has allocated.
     pub(super) allocated: FxHashSet<TargetId>,
     /// Arrays of which nothing is known that they hold.
@@ -141,6 +146,7 @@ impl<'p> Pass<'p> {
             masks: FxHashMap::default(),
             given: aggregated::Calls::default(),
             exchanges: FxHashMap::default(),
+            ends: Ends::default(),
             allocated: FxHashSet::default(),
             forgotten: FxHashSet::default(),
             blocks: vec![Vec::new()],
@@ -174,6 +180,7 @@ impl<'p> Pass<'p> {
     /// The finished kernel.
     pub(super) fn finish(mut self) -> Kernel {
         self.kernel.body = self.blocks.pop().unwrap_or_default();
+        self.nobody_has_ended();
         self.windows_at_the_end();
         parties::name(&mut self.kernel, &self.phases, &self.pipelines);
         own_order::limit(&mut self.kernel, &self.begun.sites);
@@ -182,9 +189,11 @@ impl<'p> Pass<'p> {
         named::name(&mut self.kernel);
         let read = masks::axes(&self.kernel);
         let mut voted = FxHashSet::default();
-        if self.program.has_fixed_warps {
+        if self.program.platform.rules().warp.is_some() {
             voted = aggregated::share_out(&mut self.kernel, &self.masks, &self.given);
             shuffles::name(&mut self.kernel, &self.exchanges);
+        } else if self.program.language == Language::Cuda && has_warp_barriers(&self.kernel) {
+            self.rely(None, Relied::LanesOf32);
         }
         masks::name(&mut self.kernel, &self.masks, &voted);
         let mentioned = masks::axes(&self.kernel);
@@ -376,6 +385,14 @@ impl<'p> Pass<'p> {
         }
     }
 
+    /// The meaning of what stands here, or of the kernel as a whole, counts on something.
+    pub(super) fn rely(&mut self, span: Option<Span>, what: Relied) {
+        let reliance = Reliance { what, span };
+        if !self.kernel.relies.contains(&reliance) {
+            self.kernel.relies.push(reliance);
+        }
+    }
+
     /// Something is not modelled and may do anything.
     pub(super) fn unsupported(&mut self, span: Span, reason: String) {
         self.push_unsupported(Unsupported {
@@ -462,4 +479,11 @@ impl<'p> Pass<'p> {
     pub(super) fn unknown_pointer(&mut self, reason: &str) -> Pointer {
         Pointer { base: Base::Unknown(reason.to_owned()), offset: self.offset(0) }
     }
+}
+
+/// Whether threads of a warp meet.
+fn has_warp_barriers(kernel: &Kernel) -> bool {
+    let mut found = false;
+    every(&kernel.body, |stmt| found |= matches!(stmt, Stmt::Sync { scope: SyncScope::Warp, .. }));
+    found
 }

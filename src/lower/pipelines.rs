@@ -126,7 +126,7 @@ impl Pass<'_> {
         let bytes = self.exprs().convert(ScalarType::I64, bytes);
         let start = self.kernel.sites.len();
         match group {
-            Some(group) => _ = self.copy_together(group, (&to, bytes), (&from, bytes), call.span),
+            Some(group) => _ = self.copy_together(group, (&to, bytes.into()), (&from, bytes.into()), call.span),
             None => self.copy_now((&to, bytes), (&from, bytes), call.span),
         }
         let sites: BTreeSet<SiteId> = (start..self.kernel.sites.len()).map(SiteId::from_index).collect();

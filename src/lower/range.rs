@@ -1,7 +1,7 @@
 //! Bounds of pure expressions over ids and sizes, as far as a loop's comparison needs them.
 
 use super::pass::Pass;
-use crate::calculus::{BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType};
+use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, Rules, ScalarType};
 
 const MAX_DEPTH: usize = 24;
 
@@ -17,7 +17,7 @@ impl Pass<'_> {
         let Some(depth) = depth.checked_sub(1) else { return Some(whole) };
         let found = match &exprs[expr] {
             Expr::Int(value, _) => Some((*value, *value)),
-            Expr::Geometry(var) => Some(geometry_range(*var)),
+            Expr::Geometry(var) => Some(geometry_range(self.kernel.geometry.platform.rules(), *var)),
             Expr::Convert(_, inner) => self.range_within(*inner, depth).filter(|range| within(*range, whole)),
             Expr::Select(_, a, b) => {
                 let (a, b) = (self.range_within(*a, depth)?, self.range_within(*b, depth)?);
@@ -37,12 +37,15 @@ fn within(inner: (i128, i128), outer: (i128, i128)) -> bool {
     outer.0 <= inner.0 && inner.1 <= outer.1
 }
 
-fn geometry_range(var: GeometryVar) -> (i128, i128) {
+fn geometry_range(rules: &Rules, var: GeometryVar) -> (i128, i128) {
+    let block = |axis: Axis| i128::from(rules.block[axis.index()]);
+    // A counter that a loop compares with the size of a larger grid has overflowed before it gets there.
+    let grid = |axis: Axis| i128::from(rules.grid[axis.index()].min(i32::MAX as u32));
     match var {
-        GeometryVar::ThreadIdx(axis) => (0, i128::from(Geometry::MAX_BLOCK[axis.index()]) - 1),
-        GeometryVar::BlockDim(axis) => (1, i128::from(Geometry::MAX_BLOCK[axis.index()])),
-        GeometryVar::BlockIdx(axis) => (0, i128::from(Geometry::MAX_GRID[axis.index()]) - 1),
-        GeometryVar::GridDim(axis) => (1, i128::from(Geometry::MAX_GRID[axis.index()])),
+        GeometryVar::ThreadIdx(axis) => (0, block(axis) - 1),
+        GeometryVar::BlockDim(axis) => (1, block(axis)),
+        GeometryVar::BlockIdx(axis) => (0, grid(axis) - 1),
+        GeometryVar::GridDim(axis) => (1, grid(axis)),
     }
 }
 

@@ -58,7 +58,9 @@ impl Pass<'_> {
                 self.open_block();
                 opened.push(flag);
             }
+            let ends = self.ends.count();
             let inner = self.stmt(stmt);
+            self.go_on_after(ends, stmt.span);
             waiting.clone_from(&inner.flags);
             exits.add(&inner.flags);
             exits.always = inner.always;

@@ -2,7 +2,7 @@
 
 use super::lower;
 use crate::arena::Arena;
-use crate::calculus::{Axis, GeometryVar, Kernel, text};
+use crate::calculus::{Axis, GeometryVar, Kernel, Platform, text};
 use crate::resolve::program::*;
 use crate::source::{Language, SourceMap, Span};
 
@@ -17,7 +17,7 @@ impl Build {
     fn new() -> Self {
         let program = Program {
             language: Language::Cuda,
-            has_fixed_warps: true,
+            platform: Platform::Cuda,
             sources: SourceMap::new(),
             types: Arena::new(),
             records: Arena::new(),

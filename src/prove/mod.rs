@@ -110,6 +110,15 @@ pub enum Assumption {
         /// Where it stands, if it stands in the source as it is.
         span: Option<Span>,
     },
+    /// An id or a size that is used as a number of so many bits fits into them.
+    FitsInto {
+        /// The expression in the user's words.
+        expression: String,
+        /// The bits.
+        bits: u8,
+        /// Where it stands, if it stands in the source as it is.
+        span: Option<Span>,
+    },
     /// Subscripts of an array stay within their dimensions.
     InBounds {
         /// The array.
@@ -119,6 +128,8 @@ pub enum Assumption {
     DisjointPointers(Vec<String>),
     /// A dimension that the kernel never reads is 1 (`"blockDim.y"`).
     DimensionIsOne(String),
+    /// Global ids start at 0 along an axis (`"get_global_offset(0)"`).
+    NoOffset(String),
     /// A condition that the source states, as text.
     Stated(String),
     /// A condition without which something in the kernel has no meaning that is known, as text.

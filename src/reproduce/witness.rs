@@ -2,7 +2,7 @@
 
 use super::needs::of_launch;
 use super::plan::{Plan, PlanError, Subject, default, plan};
-use crate::calculus::Geometry;
+use crate::calculus::{Geometry, Param, is_offset};
 use crate::calculus::eval::{Chosen, Contents, Program};
 use crate::diagnostic::report::{Certainty, Finding, WitnessReport};
 
@@ -26,8 +26,13 @@ pub fn launch_of(subject: &Subject<'_>, witness: &WitnessReport, contents: &Chos
     let kernel = subject.kernel;
     let geometry = Geometry { block: witness.block_dim, grid: witness.grid_dim };
     let value = |name: &str| witness.params.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+    if let Some((name, _)) = witness.params.iter().find(|(name, _)| is_offset(name)) {
+        // A launch description has no place for it.
+        return Err(PlanError::Ungivable { name: name.clone(), what: "where the ids of a launch start".to_owned() });
+    }
+    let usual = |param: &Param| if is_offset(&param.name) { Some(0) } else { default(param.ty) };
     let params: Vec<Option<i128>> =
-        kernel.params.iter().map(|(_, param)| value(&param.name).or(default(param.ty))).collect();
+        kernel.params.iter().map(|(_, param)| value(&param.name).or_else(|| usual(param))).collect();
     // What the race itself breaks does not count here; it was replayed.
     let needs = of_launch(kernel, &Program::new(kernel), geometry, &params, Contents::Chosen(contents), BUDGET);
     let far = witness.byte_offset.unwrap_or(0);

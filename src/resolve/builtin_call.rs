@@ -143,8 +143,8 @@ impl<'u> Resolver<'u> {
                 args = args.into_iter().map(|argument| self.truth(argument)).collect();
             }
             Builtin::Min | Builtin::Max if !self.is_min_max(&args) => builtin = Builtin::Pure,
-            Builtin::Mul if args.len() != 2 => builtin = Builtin::Pure,
-            Builtin::MulAdd if args.len() != 3 => builtin = Builtin::Pure,
+            Builtin::Mul24 if args.len() != 2 => builtin = Builtin::Pure,
+            Builtin::MulAdd24 if args.len() != 3 => builtin = Builtin::Pure,
             _ => {}
         }
         let ty = match (name, template_args) {
@@ -154,7 +154,7 @@ impl<'u> Resolver<'u> {
             }
             _ => self.result_type_of(result, &args),
         };
-        let converts = matches!(builtin, Builtin::Min | Builtin::Max | Builtin::Mul | Builtin::MulAdd);
+        let converts = matches!(builtin, Builtin::Min | Builtin::Max | Builtin::Mul24 | Builtin::MulAdd24);
         if converts || result == ResultType::Common {
             args = args.into_iter().map(|argument| self.convert(argument, ty)).collect();
         }

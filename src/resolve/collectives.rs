@@ -210,6 +210,7 @@ impl<'u> Resolver<'u> {
         {
             return self.unsupported_with(span, format!("{problem} (`{name}`)"), [vec![object], args].concat());
         }
+        steps.before.extend(self.stated_width(collective, span));
         let meeting = ExprKind::Builtin(Builtin::Collective(collective.class.group()), name.clone(), vec![object]);
         let meeting = expr(meeting, self.common.void, span);
         let ty = if known.result == collectives::Result::Item { collective.item } else { self.common.void };
@@ -222,6 +223,20 @@ impl<'u> Resolver<'u> {
             let ty = rest.ty;
             expr(ExprKind::Comma(Box::new(step), Box::new(rest)), ty, span)
         })
+    }
+
+    /// The width of the block, which the class of a collective of a block states.
+    fn stated_width(&self, collective: &Collective, span: Span) -> Option<Expr> {
+        let width = collective.numbers.get(1).copied().flatten()?;
+        if collective.class.group() != Group::Block {
+            return None;
+        }
+        let size = self.geometry(GeometryVar::BlockDim(Axis::X), span);
+        let width = expr(ExprKind::Int(width), size.ty, span);
+        let says = ExprKind::Binary(BinaryOp::Eq, Box::new(size), Box::new(width));
+        let says = expr(says, self.common.bool, span);
+        let name = "__builtin_assume".to_owned();
+        Some(expr(ExprKind::Builtin(Builtin::Assume, name, vec![says]), self.common.void, span))
     }
 
     /// Whether all threads of a warp take part, whose number is known.

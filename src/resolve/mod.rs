@@ -97,10 +97,9 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
         ((types, records, variables, functions, kernels, launches), diagnostics, missed)
     };
     let (types, records, variables, functions, kernels, launches) = parts;
-    let has_fixed_warps = dialect == crate::source::Dialect::Cuda;
     let program = program::Program {
         language,
-        has_fixed_warps,
+        platform: dialect.into(),
         sources,
         types,
         records,

@@ -2,7 +2,7 @@
 
 use crate::arena::{Arena, Handle};
 use crate::builtins::Builtin;
-use crate::calculus::{GeometryFacts, GeometryVar};
+use crate::calculus::{GeometryFacts, GeometryVar, Platform};
 use crate::source::{Language, SourceMap, Span};
 
 /// Handle of a type; equal types have equal handles, but for `dim3`, which holds what `uint3` does and has a handle of its own.
@@ -19,8 +19,8 @@ pub type RecordId = Handle<Record>;
 pub struct Program {
     /// The language.
     pub language: Language,
-    /// Whether a warp has 32 threads; where HIP compiles, the device decides.
-    pub has_fixed_warps: bool,
+    /// Whose rules its launches obey.
+    pub platform: Platform,
     /// Files and expansions.
     pub sources: SourceMap,
     /// Types, interned.

@@ -360,7 +360,7 @@ impl<'a> Compiler<'a> {
                 let claim = self.claims.len() as u32 - 1;
                 self.relate(*cond, Some(claim));
             }
-            Stmt::Assume { cond, basis: Basis::Stated | Basis::Needed, .. } => {
+            Stmt::Assume { cond, basis: Basis::Stated | Basis::Needed | Basis::Passed, .. } => {
                 let cond = self.expr(*cond);
                 self.emit(Instruction::Assume { cond });
             }

@@ -7,7 +7,8 @@ use super::MAX_DEPTH;
 use super::lex::{Token, error_at, tokens};
 use super::words::{SPACES, entry, type_of};
 use crate::calculus::{
-    Array, ArrayId, ExprId, Kernel, Param, ParamId, ScalarType, Site, SiteId, Space, Told, Unsupported, VarId, Variable,
+    Array, ArrayId, ExprId, Kernel, Param, ParamId, Platform, ScalarType, Site, SiteId, Space, Told, Unsupported,
+    VarId, Variable,
 };
 use rustc_hash::FxHashMap;
 
@@ -302,6 +303,12 @@ impl<'a> Parser<'a> {
             let extents = [self.small_number()?, self.small_number()?, self.small_number()?];
             self.kernel.geometry.cluster = Some(extents);
             return Ok(());
+        }
+        for platform in Platform::all() {
+            if self.take_word(platform.rules().word) {
+                self.kernel.geometry.platform = platform;
+                return Ok(());
+            }
         }
         self.word("threads")?;
         self.sign("<=")?;

@@ -5,8 +5,8 @@ use super::words::{
     ATOMICS, BASES, CLAIMED, INFIX, ORDERS, PARTS, SCOPES, SPACES, distinct, is_plain_name, quoted, type_text, word,
 };
 use crate::calculus::{
-    Access, Among, Array, ArrayId, Arrivals, BinaryOp, Count, ExprId, For, HavocReason, Kernel, ScalarType, SiteId,
-    Stmt, SyncMemory, Test, Told,
+    Access, Among, Array, ArrayId, Arrivals, BinaryOp, Count, ExprId, For, HavocReason, Kernel, Platform, ScalarType,
+    SiteId, Stmt, SyncMemory, Test, Told,
 };
 
 /// Greatest number of nodes that [`print_expr`] writes.
@@ -171,6 +171,7 @@ impl<'a> KernelPrinter<'a> {
             kernel.geometry.required_block.map(|[x, y, z]| format!("block {x} {y} {z}")),
             kernel.geometry.max_threads.map(|threads| format!("threads <= {threads}")),
             kernel.geometry.cluster.map(|[x, y, z]| format!("cluster {x} {y} {z}")),
+            (kernel.geometry.platform != Platform::default()).then(|| kernel.geometry.platform.rules().word.to_owned()),
         ];
         let facts: Vec<_> = facts.into_iter().flatten().collect();
         if !facts.is_empty() {

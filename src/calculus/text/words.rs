@@ -21,6 +21,7 @@ pub(crate) const BASES: &[(&str, Basis)] = &[
     ("needs", Basis::Needed),
     ("proved", Basis::Proved),
     ("given", Basis::Given),
+    ("passes", Basis::Passed),
     ("candidate", Basis::Candidate),
 ];
 
@@ -115,7 +116,9 @@ pub(super) fn type_of(text: &str) -> Option<ScalarType> {
     }
     let signed = text.starts_with('i');
     let width = text.strip_prefix(['i', 'u'])?;
-    ["8", "16", "32", "64"].contains(&width).then(|| ScalarType::Int { width: width.parse().unwrap_or(32), signed })
+    ["8", "16", "24", "32", "64"]
+        .contains(&width)
+        .then(|| ScalarType::Int { width: width.parse().unwrap_or(32), signed })
 }
 
 /// `tid.x`, `bdim.z`.

@@ -124,6 +124,7 @@ pub(super) fn does(name: &str, operands: &str) -> Option<Vec<Step>> {
             | "barrier.cta.arrive.aligned" => vec![Step::Arrive],
             _ => return None,
         },
+        "trap" => vec![Step::End],
         "ld" => vec![access(Touch::Read, parts, operands.rsplit_once('[')?.1)?],
         "st" => vec![access(Touch::Write, parts, operands.split_once('[')?.1)?],
         "ldmatrix" => vec![matrix(Touch::Read, parts, operands)?],

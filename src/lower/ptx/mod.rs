@@ -72,6 +72,8 @@ pub(super) enum Step {
     Named { id: Operand, count: Operand },
     /// A thread says that it has come to a barrier, and goes on.
     Arrive,
+    /// The thread ends, and its launch with it: `trap`.
+    End,
     /// An access.
     Access { touch: Touch, place: Place, bytes: u32 },
     /// The warp loads or stores matrices, of whose rows each of its first threads names one.
@@ -94,7 +96,7 @@ impl Step {
     /// Whether a predicate before the instruction is understood: a condition around what each thread does for itself.
     fn may_be_guarded(&self) -> bool {
         match self {
-            Step::Access { .. } | Step::Copy { .. } | Step::Commit | Step::WaitPrior(_) => true,
+            Step::Access { .. } | Step::Copy { .. } | Step::Commit | Step::WaitPrior(_) | Step::End => true,
             Step::Object { does, .. } => matches!(does, OnObject::Init { .. } | OnObject::Arrive),
             _ => false,
         }

@@ -50,8 +50,8 @@ impl Leaves {
     }
 }
 
-/// Bounds of the leaves.
-pub(super) fn bounds(leaves: &Leaves, size: Size, terms: &mut Terms) -> Vec<TermId> {
+/// Bounds of the leaves, and of the threads of a block.
+pub(super) fn bounds(leaves: &Leaves, size: Size, most_threads: u32, terms: &mut Terms) -> Vec<TermId> {
     let mut bounds = Vec::new();
     let mut limit = |term: TermId, most: i128, terms: &mut Terms| {
         if let Sort::Bits(width) = terms.sort(term) {
@@ -63,6 +63,13 @@ pub(super) fn bounds(leaves: &Leaves, size: Size, terms: &mut Terms) -> Vec<Term
         extents.into_iter().flatten().for_each(|extent| limit(extent, most, terms));
     }
     leaves.params.iter().for_each(|&(_, param)| limit(param, size.params, terms));
+    let mut threads = terms.bits(1, 64);
+    for extent in leaves.block.into_iter().flatten() {
+        let extent = terms.apply(Op::ZeroExtend(32), vec![extent]);
+        threads = terms.apply(Op::BvMul, vec![threads, extent]);
+    }
+    let most = terms.bits(i128::from(most_threads), 64);
+    bounds.push(terms.apply(Op::BvUle, vec![threads, most]));
     bounds
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Deliberately absent: which places there are and what holds there ([`super::setting`]).
 
-use crate::calculus::{Axis, BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType, UnaryOp, VarId};
+use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType, UnaryOp, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{LoopId, OpaqueId, Origin, Protocol, Role};
 use crate::prove::rules::poly::Side;
@@ -217,9 +217,10 @@ impl<'a> Machine<'a> {
             }
             None => {
                 let term = self.terms.symbol(name, Sort::Bits(32));
+                let rules = self.protocol.geometry.platform.rules();
                 let greatest = match var {
-                    GeometryVar::GridDim(_) => Geometry::MAX_GRID[axis.index()],
-                    _ => Geometry::MAX_BLOCK[axis.index()],
+                    GeometryVar::GridDim(_) => rules.grid[axis.index()],
+                    _ => rules.block[axis.index()],
                 };
                 let (one, greatest) = (self.terms.bits(1, 32), self.terms.bits(i128::from(greatest), 32));
                 let low = self.terms.apply(Op::BvUle, vec![one, term]);
@@ -234,19 +235,27 @@ impl<'a> Machine<'a> {
         self.scope.fixed(var, self.protocol.geometry.required_block)
     }
 
-    /// `__launch_bounds__`.
+    /// `__launch_bounds__`, or the limit of all devices where the launches are those within it.
     pub(super) fn launch(&mut self) {
-        if let Some(most) = self.protocol.geometry.max_threads {
-            let mut product = self.terms.bits(1, 64);
-            for axis in Axis::ALL {
-                let extent = self.geometry(GeometryVar::BlockDim(axis), Side::First);
-                let extent = self.terms.apply(Op::ZeroExtend(32), vec![extent]);
-                product = self.terms.apply(Op::BvMul, vec![product, extent]);
-            }
-            let most = self.terms.bits(i128::from(most), 64);
-            let within = self.terms.apply(Op::BvUle, vec![product, most]);
-            self.facts.push(within);
+        let stated = self.protocol.geometry.max_threads;
+        let Some(most) = stated.or(self.scope.most_threads) else { return };
+        if stated.is_none() {
+            self.assumptions.insert(Assumption::BlockLimit(most));
         }
+        let within = self.has_at_most(most);
+        self.facts.push(within);
+    }
+
+    /// That a block has at most so many threads.
+    pub(super) fn has_at_most(&mut self, threads: u32) -> TermId {
+        let mut product = self.terms.bits(1, 64);
+        for axis in Axis::ALL {
+            let extent = self.geometry(GeometryVar::BlockDim(axis), Side::First);
+            let extent = self.terms.apply(Op::ZeroExtend(32), vec![extent]);
+            product = self.terms.apply(Op::BvMul, vec![product, extent]);
+        }
+        let most = self.terms.bits(i128::from(threads), 64);
+        self.terms.apply(Op::BvUle, vec![product, most])
     }
 
     /// The two threads are distinct.

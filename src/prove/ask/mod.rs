@@ -225,7 +225,7 @@ impl<'s> Asker<'s> {
     fn suspect(&mut self, protocol: &Protocol, scope: &Scope, asked: &Asked, terms: &mut Terms) -> Reply {
         for size in launches::SIZES {
             self.session.push();
-            let bounds = launches::bounds(&asked.leaves, size, terms);
+            let bounds = launches::bounds(&asked.leaves, size, protocol.geometry.most_threads(), terms);
             bounds.iter().for_each(|&bound| self.session.assert(terms, bound));
             let found = match self.check(self.budget.bits) {
                 Answer::Sat => {

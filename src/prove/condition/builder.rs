@@ -355,6 +355,13 @@ impl<'a> Builder<'a> {
         self.assumptions.insert(Assumption::NoUnsignedWrap { expression, span });
     }
 
+    /// The proof relies on `expr`, which is made of ids and sizes, fitting into a narrow type.
+    pub(super) fn assume_fits(&mut self, expr: ExprId, bits: u8) {
+        let expression = words(self.protocol, expr);
+        let span = self.protocol.spans.get(expr).copied();
+        self.assumptions.insert(Assumption::FitsInto { expression, bits, span });
+    }
+
     // ---- leaves
 
     pub(super) fn fixed(&self, var: GeometryVar) -> Option<u32> {
@@ -392,7 +399,7 @@ impl<'a> Builder<'a> {
         let Some(extent) = extent else {
             let atom = self.atom(0, Key::Geometry(var), side, &name, Source::Size)?;
             self.set_non_negative(atom);
-            self.bound(atom, Some(1), Some(greatest_extent(var)));
+            self.bound(atom, Some(1), Some(self.greatest_extent(var)));
             self.fact(Poly::atom(atom).plus_constant(-1)?);
             return Some(Poly::atom(atom));
         };
@@ -403,7 +410,7 @@ impl<'a> Builder<'a> {
         let level = if shared { 0 } else { IDS };
         let atom = self.atom(level, Key::Geometry(var), side, &name, Source::Below(count.clone()))?;
         self.set_non_negative(atom);
-        let greatest = count.as_constant().map_or(greatest_extent(extent), i128::from) - 1;
+        let greatest = count.as_constant().map_or_else(|| self.greatest_extent(extent), i128::from) - 1;
         self.bound(atom, Some(0), Some(greatest));
         self.fact(count.plus_constant(-1)?.minus(&Poly::atom(atom))?);
         Some(Poly::atom(atom))
@@ -481,13 +488,13 @@ impl<'a> Builder<'a> {
         }
         Some(())
     }
-}
 
-/// Bounds against wrapping only; no proof about indices uses them.
-fn greatest_extent(var: GeometryVar) -> i128 {
-    match var {
-        GeometryVar::BlockDim(Axis::Z) => 64,
-        GeometryVar::BlockDim(_) => 1024,
-        _ => 0x7fff_ffff,
+    /// Bounds against wrapping only; no proof about indices uses them.
+    fn greatest_extent(&self, var: GeometryVar) -> i128 {
+        let rules = self.protocol.geometry.platform.rules();
+        match var {
+            GeometryVar::BlockDim(axis) => rules.block[axis.index()].into(),
+            _ => rules.grid[0].into(),
+        }
     }
 }

@@ -392,10 +392,23 @@ impl Builder<'_> {
         if relates || matches!(self.protocol.exprs[fact.cond], Expr::Int(1, _)) {
             return;
         }
-        if fact.basis.is_told() {
+        if fact.basis.is_told() && !self.is_of_fixed_sizes(fact.cond) {
             self.assumptions.insert(super::stated(self.protocol, fact));
         }
         self.assume(fact.cond, env);
+    }
+
+    /// Whether a condition is about nothing but sizes that the launches fix: what it says of them is no assumption.
+    fn is_of_fixed_sizes(&self, cond: ExprId) -> bool {
+        let mut is_fixed = true;
+        self.protocol.exprs.visit(cond, |_, node| {
+            is_fixed &= match node {
+                Expr::Geometry(var) => self.fixed(*var).is_some(),
+                Expr::Int(..) | Expr::Binary(..) | Expr::Convert(..) | Expr::Unary(..) | Expr::Select(..) => true,
+                Expr::Opaque(..) | Expr::Var(_) | Expr::Param(_) | Expr::Call(..) => false,
+            };
+        });
+        is_fixed
     }
 
     /// The cells of two flags differ.

@@ -14,10 +14,10 @@ use super::builder::Key;
 use super::sampling::Source;
 use crate::calculus::eval::WARP;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
-use crate::calculus::{Expr, ExprId, Geometry, GeometryFacts, GeometryVar, ScalarType, Space, arithmetic};
+use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, GeometryVar, ScalarType, Space, arithmetic};
 use crate::memory_model::Level;
 use crate::protocol::instance::{Point, Valuation, Value};
-use crate::protocol::{Access, LoopId};
+use crate::protocol::{AccessId, Fact, LoopId};
 use crate::prove::rules::poly::{Atom, Poly, Side};
 use crate::prove::rules::state::Literal;
 use crate::prove::{Assumption, Groups, Pair};
@@ -130,7 +130,8 @@ impl Case {
     /// assumed away happens.
     fn reached<'a>(&'a self, builder: &Builder<'a>, pair: &Pair) -> Option<[Valuation<'a>; 2]> {
         let accesses = [pair.first, pair.second].map(|access| &builder.protocol.accesses[access]);
-        let [one, other] = [0, 1].map(|side| self.arrive(builder, accesses[side], side));
+        let ids = [pair.first, pair.second];
+        let [one, other] = [0, 1].map(|side| self.arrive(builder, ids[side], side));
         let (one, other) = (one?, other?);
         let ordered = |instance: &SyncInstance| self.both_execute(builder, instance);
         let unordered = pair.meeting.between.iter().all(|instance| ordered(instance) == Some(false));
@@ -161,7 +162,8 @@ impl Case {
         difference.is_none_or(|difference| apart.admits(difference))
     }
 
-    fn arrive<'a>(&'a self, builder: &Builder<'a>, access: &Access, side: usize) -> Option<Valuation<'a>> {
+    fn arrive<'a>(&'a self, builder: &Builder<'a>, id: AccessId, side: usize) -> Option<Valuation<'a>> {
+        let access = &builder.protocol.accesses[id];
         let mut valuation = self.valuation(builder, side);
         for &id in &access.loops {
             let turn = self.turns[side].iter().find(|entry| entry.0 == id)?.1;
@@ -170,10 +172,17 @@ impl Case {
         let tests = access.loops.iter().map(|&id| builder.protocol.loops[id].guard);
         let guards = access.guards.iter().map(|guard| guard.cond).chain(tests);
         // What is proved is looked at like everything else that the condition says.
-        let stated = builder.protocol.facts.iter().filter(|fact| fact.basis.is_told());
-        let facts = stated.map(|fact| fact.cond);
+        // A thread that has ended on the way is not one that gets there.
+        let has_passed = |fact: &Fact| {
+            fact.basis == Basis::Passed && fact.holds_at_access(id) && fact.is_passed(&access.loops, &access.guards)
+        };
+        let restricting = |fact: &&Fact| fact.basis.is_told() || has_passed(fact);
+        let facts = builder.protocol.facts.iter().filter(restricting).map(|fact| fact.cond);
         let conditions: Vec<ExprId> = guards.chain(facts).collect();
-        let no_wrap = builder.assumptions.iter().any(|each| matches!(each, Assumption::NoUnsignedWrap { .. }));
+        let no_wrap = builder
+            .assumptions
+            .iter()
+            .any(|each| matches!(each, Assumption::NoUnsignedWrap { .. } | Assumption::FitsInto { .. }));
         let sound = |expr: ExprId| !(no_wrap && wraps(builder, &valuation, expr));
         let holds = conditions.iter().all(|&cond| is_true(valuation.value(cond)) == Some(true) && sound(cond));
         // A thread that divides by zero on the way to the address is not one that gets there.

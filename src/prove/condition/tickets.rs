@@ -26,6 +26,7 @@
 
 use super::builder::{Builder, EnvId};
 use super::truth::Polarity;
+use super::wrapping::ORDINARY;
 use crate::calculus::{ArrayId, Expr, ExprId, GeometryVar, ScalarType, VarId};
 use crate::memory_model::{self, AccessKind, Level, Space};
 use crate::protocol::uniform::is_uniform;
@@ -263,7 +264,23 @@ impl Builder<'_> {
         matches!((number(0), number(1)), (Some((_, first)), Some((_, second))) if first == second && !first.is_private())
     }
 
+    /// Whether a counter that is moved by that much leaves a type after a few draws, so that nobody can mean it not to.
+    pub(super) fn overflows_soon(&mut self, step: Step, ty: ScalarType, env: EnvId) -> bool {
+        let Some((_, greatest)) = ty.range() else { return false };
+        // What is a multiple of so much is zero or at least so much.
+        let least = match step {
+            Step::Constant(step) => Some(step),
+            Step::Amount(amount) => self.value(amount, env).map(|amount| amount.content()),
+        };
+        least.is_some_and(|least| i128::from(least).abs() * ORDINARY > greatest)
+    }
+
     fn relate_draws(&mut self, one: &Draw, other: &Draw) -> Option<()> {
+        for (env, draw) in [one, other].into_iter().enumerate() {
+            if self.overflows_soon(draw.ticket.step, self.ty(draw.value), env) {
+                return None;
+            }
+        }
         let apart = self.value(one.ticket.offset, 0)?.minus(&self.value(other.ticket.offset, 1)?)?;
         let (a, b) = (self.value(one.value, 0)?, self.value(other.value, 1)?);
         for (draw, value) in [(one, &a), (other, &b)] {

@@ -7,18 +7,22 @@
 //!
 //! *Assumed* is only an upper end that numbers of ordinary size respect, in a type of 32 bits or more, and
 //! the lower end of a uniform value and of a thread's own that uniform values move up from zero. A narrow type, or a value that leaves the type for numbers as small as
-//! [`ORDINARY`], gets the digit, since such code means the wrapping.
+//! [`ORDINARY`], gets the digit, since such code means the wrapping. So do the 24 bits that `mul24` looks at, but for what is
+//! made of ids, sizes and parameters that bound ids: that these fit is assumed.
 //!
 //! *Trap.* `unsigned char slot = threadIdx.x * 64` holds 0 for thread 0 and for thread 4.
 
 use super::builder::{Builder, EnvId, Key};
 use super::integers::integer;
 use super::sampling::Source;
-use crate::calculus::{Axis, ExprId, GeometryVar, ScalarType};
+use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
+use crate::protocol::{Origin, Role};
 use crate::prove::rules::poly::{Atom, Monomial, Poly, Side, UNKNOWN};
 
 /// A number that every size, id, parameter and counter may well reach.
-const ORDINARY: i128 = 4;
+pub(super) const ORDINARY: i128 = 4;
+/// The width that some multiplications look at.
+const PARTIAL: u8 = 24;
 
 impl Builder<'_> {
     /// The value of `expr`, of type `ty`, whose residue is `residue`.
@@ -32,7 +36,12 @@ impl Builder<'_> {
             return Some(residue);
         }
         let below_zero = too_low && least == 0;
-        let means_it = (too_high || least < 0) && (width < 32 || leaves_at_once(&residue, greatest));
+        let leaves = leaves_at_once(&residue, greatest) || self.draws_too_much(expr, env, ty);
+        let means_it = (too_high || least < 0) && (width < 32 || leaves);
+        if width == PARTIAL && !too_low && means_it && self.is_of_the_grid(&residue) {
+            self.assume_fits(expr, width);
+            return Some(residue);
+        }
         let is_own = below_zero && residue.is_private() && !self.is_shifted(&residue);
         if means_it || is_own || below_zero && self.is_surely_negative(&residue) {
             return self.wrapped(expr, env, &residue, ty);
@@ -42,6 +51,55 @@ impl Builder<'_> {
         }
         self.assume_no_wrap(expr);
         Some(residue)
+    }
+
+    /// Whether a number that is drawn from a counter stands in `expr`, of which no few fit into the type.
+    fn draws_too_much(&mut self, expr: ExprId, env: EnvId, ty: ScalarType) -> bool {
+        let protocol = self.protocol;
+        let mut steps = Vec::new();
+        protocol.exprs.visit(expr, |_, node| {
+            if let Expr::Var(var) = node
+                && let Some(&Role::Opaque(opaque)) = protocol.roles.get(*var)
+                && let Origin::Atomic { ticket: Some(ticket), .. } = protocol.opaques[opaque].origin
+            {
+                steps.push(ticket.step);
+            }
+        });
+        steps.into_iter().any(|step| self.overflows_soon(step, ty, env))
+    }
+
+    /// Whether a value is made of what the launch counts, and of parameters that bound it: nobody multiplies these by such
+    /// means in a grid, or for rows, so large that they do not fit.
+    fn is_of_the_grid(&self, residue: &Poly) -> bool {
+        let extents = self.params.iter().filter(|(index, _)| self.bounds_an_id(**index)).map(|(_, value)| value);
+        let counted: Vec<Atom> = self.geometry.values().chain(extents).filter_map(Poly::as_atom).collect();
+        residue.terms().iter().all(|(monomial, _)| monomial.atoms().all(|atom| counted.contains(&atom)))
+    }
+
+    /// Whether a guard of some access compares a parameter with what is made of ids: `x < width`.
+    fn bounds_an_id(&self, index: usize) -> bool {
+        let exprs = &self.protocol.exprs;
+        let is_it = |mut side: ExprId| {
+            while let Expr::Convert(_, inner) = exprs[side] {
+                side = inner;
+            }
+            matches!(exprs[side], Expr::Param(param) if param.index() == index)
+        };
+        let counts = |side: ExprId| {
+            let mut found = false;
+            exprs.visit(side, |_, node| found |= matches!(node, Expr::Geometry(_)));
+            found
+        };
+        let mut found = false;
+        for guard in self.protocol.accesses.iter().flat_map(|(_, access)| &access.guards) {
+            exprs.visit(guard.cond, |_, node| {
+                use BinaryOp::{Ge, Gt, Le, Lt};
+                if let &Expr::Binary(Lt | Le | Gt | Ge, a, b) = node {
+                    found |= is_it(a) && counts(b) || is_it(b) && counts(a);
+                }
+            });
+        }
+        found
     }
 
     /// Whether assuming that the value is not negative would contradict what is known, as for `-n`.
@@ -102,10 +160,12 @@ impl Builder<'_> {
 
     /// What devices allow: without it two ids may differ by as much as a type can hold.
     fn bound_sizes(&mut self) -> Option<()> {
+        let rules = self.protocol.geometry.platform.rules();
+        let (block, grid) = (rules.block[0], rules.grid[0]);
         for axis in Axis::ALL {
-            for (var, greatest) in [(GeometryVar::BlockDim(axis), 1024), (GeometryVar::GridDim(axis), 0x7fff_ffff)] {
+            for (var, greatest) in [(GeometryVar::BlockDim(axis), block), (GeometryVar::GridDim(axis), grid)] {
                 let size = self.geometry(var, Side::First)?;
-                self.fact(Poly::constant(greatest).minus(&size)?);
+                self.fact(Poly::constant(greatest.into()).minus(&size)?);
             }
         }
         Some(())

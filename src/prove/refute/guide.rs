@@ -267,8 +267,10 @@ impl<'a> Sketch<'a> {
         let shared = self.level != Level::Grid;
         let mut threads = self.problem.constant(1);
         for axis in 0..3 {
-            self.block[axis] = self.extent(self.choices.block[axis], i64::from(Geometry::MAX_BLOCK[axis]));
-            self.grid[axis] = self.extent(self.choices.grid[axis], i64::from(Geometry::MAX_GRID[axis]).min(LARGE));
+            let rules = self.protocol.geometry.platform.rules();
+            let widest = rules.block[axis].min(self.protocol.geometry.most_threads());
+            self.block[axis] = self.extent(self.choices.block[axis], i64::from(widest));
+            self.grid[axis] = self.extent(self.choices.grid[axis], i64::from(rules.grid[axis]).min(LARGE));
             for side in 0..2 {
                 self.threads[side][axis] = self.id(Class::Ids, self.choices.block[axis], self.block[axis]);
             }
@@ -282,6 +284,16 @@ impl<'a> Sketch<'a> {
         if self.choices.block.iter().any(Option::is_none) {
             self.problem.require(threads, Range { low: 1, high: self.choices.max_threads as i64 });
         }
+        self.have_whole_clusters();
+    }
+
+    /// Grids consist of whole clusters.
+    fn have_whole_clusters(&mut self) {
+        for (axis, extent) in self.protocol.geometry.clusters().into_iter().flatten().enumerate() {
+            let extent = self.problem.constant(i64::from(extent));
+            let rest = self.problem.wide(BinaryOp::Rem, self.grid[axis], extent);
+            self.problem.require(rest, Range::exactly(0));
+        }
     }
 
     /// Says of which clusters two blocks are. Of warps nothing is said: whether a launch shows what is asked, its run tells.
@@ -294,9 +306,6 @@ impl<'a> Sketch<'a> {
                 [0, 1].map(|side: usize| self.problem.wide(BinaryOp::Div, self.blocks[side][axis], extent));
             let equal = self.problem.wide(BinaryOp::Eq, one, other);
             same = self.problem.wide(BinaryOp::Mul, same, equal);
-            // Grids consist of whole clusters.
-            let rest = self.problem.wide(BinaryOp::Rem, self.grid[axis], extent);
-            self.problem.require(rest, Range::exactly(0));
         }
         match groups {
             Groups::Any => {}

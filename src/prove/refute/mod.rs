@@ -290,6 +290,9 @@ impl<'a> Hunt<'a> {
 
     /// Runs a launch and keeps what it shows; the instructions that it took, and whether it had too few.
     fn run(&mut self, launch: &Launch, budget: u64) -> (u64, bool) {
+        if !self.space.admits(&launch.geometry) {
+            return (0, false);
+        }
         self.sweep.clear();
         let outcome = run(self.program, &launch.setup(budget), &mut self.sweep);
         if !outcome.vacuous {

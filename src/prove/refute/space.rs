@@ -134,7 +134,7 @@ impl Space {
             block,
             grid,
             is_narrowed,
-            max_threads: u64::from(kernel.geometry.max_threads.unwrap_or(1024)).min(Geometry::MAX_BLOCK_THREADS),
+            max_threads: u64::from(kernel.geometry.most_threads()),
             facts: kernel.geometry.clone(),
             params: params.collect(),
             constants: mentions.constants.clone(),
@@ -184,19 +184,25 @@ impl Space {
             && self.params.iter().all(|(_, choice)| choice.is_some())
     }
 
+    /// Whether somebody can launch that geometry.
+    pub(super) fn admits(&self, geometry: &Geometry) -> bool {
+        self.facts.admits(geometry)
+    }
+
     /// The geometries, smallest first.
     pub(super) fn geometries(&self) -> Vec<Geometry> {
         let count_free = |extents: &[Option<u32>]| extents.iter().filter(|extent| extent.is_none()).count();
         let free = count_free(&self.block);
-        let blocks = choices(self.block, &self.sizes(free), Geometry::MAX_BLOCK);
+        let rules = self.facts.platform.rules();
+        let blocks = choices(self.block, &self.sizes(free), rules.block);
         let block_counts: &[u32] = if count_free(&self.grid) > 1 { &FEW_BLOCKS } else { &BLOCKS };
-        let grids = choices(self.grid, block_counts, Geometry::MAX_GRID);
+        let grids = choices(self.grid, block_counts, rules.grid);
         let fixed_block = free == 0;
         let mut all: Vec<_> =
             grids.iter().flat_map(|&grid| blocks.iter().map(move |&block| Geometry { block, grid })).collect();
         let threads = |geometry: &Geometry| geometry.block_threads().saturating_mul(geometry.blocks());
         let fixed_grid = self.grid.iter().all(Option::is_some);
-        all.retain(|geometry| self.facts.has_whole_clusters(geometry.grid));
+        all.retain(|geometry| self.admits(geometry));
         all.retain(|geometry| {
             (fixed_block || geometry.block_threads() <= self.max_threads)
                 && (fixed_grid || fixed_block || threads(geometry) <= MOST_THREADS)

@@ -1,0 +1,124 @@
+//! Whose rules a launch obeys: the limits and rules of CUDA, HIP and OpenCL, in one table.
+//!
+//! Sources: the CUDA C++ programming guide (compute capabilities 5.0 and later), HIP's programming guide, the specifications
+//! of OpenCL 1.2 and 3.0. OpenCL leaves limits to the device. Where the standard has none, the table has what no device
+//! comes near, so that ids of a work-group are numbers of ordinary size; no limit that some device exceeds is in it.
+//!
+//! Deliberately absent: which of this a proof uses, and how that is told.
+
+use super::Axis;
+use crate::source::{Dialect, OpenClVersion};
+
+/// Who runs a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Platform {
+    /// CUDA.
+    #[default]
+    Cuda,
+    /// HIP.
+    Hip,
+    /// OpenCL 1, whose work-groups are all of one size.
+    OpenCl1,
+    /// OpenCL 2 and later.
+    OpenCl2,
+}
+
+/// What holds on a platform.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The word for it.
+    pub word: &'static str,
+    /// The most threads of a block, where there is a limit that all devices have.
+    pub most_threads: Option<u32>,
+    /// The most threads of a block that a witness has: some device runs as many.
+    pub most_shown: u32,
+    /// The greatest extents of a block.
+    pub block: [u32; 3],
+    /// The greatest extents of a grid.
+    pub grid: [u32; 3],
+    /// Threads of a warp; `None` where the device decides.
+    pub warp: Option<u32>,
+    /// Whether global ids may start at an offset.
+    pub has_offset: bool,
+    /// Whether threads that have returned are waited for at a barrier.
+    pub awaits_returned: bool,
+}
+
+const DEVICE: Rules = Rules {
+    word: "cuda",
+    most_threads: Some(1024),
+    most_shown: 1024,
+    block: [1024, 1024, 64],
+    grid: [0x7fff_ffff, 65_535, 65_535],
+    warp: Some(32),
+    has_offset: false,
+    awaits_returned: false,
+};
+
+const OPENCL: Rules = Rules {
+    word: "opencl1",
+    most_threads: None,
+    // PoCL runs as many; Intel's driver for CPUs twice as many.
+    most_shown: 4096,
+    block: [65_536; 3],
+    grid: [u32::MAX; 3],
+    warp: None,
+    has_offset: true,
+    awaits_returned: true,
+};
+
+const TABLE: [(Platform, Rules); 4] = [
+    (Platform::Cuda, DEVICE),
+    (Platform::Hip, Rules { word: "hip", grid: [0x7fff_ffff; 3], warp: None, ..DEVICE }),
+    (Platform::OpenCl1, OPENCL),
+    (Platform::OpenCl2, Rules { word: "opencl2", ..OPENCL }),
+];
+
+impl Platform {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Platform> {
+        TABLE.iter().map(|(platform, _)| *platform)
+    }
+
+    /// What holds there.
+    pub fn rules(self) -> &'static Rules {
+        &TABLE[self as usize].1
+    }
+}
+
+impl From<Dialect> for Platform {
+    fn from(dialect: Dialect) -> Platform {
+        match dialect {
+            Dialect::Cuda => Platform::Cuda,
+            Dialect::Hip => Platform::Hip,
+            Dialect::OpenCl(OpenClVersion::V2_0 | OpenClVersion::V3_0) => Platform::OpenCl2,
+            // Who states no version gets one of these from the compiler.
+            Dialect::OpenCl(_) => Platform::OpenCl1,
+        }
+    }
+}
+
+/// The parameter that stands for where global ids start along an axis.
+pub fn offset_name(axis: Axis) -> String {
+    format!("{OFFSET}{})", axis.index())
+}
+
+/// Whether a parameter of that name is one of these.
+pub fn is_offset(name: &str) -> bool {
+    name.starts_with(OFFSET)
+}
+
+const OFFSET: &str = "get_global_offset(";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_each_platform_at_its_place() {
+        for (at, (platform, rules)) in TABLE.iter().enumerate() {
+            assert_eq!(*platform as usize, at);
+            assert_eq!(TABLE.iter().filter(|(_, other)| other.word == rules.word).count(), 1);
+        }
+    }
+}

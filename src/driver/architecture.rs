@@ -1,0 +1,138 @@
+//! Text that depends on the architecture it is compiled for: `#if __CUDA_ARCH__ >= 800`.
+//!
+//! A kernel is read as for one architecture ([`TAKEN`]). Where the conditions of its text compare with others, it is lowered
+//! for some on either side of them, too. If something else comes of it, the verdict says for which it holds; and a proof
+//! stands only if the kernel is not shown to race, or to diverge, for one of the others.
+//!
+//! Deliberately absent: architectures before 700, whose warps run in lock-step and whose text relies on that, and proofs for
+//! the others: code of theirs is often made of what is not modelled.
+
+use super::{Options, Outcome, checked, read};
+use crate::calculus::{Platform, text};
+use crate::diagnostic::report::{Assumption, AssumptionKind, Divergence, KernelReport, Race, Unknown};
+use crate::lower;
+use crate::resolve::program::{FunctionId, Program};
+use crate::source::SourceMap;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The macro.
+const NAME: &str = "__CUDA_ARCH__";
+/// Its value where nobody says another.
+const TAKEN: u32 = 800;
+/// Its values, in order.
+const KNOWN: [u32; 9] = [700, 750, 800, 860, 890, 900, 1000, 1030, 1200];
+/// Architectures that are looked at besides.
+const MOST_OTHERS: usize = 3;
+
+/// Looks at these kernels as they are for other architectures, and changes what is said of them. Of those that are `launched`
+/// by other files, a proof is for these launches: they are not judged anew.
+pub(super) fn look_aside(
+    (path, text): (&Path, &str),
+    program: &Program,
+    (kernels, launched): (&[FunctionId], &[FunctionId]),
+    options: &Options,
+    outcomes: &mut [Outcome],
+) {
+    if program.platform != Platform::Cuda || options.defines.iter().any(|(name, _)| name == NAME) {
+        return;
+    }
+    let mut depending = BTreeSet::new();
+    for other in others(&program.sources) {
+        let mut options = options.clone();
+        options.defines.push((NAME.to_owned(), other.to_string()));
+        let there = read(path, text, &options).program;
+        for (at, &kernel) in kernels.iter().enumerate() {
+            let Ok((report, _)) = &mut outcomes[at] else { continue };
+            let found = counterpart(program, kernel, &there);
+            let here = lower::lower(program, kernel);
+            if found.is_some_and(|found| text::same(&here, &lower::lower(&there, found))) {
+                continue;
+            }
+            depending.insert(at);
+            let is_proved = report.race == Race::RaceFree || report.divergence == Divergence::Uniform;
+            if let Some(found) = found.filter(|_| is_proved && !launched.contains(&kernel))
+                && let Some(Ok((judged, _))) = checked(&there, &[found], &options, None).pop()
+            {
+                take_back(report, &judged, other);
+            }
+        }
+    }
+    for at in depending {
+        if let Ok((report, _)) = &mut outcomes[at] {
+            let text = format!("`{NAME}` is {TAKEN}");
+            report.assumptions.push(Assumption { kind: AssumptionKind::Other, text });
+        }
+    }
+}
+
+/// Architectures for which a condition in the files may be decided otherwise, the nearest first.
+fn others(sources: &SourceMap) -> Vec<u32> {
+    let compared: BTreeSet<u32> = sources.files().flat_map(|(_, file)| compared(&file.text)).collect();
+    let mut found = BTreeSet::new();
+    for number in compared {
+        found.extend(KNOWN.iter().rev().find(|&&known| known < number));
+        found.extend(KNOWN.iter().find(|&&known| known == number));
+        found.extend(KNOWN.iter().find(|&&known| known > number));
+    }
+    found.remove(&TAKEN);
+    let mut found: Vec<u32> = found.into_iter().collect();
+    found.sort_by_key(|other| other.abs_diff(TAKEN));
+    found.truncate(MOST_OTHERS);
+    found
+}
+
+/// The numbers in conditions on the architecture.
+fn compared(text: &str) -> Vec<u32> {
+    if !text.contains(NAME) {
+        return Vec::new();
+    }
+    let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    let is_condition = |line: &&str| {
+        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+        directive.is_some_and(|rest| rest.starts_with("if") || rest.starts_with("elif")) && line.contains(NAME)
+    };
+    let words = |line: &str| -> Vec<u32> {
+        line.split(|c: char| !c.is_alphanumeric() && c != '_').filter_map(|word| word.parse().ok()).collect()
+    };
+    joined.lines().filter(is_condition).flat_map(words).filter(|&number| number >= 100).collect()
+}
+
+/// The same kernel in another reading of the file.
+fn counterpart(program: &Program, kernel: FunctionId, there: &Program) -> Option<FunctionId> {
+    let place = |program: &Program, kernel: FunctionId| {
+        let function = &program.functions[kernel];
+        let position = program.sources.start_position(function.span);
+        (function.name.clone(), function.template_args.clone(), position.line)
+    };
+    let wanted = place(program, kernel);
+    there.kernels.iter().copied().find(|&other| place(there, other) == wanted)
+}
+
+/// Takes back what does not hold for the other architecture.
+fn take_back(report: &mut KernelReport, other: &KernelReport, architecture: u32) {
+    let mut say = |what: &str| {
+        let reason = format!("{what} where `{NAME}` is {architecture}: `-D {NAME}={architecture}` shows it");
+        report.unknowns.push(Unknown { line: report.line, span: None, reason });
+    };
+    if report.race == Race::RaceFree && other.race == Race::Racy {
+        say("threads race");
+        report.race = Race::Unknown;
+    }
+    if report.divergence == Divergence::Uniform && other.divergence == Divergence::Divergent {
+        say("threads disagree about a barrier");
+        report.divergence = Divergence::Unknown;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_name_architectures() {
+        let text = "#if defined(__CUDA_ARCH__) && \\\n  __CUDA_ARCH__ >= 900\n# elif (__CUDA_ARCH__ < 700)\n#endif\nint __CUDA_ARCH__ = 5000;";
+        assert_eq!(compared(text), [900, 700]);
+        assert_eq!(compared("#ifdef __CUDA_ARCH__\n#if N >= 900"), []);
+    }
+}
