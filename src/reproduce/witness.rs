@@ -2,8 +2,8 @@
 
 use super::needs::of_launch;
 use super::plan::{Plan, PlanError, Subject, default, plan};
-use crate::calculus::{Geometry, Param, is_offset};
 use crate::calculus::eval::{Chosen, Contents, Program};
+use crate::calculus::{Geometry, Param, is_offset};
 use crate::diagnostic::report::{Certainty, Finding, WitnessReport};
 
 /// Instructions of the run that finds what a launch needs.

@@ -8,7 +8,7 @@
 //! then not understood.
 
 use super::context::Resolver;
-use super::program::{RecordId, Type};
+use super::program::RecordId;
 use super::records::same_value;
 use super::scope::{Entity, FunctionDecl, Outside, ScopeId};
 use super::template::TemplateValue;
@@ -144,27 +144,7 @@ impl<'u> Resolver<'u> {
         let scope = self.bind(home, params, &values);
         self.within(scope, |this| this.written_values(own, args))
     }
-
-    fn placeholders(&mut self, params: &'u [TemplateParam]) -> Vec<TemplateValue> {
-        let mut values = Vec::new();
-        for (position, param) in params.iter().enumerate() {
-            values.push(match param.kind {
-                _ if param.pack => TemplateValue::Unknown,
-                syntax::TemplateParamKind::Type(_) => {
-                    TemplateValue::Type(self.intern(Type::Unknown(format!("parameter {position}"))))
-                }
-                syntax::TemplateParamKind::Value(..) => {
-                    TemplateValue::Value(PLACEHOLDER + position as i128, self.common.long)
-                }
-                syntax::TemplateParamKind::Template(_) => TemplateValue::Unknown,
-            });
-        }
-        values
-    }
 }
-
-/// A number that no program writes as an argument; the ones after it stand for further parameters.
-const PLACEHOLDER: i128 = 1 << 100;
 
 /// What a member's definition for one instance replaces: of a full specialisation it is a member like any other.
 fn instead_of(definition: &syntax::Record) -> Replaces {

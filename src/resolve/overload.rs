@@ -238,7 +238,7 @@ impl<'u> Resolver<'u> {
                     this.argument_type(Written { is_const: written.is_const && written.is_reference, ..written }),
                 );
                 if let Some(argument) = args.get(fits.len() - 1) {
-                    fits.push(this.fit(argument, written, care)?);
+                    fits.push(this.fit_of_argument(argument, written, care)?);
                 }
             }
             Some(())
@@ -348,7 +348,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// How well an argument fits a parameter.
-    fn fit(&mut self, argument: &Expr, written: Written, care: Care) -> Option<Fit> {
+    fn fit_of_argument(&mut self, argument: &Expr, written: Written, care: Care) -> Option<Fit> {
         let (from, to) = (argument.ty, written.ty);
         let is_zero = matches!(argument.kind, ExprKind::Null | ExprKind::Int(0));
         if !written.is_reference || self.language == crate::source::Language::OpenCl {
@@ -532,6 +532,7 @@ impl<'u> Resolver<'u> {
         let mut values = Vec::new();
         for (at, param) in params.iter().enumerate() {
             values.push(match &param.kind {
+                _ if param.pack => TemplateValue::Unknown,
                 syntax::TemplateParamKind::Type(_) => TemplateValue::Type(self.unknown(format!("parameter {at}"))),
                 syntax::TemplateParamKind::Value(..) => {
                     TemplateValue::Value(PLACEHOLDER + at as i128, self.common.ulong)

@@ -86,8 +86,18 @@ impl Walk<'_> {
     }
 
     fn function(&mut self, function: &Function) {
-        let Function { path, template, qualifiers, result, params, initializers, body, variadic: _, is_const: _, called_on: _ } =
-            function;
+        let Function {
+            path,
+            template,
+            qualifiers,
+            result,
+            params,
+            initializers,
+            body,
+            variadic: _,
+            is_const: _,
+            called_on: _,
+        } = function;
         self.path(path);
         self.template_params(template.as_deref().unwrap_or_default());
         self.qualifiers(qualifiers);
@@ -181,7 +191,8 @@ impl Walk<'_> {
     }
 
     fn record(&mut self, record: &Record) {
-        let Record { name, is_union: _, template, specialization, qualifiers, bases, members } = record;
+        let Record { name, outer, is_union: _, template, specialization, qualifiers, bases, members } = record;
+        outer.iter().for_each(|segment| self.segment(segment));
         self.name(name);
         self.template_params(template.as_deref().unwrap_or_default());
         for argument in specialization.iter().flatten() {
@@ -239,7 +250,8 @@ impl Walk<'_> {
     }
 
     fn variable(&mut self, variable: &Variable) {
-        let Variable { name, ty, template, qualifiers, init, bits, span: _ } = variable;
+        let Variable { name, outer, ty, template, qualifiers, init, bits, span: _ } = variable;
+        outer.iter().for_each(|segment| self.segment(segment));
         self.name(name);
         self.ty(ty);
         self.template_params(template);
