@@ -151,6 +151,10 @@ fn constructors_run_on_their_variable() {
 fn code_that_runs_unseen_is_not_dropped() {
     let guard = "struct G { int x; __device__ ~G() { __syncthreads(); } };";
     check_with(guard, "int *p", "G g;", "unsupported: destructor of G\nLocal g: G");
+    // One that is only declared is defined elsewhere; one that is left to the compiler does nothing.
+    let elsewhere = "struct E { int x; __device__ ~E(); };";
+    check_with(elsewhere, "int *p", "E e;", "unsupported: destructor of E\nLocal e: E");
+    check_with("struct L { int x; ~L() = default; };", "int *p", "L l;", "Local l: L");
     check_with(
         &format!("{guard} struct H {{ G inner[2]; }};"),
         "int *p",
@@ -158,7 +162,7 @@ fn code_that_runs_unseen_is_not_dropped() {
         "unsupported: destructor of H\nLocal h: H",
     );
     check_with(
-        "struct C { int x; __device__ C() { x = 0; } __device__ C(const C &o) { x = o.x; } };",
+        "struct C { int x; __device__ C() { x = 0; } __device__ C(const C &o) { x = o.x + 1; } };",
         "C *p",
         "C c = p[1];",
         "Local temporary: C\nLocal c: C = (C::C(&temporary, (*p @+ 1)), *temporary)",
