@@ -310,6 +310,11 @@ impl<'u> Resolver<'u> {
             out.push(Stmt { kind: StmtKind::Declare(variable, Some(address)), span });
             return;
         }
+        let cleans_up = |qualifier: &Qualifier| matches!(qualifier, Qualifier::Attribute(name, _) if name == "cleanup");
+        if syntax.qualifiers.iter().any(cleans_up) {
+            let reason = "`cleanup`, which calls a function at the end of the block".to_owned();
+            out.push(Stmt { kind: StmtKind::Unsupported(reason), span });
+        }
         if self.has_destructor(written.ty) {
             // It would run at every way out of the block.
             let reason = format!("destructor of {}", self.type_name(written.ty));

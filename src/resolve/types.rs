@@ -128,7 +128,9 @@ impl<'u> Resolver<'u> {
                         return written;
                     }
                 }
-                Written::plain(self.unknown(path_text(path)))
+                let ty = self.unknown(path_text(path));
+                self.note_misnamed(path, &entities, ty);
+                Written::plain(ty)
             }
             Found::External(name) => match self.collective_storage(path) {
                 Some(storage) => Written::plain(storage),

@@ -28,6 +28,16 @@ impl<'u> Resolver<'u> {
         }
     }
 
+    /// Remembers that what a path names is a variable or a function and no type.
+    pub(super) fn note_misnamed(&mut self, path: &syntax::Path, entities: &[Entity<'u>], ty: TypeId) {
+        let is_no_type =
+            |entity: &Entity<'u>| matches!(entity, Entity::Variable(_) | Entity::Global(_) | Entity::Function(_));
+        let is_one_word = path.segments.len() == 1;
+        if self.language == Language::Cuda && is_one_word && !entities.is_empty() && entities.iter().all(is_no_type) {
+            self.undeclared.insert(ty);
+        }
+    }
+
     /// Whether nothing declares the type.
     pub(super) fn is_undeclared(&self, ty: TypeId) -> bool {
         self.undeclared.contains(&ty)
@@ -48,11 +58,20 @@ impl<'u> Resolver<'u> {
 
     /// Why a declaration of a variable of that type may be another statement behind a macro, if it may.
     pub(super) fn hidden_by_macro(&mut self, syntax: &syntax::Variable, written: Written) -> Option<String> {
-        if !self.is_undeclared(written.ty) {
+        let mut ty = written.ty;
+        while let Type::Array { of, .. } = self.types[ty] {
+            ty = of;
+        }
+        if !self.is_undeclared(ty) {
             return None;
         }
-        let word = only_word(&syntax.ty)?;
+        let word = only_word(element(&syntax.ty))?;
         let name = &syntax.name.text;
+        if !self.lookup(word).is_empty() {
+            return Some(format!(
+                "`{word}` is no type; if `{name}` is a macro, the header that defines it is missing (-I)"
+            ));
+        }
         let is_declared = self.lookup(name).iter().any(|entity| {
             matches!(entity, Entity::Variable(_) | Entity::Global(_) | Entity::Field(..) | Entity::Function(_))
         });
@@ -107,6 +126,14 @@ fn macro_before(word: &str, name: &str) -> String {
     format!(
         "`{word} {name}` is no declaration if `{word}` is a macro, and nothing declares `{word}`: its header is missing (-I)"
     )
+}
+
+/// What an array consists of in the end.
+fn element(ty: &syntax::Type) -> &syntax::Type {
+    match &ty.kind {
+        TypeKind::Array(inner, _) => element(inner),
+        _ => ty,
+    }
 }
 
 /// The name of a type that is written as one word.

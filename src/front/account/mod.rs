@@ -9,14 +9,17 @@
 //! What has no node of its own and may be left out is a stated list: [`is_free`] for words, and attributes other than
 //! those that [`matters`] names.
 //!
-//! Two more things no function of C++ has, and both are how a macro that is not defined looks: a function that is
-//! defined inside another, and a statement of a `switch` that could not be read, which may hold a label.
+//! Some more things no function of C++ has, or nobody writes, and all are how a macro that is not defined looks: a
+//! function that is defined inside another, and in a `switch` a statement that could not be read or that no label leads
+//! to, where one may be hidden.
 //!
 //! Deliberately absent: brackets, commas, colons, `=`, and `<` and `>`, which stand in too many places to be counted;
 //! what is lost with one of them is a name or a literal, too.
 
 mod held;
 mod places;
+#[cfg(test)]
+mod tests;
 
 use crate::preprocess::{Output, TokenKind};
 use crate::source::{Language, Span};
@@ -329,7 +332,7 @@ fn settle_statement(stmt: &mut Stmt) {
         StmtKind::Switch { body, .. } => {
             settle_statement(body);
             // It may hold a label, and without labels nothing leads to it.
-            if let Some(unread) = unread_in(body) {
+            if let Some(unread) = unread_in(body).or_else(|| dead_in(body)) {
                 let span = stmt.span;
                 let switch = std::mem::replace(&mut stmt.kind, StmtKind::Empty);
                 stmt.kind = StmtKind::Block(vec![unread, Stmt { kind: switch, span }]);
@@ -340,6 +343,43 @@ fn settle_statement(stmt: &mut Stmt) {
             stmt.kind = StmtKind::Unsupported(undefined_macro(name, true));
         }
         _ => {}
+    }
+}
+
+/// What no label leads to in the body of a `switch`: what stands before the first, but for declarations, and what
+/// stands behind a `break`. Nobody writes it; a macro that is not defined may be a label.
+fn dead_in(body: &Stmt) -> Option<Stmt> {
+    let StmtKind::Block(stmts) = &body.kind else { return None };
+    let mut is_dead = true;
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Case(_) => is_dead = false,
+            StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Empty => {}
+            StmtKind::Item(item) if declares_only(item) => {}
+            _ if is_dead => {
+                let reason = "no label leads here; if a macro is one, the header that defines it is missing (-I)";
+                return Some(Stmt { kind: StmtKind::Unsupported(reason.to_owned()), span: stmt.span });
+            }
+            _ => {}
+        }
+        is_dead |= ends_flow(stmt);
+    }
+    None
+}
+
+fn declares_only(item: &Item) -> bool {
+    match &item.kind {
+        ItemKind::Variables(variables) => variables.iter().all(|variable| variable.init.is_none()),
+        _ => true,
+    }
+}
+
+/// Whether nothing behind a statement is reached through it.
+fn ends_flow(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) => true,
+        StmtKind::Block(stmts) => stmts.last().is_some_and(ends_flow),
+        _ => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records and enumerations.
 
 use super::{Converter, child_of, children, children_of};
-use crate::syntax::{Enum, Qualifier, Record, Type};
+use crate::syntax::{self, Enum, Function, Item, ItemKind, Name, Qualifier, Record, Type};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -52,14 +52,15 @@ impl Converter<'_> {
         qualifiers.extend(head.skip(2).any(|at| self.spelling(at) == "final").then_some(Qualifier::Final));
         let bases = match clause {
             Some(clause) => {
-                let named = |kind: &str| matches!(kind, "type_identifier" | "template_type" | "qualified_identifier");
-                let bases: Vec<Node<'_>> = children(clause).into_iter().filter(|it| named(it.kind())).collect();
+                let is_base = |kind: &str| !matches!(kind, "access_specifier" | "virtual" | "attribute_declaration");
+                let bases: Vec<Node<'_>> = children(clause).into_iter().filter(|it| is_base(it.kind())).collect();
                 bases.into_iter().map(|base| self.base(base)).collect()
             }
             None => Vec::new(),
         };
         let is_union = node.kind() == "union_specifier";
-        let members = body.map(|body| self.items(body));
+        let mut members = body.map(|body| self.items(body));
+        hidden_members(&name, members.as_mut());
         Record { name, outer, is_union, template: None, specialization, qualifiers, bases, members }
     }
 
@@ -91,4 +92,33 @@ impl Converter<'_> {
         }
         end - last - 1
     }
+}
+
+/// What looks like a constructor of another class is a macro that is not defined. It may declare members and overloads of
+/// the class's methods, so that none of these is taken for the one that is called.
+fn hidden_members(class: &Name, members: Option<&mut Vec<Item>>) {
+    let Some(members) = members else { return };
+    let Some(hidden) = members.iter().position(|member| is_no_member(class, member)) else { return };
+    let span = members[hidden].span;
+    let reason = "a macro that is not defined, in a class";
+    members[hidden].kind = ItemKind::Unsupported(reason.to_owned());
+    let names = members.iter().filter_map(|member| declared_function(member)?.path.segments.last());
+    let lost: Vec<Item> = names.map(|last| syntax::lost_function(last.name.clone(), reason, span)).collect();
+    members.extend(lost);
+}
+
+fn declared_function(member: &Item) -> Option<&Function> {
+    match &member.kind {
+        ItemKind::Function(function) => Some(function),
+        _ => None,
+    }
+}
+
+/// Whether a member has no result, as constructors, destructors and conversions have none, and the name of none of them.
+fn is_no_member(class: &Name, member: &Item) -> bool {
+    declared_function(member).is_some_and(|function| {
+        let name = function.path.segments.last().map_or("", |last| last.name.text.as_str());
+        let has_no_result = function.result.is_none() && !function.is_unread();
+        has_no_result && name != class.text && !name.starts_with('~') && !name.starts_with("operator")
+    })
 }

@@ -1,0 +1,248 @@
+//! The law: whatever is taken out of a tree is missed, and nothing is missed in a tree that is whole.
+
+use super::settle;
+use crate::front::tree_sitter::parse;
+use crate::preprocess::{Options, Output, preprocess};
+use crate::source::{FileId, Language, SourceMap, Span};
+use crate::syntax::{
+    Expr, ExprKind, Function, Init, Item, ItemKind, Stmt, StmtKind, TemplateArg, Type, TypeKind, Variable,
+};
+
+/// A kernel with a bit of everything.
+const KERNEL: &str = r#"
+#define TWICE(x) ((x) + (x))
+__global__ void k(int *out, const float *in, int n) {
+  __shared__ volatile float tile[32][(33)];
+  int i = blockIdx.x * blockDim.x + threadIdx.x, j{1};
+  const char *text = "a" "b";
+  unsigned long long mask = 0xffull, other = ~mask;
+  if (i >= n || !(i % 2 == 0)) return;
+  else if (int left = n - i) j += left;
+  for (int step = 1; step < n; step <<= 1) { tile[step][threadIdx.y] = -in[i + step]; __syncthreads(); }
+  while (j != 0) { --j; if (j == 'x') break; else continue; }
+  do { j++; } while (j < 3);
+  switch (n) { case 1: out[i] = TWICE(j); break; default: out[i] = static_cast<int>(sizeof(float) + sizeof j); }
+  auto add = [&](int x) { return x + j; };
+  float4 whole = make_float4(1.0f, 2.f, .5f, 0);
+  out[i] = true ? add(3) : (int)whole.x | 4;
+  struct Inner { int first, second; __device__ int sum() const { return first + second; } } inner = {1, 2};
+  asm volatile("mov.u32 %0, %1;" : "=r"(j) : "r"(i) : "memory");
+  using Other = Inner;
+  Other copy = inner;
+  out[0] = copy.sum() ^ (int)(mask | other);
+}
+"#;
+
+/// The only kernel of a text, with the tokens of the text and those of the kernel from its declarator on.
+fn kernel(text: &str) -> (Function, Output, std::ops::Range<usize>) {
+    let options = Options::new(Language::Cuda);
+    let mut sources = SourceMap::new();
+    let main = sources.add_file("k.cu", text);
+    let output = preprocess(sources.clone(), main, &options);
+    let answer = parse(sources, main, &options);
+    assert!(answer.diagnostics.is_empty(), "{:?}", answer.diagnostics);
+    let found = answer.unit.items.into_iter().find_map(|item| match item.kind {
+        ItemKind::Function(function) => Some(*function),
+        _ => None,
+    });
+    let function = found.expect("there is a kernel");
+    let name = function.path.segments[0].name.span;
+    let from = output.tokens.iter().position(|token| token.span == name).expect("its name is a token");
+    let tokens = from..output.tokens.len();
+    (function, output, tokens)
+}
+
+fn is_missed(function: &Function) -> bool {
+    let first = function.body.as_ref().and_then(|body| body.first());
+    matches!(first, Some(Stmt { kind: StmtKind::Unsupported(_), .. }))
+}
+
+/// Something that could be taken out.
+enum Part<'a> {
+    Stmt(&'a mut Stmt),
+    Expr(&'a mut Expr),
+    Type(&'a mut Type),
+}
+
+/// Shows every part to `visit`.
+struct Parts<'v> {
+    visit: &'v mut dyn FnMut(Part<'_>),
+}
+
+impl Parts<'_> {
+    fn stmts(&mut self, stmts: &mut [Stmt]) {
+        for stmt in stmts {
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &mut Stmt) {
+        match &mut stmt.kind {
+            StmtKind::Block(stmts) => self.stmts(stmts),
+            StmtKind::Item(item) => self.item(item),
+            StmtKind::Expr(value) | StmtKind::Case(Some(value)) | StmtKind::Return(Some(value)) => self.expr(value),
+            StmtKind::If { init, cond, then, otherwise, .. } => {
+                self.expr(cond);
+                for part in [init, otherwise].into_iter().flatten().chain([then]) {
+                    self.stmt(part);
+                }
+            }
+            StmtKind::For { init, cond, step, body } => {
+                cond.iter_mut().chain(step).for_each(|part| self.expr(part));
+                init.iter_mut().for_each(|init| self.stmt(init));
+                self.stmt(body);
+            }
+            StmtKind::While { cond: value, body }
+            | StmtKind::Do { body, cond: value }
+            | StmtKind::Switch { value, body } => {
+                self.expr(value);
+                self.stmt(body);
+            }
+            StmtKind::Asm { outputs, inputs, .. } => {
+                outputs.iter_mut().chain(inputs).for_each(|value| self.expr(value))
+            }
+            _ => {}
+        }
+        (self.visit)(Part::Stmt(stmt));
+    }
+
+    fn item(&mut self, item: &mut Item) {
+        match &mut item.kind {
+            ItemKind::Variables(variables) => variables.iter_mut().for_each(|variable| self.variable(variable)),
+            ItemKind::Record(record) => record.members.iter_mut().flatten().for_each(|member| self.item(member)),
+            ItemKind::Function(function) => self.stmts(function.body.as_deref_mut().unwrap_or_default()),
+            ItemKind::Alias { ty, .. } => self.ty(ty),
+            _ => {}
+        }
+    }
+
+    fn variable(&mut self, variable: &mut Variable) {
+        match &mut variable.init {
+            Some(Init::Value(value)) => self.expr(value),
+            Some(Init::Call(values) | Init::List(values)) => values.iter_mut().for_each(|value| self.expr(value)),
+            None => {}
+        }
+    }
+
+    fn ty(&mut self, ty: &mut Type) {
+        if let TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) = &mut ty.kind {
+            return self.ty(inner);
+        }
+        (self.visit)(Part::Type(ty));
+    }
+
+    fn expr(&mut self, expr: &mut Expr) {
+        match &mut expr.kind {
+            ExprKind::Unary(_, inner) | ExprKind::Postfix(_, inner) | ExprKind::SizeofExpr(inner) => self.expr(inner),
+            ExprKind::Binary(_, left, right) | ExprKind::Assign(_, left, right) | ExprKind::Index(left, right) => {
+                self.expr(left);
+                self.expr(right);
+            }
+            ExprKind::Conditional(cond, yes, no) => [cond, yes, no].into_iter().for_each(|part| self.expr(part)),
+            ExprKind::Call(callee, values) => {
+                self.expr(callee);
+                values.iter_mut().for_each(|value| self.expr(value));
+            }
+            ExprKind::Member { object, .. } => self.expr(object),
+            ExprKind::Cast(_, ty, inner) => {
+                self.ty(ty);
+                self.expr(inner);
+            }
+            ExprKind::SizeofType(ty) => self.ty(ty),
+            ExprKind::InitList(entries) => entries.iter_mut().for_each(|(_, value)| self.expr(value)),
+            ExprKind::Lambda(lambda) => {
+                lambda.closure.members.iter_mut().flatten().for_each(|member| self.item(member))
+            }
+            ExprKind::Path(path) => {
+                for argument in path.segments.iter_mut().flat_map(|segment| segment.args.iter_mut().flatten()) {
+                    match argument {
+                        TemplateArg::Type(ty) => self.ty(ty),
+                        TemplateArg::Value(value) => self.expr(value),
+                    }
+                }
+            }
+            _ => {}
+        }
+        (self.visit)(Part::Expr(expr));
+    }
+}
+
+/// Takes out one part: what stands there instead lies nowhere.
+fn take_out(part: Part<'_>) {
+    let nowhere = Span::new(FileId::from_index(0), 0, 0);
+    match part {
+        Part::Stmt(stmt) => *stmt = Stmt { kind: StmtKind::Empty, span: nowhere },
+        Part::Expr(expr) => *expr = Expr { kind: ExprKind::Null, span: nowhere },
+        Part::Type(ty) => {
+            *ty = Type { kind: TypeKind::Builtin("int".to_owned()), qualifiers: Vec::new(), span: nowhere }
+        }
+    }
+}
+
+/// What a part would be reported as.
+fn described(part: &Part<'_>) -> String {
+    match part {
+        Part::Stmt(stmt) => format!("{:?}", stmt.kind),
+        Part::Expr(expr) => format!("{:?}", expr.kind),
+        Part::Type(ty) => format!("{:?}", ty.kind),
+    }
+}
+
+#[test]
+fn a_whole_tree_is_missed_nothing_of() {
+    let (mut function, output, tokens) = kernel(KERNEL);
+    assert!(!is_missed(&function), "{:?}", function.body.unwrap()[0]);
+    settle(&mut function, &output, tokens, Language::Cuda);
+    assert!(!is_missed(&function));
+}
+
+#[test]
+fn every_part_that_is_taken_out_is_missed() {
+    let (function, output, tokens) = kernel(KERNEL);
+    let mut count = 0;
+    loop {
+        let mut damaged = function.clone();
+        let (mut at, mut taken) = (0, None);
+        let mut visit = |part: Part<'_>| {
+            if at == count {
+                taken = Some(described(&part));
+                take_out(part);
+            }
+            at += 1;
+        };
+        Parts { visit: &mut visit }.stmts(damaged.body.as_mut().expect("it has a body"));
+        let Some(taken) = taken else { break };
+        settle(&mut damaged, &output, tokens.clone(), Language::Cuda);
+        // An empty block has nothing that could be lost.
+        assert!(is_missed(&damaged) || taken == "Block([])" || taken == "Empty", "{taken}");
+        count += 1;
+    }
+    assert!(count > 150, "only {count} parts were taken out");
+}
+
+#[test]
+fn an_operator_that_is_lost_is_missed() {
+    let (function, output, tokens) = kernel("__global__ void k(int *a, bool b) { if (!b) a[0] = -a[1]; }");
+    for lost in ["!", "-"] {
+        let mut damaged = function.clone();
+        let mut visit = |part: Part<'_>| {
+            if let Part::Expr(expr) = part
+                && let ExprKind::Unary(op, inner) = &mut expr.kind
+                && format!("{op:?}") == if lost == "!" { "Not" } else { "Minus" }
+            {
+                *expr = (**inner).clone();
+            }
+        };
+        Parts { visit: &mut visit }.stmts(damaged.body.as_mut().expect("it has a body"));
+        settle(&mut damaged, &output, tokens.clone(), Language::Cuda);
+        assert!(is_missed(&damaged), "{lost}");
+    }
+}
+
+#[test]
+fn a_macro_that_is_not_defined_is_named() {
+    let (function, ..) = kernel("__global__ void k(int *a, int n) { LOOP(i, n) { a[0] = i; } }");
+    let body = function.body.expect("it has a body");
+    let Some(Stmt { kind: StmtKind::Unsupported(reason), .. }) = body.first() else { panic!("{body:?}") };
+    assert!(reason.starts_with("`LOOP(…)` is no code of this file"), "{reason}");
+}
