@@ -82,8 +82,6 @@ fn common(name: &str) -> Option<Meaning> {
         | "__builtin_trap"
         | "__builtin_abort"
         | "__builtin_unreachable"
-        | "unreachable"
-        | "terminate"
         | "__assert_fail"
         | "__assertfail"
         | "_wassert" => meaning(Builtin::End, ResultType::Void),

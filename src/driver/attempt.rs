@@ -127,9 +127,9 @@ impl<'a> Case<'a> {
     /// A hunt for each part of an attempt.
     pub(super) fn hunts(&self, attempt: &Attempt, program: &'a eval::Program) -> Vec<Hunt<'a>> {
         let levels = self.search_levels();
-        let returned = match self.language {
-            Language::Cuda => Returned::ReleaseBarriers,
-            Language::OpenCl => Returned::StillCount,
+        let returned = match self.kernel.geometry.platform.rules().awaits_returned {
+            true => Returned::StillCount,
+            false => Returned::ReleaseBarriers,
         };
         let budget = refute::Budget::default();
         let hunt =
@@ -212,10 +212,8 @@ impl<'a> Case<'a> {
     /// What a barrier does about threads that have returned.
     fn returned(&self, sync: SyncId) -> Returned {
         let Sync { among, scope, .. } = self.protocol.syncs[sync];
-        match self.language {
-            Language::Cuda if !among.counts_arrivals(scope) => Returned::ReleaseBarriers,
-            Language::Cuda | Language::OpenCl => Returned::StillCount,
-        }
+        let awaits = self.kernel.geometry.platform.rules().awaits_returned;
+        if awaits || among.counts_arrivals(scope) { Returned::StillCount } else { Returned::ReleaseBarriers }
     }
 
     /// Which accesses to this memory meet, given the syncs that order threads at this level for it. A sync in a

@@ -75,8 +75,13 @@ pub(super) fn settle<'a>(case: &Case<'a>, candidates: &Candidates, program: &'a 
             None => {}
         }
     }
+    let before = open.len();
     refute(case, last, program, &mut open, verdict);
     ask(case, last, &mut open, verdict);
+    if open.len() < before {
+        // What settles them is about these launches.
+        verdict.assumptions.extend(last.parts.iter().flat_map(|part| part.assumptions.iter().cloned()));
+    }
     agree(case, &open, verdict);
     for (claim, why) in open {
         let site = claim.site;
