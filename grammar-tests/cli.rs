@@ -99,6 +99,23 @@ fn exit_code_says_what_was_found() {
     place.run(&["check"]).expect(1);
 }
 
+/// An overflow of the stack, which the variable plants, ends the program; the files around the one that it happens in
+/// keep their answers.
+#[cfg(unix)]
+#[test]
+fn a_crash_costs_one_file() {
+    let place = Place::with(&[("a.cu", FREE), ("lost.cu", FREE), ("lost_too.cu", FREE), ("racy.cu", RACY)]);
+    let mut command = place.command(&["check", "--format", "json"]);
+    let output = command.env("RACEPROOF_PLANT_OVERFLOW", "lost").stdin(Stdio::null()).output().unwrap();
+    let seen = Seen::of(&output).expect(101);
+    let seen = seen.complains("while checking lost.cu").complains("while checking lost_too.cu");
+    let report = seen.json();
+    let files = report["files"].as_array().expect("files are listed");
+    let kernels: Vec<usize> = files.iter().map(|file| file["kernels"].as_array().map_or(0, Vec::len)).collect();
+    assert_eq!(kernels, [1, 0, 0, 1], "{report}");
+    assert_eq!(files[3]["kernels"][0]["race"], "racy");
+}
+
 #[test]
 fn fail_on_chooses_what_fails() {
     let place = Place::with(&[("free.cu", FREE), ("racy.cu", RACY), ("odd.cu", UNKNOWN)]);

@@ -238,6 +238,8 @@ const NOT_FOR_NVCC: [(&str, &str); 19] = [
     ("fixtures/traps/lambdas_launched.cu", "requires --extended-lambda nvcc flag"),
     ("fixtures/traps/unsupported.cu", "Unresolved extern function"),
     ("fixtures/types/tied.cu", "calling a constexpr __host__ function(\"tie\")"),
+    ("fixtures/undeclared/macros.cu", "macros_from_elsewhere.h"),
+    ("fixtures/undeclared/operators.cu", "objects_from_elsewhere.h"),
     ("fixtures/undeclared/references.cu", "\"exchange_from_elsewhere\" is undefined"),
     ("fixtures/undeclared/values.cu", "\"FACTOR_FROM_ELSEWHERE\" is undefined"),
     ("fixtures/warps/named_barriers.cu", "must be in multiple of warp size"),

@@ -15,6 +15,9 @@ use std::sync::Arc;
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("fixtures/libraries/matrix_fragments.cu", "the header of `wmma` is not there: clang drops what uses it"),
     ("fixtures/traps/lambdas_with_values.cu", "libclang shows nothing of the value that a capture is given"),
+    ("fixtures/traps/unread.cu", "what is not read is a syntax error of the grammar, and none of clang"),
+    ("fixtures/undeclared/macros.cu", "clang drops statements with names that nothing declares"),
+    ("fixtures/undeclared/operators.cu", "clang drops statements with names that nothing declares"),
     ("fixtures/undeclared/references.cu", "clang drops statements with names that nothing declares"),
     ("fixtures/undeclared/values.cu", "clang drops statements with names that nothing declares"),
 ];

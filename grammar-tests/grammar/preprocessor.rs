@@ -153,6 +153,20 @@ fn text_is_read_as_c_reads_it() {
 }
 
 #[test]
+fn line_directives_change_what_line_and_file_say() {
+    check("#line 500 \"x.cu\"\n__LINE__ __FILE__\n__LINE__\n# 7\n__LINE__", "500 \"x.cu\" 501 7");
+    let output = run("a\n#line 500\nb", &Options::new(Language::Cuda));
+    let lines: Vec<u32> = output.tokens.iter().map(|token| output.sources.start_position(token.span).line).collect();
+    assert_eq!(lines, [1, 3]);
+}
+
+#[test]
+fn pushed_definitions_come_back() {
+    check("#define N 0\n#pragma push_macro(\"N\")\n#define N 1\nN\n#pragma pop_macro(\"N\")\nN", "1 0");
+    check("#pragma push_macro(\"N\")\n#define N 1\n_Pragma(\"pop_macro(\\\"N\\\")\") N", "N");
+}
+
+#[test]
 fn splices_keep_positions() {
     let output = run("a\\\nb c\n  d", &Options::new(Language::Cuda));
     let at = |token: &Token| (token.span.start, token.span.end);

@@ -32,6 +32,13 @@ fn comparisons_are_told_from_template_arguments() {
 }
 
 #[test]
+fn attributes_are_the_words_that_stand_for_them() {
+    cuda("__attribute__((shared)) int s[64];", "shared int[64] s;");
+    let kernel = tree("__attribute__((global)) void k(int *o) { o[0] = 1; }", Language::Cuda);
+    assert!(kernel.starts_with("kernel void k(int* o) {"), "{kernel}");
+}
+
+#[test]
 fn declarations_are_told_from_expressions() {
     cuda("x * y;", "x * y;");
     cuda("float4 * q;", "float4* q;");
