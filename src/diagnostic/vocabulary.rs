@@ -80,10 +80,10 @@ impl Vocabulary {
             }
         }
         for axis in 0..3 {
-            let id = format!(
-                "get_group_id({axis}) * get_local_size({axis}) + get_local_id({axis}) + get_global_offset({axis})"
-            );
-            text = text.replace(&id, &format!("get_global_id({axis})"));
+            let place = format!("get_group_id({axis}) * get_local_size({axis}) + get_local_id({axis})");
+            let sum = format!("{place} + get_global_offset({axis})");
+            let id = format!("get_global_id({axis})");
+            text = text.replace(&format!("({sum})"), &id).replace(&sum, &id);
         }
         text
     }

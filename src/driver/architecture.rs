@@ -14,6 +14,7 @@ use crate::lower;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::SourceMap;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// The macro.
@@ -22,6 +23,8 @@ const NAME: &str = "__CUDA_ARCH__";
 const TAKEN: u32 = 800;
 /// Its values, in order.
 const KNOWN: [u32; 9] = [700, 750, 800, 860, 890, 900, 1000, 1030, 1200];
+/// Numbers that may be meant for one.
+const PLAUSIBLE: RangeInclusive<u32> = 100..=2000;
 /// Architectures that are looked at besides.
 const MOST_OTHERS: usize = 3;
 
@@ -82,20 +85,17 @@ fn others(sources: &SourceMap) -> Vec<u32> {
     found
 }
 
-/// The numbers in conditions on the architecture.
+/// The numbers that stand beside the architecture: in conditions of the preprocessor, in macros, in the code itself.
 fn compared(text: &str) -> Vec<u32> {
     if !text.contains(NAME) {
         return Vec::new();
     }
     let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
-    let is_condition = |line: &&str| {
-        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
-        directive.is_some_and(|rest| rest.starts_with("if") || rest.starts_with("elif")) && line.contains(NAME)
-    };
     let words = |line: &str| -> Vec<u32> {
         line.split(|c: char| !c.is_alphanumeric() && c != '_').filter_map(|word| word.parse().ok()).collect()
     };
-    joined.lines().filter(is_condition).flat_map(words).filter(|&number| number >= 100).collect()
+    let beside = joined.lines().filter(|line| line.contains(NAME)).flat_map(words);
+    beside.filter(|number| PLAUSIBLE.contains(number)).collect()
 }
 
 /// The same kernel in another reading of the file.
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn conditions_name_architectures() {
-        let text = "#if defined(__CUDA_ARCH__) && \\\n  __CUDA_ARCH__ >= 900\n# elif (__CUDA_ARCH__ < 700)\n#endif\nint __CUDA_ARCH__ = 5000;";
-        assert_eq!(compared(text), [900, 700]);
-        assert_eq!(compared("#ifdef __CUDA_ARCH__\n#if N >= 900"), []);
+        let text = "#if defined(__CUDA_ARCH__) && \\\n  __CUDA_ARCH__ >= 900\n# elif (__CUDA_ARCH__ < 700)\n#endif\nif (__CUDA_ARCH__ > 860) f(1);";
+        assert_eq!(compared(text), [900, 700, 860]);
+        assert!(compared("#ifdef __CUDA_ARCH__\n#if N >= 900").is_empty());
     }
 }
