@@ -182,11 +182,11 @@ fn macros_are_expanded_only_where_an_access_is_inside() {
 fn a_kernel_is_its_own_stub_and_a_launch_is_a_call() {
     check_all(
         "template <class T> __global__ void k(T *a, int n) { a[0] = n; }\nint main() { k<float><<<dim3(2), 32, 0>>>(0, 1); }\n",
-        "template <class T> __global__ void k(T *a, int n) { @parameters(a, n); @kernel(0, \"k\", @argument(\"a\", a), @argument(\"n\", n), [=]() mutable { @wr(0, a[0]) = n; }); }\nint main() { (@configure(dim3(2), 32, 0), k<float>(0, 1)); }\n",
+        "template <class T> __global__ void k(T *a, int n) { @parameters(a, n); @kernel(0, \"k\", @argument(\"a\", a), @argument(\"n\", n), [=]() mutable { @wr(0, a[0]) = n; @at_end(); }); }\nint main() { (@configure(dim3(2), 32, 0), k<float>(0, 1)); }\n",
     );
     check_all(
         "#define RUN(k, n) k<<<1, n>>>(n)\n__global__ void k(int n) { }\nint main() { RUN(k, 7); }\n",
-        "#define RUN(k, n) k<<<1, n>>>(n)\n__global__ void k(int n) { @parameters(n); @kernel(0, \"k\", @argument(\"n\", n), [=]() mutable { }); }\nint main() {  (@configure(1, 7), k(7)) ; }\n",
+        "#define RUN(k, n) k<<<1, n>>>(n)\n__global__ void k(int n) { @parameters(n); @kernel(0, \"k\", @argument(\"n\", n), [=]() mutable { @at_end(); }); }\nint main() {  (@configure(1, 7), k(7)) ; }\n",
     );
 }
 
@@ -328,7 +328,7 @@ fn sites_are_numbered_in_the_order_of_the_table() {
 fn a_pair_for_host_and_device_is_told_apart() {
     check_all(
         "__host__ int side(int x) { return 0; }\n__device__ int side(int x) { return 1; }\n__global__ void k(int *c) { c[0] = side(1); }\nint main() { return side(2); }\n",
-        "__host__ int side(int x) { return 0; }\n__device__ int raceproof_device_side(int x) { return 1; }\n__global__ void k(int *c) { @parameters(c); @kernel(0, \"k\", @argument(\"c\", c), [=]() mutable { @wr(0, c[0]) = raceproof_device_side(1); }); }\nint main() { return side(2); }\n",
+        "__host__ int side(int x) { return 0; }\n__device__ int raceproof_device_side(int x) { return 1; }\n__global__ void k(int *c) { @parameters(c); @kernel(0, \"k\", @argument(\"c\", c), [=]() mutable { @wr(0, c[0]) = raceproof_device_side(1); @at_end(); }); }\nint main() { return side(2); }\n",
     );
 }
 
@@ -378,9 +378,9 @@ fn every_fixture_keeps_what_is_not_edited() {
         }
         assert_eq!(body.lines().count(), text.lines().count(), "{}", path.display());
         for (new, old) in body.lines().zip(text.lines()).filter(|(new, _)| !new.contains("raceproof")) {
-            // The closing brace of a kernel has the end of its function before it; a union without a name is shared by
-            // its specifier alone; what is put around an element of several lines ends on its last.
-            let new = new.replace("}); }", "}").replace("static thread_local union", "__shared__ union");
+            // A union without a name is shared by its specifier alone; what is put around an element of several lines ends on
+            // its last.
+            let new = new.replace("static thread_local union", "__shared__ union");
             let new = new.replace("})])", "})]");
             assert_eq!(new, old, "{}", path.display());
         }

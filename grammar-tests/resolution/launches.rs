@@ -339,6 +339,8 @@ fn what_only_reads_a_variable_leaves_it_known() {
         "int *q = &m; *q = n;",
         "if (argc > n) return 1;",
         "k<<<1, 32>>>(0, n, 2);",
+        "auto f = [&](int v) { m = v; }; f(2); delete[] p; if (c > 9) throw c;",
+        "int4 v = make_int4(n, m, n, m); cudaExtent e = make_cudaExtent(n, m, n);",
         "assert(n > 0); srand(n); m = pow(2, n);",
         "char text[32]; sprintf(text, \"%d\", n);",
         "curandGenerator_t g; curandGenerateUniform(g, p, n); cublasSaxpy(h, n, &a, p, 1, p, 1);",
@@ -449,6 +451,9 @@ fn a_size_that_braces_make_is_one_where_they_leave_something_out() {
     geometry("dim3 b = {}; k<<<x, b>>>(d, 1, 2);", [None, ONE, ONE], [ONE, ONE, ONE]);
     geometry("dim3 b; k<<<b, dim3()>>>(d, 1, 2);", [ONE, ONE, ONE], [ONE, ONE, ONE]);
     geometry("dim3 b(8, x); k<<<1, b>>>(d, 1, 2);", [ONE, ONE, ONE], [Some(8), None, ONE]);
+    geometry("dim3 b(8, 4); while (x--) { b.x /= 2; k<<<1, b>>>(d, 1, 2); }", [ONE, ONE, ONE], [None, Some(4), ONE]);
+    geometry("dim3 b(8, 4); if (x) b.y = 2; else b.x = 8; k<<<1, b>>>(d, 1, 2);", [ONE; 3], [Some(8), None, ONE]);
+    geometry("dim3 b(8, 4); if (x) b = size(x); k<<<1, b>>>(d, 1, 2);", [ONE; 3], [None; 3]);
     let given = |stmts: &str| launches("", stmts)[0].given;
     assert_eq!(given("dim3 b(8, x); k<<<x, b>>>(d, 1, 2);"), [Given::ByAxis; 2]);
     assert_eq!(given("dim3 b = blocks(8, x); k<<<x, b>>>(d, 1, 2);"), [Given::ByAxis, Given::AsAWhole]);

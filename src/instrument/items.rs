@@ -9,7 +9,7 @@ use super::token_edits::TokenEdits;
 use super::tokens::Tokens;
 use super::{Backend, LeftOut, Source};
 use crate::source::{Language, Span};
-use crate::syntax::{Aside, Function, Init, Item, ItemKind, Param, Qualifier, Type, TypeKind, Variable};
+use crate::syntax::{Aside, Function, Init, Item, ItemKind, Param, Qualifier, Record, Type, TypeKind, Variable};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
@@ -40,6 +40,8 @@ pub(super) struct Walker<'a> {
     pub(super) guards: Vec<(Span, String)>,
     pub(super) scopes: Scopes,
     pub(super) side: Side,
+    /// Where the members of the record at hand are initialised.
+    pub(super) side_of_members: Side,
     /// The side that the function is declared for.
     pub(super) pass: Pass,
     /// Names of functions that host and device have each their own of.
@@ -74,6 +76,7 @@ impl<'a> Walker<'a> {
             guards: Vec::new(),
             scopes: Scopes::default(),
             side: Side::Host,
+            side_of_members: Side::Host,
             pass: Pass::Host,
             pairs: match source.backend {
                 Backend::Cpu => pairs(&source.unit.items, tokens),
@@ -104,7 +107,7 @@ impl<'a> Walker<'a> {
                 ItemKind::Variables(variables) => self.variables(item, variables, record),
                 ItemKind::Record(inner) => {
                     let name = inner.name.text.clone();
-                    self.items(inner.members.as_deref().unwrap_or_default(), Some(&name));
+                    self.members(inner, &name);
                 }
                 ItemKind::Alias { name, ty, .. } => self.records_in(ty, &name.text),
                 ItemKind::Namespace { items, .. } => self.items(items, record),
@@ -114,12 +117,25 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// The members of a record. What they are initialised by runs where its constructors do: on the device, if methods do.
+    fn members(&mut self, record: &'a Record, name: &str) {
+        let members = record.members.as_deref().unwrap_or_default();
+        let is_of_device = members.iter().any(|member| match &member.kind {
+            ItemKind::Function(function) => function.qualifiers.iter().any(|it| matches!(it, Qualifier::Device)),
+            _ => false,
+        });
+        let side = if is_of_device { Side::Device } else { Side::Host };
+        let outer = std::mem::replace(&mut self.side_of_members, side);
+        self.items(members, Some(name));
+        self.side_of_members = outer;
+    }
+
     /// A record that is defined inside a declaration.
     fn records_in(&mut self, ty: &'a Type, alias: &str) {
         match &ty.kind {
             TypeKind::Record(record) => {
                 let name = if record.name.text.is_empty() { alias } else { &record.name.text };
-                self.items(record.members.as_deref().unwrap_or_default(), Some(name));
+                self.members(record, name);
             }
             TypeKind::Array(inner, _) | TypeKind::Pointer(inner) => self.records_in(inner, alias),
             _ => {}

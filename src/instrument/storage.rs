@@ -8,6 +8,7 @@
 use super::Backend;
 use super::facts::{GlobalHome, home_of};
 use super::items::{Side, Walker};
+use super::passes::Pass;
 use super::token_edits::quoted;
 use crate::syntax::{Expr, Item, Name, Qualifier, Variable};
 use std::fmt::Write;
@@ -18,7 +19,10 @@ impl<'a> Walker<'a> {
     pub(super) fn variables(&mut self, item: &'a Item, variables: &'a [Variable], record: Option<&str>) {
         for variable in variables {
             self.scopes.open();
-            self.initial(variable);
+            match record {
+                Some(record) if self.side_of_members == Side::Device => self.default_value(variable, record),
+                _ => self.initial(variable),
+            }
             self.scopes.close();
         }
         if self.source.backend == Backend::Cuda {
@@ -36,6 +40,18 @@ impl<'a> Walker<'a> {
             GlobalHome::Device | GlobalHome::Fixed if record.is_none() => self.register(range, variables),
             _ => {}
         }
+    }
+
+    /// What a member is initialised by where its constructor says nothing.
+    fn default_value(&mut self, variable: &'a Variable, record: &str) {
+        let is_static = variable.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Static));
+        if is_static || self.source.backend == Backend::Cuda {
+            return self.initial(variable);
+        }
+        let outer = (self.side, self.pass, self.record.replace(record.to_owned()), std::mem::take(&mut self.function));
+        (self.side, self.pass, self.function) = (Side::Device, Pass::Both, format!("{record}::{record}"));
+        self.initial(variable);
+        (self.side, self.pass, self.record, self.function) = outer;
     }
 
     /// Variables of a function on the device.

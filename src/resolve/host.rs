@@ -377,7 +377,9 @@ impl<'u> Resolver<'u> {
             StmtKind::Case(_) => self.forget_all(walk),
             StmtKind::Return(Some(value)) => self.host_expr(value, walk),
             // What stands there may be a declaration.
-            StmtKind::Unsupported(reason) if !["goto", "try", "throw"].iter().any(|it| reason.contains(it)) => {
+            StmtKind::Unsupported(reason)
+                if !["goto", "try", "throw", "delete", "new"].iter().any(|it| reason.contains(it)) =>
+            {
                 self.forget_all(walk);
                 self.hide(stmt.span);
             }
@@ -494,8 +496,8 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// Looks for launches in the body of a lambda, wherever it is called: a function that has one keeps nothing of its
-    /// variables but constants (see [`Changes`]), and what loops say of theirs does not hold there.
+    /// Looks for launches in the body of a lambda, wherever it is called: of the variables that it names, only constants are
+    /// known (see [`super::host_uses`]), and what loops say of theirs does not hold there.
     fn host_lambda(&mut self, lambda: &'u syntax::Lambda, walk: &mut Walk<'u>) {
         let counted = std::mem::take(&mut walk.counted);
         for item in lambda.closure.members.iter().flatten() {

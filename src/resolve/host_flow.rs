@@ -28,6 +28,29 @@ pub(super) struct Held {
     pub(super) sources: Vec<Vec<Quotient>>,
 }
 
+impl Held {
+    /// What is left where some lanes may hold anything.
+    fn without(mut self, changed: [bool; 3]) -> Held {
+        for (lane, _) in changed.iter().enumerate().filter(|(_, changed)| **changed) {
+            self.lanes.iter_mut().filter_map(|lanes| lanes.get_mut(lane)).for_each(|lane| *lane = None);
+            self.sources.iter_mut().skip(lane).take(1).for_each(Vec::clear);
+        }
+        self
+    }
+
+    /// What two ways to a place have in common, lane by lane.
+    fn agreed(self, other: Held) -> Held {
+        let lanes = self.lanes.zip(other.lanes).filter(|(one, other)| one.len() == other.len());
+        let same = |(one, other): (Option<i128>, Option<i128>)| one.filter(|_| one == other);
+        let both = |(one, other): (Vec<Quotient>, Vec<Quotient>)| if one == other { one } else { Vec::new() };
+        Held {
+            constant: same((self.constant, other.constant)),
+            lanes: lanes.map(|(one, other)| one.into_iter().zip(other).map(same).collect()),
+            sources: self.sources.into_iter().zip(other.sources).map(both).collect(),
+        }
+    }
+}
+
 /// What the variables hold that a statement may change.
 pub(super) type Snapshot = Vec<(VariableId, Held)>;
 
@@ -96,16 +119,20 @@ impl<'u> Resolver<'u> {
     /// Keeps of what variables hold now what they held in another snapshot of the same variables, too.
     pub(super) fn agree(&mut self, other: Snapshot, walk: &Walk<'u>) {
         for (variable, held) in other {
-            if self.held(variable) != held || walk.leaked.contains(&variable) {
+            let now = self.held(variable);
+            if walk.leaked.contains(&variable) {
                 self.set_held(variable, Held::default());
+            } else if now != held {
+                self.set_held(variable, now.agreed(held));
             }
         }
     }
 
     /// Makes unknown what `changes` names, for good if others got hold of it.
     pub(super) fn forget(&mut self, changes: &Changes<'u>, walk: &mut Walk<'u>) {
-        for (variable, _) in self.snapshot(changes, walk) {
-            self.set_held(variable, Held::default());
+        for (variable, held) in self.snapshot(changes, walk) {
+            let lanes = changes.lanes_of(&self.variables[variable].name);
+            self.set_held(variable, lanes.map(|lanes| held.without(lanes)).unwrap_or_default());
         }
         let is_leaked = |variable: &VariableId| changes.leaks(whole_of(&self.variables[*variable].name));
         let leaked: Vec<VariableId> = walk.tracked.iter().copied().filter(is_leaked).collect();

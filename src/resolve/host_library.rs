@@ -85,8 +85,11 @@ pub(super) fn takes(name: &str) -> Option<Takes> {
             let next = name.strip_prefix(prefix).and_then(|rest| rest.chars().next());
             next.is_some_and(|next| next.is_ascii_uppercase())
         });
+    let is_maker = short.strip_prefix("make_").is_some_and(|made| {
+        made.starts_with("cuda") || made.starts_with("hip") || made.ends_with(|last: char| ('1'..='4').contains(&last))
+    });
     let is_qualified = short.len() < name.len();
-    if has_prefix || is_in(OF_C, short) || is_qualified && is_in(OF_NAMESPACES, short) {
+    if has_prefix || is_maker || is_in(OF_C, short) || is_qualified && is_in(OF_NAMESPACES, short) {
         Some(Takes::Values)
     } else if (is_qualified || matches!(short, "min" | "max")) && is_in(THROUGH, short) {
         Some(Takes::Through)

@@ -46,6 +46,24 @@ fn parts_of_lambda(lambda: &syntax::Lambda) -> Vec<&syntax::Expr> {
     parts
 }
 
+/// The statements of a lambda's body, those of nested statements included.
+pub(super) fn stmts_of_lambda(value: &syntax::Expr) -> Vec<&syntax::Stmt> {
+    let lambda = match &value.kind {
+        syntax::ExprKind::Lambda(lambda) | syntax::ExprKind::Statements(lambda) => lambda,
+        _ => return Vec::new(),
+    };
+    let mut found = Vec::new();
+    for item in lambda.closure.members.iter().flatten() {
+        let ItemKind::Function(function) = &item.kind else { continue };
+        let mut open: Vec<&syntax::Stmt> = function.body.iter().flatten().collect();
+        while let Some(stmt) = open.pop() {
+            found.push(stmt);
+            open.extend(stmts_in(stmt));
+        }
+    }
+    found
+}
+
 /// Visits an expression and all its parts, without recurring on them.
 pub(super) fn visit<'u>(value: &'u syntax::Expr, mut work: impl FnMut(&'u syntax::Expr)) {
     let mut open = vec![value];
@@ -166,6 +184,10 @@ struct Names<'u> {
 pub(super) struct Changes<'u> {
     /// `None` if that cannot be told, as in a macro.
     last: FxHashMap<&'u str, Option<Span>>,
+    /// Variables of which more is changed than lanes that are named.
+    wholes: FxHashSet<&'u str>,
+    /// Lanes of sizes that are changed by their names: `block.x`.
+    lanes: FxHashMap<&'u str, [bool; 3]>,
     /// Variables that others may change from where they get a reference on.
     leaks: FxHashSet<&'u str>,
     /// Whether control may get anywhere by a `goto`.
@@ -229,6 +251,35 @@ impl<'u> Changes<'u> {
 
     /// Something changes `name` at a place.
     pub(super) fn add(&mut self, name: &'u str, span: Span) {
+        self.wholes.insert(name);
+        self.add_part(name, span);
+    }
+
+    /// Something changes what an expression names at a place: of `block.x` one lane.
+    pub(super) fn add_target(&mut self, target: &'u syntax::Expr, span: Span) {
+        let (whole, lane) = match &target.kind {
+            syntax::ExprKind::Member { object, member, arrow: false, .. } => {
+                (&**object, LANES.iter().position(|lane| *lane == member.name.text))
+            }
+            _ => (target, None),
+        };
+        match (&whole.kind, lane) {
+            (syntax::ExprKind::Path(path), Some(lane)) if path.segments.len() == 1 => {
+                let name = path.segments[0].name.text.as_str();
+                self.lanes.entry(name).or_default()[lane] = true;
+                self.add_part(name, span);
+            }
+            _ => self.add_all(roots(target), span),
+        }
+    }
+
+    /// The lanes of `name` that are changed, if nothing else of it may be.
+    pub(super) fn lanes_of(&self, name: &str) -> Option<[bool; 3]> {
+        let is_whole = self.wholes.contains(name) || self.is_exposed(name);
+        self.lanes.get(name).copied().filter(|_| !is_whole)
+    }
+
+    fn add_part(&mut self, name: &'u str, span: Span) {
         let place = Some(span).filter(|span| span.expansion.is_none());
         let last = self.last.entry(name).or_insert(place);
         *last = match (*last, place) {
@@ -237,6 +288,11 @@ impl<'u> Changes<'u> {
             }
             _ => None,
         };
+    }
+
+    /// Something may change `name` at any time, also before the place where this is seen.
+    pub(super) fn expose(&mut self, name: &'u str) {
+        self.last.insert(name, None);
     }
 
     /// Something gets hold of `name` at a place, and may change it at any time from there on.
@@ -282,6 +338,9 @@ impl<'u> Changes<'u> {
         self.last.get(name).is_some_and(is_later) || self.contains(ANYTHING)
     }
 }
+
+/// The lanes of a size.
+const LANES: [&str; 3] = ["x", "y", "z"];
 
 /// Whether a variable is an array of addresses that is for launches, which only read what these are of.
 pub(super) fn is_for_launches(variable: &syntax::Variable, changed: &Changes<'_>) -> bool {

@@ -13,11 +13,13 @@
 use super::call::functions_of;
 use super::context::Resolver;
 use super::host_library::{self, Takes};
-use super::host_parts::{ANYTHING, Changes, init_parts, is_for_launches, parts_of, parts_of_stmt, roots};
+use super::host_parts::{
+    ANYTHING, Changes, init_parts, is_for_launches, parts_of, parts_of_stmt, roots, stmts_of_lambda, visit,
+};
 use super::program::{RecordId, Type, TypeId};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::types::path_text;
-use crate::source::Language;
+use crate::source::{Language, Span};
 use crate::syntax::{self, BinaryOp, ExprKind, Item, ItemKind, StmtKind, TemplateArg, TypeKind, UnaryOp};
 
 /// Records inside of records beyond which nothing is claimed.
@@ -61,8 +63,8 @@ impl<'u> Resolver<'u> {
                     inputs.iter().for_each(|value| self.changed_by(value, Use::Read, changed));
                 }
                 StmtKind::Unsupported(reason) => {
-                    changed.add(ANYTHING, stmt.span);
                     changed.has_jumps |= reason.contains("goto");
+                    self.changed_unread(reason, stmt.span, changed);
                 }
                 StmtKind::Item(Item { kind: ItemKind::Unsupported(_), .. }) => changed.add(ANYTHING, stmt.span),
                 _ => exprs.into_iter().for_each(|value| self.changed_by(value, Use::Read, changed)),
@@ -101,11 +103,11 @@ impl<'u> Resolver<'u> {
                 }
                 ExprKind::Unary(UnaryOp::PreIncrement | UnaryOp::PreDecrement, target)
                 | ExprKind::Postfix(_, target) => {
-                    changed.add_all(roots(target), value.span);
+                    changed.add_target(target, value.span);
                     open.push((target, wanted));
                 }
                 ExprKind::Assign(_, target, given) => {
-                    changed.add_all(roots(target), value.span);
+                    changed.add_target(target, value.span);
                     open.push((target, wanted));
                     open.push((given, if self.may_be_object(target, changed) { Use::Bind } else { Use::Read }));
                 }
@@ -137,27 +139,48 @@ impl<'u> Resolver<'u> {
                     open.extend(args.iter().zip(uses));
                     open.push((callee, Use::Read));
                 }
-                // Whenever it is called.
-                ExprKind::Lambda(_) | ExprKind::Statements(_) => changed.add(ANYTHING, value.span),
-                ExprKind::Unsupported(reason) => self.changed_unread(reason, value, changed),
+                ExprKind::Lambda(_) | ExprKind::Statements(_) => self.changed_by_lambda(value, changed),
+                ExprKind::Unsupported(reason) => self.changed_unread(reason, value.span, changed),
                 _ => open.extend(parts_of(value).into_iter().map(|part| (part, Use::Read))),
             }
         }
     }
 
-    /// What an expression may change that is not read: `new float[n]` changes nothing, but `new Reader(n)` keeps what it is
-    /// given, and so may whoever is given `args...`.
-    fn changed_unread(&mut self, reason: &str, value: &'u syntax::Expr, changed: &mut Changes<'u>) {
+    /// What a lambda names it may change whenever it is called, and it may be called before it stands again.
+    fn changed_by_lambda(&mut self, value: &'u syntax::Expr, changed: &mut Changes<'u>) {
+        let lambda = match &value.kind {
+            ExprKind::Lambda(lambda) | ExprKind::Statements(lambda) => lambda,
+            _ => return,
+        };
+        lambda.captures.iter().for_each(|capture| changed.expose(&capture.name.text));
+        visit(value, |part| match &part.kind {
+            ExprKind::Path(path) => {
+                path.segments.last().into_iter().for_each(|last| changed.expose(&last.name.text));
+            }
+            ExprKind::Lambda(inner) => inner.captures.iter().for_each(|capture| changed.expose(&capture.name.text)),
+            ExprKind::Unsupported(reason) => self.changed_unread(reason, part.span, changed),
+            _ => {}
+        });
+        for stmt in stmts_of_lambda(value) {
+            if let StmtKind::Unsupported(reason) = &stmt.kind {
+                self.changed_unread(reason, stmt.span, changed);
+            }
+        }
+    }
+
+    /// What text may change that is not read: `new float[n]` changes nothing, but `new Reader(n)` keeps what it is
+    /// given, and so may whoever is given `args...`. What is thrown is for who catches it, and that is not read.
+    fn changed_unread(&mut self, reason: &str, span: Span, changed: &mut Changes<'u>) {
         let sources = self.sources;
-        let text = sources.text(value.span);
-        let is_plain = value.span.expansion.is_none();
+        let text = sources.text(span);
+        let is_plain = span.expansion.is_none();
         let is_new = is_plain && reason.contains("new");
-        if reason.contains("delete") || is_new && !text.contains(['(', '{']) {
+        if reason.contains("delete") || reason.contains("throw") || is_new && !text.contains(['(', '{']) {
             return;
         }
         match is_new || is_plain && reason.contains("pack") {
-            true => words(text).for_each(|name| changed.leak(name, value.span)),
-            false => changed.add(ANYTHING, value.span),
+            true => words(text).for_each(|name| changed.leak(name, span)),
+            false => changed.add(ANYTHING, span),
         }
     }
 

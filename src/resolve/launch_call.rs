@@ -12,7 +12,7 @@
 use super::context::Resolver;
 use super::host::Walk;
 use super::host_flow::Held;
-use super::host_parts::{ANYTHING, exprs_of_stmt, init_parts, stmts_in, visit};
+use super::host_parts::{exprs_of_stmt, init_parts, stmts_in, visit};
 use super::launch_site::{Site, Size};
 use super::program::{Type, TypeId, VariableId};
 use super::scope::Entity;
@@ -140,7 +140,8 @@ impl<'u> Resolver<'u> {
     /// Takes in the declaration of an array of addresses or a configuration.
     pub(super) fn prepare(&mut self, declared: &'u syntax::Variable, variable: VariableId, walk: &mut Walk<'u>) {
         // A lambda changes what it captures whenever it is called.
-        if !walk.changed.is_for_launches(&declared.name.text) || walk.changed.contains(ANYTHING) {
+        let name = &declared.name.text;
+        if !walk.changed.is_for_launches(name) || walk.changed.is_exposed(name) {
             return;
         }
         let parts = init_parts(declared.init.as_ref());

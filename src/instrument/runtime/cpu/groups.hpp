@@ -39,7 +39,7 @@ public:
     }
     bool is_valid() const { return kind != grid_kind || raceproof::worker->now().cooperative; }
     void sync(RACEPROOF_HERE) const {
-        if (kind == block_kind) __syncthreads(file, line);
+        if (kind == block_kind) raceproof::worker->barrier({file, line}, false);
         else if (kind == warp_kind) __syncwarp(lanes, file, line);
         else raceproof::worker->grid_barrier({file, line});
     }
