@@ -332,6 +332,14 @@ fn a_pair_for_host_and_device_is_told_apart() {
     );
 }
 
+#[test]
+fn what_members_are_initialised_by_is_logged_where_constructors_run_on_the_device() {
+    check_all(
+        "struct P { int *q; int v = q[2]; __device__ P(int *p) : q(p) {} };\nstruct H { int *q; int v = q[2]; H(int *p) : q(p) {} };\n",
+        "struct P { int *q; int v = @rd(0, @rd(1, q)[2]); __device__ P(int *p) : q(p) {} };\nstruct H { int *q; int v = q[2]; H(int *p) : q(p) {} };\n",
+    );
+}
+
 /// What the output defines is what the conditionals of its text were decided with.
 #[test]
 fn the_output_defines_what_was_taken_for_defined() {

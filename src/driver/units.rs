@@ -11,7 +11,7 @@
 //! has no kernels of it, and is passed over), and units that are not part of the run.
 
 use super::{Checked, Options, parallel};
-use crate::diagnostic::report::{FileReport, Race};
+use crate::diagnostic::report::{FileReport, Race, ScopeKind};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::preprocess::normalized;
 use crate::source::Span;
@@ -100,6 +100,12 @@ impl Units {
 fn adopted(own: Checked, other: Checked, unit: &Path, reason: &str) -> Checked {
     let FileReport { path, .. } = own.report;
     let mut report = FileReport { path, ..other.report };
+    // The launches that they are judged for stand in the unit, not in this file.
+    for scope in report.kernels.iter_mut().filter_map(|kernel| kernel.scope.as_mut()) {
+        if scope.kind == ScopeKind::Launch {
+            scope.kind = ScopeKind::Other(format!("the launches in {}", unit.display()));
+        }
+    }
     let file = report.sources.files().find(|(_, file)| normalized(&file.path) == normalized(&report.path));
     let message = format!("its kernels are judged as a part of {}, which includes this file", unit.display());
     report.diagnostics = file

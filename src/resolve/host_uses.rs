@@ -25,6 +25,9 @@ use crate::syntax::{self, BinaryOp, ExprKind, Item, ItemKind, StmtKind, Template
 /// Records inside of records beyond which nothing is claimed.
 const NESTING: usize = 6;
 
+/// What is not read, and changes no variable: the operands of most of it are not evaluated.
+const HARMLESS: [&str; 7] = ["delete", "throw", "typeid", "alignof", "offsetof", "noexcept", "requires"];
+
 /// What a place does with the object that an expression names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
@@ -175,7 +178,8 @@ impl<'u> Resolver<'u> {
         let text = sources.text(span);
         let is_plain = span.expansion.is_none();
         let is_new = is_plain && reason.contains("new");
-        if reason.contains("delete") || reason.contains("throw") || is_new && !text.contains(['(', '{']) {
+        let is_harmless = HARMLESS.iter().any(|harmless| reason.contains(harmless));
+        if is_harmless || is_new && !text.contains(['(', '{']) {
             return;
         }
         match is_new || is_plain && reason.contains("pack") {
