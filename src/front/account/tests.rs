@@ -125,7 +125,7 @@ impl Parts<'_> {
     }
 
     fn ty(&mut self, ty: &mut Type) {
-        if let TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) = &mut ty.kind {
+        if let TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) | TypeKind::Array(inner, _) = &mut ty.kind {
             return self.ty(inner);
         }
         (self.visit)(Part::Type(ty));
