@@ -538,7 +538,9 @@ fn unknown_calls_reach_their_pointer_arguments() {
         &[
             "unsupported \"call of 'foo', which is not defined\" touches a and barriers",
             "unsupported \"call of 'bar', which is not defined\" touches nothing and barriers",
-            "havoc unknown.2 call \"bar\"",
+            "havoc unknown.2 call \"foo\"",
+            "passes unknown.2",
+            "havoc unknown.3 call \"bar\"",
         ],
     );
 }
@@ -641,7 +643,7 @@ fn opencl_ids_are_size_t_and_barriers_order_what_their_flags_say() {
             "global param a: element 4",
             "shared param s: element 4",
             "constant param c: element 4",
-            "let i = convert<i32>(convert<u64>(bid.x) * convert<u64>(bdim.x) + convert<u64>(tid.x))",
+            "let i = convert<i32>(convert<u64>(bid.x) * convert<u64>(bdim.x) + convert<u64>(tid.x) + convert<u64>(`get_global_offset(0)`))",
             "sync block shared @2",
             "sync block global @5",
         ],

@@ -69,11 +69,14 @@ impl Resolver<'_> {
     /// The address of an object, as a pointer to its type.
     pub(super) fn address_of(&mut self, object: Expr) -> Expr {
         let span = object.span;
+        let object = self.as_named(object);
         if let ExprKind::Deref(pointer) = object.kind {
-            return *pointer;
+            // The object may have been seen as one that cannot be changed.
+            let space = self.space_of_pointer(pointer.ty);
+            let ty = self.pointer(object.ty, space);
+            return self.convert(*pointer, ty);
         }
         let space = self.space_of_object(&object);
-        let object = self.as_named(object);
         let ty = self.pointer(object.ty, space);
         expr(ExprKind::AddressOf(Box::new(object)), ty, span)
     }

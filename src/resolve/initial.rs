@@ -369,6 +369,7 @@ impl<'u> Resolver<'u> {
         if let Type::Record(record) = self.types[ty]
             && !self.in_host
             && self.collective_of(ty).is_none()
+            && !self.is_atomic_reference(ty)
             && (!self.has_constructor(ty) || !parts.is_empty() && self.takes_list(record))
         {
             return self.braced(parts, ty, span);

@@ -533,7 +533,7 @@ impl<'u> Resolver<'u> {
         for (at, param) in params.iter().enumerate() {
             values.push(match &param.kind {
                 _ if param.pack => TemplateValue::Unknown,
-                syntax::TemplateParamKind::Type(_) => TemplateValue::Type(self.unknown(format!("parameter {at}"))),
+                syntax::TemplateParamKind::Type(_) => TemplateValue::Type(self.placeholder(at)),
                 syntax::TemplateParamKind::Value(..) => {
                     TemplateValue::Value(PLACEHOLDER + at as i128, self.common.ulong)
                 }

@@ -34,6 +34,8 @@ pub(super) struct Qualified {
     enumerations: FxHashMap<TypeId, (TypeId, bool)>,
     /// The integer types that are spelled otherwise than the one of the same content that [`Resolver::intern`] gives.
     spelled: FxHashSet<TypeId>,
+    /// Types that stand for parameters of templates.
+    placeholders: Vec<TypeId>,
 }
 
 impl Resolver<'_> {
@@ -208,6 +210,15 @@ impl Resolver<'_> {
         let made = self.distinct(content);
         self.qualified.spelled.insert(made);
         made
+    }
+
+    /// A type that is no other, in place of a parameter of a template.
+    pub(super) fn placeholder(&mut self, number: usize) -> TypeId {
+        while self.qualified.placeholders.len() <= number {
+            let made = self.distinct(self.common.int);
+            self.qualified.placeholders.push(made);
+        }
+        self.qualified.placeholders[number]
     }
 
     /// Whether an integer type is another one than its content's first: `long long` and not `long`.

@@ -88,6 +88,10 @@ impl<'u> Resolver<'u> {
             let args = candidate.specialization.as_deref().unwrap_or(&[]);
             let mut found = vec![TemplateValue::Unknown; params.len()];
             self.deduce_args(params, &mut found, args, values);
+            let is_open = found.contains(&TemplateValue::Unknown) && !params.iter().any(|param| param.pack);
+            if is_open && !values.contains(&TemplateValue::Unknown) {
+                continue;
+            }
             let scope = self.bind(home, params, &found);
             let own = primary.template.as_deref().unwrap_or(&[]);
             let rebuilt = self.within(scope, |this| this.written_values(own, args));

@@ -378,7 +378,13 @@ impl<'u> Resolver<'u> {
         };
         let value = self.object(value);
         if matches!(syntax.ty.kind, TypeKind::DecltypeAuto) {
+            // In parentheses a name gives a reference, and these are gone.
+            let is_name = self.is_object(&value) && matches!(value.kind, ExprKind::Variable(_) | ExprKind::Field(..));
             *written = self.declared_as(&value);
+            if is_name && !matches!(self.types[value.ty], Type::Unknown(_)) {
+                let reason = "`decltype(auto)` from a name, which parentheses make a reference".to_owned();
+                return Some(self.unsupported_with(syntax.span, reason, vec![value]));
+            }
             return Some(value);
         }
         if written.is_reference {

@@ -334,6 +334,7 @@ impl<'u> Resolver<'u> {
         };
         let (origin, actual_values) = self.record_origins[record.index()].clone();
         if let [segment] = path.segments.as_slice()
+            && !actual_values.is_empty()
             && let Some(at) = params.iter().position(|param| param.name.text == segment.name.text)
         {
             // `G<X>`, where the template itself is a parameter.
@@ -364,7 +365,14 @@ impl<'u> Resolver<'u> {
         for (argument, actual) in args.iter().zip(actual) {
             match (argument, actual) {
                 (TemplateArg::Type(pattern), TemplateValue::Type(actual)) => {
-                    self.deduce(params, values, pattern, *actual);
+                    match (&pattern.kind, self.referred(*actual)) {
+                        // Only a parameter of a function forwards.
+                        (TypeKind::Reference(inner, binding), (of, Some(found))) if *binding == found => {
+                            self.deduce(params, values, inner, of);
+                        }
+                        (TypeKind::Reference(..), _) => {}
+                        _ => self.deduce(params, values, pattern, *actual),
+                    }
                 }
                 (TemplateArg::Type(pattern), TemplateValue::Template(_)) => {
                     if let Some(path) = path_of(pattern) {

@@ -76,7 +76,7 @@ impl Converter<'_> {
             "auto" => TypeKind::Auto,
             "decltype" => match children(node).first() {
                 Some(inner) if self.word(node) != "decltype" => TypeKind::Typeof(Box::new(self.expr(*inner))),
-                Some(inner) if inner.kind() == "parenthesized_expression" => {
+                Some(inner) if self.is_in_parentheses(node) => {
                     let of = TypeKind::Decltype(Box::new(self.expr(*inner)));
                     let of = Type { kind: of, qualifiers: Vec::new(), span: self.span(node) };
                     TypeKind::Reference(Box::new(of), Binding::Lvalue)
@@ -91,6 +91,23 @@ impl Converter<'_> {
             _ => TypeKind::Unsupported("type that is not understood".into()),
         };
         Type { kind, qualifiers: Vec::new(), span: self.span(node) }
+    }
+
+    /// Whether what `decltype` is of stands in parentheses of its own.
+    fn is_in_parentheses(&self, node: Node<'_>) -> bool {
+        let (open, close) = (self.first(node) + 2, self.last(node).saturating_sub(1));
+        let mut depth = 0_usize;
+        for at in open..close {
+            match self.spelling(at) {
+                "(" => depth += 1,
+                ")" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                return false;
+            }
+        }
+        self.spelling(close) == ")" && close > open
     }
 
     /// A built-in type from its words, in whatever order they are written.
