@@ -61,7 +61,9 @@ fn whatever_a_solver_does_the_answer_is_unknown_with_a_reason() {
         let out = checked_with(&place, &solver, &["open.cu", "--solver", "z3", "--time-limit", "2"]);
         assert!(out.contains("2 unknown") || out.contains("time limit"), "{misbehaviour}:\n{out}");
         assert!(!out.contains("race-free for"), "{misbehaviour}:\n{out}");
-        assert!(out.contains(reason), "{misbehaviour}: no word of `{reason}` in\n{out}");
+        // Of many questions the last ones are not asked any more.
+        let is_told = out.contains(reason) || out.contains("failed too often");
+        assert!(is_told, "{misbehaviour}: no word of `{reason}` in\n{out}");
     }
 }
 

@@ -280,7 +280,12 @@ fn one_run_is_amplified() {
     let place = Place::with(&[("k.cl", text), ("l.toml", &described(&[launch]))]);
     let seen = seen(&mut place.command(&["amplify", "k.cl", "--launch", "l.toml"]));
     assert_eq!(seen.code, Some(0), "{seen:?}");
-    assert!(seen.out.contains("no race for any input with n = 13, blockDim = 8, gridDim = 2"), "{seen:?}");
+    assert!(
+        seen.out.contains(
+            "no race for any input with n = 13, get_global_offset(0) as in this run, blockDim = 8, gridDim = 2"
+        ),
+        "{seen:?}"
+    );
 }
 
 #[test]

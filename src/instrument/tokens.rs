@@ -28,6 +28,7 @@ pub fn numbered(output: &Output) -> Output {
         includes,
         skipped: Vec::new(),
         undecided: Vec::new(),
+        packed: Vec::new(),
         ..copy
     }
 }

@@ -65,6 +65,9 @@ pub(super) struct Preprocessor<'a> {
     includes: Vec<Include>,
     skipped: Vec<Span>,
     undecided: Vec<Span>,
+    /// `#pragma pack` that still holds, and where it did.
+    packing: Vec<Span>,
+    packed: Vec<Span>,
 }
 
 /// A file that is being read.
@@ -183,6 +186,8 @@ impl<'a> Preprocessor<'a> {
             includes: Vec::new(),
             skipped: Vec::new(),
             undecided: Vec::new(),
+            packing: Vec::new(),
+            packed: Vec::new(),
         }
     }
 
@@ -222,6 +227,10 @@ impl<'a> Preprocessor<'a> {
         if self.gave_up {
             result.clear();
         }
+        for start in std::mem::take(&mut self.packing) {
+            self.packed_until(start, Span::new(main, 0, u32::MAX as usize));
+            self.packed.push(Span { end: u32::MAX, ..start });
+        }
         Output {
             sources: self.sources,
             tokens: result,
@@ -233,6 +242,7 @@ impl<'a> Preprocessor<'a> {
             includes: self.includes,
             skipped: self.skipped,
             undecided: self.undecided,
+            packed: self.packed,
         }
     }
 
@@ -409,20 +419,40 @@ impl<'a> Preprocessor<'a> {
             }
             "pragma" => {
                 let words: Vec<String> = rest.iter().map(|token| self.spellings.text(token.text).to_owned()).collect();
-                self.pragma(&words, hash.file);
+                self.pragma(&words, whole);
             }
             // `#warning`, `#ident` and what only other compilers know change no meaning.
             _ => {}
         }
     }
 
-    /// `once`, `push_macro("N")`, `pop_macro("N")`; no other pragma changes how the text is read.
-    pub(super) fn pragma(&mut self, words: &[String], file: FileId) {
+    /// Classes between two places lie otherwise than usual; where these are in different files, those of both.
+    fn packed_until(&mut self, start: Span, end: Span) {
+        if start.file == end.file {
+            self.packed.push(start.to(end));
+        } else {
+            self.packed.extend([start, end].map(|at| Span { start: 0, end: u32::MAX, ..at }));
+        }
+    }
+
+    /// `once`, `push_macro("N")`, `pop_macro("N")`, `pack(…)`; no other pragma changes how the text is read.
+    pub(super) fn pragma(&mut self, words: &[String], at: Span) {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["once"] => {
-                self.once.insert(file);
+                self.once.insert(at.file);
             }
+            ["pack", "(", ")"] => {
+                for start in std::mem::take(&mut self.packing) {
+                    self.packed_until(start, at);
+                }
+            }
+            ["pack", "(", "pop", ..] => {
+                if let Some(start) = self.packing.pop() {
+                    self.packed_until(start, at);
+                }
+            }
+            ["pack", "(", ..] => self.packing.push(at),
             ["push_macro", "(", name, ")"] => {
                 let name = self.spellings.intern(name.trim_matches('"'));
                 let definition = self.definition(name);

@@ -86,7 +86,8 @@ impl Preprocessor<'_> {
         let text = self.spellings.text(text.text).trim_matches('"').replace("\\\"", "\"");
         let spaced = text.replace('(', " ( ").replace(')', " ) ");
         let words: Vec<String> = spaced.split_whitespace().map(str::to_owned).collect();
-        self.pragma(&words, file);
+        // Where it stands is not told: anywhere in the file.
+        self.pragma(&words, Span::new(file, 0, u32::MAX as usize));
     }
 
     /// Expands `tokens` alone, as an argument or a condition.

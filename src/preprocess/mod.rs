@@ -222,6 +222,8 @@ pub struct Output {
     pub skipped: Vec<Span>,
     /// Regions from `#if` to `#endif` of which a condition could not be decided.
     pub undecided: Vec<Span>,
+    /// Regions in which `#pragma pack` holds.
+    pub packed: Vec<Span>,
 }
 
 impl Output {

@@ -11,7 +11,7 @@ use super::scope::FunctionDecl;
 use super::template::TemplateValue;
 use super::type_functions::Condition;
 use super::types::Written;
-use crate::syntax::{self, Binding, TemplateArg, TypeKind};
+use crate::syntax::{self, Binding, Qualifier, TemplateArg, TypeKind};
 
 /// A function with its template arguments.
 pub(super) struct Chosen<'u> {
@@ -95,7 +95,8 @@ impl<'u> Resolver<'u> {
         // A specialisation is chosen with its template, never by itself.
         let has_template = functions.iter().any(|decl| !self.own_template(*decl).is_empty());
         let mut found = Vec::new();
-        for &decl in functions {
+        let calls_device = !self.in_host && functions.iter().any(|decl| !is_of_host(*decl));
+        for &decl in functions.iter().filter(|decl| !calls_device || !is_of_host(**decl)) {
             let is_special = is_specialization(decl) && (has_template || written_args(decl).is_some());
             if !accepts(functions, decl, args.len()) || is_special {
                 continue;
@@ -121,6 +122,7 @@ impl<'u> Resolver<'u> {
             let is_same = rival.key.0 == winner.key.0
                 && rival.key.1 == winner.key.1
                 && rival.signature == winner.signature
+                && !are_two_definitions(rival.decl, winner.decl)
                 && self.is_as_special(rival, winner)
                 && self.is_as_special(winner, rival);
             let loses = is_better(&winner.key, &rival.key) || self.is_more_special(winner, rival);
@@ -229,6 +231,9 @@ impl<'u> Resolver<'u> {
         if condition == Condition::Fails {
             return None;
         }
+        // Whether an object is `volatile` is not known here.
+        let is_volatile = decl.syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Volatile));
+        let condition = if is_volatile && decl.record.is_some() { Condition::Open } else { condition };
         let mut fits = vec![self.fit_of_object(decl, object, care)?];
         let mut signature = Vec::new();
         self.within(scope, |this| {
@@ -575,6 +580,20 @@ fn accepts(functions: &[FunctionDecl<'_>], decl: FunctionDecl<'_>, count: usize)
                 other.syntax.params.len() == params.len() && other.syntax.params[position].default.is_some()
             })
     })
+}
+
+/// Whether two functions are defined in one scope: what tells them apart (a constraint) is not known here.
+fn are_two_definitions(one: FunctionDecl<'_>, other: FunctionDecl<'_>) -> bool {
+    one.scope == other.scope
+        && one.syntax.body.is_some()
+        && other.syntax.body.is_some()
+        && !std::ptr::eq(one.syntax, other.syntax)
+}
+
+/// Whether a function is for the host alone.
+fn is_of_host(decl: FunctionDecl<'_>) -> bool {
+    let is = |wanted: fn(&Qualifier) -> bool| decl.syntax.qualifiers.iter().any(wanted);
+    is(|qualifier| matches!(qualifier, Qualifier::Host)) && !is(|qualifier| matches!(qualifier, Qualifier::Device))
 }
 
 /// Whether a candidate is better: better for some argument and worse for none, or equal and less general.

@@ -17,6 +17,7 @@ mod aside;
 mod lambda;
 pub mod literals;
 mod lost;
+pub mod packed;
 mod print;
 pub mod undecided;
 mod variable_template;

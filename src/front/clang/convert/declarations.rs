@@ -230,7 +230,11 @@ impl Reader<'_> {
                     tail.called_on = Some(if is_rvalue { Binding::Rvalue } else { Binding::Lvalue });
                     self.at += 1;
                 }
-                "volatile" | "__device__" | "__host__" => self.at += 1,
+                "volatile" => {
+                    tail.qualifiers.push(Qualifier::Volatile);
+                    self.at += 1;
+                }
+                "__device__" | "__host__" => self.at += 1,
                 word @ ("override" | "final") => {
                     tail.qualifiers.extend(words::qualifier(word, false));
                     self.at += 1;

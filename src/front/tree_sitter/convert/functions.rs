@@ -128,6 +128,8 @@ impl Converter<'_> {
         let mut qualifiers = qualifiers;
         let virtuals = children_of(declarator, "virtual_specifier");
         qualifiers.extend(virtuals.iter().filter_map(|word| words::qualifier(self.word(*word), false)));
+        let is_volatile = children_of(declarator, "type_qualifier").iter().any(|word| self.word(*word) == "volatile");
+        qualifiers.extend(is_volatile.then_some(Qualifier::Volatile));
         let function = Function {
             path,
             template,
