@@ -319,7 +319,7 @@ impl Maker {
         self.write(&format!("g{f}({x})"));
         self.write(&x);
         let declared =
-            self.dice.pick(&["decltype(auto) y = (X);", "decltype((X)) y = X;", "decltype(X) y = X;", "auto &&y = X;"]);
+            self.dice.pick(&["decltype(auto) y = *pX;", "decltype((X)) y = X;", "decltype(X) y = X;", "auto &&y = X;"]);
         writeln!(self.body, "  {{ {} y += 2; o[{}] = {x}; }}", declared.replace('X', &x), self.written).expect("text");
         self.written += 1;
         writeln!(self.body, "  {{ g{f}({x}); o[{}] = {x}; }}", self.written).expect("text");

@@ -106,8 +106,6 @@ impl Source {
     /// Its name as the user knows it, where it is an input.
     pub fn input_name<'k>(&'k self, kernel: &'k Kernel) -> Option<&'k str> {
         match self {
-            // Where global ids start is a part of the launch.
-            Source::Param(param) if crate::calculus::is_offset(&kernel.params[*param].name) => None,
             Source::Param(param) => Some(&kernel.params[*param].name),
             Source::Symbol(array) | Source::Content(array) => Some(&kernel.arrays[*array].name),
             Source::Named(name) | Source::Texture(name) => Some(name),

@@ -122,7 +122,7 @@ impl<'u> Resolver<'u> {
             let is_same = rival.key.0 == winner.key.0
                 && rival.key.1 == winner.key.1
                 && rival.signature == winner.signature
-                && !are_two_definitions(rival.decl, winner.decl)
+                && !(winner.key.1 && are_two_definitions(rival.decl, winner.decl))
                 && self.is_as_special(rival, winner)
                 && self.is_as_special(winner, rival);
             let loses = is_better(&winner.key, &rival.key) || self.is_more_special(winner, rival);
