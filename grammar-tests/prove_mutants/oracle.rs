@@ -11,7 +11,7 @@
 use super::handed::{Watch, from_zero};
 use super::mutation::Dice;
 use raceproof::calculus::eval::{Blocks, Contents, Event, Kind, Meeting, Program, Run, Setup, Sink, Value, WARP, run};
-use raceproof::calculus::{Expr, Geometry, Kernel, ParamId, ScalarType, Space};
+use raceproof::calculus::{Expr, Geometry, Kernel, ParamId, ScalarType, Space, is_offset};
 use raceproof::driver::options::Levels;
 use raceproof::memory_model::clocks::Receiving;
 use raceproof::memory_model::met::{Met, Stands};
@@ -352,10 +352,15 @@ fn params(
             _ => 1 + dice.below(40) as i128,
         }
     };
+    // Where global ids start elsewhere, proofs do not speak of it unless they are asked to.
+    let starts_at_zero = |at: ParamId| is_offset(&kernel.params[at].name).then_some(0);
     let fixed = |at: usize| scope.params.get(at).copied().flatten();
     // Sizes of 2^63 and more wrap round in addresses, which claims take for granted that they do not.
     let least = |param: ParamId| if kernel.params[param].ty == ScalarType::U64 { 0 } else { i128::MIN };
-    let value = |param: ParamId| fixed(param.index()).unwrap_or_else(|| free(dice).max(least(param)));
+    let value = |param: ParamId| {
+        let stated = fixed(param.index()).or_else(|| starts_at_zero(param));
+        stated.unwrap_or_else(|| free(dice).max(least(param)))
+    };
     kernel.params.handles().map(value).map(Some).collect()
 }
 

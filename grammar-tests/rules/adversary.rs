@@ -5,7 +5,7 @@ use crate::support::draw::part;
 use crate::support::tier::tiers;
 use raceproof::calculus::eval::Program;
 use raceproof::calculus::intervals::{self, Intervals};
-use raceproof::calculus::{Expr, GeometryVar, Kernel, SiteId, Space};
+use raceproof::calculus::{Expr, Geometry, GeometryVar, Kernel, SiteId, Space};
 use raceproof::front::tree_sitter;
 use raceproof::memory_model::{self, Level};
 use raceproof::preprocess::Options;
@@ -133,7 +133,10 @@ fn contradictions(kernel: &Kernel, language: Language) -> (usize, Vec<String>) {
         let level = if conflict.level == Level::Grid { Level::Grid } else { Level::Block };
         let claimed = !proved.open.contains(&(one.min(other), one.max(other), level));
         let asked = proved.pairs.iter().any(|pair| key(&protocol, pair) == (one.min(other), one.max(other), level));
-        if claimed && asked && !conflict.after_earlier && !excused {
+        // Ids that do not fit into an `int` wrap where they are kept in one.
+        let Geometry { block, grid } = conflict.witness.geometry;
+        let fits = block.iter().zip(grid).all(|(&block, grid)| u64::from(block) * u64::from(grid) < 1 << 31);
+        if claimed && asked && !conflict.after_earlier && !excused && fits {
             found.push(format!("{}: {conflict:?}", kernel.name));
         }
     }

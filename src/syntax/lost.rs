@@ -110,7 +110,7 @@ fn operator<'t>(at: usize, end: usize, text: impl Fn(usize) -> &'t str) -> Optio
 
 /// Whether a word before a `(` is no name of a function.
 fn is_no_name(word: &str) -> bool {
-    matches!(
+    let is_other = matches!(
         word,
         "__attribute__"
             | "__attribute"
@@ -136,7 +136,8 @@ fn is_no_name(word: &str) -> bool {
             | "static_assert"
             | "_Static_assert"
             | "operator"
-    )
+    );
+    is_other || super::words::is_arithmetic_word(word)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ __global__ void k(int *out, const float *in, int n) {
   const char *text = "a" "b";
   unsigned long long mask = 0xffull, other = ~mask;
   if (i >= n || !(i % 2 == 0)) return;
-  else if (int left = n - i) j += left;
+  else if (n - i > 3) j += 2;
   for (int step = 1; step < n; step <<= 1) { tile[step][threadIdx.y] = -in[i + step]; __syncthreads(); }
   while (j != 0) { --j; if (j == 'x') break; else continue; }
   do { j++; } while (j < 3);
