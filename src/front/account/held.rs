@@ -86,8 +86,14 @@ impl Walk<'_> {
     }
 
     fn function(&mut self, function: &Function) {
+        self.path(&function.path);
+        self.callable(function);
+    }
+
+    /// What a function holds beside its name.
+    fn callable(&mut self, function: &Function) {
         let Function {
-            path,
+            path: _,
             template,
             qualifiers,
             result,
@@ -98,7 +104,6 @@ impl Walk<'_> {
             is_const: _,
             called_on: _,
         } = function;
-        self.path(path);
         self.template_params(template.as_deref().unwrap_or_default());
         self.qualifiers(qualifiers);
         result.iter().for_each(|result| self.ty(result));
@@ -432,7 +437,13 @@ impl Walk<'_> {
             self.name(name);
             init.iter().for_each(|init| self.expr(init));
         }
-        closure.members.iter().flatten().for_each(|member| self.item(member));
+        for member in closure.members.iter().flatten() {
+            match &member.kind {
+                // Its name is not written: where it is said to stand, the whole lambda does.
+                ItemKind::Function(function) => self.callable(function),
+                _ => self.item(member),
+            }
+        }
     }
 
     fn unary(&mut self, op: UnaryOp) {

@@ -25,7 +25,8 @@ __global__ void k(int *out, const float *in, int n) {
   auto add = [&](int x) { return x + j; };
   float4 whole = make_float4(1.0f, 2.f, .5f, 0);
   out[i] = true ? add(3) : (int)whole.x | 4;
-  struct Inner { int first, second; __device__ int sum() const { return first + second; } } inner = {1, 2};
+  struct Inner { int first, second; __device__ int sum() const { return first + second; } };
+  Inner inner = {1, 2};
   asm volatile("mov.u32 %0, %1;" : "=r"(j) : "r"(i) : "memory");
   using Other = Inner;
   Other copy = inner;
@@ -199,7 +200,7 @@ fn a_whole_tree_is_missed_nothing_of() {
 #[test]
 fn every_part_that_is_taken_out_is_missed() {
     let (function, output, tokens) = kernel(KERNEL);
-    let mut count = 0;
+    let (mut count, mut unseen) = (0, Vec::new());
     loop {
         let mut damaged = function.clone();
         let (mut at, mut taken) = (0, None);
@@ -214,9 +215,12 @@ fn every_part_that_is_taken_out_is_missed() {
         let Some(taken) = taken else { break };
         settle(&mut damaged, &output, tokens.clone(), Language::Cuda);
         // An empty block has nothing that could be lost.
-        assert!(is_missed(&damaged) || taken == "Block([])" || taken == "Empty", "{taken}");
+        if !is_missed(&damaged) && taken != "Block([])" && taken != "Empty" {
+            unseen.push(taken);
+        }
         count += 1;
     }
+    assert!(unseen.is_empty(), "{unseen:#?}");
     assert!(count > 150, "only {count} parts were taken out");
 }
 
