@@ -324,6 +324,9 @@ fn fixtures_are_accepted_by_nvcc() {
     }
     let fixtures = fixtures();
     assert!(fixtures.len() > 150, "{}", fixtures.len());
+    // What is instrumented is for one architecture, and says so where it is compiled for another.
+    let is_for_one = |path: &PathBuf| path.ends_with("platform/architectures.cu");
+    let fixtures: Vec<PathBuf> = fixtures.into_iter().filter(|path| !is_for_one(path)).collect();
     let fixtures = part("nvcc", fixtures, FIXTURES, |path| path.display().to_string());
     let next = AtomicUsize::new(0);
     let failed = Mutex::new(Vec::new());
