@@ -3,42 +3,36 @@
 //! Files stand on a stack of their own, so that include depth costs no call stack. A directive is handled the
 //! moment its `#` would be read as a token, also inside the arguments of a macro call.
 
-use super::condition::{self, Truth};
+use super::branches::Conditional;
 use super::expand::{Macro, Params, Pending};
 use super::files::{FileAccess, normalized};
+use super::includes::Search;
 use super::interner::{Interner, Symbol};
 use super::lexer;
 use super::predefined;
 use super::{
-    ForcedInclude, Include, IncludedPart, MissingInclude, Options, Output, SoughtBy, SoughtHeader, Token, TokenFlags,
-    TokenKind,
+    ForcedInclude, Include, IncludedPart, MissingInclude, Options, Output, SoughtHeader, Token, TokenFlags, TokenKind,
 };
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::{FileId, Language, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Deepest chain of includes.
-const INCLUDE_DEPTH: usize = 64;
 /// Complaints about one unit; a mistake in a loop of macros would repeat itself without end.
 const MOST_DIAGNOSTICS: usize = 100;
-/// Files that one unit may enter; a file that includes itself twice would otherwise enter 2^64.
-const INCLUDE_COUNT: usize = 20_000;
-/// Tokens of all files that one unit may enter: a large file that includes itself would otherwise fill the memory.
-const INCLUDE_BUDGET: usize = 6_000_000;
 
 /// The state of preprocessing one unit.
 pub(super) struct Preprocessor<'a> {
-    files: &'a dyn FileAccess,
+    pub(super) files: &'a dyn FileAccess,
     pub(super) sources: SourceMap,
     pub(super) spellings: Interner,
     pub(super) names: Names,
     pub(super) language: Language,
-    options: &'a Options,
-    macros: Vec<Option<Rc<Macro>>>,
+    pub(super) options: &'a Options,
+    pub(super) macros: Vec<Option<Rc<Macro>>>,
     /// The definitions that `#pragma push_macro` keeps, the last one on top.
-    pushed: FxHashMap<Symbol, Vec<Option<Rc<Macro>>>>,
+    pub(super) pushed: FxHashMap<Symbol, Vec<Option<Rc<Macro>>>>,
     /// Whether what is expanded is a condition, in which `defined X` is a number.
     pub(super) deciding: bool,
     /// How many expansions of each macro are being read.
@@ -52,64 +46,46 @@ pub(super) struct Preprocessor<'a> {
     pub(super) produced: usize,
     /// Whether a budget is used up.
     pub(super) gave_up: bool,
-    stack: Vec<Open>,
-    loaded: FxHashMap<PathBuf, (FileId, Rc<[Token]>)>,
-    once: FxHashSet<FileId>,
-    entered: usize,
+    pub(super) stack: Vec<Open>,
+    pub(super) loaded: FxHashMap<PathBuf, (FileId, Rc<[Token]>)>,
+    pub(super) once: FxHashSet<FileId>,
+    pub(super) entered: usize,
     /// Tokens of the files entered.
-    included: usize,
-    counter: u32,
-    diagnostics: Vec<Diagnostic>,
-    missing_includes: Vec<MissingInclude>,
-    sought: Vec<SoughtHeader>,
-    includes: Vec<Include>,
-    skipped: Vec<Span>,
-    undecided: Vec<Span>,
+    pub(super) included: usize,
+    pub(super) counter: u32,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) missing_includes: Vec<MissingInclude>,
+    pub(super) sought: Vec<SoughtHeader>,
+    pub(super) includes: Vec<Include>,
+    pub(super) skipped: Vec<Span>,
+    pub(super) undecided: Vec<Span>,
     /// `#pragma pack` that still holds, and where it did.
-    packing: Vec<Span>,
-    packed: Vec<Span>,
+    pub(super) packing: Vec<Span>,
+    pub(super) packed: Vec<Span>,
 }
 
 /// A file that is being read.
-struct Open {
-    file: FileId,
-    tokens: Rc<[Token]>,
-    next: usize,
-    conditionals: Vec<Conditional>,
-    presumed: Presumed,
+pub(super) struct Open {
+    pub(super) file: FileId,
+    pub(super) tokens: Rc<[Token]>,
+    pub(super) next: usize,
+    pub(super) conditionals: Vec<Conditional>,
+    pub(super) presumed: Presumed,
 }
 
 /// What `#line` says of the lines that follow, for `__LINE__` and `__FILE__` alone.
 #[derive(Clone, Default)]
-struct Presumed {
+pub(super) struct Presumed {
     /// How far their numbers are from those of the text.
-    offset: i64,
+    pub(super) offset: i64,
     /// The name of the file, as a string literal.
-    file: Option<Symbol>,
+    pub(super) file: Option<Symbol>,
 }
 
 impl Open {
-    fn new(file: FileId, tokens: Rc<[Token]>) -> Open {
+    pub(super) fn new(file: FileId, tokens: Rc<[Token]>) -> Open {
         Open { file, tokens, next: 0, conditionals: Vec::new(), presumed: Presumed::default() }
     }
-}
-
-/// An `#if` that is open.
-struct Conditional {
-    start: Span,
-    /// Whether a branch was taken already.
-    taken: bool,
-    undecided: bool,
-    after_else: bool,
-}
-
-/// Where the search for a header starts.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Search {
-    /// Beside the file that includes it, if it is in quotes, then in the first directory.
-    FromStart,
-    /// Behind the directory of the file that includes it.
-    Onwards,
 }
 
 /// Symbols that the preprocessor looks for.
@@ -121,13 +97,13 @@ pub(super) struct Names {
     pub(super) paste: Symbol,
     pub(super) va_opt: Symbol,
     pub(super) pragma_operator: Symbol,
-    va_args: Symbol,
-    ellipsis: Symbol,
-    digraph: Symbol,
-    line: Symbol,
-    file: Symbol,
-    counter: Symbol,
-    level: Symbol,
+    pub(super) va_args: Symbol,
+    pub(super) ellipsis: Symbol,
+    pub(super) digraph: Symbol,
+    pub(super) line: Symbol,
+    pub(super) file: Symbol,
+    pub(super) counter: Symbol,
+    pub(super) level: Symbol,
     pub(super) defined: Symbol,
 }
 
@@ -285,7 +261,7 @@ impl<'a> Preprocessor<'a> {
         self.report(Severity::Warning, span, message);
     }
 
-    fn report(&mut self, severity: Severity, span: Span, message: &str) {
+    pub(super) fn report(&mut self, severity: Severity, span: Span, message: &str) {
         if self.diagnostics.len() >= MOST_DIAGNOSTICS && severity != Severity::Error {
             return;
         }
@@ -362,11 +338,11 @@ impl<'a> Preprocessor<'a> {
         top.tokens.get(top.next).filter(|token| !self.is_directive(token))
     }
 
-    fn is_directive(&self, token: &Token) -> bool {
+    pub(super) fn is_directive(&self, token: &Token) -> bool {
         token.flags.has(TokenFlags::LINE_START) && (token.text == self.names.hash || token.text == self.names.digraph)
     }
 
-    fn leave_file(&mut self) {
+    pub(super) fn leave_file(&mut self) {
         let Some(open) = self.stack.pop() else { return };
         for conditional in open.conditionals {
             self.complain(conditional.start, "unterminated conditional directive");
@@ -378,7 +354,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// The remaining tokens of the current line.
-    fn line(&mut self) -> Vec<Token> {
+    pub(super) fn line(&mut self) -> Vec<Token> {
         let Some(top) = self.stack.last_mut() else { return Vec::new() };
         let start = top.next;
         while top.tokens.get(top.next).is_some_and(|token| !token.flags.has(TokenFlags::LINE_START)) {
@@ -426,49 +402,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// Classes between two places lie otherwise than usual; where these are in different files, those of both.
-    fn packed_until(&mut self, start: Span, end: Span) {
-        if start.file == end.file {
-            self.packed.push(start.to(end));
-        } else {
-            self.packed.extend([start, end].map(|at| Span { start: 0, end: u32::MAX, ..at }));
-        }
-    }
-
-    /// `once`, `push_macro("N")`, `pop_macro("N")`, `pack(…)`; no other pragma changes how the text is read.
-    pub(super) fn pragma(&mut self, words: &[String], at: Span) {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match words.as_slice() {
-            ["once"] => {
-                self.once.insert(at.file);
-            }
-            ["pack", "(", ")"] => {
-                for start in std::mem::take(&mut self.packing) {
-                    self.packed_until(start, at);
-                }
-            }
-            ["pack", "(", "pop", ..] => {
-                if let Some(start) = self.packing.pop() {
-                    self.packed_until(start, at);
-                }
-            }
-            ["pack", "(", ..] => self.packing.push(at),
-            ["push_macro", "(", name, ")"] => {
-                let name = self.spellings.intern(name.trim_matches('"'));
-                let definition = self.definition(name);
-                self.pushed.entry(name).or_default().push(definition);
-            }
-            ["pop_macro", "(", name, ")"] => {
-                let name = self.spellings.intern(name.trim_matches('"'));
-                if let Some(definition) = self.pushed.get_mut(&name).and_then(Vec::pop) {
-                    self.set_definition(name, definition);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn set_definition(&mut self, name: Symbol, definition: Option<Rc<Macro>>) {
+    pub(super) fn set_definition(&mut self, name: Symbol, definition: Option<Rc<Macro>>) {
         if self.macros.len() <= name.index() {
             self.macros.resize(name.index() + 64, None);
         }
@@ -476,7 +410,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// `#line 500 "name"`, whose operands macros may give.
-    fn presume(&mut self, rest: Vec<Token>, hash: Span) {
+    pub(super) fn presume(&mut self, rest: Vec<Token>, hash: Span) {
         let expanded = self.expand_list(rest);
         let number = expanded.first().and_then(|first| self.spellings.text(first.text).parse::<u32>().ok());
         let (Some(number), Some(top)) = (number, self.stack.last_mut()) else { return };
@@ -487,7 +421,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    fn define(&mut self, rest: &[Token], whole: Span) {
+    pub(super) fn define(&mut self, rest: &[Token], whole: Span) {
         let Some((name, rest)) = rest.split_first() else { return };
         if name.kind != TokenKind::Identifier || name.text == self.names.defined {
             self.complain(whole, "macro names must be identifiers");
@@ -537,292 +471,9 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    fn undefine(&mut self, rest: &[Token]) {
+    pub(super) fn undefine(&mut self, rest: &[Token]) {
         if let Some(slot) = rest.first().and_then(|name| self.macros.get_mut(name.text.index())) {
             *slot = None;
         }
-    }
-
-    fn is_defined(&self, rest: &[Token]) -> Truth {
-        rest.first().map_or(Truth::Unknown, |name| self.names_macro(name.text))
-    }
-
-    /// Whether a macro of this name exists, those that only `#if` knows included.
-    pub(super) fn names_macro(&self, name: Symbol) -> Truth {
-        let Names { line, file, counter, level, .. } = self.names;
-        let dynamic = [line, file, counter, level].contains(&name);
-        let text = self.spellings.text(name);
-        Truth::of(dynamic || self.definition(name).is_some() || condition::is_query(text))
-    }
-
-    fn condition(&mut self, rest: &[Token], whole: Span) -> Truth {
-        let prepared = self.prepare_condition(rest);
-        let outer = std::mem::replace(&mut self.deciding, true);
-        let expanded = self.expand_list(prepared);
-        self.deciding = outer;
-        let truth = condition::evaluate(&expanded, &self.spellings);
-        if truth == Truth::Unknown {
-            self.report(Severity::Note, whole, "condition cannot be decided; it is taken as false");
-        }
-        truth
-    }
-
-    /// What follows a `defined` that a macro brought: the tokens of its operand are not expanded.
-    pub(super) fn defined_by_macro(&mut self, defined: Token) -> Token {
-        let mut operand = self.unexpanded();
-        let in_brackets = operand.is_some_and(|token| token.text == self.names.open);
-        if in_brackets {
-            operand = self.unexpanded();
-        }
-        let name = operand.filter(|token| token.kind == TokenKind::Identifier);
-        let is_closed = !in_brackets || self.unexpanded().is_some_and(|token| token.text == self.names.close);
-        let truth = name.filter(|_| is_closed).map_or(Truth::Unknown, |name| self.names_macro(name.text));
-        self.token_of(truth, defined)
-    }
-
-    fn token_of(&mut self, truth: Truth, place: Token) -> Token {
-        let text = self.spellings.intern(truth.spelling());
-        let kind = if truth == Truth::Unknown { TokenKind::Other } else { TokenKind::Number };
-        Token { text, kind, ..place }
-    }
-
-    /// Replaces `defined X` and `__has_include(…)` by numbers, before macros are expanded.
-    fn prepare_condition(&mut self, rest: &[Token]) -> Vec<Token> {
-        let mut prepared = Vec::with_capacity(rest.len());
-        let mut at = 0;
-        while let Some(&token) = rest.get(at) {
-            at += 1;
-            let is_call = rest.get(at).is_some_and(|next| next.text == self.names.open);
-            let truth = if token.text == self.names.defined {
-                let name = rest.get(at + usize::from(is_call)).copied();
-                at += if is_call { 3 } else { 1 };
-                name.map_or(Truth::Unknown, |name| self.names_macro(name.text))
-            } else if is_call && matches!(self.spellings.text(token.text), "__has_include" | "__has_include_next") {
-                let close = rest[at..].iter().position(|next| next.text == self.names.close);
-                let end = close.map_or(rest.len(), |found| at + found);
-                let found = self.header_of(&rest[at + 1..end]).is_some_and(|(name, quoted)| {
-                    let includer = token.span.file;
-                    let next = self.spellings.text(token.text) == "__has_include_next";
-                    let search = if next { Search::Onwards } else { Search::FromStart };
-                    self.find_header(&name, quoted, includer, search).is_some()
-                });
-                at = (end + 1).min(rest.len());
-                if found { Truth::Yes } else { Truth::Unknown }
-            } else {
-                prepared.push(token);
-                continue;
-            };
-            let number = self.token_of(truth, token);
-            prepared.push(number);
-        }
-        prepared
-    }
-
-    fn open_conditional(&mut self, truth: Truth, start: Span) {
-        let undecided = truth == Truth::Unknown;
-        let conditional = Conditional { start, taken: truth == Truth::Yes, undecided, after_else: false };
-        if let Some(top) = self.stack.last_mut() {
-            top.conditionals.push(conditional);
-        }
-        if truth != Truth::Yes {
-            self.skip_to_branch();
-        }
-    }
-
-    /// `#else` or `#elif` after a branch that was read: the rest of the conditional is skipped.
-    fn skip_rest(&mut self, whole: Span) {
-        if self.stack.last().is_none_or(|top| top.conditionals.is_empty()) {
-            self.complain(whole, "`#else` without `#if`");
-            return;
-        }
-        self.skip_to_branch();
-    }
-
-    fn close_conditional(&mut self, whole: Span) {
-        let Some(top) = self.stack.last_mut() else { return };
-        match top.conditionals.pop() {
-            None => self.complain(whole, "`#endif` without `#if`"),
-            Some(conditional) if conditional.undecided => self.undecided.push(conditional.start.to(whole)),
-            Some(_) => {}
-        }
-    }
-
-    /// Skips tokens to the branch that is to be read, or past the `#endif`.
-    fn skip_to_branch(&mut self) {
-        let mut depth = 0_usize;
-        let mut skipped_from = None;
-        loop {
-            if let Some(top) = self.stack.last().filter(|_| skipped_from.is_none()) {
-                skipped_from = Some(top.tokens.get(top.next).map_or(u32::MAX, |token| token.span.start));
-            }
-            let Some(hash) = self.next_directive() else { return };
-            let line = self.line();
-            let Some((name, rest)) = line.split_first() else { continue };
-            let whole = hash.to(line.last().map_or(hash, |last| last.span));
-            let text = self.spellings.text(name.text);
-            let ends_branch = depth == 0 && (text == "endif" || text.starts_with("el"));
-            if let Some(start) = skipped_from.filter(|_| ends_branch).filter(|&start| start < hash.start) {
-                self.skipped.push(Span { start, end: hash.start, ..hash });
-            }
-            if ends_branch {
-                skipped_from = None;
-            }
-            match text {
-                "if" | "ifdef" | "ifndef" => depth += 1,
-                "endif" if depth == 0 => return self.close_conditional(whole),
-                "endif" => depth -= 1,
-                "elif" | "elifdef" | "elifndef" | "else" if depth == 0 => {
-                    let text = text.to_owned();
-                    if self.takes_branch(&text, rest, whole) {
-                        return;
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Moves past the next `#` at the start of a line, in the current file.
-    fn next_directive(&mut self) -> Option<Span> {
-        loop {
-            let top = self.stack.last_mut()?;
-            let token = *top.tokens.get(top.next)?;
-            top.next += 1;
-            if self.is_directive(&token) {
-                return Some(token.span);
-            }
-        }
-    }
-
-    /// Whether the branch that `#name rest` opens is the one to read.
-    fn takes_branch(&mut self, name: &str, rest: &[Token], whole: Span) -> bool {
-        let Some(open) = self.stack.last().and_then(|top| top.conditionals.last()) else { return false };
-        let (taken, after_else) = (open.taken, open.after_else);
-        if after_else {
-            self.complain(whole, "branch after `#else`");
-            return false;
-        }
-        let truth = match name {
-            _ if taken => Truth::No,
-            "else" => Truth::Yes,
-            "elif" => self.condition(rest, whole),
-            "elifdef" => self.is_defined(rest),
-            _ => self.is_defined(rest).negated(),
-        };
-        if let Some(open) = self.stack.last_mut().and_then(|top| top.conditionals.last_mut()) {
-            open.taken |= truth == Truth::Yes;
-            open.undecided |= truth == Truth::Unknown;
-            open.after_else = name == "else";
-        }
-        truth == Truth::Yes
-    }
-
-    fn include(&mut self, rest: &[Token], whole: Span, search: Search) {
-        let named = self.header_of(rest).or_else(|| {
-            let expanded = self.expand_list(rest.to_vec());
-            self.header_of(&expanded)
-        });
-        let Some((name, quoted)) = named else {
-            self.complain(whole, "malformed include directive");
-            return;
-        };
-        let Some((file, tokens)) = self.find_header(&name, quoted, whole.file, search) else {
-            self.missing_includes.push(MissingInclude { name, span: whole });
-            return;
-        };
-        if self.once.contains(&file) {
-            self.includes.push(Include { span: whole, entered: None });
-            return;
-        }
-        self.includes.push(Include { span: whole, entered: Some(file) });
-        self.entered += 1;
-        if self.stack.len() >= INCLUDE_DEPTH || self.entered > INCLUDE_COUNT {
-            self.complain(whole, "includes nested too deeply");
-            return;
-        }
-        self.included += tokens.len();
-        if self.included > INCLUDE_BUDGET {
-            self.give_up(whole, "includes bring in too many tokens");
-            return;
-        }
-        self.stack.push(Open::new(file, tokens));
-    }
-
-    /// The header's name and whether it was in quotes.
-    fn header_of(&self, tokens: &[Token]) -> Option<(String, bool)> {
-        let first = tokens.first()?;
-        let text = self.spellings.text(first.text);
-        if first.kind == TokenKind::String {
-            return Some((text.trim_matches('"').to_owned(), true));
-        }
-        // The name in `<…>` was lexed as C; its spelling is that of the range, without white space around.
-        let mut name = String::new();
-        if !text.starts_with('<') {
-            return None;
-        }
-        for token in &tokens[1..] {
-            let text = self.spellings.text(token.text);
-            if let Some(last) = text.strip_suffix('>') {
-                name.push_str(last);
-                return Some((name, false));
-            }
-            if token.flags.has(TokenFlags::SPACE) && !name.is_empty() {
-                name.push(' ');
-            }
-            name.push_str(text);
-        }
-        None
-    }
-
-    fn find_header(
-        &mut self,
-        name: &str,
-        quoted: bool,
-        includer: FileId,
-        search: Search,
-    ) -> Option<(FileId, Rc<[Token]>)> {
-        let path = &self.sources.file(includer).path;
-        let beside = path.parent().map(Path::to_path_buf).filter(|_| quoted && search == Search::FromStart);
-        let dirs = &self.options.include_dirs;
-        // The directory that the header which asks for the next one was found in.
-        let own =
-            dirs.iter().position(|dir| search == Search::Onwards && normalized(path).starts_with(normalized(dir)));
-        let dirs = &dirs[own.map_or(0, |own| own + 1)..];
-        let places: Vec<PathBuf> = beside.into_iter().chain(dirs.iter().cloned()).collect();
-        if search == Search::Onwards {
-            // The project is not searched: it would give the same header again.
-            return places.iter().find_map(|place| self.load(&normalized(&place.join(name))));
-        }
-        places.iter().find_map(|place| self.load(&normalized(&place.join(name)))).or_else(|| self.seek(name, includer))
-    }
-
-    /// A header that no include path leads to, from the project.
-    fn seek(&mut self, name: &str, includer: FileId) -> Option<(FileId, Rc<[Token]>)> {
-        let headers = self.options.headers.as_ref()?;
-        let includer = &self.sources.file(includer).path;
-        let stated = headers.within(&self.options.stated_dirs, name, includer);
-        let by = if stated.is_some() { SoughtBy::Build } else { SoughtBy::Name };
-        let header = stated.or_else(|| headers.find(name, includer))?;
-        let loaded = self.load(&normalized(&header.path))?;
-        let sought = SoughtHeader { name: name.to_owned(), inside: header.inside, by };
-        if !self.sought.contains(&sought) {
-            self.sought.push(sought);
-        }
-        Some(loaded)
-    }
-
-    fn load(&mut self, path: &Path) -> Option<(FileId, Rc<[Token]>)> {
-        if let Some((file, tokens)) = self.loaded.get(path) {
-            return Some((*file, Rc::clone(tokens)));
-        }
-        let text = self.files.read(path)?;
-        if u32::try_from(text.len()).is_err() {
-            return None;
-        }
-        let file = self.sources.add_file(path, text);
-        let text = self.sources.file(file).text.clone();
-        let tokens: Rc<[Token]> = lexer::lex(&text, file, self.language, &mut self.spellings).into();
-        self.loaded.insert(path.to_path_buf(), (file, Rc::clone(&tokens)));
-        Some((file, tokens))
     }
 }

@@ -16,14 +16,17 @@
 //! Deliberately absent: system headers and their search path, trigraphs, modules, `#embed`. Comments and
 //! `#pragma`s are dropped.
 
+mod branches;
 pub mod commands;
 mod condition;
 mod directives;
 mod expand;
 mod files;
 pub mod host_text;
+mod includes;
 mod interner;
 mod lexer;
+mod pragmas;
 mod predefined;
 pub mod stated;
 
