@@ -21,6 +21,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Quality {
     Const,
+    /// A member that `const` objects have, too.
+    Mutable,
     Reference(Binding),
 }
 
@@ -70,6 +72,11 @@ impl Resolver<'_> {
         }
     }
 
+    /// The type of a `mutable` member, to which `const` of its object adds nothing.
+    pub(super) fn as_mutable(&mut self, ty: TypeId) -> TypeId {
+        if self.language == Language::OpenCl { ty } else { self.with_quality(ty, Quality::Mutable) }
+    }
+
     /// `T &` or `T &&`, as an argument of a template may be.
     pub(super) fn with_reference(&mut self, ty: TypeId, binding: Binding) -> TypeId {
         match self.qualified.parts.get(&ty) {
@@ -104,6 +111,7 @@ impl Resolver<'_> {
     pub(super) fn is_const(&self, ty: TypeId) -> bool {
         match self.qualified.parts.get(&ty) {
             Some((_, Quality::Const)) => true,
+            Some((_, Quality::Mutable)) => false,
             Some(&(of, Quality::Reference(_))) => self.is_const(of),
             None => match self.types[ty] {
                 Type::Array { of, .. } => self.is_const(of),

@@ -305,6 +305,11 @@ impl<'u> Resolver<'u> {
         if anonymous {
             return self.lift(ty, builder);
         }
+        let is_mutable = variable
+            .qualifiers
+            .iter()
+            .any(|qualifier| matches!(qualifier, Qualifier::Other(word) if word == "mutable"));
+        let ty = if is_mutable { self.as_mutable(ty) } else { ty };
         let size = self.layout().size_of(ty);
         let natural = self.layout().align_of(ty);
         if let Some(bits) = &variable.bits {
