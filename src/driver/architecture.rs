@@ -4,8 +4,10 @@
 //! for some on either side of them, too. If something else comes of it, the verdict says for which it holds; and a proof
 //! stands only if the kernel is not shown to race, or to diverge, for one of the others.
 //!
-//! Deliberately absent: architectures before 700, whose warps run in lock-step and whose text relies on that, and proofs for
-//! the others: code of theirs is often made of what is not modelled.
+//! Where more of them are compared with than are looked at, every proof says for which one it is.
+//!
+//! Deliberately absent: judging architectures before 700, whose warps run in lock-step and whose text relies on that (that the text
+//! differs for them is told), and proofs for the others: code of theirs is often made of what is not modelled.
 
 use super::{Options, Outcome, checked, read};
 use crate::calculus::{Platform, text};
@@ -21,10 +23,12 @@ use std::path::Path;
 const NAME: &str = "__CUDA_ARCH__";
 /// Its value where nobody says another.
 const TAKEN: u32 = 800;
-/// Its values, in order.
-const KNOWN: [u32; 9] = [700, 750, 800, 860, 890, 900, 1000, 1030, 1200];
+/// Its values, in order; the first stands for those before 700.
+const KNOWN: [u32; 10] = [600, 700, 750, 800, 860, 890, 900, 1000, 1030, 1200];
 /// Numbers that may be meant for one.
 const PLAUSIBLE: RangeInclusive<u32> = 100..=2000;
+/// The first that is judged.
+const FIRST: u32 = 700;
 /// Architectures that are looked at besides.
 const MOST_OTHERS: usize = 3;
 
@@ -40,8 +44,13 @@ pub(super) fn look_aside(
     if program.platform != Platform::Cuda || options.defines.iter().any(|(name, _)| name == NAME) {
         return;
     }
+    let mut others = others(&program.sources);
     let mut depending = BTreeSet::new();
-    for other in others(&program.sources) {
+    if others.len() > MOST_OTHERS {
+        depending.extend(0..kernels.len());
+        others.truncate(MOST_OTHERS);
+    }
+    for other in others {
         let mut options = options.clone();
         options.defines.push((NAME.to_owned(), other.to_string()));
         let there = read(path, text, &options).program;
@@ -54,7 +63,7 @@ pub(super) fn look_aside(
             }
             depending.insert(at);
             let is_proved = report.race == Race::RaceFree || report.divergence == Divergence::Uniform;
-            if let Some(found) = found.filter(|_| is_proved && !launched.contains(&kernel))
+            if let Some(found) = found.filter(|_| is_proved && other >= FIRST && !launched.contains(&kernel))
                 && let Some(Ok((judged, _))) = checked(&there, &[found], &options, None).pop()
             {
                 take_back(report, &judged, other);
@@ -81,7 +90,6 @@ fn others(sources: &SourceMap) -> Vec<u32> {
     found.remove(&TAKEN);
     let mut found: Vec<u32> = found.into_iter().collect();
     found.sort_by_key(|other| other.abs_diff(TAKEN));
-    found.truncate(MOST_OTHERS);
     found
 }
 
@@ -94,7 +102,13 @@ fn compared(text: &str) -> Vec<u32> {
     let words = |line: &str| -> Vec<u32> {
         line.split(|c: char| !c.is_alphanumeric() && c != '_').filter_map(|word| word.parse().ok()).collect()
     };
-    let beside = joined.lines().filter(|line| line.contains(NAME)).flat_map(words);
+    let is_definition = |line: &str| {
+        line.trim_start()
+            .strip_prefix('#')
+            .and_then(|rest| rest.trim_start().strip_prefix("define"))
+            .is_some_and(|rest| rest.split_whitespace().next() == Some(NAME))
+    };
+    let beside = joined.lines().filter(|line| line.contains(NAME) && !is_definition(line)).flat_map(words);
     beside.filter(|number| PLAUSIBLE.contains(number)).collect()
 }
 
@@ -134,5 +148,7 @@ mod tests {
         let text = "#if defined(__CUDA_ARCH__) && \\\n  __CUDA_ARCH__ >= 900\n# elif (__CUDA_ARCH__ < 700)\n#endif\nif (__CUDA_ARCH__ > 860) f(1);";
         assert_eq!(compared(text), [900, 700, 860]);
         assert!(compared("#ifdef __CUDA_ARCH__\n#if N >= 900").is_empty());
+        assert!(compared("#define __CUDA_ARCH__ 800").is_empty(), "every file begins with this line");
+        assert_eq!(compared("#define NEW (__CUDA_ARCH__ >= 800)"), [800]);
     }
 }
