@@ -124,6 +124,8 @@ pub(super) struct Resolver<'u> {
     pub(super) open_types: FxHashSet<TypeId>,
     /// Types that nothing in the unit declares and no library is known to.
     pub(super) undeclared: FxHashSet<TypeId>,
+    /// Those that are taken for numbers.
+    pub(super) numbers: FxHashSet<TypeId>,
     /// Where names are looked up now.
     pub(super) scope: ScopeId,
     pub(super) frame: Frame,
@@ -234,6 +236,7 @@ impl<'u> Resolver<'u> {
             uses_collectives: false,
             open_types: FxHashSet::default(),
             undeclared: FxHashSet::default(),
+            numbers: FxHashSet::default(),
             kernels_in_general: FxHashSet::default(),
             enum_ranges: FxHashMap::default(),
             scope: ScopeId::default(),

@@ -216,6 +216,9 @@ impl<'u> Resolver<'u> {
     /// A name as an expression.
     pub(super) fn path(&mut self, path: &'u syntax::Path, span: Span) -> Expr {
         match self.find(path) {
+            Found::Entities(entities) if has_unread(&entities) => {
+                self.unsupported(span, format!("`{}`, a declaration of which was not read", path_text(path)))
+            }
             Found::Entities(entities) => match entities.first().cloned() {
                 Some(entity) => self.entity(&entity, path, span),
                 None => self.unsupported(span, format!("unknown name `{}`", path_text(path))),
@@ -604,4 +607,9 @@ impl<'u> Resolver<'u> {
         result.span = span;
         result
     }
+}
+
+/// Whether one of the declarations of a name could not be read.
+fn has_unread(entities: &[Entity<'_>]) -> bool {
+    entities.iter().any(|entity| matches!(entity, Entity::Function(decl) if decl.syntax.is_unread()))
 }

@@ -287,26 +287,40 @@ impl<'u> Resolver<'u> {
             this: info.this,
             temporaries: Vec::new(),
         };
+        let is_template = self.is_instance(&info);
+        let result = self.body_within(function, frame, |this| {
+            this.as_seen_from(info.syntax, is_template, |this| {
+                this.within(info.scope, |this| {
+                    let mut stmts = this.member_initializers(info.syntax);
+                    this.in_block(|this| this.stmts(body, &mut stmts));
+                    stmts
+                })
+            })
+        });
+        if info.result_is_auto {
+            self.functions[function].result = result.unwrap_or(self.common.void);
+        }
+    }
+
+    /// Gives a function the statements that `work` makes within its frame, behind the temporaries that they need; returns the
+    /// type of its result, as far as it is known.
+    pub(super) fn body_within(
+        &mut self,
+        function: FunctionId,
+        frame: Frame,
+        work: impl FnOnce(&mut Self) -> Vec<Stmt>,
+    ) -> Option<TypeId> {
         let outer = std::mem::replace(&mut self.frame, frame);
         let in_host = std::mem::replace(&mut self.in_host, false);
         self.depth += BODY_DEPTH;
-        let is_template = self.is_instance(&info);
-        let stmts = self.as_seen_from(info.syntax, is_template, |this| {
-            this.within(info.scope, |this| {
-                let mut stmts = this.member_initializers(info.syntax);
-                this.in_block(|this| this.stmts(body, &mut stmts));
-                stmts
-            })
-        });
+        let stmts = work(self);
         self.depth -= BODY_DEPTH;
         self.in_host = in_host;
         let frame = std::mem::replace(&mut self.frame, outer);
         let mut whole = frame.temporaries;
         whole.extend(stmts);
         self.functions[function].body = Some(whole);
-        if info.result_is_auto {
-            self.functions[function].result = frame.result.unwrap_or(self.common.void);
-        }
+        frame.result
     }
 
     /// Whether a function comes from a template, or is a member of what does.

@@ -21,27 +21,13 @@ use super::record_layout::{Part, PartKind};
 use super::scope::{FunctionDecl, ScopeId};
 use crate::calculus::GeometryFacts;
 use crate::source::{FileId, Span};
-use crate::syntax::{self, Path};
+use crate::syntax;
 
 /// Elements of an array that are made or copied one by one.
 const FEW: u64 = 16;
 
-/// Nesting that such a function counts for.
-const BODY_DEPTH: usize = 16;
-
 /// What such functions have in place of a declaration.
-static NO_SOURCE: syntax::Function = syntax::Function {
-    path: Path { global: false, segments: Vec::new() },
-    template: None,
-    qualifiers: Vec::new(),
-    result: None,
-    params: Vec::new(),
-    variadic: false,
-    is_const: false,
-    called_on: None,
-    initializers: Vec::new(),
-    body: None,
-};
+static NO_SOURCE: syntax::Function = syntax::Function::nameless();
 
 /// What the compiler makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -303,16 +289,7 @@ impl<'u> Resolver<'u> {
             this: Some(this),
             temporaries: Vec::new(),
         };
-        let outer = std::mem::replace(&mut self.frame, frame);
-        let in_host = std::mem::replace(&mut self.in_host, false);
-        self.depth += BODY_DEPTH;
-        let stmts = self.implicit_body(what, ty, this, other, span);
-        self.depth -= BODY_DEPTH;
-        self.in_host = in_host;
-        let frame = std::mem::replace(&mut self.frame, outer);
-        let mut whole = frame.temporaries;
-        whole.extend(stmts);
-        self.functions[function].body = Some(whole);
+        self.body_within(function, frame, |resolver| resolver.implicit_body(what, ty, this, other, span));
         function
     }
 

@@ -1,5 +1,5 @@
-//! Functions that could not be read. Kernels must be listed, or it would look as if they had been checked; of other
-//! functions the name is kept, so that nothing that calls it takes another function of that name instead.
+//! Functions and members that could not be read. Kernels must be listed, or it would look as if they had been checked; of
+//! the others the name is kept, so that nothing that uses it takes another declaration of that name instead.
 
 use super::{Function, Item, ItemKind, Name, Path, PathSegment, Qualifier, Stmt, StmtKind};
 use crate::source::Span;
@@ -7,12 +7,17 @@ use std::ops::Range;
 
 /// A kernel of which only the name is known, with a body that says why.
 pub fn lost_kernel(name: Name, reason: &str, span: Span) -> Item {
-    lost(name, Qualifier::Kernel, reason, span)
+    lost(vec![name], Qualifier::Kernel, reason, span)
 }
 
 /// A function that is no kernel, of which only the name is known.
 pub fn lost_function(name: Name, reason: &str, span: Span) -> Item {
-    lost(name, unread(), reason, span)
+    lost(vec![name], unread(), reason, span)
+}
+
+/// A member that is defined outside of its class, of which only the names are known: of the class, and its own.
+pub fn lost_member(names: [Name; 2], reason: &str, span: Span) -> Item {
+    lost(names.into(), unread(), reason, span)
 }
 
 /// Says of a function that its head could not be read.
@@ -31,19 +36,16 @@ pub(super) fn is_unread(function: &Function) -> bool {
     function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Other(word) if word == UNREAD))
 }
 
-fn lost(name: Name, qualifier: Qualifier, reason: &str, span: Span) -> Item {
+fn lost(names: Vec<Name>, qualifier: Qualifier, reason: &str, span: Span) -> Item {
     let body = Stmt { kind: StmtKind::Unsupported(reason.to_owned()), span };
     let function = Function {
-        path: Path { global: false, segments: vec![PathSegment { name, args: None }] },
-        template: None,
+        path: Path {
+            global: false,
+            segments: names.into_iter().map(|name| PathSegment { name, args: None }).collect(),
+        },
         qualifiers: vec![qualifier],
-        result: None,
-        params: Vec::new(),
-        variadic: false,
-        is_const: false,
-        called_on: None,
-        initializers: Vec::new(),
         body: Some(vec![body]),
+        ..Function::nameless()
     };
     Item { kind: ItemKind::Function(Box::new(function)), span }
 }
@@ -101,6 +103,50 @@ pub fn lost_functions<'t>(
     found
 }
 
+/// The members that the declarations among `tokens` define outside of their classes, by the tokens that name class and
+/// member: `S` and `n` of `template <> const int S<short>::n = 0;`.
+pub fn lost_members<'t>(
+    tokens: Range<usize>,
+    text: impl Fn(usize) -> &'t str,
+    is_identifier: impl Fn(usize) -> bool,
+) -> Vec<[usize; 2]> {
+    let mut found = Vec::new();
+    let mut depth = 0_usize;
+    let mut is_head = true;
+    for at in tokens.clone() {
+        match text(at) {
+            "::" if depth == 0 && is_head && is_identifier(at + 1) && at > tokens.start => {
+                let ends = at + 2 >= tokens.end || matches!(text(at + 2), "=" | ";" | "(" | "{" | "[");
+                found.extend(class_before(at, tokens.start, &text).filter(|_| ends).map(|class| [class, at + 1]));
+            }
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => {
+                depth = depth.saturating_sub(1);
+                is_head |= depth == 0 && text(at) == "}";
+            }
+            "=" | ":" if depth == 0 => is_head = false,
+            ";" if depth == 0 => is_head = true,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The name of the class before the `::` at `at`, in front of its template arguments if it has some.
+fn class_before<'t>(at: usize, start: usize, text: &impl Fn(usize) -> &'t str) -> Option<usize> {
+    let mut open = 0_usize;
+    for at in (start..at).rev() {
+        match text(at) {
+            ">" => open += 1,
+            ">>" => open += 2,
+            "<" => open = open.checked_sub(1)?,
+            _ if open == 0 => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// The name of an operator, whose word stands at `at`, if parameters follow it.
 fn operator<'t>(at: usize, end: usize, text: impl Fn(usize) -> &'t str) -> Option<Range<usize>> {
     let brackets = matches!((text(at + 1), text(at + 2)), ("(", ")") | ("[", "]"));
@@ -142,7 +188,24 @@ fn is_no_name(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::lost_functions;
+    use super::{lost_functions, lost_members};
+
+    #[test]
+    fn names_behind_colons_are_those_of_members() {
+        let cases = [
+            ("template < > const int S < short > :: n = 0 ;", "S n"),
+            ("int A :: B :: f ( int t ) { g :: h ( t ) ; }", "B f"),
+            ("std :: pair < int , int > x = a :: b ;", ""),
+        ];
+        for (words, expected) in cases {
+            let words: Vec<&str> = words.split(' ').collect();
+            let text = |at: usize| words.get(at).copied().unwrap_or("");
+            let is_identifier = |at: usize| text(at).starts_with(|first: char| first.is_alphabetic() || first == '_');
+            let found = lost_members(0..words.len(), text, is_identifier);
+            let names: Vec<&str> = found.into_iter().flatten().map(|name| words[name]).collect();
+            assert_eq!(names.join(" "), expected, "{words:?}");
+        }
+    }
 
     #[test]
     fn names_before_parentheses_are_those_of_functions() {

@@ -25,7 +25,7 @@ pub mod words;
 
 pub use aside::{Aside, AsideKind};
 pub use lambda::{CallOperator, Capture, CaptureList, CaptureMode, Lambda, Mutability, lambda, statement_expression};
-pub use lost::{lost_function, lost_functions, lost_kernel, lost_name, mark_unread};
+pub use lost::{lost_function, lost_functions, lost_kernel, lost_member, lost_members, lost_name, mark_unread};
 pub use print::{print, type_text};
 pub use variable_template::of_variable_template;
 
@@ -236,6 +236,22 @@ pub struct Function {
 }
 
 impl Function {
+    /// A function without a name, parameters and body, to be completed.
+    pub const fn nameless() -> Function {
+        Function {
+            path: Path { global: false, segments: Vec::new() },
+            template: None,
+            qualifiers: Vec::new(),
+            result: None,
+            params: Vec::new(),
+            variadic: false,
+            is_const: false,
+            called_on: None,
+            initializers: Vec::new(),
+            body: None,
+        }
+    }
+
     /// Whether it stands for a declaration that could not be read: all that is known of it is its name.
     pub fn is_unread(&self) -> bool {
         lost::is_unread(self)

@@ -1,10 +1,8 @@
 //! Marks the classes that `#pragma pack` packs.
 //!
 //! How their members lie is not modelled: a member that is not understood keeps their size and offsets from being known.
-//!
-//! Deliberately absent: classes that are defined inside of functions there.
 
-use super::{Item, ItemKind, Record, Type, TypeKind};
+use super::{Item, ItemKind, Record, Stmt, StmtKind, Type, TypeKind};
 use crate::source::{SourceMap, Span};
 
 /// Adds a member that is not understood to every class that begins in one of `regions`.
@@ -18,6 +16,9 @@ pub fn mark(items: &mut [Item], sources: &SourceMap, regions: &[Span]) {
             regions.iter().any(|region| region.file == at.file && region.start < at.end && at.start < region.end);
         match &mut item.kind {
             ItemKind::Namespace { items, .. } => mark(items, sources, regions),
+            ItemKind::Function(function) => {
+                function.body.iter_mut().flatten().for_each(|stmt| mark_inside(stmt, sources, regions));
+            }
             ItemKind::Record(record) if is_packed => pack(record, item.span),
             ItemKind::Alias { ty, .. } if is_packed => pack_inside(ty, item.span),
             ItemKind::Variables(variables) if is_packed => {
@@ -25,6 +26,29 @@ pub fn mark(items: &mut [Item], sources: &SourceMap, regions: &[Span]) {
             }
             _ => {}
         }
+    }
+}
+
+/// Classes that are defined in a function.
+fn mark_inside(stmt: &mut Stmt, sources: &SourceMap, regions: &[Span]) {
+    match &mut stmt.kind {
+        StmtKind::Item(item) => mark(std::slice::from_mut(item), sources, regions),
+        StmtKind::Block(stmts) => stmts.iter_mut().for_each(|stmt| mark_inside(stmt, sources, regions)),
+        StmtKind::If { init, then, otherwise, .. } => {
+            for stmt in init.iter_mut().chain(otherwise).chain([then]) {
+                mark_inside(stmt, sources, regions);
+            }
+        }
+        StmtKind::For { init, body, .. } => {
+            for stmt in init.iter_mut().chain([body]) {
+                mark_inside(stmt, sources, regions);
+            }
+        }
+        StmtKind::RangeFor { body, .. }
+        | StmtKind::While { body, .. }
+        | StmtKind::Do { body, .. }
+        | StmtKind::Switch { body, .. } => mark_inside(body, sources, regions),
+        _ => {}
     }
 }
 

@@ -13,8 +13,8 @@
 //! function that is defined inside another, and in a `switch` a statement that could not be read or that no label leads
 //! to, where one may be hidden.
 //!
-//! Deliberately absent: brackets, commas, colons, `=`, and `<` and `>`, which stand in too many places to be counted;
-//! what is lost with one of them is a name or a literal, too.
+//! Deliberately absent: brackets, commas, colons, `=`, `*`, `&`, `.`, `<` and `>`, alone or doubled, which stand in too many
+//! places to be counted; what is lost with one of them is a name or a literal, too.
 
 mod held;
 mod places;

@@ -1,7 +1,10 @@
 //! Items of files, namespaces and records.
 
 use super::{Confusion, MISFIT, Place, Reader, Reading};
-use crate::syntax::{Item, ItemKind, Name, TemplateParam, lost_function, lost_functions, lost_kernel, lost_name};
+use crate::syntax::{
+    Item, ItemKind, Name, TemplateParam, lost_function, lost_functions, lost_kernel, lost_member, lost_members,
+    lost_name,
+};
 use std::ops::Range;
 
 impl Reader<'_> {
@@ -108,7 +111,7 @@ impl Reader<'_> {
                     return vec![kernel];
                 }
                 let mut items = vec![self.unsupported_item(tokens.clone(), &reason)];
-                items.extend(self.lost_functions(tokens, &reason));
+                items.extend(self.lost_declarations(tokens, &reason));
                 items
             }
         }
@@ -205,15 +208,17 @@ impl Reader<'_> {
         Some(lost_kernel(self.name(name), reason, self.span(tokens.clone())))
     }
 
-    /// What stands for the other functions that could not be read.
-    fn lost_functions(&self, tokens: Range<usize>, reason: &str) -> Vec<Item> {
+    /// What stands for the other functions and the members that could not be read.
+    fn lost_declarations(&self, tokens: Range<usize>, reason: &str) -> Vec<Item> {
         let span = self.span(tokens.clone());
+        let members = lost_members(tokens.clone(), |at| self.text(at), |at| self.is_identifier(at)).into_iter();
         let names = lost_functions(tokens, |at| self.text(at), |at| self.is_identifier(at)).into_iter();
         let name = |tokens: Range<usize>| {
             let span = self.span(tokens.clone());
             Name { text: tokens.map(|at| self.text(at)).collect(), span }
         };
-        names.map(|tokens| lost_function(name(tokens), reason, span)).collect()
+        let members = members.map(|names| lost_member(names.map(|at| self.name(at)), reason, span));
+        names.map(|tokens| lost_function(name(tokens), reason, span)).chain(members).collect()
     }
 }
 
