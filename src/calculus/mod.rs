@@ -217,6 +217,10 @@ pub enum Relied {
     LanesOf32,
     /// All blocks are of one size, where the last ones may be smaller.
     BlocksOfOneSize,
+    /// Types that nothing declares and whose names say that they are numbers are.
+    Numbers,
+    /// The factors of OpenCL's `mul24` fit, or are cut off as other platforms do.
+    FactorsOf24Bits,
 }
 
 /// Something that is not modelled.

@@ -12,7 +12,7 @@ use crate::calculus::{
     SyncScope, UnaryOp, offset_name,
 };
 use crate::resolve::program::{Expr, TypeId};
-use crate::source::Span;
+use crate::source::{Language, Span};
 
 /// Whether anything looks at the value of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,7 +219,8 @@ impl Pass<'_> {
         result
     }
 
-    /// `mul24(a, b)`. OpenCL leaves open what the product of larger numbers is; devices cut them off, as CUDA says.
+    /// `mul24(a, b)`: CUDA cuts larger numbers off; OpenCL leaves open what their product is (OpenCL C 3.0, 6.15.3), GPUs cut
+    /// them off, CPUs do not.
     fn product_of_24_bits(&mut self, args: &[Expr], call: &Expr) -> Value {
         let [a, b] = args else { return self.missing(call) };
         let [a, b] = [a, b].map(|arg| {
@@ -251,6 +252,16 @@ impl Pass<'_> {
     fn scalar_product_of_24_bits(&mut self, a: ExprId, b: ExprId, call: &Expr) -> Value {
         let ty = self.kernel.exprs.ty(a);
         let ScalarType::Int { signed, .. } = ty else { return self.missing(call) };
+        if self.program.language == Language::OpenCl {
+            let ranges = [a, b].map(|factor| self.range(factor));
+            if ranges.iter().flatten().any(|range| is_outside_24_bits(*range, signed)) {
+                let reason = "what `mul24` makes of numbers of more than 24 bits".to_owned();
+                return Value::Scalar(self.havoc(ty, HavocReason::Implementation(reason), call.span));
+            }
+            if !ranges.iter().all(|range| range.is_some_and(|range| fits_24_bits(range, signed))) {
+                self.rely(Some(call.span), Relied::FactorsOf24Bits);
+            }
+        }
         let wide = ScalarType::Int { width: 64, signed };
         let [a, b] = [a, b].map(|factor| {
             let low = self.low_24_bits(factor, signed);
@@ -265,11 +276,8 @@ impl Pass<'_> {
 
     /// The low bits of a factor, which are all of it where it is known to fit.
     fn low_24_bits(&mut self, factor: ExprId, signed: bool) -> ExprId {
-        let low = ScalarType::Int { width: 24, signed };
-        let fits = |(least, greatest): (i128, i128)| {
-            low.range().is_some_and(|(lowest, highest)| lowest <= least && greatest <= highest)
-        };
-        if self.range(factor).is_some_and(fits) { factor } else { self.exprs().convert(low, factor) }
+        let fits = self.range(factor).is_some_and(|range| fits_24_bits(range, signed));
+        if fits { factor } else { self.exprs().convert(ScalarType::Int { width: 24, signed }, factor) }
     }
 
     fn absolute(&mut self, args: &[Expr], call: &Expr) -> Value {
@@ -569,4 +577,18 @@ fn whole_vector(lanes: &[(Place, u64)], ty: TypeId, size: u64) -> Option<Place> 
     let (first, _) = lanes.first()?;
     let (_, end) = lanes.last()?;
     (*end == size).then(|| Place { pointer: first.pointer.clone(), ty, bits: None })
+}
+
+fn fits_24_bits((least, greatest): (i128, i128), signed: bool) -> bool {
+    let (lowest, highest) = numbers_of_24_bits(signed);
+    lowest <= least && greatest <= highest
+}
+
+fn is_outside_24_bits((least, greatest): (i128, i128), signed: bool) -> bool {
+    let (lowest, highest) = numbers_of_24_bits(signed);
+    greatest < lowest || highest < least
+}
+
+fn numbers_of_24_bits(signed: bool) -> (i128, i128) {
+    if signed { (-(1 << 23), (1 << 23) - 1) } else { (0, (1 << 24) - 1) }
 }

@@ -6,7 +6,7 @@ use super::pass::Pass;
 use super::place::is_object;
 use super::scan::any_within;
 use super::value::{Base, Object, Place, Pointer, STRING, Value};
-use crate::calculus::{self, BinaryOp, ExprId, HavocReason, ScalarType, Stmt};
+use crate::calculus::{self, BinaryOp, ExprId, HavocReason, Relied, ScalarType, Stmt};
 use crate::resolve::program::{Expr, ExprKind, Storage, Type, TypeId};
 use crate::source::Span;
 
@@ -140,6 +140,7 @@ impl Pass<'_> {
                 self.unary(*op, value, ty, span)
             }
             ExprKind::Binary(op, a, b) => {
+                self.take_for_number(a.ty);
                 let a = self.value_before(a, b);
                 let b = self.value(b);
                 self.binary(*op, a, b, ty, span)
@@ -395,11 +396,19 @@ impl Pass<'_> {
         }
     }
 
+    /// An operator on a value of a type that nothing declares may be a function, unless it is a number's.
+    fn take_for_number(&mut self, ty: TypeId) {
+        if self.program.numbers.contains(&ty) {
+            self.rely(None, Relied::Numbers);
+        }
+    }
+
     /// Carries out a compound assignment or a step; `needed` says whether a value is wanted.
     pub(super) fn update(&mut self, expr: &Expr, needed: Use) -> Updated {
         let span = expr.span;
         match &expr.kind {
             ExprKind::CompoundAssign { target, op, value, compute } => {
+                self.take_for_number(target.ty);
                 let operand = self.value_before(value, target);
                 let object = self.object(target);
                 let old = self.load_object(&object, span);
@@ -416,6 +425,7 @@ impl Pass<'_> {
                 Updated { object, old, new }
             }
             ExprKind::Step { target, up, postfix } => {
+                self.take_for_number(target.ty);
                 let object = self.object(target);
                 let old = self.load_object(&object, span);
                 let op = if *up { BinaryOp::Add } else { BinaryOp::Sub };

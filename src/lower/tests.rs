@@ -5,6 +5,7 @@ use crate::arena::Arena;
 use crate::calculus::{Axis, GeometryVar, Kernel, Platform, text};
 use crate::resolve::program::*;
 use crate::source::{Language, SourceMap, Span};
+use rustc_hash::FxHashSet;
 
 /// A program with one kernel under construction.
 struct Build {
@@ -25,6 +26,7 @@ impl Build {
             functions: Arena::new(),
             kernels: Vec::new(),
             launches: Vec::new(),
+            numbers: FxHashSet::default(),
         };
         Build { program, params: Vec::new(), bytes: 0 }
     }

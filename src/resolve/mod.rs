@@ -92,11 +92,21 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
     let (parts, diagnostics, missed) = {
         let mut resolver = context::Resolver::new(dialect, &sources);
         resolver.run(&items);
-        let context::Resolver { types, records, variables, functions, kernels, launches, diagnostics, missed, .. } =
-            resolver;
-        ((types, records, variables, functions, kernels, launches), diagnostics, missed)
+        let context::Resolver {
+            types,
+            records,
+            variables,
+            functions,
+            kernels,
+            launches,
+            numbers,
+            diagnostics,
+            missed,
+            ..
+        } = resolver;
+        ((types, records, variables, functions, kernels, launches, numbers), diagnostics, missed)
     };
-    let (types, records, variables, functions, kernels, launches) = parts;
+    let (types, records, variables, functions, kernels, launches, numbers) = parts;
     let program = program::Program {
         language,
         platform: dialect.into(),
@@ -107,6 +117,7 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
         functions,
         kernels,
         launches,
+        numbers,
     };
     Resolved { program, diagnostics, missed: missed.get() }
 }

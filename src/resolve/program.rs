@@ -4,6 +4,7 @@ use crate::arena::{Arena, Handle};
 use crate::builtins::Builtin;
 use crate::calculus::{GeometryFacts, GeometryVar, Platform};
 use crate::source::{Language, SourceMap, Span};
+use rustc_hash::FxHashSet;
 
 /// Handle of a type; equal types have equal handles, but for `dim3`, which holds what `uint3` does and has a handle of its own.
 pub type TypeId = Handle<Type>;
@@ -35,6 +36,8 @@ pub struct Program {
     pub kernels: Vec<FunctionId>,
     /// Launches in host code, in source order.
     pub launches: Vec<Launch>,
+    /// Types that nothing declares and that are taken for numbers, since their names say so.
+    pub numbers: FxHashSet<TypeId>,
 }
 
 /// A type.

@@ -3,13 +3,14 @@
 //! In C++ an operator on an object of such a type, and its construction, may be a function: it may change what it is
 //! handed by reference, and wait for other threads. So it is an unknown call. A copy and plain assignment of a number
 //! count as what they are for numbers, and so does the construction without arguments of what may be a mere `typedef`.
+//! Types whose names end in `_t` are numbers by convention: that is an assumption, which the verdict prints
+//! ([`Program::numbers`](super::program::Program::numbers)).
 //!
 //! A name that is no type at all may be a macro whose header is missing: `PRAGMA put(s);` reads as the declaration of an
 //! object `put`. Where the declared name stands for something already, or a function is declared in a function, the
 //! statement is not understood.
 //!
-//! Deliberately absent: the types of CUDA's, HIP's and the standard library, whose operators do what they say, and
-//! names that end in `_t`, which are numbers and handles by convention.
+//! Deliberately absent: the types of CUDA's, HIP's and the standard library, whose operators do what they say.
 
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Stmt, StmtKind, Type, TypeId, VariableId};
@@ -24,7 +25,8 @@ impl<'u> Resolver<'u> {
         let is_unknown = self.language == Language::Cuda && matches!(self.types[ty], Type::Unknown(_));
         // What hangs on a parameter of a template is whatever its argument makes it.
         if is_unknown && !is_of_a_library(name) && self.lookup(&path.segments[0].name.text).is_empty() {
-            self.undeclared.insert(ty);
+            let taken = if name.ends_with("_t") { &mut self.numbers } else { &mut self.undeclared };
+            taken.insert(ty);
         }
     }
 
@@ -195,6 +197,38 @@ fn is_of_a_library(name: &str) -> bool {
             | "numeric_limits"
             | "fragment"
     );
-    let is_prefixed = ["cu", "hip", "roc", "nv", "__", "gl", "GL"].iter().any(|prefix| last.starts_with(prefix));
-    is_space || is_named || is_prefixed && first == last || last.ends_with("_t")
+    is_space || is_named || first == last && is_prefixed(last)
+}
+
+/// Whether a name begins as those of a library do: `cudaStream_t`, `cuFloatComplex`, `hipDeviceptr_t`, `__half2`, `GLuint`.
+fn is_prefixed(name: &str) -> bool {
+    const LIBRARIES: [&str; 17] = [
+        "__",
+        "cuda",
+        "curand",
+        "cublas",
+        "cufft",
+        "cusparse",
+        "cusolver",
+        "cudnn",
+        "cutensor",
+        "hipblas",
+        "hiprand",
+        "hipfft",
+        "hipsparse",
+        "rocblas",
+        "rocrand",
+        "nvshmem",
+        "nv_bfloat16",
+    ];
+    // A capital goes on with a word of its own, and a small letter with another word: `customSync`.
+    let goes_on = |prefix: &str| {
+        let next = name.strip_prefix(prefix).and_then(|rest| rest.chars().next());
+        next.is_some_and(|next| next.is_ascii_uppercase())
+    };
+    let of_graphics =
+        name.strip_prefix("GL").is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_lowercase()));
+    of_graphics
+        || LIBRARIES.iter().any(|prefix| name.starts_with(prefix))
+        || ["cu", "hip", "roc", "CU"].into_iter().any(goes_on)
 }
