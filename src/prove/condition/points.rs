@@ -17,7 +17,7 @@ use crate::calculus::intervals::{Relation, SyncInstance, Turn};
 use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, GeometryVar, ScalarType, Space, arithmetic};
 use crate::memory_model::Level;
 use crate::protocol::instance::{Point, Valuation, Value};
-use crate::protocol::{AccessId, Fact, LoopId};
+use crate::protocol::{AccessId, Carried, Fact, LoopId};
 use crate::prove::rules::poly::{Atom, Poly, Side};
 use crate::prove::rules::state::Literal;
 use crate::prove::{Assumption, Groups, Pair};
@@ -165,9 +165,18 @@ impl Case {
     fn arrive<'a>(&'a self, builder: &Builder<'a>, id: AccessId, side: usize) -> Option<Valuation<'a>> {
         let access = &builder.protocol.accesses[id];
         let mut valuation = self.valuation(builder, side);
+        let no_wrap = builder
+            .assumptions
+            .iter()
+            .any(|each| matches!(each, Assumption::NoUnsignedWrap { .. } | Assumption::FitsInto { .. }));
+        let is_sound = |valuation: &Valuation<'_>, expr: ExprId| !(no_wrap && wraps(builder, valuation, expr));
         for &id in &access.loops {
             let turn = self.turns[side].iter().find(|entry| entry.0 == id)?.1;
-            enter(builder, &mut valuation, id, turn).filter(|exists| *exists)?;
+            // What a loop carries may wrap where no test and no address shows it any more: `(1 << 31) >> 1`.
+            let carried = |valuation: &Valuation<'_>, value: fn(&Carried) -> ExprId| {
+                builder.protocol.loops[id].carried.iter().all(|each| is_sound(valuation, value(each)))
+            };
+            enter(builder, &mut valuation, id, turn, carried).filter(|exists| *exists)?;
         }
         let tests = access.loops.iter().map(|&id| builder.protocol.loops[id].guard);
         let guards = access.guards.iter().map(|guard| guard.cond).chain(tests);
@@ -179,11 +188,7 @@ impl Case {
         let restricting = |fact: &&Fact| fact.basis.is_told() || has_passed(fact);
         let facts = builder.protocol.facts.iter().filter(restricting).map(|fact| fact.cond);
         let conditions: Vec<ExprId> = guards.chain(facts).collect();
-        let no_wrap = builder
-            .assumptions
-            .iter()
-            .any(|each| matches!(each, Assumption::NoUnsignedWrap { .. } | Assumption::FitsInto { .. }));
-        let sound = |expr: ExprId| !(no_wrap && wraps(builder, &valuation, expr));
+        let sound = |expr: ExprId| is_sound(&valuation, expr);
         let holds = conditions.iter().all(|&cond| is_true(valuation.value(cond)) == Some(true) && sound(cond));
         // A thread that divides by zero on the way to the address is not one that gets there.
         let holds = holds && valuation.value(access.offset) != Value::Trapped;
@@ -198,7 +203,7 @@ impl Case {
             let mut valuation = self.valuation(builder, side);
             for &id in &sync.loops {
                 let Some(turn) = self.turn_of(builder, instance, id)? else { return Some(false) };
-                both &= enter(builder, &mut valuation, id, turn)?;
+                both &= enter(builder, &mut valuation, id, turn, |_, _| true)?;
             }
             for guard in &sync.guards {
                 both &= is_true(valuation.value(guard.cond))?;
@@ -229,13 +234,20 @@ impl Case {
     }
 }
 
-/// Goes to a turn of a loop; whether it exists, `None` if that is not known.
-fn enter(builder: &Builder, valuation: &mut Valuation<'_>, id: LoopId, turn: u64) -> Option<bool> {
+/// Goes to a turn of a loop; whether it exists and all that is carried there is `admitted`, `None` if that is not known.
+fn enter(
+    builder: &Builder,
+    valuation: &mut Valuation<'_>,
+    id: LoopId,
+    turn: u64,
+    admitted: impl Fn(&Valuation<'_>, fn(&Carried) -> ExprId) -> bool,
+) -> Option<bool> {
     let each = &builder.protocol.loops[id];
+    let mut exists = admitted(valuation, |carried| carried.start);
     valuation.enter(id);
-    let mut exists = is_true(valuation.value(each.guard))?;
+    exists &= is_true(valuation.value(each.guard))?;
     for _ in 0..turn {
-        exists &= is_true(valuation.value(each.continues))?;
+        exists &= is_true(valuation.value(each.continues))? && admitted(valuation, |carried| carried.next);
         valuation.advance(id);
         exists &= is_true(valuation.value(each.guard))?;
     }
