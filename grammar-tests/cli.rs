@@ -224,6 +224,20 @@ fn standard_input_is_a_file_like_any_other() {
     place.run(&["check", "--stdin-filename", "a.cu", "."]).expect(2).complains("add the path `-`");
 }
 
+/// Clang drops statements with names that nothing declares, so that this is asked of tree-sitter.
+#[test]
+fn an_undeclared_type_with_the_name_of_a_number_is_one_and_that_is_said() {
+    let text = "#include <numbers_from_elsewhere.h>\n\
+        __global__ void added(const real_t *in, real_t *out) {\n\
+          int i = blockIdx.x * blockDim.x + threadIdx.x;\n\
+          real_t sum = in[i];\n  sum += in[i + 1];\n  out[i] = sum;\n}\n";
+    let place = Place::with(&[("k.cu", text), ("other.cu", &text.replace("real_t", "Real"))]);
+    let seen = place.run(&["check", "k.cu", "--front", "tree-sitter"]).expect(0);
+    assert!(seen.out.contains("types that nothing declares and whose names end in `_t` are numbers"), "{}", seen.out);
+    let seen = place.run(&["check", "other.cu", "--front", "tree-sitter", "--format", "json"]);
+    assert_ne!(seen.json()["files"][0]["kernels"][0]["race"], "race-free");
+}
+
 #[test]
 fn usage_errors_exit_with_two_and_say_what_to_do() {
     let place = Place::with(&[("free.cu", FREE)]);
