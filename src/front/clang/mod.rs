@@ -85,9 +85,7 @@ fn read_as(pool: &Pool, output: &Output, dialect: Dialect) -> Result<Answer, Fai
     let map = Map::new(&cursors, &text, &brackets, output);
     let converted = convert::convert(output, &map, &brackets, dialect.language());
     let refused = admissible::refused(&converted.places, &errors, &text, output);
-    let mut items = converted.items;
-    crate::syntax::packed::mark(&mut items, &output.sources, &output.packed);
-    Ok(Answer { items, refused })
+    Ok(Answer { items: converted.items, refused })
 }
 
 /// The types of variables, parameters and fields as clang has them, by the span of the name.

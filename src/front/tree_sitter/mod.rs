@@ -65,7 +65,6 @@ pub fn read(mut output: Output, main: FileId, options: &Options) -> Answer {
     let mut result = convert::Converted::default();
     read_items(&output, &names, options, &mut result);
     syntax::undecided::mark(&mut result.items, &output.sources, &output.undecided);
-    syntax::packed::mark(&mut result.items, &output.sources, &output.packed);
     let failed = output.gave_up || (result.errors > 0 && result.items.iter().all(is_error));
     let parse = match (failed, result.errors) {
         (true, _) => ParseState::Failed,

@@ -1,7 +1,7 @@
 //! Records and enumerations.
 
 use super::{Reader, Reading};
-use crate::syntax::{Enum, Item, ItemKind, Name, Path, PathSegment, Qualifier, Record, Type, TypeKind, words};
+use crate::syntax::{Enum, Item, ItemKind, Name, Path, PathSegment, Qualifier, Record, Type, TypeKind, packed, words};
 
 impl Reader<'_> {
     /// `struct S`, `struct S { … }`, `class S : B { … }`.
@@ -54,6 +54,9 @@ impl Reader<'_> {
             Some(PathSegment { name, args }) => (name, args),
             None => (self.no_name(start), None),
         };
+        if let Some(members) = &mut members {
+            packed::mark(members, &name, self.span(start..self.at), &self.output.sources, &self.output.packed);
+        }
         let record = Record { name, outer, is_union, template: None, specialization, qualifiers, bases, members };
         Ok(TypeKind::Record(Box::new(record)))
     }

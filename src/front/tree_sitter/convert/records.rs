@@ -61,6 +61,9 @@ impl Converter<'_> {
         let is_union = node.kind() == "union_specifier";
         let mut members = body.map(|body| self.items(body));
         hidden_members(&name, members.as_mut());
+        if let Some(members) = &mut members {
+            syntax::packed::mark(members, &name, self.span(node), &self.output.sources, &self.output.packed);
+        }
         Record { name, outer, is_union, template: None, specialization, qualifiers, bases, members }
     }
 
