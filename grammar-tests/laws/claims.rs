@@ -6,8 +6,8 @@
 
 use crate::support::dice::Dice;
 use crate::support::draw::{Law, is_enough, sums};
+use crate::support::solvers::session;
 use crate::support::tier::tiers;
-use crate::support::tools;
 use crate::theorem::random_kernel;
 use raceproof::calculus::eval::{Blocks, Contents, Event, Program, Run, Setup, Sink, Value, run};
 use raceproof::calculus::text::print;
@@ -19,7 +19,7 @@ use raceproof::prove::ask::{Asker, Budget as AskBudget};
 use raceproof::prove::condition;
 use raceproof::prove::rules::{Budget, Premises, check_claim};
 use raceproof::prove::{Assumption, Scope};
-use raceproof::smt::{Answer, Session, SolverKind, find};
+use raceproof::smt::{Answer, SolverKind};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -144,8 +144,7 @@ fn claimed(mut kernel: Kernel, seed: u64) -> Kernel {
 
 #[test]
 fn what_is_proved_of_claims_holds_in_every_run_and_for_the_solver() {
-    let found = tools::used("a solver", || find(SolverKind::Z3).or_else(|| find(SolverKind::Cvc5)).ok_or(()));
-    let solver = found.map(|solver| Mutex::new(Session::new(solver)));
+    let solver = session(SolverKind::Z3).map(Mutex::new);
     let tried = LAW.each(|seed| {
         let (mut failed, mut related) = (0, [0; 2]);
         let kernel = claimed(random_kernel(seed), seed);

@@ -1,20 +1,19 @@
 //! Solvers against the rules, against each other, and against enumeration, on edited idioms.
-//!
 
 use super::Subject;
 use super::catalogue::idioms;
 use super::enumeration::{conflict, edited};
 use crate::support::dice::Dice;
 use crate::support::draw::{Law, is_enough};
+use crate::support::solvers::session;
 use crate::support::tier::tiers;
-use crate::support::tools;
 use raceproof::memory_model::Level;
 use raceproof::prove::ask::{Asker, Budget, Reply, Suspects, View};
 use raceproof::prove::rules::poly::{Atom, IDS, LOOPS, Poly, Side};
 use raceproof::prove::rules::state::{Literal, State};
 use raceproof::prove::rules::{check, search};
 use raceproof::prove::{Assumption, Pair};
-use raceproof::smt::{Answer, Session, SolverKind, find};
+use raceproof::smt::{Answer, Session, SolverKind};
 use std::time::{Duration, Instant};
 
 /// States that are made up.
@@ -23,11 +22,6 @@ const STATES: Law = Law::new("solver_states", tiers(0, 2_000, 40_000));
 const CONDITIONS: Law = Law::new("solver_conditions", tiers(0, 150, 3_000));
 /// Kernels about which two solvers are asked.
 const KERNELS: Law = Law::new("two_solvers", tiers(0, 25, 500));
-
-/// The solver, in tiers that use any.
-fn session(kind: SolverKind) -> Option<Session> {
-    tools::used(kind.name(), || find(kind).ok_or(())).map(Session::new)
-}
 
 /// Small budgets: what is not decided soon is not decided here.
 fn budget() -> Budget {

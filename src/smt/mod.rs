@@ -2,8 +2,8 @@
 //!
 //! [`Terms`] holds terms over booleans, integers, bit-vectors and uninterpreted functions. A [`Session`] keeps a
 //! stack of assertions and asks one solver process about it, incrementally; it starts the process with the first
-//! question, ends it when it misbehaves, and starts another for the next question. [`find`] looks for solvers on
-//! this machine.
+//! question, ends it when it misbehaves, and starts another for the next question. A [`Memory`] spares it
+//! questions that were answered before. [`find`] looks for solvers on this machine.
 //!
 //! Guarantees: a question is answered within its deadline; whatever the process does (hangs, prints garbage,
 //! floods, dies), the answer is [`Answer::Unknown`] with a reason; effort is limited by the solver's own counter
@@ -23,7 +23,7 @@ mod terms;
 mod tests;
 
 pub use find::{Solver, SolverKind, find};
-pub use session::{Answer, Limits, Session, Trouble};
+pub use session::{Answer, Limits, Memory, Session, Trouble};
 pub use terms::{Function, FunctionId, Op, Sort, Symbol, SymbolId, Term, TermId, Terms};
 
 /// A value of a term in a model.

@@ -10,6 +10,8 @@ use super::process::{Process, Silence};
 use super::sexpr;
 use super::terms::{TermId, Terms};
 use super::{SolverKind, Value};
+use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Processes that may fail one session before no more are started.
@@ -68,6 +70,17 @@ pub enum Trouble {
     Abandoned(&'static str),
 }
 
+/// What solvers have answered before, to questions by their whole text.
+///
+/// A question stands for all that decides its answer but for the solver's version, which whoever keeps answers must keep
+/// apart. What a clock or a failure decided is no answer, and is never handed over.
+pub trait Memory: Debug + Send + Sync {
+    /// The answer to `question`, if it is there.
+    fn known(&self, question: &str) -> Option<Answer>;
+    /// Takes an answer that it did not know.
+    fn remember(&self, question: &str, answer: &Answer);
+}
+
 #[derive(Debug, Default)]
 struct Frame {
     text: String,
@@ -89,6 +102,9 @@ pub struct Session {
     said: Said,
     failures: u32,
     resources: u64,
+    memory: Option<Arc<dyn Memory>>,
+    /// Set while the last answer was remembered: its limits. The process has not heard the question.
+    remembered: Option<Limits>,
 }
 
 impl Session {
@@ -102,7 +118,14 @@ impl Session {
             said: Said::default(),
             failures: 0,
             resources: 0,
+            memory: None,
+            remembered: None,
         }
+    }
+
+    /// The same session, which does not ask what `memory` knows.
+    pub fn with_memory(self, memory: Arc<dyn Memory>) -> Self {
+        Session { memory: Some(memory), ..self }
     }
 
     /// Which solver is asked.
@@ -161,6 +184,20 @@ impl Session {
 
     /// Asks whether the assertions hold together.
     pub fn check(&mut self, limits: Limits) -> Answer {
+        let Some(memory) = self.memory.clone() else { return self.check_by_process(limits) };
+        let question = format!("{} {}\n{}", self.solver.kind.name(), limits.resources, self.script());
+        let known = memory.known(&question);
+        self.remembered = known.as_ref().map(|_| limits);
+        known.unwrap_or_else(|| {
+            let answer = self.check_by_process(limits);
+            if matches!(answer, Answer::Sat | Answer::Unsat | Answer::Unknown(Trouble::GaveUp(_))) {
+                memory.remember(&question, &answer);
+            }
+            answer
+        })
+    }
+
+    fn check_by_process(&mut self, limits: Limits) -> Answer {
         let name = self.solver.kind.name();
         if self.failures >= MAX_FAILURES {
             return Answer::Unknown(Trouble::Abandoned(name));
@@ -195,6 +232,12 @@ impl Session {
         let asked: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
         if asked.is_empty() {
             return Ok(vec![None; wanted.len()]);
+        }
+        // Only a process that was asked has a model.
+        if let Some(limits) = self.remembered.take()
+            && let Answer::Unknown(trouble) = self.check_by_process(Limits { deadline, ..limits })
+        {
+            return Err(trouble);
         }
         let answer = self.ask(format!("(get-value ({}))\n", asked.join(" ")), deadline)?;
         match sexpr::values(&answer) {

@@ -2,8 +2,10 @@
 
 use super::find::find_in;
 use super::*;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 fn limits(millis: u64) -> Limits {
@@ -95,6 +97,81 @@ fn a_solver_that_reads_nothing_keeps_nobody_waiting() {
     let start = Instant::now();
     assert_eq!(session.check(limits(500)), Answer::Unknown(Trouble::Late("z3")));
     assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+/// Answers by question, and how many were asked for in vain.
+#[derive(Debug, Default)]
+struct Notes(Mutex<(HashMap<String, Answer>, usize)>);
+
+impl Memory for Notes {
+    fn known(&self, question: &str) -> Option<Answer> {
+        let mut notes = self.0.lock().unwrap();
+        let known = notes.0.get(question).cloned();
+        notes.1 += usize::from(known.is_none());
+        known
+    }
+
+    fn remember(&self, question: &str, answer: &Answer) {
+        self.0.lock().unwrap().0.insert(question.to_owned(), answer.clone());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_remembered_is_not_asked_again_but_for_its_model() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let body = format!(
+        "echo \"$line\" >> {}\ncase \"$line\" in '(get-value'*) echo '((p true))' ;; esac\n{}",
+        log.display(),
+        answering("echo sat")
+    );
+    let solver = fake(directory.path(), &body);
+    let notes = Arc::new(Notes::default());
+    let asked = |times: usize| {
+        let heard = fs::read_to_string(&log).unwrap_or_default();
+        assert_eq!(heard.lines().filter(|line| *line == "(check-sat)").count(), times, "{heard}");
+    };
+    let mut terms = Terms::new();
+    let [p, q] = ["p", "q"].map(|name| terms.symbol(name, Sort::Bool));
+    for round in 0..3 {
+        let mut session = Session::new(solver.clone()).with_memory(notes.clone());
+        session.assert(&terms, p);
+        assert_eq!(session.check(limits(5_000)), Answer::Sat);
+        asked(1 + usize::from(round == 2));
+        if round == 1 {
+            let values = session.values(&terms, &[p], Instant::now() + Duration::from_secs(5)).unwrap();
+            assert_eq!(values, [Some(Value::Bool(true))]);
+            asked(2);
+        }
+    }
+    // Another assertion or another limit is another question.
+    let mut session = Session::new(solver).with_memory(notes.clone());
+    session.assert(&terms, p);
+    session.check(Limits { resources: 7, ..limits(5_000) });
+    asked(3);
+    session.push();
+    session.assert(&terms, q);
+    session.check(limits(5_000));
+    asked(4);
+    session.pop();
+    assert_eq!(session.check(limits(5_000)), Answer::Sat);
+    asked(4);
+    assert_eq!(notes.0.lock().unwrap().1, 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_clock_or_a_failure_decides_is_not_remembered() {
+    for (on_check, is_remembered) in
+        [("exec sleep 60", false), ("exit 1", false), ("echo oops", false), ("echo unknown", true)]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let notes = Arc::new(Notes::default());
+        let mut session = Session::new(fake(directory.path(), &answering(on_check))).with_memory(notes.clone());
+        session.check(limits(700));
+        assert_eq!(notes.0.lock().unwrap().0.len(), usize::from(is_remembered), "{on_check}");
+    }
 }
 
 #[cfg(unix)]
