@@ -1,8 +1,10 @@
-//! Programs of fixtures: one a file, compiled without optimisation and with the runtime compiled once.
+//! Programs of fixtures, compiled without optimisation, several together ([`super::batch`]), and with the runtime
+//! compiled once.
 //!
 //! What a program does under a schedule follows from its text, the runtime, and the compiler; it is remembered
 //! ([`crate::support::answers`]), and a program whose runs are all known is not compiled.
 
+use super::batch::{SECTIONS, Section, blamed, joined, section};
 use super::cases::Case;
 use super::gpu::{self, Gpu};
 use crate::support::answers;
@@ -11,6 +13,7 @@ use raceproof::driver::Options;
 use raceproof::driver::instrument::{instrument, instrument_for};
 use raceproof::driver::run::{Backend, BuildOptions, Logging, Request, RunOptions, prepare};
 use raceproof::instrument::runtime::cpu_files;
+use rayon::prelude::*;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -45,9 +48,16 @@ pub(super) struct Built<'t> {
     /// What is compiled.
     unit: String,
     /// The outcome of compiling it, once that was needed.
-    compiled: OnceLock<Result<(), String>>,
+    compiled: OnceLock<Result<Program, String>>,
     /// The kernels, by case.
     kernels: Vec<String>,
+}
+
+/// A program, and the arguments that come before those of the fixture.
+#[derive(Clone)]
+struct Program {
+    path: PathBuf,
+    section: Option<usize>,
 }
 
 /// What a run left.
@@ -199,7 +209,8 @@ impl Toolchain {
             fs::write(&unit, instrumented.text.replace(&directory.display().to_string(), ".")).expect("a file");
             let compiled = gpu.compile(&unit, &includes, options, &directory.join("program"));
             compiled.map_err(|error| format!("it does not compile: {error}"))?;
-            let (unit, compiled) = (String::new(), OnceLock::from(Ok(())));
+            let program = Program { path: directory.join("program"), section: None };
+            let (unit, compiled) = (String::new(), OnceLock::from(Ok(program)));
             let defines = Vec::new();
             return Ok(Built { toolchain: self, directory, includes, defines, unit, compiled, kernels });
         }
@@ -207,14 +218,62 @@ impl Toolchain {
         // It runs in the directory, and is the same wherever that is.
         let unit = instrumented.unit.text.replace(&directory.display().to_string(), ".");
         let defines = options.defines.clone();
-        let built = Built { toolchain: self, directory, includes, defines, unit, compiled: OnceLock::new(), kernels };
-        // A text that does not compile has no run that would tell.
-        let key = built.key();
-        if answers::known("compiles", &key).is_none() {
-            built.compiled()?;
-            answers::remember("compiles", &key, &[]);
+        Ok(Built { toolchain: self, directory, includes, defines, unit, compiled: OnceLock::new(), kernels })
+    }
+
+    /// Compiles programs that are not known to compile, several together where that is the same.
+    pub(super) fn compile_together<'b, 't>(&self, programs: &[&'b Built<'t>]) {
+        let is_new = |built: &&&'b Built<'t>| built.compiled.get().is_none() && !built.is_known_to_compile();
+        let sectioned = |&&built: &&&'b Built<'t>| {
+            let section = section(&built.unit).filter(|_| built.defines.is_empty());
+            section.map(|section| (built, section))
+        };
+        let mut all: Vec<(&Built<'t>, Section)> =
+            programs.iter().filter(is_new).filter_map(|built| sectioned(&built)).collect();
+        eprintln!("{} of {} programs are compiled together", all.len(), programs.len());
+        // The last program is not much smaller than the others.
+        let size = all.len().div_ceil(all.len().div_ceil(SECTIONS).max(2)).max(1);
+        let mut batches = Vec::new();
+        while !all.is_empty() {
+            batches.push(all.split_off(all.len().saturating_sub(size)));
         }
-        Ok(built)
+        batches.into_par_iter().for_each(|batch| self.compile_batch(batch));
+    }
+
+    /// Compiles a batch without those that cannot be in it, which are left.
+    fn compile_batch(&self, mut batch: Vec<(&Built<'_>, Section)>) {
+        let directory = self.fresh();
+        while batch.len() > 1 {
+            let sections: Vec<&Section> = batch.iter().map(|(_, section)| section).collect();
+            let unit = directory.join("unit.cpp");
+            fs::write(&unit, joined(&sections, false)).expect("a file");
+            let path = directory.join("program");
+            let linked = self.command(&unit).arg("-o").arg(&path).output().expect("a C++ compiler");
+            if linked.status.success() {
+                for (number, (built, _)) in batch.iter().enumerate() {
+                    let _ = built.compiled.set(Ok(Program { path: path.clone(), section: Some(number) }));
+                    answers::remember("compiles", &built.key(), &[]);
+                }
+                return;
+            }
+            fs::write(&unit, joined(&sections, true)).expect("a file");
+            let said = self.command(&unit).arg("-fsyntax-only").output().expect("a C++ compiler").stderr;
+            let blamed = blamed(&String::from_utf8_lossy(&[linked.stderr, said].concat()));
+            let mut number = 0..;
+            let before = batch.len();
+            batch.retain(|_| number.next().is_some_and(|number| !blamed.contains(&number)));
+            eprintln!("{} of {before} programs do not compile beside others", before - batch.len());
+            if batch.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// The compiler, for a text that needs the runtime.
+    fn command(&self, unit: &Path) -> Command {
+        let mut command = compiler();
+        command.args(FLAGS).arg("-I").arg(self.directory.path().join("runtime")).arg(unit).stdin(Stdio::null());
+        command
     }
 }
 
@@ -261,22 +320,35 @@ impl Built<'_> {
         (self.toolchain.version, FLAGS, self.unit.clone(), self.defines.clone())
     }
 
+    fn is_known_to_compile(&self) -> bool {
+        answers::known("compiles", &self.key()).is_some()
+    }
+
+    /// Whether it compiles: a text that does not has no run that would tell.
+    pub(super) fn compiles(&self) -> Result<(), String> {
+        if self.compiled.get().is_some() || !self.is_known_to_compile() {
+            self.compiled()?;
+            answers::remember("compiles", &self.key(), &[]);
+        }
+        Ok(())
+    }
+
     /// Makes the program, unless that is done.
-    fn compiled(&self) -> Result<(), String> {
+    fn compiled(&self) -> Result<Program, String> {
         self.compiled.get_or_init(|| self.compile()).clone()
     }
 
-    fn compile(&self) -> Result<(), String> {
+    fn compile(&self) -> Result<Program, String> {
         let unit = self.directory.join("unit.cpp");
         fs::write(&unit, &self.unit).expect("a file");
-        let mut command = compiler();
-        command.args(FLAGS).arg("-I").arg(self.toolchain.directory.path().join("runtime"));
+        let mut command = self.toolchain.command(&unit);
         command.arg("-iquote").arg(&self.includes);
         command.args(self.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
-        command.arg(&unit).arg("-o").arg(self.directory.join("program")).stdin(Stdio::null());
+        let path = self.directory.join("program");
+        command.arg("-o").arg(&path);
         let output = command.output().expect("a C++ compiler");
         if output.status.success() {
-            return Ok(());
+            return Ok(Program { path, section: None });
         }
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         let error = messages.lines().find(|line| line.contains("error:")).unwrap_or(&messages).to_owned();
@@ -323,14 +395,15 @@ impl Built<'_> {
 
     /// Runs the program; how it ended, if not well.
     fn execute(&self, cases: Range<usize>, seed: u64) -> Option<String> {
-        self.compiled().expect("it was compiled before");
+        let program = self.compiled().expect("it was compiled before");
         let (log, report) = (self.directory.join("run.trace"), self.directory.join("report"));
         let _ = fs::remove_file(&log);
         let _ = fs::remove_file(&report);
         let mut command = Command::new("timeout");
         command
             .args(["-k", "1", LIMITS[usize::from(gpu::is_asked_for())]])
-            .arg(self.directory.join("program"))
+            .arg(program.path)
+            .args(program.section.map(|section| section.to_string()))
             .current_dir(&self.directory);
         command.args([cases.start.to_string(), cases.end.to_string()]);
         command.env("RACEPROOF_LOG", &log).env("RACEPROOF_REPORT", &report);

@@ -3,7 +3,7 @@
 //! Programs are written, and checked again: the race must be found in them on the lines that were told. A part of them
 //! is built and run, all in the tier `full`: the log must have the conflict on these lines.
 
-use super::build::Toolchain;
+use super::build::{Built, Toolchain};
 use super::{MEMORY, TRIES};
 use crate::fixtures::{Fixture, files};
 use crate::support::draw::part;
@@ -136,9 +136,8 @@ fn found_again(program: &Path) -> Lines {
 }
 
 /// The pairs of lines on which a run of a program has conflicts.
-fn seen(program: &Path, wanted: &Lines, toolchain: &Toolchain) -> Result<Lines, String> {
-    let text = std::fs::read_to_string(program).expect("a program");
-    let built = toolchain.build_whole(program, &text)?;
+fn seen(built: &Built<'_>, wanted: &Lines) -> Result<Lines, String> {
+    built.compiles()?;
     let mut seen = Lines::new();
     for seed in 0..TRIES {
         let ran = built.run(0..0, seed);
@@ -189,8 +188,14 @@ fn every_race_of_the_fixtures_has_a_program_that_shows_it() {
         |(fixture, program, _): &&(&PathBuf, PathBuf, Lines)| format!("{} {}", fixture.display(), name(program));
     let chosen = part("runs of programs", programs.iter().filter(is_shown).collect(), RUN, named);
     eprintln!("{} programs, {} of them are run", programs.len(), chosen.len());
-    complaints.par_extend(chosen.par_iter().filter_map(|(fixture, program, lines)| {
-        let what = match seen(program, lines, &toolchain) {
+    let built = |program: &Path| {
+        let text = std::fs::read_to_string(program).expect("a program");
+        toolchain.build_whole(program, &text)
+    };
+    let all: Vec<Result<Built<'_>, String>> = chosen.par_iter().map(|(_, program, _)| built(program)).collect();
+    toolchain.compile_together(&all.iter().flatten().collect::<Vec<_>>());
+    complaints.par_extend(chosen.par_iter().zip(&all).filter_map(|((fixture, program, lines), built)| {
+        let what = match built.as_ref().map_err(Clone::clone).and_then(|built| seen(built, lines)) {
             Ok(seen) if lines.is_subset(&seen) => return None,
             Ok(seen) => format!("the run shows conflicts on {seen:?}, not on all of {lines:?}"),
             Err(why) => why,

@@ -5,7 +5,7 @@
 //! value, so that a wrong formula of a lane is a wrong place. The law has as many kernels for each shape of a block.
 
 use super::build::Toolchain;
-use super::run;
+use super::{checked, run};
 use crate::support::dice::Dice;
 use crate::support::draw::{Law, is_enough, part};
 use crate::support::tier::{Tiers, tiers};
@@ -146,7 +146,7 @@ fn shuffles_give_what_the_semantics_say() {
         LAW.seeds().into_iter().for_each(|seed| text.push_str(&kernel(seed, at, number)));
         let path = directory.path().join(format!("shuffles{at}.cu"));
         std::fs::write(&path, &text).expect("written");
-        let (complaints, [free, racy, same]) = run(&path, &toolchain);
+        let (complaints, [free, racy, same]) = run(checked(&path, &toolchain));
         let seed = |kernel: &String| kernel.strip_prefix('k')?.strip_suffix("_ok")?.parse().ok();
         complaints.keys().filter_map(|(_, kernel)| seed(kernel)).for_each(|seed| LAW.failed(seed));
         assert!(complaints.is_empty(), "{complaints:#?}\n{text}");
