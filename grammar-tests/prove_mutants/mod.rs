@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use std::path::PathBuf;
 
 /// Mutants of one fixture in as many are tried.
-const FIXTURES: Tiers<usize> = tiers(20, 15, 1);
+const FIXTURES: Tiers<usize> = tiers(24, 24, 1);
 
 /// The rows that `make` gives for every proved kernel of the fixtures.
 fn rows(judge: Judge<'_>, make: &(dyn Fn(&Trial<'_>) -> Vec<Row> + Sync)) -> Vec<Row> {

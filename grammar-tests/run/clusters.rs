@@ -9,6 +9,13 @@ const PROGRAM: &str = r#"#include <cooperative_groups.h>
 #include <cstdio>
 namespace cg = cooperative_groups;
 constexpr int WIDE = 2;
+// What lies between the variables of the next kernel and those of raceproof: shared memory is thread-local, and the array of
+// one thread comes near to another thread.
+__global__ void apart(int *out) {
+  __shared__ int wide[3 << 20];
+  wide[threadIdx.x] = 1;
+  out[threadIdx.x] = wide[threadIdx.x];
+}
 template <int High> __global__ void __cluster_dims__(WIDE, High) ring(int *out, int steps) {
   __shared__ int inbox[32];
   extern __shared__ int sums[];

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const FILES: Law = Law::new("damaged_files", tiers(60, 400, 4_000));
+const FILES: Law = Law::new("damaged_files", tiers(60, 250, 4_000));
 /// Seconds that all of them may take; a quiet machine needs a tenth.
 const LIMIT: Duration = Duration::from_secs(600);
 

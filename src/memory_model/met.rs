@@ -10,22 +10,37 @@
 use crate::arena::Arena;
 use crate::calculus::eval::{Event, Meeting};
 use crate::calculus::{ArrayId, Site, Told};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The meetings of the blocks of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Met {
-    /// For each block its meetings.
-    blocks: BTreeMap<u32, Vec<Noted>>,
+    blocks: BTreeMap<u32, OfBlock>,
+}
+
+/// The meetings of a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct OfBlock {
+    all: Vec<Noted>,
+    /// Phases by the order in which they came up, so that a set of them is a few words: it is asked about each pair of
+    /// accesses.
+    phases: BTreeMap<u32, u32>,
+}
+
+impl OfBlock {
+    fn phase(&mut self, phase: u32) -> u32 {
+        let next = self.phases.len() as u32;
+        *self.phases.entry(phase).or_insert(next)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Noted {
-    /// Threads, as bits.
-    Together(Box<[u64]>),
-    /// A thread arrives in a phase, at objects that start there.
+    /// Threads.
+    Together(Bits),
+    /// A thread arrives in a phase, by its number in [`OfBlock::phases`], at objects that start there.
     Arrives(u32, u32, (ArrayId, i64)),
-    /// A thread has waited for a phase.
+    /// A thread has waited for a phase, by its number.
     Passes(u32, u32),
 }
 
@@ -48,31 +63,54 @@ impl Stands {
     }
 }
 
-/// Threads as bits.
-fn bits_of(threads: &[u32]) -> Box<[u64]> {
-    let words = threads.iter().map(|&thread| place(thread).0 + 1).max().unwrap_or(0);
-    let mut bits = vec![0; words].into_boxed_slice();
-    for &thread in threads {
-        let (word, bit) = place(thread);
-        bits[word] |= bit;
+/// Small numbers as bits: of threads, of phases.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn place(number: u32) -> (usize, u64) {
+        (number as usize / 64, 1 << (number % 64))
     }
-    bits
+
+    fn insert(&mut self, number: u32) {
+        let (word, bit) = Bits::place(number);
+        self.0.resize(self.0.len().max(word + 1), 0);
+        self.0[word] |= bit;
+    }
+
+    fn contains(&self, number: u32) -> bool {
+        let (word, bit) = Bits::place(number);
+        self.0.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+
+    fn meets(&self, other: &Bits) -> bool {
+        self.0.iter().zip(&other.0).any(|(one, other)| one & other != 0)
+    }
+
+    fn extend(&mut self, other: &Bits) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(bits, more)| *bits |= more);
+    }
 }
 
-/// The bits of a thread.
-fn place(thread: u32) -> (usize, u64) {
-    (thread as usize / 64, 1 << (thread % 64))
+impl FromIterator<u32> for Bits {
+    fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Bits {
+        let mut bits = Bits::default();
+        numbers.into_iter().for_each(|number| bits.insert(number));
+        bits
+    }
 }
 
 impl Met {
     /// Threads of a block meet.
     pub fn note(&mut self, block: u32, meeting: Meeting<'_>) {
+        let block = self.blocks.entry(block).or_default();
         let noted = match meeting {
-            Meeting::Together(threads) => Noted::Together(bits_of(threads)),
-            Meeting::Arrives { thread, phase, at } => Noted::Arrives(thread, phase, at),
-            Meeting::Passes(thread, phase) => Noted::Passes(thread, phase),
+            Meeting::Together(threads) => Noted::Together(threads.iter().copied().collect()),
+            Meeting::Arrives { thread, phase, at } => Noted::Arrives(thread, block.phase(phase), at),
+            Meeting::Passes(thread, phase) => Noted::Passes(thread, block.phase(phase)),
         };
-        self.blocks.entry(block).or_default().push(noted);
+        block.all.push(noted);
     }
 
     /// Forgets all meetings.
@@ -85,50 +123,38 @@ impl Met {
         let (first, second) = if one.met <= other.met { (one, other) } else { (other, one) };
         let (Stands { thread: first, mut told, .. }, between) = (first, first.met as usize..second.met as usize);
         let second = second.thread;
-        let Some(meetings) = self.blocks.get(&block).and_then(|all| all.get(between)) else {
+        let Some(meetings) = self.blocks.get(&block).and_then(|block| block.all.get(between)) else {
             return false;
         };
-        let mut reached: Vec<u64> = Vec::new();
-        let reach = |reached: &mut Vec<u64>, word: usize, bits: u64| {
-            reached.resize(reached.len().max(word + 1), 0);
-            reached[word] |= bits;
-        };
+        let (mut reached, mut phases) = (Bits::default(), Bits::default());
         if told.is_none() {
-            let (word, bit) = place(first);
-            reach(&mut reached, word, bit);
+            reached.insert(first);
         }
-        let has_reached = |reached: &[u64], thread: u32| {
-            let (word, bit) = place(thread);
-            reached.get(word).is_some_and(|bits| bits & bit != 0)
-        };
-        let mut phases: BTreeSet<u32> = BTreeSet::new();
         for meeting in meetings {
-            let meeting = match meeting {
-                Noted::Together(meeting) => meeting,
+            match meeting {
+                Noted::Together(threads) => {
+                    if threads.meets(&reached) {
+                        reached.extend(threads);
+                    }
+                }
                 Noted::Arrives(thread, phase, at) => {
                     // The arrival that tells of a copy; its thread knows no more of it than others do.
                     let tells = *thread == first && told.is_some_and(|told| (told.array, told.start) == *at);
                     if tells {
                         told = None;
                     }
-                    if tells || has_reached(&reached, *thread) {
+                    if tells || reached.contains(*thread) {
                         phases.insert(*phase);
                     }
-                    continue;
                 }
                 Noted::Passes(thread, phase) => {
-                    if phases.contains(phase) {
-                        let (word, bit) = place(*thread);
-                        reach(&mut reached, word, bit);
+                    if phases.contains(*phase) {
+                        reached.insert(*thread);
                     }
-                    continue;
                 }
-            };
-            if meeting.iter().zip(&reached).any(|(there, reached)| there & reached != 0) {
-                meeting.iter().enumerate().for_each(|(word, &bits)| reach(&mut reached, word, bits));
             }
         }
-        has_reached(&reached, second)
+        reached.contains(second)
     }
 }
 

@@ -7,16 +7,51 @@
 // A kernel that is launched without clusters has clusters of one block, which are made when it asks for them.
 #pragma once
 
+#if defined(__linux__)
+#include <link.h>
+#endif
+
 #include "memory.hpp"
 
 namespace raceproof {
 
+// Where the thread-local variables of the program lie, around one of them: alike in every OS thread. Nothing is known of
+// it where there are no bytes.
+struct Variables {
+    uintptr_t below = 0, bytes = 0;
+
+    static Variables around(uintptr_t anchor) {
+        Variables found;
+#if defined(__linux__)
+        struct Asked { uintptr_t anchor; Variables& found; } asked{anchor, found};
+        dl_iterate_phdr(
+            [](dl_phdr_info* object, size_t, void* data) {
+                auto asked = static_cast<Asked*>(data);
+                auto first = reinterpret_cast<uintptr_t>(object->dlpi_tls_data);
+                for (int i = 0; first != 0 && i < object->dlpi_phnum; i++) {
+                    const auto& part = object->dlpi_phdr[i];
+                    if (part.p_type != PT_TLS || asked->anchor - first >= part.p_memsz) continue;
+                    asked->found.below = asked->anchor - first;
+                    asked->found.bytes = part.p_memsz;
+                }
+                return int(asked->found.bytes != 0);
+            },
+            &asked);
+#else
+        (void)anchor;
+#endif
+        return found;
+    }
+};
+
 class Cluster {
 public:
-    Cluster(uint64_t number, uint32_t blocks, uint32_t threads)
-        : number(number), members(blocks), live(uint64_t(blocks) * threads) {}
+    // `anchor` is where a thread-local variable of the caller lies.
+    Cluster(uint64_t number, uint32_t blocks, uint32_t threads, uintptr_t anchor)
+        : number(number), variables(Variables::around(anchor)), members(blocks), live(uint64_t(blocks) * threads) {}
 
-    const uint64_t number;   // of the clusters of the launch
+    const uint64_t number;       // of the clusters of the launch
+    const Variables variables;   // around the anchor of each block
 
     uint32_t blocks() const { return uint32_t(members.size()); }
 
@@ -89,7 +124,7 @@ public:
         return false;
     }
     // The block whose shared memory holds an address, and whether it is in the dynamic part. Shared variables are those
-    // of an OS thread, which lie together: what is in none of the dynamic parts is by the nearest anchor.
+    // of an OS thread, which lie together around its anchor.
     struct Owner {
         uint32_t rank;
         bool is_dynamic;
@@ -100,6 +135,7 @@ public:
         for (uint32_t rank = 0; rank < blocks(); rank++) {
             const Member& member = members[rank];
             if (address - member.dynamic < dynamic_bytes) return {rank, true};
+            if (address - (member.anchor - variables.below) < variables.bytes) return {rank, false};
             uintptr_t distance = address > member.anchor ? address - member.anchor : member.anchor - address;
             if (distance < least) least = distance, found.rank = rank;
         }
@@ -134,10 +170,10 @@ private:
 // The clusters of a launch that run, by their numbers.
 class Clusters {
 public:
-    std::shared_ptr<Cluster> of(uint64_t number, uint32_t blocks, uint32_t threads) {
+    std::shared_ptr<Cluster> of(uint64_t number, uint32_t blocks, uint32_t threads, uintptr_t anchor) {
         Guard guard(lock);
         auto& known = running[number];
-        if (!known) known = std::make_shared<Cluster>(number, blocks, threads);
+        if (!known) known = std::make_shared<Cluster>(number, blocks, threads, anchor);
         return known;
     }
     void ended(uint64_t number) {

@@ -185,7 +185,8 @@ inline bool Worker::cluster_opens() {
 }
 
 inline Cluster& Worker::own_cluster() {
-    if (!cluster) cluster = std::make_shared<Cluster>(launch->cluster_of(blockIdx), 1, live);
+    auto anchor = reinterpret_cast<uintptr_t>(&here);
+    if (!cluster) cluster = std::make_shared<Cluster>(launch->cluster_of(blockIdx), 1, live, anchor);
     return *cluster;
 }
 
@@ -251,9 +252,10 @@ inline void Worker::run_block(Launch& of, uint64_t number) {
         if (dynamic) found_by_site.assign(found_by_site.size(), Found{});
     }
     if (in_cluster) {
-        cluster = of.clusters.of(of.cluster_of(blockIdx), of.cluster_blocks(), size);
+        auto anchor = reinterpret_cast<uintptr_t>(&here);
+        cluster = of.clusters.of(of.cluster_of(blockIdx), of.cluster_blocks(), size, anchor);
         auto dynamic_base = of.dynamic_bytes > 0 ? reinterpret_cast<uintptr_t>(dynamic_memory(of.dynamic_bytes)) : 0;
-        cluster->begin(of.rank_of(blockIdx), reinterpret_cast<uintptr_t>(&here), dynamic_base);
+        cluster->begin(of.rank_of(blockIdx), anchor, dynamic_base);
     }
     alignas(BlockLog) char room[sizeof(BlockLog)];
     BlockLog* log = nullptr;
