@@ -74,7 +74,9 @@ impl Bits {
 
     fn insert(&mut self, number: u32) {
         let (word, bit) = Bits::place(number);
-        self.0.resize(self.0.len().max(word + 1), 0);
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
         self.0[word] |= bit;
     }
 
@@ -88,7 +90,9 @@ impl Bits {
     }
 
     fn extend(&mut self, other: &Bits) {
-        self.0.resize(self.0.len().max(other.0.len()), 0);
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
         self.0.iter_mut().zip(&other.0).for_each(|(bits, more)| *bits |= more);
     }
 }
