@@ -72,7 +72,8 @@ pub(super) struct CheckArgs {
     /// Time after which a kernel is given up as unknown
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, help_heading = "Proof")]
     pub(super) time_limit: f64,
-    /// Where global ids of OpenCL start: at 0, or anywhere [default: anywhere, and 0 where a proof needs it, which is told]
+    /// Where global ids of OpenCL start: at 0, or anywhere [default: anywhere, and 0 where a proof needs it or a launch is given,
+    /// which is told]
     #[arg(long, value_enum, value_name = "0|any", help_heading = "Device")]
     pub(super) global_offset: Option<GlobalOffset>,
     /// The most work-items of a work-group of OpenCL, which has no limit of its own

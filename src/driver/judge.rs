@@ -81,7 +81,7 @@ fn judge_as_it_stands(
         };
         let made = attempted(if is_last { Persistence::AskAll } else { Persistence::StopAtFirst });
         let closed = made.1.is_empty();
-        if closed && refuted && attempt.starts == Starts::AtZero {
+        if closed && refuted && attempt.starts == Starts::AtZero && !candidates.offsets_are_left_out {
             // It is proved where ids start at 0, and shown to fail where they do not.
             let attempt = &candidates.proofs[index - 1];
             let mut hunts = case.hunts(attempt, &program);

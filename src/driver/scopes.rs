@@ -35,6 +35,8 @@ pub(super) struct Candidates {
     /// Sets for which freedom is to be proved, the widest first; each holds all stated launches. The last one,
     /// in which conflicts are looked for too, holds exactly the stated launches, or all if none is stated.
     pub(super) proofs: Vec<Attempt>,
+    /// Whether a conflict where global ids start elsewhere than at 0 is none: who gives a launch and no offset means none.
+    pub(super) offsets_are_left_out: bool,
 }
 
 impl Candidates {
@@ -79,10 +81,19 @@ pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], options: &Options)
         take_as_one(launch, |at| !read[0][at] && !varies[0][at], |at| !read[1][at] && !varies[1][at]);
     }
     let sets = [vec![all], stated].into_iter().filter(|parts| !parts.is_empty());
-    let asks_for_any = options.device.global_offset == GlobalOffset::Any;
-    let mut proofs: Vec<Attempt> = sets.flat_map(|parts| with_and_without_offsets(kernel, parts)).collect();
-    proofs.retain(|attempt| !asks_for_any || attempt.starts == Starts::AsStated);
-    Candidates { proofs }
+    let mut candidates = Candidates { proofs: Vec::new(), offsets_are_left_out: false };
+    for parts in sets {
+        let is_given = parts.iter().any(|part| part.kind == ScopeKind::Given);
+        let mut attempts = with_and_without_offsets(kernel, parts);
+        if options.device.global_offset == GlobalOffset::Any {
+            attempts.truncate(1);
+        } else if is_given {
+            attempts.drain(..attempts.len() - 1);
+            candidates.offsets_are_left_out = true;
+        }
+        candidates.proofs.extend(attempts);
+    }
+    candidates
 }
 
 /// A set of launches: first whatever their global ids start at, then where they start at 0, as nearly all do.
