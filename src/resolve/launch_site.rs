@@ -210,7 +210,7 @@ impl<'u> Resolver<'u> {
                 if let Type::Float { .. } = self.types[value.ty] {
                     value = self.convert(value, self.common.uint);
                 }
-                let is_number = self.is_integral(value.ty) || self.calls_for_a_number(size);
+                let is_number = self.is_integral(value.ty);
                 let lanes = if is_number {
                     Some(vec![self.constant(&value), Some(1), Some(1)])
                 } else {
@@ -228,23 +228,6 @@ impl<'u> Resolver<'u> {
             u64::try_from(size).ok().filter(|&size| size > 0)
         };
         Measured { lanes: [lane(0), lane(1), lane(2)], given, sources, value }
-    }
-
-    /// Whether an expression is a call of functions that give integers, which nobody has to look into to see that a size
-    /// has one axis.
-    fn calls_for_a_number(&mut self, size: &'u syntax::Expr) -> bool {
-        let syntax::ExprKind::Call(callee, _) = &size.kind else { return false };
-        let syntax::ExprKind::Path(path) = &callee.kind else { return false };
-        let Found::Entities(entities) = self.find(path) else { return false };
-        let functions = functions_of(&entities);
-        let gives_number = |this: &mut Self, decl: &FunctionDecl<'u>| {
-            let is_template = decl.syntax.template.as_ref().is_some_and(|params| !params.is_empty());
-            let (ty, is_reference) = this.within(decl.scope, |this| this.result_type(decl.syntax, ""));
-            !is_template && !is_reference && this.is_integral(ty)
-        };
-        functions.len() == entities.len()
-            && !functions.is_empty()
-            && functions.iter().all(|decl| gives_number(self, decl))
     }
 
     /// The lanes of a vector, as far as they are constants.
