@@ -9,6 +9,7 @@ use super::context::{Frame, Resolver};
 use super::host_calls::{HostInstance, HostValue, name_of, uses};
 use super::host_cases::{Made, has_label};
 use super::host_escapes::Escaped;
+use super::host_fields::{Fields, fields_of_methods};
 use super::host_flow::{Held, leaves};
 use super::host_loops::Counted;
 use super::host_parts::{Changes, expr_has, init_parts, parts_of, pointers_to_functions, stmt_has};
@@ -54,6 +55,8 @@ pub(super) struct Walk<'u> {
     pub(super) open: FxHashSet<&'u str>,
     /// Host functions with the arguments that calls and instantiations give them, without repetition.
     pub(super) instances: Vec<HostInstance<'u>>,
+    /// The data members that the functions of classes see under their names.
+    fields: Fields<'u>,
     /// The functions inside of class templates, with the parameters of these.
     pub(super) in_templates: FxHashMap<*const syntax::Function, &'u [syntax::TemplateParam]>,
     /// How many of them have been looked at.
@@ -91,7 +94,8 @@ impl<'u> Resolver<'u> {
         let in_templates = methods_of_templates(items);
         self.collect_methods(items);
         let escaped = self.escaped(&functions, &initializers, items);
-        let mut walk = Walk { launching, open, in_templates, escaped, ..Walk::default() };
+        let fields = fields_of_methods(items);
+        let mut walk = Walk { launching, open, in_templates, fields, escaped, ..Walk::default() };
         functions.retain(|decl| walk.launching.contains(name_of(decl.syntax)));
         self.in_host = true;
         for decl in functions.iter().filter(|decl| has_parameters(decl.syntax)) {
@@ -246,29 +250,42 @@ impl<'u> Resolver<'u> {
             let open = self.unknown(param.name.text.clone());
             self.open_types.insert(open);
         }
+        let fields = walk.fields.get(&std::ptr::from_ref(function)).cloned().unwrap_or_default();
         self.within(home, |this| {
             this.in_block(|this| {
-                for (position, param) in function.params.iter().enumerate() {
-                    let kernels = instance.args.get(position).map_or(&[][..], HostValue::kernels);
-                    walk.pointers.extend(kernels.iter().map(|&kernel| (param.name.text.as_str(), kernel)));
-                    let mut written = this.declared_type(&param.ty, &param.qualifiers);
-                    // Nobody can change what a constant reference is bound to while it is a constant.
-                    written.is_reference &= !written.is_const;
-                    let variable = this.host_variable(&param.name, written);
-                    this.declare(&param.name.text, Entity::Variable(variable));
-                    if !walk.changed.is_exposed(&param.name.text) && !written.is_reference {
-                        let value = instance.args.get(position).cloned().unwrap_or_default();
-                        this.bind_host_argument(variable, &value);
-                        walk.own.insert(variable);
-                        if walk.changed.contains(&param.name.text) {
-                            walk.tracked.push(variable);
-                        }
-                    }
+                // What an object holds may change with every call, and hides what is declared outside of its class.
+                for field in fields {
+                    let written = this.declared_type(&field.ty, &field.qualifiers);
+                    let variable = this.host_variable(&field.name, written);
+                    this.declare(&field.name.text, Entity::Variable(variable));
+                    walk.leaked.insert(variable);
                 }
-                this.host_stmts(body, walk);
+                this.in_block(|this| this.host_body(instance, body, walk));
             });
         });
         self.frame = frame;
+    }
+
+    /// The parameters and the body of a function.
+    fn host_body(&mut self, instance: &HostInstance<'u>, body: &'u [syntax::Stmt], walk: &mut Walk<'u>) {
+        for (position, param) in instance.decl.syntax.params.iter().enumerate() {
+            let kernels = instance.args.get(position).map_or(&[][..], HostValue::kernels);
+            walk.pointers.extend(kernels.iter().map(|&kernel| (param.name.text.as_str(), kernel)));
+            let mut written = self.declared_type(&param.ty, &param.qualifiers);
+            // Nobody can change what a constant reference is bound to while it is a constant.
+            written.is_reference &= !written.is_const;
+            let variable = self.host_variable(&param.name, written);
+            self.declare(&param.name.text, Entity::Variable(variable));
+            if !walk.changed.is_exposed(&param.name.text) && !written.is_reference {
+                let value = instance.args.get(position).cloned().unwrap_or_default();
+                self.bind_host_argument(variable, &value);
+                walk.own.insert(variable);
+                if walk.changed.contains(&param.name.text) {
+                    walk.tracked.push(variable);
+                }
+            }
+        }
+        self.host_stmts(body, walk);
     }
 
     fn host_variable(&mut self, name: &syntax::Name, written: super::types::Written) -> VariableId {

@@ -34,6 +34,7 @@ mod host;
 mod host_calls;
 mod host_cases;
 mod host_escapes;
+mod host_fields;
 mod host_flow;
 mod host_library;
 mod host_loops;
