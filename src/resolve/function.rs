@@ -107,7 +107,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The result type; a reference is a pointer.
-    fn result_type(&mut self, function: &'u syntax::Function, name: &str) -> (TypeId, bool) {
+    pub(super) fn result_type(&mut self, function: &'u syntax::Function, name: &str) -> (TypeId, bool) {
         match &function.result {
             Some(result) => {
                 let written = self.resolve_type(result);

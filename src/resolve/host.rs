@@ -43,6 +43,8 @@ pub(super) struct Walk<'u> {
     pub(super) repeated: usize,
     /// Parameters and locals of the function that nothing outside of it can change.
     pub(super) own: FxHashSet<VariableId>,
+    /// Parameters that nothing changes, of a function that nothing in the unit calls: who calls it decides.
+    pub(super) from_elsewhere: FxHashSet<VariableId>,
     /// Locals that can be looked at again where more is known.
     pub(super) made: Vec<Made>,
     /// The kernels that pointers of the function may point to.
@@ -53,10 +55,14 @@ pub(super) struct Walk<'u> {
     pub(super) launching: FxHashSet<&'u str>,
     /// Names of launching functions of which not all calls are known.
     pub(super) open: FxHashSet<&'u str>,
+    /// Names of functions that something in the unit calls.
+    called: FxHashSet<&'u str>,
     /// Host functions with the arguments that calls and instantiations give them, without repetition.
     pub(super) instances: Vec<HostInstance<'u>>,
     /// The data members that the functions of classes see under their names.
     fields: Fields<'u>,
+    /// Whether the function is one of a class.
+    pub(super) is_method: bool,
     /// The functions inside of class templates, with the parameters of these.
     pub(super) in_templates: FxHashMap<*const syntax::Function, &'u [syntax::TemplateParam]>,
     /// How many of them have been looked at.
@@ -95,7 +101,7 @@ impl<'u> Resolver<'u> {
         self.collect_methods(items);
         let escaped = self.escaped(&functions, &initializers, items);
         let fields = fields_of_methods(items);
-        let mut walk = Walk { launching, open, in_templates, fields, escaped, ..Walk::default() };
+        let mut walk = Walk { launching, open, called, in_templates, fields, escaped, ..Walk::default() };
         functions.retain(|decl| walk.launching.contains(name_of(decl.syntax)));
         self.in_host = true;
         for decl in functions.iter().filter(|decl| has_parameters(decl.syntax)) {
@@ -106,7 +112,7 @@ impl<'u> Resolver<'u> {
         }
         // What nothing in the unit calls comes first: its calls show the arguments of the others.
         for &decl in &functions {
-            if !walk.is_template(decl.syntax) && !called.contains(name_of(decl.syntax)) {
+            if !walk.is_template(decl.syntax) && !walk.called.contains(name_of(decl.syntax)) {
                 walk.add_instance(HostInstance::open(decl));
             }
         }
@@ -227,6 +233,7 @@ impl<'u> Resolver<'u> {
         walk.tracked.clear();
         walk.leaked.clear();
         walk.own.clear();
+        walk.from_elsewhere.clear();
         walk.made.clear();
         walk.prepared = Prepared::default();
         walk.repeated = 1;
@@ -250,7 +257,9 @@ impl<'u> Resolver<'u> {
             let open = self.unknown(param.name.text.clone());
             self.open_types.insert(open);
         }
-        let fields = walk.fields.get(&std::ptr::from_ref(function)).cloned().unwrap_or_default();
+        let fields = walk.fields.get(&std::ptr::from_ref(function)).cloned();
+        walk.is_method = fields.is_some();
+        let fields = fields.unwrap_or_default();
         self.within(home, |this| {
             this.in_block(|this| {
                 // What an object holds may change with every call, and hides what is declared outside of its class.
@@ -282,6 +291,8 @@ impl<'u> Resolver<'u> {
                 walk.own.insert(variable);
                 if walk.changed.contains(&param.name.text) {
                     walk.tracked.push(variable);
+                } else if !walk.called.contains(name_of(instance.decl.syntax)) {
+                    walk.from_elsewhere.insert(variable);
                 }
             }
         }

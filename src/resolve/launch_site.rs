@@ -5,7 +5,7 @@ use super::context::{Resolver, expr};
 use super::host::Walk;
 use super::host_flow::Held;
 use super::host_relations::Quotient;
-use super::program::{Expr, ExprKind, Given, Relation, Type};
+use super::program::{Expr, ExprKind, Given, Relation, Type, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
 use crate::source::Span;
@@ -163,7 +163,7 @@ impl<'u> Resolver<'u> {
             Size::Absent => Some(0),
             Size::Unknown => None,
         };
-        let [grid, block] = [&site.grid, &site.block].map(|size| self.size(size));
+        let [grid, block] = [&site.grid, &site.block].map(|size| self.size(size, walk));
         let relations = self.relations([&grid, &block], &values, walk);
         let same_pointers = self.same_pointers(&values);
         let args = values.iter().map(|value| self.constant(value)).collect();
@@ -202,7 +202,8 @@ impl<'u> Resolver<'u> {
     }
 
     /// A size along three axes: a number, or a `dim3`.
-    fn size(&mut self, size: &Size<'u>) -> Measured {
+    fn size(&mut self, size: &Size<'u>, walk: &Walk<'u>) -> Measured {
+        let mut unknown = Given::AsAWhole;
         let (known, sources, value) = match size {
             Size::Written(size) => {
                 let mut value = self.unevaluated(size);
@@ -210,24 +211,50 @@ impl<'u> Resolver<'u> {
                 if let Type::Float { .. } = self.types[value.ty] {
                     value = self.convert(value, self.common.uint);
                 }
-                let is_number = self.is_integral(value.ty);
+                let is_number = self.is_integral(value.ty) || self.calls_for_a_number(size, walk);
                 let lanes = if is_number {
                     Some(vec![self.constant(&value), Some(1), Some(1)])
                 } else {
                     self.constant_lanes(&value)
                 };
+                if variable_of(&value).is_some_and(|variable| walk.from_elsewhere.contains(&variable)) {
+                    unknown = Given::Elsewhere;
+                }
                 (lanes, sources, Some(value).filter(|_| is_number))
             }
             Size::Held(held) => (held.lanes.clone(), held.sources.clone(), None),
             Size::Absent | Size::Unknown => (None, Vec::new(), None),
         };
-        let given = if known.is_some() { Given::ByAxis } else { Given::AsAWhole };
+        let given = if known.is_some() { Given::ByAxis } else { unknown };
         let lanes = known.unwrap_or_default();
         let lane = |axis: usize| {
             let size = (*lanes.get(axis)?)?;
             u64::try_from(size).ok().filter(|&size| size > 0)
         };
         Measured { lanes: [lane(0), lane(1), lane(2)], given, sources, value }
+    }
+
+    /// Whether an expression is a call, with integers, of functions that give integers: nobody has to look into them to see
+    /// that a size has one axis. A method may mean one of its class, which is not looked up.
+    fn calls_for_a_number(&mut self, size: &'u syntax::Expr, walk: &Walk<'u>) -> bool {
+        let syntax::ExprKind::Call(callee, args) = &size.kind else { return false };
+        let syntax::ExprKind::Path(path) = &callee.kind else { return false };
+        let Found::Entities(entities) = self.find(path) else { return false };
+        let functions = functions_of(&entities);
+        let gives_number = |this: &mut Self, decl: &FunctionDecl<'u>| {
+            let is_template = decl.syntax.template.as_ref().is_some_and(|params| !params.is_empty());
+            let (ty, is_reference) = this.within(decl.scope, |this| this.result_type(decl.syntax, ""));
+            !is_template && !is_reference && this.is_integral(ty)
+        };
+        let is_number = |this: &mut Self, arg: &'u syntax::Expr| {
+            let arg = this.unevaluated(arg);
+            this.is_integral(arg.ty)
+        };
+        !walk.is_method
+            && functions.len() == entities.len()
+            && !functions.is_empty()
+            && functions.iter().all(|decl| gives_number(self, decl))
+            && args.iter().all(|arg| is_number(self, arg))
     }
 
     /// The lanes of a vector, as far as they are constants.
@@ -246,5 +273,17 @@ impl<'u> Resolver<'u> {
             ExprKind::Convert(inner) => self.constant_lanes(inner),
             _ => None,
         }
+    }
+}
+
+/// The variable that a value is read from as it is.
+fn variable_of(value: &Expr) -> Option<VariableId> {
+    match &value.kind {
+        ExprKind::Load(object) => match object.kind {
+            ExprKind::Variable(variable) => Some(variable),
+            _ => None,
+        },
+        ExprKind::Convert(inner) => variable_of(inner),
+        _ => None,
     }
 }

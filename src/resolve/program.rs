@@ -392,7 +392,7 @@ pub enum Given {
     ByAxis,
     /// As a whole that is not understood.
     AsAWhole,
-    /// Out of sight: the kernel may be launched where nobody looks.
+    /// Out of sight: the kernel may be launched where nobody looks, or who launches it is told the size there.
     Elsewhere,
 }
 
