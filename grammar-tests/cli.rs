@@ -7,6 +7,8 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 const FREE: &str = "__global__ void free_k(float *y) { y[blockIdx.x * blockDim.x + threadIdx.x] = 1; }\n";
+/// A kernel that a barrier makes free of races.
+const MENDABLE: &str = "__global__ void k(int *x) {\n    __shared__ int s[64];\n    if (blockDim.x != 64) return;\n    s[threadIdx.x] = 1;\n    x[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];\n}\n";
 const RACY: &str = "__global__ void racy_k(float *y) {\n  y[0] = threadIdx.x;\n}\n";
 const UNKNOWN: &str = "__device__ void mystery(float *);\n__global__ void odd_k(float *y) { mystery(y); }\n";
 
@@ -116,6 +118,24 @@ fn a_crash_costs_one_file() {
     assert_eq!(files[3]["kernels"][0]["race"], "racy");
 }
 
+/// Wherever it happens: the rooms that the driver calls, and those that only some runs enter.
+#[cfg(unix)]
+#[test]
+fn a_crash_in_any_room_costs_one_file() {
+    let place = Place::with(&[("in/free.cu", FREE), ("in/lost.cu", MENDABLE), ("in/racy.cu", RACY)]);
+    for room in ["front", "resolve", "lower", "protocol", "invariant", "prove", "check", "fix", "reproduce"] {
+        let more: &[&str] = if room == "fix" { &["--fix"] } else { &["--reproduce", "races"] };
+        let mut command = place.command(&[&["check", "in", "--format", "json"], more].concat());
+        let output =
+            command.env("RACEPROOF_PLANT_OVERFLOW", format!("lost@{room}")).stdin(Stdio::null()).output().unwrap();
+        let seen = Seen::of(&output).expect(101).complains("while checking in/lost.cu");
+        let report = seen.json();
+        let files = report["files"].as_array().expect("files are listed");
+        let verdict = |at: usize| files[at]["kernels"][0]["race"].as_str().unwrap_or("none");
+        assert_eq!([0, 1, 2].map(verdict), ["race-free", "none", "racy"], "{room}: {report}");
+    }
+}
+
 #[test]
 fn fail_on_chooses_what_fails() {
     let place = Place::with(&[("free.cu", FREE), ("racy.cu", RACY), ("odd.cu", UNKNOWN)]);
@@ -145,8 +165,7 @@ fn hints_are_told_and_fail_nothing() {
 
 #[test]
 fn fixes_are_told_and_written_when_asked() {
-    let racy = "__global__ void k(int *x) {\n    __shared__ int s[64];\n    if (blockDim.x != 64) return;\n    s[threadIdx.x] = 1;\n    x[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];\n}\n";
-    let place = Place::with(&[("racy.cu", racy), ("free.cu", FREE)]);
+    let place = Place::with(&[("racy.cu", MENDABLE), ("free.cu", FREE)]);
     let told = place.run(&["check", "racy.cu"]).expect(1);
     assert!(told.out.contains("fix: insert `__syncthreads();` before line 5"), "{}", told.out);
     let json: serde_json::Value =
@@ -158,7 +177,7 @@ fn fixes_are_told_and_written_when_asked() {
     assert!(written.out.contains("2 race-free"), "{}", written.out);
     let text = || std::fs::read_to_string(place.0.path().join("racy.cu")).unwrap();
     let once = text();
-    assert_eq!(once, racy.replace("    x[", "    __syncthreads();\n    x["));
+    assert_eq!(once, MENDABLE.replace("    x[", "    __syncthreads();\n    x["));
     place.run(&["check", ".", "--fix"]).expect(0);
     assert_eq!(text(), once);
     place.run(&["check", "-", "--fix"]).expect(2).complains("--fix");

@@ -14,11 +14,12 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The variable that names the inputs to leave out, by their positions.
 const LOST: &str = "RACEPROOF_LOST";
-/// The variable that plants an overflow: a part of the path of the input in which it is to happen.
+/// The variable that plants an overflow: a part of the path of the input in which it is to happen and, behind an `@`, the
+/// room: that of [`entering`], or the start if there is none.
 const PLANTED: &str = "RACEPROOF_PLANT_OVERFLOW";
 /// What is said of an input that was lost.
 pub(super) const MESSAGE: &str = "the program ended in it (a stack overflow or an abort)";
@@ -79,15 +80,46 @@ pub(super) fn prepare_thread() {
     }
 }
 
-/// Overflows the stack if a test asks for it in this input.
+/// Overflows the stack if a test asks for it in this input, or notes that it is asked for in a room of it.
 pub(super) fn overflow_if_planted(path: &Path) {
-    if ARMED.get().is_none() {
+    let Some(Planted { part, room, inputs }) = planted() else { return };
+    if !path.to_string_lossy().contains(part) {
         return;
     }
-    let planted = std::env::var(PLANTED).ok().filter(|part| !part.is_empty());
-    if planted.is_some_and(|part| path.to_string_lossy().contains(&part)) {
+    match room {
+        Some(_) => drop(inputs.lock().unwrap_or_else(PoisonError::into_inner).insert(at_work())),
+        None => drop(std::hint::black_box(overflow(0))),
+    }
+}
+
+/// Overflows the stack if a test asks for it in this room, for the input that the thread is at.
+pub(super) fn entering(room: &str) {
+    let Some(Planted { room: Some(planted), inputs, .. }) = planted() else { return };
+    if planted == room && inputs.lock().unwrap_or_else(PoisonError::into_inner).contains(&at_work()) {
         std::hint::black_box(overflow(0));
     }
+}
+
+/// Where a test wants an overflow.
+struct Planted {
+    part: String,
+    room: Option<String>,
+    /// The inputs whose path has that part, as far as they were met.
+    inputs: Mutex<BTreeSet<usize>>,
+}
+
+fn planted() -> Option<&'static Planted> {
+    static SEEN: OnceLock<Option<Planted>> = OnceLock::new();
+    let read = || {
+        let value = std::env::var(PLANTED).ok().filter(|value| !value.is_empty())?;
+        let (part, room) = match value.split_once('@') {
+            Some((part, room)) => (part.to_owned(), Some(room.to_owned())),
+            None => (value, None),
+        };
+        Some(Planted { part, room, inputs: Mutex::default() })
+    };
+    ARMED.get()?;
+    SEEN.get_or_init(read).as_ref()
 }
 
 #[inline(never)]

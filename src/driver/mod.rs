@@ -150,11 +150,13 @@ fn check_source_of_many(
         kernels.iter_mut().zip(hints).for_each(|(kernel, hints)| kernel.findings.extend(hints));
     }
     if options.fixes == options::Fixes::Suggest && kernels.iter().any(mend::is_mendable) {
+        crash::entering("fix");
         mend::suggest((path, text), options, &program, &wanted, &mut kernels);
     }
     let drafts = match options.reproductions {
         Reproductions::Omit => Vec::new(),
         Reproductions::Draft => {
+            crash::entering("reproduce");
             let headers = options.headers.as_ref().filter(|_| !sought.is_empty());
             isolate::isolated(|| reproduce::drafts((path, text), options, headers, &program, &judged, &mut kernels))
                 .unwrap_or_else(|message| {
@@ -267,8 +269,10 @@ fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
 }
 
 fn read_with(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> ReadFile {
+    crash::entering("front");
     let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, misses_headers, sought } =
         front::read(path, text, options, headers);
+    crash::entering("resolve");
     let resolve::Resolved { program, diagnostics: more, missed } = resolve::resolve(unit);
     diagnostics.extend(more);
     ReadFile { program, diagnostics, parse, front, exceptions, missed, misses_headers, sought, stated: Vec::new() }
@@ -309,6 +313,7 @@ fn model<'m>(program: &Program, function: FunctionId, options: &Options, memo: O
 
 /// One kernel, with what the launches in its file say.
 fn lowered(program: &Program, function: FunctionId, options: &Options) -> Kernel {
+    crash::entering("lower");
     let mut kernel = lower::lower(program, function);
     // What the command line says of the launch comes instead of what the file says.
     if options.block == [None; 3] && options.grid == [None; 3] && options.params.is_empty() {
@@ -342,9 +347,11 @@ fn run_by(kernel: &mut Kernel, device: &options::Device) {
 fn strengthened<'m>(mut kernel: Kernel, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
     // It stands at the places of this kernel, whoever else is alike.
     let relies = std::mem::take(&mut kernel.relies);
+    crash::entering("protocol");
     let mut protocol = infer::infer(&kernel);
     let (mut assumptions, mut rejected) = (BTreeSet::new(), Vec::new());
     let entry = memo.map(|memo| memo.entry(&kernel));
+    crash::entering("invariant");
     let strengthened = match &entry {
         Some(entry) => entry.strengthened(&kernel, &protocol, options.proofs),
         None => invariant::strengthen(&kernel, &protocol, options.proofs),
@@ -379,6 +386,7 @@ fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options:
     let Model { kernel, protocol, assumptions, rejected, entry } = model;
     let (launches, _) = launch::facts(program, function);
     let language = program.language;
+    crash::entering("prove");
     let mut verdict = match &entry {
         Some(entry) => {
             let subject = Subject { kernel: &kernel, protocol: &protocol, launches: &launches, language };
@@ -396,6 +404,7 @@ fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options:
         sources: &program.sources,
         language: program.language,
     };
+    crash::entering("check");
     let mut report = check::report(&context, &verdict);
     let assumed = program.functions[function].assumed.iter();
     report.assumptions.extend(assumed.map(|text| Assumption { kind: AssumptionKind::Other, text: text.clone() }));

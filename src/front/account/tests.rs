@@ -7,6 +7,8 @@ use crate::source::{FileId, Language, SourceMap, Span};
 use crate::syntax::{
     Expr, ExprKind, Function, Init, Item, ItemKind, Stmt, StmtKind, TemplateArg, Type, TypeKind, Variable,
 };
+use std::ops::Range;
+use std::path::Path;
 
 /// A kernel with a bit of everything.
 const KERNEL: &str = r#"
@@ -34,22 +36,43 @@ __global__ void k(int *out, const float *in, int n) {
 }
 "#;
 
-/// The only kernel of a text, with the tokens of the text and those of the kernel from its declarator on.
-fn kernel(text: &str) -> (Function, Output, std::ops::Range<usize>) {
-    let options = Options::new(Language::Cuda);
+/// The functions of a text that have bodies, each with its tokens from its declarator to its end, and the tokens of the text.
+fn functions(path: &Path, text: &str, language: Language) -> (Vec<(Function, Range<usize>)>, Output) {
+    let options = Options::new(language);
     let mut sources = SourceMap::new();
-    let main = sources.add_file("k.cu", text);
+    let main = sources.add_file(path, text);
     let output = preprocess(sources.clone(), main, &options);
     let answer = parse(sources, main, &options);
-    assert!(answer.diagnostics.is_empty(), "{:?}", answer.diagnostics);
-    let found = answer.unit.items.into_iter().find_map(|item| match item.kind {
-        ItemKind::Function(function) => Some(*function),
+    let found = answer.unit.items.into_iter().filter_map(|item| match item.kind {
+        ItemKind::Function(function) if function.body.is_some() => Some(*function),
         _ => None,
     });
-    let function = found.expect("there is a kernel");
-    let name = function.path.segments[0].name.span;
-    let from = output.tokens.iter().position(|token| token.span == name).expect("its name is a token");
-    let tokens = from..output.tokens.len();
+    let with_tokens = |function: Function| {
+        let name = function.path.segments.last()?.name.span;
+        let from = output.tokens.iter().position(|token| token.span == name)?;
+        Some((function, from..end_of_body(&output, from)))
+    };
+    (found.filter_map(with_tokens).collect(), output)
+}
+
+/// Behind the brace that closes the first one from `from` on.
+fn end_of_body(output: &Output, from: usize) -> usize {
+    let mut depth = 0;
+    for (at, token) in output.tokens.iter().enumerate().skip(from) {
+        match output.text(token) {
+            "{" => depth += 1,
+            "}" if depth == 1 => return at + 1,
+            "}" => depth -= 1,
+            _ => {}
+        }
+    }
+    output.tokens.len()
+}
+
+/// The only kernel of a text, with its tokens.
+fn kernel(text: &str) -> (Function, Output, Range<usize>) {
+    let (functions, output) = functions(Path::new("k.cu"), text, Language::Cuda);
+    let (function, tokens) = functions.into_iter().next().expect("there is a kernel");
     (function, output, tokens)
 }
 
@@ -197,31 +220,72 @@ fn a_whole_tree_is_missed_nothing_of() {
     assert!(!is_missed(&function));
 }
 
+/// The function without its part number `at`, and what that was.
+fn without(function: &Function, at: usize) -> Option<(Function, String)> {
+    let mut damaged = function.clone();
+    let (mut count, mut taken) = (0, None);
+    let mut visit = |part: Part<'_>| {
+        if count == at {
+            taken = Some(described(&part));
+            take_out(part);
+        }
+        count += 1;
+    };
+    Parts { visit: &mut visit }.stmts(damaged.body.as_mut().expect("it has a body"));
+    taken.map(|taken| (damaged, taken))
+}
+
+/// Whether a part has nothing that could be lost: a cast to `void` does nothing.
+fn is_nothing(part: &str) -> bool {
+    ["Block([])", "Empty", "InitList([])", "Builtin(\"void\")"].contains(&part)
+}
+
 #[test]
 fn every_part_that_is_taken_out_is_missed() {
     let (function, output, tokens) = kernel(KERNEL);
     let (mut count, mut unseen) = (0, Vec::new());
-    loop {
-        let mut damaged = function.clone();
-        let (mut at, mut taken) = (0, None);
-        let mut visit = |part: Part<'_>| {
-            if at == count {
-                taken = Some(described(&part));
-                take_out(part);
-            }
-            at += 1;
-        };
-        Parts { visit: &mut visit }.stmts(damaged.body.as_mut().expect("it has a body"));
-        let Some(taken) = taken else { break };
+    while let Some((mut damaged, taken)) = without(&function, count) {
         settle(&mut damaged, &output, tokens.clone(), Language::Cuda);
-        // An empty block has nothing that could be lost.
-        if !is_missed(&damaged) && taken != "Block([])" && taken != "Empty" {
+        if !is_missed(&damaged) && !is_nothing(&taken) {
             unseen.push(taken);
         }
         count += 1;
     }
     assert!(unseen.is_empty(), "{unseen:#?}");
     assert!(count > 150, "only {count} parts were taken out");
+}
+
+/// In whatever people write: some parts of each function of the fixtures that is read as a whole.
+#[test]
+fn parts_that_are_taken_out_of_fixtures_are_missed() {
+    let mut paths = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
+    let (mut count, mut unseen) = (0, Vec::new());
+    while let Some(path) = paths.pop() {
+        if path.is_dir() {
+            paths.extend(std::fs::read_dir(&path).expect("it is read").map(|entry| entry.expect("it is there").path()));
+            continue;
+        }
+        let language = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("cu") => Language::Cuda,
+            Some("cl") => Language::OpenCl,
+            _ => continue,
+        };
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let (functions, output) = functions(&path, &text, language);
+        for (function, tokens) in functions.iter().filter(|(function, _)| !is_missed(function)) {
+            // Parts are visited from the inside out, so that any stride meets small and large ones.
+            let parts = (0..).step_by(17).map_while(|at| without(function, at));
+            for (mut damaged, taken) in parts {
+                settle(&mut damaged, &output, tokens.clone(), language);
+                count += 1;
+                if !is_missed(&damaged) && !is_nothing(&taken) {
+                    unseen.push(format!("{}: {taken}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(unseen.is_empty(), "{} of {count}: {unseen:#?}", unseen.len());
+    assert!(count > 1000, "only {count} parts were taken out");
 }
 
 #[test]
