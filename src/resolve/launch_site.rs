@@ -164,6 +164,10 @@ impl<'u> Resolver<'u> {
             Size::Unknown => None,
         };
         let [grid, block] = [&site.grid, &site.block].map(|size| self.size(size, walk));
+        if [&grid, &block].iter().any(|size| size.given == Given::AsAWhole) {
+            // What makes the size may stand in a header that is missing, or in text that one would make readable.
+            self.missed.set(self.missed.get() + 1);
+        }
         let relations = self.relations([&grid, &block], &values, walk);
         let same_pointers = self.same_pointers(&values);
         let args = values.iter().map(|value| self.constant(value)).collect();
