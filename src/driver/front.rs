@@ -15,6 +15,7 @@ use crate::front::tree_sitter::{self, ParseState};
 use crate::preprocess::{self, Output, SoughtHeader};
 use crate::source::headers::ProjectHeaders;
 use crate::source::{FileId, SourceMap, Span};
+use crate::syntax::known::Known;
 use crate::syntax::{self, Item, ItemKind, Stmt, StmtKind, Unit};
 use std::path::Path;
 use std::sync::Arc;
@@ -123,31 +124,32 @@ fn state(parse: ParseState) -> Parse {
 /// libclang or nothing.
 fn by_clang(pool: &Pool, mut output: Output, main: FileId, options: &preprocess::Options) -> ReadUnit {
     let mut diagnostics = std::mem::take(&mut output.diagnostics);
-    let (items, parse) = match clang::read(pool, &output, options.dialect) {
+    let (answered, parse) = match clang::read(pool, &output, options.dialect) {
         Ok(mut answer) => {
+            let known = std::mem::take(&mut answer.known);
             diagnostics.extend(answer.refused.iter().map(refused));
             let parse = if answer.refused.is_empty() { Parse::Ok } else { Parse::Partial };
             answer.mark();
-            (answer.items, parse)
+            ((answer.items, known), parse)
         }
         Err(failure) => {
             diagnostics.push(of_the_file(main, Severity::Error, &failure));
-            (Vec::new(), Parse::Failed)
+            (Default::default(), Parse::Failed)
         }
     };
-    whole(output, options, items, diagnostics, parse)
+    whole(output, options, answered, diagnostics, parse)
 }
 
 /// A unit that libclang alone has read.
 fn whole(
     output: Output,
     options: &preprocess::Options,
-    mut items: Vec<Item>,
+    (mut items, known): (Vec<Item>, Known),
     diagnostics: Vec<Diagnostic>,
     parse: Parse,
 ) -> ReadUnit {
     syntax::undecided::mark(&mut items, &output.sources, &output.undecided);
-    let unit = Unit { dialect: options.dialect, sources: output.sources, items };
+    let unit = Unit { dialect: options.dialect, sources: output.sources, items, known };
     ReadUnit {
         unit,
         diagnostics,
@@ -164,7 +166,7 @@ fn by_both(pool: &Pool, mut output: Output, main: FileId, options: &preprocess::
     match clang::read(pool, &output, options.dialect) {
         Ok(answer) if answer.refused.is_empty() => {
             let diagnostics = std::mem::take(&mut output.diagnostics);
-            whole(output, options, answer.items, diagnostics, Parse::Ok)
+            whole(output, options, (answer.items, answer.known), diagnostics, Parse::Ok)
         }
         Ok(answer) => mixed(answer, output, main, options),
         Err(failure) => {
@@ -192,7 +194,7 @@ fn mixed(mut answer: Answer, output: Output, main: FileId, options: &preprocess:
     let errors: Vec<Diagnostic> = errors.into_iter().filter(matters).collect();
     let parse = if errors.is_empty() { Parse::Ok } else { Parse::Partial };
     other.diagnostics.extend(errors);
-    let unit = Unit { items, ..other.unit };
+    let unit = Unit { items, known: answer.known, ..other.unit };
     ReadUnit {
         unit,
         diagnostics: other.diagnostics,

@@ -1,6 +1,6 @@
 //! What the body of a lambda does with the variables that it holds by reference.
 
-use super::scan::each_expr;
+use crate::resolve::program::visit::each_expr;
 use crate::resolve::program::{Expr, ExprKind, Program, RecordId, Type, VariableId};
 
 /// Lambdas in lambdas that are looked into.

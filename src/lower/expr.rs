@@ -4,9 +4,9 @@ use super::builtin::Use;
 use super::facts::Target;
 use super::pass::Pass;
 use super::place::is_object;
-use super::scan::any_within;
 use super::value::{Base, Object, Place, Pointer, STRING, Value};
 use crate::calculus::{self, BinaryOp, ExprId, HavocReason, Relied, ScalarType, Stmt};
+use crate::resolve::program::visit::any_within;
 use crate::resolve::program::{Expr, ExprKind, Storage, Type, TypeId};
 use crate::source::Span;
 

@@ -2,6 +2,7 @@
 //! function returns.
 
 use crate::builtins::{Builtin, Claim};
+use crate::resolve::program::visit::{any_within, each_expr, each_stmt, push_operands};
 use crate::resolve::program::{Expr, ExprKind, FunctionId, Program, Stmt, StmtKind, Type, VariableId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -151,107 +152,7 @@ fn root_variables(expr: &Expr) -> Vec<VariableId> {
 
 /// Whether an expression mentions one of these variables.
 pub(super) fn mentions(expr: &Expr, variables: &FxHashSet<VariableId>) -> bool {
-    let mut stack = vec![expr];
-    while let Some(expr) = stack.pop() {
-        if matches!(&expr.kind, ExprKind::Variable(variable) if variables.contains(variable)) {
-            return true;
-        }
-        push_operands(expr, &mut stack);
-    }
-    false
-}
-
-/// Calls `visit` for every statement, nested ones included. No recursion.
-fn each_stmt<'s>(body: &'s [Stmt], mut visit: impl FnMut(&'s Stmt)) {
-    let mut stack: Vec<&Stmt> = body.iter().rev().collect();
-    while let Some(stmt) = stack.pop() {
-        visit(stmt);
-        match &stmt.kind {
-            StmtKind::Block(inner) => stack.extend(inner.iter().rev()),
-            StmtKind::If(_, then, otherwise) => {
-                stack.extend(otherwise.as_deref());
-                stack.push(then);
-            }
-            StmtKind::For { init, body, .. } => {
-                stack.push(body);
-                stack.extend(init.as_deref());
-            }
-            StmtKind::While(_, body) | StmtKind::Do(body, _) | StmtKind::Switch(_, body) => stack.push(body),
-            _ => {}
-        }
-    }
-}
-
-/// Calls `visit` for every expression, nested ones included. No recursion.
-pub(super) fn each_expr<'s>(body: &'s [Stmt], mut visit: impl FnMut(&'s Expr)) {
-    let mut stack: Vec<&Expr> = Vec::new();
-    each_stmt(body, |stmt| match &stmt.kind {
-        StmtKind::Expr(expr)
-        | StmtKind::Declare(_, Some(expr))
-        | StmtKind::If(expr, ..)
-        | StmtKind::While(expr, _)
-        | StmtKind::Do(_, expr)
-        | StmtKind::Switch(expr, _)
-        | StmtKind::Return(Some(expr)) => stack.push(expr),
-        StmtKind::For { cond, step, .. } => stack.extend(cond.iter().chain(step)),
-        StmtKind::Asm { outputs, inputs, .. } => stack.extend(outputs.iter().chain(inputs)),
-        _ => {}
-    });
-    while let Some(expr) = stack.pop() {
-        visit(expr);
-        push_operands(expr, &mut stack);
-    }
-}
-
-/// Whether an expression, or one that is nested in it, is as wanted. No recursion.
-pub(super) fn any_within(expr: &Expr, is_wanted: impl Fn(&Expr) -> bool) -> bool {
-    let mut stack = vec![expr];
-    while let Some(expr) = stack.pop() {
-        if is_wanted(expr) {
-            return true;
-        }
-        push_operands(expr, &mut stack);
-    }
-    false
-}
-
-fn push_operands<'s>(expr: &'s Expr, stack: &mut Vec<&'s Expr>) {
-    match &expr.kind {
-        ExprKind::Deref(a)
-        | ExprKind::Field(a, _)
-        | ExprKind::Lanes(a, _)
-        | ExprKind::Load(a)
-        | ExprKind::AddressOf(a)
-        | ExprKind::Convert(a)
-        | ExprKind::Unary(_, a)
-        | ExprKind::Step { target: a, .. } => stack.push(a),
-        ExprKind::Element(a, b)
-        | ExprKind::PointerAdd(a, b)
-        | ExprKind::PointerDifference(a, b)
-        | ExprKind::Binary(_, a, b)
-        | ExprKind::And(a, b)
-        | ExprKind::Or(a, b)
-        | ExprKind::Comma(a, b)
-        | ExprKind::Assign(a, b)
-        | ExprKind::CompoundAssign { target: a, value: b, .. } => stack.extend([&**a, &**b]),
-        ExprKind::Conditional(a, b, c) => stack.extend([&**a, &**b, &**c]),
-        ExprKind::CallThrough(pointer, args) => {
-            stack.push(pointer);
-            stack.extend(args);
-        }
-        ExprKind::Call(_, args)
-        | ExprKind::Builtin(_, _, args)
-        | ExprKind::UnknownCall(_, args)
-        | ExprKind::Construct(args) => stack.extend(args),
-        ExprKind::Int(_)
-        | ExprKind::Float(_)
-        | ExprKind::String(_)
-        | ExprKind::Null
-        | ExprKind::Function(_)
-        | ExprKind::Geometry(_)
-        | ExprKind::Variable(_)
-        | ExprKind::Unsupported(_) => {}
-    }
+    any_within(expr, |expr| matches!(&expr.kind, ExprKind::Variable(variable) if variables.contains(variable)))
 }
 
 /// Whether a `return` stands where something of the function may follow it.

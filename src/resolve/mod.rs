@@ -62,6 +62,7 @@ mod qualified;
 mod range_for;
 mod record_layout;
 mod records;
+mod referee;
 mod scope;
 mod stmt;
 mod template;
@@ -88,9 +89,9 @@ pub struct Resolved {
 
 /// Resolves a unit.
 pub fn resolve(unit: syntax::Unit) -> Resolved {
-    let syntax::Unit { dialect, sources, items } = unit;
+    let syntax::Unit { dialect, sources, items, known } = unit;
     let language = dialect.language();
-    let (parts, diagnostics, missed) = {
+    let (parts, diagnostics, missed, enumerators) = {
         let mut resolver = context::Resolver::new(dialect, &sources);
         resolver.run(&items);
         let context::Resolver {
@@ -103,12 +104,13 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
             numbers,
             diagnostics,
             missed,
+            enumerators,
             ..
         } = resolver;
-        ((types, records, variables, functions, kernels, launches, numbers), diagnostics, missed)
+        ((types, records, variables, functions, kernels, launches, numbers), diagnostics, missed, enumerators)
     };
     let (types, records, variables, functions, kernels, launches, numbers) = parts;
-    let program = program::Program {
+    let mut program = program::Program {
         language,
         platform: dialect.into(),
         sources,
@@ -120,5 +122,6 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
         launches,
         numbers,
     };
+    referee::compare(&mut program, &known, &enumerators);
     Resolved { program, diagnostics, missed: missed.get() }
 }

@@ -14,11 +14,13 @@
 //! `__kernel` are [`Qualifier`]s.
 
 mod aside;
+pub mod known;
 mod lambda;
 pub mod literals;
 mod lost;
 pub mod packed;
 mod print;
+mod shape;
 pub mod undecided;
 mod variable_template;
 pub mod words;
@@ -27,6 +29,7 @@ pub use aside::{Aside, AsideKind};
 pub use lambda::{CallOperator, Capture, CaptureList, CaptureMode, Lambda, Mutability, lambda, statement_expression};
 pub use lost::{lost_function, lost_functions, lost_kernel, lost_member, lost_members, lost_name, mark_unread};
 pub use print::{print, type_text};
+pub use shape::Shape;
 pub use variable_template::of_variable_template;
 
 use crate::source::{Dialect, SourceMap, Span};
@@ -40,6 +43,8 @@ pub struct Unit {
     pub sources: SourceMap,
     /// Top-level items of all files, in the order of the preprocessed text.
     pub items: Vec<Item>,
+    /// What a compiler knows of it, if the front end asked one.
+    pub known: known::Known,
 }
 
 /// A declaration at namespace scope or inside a class.

@@ -14,9 +14,10 @@
 
 mod types;
 
-use super::wire::{Cursor, Fault, Job, Kind, Parsed, Typed, Types};
+use super::wire::{Called, Cursor, Fault, Job, Kind, Parsed, Typed, Valued};
 use clang_sys::*;
 use std::ffi::{CStr, CString, c_int, c_uint};
+use std::ops::Range;
 use std::ptr;
 
 /// Older ones lack what agreement with this one is tested for.
@@ -98,14 +99,14 @@ struct Unit(CXTranslationUnit);
 
 impl Unit {
     fn read(&self, job: &Job) -> Parsed {
-        let mut found = Collected { from: job.from, wanted: job.types, cursors: Vec::new(), types: Vec::new() };
+        let mut found = Collected { from: job.from, parsed: Parsed::default() };
         // SAFETY: the unit is alive; `collect` gets a pointer to `found`, which outlives the call and is not used
         // otherwise meanwhile.
         unsafe {
             let root = clang_getTranslationUnitCursor(self.0);
             clang_visitChildren(root, collect, (&raw mut found).cast());
         }
-        Parsed { cursors: found.cursors, errors: self.errors(), types: found.types }
+        Parsed { errors: self.errors(), ..found.parsed }
     }
 
     fn errors(&self) -> Vec<Fault> {
@@ -136,9 +137,7 @@ impl Drop for Unit {
 /// What a visit gathers.
 struct Collected {
     from: u32,
-    wanted: Types,
-    cursors: Vec<Cursor>,
-    types: Vec<Typed>,
+    parsed: Parsed,
 }
 
 /// Called by libclang for every cursor.
@@ -162,14 +161,90 @@ extern "C" fn collect(cursor: CXCursor, _parent: CXCursor, data: CXClientData) -
         && start >= found.from
         && end > start
     {
-        found.cursors.push(Cursor { kind, start, end, at });
-        if kind == Kind::Variable && found.wanted == Types::Wanted {
-            // SAFETY: the cursor is alive during the call.
-            let shape = unsafe { types::of(cursor) };
-            found.types.push(Typed { at, shape });
+        let Parsed { cursors, types, values, calls, .. } = &mut found.parsed;
+        cursors.push(Cursor { kind, start, end, at });
+        // SAFETY: the cursor is alive during the calls.
+        unsafe {
+            match kind {
+                Kind::Variable => {
+                    types.push(Typed { at, shape: types::of(cursor) });
+                    values.extend(constant(cursor).map(|value| Valued { at, value }));
+                }
+                Kind::Call => {
+                    let called = called(cursor, start..end);
+                    calls.extend(called.filter(|called| called.declared >= found.from));
+                }
+                _ if raw == CXCursor_EnumConstantDecl => {
+                    values.push(Valued { at, value: clang_getEnumConstantDeclValue(cursor) });
+                }
+                _ => {}
+            }
         }
     }
     CXChildVisit_Recurse
+}
+
+/// Where the function of a call is declared and defined, if the call is of one function whatever happens.
+///
+/// # Safety
+/// The translation unit of `call` is alive.
+unsafe fn called(call: CXCursor, range: Range<u32>) -> Option<Called> {
+    // SAFETY: the unit is alive, as the caller promises; libclang accepts null cursors.
+    unsafe {
+        let function = clang_getCursorReferenced(call);
+        if clang_Cursor_isNull(function) != 0 || clang_Cursor_isDynamicCall(call) != 0 {
+            return None;
+        }
+        // A parameter or a member that holds a function is none.
+        let is_function = matches!(
+            clang_getCursorKind(function),
+            CXCursor_FunctionDecl
+                | CXCursor_CXXMethod
+                | CXCursor_Constructor
+                | CXCursor_ConversionFunction
+                | CXCursor_FunctionTemplate
+        );
+        if !is_function {
+            return None;
+        }
+        let mut definition = clang_getCursorDefinition(function);
+        if clang_Cursor_isNull(definition) != 0 {
+            definition = clang_getCursorDefinition(clang_getSpecializedCursorTemplate(function));
+        }
+        let declared = offset(clang_getCursorLocation(function));
+        let defined =
+            if clang_Cursor_isNull(definition) != 0 { declared } else { offset(clang_getCursorLocation(definition)) };
+        let copies = clang_CXXConstructor_isCopyConstructor(function) != 0
+            || clang_CXXConstructor_isMoveConstructor(function) != 0;
+        Some(Called { start: range.start, end: range.end, declared, defined, copies })
+    }
+}
+
+/// The value of a variable that is a constant number.
+///
+/// # Safety
+/// The translation unit of `variable` is alive.
+unsafe fn constant(variable: CXCursor) -> Option<i64> {
+    // SAFETY: the unit is alive, as the caller promises; what is evaluated is freed once.
+    unsafe {
+        let ty = clang_getCanonicalType(clang_getCursorType(variable));
+        let is_number = (CXType_Bool..=CXType_Int128).contains(&ty.kind) || ty.kind == CXType_Enum;
+        if clang_getCursorKind(variable) != CXCursor_VarDecl || !is_number || clang_isConstQualifiedType(ty) == 0 {
+            return None;
+        }
+        let result = clang_Cursor_Evaluate(variable);
+        if result.is_null() {
+            return None;
+        }
+        let is_signed = clang_EvalResult_isUnsignedInt(result) == 0;
+        let value = match clang_EvalResult_getKind(result) {
+            CXEval_Int if is_signed => Some(clang_EvalResult_getAsLongLong(result)),
+            CXEval_Int => i64::try_from(clang_EvalResult_getAsUnsigned(result)).ok(),
+            _ => None,
+        };
+        clang_EvalResult_dispose(result);
+        value
+    }
 }
 
 /// The sort of a cursor; `None` for references, attributes and whatever else is read from the tokens.

@@ -9,18 +9,18 @@
 //! libclang reaches this process; a kernel in which clang met an error is among the refused, or marked by
 //! [`Answer::mark`].
 //!
-//! Deliberately absent: meaning of any kind. Types and overloads that clang knows are no part of the answer;
-//! `resolve` finds them alike for every front end. [`types`] gives clang's, to hold them against each other.
+//! Deliberately absent: meaning of any kind. Types and overloads are found by `resolve`, alike for every front end; what
+//! clang knows of them comes along ([`known`]), for `resolve` to hold its own answers against.
 
 mod admissible;
 mod arguments;
 mod brackets;
 mod convert;
+mod known;
 mod library;
 mod locate;
 mod map;
 mod pool;
-mod shape;
 mod shim;
 mod text;
 mod wire;
@@ -29,16 +29,16 @@ mod worker;
 pub use admissible::Refusal;
 pub use locate::locate;
 pub use pool::{Failure, Limits, Pool, Start};
-pub use shape::Shape;
 pub use worker::serve;
 
 use crate::preprocess::Output;
-use crate::source::{Dialect, Span};
+use crate::source::Dialect;
+use crate::syntax::known::Known;
 use crate::syntax::{Item, ItemKind, Stmt, StmtKind};
 use brackets::Brackets;
 use map::Map;
 use text::Text;
-use wire::{Job, Parsed, Types};
+use wire::Job;
 
 /// The reason of an item that clang accepted and conversion did not.
 const CONFUSED: &str = "code that could not be read through libclang";
@@ -53,6 +53,8 @@ pub struct Answer {
     pub items: Vec<Item>,
     /// Those among them that must not be relied on.
     pub refused: Vec<Refusal>,
+    /// What clang knows of the others.
+    pub known: Known,
 }
 
 /// Reads the preprocessed tokens of a file.
@@ -79,31 +81,14 @@ pub fn read(pool: &Pool, output: &Output, dialect: Dialect) -> Result<Answer, Fa
 fn read_as(pool: &Pool, output: &Output, dialect: Dialect) -> Result<Answer, Failure> {
     let text = Text::new(output, dialect);
     let arguments = arguments::arguments(dialect);
-    let job = Job { arguments, text: text.whole.clone(), from: text.from, types: Types::Omitted };
-    let Parsed { cursors, errors, .. } = pool.ask(job)?;
+    let job = Job { arguments, text: text.whole.clone(), from: text.from };
+    let parsed = pool.ask(job)?;
     let brackets = Brackets::new(output);
-    let map = Map::new(&cursors, &text, &brackets, output);
+    let map = Map::new(&parsed.cursors, &text, &brackets, output);
     let converted = convert::convert(output, &map, &brackets, dialect.language());
-    let refused = admissible::refused(&converted.places, &errors, &text, output);
-    Ok(Answer { items: converted.items, refused })
-}
-
-/// The types of variables, parameters and fields as clang has them, by the span of the name.
-pub fn types(pool: &Pool, output: &Output, dialect: Dialect) -> Result<Vec<(Span, Shape)>, Failure> {
-    let mut best: Option<(usize, Vec<(Span, Shape)>)> = None;
-    for &dialect in std::iter::once(&dialect).chain(arguments::alternatives(dialect)) {
-        let text = Text::new(output, dialect);
-        let arguments = arguments::arguments(dialect);
-        let job = Job { arguments, text: text.whole.clone(), from: text.from, types: Types::Wanted };
-        let Parsed { types, errors, .. } = pool.ask(job)?;
-        let span = |at: u32| output.tokens.get(text.token_at(at)).map(|token| token.span);
-        let types = types.into_iter().filter(|typed| typed.at >= text.from);
-        let types = types.filter_map(|typed| Some((span(typed.at)?, typed.shape))).collect();
-        if best.as_ref().is_none_or(|(fewest, _)| errors.len() < *fewest) {
-            best = Some((errors.len(), types));
-        }
-    }
-    Ok(best.map(|(_, types)| types).unwrap_or_default())
+    let refused = admissible::refused(&converted.places, &parsed.errors, &text, output);
+    let known = known::known(&parsed, &refused, &text, &brackets, output);
+    Ok(Answer { items: converted.items, refused, known })
 }
 
 impl Answer {

@@ -251,7 +251,7 @@ mod tests {
     }
 
     fn job() -> Job {
-        Job { arguments: Vec::new(), text: "int x;".repeat(100_000), from: 0, types: wire::Types::Omitted }
+        Job { arguments: Vec::new(), text: "int x;".repeat(100_000), from: 0 }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! error messages; places are byte offsets into the text of the job. Nothing in a reply is trusted: a frame
 //! that is too long or does not decode is an error, and offsets are checked where they are used.
 
-use super::shape::Shape;
+use crate::syntax::Shape;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
@@ -21,17 +21,6 @@ pub(super) struct Job {
     pub(super) text: String,
     /// Where the user's text starts; nothing before it is answered.
     pub(super) from: u32,
-    /// Whether types are answered, too.
-    pub(super) types: Types,
-}
-
-/// Whether a job asks for the types of variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) enum Types {
-    /// They are left out: nobody but a comparison needs them.
-    Omitted,
-    /// They are answered.
-    Wanted,
 }
 
 /// The worker's first word.
@@ -59,8 +48,36 @@ pub(super) struct Parsed {
     pub(super) cursors: Vec<Cursor>,
     /// Errors in the order in which they were met.
     pub(super) errors: Vec<Fault>,
-    /// The types of variables, parameters and fields, if the job asks for them.
+    /// The types of variables, parameters and fields.
     pub(super) types: Vec<Typed>,
+    /// The values of enumerators and of constant variables.
+    pub(super) values: Vec<Valued>,
+    /// The functions that calls are of, where nothing is decided while the program runs.
+    pub(super) calls: Vec<Called>,
+}
+
+/// The value of what is declared at a place.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Valued {
+    /// Where its name stands.
+    pub(super) at: u32,
+    /// The value, with a sign if its type has one.
+    pub(super) value: i64,
+}
+
+/// A call and its function.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Called {
+    /// First byte of the call.
+    pub(super) start: u32,
+    /// One past the last byte.
+    pub(super) end: u32,
+    /// Where the function is declared.
+    pub(super) declared: u32,
+    /// Where it is defined, or declared if no definition is known.
+    pub(super) defined: u32,
+    /// Whether it constructs an object from another one of its class.
+    pub(super) copies: bool,
 }
 
 /// The type of what is declared at a place.

@@ -1,6 +1,6 @@
 //! The types of cursors as [`Shape`]s.
 
-use crate::front::clang::shape::Shape;
+use crate::syntax::Shape;
 use clang_sys::*;
 
 /// Pointers to pointers and arrays of arrays are followed this far.

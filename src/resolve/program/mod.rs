@@ -1,5 +1,7 @@
 //! The typed program that [`super`] produces and `lower` consumes.
 
+pub mod visit;
+
 use crate::arena::{Arena, Handle};
 use crate::builtins::Builtin;
 use crate::calculus::{GeometryFacts, GeometryVar, Platform};

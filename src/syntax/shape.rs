@@ -1,4 +1,4 @@
-//! Types as clang has them, so far as memory is concerned: widths, signs, sizes of elements.
+//! Types as a compiler has them, so far as memory is concerned: widths, signs, sizes of elements.
 
 use std::fmt;
 
