@@ -425,7 +425,7 @@ impl<'u> Resolver<'u> {
         }
         // A reference to a new object, which ends with the call.
         let is_new = self.plain(argument.ty) != self.plain(to);
-        let value = self.implicit(argument, to, span);
+        let value = self.converted_for_reference(argument, to, span);
         let value = if is_new { self.destroyed(value, span) } else { value };
         let address = self.address_of_any(value);
         self.convert(address, ty)

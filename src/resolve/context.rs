@@ -114,8 +114,8 @@ pub(super) struct Resolver<'u> {
     pub(super) reference_members: FxHashMap<RecordId, Vec<usize>>,
     /// The values that enumerations can have, by the scope of their constants, where the language limits them.
     pub(super) enum_ranges: FxHashMap<ScopeId, (i128, i128)>,
-    /// The constants of enumerations, by the span of the name.
-    pub(super) enumerators: Vec<(Span, i128)>,
+    /// What a compiler's answers are held against beside the program.
+    pub(super) told: super::referee::Told,
     /// The collectives of CUB that are named, by the type of their temporary storage.
     pub(super) collectives: FxHashMap<TypeId, super::collectives::Collective>,
     /// Whether some scope uses the namespace of CUB, which the unit does not declare.
@@ -234,7 +234,7 @@ impl<'u> Resolver<'u> {
             signatures: FxHashMap::default(),
             closures: FxHashMap::default(),
             reference_members: FxHashMap::default(),
-            enumerators: Vec::new(),
+            told: super::referee::Told::default(),
             collectives: FxHashMap::default(),
             uses_collectives: false,
             open_types: FxHashSet::default(),

@@ -181,7 +181,8 @@ impl Resolver<'_> {
     pub(super) fn truth(&mut self, value: Expr) -> Expr {
         let span = value.span;
         if let Type::Record(_) = self.types[value.ty]
-            && let Some(converted) = self.conversion_call(&value, self.common.bool, span)
+            && let Some(converted) =
+                self.conversion_call(&value, self.common.bool, super::classes::Asked::Written, span)
         {
             return converted;
         }

@@ -1,6 +1,7 @@
 //! Expressions: names, literals, operators on them, casts. Calls, members and initialisers have files of
 //! their own.
 
+use super::classes::Asked;
 use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::conversion::has_effect;
 use super::program::{Expr, ExprKind, Type, TypeId};
@@ -479,11 +480,13 @@ impl<'u> Resolver<'u> {
 
     /// `c ? a : b` as an object.
     pub(super) fn chosen_object(&mut self, cond: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
+        let is_given_up = self.is_given_up(&then) && self.is_given_up(&otherwise);
         let (then, otherwise) = (self.address_of(then), self.address_of(otherwise));
         let ty = if self.points_to_const(otherwise.ty) { otherwise.ty } else { then.ty };
         let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
         let address = expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, span);
-        self.deref(address)
+        let chosen = self.deref(address);
+        if is_given_up { self.given_up(chosen) } else { chosen }
     }
 
     /// OpenCL's lane-wise conditional.
@@ -550,7 +553,7 @@ impl<'u> Resolver<'u> {
             let mut object = self.object(operand);
             if !self.is_object(&object) && (written.is_const || written.binding == Some(Binding::Rvalue)) {
                 // A temporary is made of it.
-                let value = self.implicit(object, written.ty, span);
+                let value = self.converted_for_reference(object, written.ty, span);
                 let address = self.address_of_any(value);
                 object = self.deref(address);
             }
@@ -596,10 +599,10 @@ impl<'u> Resolver<'u> {
     pub(super) fn functional_cast(&mut self, operand: Expr, to: TypeId, span: Span) -> Expr {
         let to = self.plain(to);
         if let Type::Record(_) = self.types[to] {
-            return self.construct_record(to, vec![operand], span);
+            return self.construct_record(to, vec![operand], Asked::Written, span);
         }
         if operand.ty != to
-            && let Some(converted) = self.conversion_call(&operand, to, span)
+            && let Some(converted) = self.conversion_call(&operand, to, Asked::Written, span)
         {
             return converted;
         }

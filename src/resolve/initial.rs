@@ -2,7 +2,7 @@
 //!
 //! What a list leaves out is zero, but for the lanes of a `dim3`: its constructor makes them one, wherever it stands.
 
-use super::classes::MOST_MADE;
+use super::classes::{Asked, MOST_MADE};
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
 use super::record_layout::{Part, PartKind};
@@ -50,10 +50,10 @@ impl<'u> Resolver<'u> {
         if let Type::Record(_) = self.types[to]
             && !matches!(self.types[value.ty], Type::Unknown(_))
         {
-            return self.construct_record(to, vec![value], span);
+            return self.construct_record(to, vec![value], Asked::Nobody, span);
         }
         if let Type::Record(_) = self.types[value.ty]
-            && let Some(converted) = self.conversion_call(&value, to, span)
+            && let Some(converted) = self.conversion_call(&value, to, Asked::Nobody, span)
         {
             return converted;
         }
@@ -81,7 +81,7 @@ impl<'u> Resolver<'u> {
                     return self.unsupported(span, format!("constructor of {name} that takes a list"));
                 }
                 let args = entries.iter().map(|(_, value)| self.expr(value)).collect();
-                self.construct_record(ty, args, span)
+                self.construct_record(ty, args, Asked::Written, span)
             }
             Type::Vector { of, lanes } if self.is_dim3(ty) => {
                 let parts = entries.into_iter().map(|(_, value)| match value.kind {
@@ -386,7 +386,7 @@ impl<'u> Resolver<'u> {
         }
         match self.types[ty].clone() {
             Type::Vector { of, lanes } => self.construct_vector(ty, of, lanes, parts, span),
-            Type::Record(_) => self.construct_record(ty, parts, span),
+            Type::Record(_) => self.construct_record(ty, parts, Asked::Written, span),
             _ if parts.is_empty() => self.zero(ty, span),
             _ if parts.len() == 1 => {
                 let mut parts = parts;

@@ -91,7 +91,7 @@ pub struct Resolved {
 pub fn resolve(unit: syntax::Unit) -> Resolved {
     let syntax::Unit { dialect, sources, items, known } = unit;
     let language = dialect.language();
-    let (parts, diagnostics, missed, enumerators) = {
+    let (parts, diagnostics, missed, told) = {
         let mut resolver = context::Resolver::new(dialect, &sources);
         resolver.run(&items);
         let context::Resolver {
@@ -104,10 +104,10 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
             numbers,
             diagnostics,
             missed,
-            enumerators,
+            told,
             ..
         } = resolver;
-        ((types, records, variables, functions, kernels, launches, numbers), diagnostics, missed, enumerators)
+        ((types, records, variables, functions, kernels, launches, numbers), diagnostics, missed, told)
     };
     let (types, records, variables, functions, kernels, launches, numbers) = parts;
     let mut program = program::Program {
@@ -122,6 +122,6 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
         launches,
         numbers,
     };
-    referee::compare(&mut program, &known, &enumerators);
+    referee::compare(&mut program, &known, &told);
     Resolved { program, diagnostics, missed: missed.get() }
 }

@@ -1,5 +1,6 @@
 //! Operators on resolved operands, with the usual conversions made explicit.
 
+use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId, UnaryOp};
 use super::scope::Found;
@@ -274,6 +275,13 @@ impl<'u> Resolver<'u> {
             if self.is_atomic_object(target.ty) {
                 let name = self.type_name(target.ty);
                 return self.unsupported_with(span, format!("list assigned to {name}"), vec![target]);
+            }
+            if let Type::Record(record) = self.types[target.ty]
+                && self.methods(record, "operator=").iter().any(|decl| !is_defaulted(decl.syntax))
+            {
+                // The braces may be made an argument of any of them.
+                let name = self.type_name(target.ty);
+                return self.unsupported_with(span, format!("braces assigned to {name}"), vec![target]);
             }
             let value = self.initial(value, target.ty);
             if self.assigns_by_code(target.ty) {

@@ -205,6 +205,8 @@ pub enum Qualifier {
     Final,
     /// `= default` and `= delete`: a function that the compiler makes, or that nobody calls.
     Defaulted,
+    /// `explicit`: a constructor or conversion that only what asks for it calls.
+    Explicit,
     /// `friend`: a function that is defined in a class and is no member of it.
     Friend,
     /// `typedef` never reaches here; `mutable`, `thread_local` and unknown attributes do, by name.
