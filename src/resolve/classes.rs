@@ -31,13 +31,7 @@ impl<'u> Resolver<'u> {
         if asked == Asked::Nobody {
             operators.retain(|(decl, _)| !is_explicit(decl.syntax));
         }
-        let decls: Vec<FunctionDecl<'u>> = operators.iter().map(|&(decl, _)| decl).collect();
-        let fits = self.fits_of_object(&decls, value);
-        // A program that compiles has one that takes the object.
-        if fits.iter().any(Option::is_some) {
-            let mut fits = fits.iter();
-            operators.retain(|_| fits.next().is_some_and(Option::is_some));
-        }
+        self.retain_fitting(&mut operators, value);
         let mut same: Vec<(FunctionDecl<'u>, TypeId)> =
             operators.iter().copied().filter(|&(_, ty)| self.plain(ty) == self.plain(to)).collect();
         if let ([only], true) = (operators.as_slice(), same.is_empty())
@@ -60,6 +54,24 @@ impl<'u> Resolver<'u> {
         let call = self.function_call(&decls, None, Some(value.clone()), Vec::new(), span);
         let call = self.load(call);
         Some(if self.plain(first) == self.plain(to) { call } else { self.convert(call, to) })
+    }
+
+    /// The conversion operators that take an object without being asked for.
+    fn conversions_by_themselves(&mut self, value: &Expr) -> Vec<(FunctionDecl<'u>, TypeId)> {
+        let mut operators = self.conversion_operators(value.ty);
+        operators.retain(|(decl, _)| !is_explicit(decl.syntax));
+        self.retain_fitting(&mut operators, value);
+        operators
+    }
+
+    /// Leaves those that take an object, unless there are none: a program that compiles has one.
+    fn retain_fitting(&mut self, operators: &mut Vec<(FunctionDecl<'u>, TypeId)>, value: &Expr) {
+        let decls: Vec<FunctionDecl<'u>> = operators.iter().map(|&(decl, _)| decl).collect();
+        let fits = self.fits_of_object(&decls, value);
+        if fits.iter().any(Option::is_some) {
+            let mut fits = fits.iter();
+            operators.retain(|_| fits.next().is_some_and(Option::is_some));
+        }
     }
 
     /// What a reference to another type is bound to: a new object, but for what converts to a reference.
@@ -128,7 +140,9 @@ impl<'u> Resolver<'u> {
         if let Some(held) = self.atomic_load(&loaded) {
             return held;
         }
-        let mut types: Vec<TypeId> = self.conversion_operators(value.ty).into_iter().map(|(_, ty)| ty).collect();
+        let mut types: Vec<TypeId> =
+            self.conversions_by_themselves(&value).into_iter().map(|(_, ty)| self.plain(ty)).collect();
+        types.sort();
         types.dedup();
         match types.as_slice() {
             &[only] if self.is_pointer(only) || self.is_arithmetic(only) => {
