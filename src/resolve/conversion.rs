@@ -41,7 +41,26 @@ impl Resolver<'_> {
             return Expr { kind: ExprKind::Int(constant), ty: self.plain(value.ty), span: value.span };
         }
         let (ty, span) = (self.plain(value.ty), value.span);
+        let value = match self.loaded_arms(value) {
+            Ok(loaded) => return loaded,
+            Err(value) => value,
+        };
         expr(ExprKind::Load(Box::new(value)), ty, span)
+    }
+
+    /// The value of an object that is one of two: a choice between two values, for which nobody needs an address.
+    fn loaded_arms(&mut self, object: Expr) -> Result<Expr, Expr> {
+        let (ty, span) = (self.plain(object.ty), object.span);
+        let ExprKind::Deref(pointer) = object.kind else { return Err(object) };
+        let ExprKind::Conditional(cond, then, otherwise) = pointer.kind else {
+            return Err(Expr { kind: ExprKind::Deref(pointer), ..object });
+        };
+        let [then, otherwise] = [then, otherwise].map(|arm| {
+            let arm = self.deref(*arm);
+            let arm = self.load(arm);
+            Box::new(Expr { ty, ..arm })
+        });
+        Ok(expr(ExprKind::Conditional(cond, then, otherwise), ty, span))
     }
 
     /// The address space that an object is known to lie in. CUDA's pointer types state none.

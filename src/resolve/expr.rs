@@ -129,8 +129,12 @@ impl<'u> Resolver<'u> {
                 if let Some(result) = self.overloaded_comma(&first, &second, span) {
                     return result;
                 }
-                // An object stays one: whoever copies it does so by its constructor.
-                let is_whole = matches!(self.types[second.ty], Type::Record(_));
+                // An object stays one: whoever copies it does so by its constructor. So do the arrays of C++.
+                let is_whole = match self.types[second.ty] {
+                    Type::Array { .. } => self.language == Language::Cuda,
+                    Type::Record(_) => true,
+                    _ => false,
+                };
                 let second = if is_whole { second } else { self.load(second) };
                 self.comma(first, second, span)
             }
@@ -481,9 +485,13 @@ impl<'u> Resolver<'u> {
             return self.select(cond, then, otherwise, span);
         }
         let cond = self.truth(cond);
-        // What is chosen between two arrays is an array.
+        // What C++ chooses between two objects is one of them, `const` if either is.
         let is_kept = self.copies_by_code(then.ty)
-            || self.language == Language::Cuda && matches!(self.types[then.ty], Type::Array { .. });
+            || self.language == Language::Cuda
+                && !self.in_host
+                && matches!(self.types[then.ty], Type::Array { .. } | Type::Record(_))
+                && !self.is_given_up(&then)
+                && !self.is_given_up(&otherwise);
         if self.is_alike(then.ty, otherwise.ty)
             && is_kept
             && self.is_object(&then)
