@@ -134,8 +134,7 @@ impl<'u> Resolver<'u> {
                 return self.function_call(&functions, template_args, None, args, span);
             }
         }
-        if let Some(named) = crate::builtins::types::named_type(self.language, short) {
-            let ty = self.named(named);
+        if let Some(ty) = self.builtin_type(short) {
             return self.construct_from(ty, args, span);
         }
         if let Some(object) = self.library_function_object(name, &args, span) {

@@ -41,11 +41,12 @@ impl<'u> Resolver<'u> {
     /// fields.
     pub(super) fn implicit(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
         let to = self.plain(to);
-        if self.plain(value.ty) == to {
-            return self.copy(value, span);
-        }
         if let (ExprKind::String(_), Type::Array { .. }) = (&value.kind, &self.types[to]) {
             return Expr { ty: to, ..value };
+        }
+        let value = self.no_bit_field(value, span);
+        if self.plain(value.ty) == to {
+            return self.copy(value, span);
         }
         if let Type::Record(_) = self.types[to]
             && !matches!(self.types[value.ty], Type::Unknown(_))
@@ -91,6 +92,7 @@ impl<'u> Resolver<'u> {
                 let parts = parts.collect();
                 self.construct_vector(ty, of, lanes, parts, span)
             }
+            Type::Array { of, .. } if self.is_integral(of) && is_one_string(&entries) => self.initial(entries[0].1, ty),
             Type::Record(_) | Type::Array { .. } | Type::Vector { .. } => {
                 if let ([(None, only)], Type::Record(_)) = (entries.as_slice(), &self.types[ty])
                     && !matches!(only.kind, syntax::ExprKind::InitList(_))
@@ -439,6 +441,11 @@ impl<'u> Resolver<'u> {
         }
         expr(ExprKind::Construct(built), ty, span)
     }
+}
+
+/// Whether a list is a string in braces.
+fn is_one_string(entries: &[Entry<'_>]) -> bool {
+    matches!(entries, [(None, only)] if matches!(only.kind, syntax::ExprKind::String(_)))
 }
 
 /// The types of an aggregate's parts.

@@ -15,6 +15,7 @@
 
 mod atomics;
 mod bases;
+mod bit_fields;
 mod builtin_call;
 mod call;
 mod classes;

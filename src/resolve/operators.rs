@@ -181,6 +181,7 @@ impl<'u> Resolver<'u> {
         if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
             return self.shift(op, left, right, span);
         }
+        let (left, right) = (self.operand(left), self.operand(right));
         let Some(common) = self.common_type(left.ty, right.ty).filter(|&ty| self.has_operators(ty)) else {
             let names = format!("operator on {} and {}", self.type_name(left.ty), self.type_name(right.ty));
             return self.unsupported_with(span, names, vec![left, right]);
@@ -399,13 +400,14 @@ impl<'u> Resolver<'u> {
         if !self.is_object(&target) {
             return self.unsupported_with(span, "assignment to a value".to_owned(), vec![target, value]);
         }
-        let ty = target.ty;
+        let (ty, operand) = (target.ty, self.operand_type(&target));
+        let value = self.operand(value);
         let (value, compute) = if self.is_pointer(ty) {
             (self.convert(value, self.common.long), ty)
         } else if matches!(op, BinaryOp::Shl | BinaryOp::Shr) && self.is_integral(ty) {
-            (self.promote(value), self.promoted(ty))
+            (self.promote(value), self.promoted(operand))
         } else {
-            match self.common_type(ty, value.ty).filter(|&ty| self.has_operators(ty)) {
+            match self.common_type(operand, value.ty).filter(|&ty| self.has_operators(ty)) {
                 Some(common) => (self.convert(value, common), common),
                 None => {
                     let names = format!("operator on {} and {}", self.type_name(ty), self.type_name(value.ty));

@@ -383,7 +383,9 @@ impl<'u> Resolver<'u> {
                 Type::Array { of, .. } => self.pointer(of, None),
                 _ => self.plain(from),
             };
-            return self.fit_of_types(from, to, is_zero);
+            let fit = self.fit_of_types(from, to, is_zero);
+            let promotes = from != to && self.operand_type(argument) == to;
+            return fit.map(|fit| if promotes { Fit(Rank::Promotion, 0) } else { fit });
         }
         let (object, _) = self.referred(from);
         // Arguments in host code are looked at as values.

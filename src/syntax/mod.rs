@@ -518,8 +518,8 @@ pub enum ExprKind {
     },
     /// A floating literal as written.
     Float(String),
-    /// A character literal's value.
-    Char(i64),
+    /// A character literal's value and type.
+    Char(i64, literals::CharacterType),
     /// A string literal as written.
     String(String),
     /// `true` or `false`.
