@@ -76,6 +76,8 @@ pub(super) struct Resolver<'u> {
     pub(super) record_scopes: Vec<ScopeId>,
     /// The bases of each record and where they lie, as far as that is known, by index.
     pub(super) record_bases: Vec<Vec<(RecordId, Option<u64>)>>,
+    /// The bases that depend on parameters of a template, with the records that they are bases of.
+    pub(super) dependent_bases: FxHashSet<(RecordId, RecordId)>,
     /// What is known of records beside their fields.
     pub(super) shapes: Shapes<'u>,
     /// The definition that each record was made from: a template's, or a specialisation's.
@@ -210,6 +212,7 @@ impl<'u> Resolver<'u> {
             records: Arena::new(),
             record_scopes: Vec::new(),
             record_bases: Vec::new(),
+            dependent_bases: FxHashSet::default(),
             shapes: Shapes::default(),
             definitions: FxHashMap::default(),
             implicit: FxHashMap::default(),

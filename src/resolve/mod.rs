@@ -13,6 +13,7 @@
 //!
 //! Deliberately absent: control flow, memory, aliasing.
 
+mod associated;
 mod atomics;
 mod bases;
 mod builtin_call;
@@ -25,6 +26,7 @@ mod context;
 mod conversion;
 mod copies;
 mod declare;
+mod dependent;
 mod dispatch;
 mod expr;
 mod function;

@@ -217,7 +217,8 @@ impl<'u> Resolver<'u> {
         let mut scope = decl.scope;
         let mut values = Vec::new();
         if params.is_empty() {
-            if template_args.is_some_and(|args| !args.is_empty()) {
+            // `f<>(x)` calls a template, too (C++17, [temp.arg.explicit] paragraph 4).
+            if template_args.is_some() {
                 return None;
             }
         } else {
@@ -551,6 +552,11 @@ impl<'u> Resolver<'u> {
 
 /// A number that no program uses as an argument of a template.
 const PLACEHOLDER: i128 = 0x5eed_0000_0000;
+
+/// Whether a number stands for nothing else.
+pub(super) fn is_placeholder(value: i128) -> bool {
+    (PLACEHOLDER..PLACEHOLDER + (1 << 16)).contains(&value)
+}
 
 /// Whether a function is an explicit specialisation (`template <> int f<0>(int)`, `template <> int f(float)`).
 fn is_specialization(decl: FunctionDecl<'_>) -> bool {

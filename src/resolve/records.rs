@@ -95,6 +95,7 @@ impl<'u> Resolver<'u> {
             let scope = self.bind(home, params, &found);
             let own = primary.template.as_deref().unwrap_or(&[]);
             let rebuilt = self.within(scope, |this| this.written_values(own, args));
+            let rebuilt = self.complete_values(own, rebuilt, home);
             let matches = rebuilt.len() == values.len() && rebuilt.iter().zip(values).all(|(a, b)| same_value(a, b));
             if matches && best.is_none_or(|(known, _)| self.is_more_special_record(index, candidate, known)) {
                 best = Some((candidate, scope));
@@ -116,12 +117,14 @@ impl<'u> Resolver<'u> {
         let scope = self.bind(home, params, &values);
         let args = one.specialization.as_deref().unwrap_or(&[]);
         let made = self.within(scope, |this| this.written_values(own, args));
+        let made = self.complete_values(own, made, home);
         let params = other.template.as_deref().unwrap_or(&[]);
         let args = other.specialization.as_deref().unwrap_or(&[]);
         let mut found = vec![TemplateValue::Unknown; params.len()];
         self.within(home, |this| this.deduce_args(params, &mut found, args, &made));
         let scope = self.bind(home, params, &found);
         let rebuilt = self.within(scope, |this| this.written_values(own, args));
+        let rebuilt = self.complete_values(own, rebuilt, home);
         rebuilt.len() == made.len() && rebuilt.iter().zip(&made).all(|(a, b)| same_value(a, b))
     }
 
@@ -179,6 +182,9 @@ impl<'u> Resolver<'u> {
             };
             if offset == Some(0) {
                 builder.add_empties(&self.empties_of(base));
+            }
+            if self.is_dependent_base(written, base) {
+                self.dependent_bases.insert((record, base));
             }
             let is_certain = was_known && (is_first || builder.is_known);
             self.record_bases[record.index()].push((base, offset.filter(|_| is_certain)));
@@ -376,10 +382,12 @@ pub(super) fn is_marked_virtual(function: &syntax::Function) -> bool {
     function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Virtual | Qualifier::Final))
 }
 
-/// Whether two arguments are the same, whatever the type of a constant.
+/// Whether two arguments are known to be the same.
 pub(super) fn same_value(a: &TemplateValue, b: &TemplateValue) -> bool {
     match (a, b) {
-        (TemplateValue::Value(a, _), TemplateValue::Value(b, _)) => a == b,
+        (TemplateValue::Pack(a), TemplateValue::Pack(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
+        }
         (a, b) => a == b && *a != TemplateValue::Unknown,
     }
 }

@@ -17,6 +17,13 @@ pub fn type_text(of: &Type) -> String {
     ty(of)
 }
 
+/// The declaration of a variable as text.
+pub fn variable_text(of: &Variable) -> String {
+    let mut out = Out::default();
+    variable(of, &mut out);
+    out.text
+}
+
 /// Prints `unit`.
 pub fn print(unit: &Unit) -> String {
     let mut out = Out::default();
@@ -76,8 +83,9 @@ fn item(item: &Item, out: &mut Out) {
             let head = if template.is_empty() { String::new() } else { template_head(template) };
             out.line(&format!("{head}using {} = {};", name.text, ty(aliased)));
         }
-        ItemKind::Namespace { name, items: inner } => {
-            out.block(format!("namespace {}", name.text).trim_end(), |out| items(inner, out));
+        ItemKind::Namespace { name, inline, items: inner } => {
+            let word = if *inline { "inline namespace" } else { "namespace" };
+            out.block(format!("{word} {}", name.text).trim_end(), |out| items(inner, out));
         }
         ItemKind::UsingNamespace(used) => out.line(&format!("using namespace {};", path(used))),
         ItemKind::UsingName { name, path: used } => out.line(&format!("using {} = {};", name.text, path(used))),
