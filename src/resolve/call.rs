@@ -4,6 +4,7 @@ use super::associated::{Lookup, is_in_parentheses};
 use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
 use super::dispatch::Dispatch;
+use super::overload::are_volatile;
 use super::program::{Expr, ExprKind, FunctionId, RecordId, Type};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::types::path_text;
@@ -295,7 +296,11 @@ impl<'u> Resolver<'u> {
                 return self.unknown_call_of_values(name, args, span);
             }
             let parts = object.into_iter().chain(args).collect();
-            return self.unsupported_with(span, format!("no function `{name}` fits this call"), parts);
+            let reason = match functions.iter().any(|decl| are_volatile(*decl).contains(&true)) {
+                true => format!("call of `{name}`, of which `volatile` may choose another"),
+                false => format!("no function `{name}` fits this call"),
+            };
+            return self.unsupported_with(span, reason, parts);
         };
         if dispatch == Dispatch::ByObject && self.may_be_overridden(chosen.decl, object.as_ref()) {
             let parts = object.into_iter().chain(args).collect();

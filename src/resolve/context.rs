@@ -78,6 +78,8 @@ pub(super) struct Resolver<'u> {
     pub(super) record_bases: Vec<Vec<(RecordId, Option<u64>)>>,
     /// The bases that depend on parameters of a template, with the records that they are bases of.
     pub(super) dependent_bases: FxHashSet<(RecordId, RecordId)>,
+    /// The records that a specialisation may stand for of which it is not known.
+    pub(super) open_records: FxHashSet<RecordId>,
     /// What is known of records beside their fields.
     pub(super) shapes: Shapes<'u>,
     /// The definition that each record was made from: a template's, or a specialisation's.
@@ -213,6 +215,7 @@ impl<'u> Resolver<'u> {
             record_scopes: Vec::new(),
             record_bases: Vec::new(),
             dependent_bases: FxHashSet::default(),
+            open_records: FxHashSet::default(),
             shapes: Shapes::default(),
             definitions: FxHashMap::default(),
             implicit: FxHashMap::default(),

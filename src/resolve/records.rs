@@ -2,11 +2,20 @@
 //! definitions outside of a class belong to it for [`super::outside`].
 
 use super::context::{DEPTH_LIMIT, Resolver};
+use super::overload::states_volatile;
 use super::program::{Field, Record, RecordId, Type, TypeId};
 use super::record_layout::{Builder, Part, PartKind, is_packed};
 use super::scope::{Entity, Global, Scope, ScopeId};
 use super::template::TemplateValue;
 use crate::syntax::{self, Item, ItemKind, Qualifier, TemplateArg, TypeKind};
+
+/// Whether it is known which definition a record has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Knowledge {
+    Certain,
+    /// Another may be meant.
+    Open,
+}
 
 /// Nesting of first members beyond which nothing is claimed of what lies at a record's start.
 const START_DEPTH: usize = 16;
@@ -30,6 +39,12 @@ impl<'u> Resolver<'u> {
             return self.unknown(self.record_decls[index].name);
         }
         let record = self.instantiate_record(index, values);
+        // Types do not tell what is `volatile`.
+        let is_specialized = !self.record_decls[index].specializations.is_empty();
+        if self.open_records.contains(&record) || is_specialized && states_volatile(args.unwrap_or(&[])) {
+            let name = &self.records[record].name;
+            return self.unknown(format!("{name}, of which `volatile` may choose another"));
+        }
         self.intern(Type::Record(record))
     }
 
@@ -53,7 +68,7 @@ impl<'u> Resolver<'u> {
             return known;
         }
         let home = self.record_decls[index].scope;
-        let (definition, bound) = self.specialization(index, &values);
+        let (definition, bound, knowledge) = self.specialization(index, &values);
         let name = format!("{}{}", self.scopes[home.0].prefix, self.record_decls[index].name);
         let name = if values.is_empty() { name } else { format!("{name}<{}>", self.value_texts(&values).join(", ")) };
         let record = self.records.push(Record {
@@ -65,6 +80,9 @@ impl<'u> Resolver<'u> {
             is_fixed: false,
         });
         let scope = self.add_scope(Scope { record: Some(record), prefix: format!("{name}::"), ..Scope::inside(bound) });
+        if knowledge == Knowledge::Open {
+            self.open_records.insert(record);
+        }
         self.record_scopes.push(scope);
         self.record_bases.push(Vec::new());
         self.record_origins.push((index, values.clone()));
@@ -78,11 +96,12 @@ impl<'u> Resolver<'u> {
         record
     }
 
-    /// The definition that fits the arguments best, with the scope that binds its parameters.
-    fn specialization(&mut self, index: usize, values: &[TemplateValue]) -> (&'u syntax::Record, ScopeId) {
+    /// The definition that fits the arguments best, with the scope that binds its parameters, and whether it is the one.
+    fn specialization(&mut self, index: usize, values: &[TemplateValue]) -> (&'u syntax::Record, ScopeId, Knowledge) {
         let home = self.record_decls[index].scope;
         let primary = self.record_decls[index].primary;
         let mut best: Option<(&'u syntax::Record, ScopeId)> = None;
+        let mut knowledge = Knowledge::Certain;
         for candidate in self.record_decls[index].specializations.clone() {
             let params = candidate.template.as_deref().unwrap_or(&[]);
             let args = candidate.specialization.as_deref().unwrap_or(&[]);
@@ -97,15 +116,19 @@ impl<'u> Resolver<'u> {
             let rebuilt = self.within(scope, |this| this.written_values(own, args));
             let rebuilt = self.complete_values(own, rebuilt, home);
             let matches = rebuilt.len() == values.len() && rebuilt.iter().zip(values).all(|(a, b)| same_value(a, b));
+            if matches && states_volatile(args) {
+                knowledge = Knowledge::Open;
+                continue;
+            }
             if matches && best.is_none_or(|(known, _)| self.is_more_special_record(index, candidate, known)) {
                 best = Some((candidate, scope));
             }
         }
-        if let Some(found) = best {
-            return found;
+        if let Some((definition, scope)) = best {
+            return (definition, scope, knowledge);
         }
         let params = primary.template.as_deref().unwrap_or(&[]);
-        (primary, self.bind(home, params, values))
+        (primary, self.bind(home, params, values), knowledge)
     }
 
     /// Whether a specialisation fits nothing that another does not (C++17, [temp.class.order]).

@@ -117,7 +117,8 @@ impl Converter<'_> {
         let name = node.child_by_field_name("name");
         let mut names: Vec<(Name, bool)> = Vec::new();
         if let Some(name) = name {
-            let mut inline = self.spelling(self.first(node)) == "inline";
+            // The word is none for the grammar.
+            let mut inline = self.first(node) > 0 && self.spelling(self.first(node) - 1) == "inline";
             for at in self.first(name)..=self.last(name) {
                 match self.spelling(at) {
                     "::" => inline = false,
