@@ -296,9 +296,13 @@ impl<'u> Resolver<'u> {
                 return self.unknown_call_of_values(name, args, span);
             }
             let parts = object.into_iter().chain(args).collect();
-            let reason = match functions.iter().any(|decl| are_volatile(*decl).contains(&true)) {
-                true => format!("call of `{name}`, of which `volatile` may choose another"),
-                false => format!("no function `{name}` fits this call"),
+            let has_pack = |decl: &FunctionDecl<'u>| self.own_template(*decl).iter().any(|param| param.pack);
+            let reason = if functions.iter().any(|decl| are_volatile(*decl).contains(&true)) {
+                format!("call of `{name}`, of which `volatile` may choose another")
+            } else if functions.iter().any(has_pack) {
+                format!("call of `{name}`, which may be one with a parameter pack")
+            } else {
+                format!("no function `{name}` fits this call")
             };
             return self.unsupported_with(span, reason, parts);
         };

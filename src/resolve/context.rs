@@ -78,8 +78,10 @@ pub(super) struct Resolver<'u> {
     pub(super) record_bases: Vec<Vec<(RecordId, Option<u64>)>>,
     /// The bases that depend on parameters of a template, with the records that they are bases of.
     pub(super) dependent_bases: FxHashSet<(RecordId, RecordId)>,
-    /// The records that a specialisation may stand for of which it is not known.
+    /// The records of which it is not known whether a specialisation is meant instead.
     pub(super) open_records: FxHashSet<RecordId>,
+    /// The types that stand for these.
+    pub(super) open_classes: FxHashSet<TypeId>,
     /// What is known of records beside their fields.
     pub(super) shapes: Shapes<'u>,
     /// The definition that each record was made from: a template's, or a specialisation's.
@@ -216,6 +218,7 @@ impl<'u> Resolver<'u> {
             record_bases: Vec::new(),
             dependent_bases: FxHashSet::default(),
             open_records: FxHashSet::default(),
+            open_classes: FxHashSet::default(),
             shapes: Shapes::default(),
             definitions: FxHashMap::default(),
             implicit: FxHashMap::default(),

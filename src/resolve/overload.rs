@@ -83,6 +83,9 @@ impl<'u> Resolver<'u> {
             candidates = self.candidates(functions, template_args, object, args, Care::Lenient);
         }
         let best = self.best(&candidates)?;
+        if functions.iter().any(|decl| self.may_win_by_pack(*decl, &candidates[best].key.0[1..])) {
+            return None;
+        }
         let chosen = candidates.swap_remove(best);
         self.specialized(functions, Chosen { decl: chosen.decl, values: chosen.values }, template_args, args)
     }
@@ -144,6 +147,26 @@ impl<'u> Resolver<'u> {
             }
         }
         Some(best)
+    }
+
+    /// Whether a template with a pack, of which no candidate is made, may fit so many arguments better than the fits of the
+    /// best candidate are. Where both fit alike, it is the one without a pack.
+    fn may_win_by_pack(&self, decl: FunctionDecl<'u>, fits: &[Fit]) -> bool {
+        if !self.own_template(decl).iter().any(|param| param.pack) {
+            return false;
+        }
+        let is_pack = |ty: &syntax::Type| matches!(ty.kind, TypeKind::Unsupported(_));
+        let is_referred = |ty: &syntax::Type| matches!(&ty.kind, TypeKind::Reference(inner, _) if is_pack(inner));
+        let params = &decl.syntax.params;
+        let has_pack = params.iter().any(|param| is_pack(&param.ty) || is_referred(&param.ty));
+        let needed = params.iter().filter(|param| {
+            param.default.is_none() && !is_pack(&param.ty) && !is_referred(&param.ty)
+        });
+        if needed.count() > fits.len() || !has_pack && params.len() < fits.len() {
+            return false;
+        }
+        let binds = params.iter().any(|param| is_referred(&param.ty));
+        fits.iter().any(|fit| if binds { *fit != EXACT } else { fit.0 != Rank::Exact })
     }
 
     /// The type of a parameter that all functions have there which take `count` arguments; `None` for templates, whose

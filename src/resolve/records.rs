@@ -5,7 +5,7 @@ use super::context::{DEPTH_LIMIT, Resolver};
 use super::overload::states_volatile;
 use super::program::{Field, Record, RecordId, Type, TypeId};
 use super::record_layout::{Builder, Part, PartKind, is_packed};
-use super::scope::{Entity, Global, Scope, ScopeId};
+use super::scope::{Entity, Found, Global, Scope, ScopeId};
 use super::template::TemplateValue;
 use crate::syntax::{self, Item, ItemKind, Qualifier, TemplateArg, TypeKind};
 
@@ -13,6 +13,8 @@ use crate::syntax::{self, Item, ItemKind, Qualifier, TemplateArg, TypeKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Knowledge {
     Certain,
+    /// One with a pack may be meant.
+    ButForPacks,
     /// Another may be meant.
     Open,
 }
@@ -43,9 +45,20 @@ impl<'u> Resolver<'u> {
         let is_specialized = !self.record_decls[index].specializations.is_empty();
         if self.open_records.contains(&record) || is_specialized && states_volatile(args.unwrap_or(&[])) {
             let name = &self.records[record].name;
-            return self.unknown(format!("{name}, of which `volatile` may choose another"));
+            let class = self.unknown(format!("{name}, of which another specialisation may be meant"));
+            self.open_classes.insert(class);
+            return class;
         }
         self.intern(Type::Record(record))
+    }
+
+    /// The class before the last name of a path, where it is not known whether a specialisation of it is meant.
+    pub(super) fn open_class(&mut self, path: &'u syntax::Path) -> Option<String> {
+        let (_, outer) = path.segments.split_last()?;
+        let last = outer.last()?;
+        let Found::Entities(entities) = self.find_segments(outer, path.global) else { return None };
+        let ty = entities.iter().find_map(|entity| self.written_of_entity(entity, last))?.ty;
+        self.open_classes.contains(&ty).then(|| self.type_name(ty))
     }
 
     /// The instance of a record template whose members are being resolved.
@@ -80,7 +93,7 @@ impl<'u> Resolver<'u> {
             is_fixed: false,
         });
         let scope = self.add_scope(Scope { record: Some(record), prefix: format!("{name}::"), ..Scope::inside(bound) });
-        if knowledge == Knowledge::Open {
+        if knowledge != Knowledge::Certain {
             self.open_records.insert(record);
         }
         self.record_scopes.push(scope);
@@ -105,9 +118,15 @@ impl<'u> Resolver<'u> {
         for candidate in self.record_decls[index].specializations.clone() {
             let params = candidate.template.as_deref().unwrap_or(&[]);
             let args = candidate.specialization.as_deref().unwrap_or(&[]);
+            if params.iter().any(|param| param.pack) {
+                if knowledge == Knowledge::Certain && self.may_fit_by_pack(index, candidate, values) {
+                    knowledge = Knowledge::ButForPacks;
+                }
+                continue;
+            }
             let mut found = vec![TemplateValue::Unknown; params.len()];
             self.deduce_args(params, &mut found, args, values);
-            let is_open = found.contains(&TemplateValue::Unknown) && !params.iter().any(|param| param.pack);
+            let is_open = found.contains(&TemplateValue::Unknown);
             if is_open && !values.contains(&TemplateValue::Unknown) {
                 continue;
             }
@@ -125,10 +144,36 @@ impl<'u> Resolver<'u> {
             }
         }
         if let Some((definition, scope)) = best {
-            return (definition, scope, knowledge);
+            // No other is more special than one without parameters.
+            let is_full = definition.template.as_ref().is_none_or(Vec::is_empty) && knowledge == Knowledge::ButForPacks;
+            return (definition, scope, if is_full { Knowledge::Certain } else { knowledge });
         }
         let params = primary.template.as_deref().unwrap_or(&[]);
         (primary, self.bind(home, params, values), knowledge)
+    }
+
+    /// Whether a specialisation with a pack, which nothing expands, may fit these arguments: none of those before the first
+    /// expansion differs.
+    fn may_fit_by_pack(&mut self, index: usize, candidate: &'u syntax::Record, values: &[TemplateValue]) -> bool {
+        let home = self.record_decls[index].scope;
+        let own = self.record_decls[index].primary.template.as_deref().unwrap_or(&[]);
+        let params = candidate.template.as_deref().unwrap_or(&[]);
+        let args = candidate.specialization.as_deref().unwrap_or(&[]);
+        let mentions_pack = |argument: &TemplateArg| {
+            let text = syntax::argument_text(argument);
+            let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            text.contains('«') || words.any(|word| params.iter().any(|param| param.pack && param.name.text == word))
+        };
+        let before = args.iter().take_while(|argument| !mentions_pack(argument)).count();
+        let values: Vec<TemplateValue> = values.iter().flat_map(flattened).collect();
+        if values.len() < before || before == args.len() && values.len() > before {
+            return false;
+        }
+        let mut found = vec![TemplateValue::Unknown; params.len()];
+        self.deduce_args(params, &mut found, &args[..before], &values);
+        let scope = self.bind(home, params, &found);
+        let rebuilt = self.within(scope, |this| this.written_values(own, &args[..before]));
+        rebuilt.iter().zip(&values).all(|(a, b)| same_number(a, b))
     }
 
     /// Whether a specialisation fits nothing that another does not (C++17, [temp.class.order]).
@@ -403,6 +448,22 @@ impl<'u> Resolver<'u> {
 /// Whether a function is declared `virtual`, `override` or `final`.
 pub(super) fn is_marked_virtual(function: &syntax::Function) -> bool {
     function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Virtual | Qualifier::Final))
+}
+
+/// The arguments of a pack one by one.
+fn flattened(value: &TemplateValue) -> Vec<TemplateValue> {
+    match value {
+        TemplateValue::Pack(values) => values.clone(),
+        value => vec![value.clone()],
+    }
+}
+
+/// Whether two arguments may be the same, whatever the types of constants.
+fn same_number(a: &TemplateValue, b: &TemplateValue) -> bool {
+    match (a, b) {
+        (TemplateValue::Value(a, _), TemplateValue::Value(b, _)) => a == b,
+        (a, b) => a == b || [a, b].contains(&&TemplateValue::Unknown),
+    }
 }
 
 /// Whether two arguments are known to be the same.

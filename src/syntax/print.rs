@@ -8,13 +8,18 @@ mod expr;
 mod ty;
 
 use super::{Binding, Function, Init, Item, ItemKind, Param, Record, Stmt, StmtKind, TemplateParam, TemplateParamKind};
-use super::{Type, Unit, Variable};
+use super::{TemplateArg, Type, Unit, Variable};
 use expr::{expr, list};
 use ty::{arguments, declared, path, qualifiers, ty};
 
 /// The type as text, the same for types that are written alike.
 pub fn type_text(of: &Type) -> String {
     ty(of)
+}
+
+/// An argument of a template as text.
+pub fn argument_text(of: &TemplateArg) -> String {
+    arguments(std::slice::from_ref(of))
 }
 
 /// The declaration of a variable as text.
