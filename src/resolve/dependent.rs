@@ -85,20 +85,25 @@ impl<'u> Resolver<'u> {
         false
     }
 
-    /// The position of a record's field of that name.
+    /// The position of the field of a record that a name means: a field of the record itself comes behind those of its bases,
+    /// which it hides.
     pub(super) fn field_seen(&self, record: RecordId, name: &str, bases: Bases) -> Option<usize> {
-        let fields = self.records[record].fields.iter().enumerate();
-        let parts = self.shapes.get(&record).map_or(&[][..], |shape| shape.parts.as_slice());
-        let is_hidden = |index: usize| {
-            bases == Bases::Independent
-                && parts.iter().any(|part| match part.kind {
-                    PartKind::Base(base) => {
-                        part.fields.contains(&index) && self.dependent_bases.contains(&(record, base))
-                    }
-                    _ => false,
-                })
+        let is_own = self.scopes[self.record_scopes[record.index()].0].names.contains_key(name);
+        let is_seen = |index: usize| match self.base_of_field(record, index) {
+            Some(base) => !is_own && (bases == Bases::All || !self.dependent_bases.contains(&(record, base))),
+            None => true,
         };
-        fields.filter(|(_, field)| field.name == name).map(|(index, _)| index).find(|&index| !is_hidden(index))
+        let fields = self.records[record].fields.iter().enumerate().rev();
+        fields.filter(|(_, field)| field.name == name).map(|(index, _)| index).find(|&index| is_seen(index))
+    }
+
+    /// The base that a field of a record belongs to.
+    fn base_of_field(&self, record: RecordId, index: usize) -> Option<RecordId> {
+        let parts = self.shapes.get(&record).map_or(&[][..], |shape| shape.parts.as_slice());
+        parts.iter().find_map(|part| match part.kind {
+            PartKind::Base(base) if part.fields.contains(&index) => Some(base),
+            _ => None,
+        })
     }
 }
 

@@ -155,18 +155,22 @@ impl<'u> Resolver<'u> {
         if !self.own_template(decl).iter().any(|param| param.pack) {
             return false;
         }
-        let is_pack = |ty: &syntax::Type| matches!(ty.kind, TypeKind::Unsupported(_));
-        let is_referred = |ty: &syntax::Type| matches!(&ty.kind, TypeKind::Reference(inner, _) if is_pack(inner));
-        let params = &decl.syntax.params;
-        let has_pack = params.iter().any(|param| is_pack(&param.ty) || is_referred(&param.ty));
-        let needed = params.iter().filter(|param| {
-            param.default.is_none() && !is_pack(&param.ty) && !is_referred(&param.ty)
-        });
-        if needed.count() > fits.len() || !has_pack && params.len() < fits.len() {
+        // Of a parameter that is a pack the syntax does not tell whether it is a reference.
+        let is_pack = |param: &&syntax::Param| matches!(param.ty.kind, TypeKind::Unsupported(_));
+        let (packs, others): (Vec<_>, Vec<_>) = decl.syntax.params.iter().partition(is_pack);
+        let needed = others.iter().filter(|param| param.default.is_none()).count();
+        if needed > fits.len() || packs.is_empty() && others.len() < fits.len() {
             return false;
         }
-        let binds = params.iter().any(|param| is_referred(&param.ty));
-        fits.iter().any(|fit| if binds { *fit != EXACT } else { fit.0 != Rank::Exact })
+        let binds = |param: &syntax::Param| match &param.ty.kind {
+            TypeKind::Reference(of, _) => !of.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Const)),
+            _ => false,
+        };
+        if fits.len() > others.len() || others.iter().any(|param| binds(param)) {
+            fits.iter().any(|fit| *fit != EXACT)
+        } else {
+            fits.iter().any(|fit| fit.0 != Rank::Exact)
+        }
     }
 
     /// The type of a parameter that all functions have there which take `count` arguments; `None` for templates, whose
