@@ -59,7 +59,7 @@ fn is_main(item: &Item) -> bool {
             function.body.is_some() && only.name.text == "main"
         }
         // `extern "C"`.
-        ItemKind::Namespace { name, items } => name.text.is_empty() && items.iter().any(is_main),
+        ItemKind::Namespace { name, items, .. } => name.text.is_empty() && items.iter().any(is_main),
         _ => false,
     }
 }
@@ -68,8 +68,8 @@ fn is_main(item: &Item) -> bool {
 fn collect(items: &[Item], outer: &str, heads: &mut Vec<Head>) {
     for item in items {
         match &item.kind {
-            ItemKind::Namespace { name, items } if name.text.is_empty() => collect(items, outer, heads),
-            ItemKind::Namespace { name, items } => collect(items, &format!("{outer}{}::", name.text), heads),
+            ItemKind::Namespace { name, inline, items } if *inline || name.text.is_empty() => collect(items, outer, heads),
+            ItemKind::Namespace { name, items, .. } => collect(items, &format!("{outer}{}::", name.text), heads),
             ItemKind::Function(function) => {
                 let is_kernel = function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel));
                 // A specialisation is reached through its template.

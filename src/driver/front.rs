@@ -225,14 +225,14 @@ impl Spliced<'_> {
                 self.replace(item, &mut others, &mut result);
                 continue;
             }
-            let Item { kind: ItemKind::Namespace { name, items }, span } = item else {
+            let Item { kind: ItemKind::Namespace { name, inline, items }, span } = item else {
                 result.push(item);
                 continue;
             };
             let inside = others.iter_mut().filter(|other| other.as_ref().is_some_and(|other| self.meets(span, other)));
             let inside = inside.filter_map(Option::take).flat_map(namespace_items).collect();
             let items = self.splice(items, inside);
-            result.push(Item { kind: ItemKind::Namespace { name, items }, span });
+            result.push(Item { kind: ItemKind::Namespace { name, inline, items }, span });
         }
         result
     }

@@ -42,7 +42,7 @@ pub(super) fn pairs(items: &[Item], tokens: &Tokens<'_>) -> FxHashSet<String> {
     while let Some((scope, items)) = waiting.pop() {
         for item in items {
             match &item.kind {
-                ItemKind::Namespace { name, items } => waiting.push((format!("{scope}::{}", name.text), items)),
+                ItemKind::Namespace { name, items, .. } => waiting.push((format!("{scope}::{}", name.text), items)),
                 ItemKind::Record(record) => {
                     let members = record.members.as_deref().unwrap_or_default();
                     waiting.push((format!("{scope}::{}", record.name.text), members));

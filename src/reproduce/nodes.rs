@@ -73,7 +73,7 @@ impl<'a> Nodes<'a> {
             if tokens.is_empty() {
                 continue;
             }
-            if let ItemKind::Namespace { name, items } = &item.kind {
+            if let ItemKind::Namespace { name, items, .. } = &item.kind {
                 let frame = self.frame(tokens);
                 self.push(Kind::Frame, vec![name.text.clone()], frame, outer);
                 let inner: Vec<usize> = outer.iter().copied().chain([self.all.len() - 1]).collect();

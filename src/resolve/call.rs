@@ -1,8 +1,10 @@
 //! Calls: of functions and methods of the unit, of builtins, of types, and of what is not known.
 
+use super::associated::{Lookup, is_in_parentheses};
 use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
 use super::dispatch::Dispatch;
+use super::overload::are_volatile;
 use super::program::{Expr, ExprKind, FunctionId, RecordId, Type};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::types::path_text;
@@ -13,7 +15,10 @@ impl<'u> Resolver<'u> {
     /// `callee(args)`
     pub(super) fn call(&mut self, callee: &'u syntax::Expr, args: &'u [syntax::Expr], span: Span) -> Expr {
         match &callee.kind {
-            syntax::ExprKind::Path(path) => self.path_call(path, args, span),
+            syntax::ExprKind::Path(path) => {
+                let lookup = if is_in_parentheses(self.sources, callee, path) { Lookup::Ordinary } else { Lookup::ByArguments };
+                self.path_call(path, lookup, args, span)
+            }
             syntax::ExprKind::Member { object, arrow, member } => {
                 let object = self.expr(object);
                 let object = if *arrow { self.arrow(object) } else { object };
@@ -62,7 +67,13 @@ impl<'u> Resolver<'u> {
     }
 
     /// A call through a name.
-    fn path_call(&mut self, path: &'u syntax::Path, args: &'u [syntax::Expr], span: Span) -> Expr {
+    fn path_call(
+        &mut self,
+        path: &'u syntax::Path,
+        lookup: Lookup,
+        args: &'u [syntax::Expr],
+        span: Span,
+    ) -> Expr {
         let template_args = path.segments.last().and_then(|segment| segment.args.as_deref());
         let entities = match self.find(path) {
             Found::Entities(entities) => entities,
@@ -75,7 +86,7 @@ impl<'u> Resolver<'u> {
                     let args = self.arguments(args);
                     return self.construct_from(ty, args, span);
                 }
-                return self.external_call(&name, template_args, args, span);
+                return self.external_call(&name, template_args, lookup, args, span);
             }
         };
         let mut functions = functions_of(&entities);
@@ -85,7 +96,8 @@ impl<'u> Resolver<'u> {
         }
         if !functions.is_empty() {
             let args = self.arguments_of(&functions, args);
-            if path.segments.len() == 1 && !path.global && functions.iter().all(|decl| decl.record.is_none()) {
+            let is_bare = path.segments.len() == 1 && !path.global && lookup == Lookup::ByArguments;
+            if is_bare && functions.iter().all(|decl| self.lets_arguments_lead(*decl)) {
                 let name = &path.segments[0].name.text;
                 self.add_associated(name, &args, &mut functions);
             }
@@ -119,6 +131,7 @@ impl<'u> Resolver<'u> {
         &mut self,
         name: &str,
         template_args: Option<&'u [TemplateArg]>,
+        lookup: Lookup,
         args: &'u [syntax::Expr],
         span: Span,
     ) -> Expr {
@@ -127,7 +140,7 @@ impl<'u> Resolver<'u> {
         }
         let short = name.rsplit("::").next().unwrap_or(name);
         let args = self.arguments(args);
-        if short == name {
+        if short == name && lookup == Lookup::ByArguments {
             let mut functions = Vec::new();
             self.add_associated(name, &args, &mut functions);
             if !functions.is_empty() {
@@ -282,7 +295,15 @@ impl<'u> Resolver<'u> {
                 return self.unknown_call_of_values(name, args, span);
             }
             let parts = object.into_iter().chain(args).collect();
-            return self.unsupported_with(span, format!("no function `{name}` fits this call"), parts);
+            let has_pack = |decl: &FunctionDecl<'u>| self.own_template(*decl).iter().any(|param| param.pack);
+            let reason = if functions.iter().any(|decl| are_volatile(*decl).contains(&true)) {
+                format!("call of `{name}`, of which `volatile` may choose another")
+            } else if functions.iter().any(has_pack) {
+                format!("call of `{name}`, which may be one with a parameter pack")
+            } else {
+                format!("no function `{name}` fits this call")
+            };
+            return self.unsupported_with(span, reason, parts);
         };
         if dispatch == Dispatch::ByObject && self.may_be_overridden(chosen.decl, object.as_ref()) {
             let parts = object.into_iter().chain(args).collect();
@@ -474,34 +495,6 @@ impl<'u> Resolver<'u> {
             return known.or_else(|| self.undeclared_operator(name, args, span));
         }
         Some(self.function_call(&functions, None, None, args, span))
-    }
-
-    /// Adds the functions of a name that the arguments lead to: those of the namespaces of their classes and the
-    /// friends of these (C++17, [basic.lookup.argdep]).
-    fn add_associated(&mut self, name: &str, args: &[Expr], functions: &mut Vec<FunctionDecl<'u>>) {
-        for argument in args {
-            let mut ty = argument.ty;
-            while let Type::Pointer { to, .. } | Type::Array { of: to, .. } = self.types[ty] {
-                ty = to;
-            }
-            let Type::Record(record) = self.types[ty] else { continue };
-            let home = self.record_decls[self.record_origins[record.index()].0].scope;
-            let mut found = functions_of(&self.as_seen_by_arguments(|this| this.lookup_in(home, name)));
-            found.retain(|decl| decl.record.is_none());
-            let mut open = vec![record];
-            while let Some(record) = open.pop() {
-                let friends = &self.scopes[self.record_scopes[record.index()].0].friends;
-                found.extend(friends.iter().filter(|(known, _)| *known == name).map(|(_, decl)| *decl));
-                open.extend(self.record_bases[record.index()].iter().map(|(base, _)| *base));
-            }
-            for decl in found {
-                let is_known =
-                    |known: &FunctionDecl<'u>| std::ptr::eq(known.syntax, decl.syntax) && known.scope == decl.scope;
-                if !functions.iter().any(is_known) {
-                    functions.push(decl);
-                }
-            }
-        }
     }
 }
 

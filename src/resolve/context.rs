@@ -76,6 +76,12 @@ pub(super) struct Resolver<'u> {
     pub(super) record_scopes: Vec<ScopeId>,
     /// The bases of each record and where they lie, as far as that is known, by index.
     pub(super) record_bases: Vec<Vec<(RecordId, Option<u64>)>>,
+    /// The bases that depend on parameters of a template, with the records that they are bases of.
+    pub(super) dependent_bases: FxHashSet<(RecordId, RecordId)>,
+    /// The records of which it is not known whether a specialisation is meant instead.
+    pub(super) open_records: FxHashSet<RecordId>,
+    /// The types that stand for these.
+    pub(super) open_classes: FxHashSet<TypeId>,
     /// What is known of records beside their fields.
     pub(super) shapes: Shapes<'u>,
     /// The definition that each record was made from: a template's, or a specialisation's.
@@ -219,6 +225,9 @@ impl<'u> Resolver<'u> {
             records: Arena::new(),
             record_scopes: Vec::new(),
             record_bases: Vec::new(),
+            dependent_bases: FxHashSet::default(),
+            open_records: FxHashSet::default(),
+            open_classes: FxHashSet::default(),
             shapes: Shapes::default(),
             definitions: FxHashMap::default(),
             implicit: FxHashMap::default(),

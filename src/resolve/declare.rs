@@ -38,9 +38,12 @@ impl<'u> Resolver<'u> {
                     self.declare(&name.text, Entity::Alias(template, ty, self.scope));
                 }
             }
-            ItemKind::Namespace { name, items } => self.declare_namespace(name, items),
+            ItemKind::Namespace { name, inline, items } => self.declare_namespace(name, *inline, items),
             ItemKind::UsingNamespace(path) => self.scopes[self.scope.0].pending_using.push(path),
-            ItemKind::UsingName { name, path } => self.declare(&name.text, Entity::Path(path, self.scope)),
+            ItemKind::UsingName { name, path } => {
+                self.note_order(path);
+                self.declare(&name.text, Entity::Path(path, self.scope));
+            }
             ItemKind::ExplicitInstantiation { .. } | ItemKind::RecordInstantiation(_) | ItemKind::StaticAssert(_) => {}
             ItemKind::Unsupported(reason) => self.diagnostics.push(Diagnostic {
                 rule: RuleId::Unsupported,
@@ -132,8 +135,8 @@ impl<'u> Resolver<'u> {
         })
     }
 
-    /// Declares a namespace, or adds to one; an unnamed one shares the names of the scope around it.
-    fn declare_namespace(&mut self, name: &'u syntax::Name, items: &'u [Item]) {
+    /// Declares a namespace, or adds to one; one that is unnamed or `inline` shares the names of the scope around it.
+    fn declare_namespace(&mut self, name: &'u syntax::Name, inline: bool, items: &'u [Item]) {
         if name.text.is_empty() {
             self.declare_items(items);
             return;
@@ -145,6 +148,10 @@ impl<'u> Resolver<'u> {
             })
         });
         let scope = known.unwrap_or_else(|| {
+            if inline {
+                self.declare(&name.text, Entity::Namespace(self.scope));
+                return self.scope;
+            }
             let prefix = format!("{}{}::", self.scopes[self.scope.0].prefix, name.text);
             let scope = self.add_scope(Scope { prefix, is_namespace: true, ..Scope::inside(self.scope) });
             self.declare(&name.text, Entity::Namespace(scope));

@@ -249,9 +249,10 @@ impl<'u> Resolver<'u> {
                 Some(entity) => self.entity(&entity, path, span),
                 None => self.unsupported(span, format!("unknown name `{}`", path_text(path))),
             },
-            Found::External(name) => match self.type_trait(path, &name, span) {
-                Some(answer) => answer,
-                None => self.external_variable(&name, span),
+            Found::External(name) => match (self.open_class(path), self.type_trait(path, &name, span)) {
+                (Some(class), _) => self.unsupported(span, format!("member of {class}")),
+                (None, Some(answer)) => answer,
+                (None, None) => self.external_variable(&name, span),
             },
         }
     }

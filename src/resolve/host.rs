@@ -164,7 +164,7 @@ impl<'u> Resolver<'u> {
         let mut pending: Vec<(&'u Item, bool)> = items.iter().map(|item| (item, false)).collect();
         while let Some((item, is_unnamed)) = pending.pop() {
             match &item.kind {
-                ItemKind::Namespace { name, items } => {
+                ItemKind::Namespace { name, items, .. } => {
                     // `extern "C" { … }` has no name either.
                     let text = self.sources.text(item.span).trim_start();
                     let is_unnamed = is_unnamed || name.text.is_empty() && text.starts_with("namespace");
@@ -212,7 +212,7 @@ impl<'u> Resolver<'u> {
                 ItemKind::Function(function) if function.body.is_some() => {
                     found.push(FunctionDecl { syntax: function, scope, record: None });
                 }
-                ItemKind::Namespace { name, items } => {
+                ItemKind::Namespace { name, items, .. } => {
                     let inner = self.inner_scope(scope, &name.text);
                     self.host_functions(inner, items, found, initializers);
                 }

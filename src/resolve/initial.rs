@@ -317,7 +317,7 @@ impl<'u> Resolver<'u> {
         match designator {
             syntax::Designator::Field(name) => match self.types[ty] {
                 Type::Record(record) if !self.records[record].is_union => {
-                    self.records[record].fields.iter().position(|field| field.name == name.text)
+                    self.records[record].fields.iter().rposition(|field| field.name == name.text)
                 }
                 Type::Record(record) if self.records[record].fields.first()?.name == name.text => Some(0),
                 _ => None,

@@ -71,7 +71,7 @@ impl<'u> Resolver<'u> {
                 {
                     kernels.push(FunctionDecl { syntax: function, scope, record: None });
                 }
-                ItemKind::Namespace { name, items } => {
+                ItemKind::Namespace { name, items, .. } => {
                     let inner = self.inner_scope(scope, &name.text);
                     self.collect_kernels(inner, items, kernels);
                 }
@@ -130,7 +130,7 @@ impl<'u> Resolver<'u> {
                     requests.extend(self.instances_of_members(path));
                     self.scope = outer;
                 }
-                ItemKind::Namespace { name, items } => {
+                ItemKind::Namespace { name, items, .. } => {
                     let inner = self.inner_scope(scope, &name.text);
                     self.explicit_instances(inner, items, requests);
                 }

@@ -1,6 +1,7 @@
 //! Members: fields of records and lanes of vectors.
 
 use super::context::{Resolver, expr};
+use super::dependent::Bases;
 use super::library_types::FRAGMENT;
 use super::program::{Expr, ExprKind, RecordId, Type};
 use super::scope::Entity;
@@ -39,7 +40,7 @@ impl Resolver<'_> {
     }
 
     fn record_member(&mut self, object: Expr, record: RecordId, name: &str, span: Span) -> Expr {
-        if let Some(index) = self.records[record].fields.iter().position(|field| field.name == name) {
+        if let Some(index) = self.field_seen(record, name, Bases::All) {
             return self.field(object, record, index, span);
         }
         if name == "num_elements" && self.records[record].name.starts_with(FRAGMENT) {

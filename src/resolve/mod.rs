@@ -13,6 +13,7 @@
 //!
 //! Deliberately absent: control flow, memory, aliasing.
 
+mod associated;
 mod atomics;
 mod bases;
 mod bit_fields;
@@ -26,6 +27,7 @@ mod context;
 mod conversion;
 mod copies;
 mod declare;
+mod dependent;
 mod dispatch;
 mod expr;
 mod function;

@@ -6,6 +6,7 @@
 //! Deliberately absent: conversions by more than one function, and pointers to members.
 
 use super::context::Resolver;
+use super::program::visit::any_within;
 use super::program::{Expr, ExprKind, Type, TypeId};
 use super::scope::FunctionDecl;
 use super::template::TemplateValue;
@@ -57,6 +58,8 @@ struct Candidate<'u> {
     values: Vec<TemplateValue>,
     /// What another declaration of the same function has in common with it.
     signature: Vec<TypeId>,
+    /// For which arguments it takes pointers or references to what is `volatile`.
+    takes_volatile: Vec<bool>,
     condition: Condition,
 }
 
@@ -82,8 +85,11 @@ impl<'u> Resolver<'u> {
             candidates = self.candidates(functions, template_args, object, args, Care::Lenient);
         }
         let best = self.best(&candidates)?;
+        if functions.iter().any(|decl| self.may_win_by_pack(*decl, &candidates[best].key.0[1..])) {
+            return None;
+        }
         let chosen = candidates.swap_remove(best);
-        Some(self.specialized(functions, Chosen { decl: chosen.decl, values: chosen.values }))
+        self.specialized(functions, Chosen { decl: chosen.decl, values: chosen.values }, template_args, args)
     }
 
     fn candidates(
@@ -121,6 +127,10 @@ impl<'u> Resolver<'u> {
             if at == best {
                 continue;
             }
+            // Types do not tell what is `volatile`.
+            if rival.takes_volatile != winner.takes_volatile {
+                return None;
+            }
             let is_same = rival.key.0 == winner.key.0
                 && rival.key.1 == winner.key.1
                 && rival.signature == winner.signature
@@ -139,6 +149,30 @@ impl<'u> Resolver<'u> {
             }
         }
         Some(best)
+    }
+
+    /// Whether a template with a pack, of which no candidate is made, may fit so many arguments better than the fits of the
+    /// best candidate are. Where both fit alike, it is the one without a pack.
+    fn may_win_by_pack(&self, decl: FunctionDecl<'u>, fits: &[Fit]) -> bool {
+        if !self.own_template(decl).iter().any(|param| param.pack) {
+            return false;
+        }
+        // Of a parameter that is a pack the syntax does not tell whether it is a reference.
+        let is_pack = |param: &&syntax::Param| matches!(param.ty.kind, TypeKind::Unsupported(_));
+        let (packs, others): (Vec<_>, Vec<_>) = decl.syntax.params.iter().partition(is_pack);
+        let needed = others.iter().filter(|param| param.default.is_none()).count();
+        if needed > fits.len() || packs.is_empty() && others.len() < fits.len() {
+            return false;
+        }
+        let binds = |param: &syntax::Param| match &param.ty.kind {
+            TypeKind::Reference(of, _) => !of.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Const)),
+            _ => false,
+        };
+        if fits.len() > others.len() || others.iter().any(|param| binds(param)) {
+            fits.iter().any(|fit| *fit != EXACT)
+        } else {
+            fits.iter().any(|fit| fit.0 != Rank::Exact)
+        }
     }
 
     /// The type of a parameter that all functions have there which take `count` arguments; `None` for templates, whose
@@ -163,10 +197,17 @@ impl<'u> Resolver<'u> {
         common
     }
 
-    /// The explicit specialisation of a function template for its arguments, if there is one.
-    fn specialized(&mut self, functions: &[FunctionDecl<'u>], chosen: Chosen<'u>) -> Chosen<'u> {
+    /// The explicit specialisation of a function template for its arguments, if there is one; `None` where `volatile`, of which
+    /// types do not tell, may choose it.
+    fn specialized(
+        &mut self,
+        functions: &[FunctionDecl<'u>],
+        chosen: Chosen<'u>,
+        template_args: Option<&[TemplateArg]>,
+        args: &[Expr],
+    ) -> Option<Chosen<'u>> {
         if chosen.values.is_empty() {
-            return chosen;
+            return Some(chosen);
         }
         let own = self.own_template(chosen.decl);
         for &decl in functions {
@@ -175,10 +216,17 @@ impl<'u> Resolver<'u> {
             }
             let values = self.specialized_values(decl, chosen.decl, own);
             if self.complete_values(own, values, chosen.decl.scope) == chosen.values {
-                return Chosen { decl, values: Vec::new() };
+                let is_open = states_volatile(template_args.unwrap_or(&[]))
+                    || states_volatile(written_args(decl).unwrap_or(&[]))
+                    || are_volatile(decl) != are_volatile(chosen.decl)
+                    || args.iter().zip(&chosen.decl.syntax.params).any(|(argument, param)| {
+                        matches!(param.ty.kind, TypeKind::Pointer(_) | TypeKind::Reference(..))
+                            && self.may_be_volatile(argument)
+                    });
+                return (!is_open).then_some(Chosen { decl, values: Vec::new() });
             }
         }
-        chosen
+        Some(chosen)
     }
 
     /// The template arguments of an explicit specialisation: those that are written, then what its types say.
@@ -219,7 +267,8 @@ impl<'u> Resolver<'u> {
         let mut scope = decl.scope;
         let mut values = Vec::new();
         if params.is_empty() {
-            if template_args.is_some_and(|args| !args.is_empty()) {
+            // `f<>(x)` calls a template, too (C++17, [temp.arg.explicit] paragraph 4).
+            if template_args.is_some() {
                 return None;
             }
         } else {
@@ -238,6 +287,8 @@ impl<'u> Resolver<'u> {
         let condition = if is_volatile && decl.record.is_some() { Condition::Open } else { condition };
         let mut fits = vec![self.fit_of_object(decl, object, care)?];
         let mut signature = Vec::new();
+        let mut takes_volatile = Vec::new();
+        let mut condition = condition;
         self.within(scope, |this| {
             for param in &decl.syntax.params {
                 let written = this.param_type(param);
@@ -245,6 +296,11 @@ impl<'u> Resolver<'u> {
                     this.argument_type(Written { is_const: written.is_const && written.is_reference, ..written }),
                 );
                 if let Some(argument) = args.get(fits.len() - 1) {
+                    let refers = written.is_reference || matches!(this.types[written.ty], Type::Pointer { .. });
+                    takes_volatile.push(refers && written.is_volatile);
+                    if refers && !written.is_volatile && params.is_empty() && this.may_be_volatile(argument) {
+                        condition = Condition::Open;
+                    }
                     fits.push(this.fit_of_argument(argument, written, care)?);
                 }
             }
@@ -255,7 +311,12 @@ impl<'u> Resolver<'u> {
             signature.push(self.common.void);
         }
         let key = (fits, !values.is_empty(), decl.syntax.body.is_none());
-        Some(Candidate { key, decl, values, signature, condition })
+        Some(Candidate { key, decl, values, signature, takes_volatile, condition })
+    }
+
+    /// Whether an argument may lead to what is `volatile`: a variable that is, or that points there, stands in it.
+    fn may_be_volatile(&self, argument: &Expr) -> bool {
+        any_within(argument, |part| matches!(part.kind, ExprKind::Variable(it) if self.variables[it].is_volatile))
     }
 
     /// The object of a call: what a function returns as `const` is that although it is a value.
@@ -580,6 +641,11 @@ impl<'u> Resolver<'u> {
 /// A number that no program uses as an argument of a template.
 const PLACEHOLDER: i128 = 0x5eed_0000_0000;
 
+/// Whether a number stands for nothing else.
+pub(super) fn is_placeholder(value: i128) -> bool {
+    (PLACEHOLDER..PLACEHOLDER + (1 << 16)).contains(&value)
+}
+
 /// Whether a function is an explicit specialisation (`template <> int f<0>(int)`, `template <> int f(float)`).
 fn is_specialization(decl: FunctionDecl<'_>) -> bool {
     let is_free = decl.syntax.path.segments.len() == 1;
@@ -589,6 +655,23 @@ fn is_specialization(decl: FunctionDecl<'_>) -> bool {
 /// The template arguments that a function's name is written with.
 fn written_args(decl: FunctionDecl<'_>) -> Option<&[TemplateArg]> {
     decl.syntax.path.segments.last()?.args.as_deref()
+}
+
+/// Whether `volatile` stands in arguments of a template.
+pub(super) fn states_volatile(args: &[TemplateArg]) -> bool {
+    args.iter().any(|argument| match argument {
+        TemplateArg::Type(ty) => is_volatile(ty),
+        TemplateArg::Value(_) => false,
+    })
+}
+
+/// For which parameters of a function `volatile` stands in the type.
+pub(super) fn are_volatile(decl: FunctionDecl<'_>) -> Vec<bool> {
+    decl.syntax.params.iter().map(|param| is_volatile(&param.ty)).collect()
+}
+
+fn is_volatile(ty: &syntax::Type) -> bool {
+    syntax::type_text(ty).split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "volatile")
 }
 
 /// Whether no argument has a type, as in a kernel template that nothing instantiates.

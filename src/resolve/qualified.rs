@@ -12,6 +12,7 @@
 
 use super::context::Resolver;
 use super::program::{AddressSpace, Expr, ExprKind, Type, TypeId};
+use super::scope::ScopeId;
 use super::types::Written;
 use crate::source::Language;
 use crate::syntax::Binding;
@@ -34,6 +35,8 @@ pub(super) struct Qualified {
     parts: FxHashMap<TypeId, (TypeId, Quality)>,
     /// The integer type behind an enumeration, and whether its values are converted without a cast.
     enumerations: FxHashMap<TypeId, (TypeId, bool)>,
+    /// Where enumerations are declared.
+    homes: FxHashMap<TypeId, ScopeId>,
     /// The integer types that are spelled otherwise than the one of the same content that [`Resolver::intern`] gives.
     spelled: FxHashSet<TypeId>,
     /// Types that stand for parameters of templates.
@@ -205,12 +208,18 @@ impl Resolver<'_> {
         }
         let made = self.distinct(integer);
         self.qualified.enumerations.insert(made, (integer, !is_scoped));
+        self.qualified.homes.insert(made, self.scope);
         made
     }
 
     /// The integer type behind an enumeration, and whether its values are converted without a cast.
     pub(super) fn behind_enumeration(&self, ty: TypeId) -> Option<(TypeId, bool)> {
         self.qualified.enumerations.get(&self.plain(ty)).copied()
+    }
+
+    /// The scope in which an enumeration is declared.
+    pub(super) fn home_of_enumeration(&self, ty: TypeId) -> Option<ScopeId> {
+        self.qualified.homes.get(&self.plain(ty)).copied()
     }
 
     /// An integer type of that content with a name of its own.

@@ -2,11 +2,22 @@
 //! definitions outside of a class belong to it for [`super::outside`].
 
 use super::context::{DEPTH_LIMIT, Resolver};
+use super::overload::states_volatile;
 use super::program::{Field, Record, RecordId, Type, TypeId};
 use super::record_layout::{Builder, Part, PartKind, is_packed};
-use super::scope::{Entity, Global, Scope, ScopeId};
+use super::scope::{Entity, Found, Global, Scope, ScopeId};
 use super::template::TemplateValue;
 use crate::syntax::{self, Item, ItemKind, Qualifier, TemplateArg, TypeKind};
+
+/// Whether it is known which definition a record has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Knowledge {
+    Certain,
+    /// One with a pack may be meant.
+    ButForPacks,
+    /// Another may be meant.
+    Open,
+}
 
 /// Nesting of first members beyond which nothing is claimed of what lies at a record's start.
 const START_DEPTH: usize = 16;
@@ -30,7 +41,24 @@ impl<'u> Resolver<'u> {
             return self.unknown(self.record_decls[index].name);
         }
         let record = self.instantiate_record(index, values);
+        // Types do not tell what is `volatile`.
+        let is_specialized = !self.record_decls[index].specializations.is_empty();
+        if self.open_records.contains(&record) || is_specialized && states_volatile(args.unwrap_or(&[])) {
+            let name = &self.records[record].name;
+            let class = self.unknown(format!("{name}, of which another specialisation may be meant"));
+            self.open_classes.insert(class);
+            return class;
+        }
         self.intern(Type::Record(record))
+    }
+
+    /// The class before the last name of a path, where it is not known whether a specialisation of it is meant.
+    pub(super) fn open_class(&mut self, path: &'u syntax::Path) -> Option<String> {
+        let (_, outer) = path.segments.split_last()?;
+        let last = outer.last()?;
+        let Found::Entities(entities) = self.find_segments(outer, path.global) else { return None };
+        let ty = entities.iter().find_map(|entity| self.written_of_entity(entity, last))?.ty;
+        self.open_classes.contains(&ty).then(|| self.type_name(ty))
     }
 
     /// The instance of a record template whose members are being resolved.
@@ -53,7 +81,7 @@ impl<'u> Resolver<'u> {
             return known;
         }
         let home = self.record_decls[index].scope;
-        let (definition, bound) = self.specialization(index, &values);
+        let (definition, bound, knowledge) = self.specialization(index, &values);
         let name = format!("{}{}", self.scopes[home.0].prefix, self.record_decls[index].name);
         let name = if values.is_empty() { name } else { format!("{name}<{}>", self.value_texts(&values).join(", ")) };
         let record = self.records.push(Record {
@@ -65,6 +93,9 @@ impl<'u> Resolver<'u> {
             is_fixed: false,
         });
         let scope = self.add_scope(Scope { record: Some(record), prefix: format!("{name}::"), ..Scope::inside(bound) });
+        if knowledge != Knowledge::Certain {
+            self.open_records.insert(record);
+        }
         self.record_scopes.push(scope);
         self.record_bases.push(Vec::new());
         self.record_origins.push((index, values.clone()));
@@ -78,33 +109,71 @@ impl<'u> Resolver<'u> {
         record
     }
 
-    /// The definition that fits the arguments best, with the scope that binds its parameters.
-    fn specialization(&mut self, index: usize, values: &[TemplateValue]) -> (&'u syntax::Record, ScopeId) {
+    /// The definition that fits the arguments best, with the scope that binds its parameters, and whether it is the one.
+    fn specialization(&mut self, index: usize, values: &[TemplateValue]) -> (&'u syntax::Record, ScopeId, Knowledge) {
         let home = self.record_decls[index].scope;
         let primary = self.record_decls[index].primary;
         let mut best: Option<(&'u syntax::Record, ScopeId)> = None;
+        let mut knowledge = Knowledge::Certain;
         for candidate in self.record_decls[index].specializations.clone() {
             let params = candidate.template.as_deref().unwrap_or(&[]);
             let args = candidate.specialization.as_deref().unwrap_or(&[]);
+            if params.iter().any(|param| param.pack) {
+                if knowledge == Knowledge::Certain && self.may_fit_by_pack(index, candidate, values) {
+                    knowledge = Knowledge::ButForPacks;
+                }
+                continue;
+            }
             let mut found = vec![TemplateValue::Unknown; params.len()];
             self.deduce_args(params, &mut found, args, values);
-            let is_open = found.contains(&TemplateValue::Unknown) && !params.iter().any(|param| param.pack);
+            let is_open = found.contains(&TemplateValue::Unknown);
             if is_open && !values.contains(&TemplateValue::Unknown) {
                 continue;
             }
             let scope = self.bind(home, params, &found);
             let own = primary.template.as_deref().unwrap_or(&[]);
             let rebuilt = self.within(scope, |this| this.written_values(own, args));
+            let rebuilt = self.complete_values(own, rebuilt, home);
             let matches = rebuilt.len() == values.len() && rebuilt.iter().zip(values).all(|(a, b)| same_value(a, b));
+            if matches && states_volatile(args) {
+                knowledge = Knowledge::Open;
+                continue;
+            }
             if matches && best.is_none_or(|(known, _)| self.is_more_special_record(index, candidate, known)) {
                 best = Some((candidate, scope));
             }
         }
-        if let Some(found) = best {
-            return found;
+        if let Some((definition, scope)) = best {
+            // No other is more special than one without parameters.
+            let is_full = definition.template.as_ref().is_none_or(Vec::is_empty) && knowledge == Knowledge::ButForPacks;
+            return (definition, scope, if is_full { Knowledge::Certain } else { knowledge });
         }
         let params = primary.template.as_deref().unwrap_or(&[]);
-        (primary, self.bind(home, params, values))
+        (primary, self.bind(home, params, values), knowledge)
+    }
+
+    /// Whether a specialisation with a pack, which nothing expands, may fit these arguments: none of those before the first
+    /// expansion differs.
+    fn may_fit_by_pack(&mut self, index: usize, candidate: &'u syntax::Record, values: &[TemplateValue]) -> bool {
+        let home = self.record_decls[index].scope;
+        let own = self.record_decls[index].primary.template.as_deref().unwrap_or(&[]);
+        let params = candidate.template.as_deref().unwrap_or(&[]);
+        let args = candidate.specialization.as_deref().unwrap_or(&[]);
+        let mentions_pack = |argument: &TemplateArg| {
+            let text = syntax::argument_text(argument);
+            let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            text.contains('«') || words.any(|word| params.iter().any(|param| param.pack && param.name.text == word))
+        };
+        let before = args.iter().take_while(|argument| !mentions_pack(argument)).count();
+        let values: Vec<TemplateValue> = values.iter().flat_map(flattened).collect();
+        if values.len() < before || before == args.len() && values.len() > before {
+            return false;
+        }
+        let mut found = vec![TemplateValue::Unknown; params.len()];
+        self.deduce_args(params, &mut found, &args[..before], &values);
+        let scope = self.bind(home, params, &found);
+        let rebuilt = self.within(scope, |this| this.written_values(own, &args[..before]));
+        rebuilt.iter().zip(&values).all(|(a, b)| same_number(a, b))
     }
 
     /// Whether a specialisation fits nothing that another does not (C++17, [temp.class.order]).
@@ -116,12 +185,14 @@ impl<'u> Resolver<'u> {
         let scope = self.bind(home, params, &values);
         let args = one.specialization.as_deref().unwrap_or(&[]);
         let made = self.within(scope, |this| this.written_values(own, args));
+        let made = self.complete_values(own, made, home);
         let params = other.template.as_deref().unwrap_or(&[]);
         let args = other.specialization.as_deref().unwrap_or(&[]);
         let mut found = vec![TemplateValue::Unknown; params.len()];
         self.within(home, |this| this.deduce_args(params, &mut found, args, &made));
         let scope = self.bind(home, params, &found);
         let rebuilt = self.within(scope, |this| this.written_values(own, args));
+        let rebuilt = self.complete_values(own, rebuilt, home);
         rebuilt.len() == made.len() && rebuilt.iter().zip(&made).all(|(a, b)| same_value(a, b))
     }
 
@@ -179,6 +250,9 @@ impl<'u> Resolver<'u> {
             };
             if offset == Some(0) {
                 builder.add_empties(&self.empties_of(base));
+            }
+            if self.is_dependent_base(written, base) {
+                self.dependent_bases.insert((record, base));
             }
             let is_certain = was_known && (is_first || builder.is_known);
             self.record_bases[record.index()].push((base, offset.filter(|_| is_certain)));
@@ -377,10 +451,28 @@ pub(super) fn is_marked_virtual(function: &syntax::Function) -> bool {
     function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Virtual | Qualifier::Final))
 }
 
-/// Whether two arguments are the same, whatever the type of a constant.
-pub(super) fn same_value(a: &TemplateValue, b: &TemplateValue) -> bool {
+/// The arguments of a pack one by one.
+fn flattened(value: &TemplateValue) -> Vec<TemplateValue> {
+    match value {
+        TemplateValue::Pack(values) => values.clone(),
+        value => vec![value.clone()],
+    }
+}
+
+/// Whether two arguments may be the same, whatever the types of constants.
+fn same_number(a: &TemplateValue, b: &TemplateValue) -> bool {
     match (a, b) {
         (TemplateValue::Value(a, _), TemplateValue::Value(b, _)) => a == b,
+        (a, b) => a == b || [a, b].contains(&&TemplateValue::Unknown),
+    }
+}
+
+/// Whether two arguments are known to be the same.
+pub(super) fn same_value(a: &TemplateValue, b: &TemplateValue) -> bool {
+    match (a, b) {
+        (TemplateValue::Pack(a), TemplateValue::Pack(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
+        }
         (a, b) => a == b && *a != TemplateValue::Unknown,
     }
 }

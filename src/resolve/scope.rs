@@ -1,6 +1,7 @@
 //! Scopes, what names in them stand for, and how names are looked up.
 
 use super::context::Resolver;
+use super::dependent::Bases;
 use super::program::{RecordId, Type, TypeId, VariableId};
 use super::template::TemplateValue;
 use crate::syntax;
@@ -23,6 +24,8 @@ pub(super) struct Scope<'u> {
     pub(super) pending_using: Vec<&'u syntax::Path>,
     /// Whether it is a namespace, or the translation unit's.
     pub(super) is_namespace: bool,
+    /// Whether its names are parameters of a template.
+    pub(super) binds: bool,
     /// The record whose members it holds.
     pub(super) record: Option<RecordId>,
     /// The functions that are defined in it as friends of its record, by name: only their arguments lead to them.
@@ -165,7 +168,7 @@ impl<'u> Resolver<'u> {
     }
 
     fn lookup_within(&mut self, scope: ScopeId, name: &str, depth: usize) -> Vec<Entity<'u>> {
-        let mut found = self.own_names(scope, name, depth);
+        let mut found = self.own_names(scope, name, Bases::All, depth);
         if depth < 16 && found.is_empty() {
             self.settle_using(scope);
             for used in self.scopes[scope.0].using.clone() {
@@ -175,18 +178,31 @@ impl<'u> Resolver<'u> {
         found
     }
 
+    /// The entities of a name that a namespace itself declares.
+    pub(super) fn declared_in(&mut self, namespace: ScopeId, name: &str) -> Vec<Entity<'u>> {
+        self.own_names(namespace, name, Bases::All, 0)
+    }
+
+    /// The entities that a name which stands alone means in one scope.
+    pub(super) fn names_seen_in(&mut self, scope: ScopeId, name: &str) -> Vec<Entity<'u>> {
+        self.own_names(scope, name, Bases::Independent, 0)
+    }
+
     /// The entities of a name in one scope and the bases of its record.
-    fn own_names(&mut self, scope: ScopeId, name: &str, depth: usize) -> Vec<Entity<'u>> {
+    fn own_names(&mut self, scope: ScopeId, name: &str, bases: Bases, depth: usize) -> Vec<Entity<'u>> {
         let mut found = self.scopes[scope.0].names.get(name).cloned().unwrap_or_default();
         if self.scopes[scope.0].is_namespace && !self.sees_all() {
             self.cut(&mut found);
         }
         if let Some(record) = self.scopes[scope.0].record {
-            if let Some(index) = self.records[record].fields.iter().position(|field| field.name == name) {
+            if let Some(index) = self.field_seen(record, name, bases) {
                 found.push(Entity::Field(record, index));
             }
             if found.is_empty() && depth < 16 {
                 for (base, _) in self.record_bases[record.index()].clone() {
+                    if bases == Bases::Independent && self.dependent_bases.contains(&(record, base)) {
+                        continue;
+                    }
                     found.extend(self.lookup_within(self.record_scopes[base.index()], name, depth + 1));
                 }
             }
@@ -239,7 +255,7 @@ impl<'u> Resolver<'u> {
         // Namespaces that are used, with those in which their names appear.
         let mut used: Vec<(ScopeId, ScopeId)> = Vec::new();
         while let Some(current) = scope {
-            let mut found = self.own_names(current, name, 0);
+            let mut found = self.names_seen_in(current, name);
             self.settle_using(current);
             for namespace in self.scopes[current.0].using.clone() {
                 used.push((self.common_namespace(current, namespace), namespace));
@@ -317,7 +333,7 @@ impl<'u> Resolver<'u> {
             match entity {
                 Entity::Path(path, scope) if self.depth < super::context::DEPTH_LIMIT => {
                     self.depth += 1;
-                    let found = self.within(scope, |this| this.find_other(path));
+                    let found = self.as_seen_by_using(path, |this| this.within(scope, |this| this.find_other(path)));
                     self.depth -= 1;
                     match found {
                         Found::Entities(entities) => result.extend(entities),

@@ -4,6 +4,7 @@
 //! parameters name their arguments.
 
 use super::context::Resolver;
+use super::overload::is_placeholder;
 use super::program::{Expr, ExprKind, FunctionId, Type, TypeId, VariableId};
 use super::scope::{Entity, Found, ScopeId};
 use crate::syntax::{self, Binding, Qualifier, TemplateArg, TemplateParam, TemplateParamKind, TypeKind};
@@ -98,8 +99,10 @@ impl<'u> Resolver<'u> {
                 let scope = self.bind(home, before, values);
                 let ty = self.within(scope, |this| this.resolve_type(ty).ty);
                 match self.types[ty] {
+                    _ if is_placeholder(value) => TemplateValue::Value(value, of),
                     Type::Int { .. } | Type::Bool => TemplateValue::Value(self.wrap(value, ty), ty),
-                    _ => TemplateValue::Value(value, of),
+                    // `auto` takes the type of the argument.
+                    _ => TemplateValue::Value(value, self.plain(of)),
                 }
             }
             // A name that nothing declares may have been taken for the wrong kind.
@@ -224,6 +227,7 @@ impl<'u> Resolver<'u> {
     /// A scope inside `home` in which the parameters name their values.
     pub(super) fn bind(&mut self, home: ScopeId, params: &'u [TemplateParam], values: &[TemplateValue]) -> ScopeId {
         let scope = self.template_scope(home);
+        self.scopes[scope.0].binds = !params.is_empty();
         for (param, value) in params.iter().zip(values) {
             let entity = match value {
                 TemplateValue::Type(ty) => Entity::Type(*ty),

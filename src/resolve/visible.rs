@@ -80,6 +80,14 @@ impl<'u> Resolver<'u> {
         result
     }
 
+    /// Runs `work` with the names that a `using` of a name sees: what is declared behind it is not taken over
+    /// (C++17, [namespace.udecl] paragraph 11).
+    pub(super) fn as_seen_by_using<T>(&mut self, path: &syntax::Path, work: impl FnOnce(&mut Self) -> T) -> T {
+        let (limit, associated) = (self.visible.limit, self.visible.associated);
+        let own = self.order(path).unwrap_or(limit);
+        self.seen_to(own.min(limit), associated, work)
+    }
+
     /// Whether names are cut at all.
     pub(super) fn sees_all(&self) -> bool {
         self.visible.limit == usize::MAX
@@ -92,6 +100,7 @@ impl<'u> Resolver<'u> {
             let order = match entity {
                 Entity::Function(decl) => this.order(decl.syntax),
                 Entity::Global(index) => this.order(this.globals[*index].syntax),
+                Entity::Path(path, _) => this.order(*path),
                 _ => None,
             };
             order.is_some_and(|order| order > limit)

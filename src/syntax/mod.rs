@@ -28,7 +28,7 @@ pub mod words;
 pub use aside::{Aside, AsideKind};
 pub use lambda::{CallOperator, Capture, CaptureList, CaptureMode, Lambda, Mutability, lambda, statement_expression};
 pub use lost::{lost_function, lost_functions, lost_kernel, lost_member, lost_members, lost_name, mark_unread};
-pub use print::{print, type_text};
+pub use print::{argument_text, print, type_text, variable_text};
 pub use shape::Shape;
 pub use variable_template::of_variable_template;
 
@@ -80,6 +80,8 @@ pub enum ItemKind {
     Namespace {
         /// Its name.
         name: Name,
+        /// Whether its names are those of the namespace around it, too.
+        inline: bool,
         /// What it holds.
         items: Vec<Item>,
     },

@@ -8,13 +8,25 @@ mod expr;
 mod ty;
 
 use super::{Binding, Function, Init, Item, ItemKind, Param, Record, Stmt, StmtKind, TemplateParam, TemplateParamKind};
-use super::{Type, Unit, Variable};
+use super::{TemplateArg, Type, Unit, Variable};
 use expr::{expr, list};
 use ty::{arguments, declared, path, qualifiers, ty};
 
 /// The type as text, the same for types that are written alike.
 pub fn type_text(of: &Type) -> String {
     ty(of)
+}
+
+/// An argument of a template as text.
+pub fn argument_text(of: &TemplateArg) -> String {
+    arguments(std::slice::from_ref(of))
+}
+
+/// The declaration of a variable as text.
+pub fn variable_text(of: &Variable) -> String {
+    let mut out = Out::default();
+    variable(of, &mut out);
+    out.text
 }
 
 /// Prints `unit`.
@@ -76,8 +88,9 @@ fn item(item: &Item, out: &mut Out) {
             let head = if template.is_empty() { String::new() } else { template_head(template) };
             out.line(&format!("{head}using {} = {};", name.text, ty(aliased)));
         }
-        ItemKind::Namespace { name, items: inner } => {
-            out.block(format!("namespace {}", name.text).trim_end(), |out| items(inner, out));
+        ItemKind::Namespace { name, inline, items: inner } => {
+            let word = if *inline { "inline namespace" } else { "namespace" };
+            out.block(format!("{word} {}", name.text).trim_end(), |out| items(inner, out));
         }
         ItemKind::UsingNamespace(used) => out.line(&format!("using namespace {};", path(used))),
         ItemKind::UsingName { name, path: used } => out.line(&format!("using {} = {};", name.text, path(used))),

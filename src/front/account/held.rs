@@ -232,7 +232,7 @@ impl Walk<'_> {
                 self.template_params(template);
                 self.ty(ty);
             }
-            ItemKind::Namespace { name, items } => {
+            ItemKind::Namespace { name, items, .. } => {
                 self.name(name);
                 items.iter().for_each(|item| self.item(item));
             }

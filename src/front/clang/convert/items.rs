@@ -43,16 +43,19 @@ impl Reader<'_> {
     /// `namespace a { … }`, `extern "C" { … }`; `None` if the next token starts none.
     fn namespace(&mut self, end: usize) -> Option<Vec<Item>> {
         let start = self.at;
-        let mut at = start + usize::from(self.next() == "inline");
-        let mut names = Vec::new();
+        let is_inline = self.next() == "inline";
+        let mut at = start + usize::from(is_inline);
+        let mut names: Vec<(Name, bool)> = Vec::new();
+        let mut inline = is_inline;
         match self.text(at) {
             "namespace" => {
                 at += 1;
                 while self.text(at) != "{" && at < end {
                     match self.text(at) {
                         "=" | ";" => return None,
-                        "::" | "inline" => {}
-                        _ => names.push(self.name(at)),
+                        "::" => inline = false,
+                        "inline" => inline = true,
+                        _ => names.push((self.name(at), inline)),
                     }
                     at += 1;
                 }
@@ -62,7 +65,7 @@ impl Reader<'_> {
                 // As if it stood in braces.
                 self.at = at + 2;
                 let items = self.noted_item(end);
-                let kind = ItemKind::Namespace { name: self.no_name(start), items };
+                let kind = ItemKind::Namespace { name: self.no_name(start), inline: false, items };
                 return Some(vec![Item { kind, span: self.span(start..self.at) }]);
             }
             _ => return None,
@@ -72,7 +75,7 @@ impl Reader<'_> {
         let inside = self.deeper(|this| Ok(this.namespace_items(close)));
         self.at = (close + 1).min(end).max(start + 1);
         let span = self.span(start..self.at);
-        let innermost = names.pop().unwrap_or_else(|| self.no_name(start));
+        let (name, inline) = names.pop().unwrap_or_else(|| (self.no_name(start), false));
         if names.len() > 64 {
             return Some(vec![self.unsupported_item(start..self.at, super::NESTED_TOO_DEEPLY)]);
         }
@@ -80,9 +83,9 @@ impl Reader<'_> {
             Ok(items) => items,
             Err(why) => vec![self.unsupported_item(start..self.at, why.0)],
         };
-        let mut item = Item { kind: ItemKind::Namespace { name: innermost, items }, span };
-        while let Some(name) = names.pop() {
-            item = Item { kind: ItemKind::Namespace { name, items: vec![item] }, span };
+        let mut item = Item { kind: ItemKind::Namespace { name, inline, items }, span };
+        while let Some((name, inline)) = names.pop() {
+            item = Item { kind: ItemKind::Namespace { name, inline, items: vec![item] }, span };
         }
         Some(vec![item])
     }

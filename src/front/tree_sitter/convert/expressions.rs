@@ -359,7 +359,12 @@ impl Converter<'_> {
         if matches!(function.kind(), "primitive_type" | "identifier") && words::is_arithmetic_word(word) {
             return self.functional_cast(function, list);
         }
-        let callee = Box::new(self.expr(function));
+        let mut callee = Box::new(self.expr(function));
+        // Parentheses around a name may have been left out, but arguments lead nowhere then.
+        let (first, last) = (self.first(function), self.last(function));
+        if first > 0 && self.spelling(first - 1) == "(" && self.spelling(last + 1) == ")" {
+            callee.span = self.span_of(first - 1..last + 2);
+        }
         ExprKind::Call(callee, self.arguments(list))
     }
 

@@ -115,11 +115,18 @@ impl Converter<'_> {
             None => Vec::new(),
         };
         let name = node.child_by_field_name("name");
-        let mut names: Vec<Name> = Vec::new();
+        let mut names: Vec<(Name, bool)> = Vec::new();
         if let Some(name) = name {
+            // The word is none for the grammar.
+            let mut inline = self.first(node) > 0 && self.spelling(self.first(node) - 1) == "inline";
             for at in self.first(name)..=self.last(name) {
-                if !matches!(self.spelling(at), "::" | "inline") {
-                    names.push(Name { text: self.spelling(at).to_owned(), span: self.span_of(at..at + 1) });
+                match self.spelling(at) {
+                    "::" => inline = false,
+                    "inline" => inline = true,
+                    text => {
+                        let name = Name { text: text.to_owned(), span: self.span_of(at..at + 1) };
+                        names.push((name, inline));
+                    }
                 }
             }
         }
@@ -127,10 +134,10 @@ impl Converter<'_> {
             self.report(span, super::NESTED_TOO_DEEPLY);
             return self.unsupported_item(node, super::NESTED_TOO_DEEPLY);
         }
-        let innermost = names.pop().unwrap_or_else(|| self.no_name(node));
-        let mut item = Item { kind: ItemKind::Namespace { name: innermost, items }, span };
-        while let Some(name) = names.pop() {
-            item = Item { kind: ItemKind::Namespace { name, items: vec![item] }, span };
+        let (name, inline) = names.pop().unwrap_or_else(|| (self.no_name(node), false));
+        let mut item = Item { kind: ItemKind::Namespace { name, inline, items }, span };
+        while let Some((name, inline)) = names.pop() {
+            item = Item { kind: ItemKind::Namespace { name, inline, items: vec![item] }, span };
         }
         item
     }
