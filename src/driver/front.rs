@@ -75,6 +75,7 @@ pub(super) fn preprocessing(path: &Path, text: &str, options: &Options) -> prepr
     let flags = options.commands.as_deref().and_then(|commands| commands.flags(path));
     let mut told = preprocess::Options {
         defines: options.defines.clone(),
+        undefined: options.undefined.clone(),
         include_dirs: options.include_dirs.clone(),
         includes: Vec::new(),
         stated_dirs: Vec::new(),

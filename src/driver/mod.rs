@@ -58,7 +58,7 @@ use crate::diagnostic::report::{
 use crate::preprocess::{SoughtBy, SoughtHeader, Uses, normalized};
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
-use crate::source::{Language, Span};
+use crate::source::{Dialect, Language, Span};
 use crate::{invariant, launch, lower, prove, resolve};
 use memo::{Entry, Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
@@ -262,7 +262,7 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
 
 /// Runs the front ends and resolution; again, with the project searched for headers that were not found and for macros
 /// that nothing defines, if something that a kernel reaches was not understood.
-fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
+fn read_for_device(path: &Path, text: &str, options: &Options) -> ReadFile {
     let mut file = read_with(path, text, options, None);
     let Some(headers) = options.headers.as_ref().filter(|_| file.missed > 0 || file.uses.misses_headers()) else {
         return file;
@@ -280,6 +280,21 @@ fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
         if let Some(better) = better.filter(|better| better.missed < file.missed) {
             file = ReadFile { stated, ..better };
         }
+    }
+    file
+}
+
+/// The same, with the launches that the compiler of host code sees.
+fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
+    let mut file = read_for_device(path, text, options);
+    let launches = !file.program.launches.is_empty() || text.contains("<<<");
+    if launches && file.uses.depends_on_pass() {
+        let headers = options.headers.as_ref().filter(|_| !file.sought.is_empty());
+        let mut options = stated::with(options, &file.stated);
+        let names = [Dialect::Cuda, Dialect::Hip].into_iter().flat_map(Dialect::names_of_device_pass);
+        options.undefined.extend(names.map(|&name| name.to_owned()));
+        let there = read_with(path, text, &options, headers).program;
+        architecture::take_launches(&mut file.program, &there);
     }
     file
 }

@@ -9,8 +9,8 @@
 //! What a conditional chose whose condition could not be decided at all is undecided wherever it is used
 //! ([`super::Output::undecided`]).
 //!
-//! Deliberately absent: what tells compilers of other systems apart (`_WIN32`, `_MSC_VER`); `__CUDA_ARCH__`, which the driver
-//! looks at for more than one value.
+//! Deliberately absent: what tells compilers of other systems apart (`_WIN32`, `_MSC_VER`); the value of
+//! `__CUDA_ARCH__`, of which the driver looks at more than one: here is only told what may depend on whether there is one.
 
 use super::branches::Conditional;
 use super::condition;
@@ -40,6 +40,8 @@ pub enum Because {
     Missing,
     /// It depends on the compiler or the device.
     Implementation,
+    /// Host code is compiled with another.
+    Pass,
     /// No value of it would do: the text is undecided.
     Undecided,
 }
@@ -112,6 +114,17 @@ impl Preprocessor<'_> {
                 let value: String = value.iter().map(|&part| self.spellings.text(part)).collect();
                 let taken = format!("`{text}` is {value}");
                 let id = self.choice(taken, Because::Implementation, Some(name));
+                self.choices.of_name.insert(name, Ids::from([id]));
+            }
+        }
+    }
+
+    /// Makes what only the compiler's pass over device code defines a matter of choice.
+    pub(super) fn doubt_pass(&mut self) {
+        for name in self.options.dialect.names_of_device_pass() {
+            let name = self.spellings.intern(name);
+            if self.definition(name).is_some() {
+                let id = self.choice("the text is device code".to_owned(), Because::Pass, Some(name));
                 self.choices.of_name.insert(name, Ids::from([id]));
             }
         }

@@ -182,6 +182,11 @@ impl<'a> Preprocessor<'a> {
         if !lines.is_empty() {
             self.define_from("<command-line>", &lines);
         }
+        for name in &self.options.undefined {
+            let name = self.spellings.intern(name);
+            self.set_definition(name, None);
+        }
+        self.doubt_pass();
     }
 
     fn define_from(&mut self, path: &str, text: &str) {
@@ -206,6 +211,7 @@ impl<'a> Preprocessor<'a> {
         if self.gave_up {
             result.clear();
         }
+        result = self.without_attributes(result);
         for start in std::mem::take(&mut self.packing) {
             self.packed_until(start, Span::new(main, 0, u32::MAX as usize));
             self.packed.push(Span { end: u32::MAX, ..start });

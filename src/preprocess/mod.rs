@@ -16,6 +16,7 @@
 //! Deliberately absent: system headers and their search path, trigraphs, modules, `#embed`. Comments and
 //! `#pragma`s are dropped.
 
+mod attributes;
 mod branches;
 mod choices;
 pub mod commands;
@@ -49,6 +50,8 @@ use std::sync::Arc;
 pub struct Options {
     /// `-D NAME=VALUE`, in order; `-D NAME` has the value `1`.
     pub defines: Vec<(String, String)>,
+    /// Names that are not defined, whatever predefines them.
+    pub undefined: Vec<String>,
     /// `-I`, in order.
     pub include_dirs: Vec<PathBuf>,
     /// `-include`, in order: files that are read before the first line.
@@ -66,6 +69,7 @@ impl Options {
     pub fn new(dialect: impl Into<Dialect>) -> Self {
         Options {
             defines: Vec::new(),
+            undefined: Vec::new(),
             include_dirs: Vec::new(),
             includes: Vec::new(),
             stated_dirs: Vec::new(),

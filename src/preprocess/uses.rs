@@ -119,7 +119,8 @@ impl Uses {
             }
         }
         let depends = |choice: &&Choice| {
-            choice.regions.iter().any(|&region| reached.iter().any(|&at| self.declarations[at].overlaps(region)))
+            choice.because != Because::Pass
+                && choice.regions.iter().any(|&region| reached.iter().any(|&at| self.declarations[at].overlaps(region)))
         };
         self.choices.iter().filter(depends).collect()
     }
@@ -128,12 +129,17 @@ impl Uses {
     pub fn choices_at(&self, place: Span) -> impl Iterator<Item = &Choice> {
         let meets =
             move |region: &Span| region.file == place.file && region.start < place.end && place.start < region.end;
-        self.choices.iter().filter(move |choice| choice.regions.iter().any(meets))
+        self.choices.iter().filter(move |choice| choice.because != Because::Pass && choice.regions.iter().any(meets))
     }
 
     /// All that was chosen.
-    pub fn choices(&self) -> &[Choice] {
-        &self.choices
+    pub fn choices(&self) -> Vec<&Choice> {
+        self.choices.iter().filter(|choice| choice.because != Because::Pass).collect()
+    }
+
+    /// Whether host code may be another than what was read.
+    pub fn depends_on_pass(&self) -> bool {
+        self.choices.iter().any(|choice| choice.because == Because::Pass)
     }
 
     /// Whether anything was chosen because a header was not found.
