@@ -333,8 +333,8 @@ fn what_compilers_and_devices_define_is_known_or_told() {
     assert_eq!(
         told,
         [
-            "`__OPENCL_VERSION__` is 300",
             "`cl_khr_fp64` is 1",
+            "`__OPENCL_VERSION__` is 300",
             "`cl_amd_fp64` is not defined",
             "`__GNUC__` is not defined"
         ]

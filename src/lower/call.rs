@@ -6,7 +6,7 @@ use super::place::is_object;
 use super::scan;
 use super::value::{Base, Place, STRING, Value};
 use crate::calculus::{ArrayId, HavocReason, ScalarType};
-use crate::resolve::program::{Expr, ExprKind, FunctionId, Storage, Type};
+use crate::resolve::program::{Expr, FunctionId, Storage, Type};
 use crate::source::{Language, Span};
 
 /// Calls inside calls beyond which nothing is inlined.
@@ -178,9 +178,8 @@ impl Pass<'_> {
             ["assert", "check", "print", "log", "trace", "debug", "unused", "unreachable", "likely", "throw"];
         let lower = name.to_ascii_lowercase();
         let is_harmless = lower.starts_with("__builtin_") || only_tells.iter().any(|word| lower.contains(word));
-        let is_own_address = |arg: &Expr| matches!(arg.kind, ExprKind::AddressOf(_));
-        let is_pointer = |arg: &Expr| self.layout.is_pointer(arg.ty) || self.layout.leads_to_pointers(arg.ty);
-        let is_given_pointers = args.iter().any(|arg| is_pointer(arg) && !is_own_address(arg));
+        let is_given_pointers =
+            args.iter().any(|arg| self.layout.is_pointer(arg.ty) || self.layout.leads_to_pointers(arg.ty));
         if self.program.language == Language::Cuda && !is_harmless && !is_given_pointers {
             self.unsupported(
                 span,
