@@ -1,7 +1,7 @@
 //! Random CUDA kernels as text in which types decide what is called: overloads by `const`, references and value category,
 //! by enumerations and integers of one width, by declarations before and after; templates and their specialisations, of
 //! which one is more special; what a template parameter deduces; constructors and conversions by `explicit`, `const` and what
-//! is given up; names in bases that depend on a parameter; names that arguments lead to.
+//! is given up; names in bases that depend on a parameter; names that arguments lead to; bit-fields, characters and strings.
 //!
 //! Each function gives a number of its own, which the kernel writes to `o`, of type `OUT`. Every call has one best function:
 //! references and values of one type never stand side by side, and some overload always takes the argument's own type.
@@ -39,7 +39,7 @@ struct Maker {
 pub(super) fn kernel(seed: u64) -> String {
     let mut maker = Maker { dice: Dice(seed), before: String::new(), body: String::new(), names: 0, written: 0 };
     for _ in 0..maker.dice.below(4) + 2 {
-        match maker.dice.below(10) {
+        match maker.dice.below(12) {
             0 => maker.references(),
             1 => maker.types(),
             2 => maker.methods(),
@@ -49,6 +49,8 @@ pub(super) fn kernel(seed: u64) -> String {
             6 => maker.conversions(),
             7 => maker.moves(),
             8 => maker.dependent_names(),
+            9 => maker.bit_fields(),
+            10 => maker.literals(),
             _ => maker.deduced(),
         }
     }
@@ -452,5 +454,119 @@ impl Maker {
         self.written += 1;
         writeln!(self.body, "  {{ g{f}({x}); o[{}] = {x}; }}", self.written).expect("text");
         self.written += 1;
+    }
+
+    /// In which type a bit-field counts, and what an assignment to one gives. Compilers agree up to the width of `int`.
+    fn bit_fields(&mut self) {
+        let (f, r, x) = (self.name("f"), self.name("R"), self.name("x"));
+        for ty in ["int", "unsigned", "long", "unsigned long", "long long", "short", "unsigned char", "signed char"] {
+            let number = self.number();
+            writeln!(self.before, "__device__ int {f}({ty}) {{ return {number}; }}").expect("text");
+        }
+        let types =
+            [("int", 32), ("unsigned", 32), ("short", 16), ("unsigned char", 8), ("long", 32), ("unsigned long", 32)];
+        let ((one, most), (other, less)) = (self.dice.pick(&types), self.dice.pick(&types));
+        let (width, narrow) = (1 + self.dice.below(most), 1 + self.dice.below(less));
+        writeln!(self.before, "struct {r} {{ {one} a : {width}; {other} b : {narrow}; }};").expect("text");
+        writeln!(self.body, "  {r} {x}{{}};").expect("text");
+        for _ in 0..3 {
+            let forms = [
+                "+%",
+                "-%",
+                "~%",
+                "% + 1",
+                "1 - %",
+                "% << 1",
+                "1 << %",
+                "% - 1u",
+                "% * 1l",
+                "% / TY(3)",
+                "TY(%) + TY(1)",
+                "(% = 1) + 1",
+                "+(n, %)",
+                "++% + 1",
+                "%",
+            ];
+            let (field, ty) = self.dice.pick(&[("a", one), ("b", other)]);
+            // A type of two words makes no value by its name.
+            let form = self.dice.pick(&forms).replace("TY(%)", "static_cast<TY>(%)").replace("TY(", "(TY)(");
+            let form = form.replace("TY", ty).replace('%', &format!("{x}.{field}"));
+            self.write(&format!("{f}({form})"));
+        }
+        for _ in 0..3 {
+            let forms =
+                ["%a = #", "%b = #", "(%a = #) - 1 < 0", "%b = %a = #", "(%a = #, 0) + (%b = 7)", "-(%a = #) >> 1"];
+            let value = self.dice.pick(&["n * 37", "-m", "255", "n - 4", "1 << 20", "n - m * 2"]);
+            let form = self.dice.pick(&forms).replace('#', value).replace('%', &format!("{x}."));
+            self.write(&format!("int({form})"));
+        }
+    }
+
+    /// A string of some characters, in one or two parts, and the type of its elements.
+    fn string(&mut self) -> (String, &'static str) {
+        let (prefix, ty) = self.dice.pick(&[
+            ("", "char"),
+            ("", "char"),
+            ("u8", "char"),
+            ("L", "wchar_t"),
+            ("u", "char16_t"),
+            ("U", "char32_t"),
+        ]);
+        let mut text = String::new();
+        let parts = 1 + self.dice.below(2);
+        for part in 0..parts {
+            // One prefix is enough for all parts.
+            text += if part > 0 && self.dice.below(2) == 0 { " " } else { prefix };
+            if self.dice.below(5) == 0 {
+                text += "R\"x(z\\n\")x\" ";
+                continue;
+            }
+            text += "\"";
+            for _ in 0..self.dice.below(5) {
+                text += self.dice.pick(&["z", "é", "\\n", "\\0", "\\x41z", "\\\\", "\\\"", "\\u00e9", "//", "\\101"]);
+            }
+            text += "\" ";
+        }
+        if text.starts_with(' ') { (format!("{prefix}\"\"{text}"), ty) } else { (text, ty) }
+    }
+
+    /// The types and values of characters, the lengths of strings.
+    fn literals(&mut self) {
+        let f = self.name("f");
+        let types = ["char", "int", "unsigned", "wchar_t", "char16_t", "char32_t"];
+        for ty in types {
+            let numbers = [self.number(), self.number()];
+            writeln!(self.before, "__device__ int {f}({ty}) {{ return {}; }}", numbers[0]).expect("text");
+            writeln!(self.before, "__device__ int {f}(const {ty} *) {{ return {}; }}", numbers[1]).expect("text");
+        }
+        writeln!(self.before, "template<class X> __device__ int b{f}(const X &) {{ return sizeof(X); }}")
+            .expect("text");
+        writeln!(self.before, "template<class X, int N> __device__ int c{f}(const X (&)[N]) {{ return N; }}")
+            .expect("text");
+        for _ in 0..3 {
+            let prefix = self.dice.pick(&["", "u8", "L", "u", "U"]);
+            let inside = self.dice.pick(&["z", "\\n", "\\x41", "\\'", "\\101", "\\x7f"]);
+            let literal = if self.dice.below(5) == 0 { "'z\\n'".to_owned() } else { format!("{prefix}'{inside}'") };
+            let form =
+                self.dice.pick(&["F(%)", "F(+%)", "F(% + 1)", "bF(%)", "int(%)", "int(sizeof(%))", "F(n > 1 ? % : %)"]);
+            self.write(&form.replace('F', &f).replace('%', &literal));
+        }
+        for _ in 0..3 {
+            let ((text, ty), s) = (self.string(), self.name("s"));
+            let forms = ["const TY S[] = %;", "const TY S[] = {%};", "auto S = %;", "auto &S = %;", "const TY *S = %;"];
+            let form = self.dice.pick(&forms).replace("TY", ty).replace('S', &s).replace('%', &text);
+            writeln!(self.body, "  {form}").expect("text");
+            self.write(&format!("int(sizeof({s}))"));
+            let form = self.dice.pick(&[
+                "F(%)",
+                "bF(%)",
+                "cF(%)",
+                "int(sizeof(%))",
+                "int(sizeof(% + 1))",
+                "F(*%)",
+                "F((%)[0])",
+            ]);
+            self.write(&form.replace('F', &f).replace('%', &text));
+        }
     }
 }

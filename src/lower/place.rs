@@ -111,19 +111,19 @@ impl Pass<'_> {
             self.unsupported(span, format!("unknown field of '{}'", record.name));
             return self.lost(ty, "an unknown field");
         };
-        if record.bytes.is_none() && record.is_union && self.is_whole_variable(&base) {
-            return Place { pointer: base.pointer, ty, bits: None };
-        }
-        if record.bytes.is_none() {
-            return self.somewhere(base, ty, &record.name, span);
-        }
-        let delta = self.offset(field.offset);
-        let offset = self.exprs().binary(crate::calculus::BinaryOp::Add, base.pointer.offset, delta);
         let bits = field.bit_group_bytes.zip(field.bits).map(|(bytes, width)| BitField {
             bytes,
             name: field.name.clone(),
             width,
         });
+        if record.bytes.is_none() && record.is_union && self.is_whole_variable(&base) {
+            return Place { pointer: base.pointer, ty, bits };
+        }
+        if record.bytes.is_none() {
+            return Place { bits, ..self.somewhere(base, ty, &record.name, span) };
+        }
+        let delta = self.offset(field.offset);
+        let offset = self.exprs().binary(crate::calculus::BinaryOp::Add, base.pointer.offset, delta);
         Place { pointer: Pointer { base: base.pointer.base, offset }, ty, bits }
     }
 

@@ -39,7 +39,7 @@ impl Resolver<'_> {
     /// A loaded operand of arithmetic, promoted if it is a bit-field.
     pub(super) fn operand(&mut self, value: Expr) -> Expr {
         if let ExprKind::Conditional(_, then, otherwise) = &value.kind
-            && [then, otherwise].iter().any(|arm| self.operand_type(arm) != self.plain(arm.ty))
+            && [then, otherwise].iter().any(|arm| self.promoted(self.operand_type(arm)) != self.promoted(arm.ty))
         {
             let (span, reason) = (value.span, "arithmetic on one of two bit-fields".to_owned());
             return self.unsupported_with(span, reason, vec![value]);
