@@ -39,7 +39,10 @@ impl<'u> Resolver<'u> {
                 }
             }
             ItemKind::Namespace { name, inline, items } => self.declare_namespace(name, *inline, items),
-            ItemKind::UsingNamespace(path) => self.scopes[self.scope.0].pending_using.push(path),
+            ItemKind::UsingNamespace(path) => {
+                self.note_order(path);
+                self.scopes[self.scope.0].pending_using.push(path);
+            }
             ItemKind::UsingName { name, path } => {
                 self.note_order(path);
                 self.declare(&name.text, Entity::Path(path, self.scope));

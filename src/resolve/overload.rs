@@ -173,6 +173,20 @@ impl<'u> Resolver<'u> {
         }
     }
 
+    /// Why none of these functions is chosen for a call.
+    pub(super) fn why_none_fits(&self, name: &str, functions: &[FunctionDecl<'u>], args: &[Expr]) -> String {
+        let has_pack = |decl: &FunctionDecl<'u>| self.own_template(*decl).iter().any(|param| param.pack);
+        let is_volatile = functions.iter().any(|decl| are_volatile(*decl).contains(&true))
+            || args.iter().any(|argument| self.may_be_volatile(argument));
+        if is_volatile && functions.len() > 1 {
+            format!("call of `{name}`, of which `volatile` may choose another")
+        } else if functions.iter().any(has_pack) {
+            format!("call of `{name}`, which may be one with a parameter pack")
+        } else {
+            format!("no function `{name}` fits this call")
+        }
+    }
+
     /// The type of a parameter that all functions have there which take `count` arguments; `None` for templates, whose
     /// parameters take no list without a type.
     pub(super) fn common_param_type(
@@ -638,7 +652,7 @@ pub(super) fn states_volatile(args: &[TemplateArg]) -> bool {
 }
 
 /// For which parameters of a function `volatile` stands in the type.
-pub(super) fn are_volatile(decl: FunctionDecl<'_>) -> Vec<bool> {
+fn are_volatile(decl: FunctionDecl<'_>) -> Vec<bool> {
     decl.syntax.params.iter().map(|param| is_volatile(&param.ty)).collect()
 }
 

@@ -18,8 +18,8 @@ pub(super) struct Scope<'u> {
     pub(super) parent: Option<ScopeId>,
     /// What its names stand for; functions may share a name.
     pub(super) names: FxHashMap<String, Vec<Entity<'u>>>,
-    /// Namespaces that a `using namespace` opened here.
-    pub(super) using: Vec<ScopeId>,
+    /// Namespaces that a `using namespace` opened here, with the directives.
+    pub(super) using: Vec<(ScopeId, &'u syntax::Path)>,
     /// Directives whose namespace has not been looked up yet.
     pub(super) pending_using: Vec<&'u syntax::Path>,
     /// Whether it is a namespace, or the translation unit's.
@@ -171,7 +171,7 @@ impl<'u> Resolver<'u> {
         let mut found = self.own_names(scope, name, Bases::All, depth);
         if depth < 16 && found.is_empty() {
             self.settle_using(scope);
-            for used in self.scopes[scope.0].using.clone() {
+            for used in self.used_in(scope) {
                 found.extend(self.lookup_within(used, name, depth + 1));
             }
         }
@@ -210,11 +210,17 @@ impl<'u> Resolver<'u> {
         found
     }
 
+    /// The namespaces that are used in a scope, as far as the directives are seen.
+    fn used_in(&self, scope: ScopeId) -> Vec<ScopeId> {
+        let using = self.scopes[scope.0].using.iter();
+        using.filter(|(_, directive)| !self.is_later(*directive)).map(|(namespace, _)| *namespace).collect()
+    }
+
     /// Looks up the namespaces of `using namespace` directives that had not been declared before.
     fn settle_using(&mut self, scope: ScopeId) {
         for path in std::mem::take(&mut self.scopes[scope.0].pending_using) {
             match self.namespace_of(path, scope) {
-                Some(namespace) if namespace != scope => self.scopes[scope.0].using.push(namespace),
+                Some(namespace) if namespace != scope => self.scopes[scope.0].using.push((namespace, path)),
                 Some(_) => {}
                 None => {
                     let first = path.segments.first().map(|segment| segment.name.text.as_str());
@@ -257,7 +263,7 @@ impl<'u> Resolver<'u> {
         while let Some(current) = scope {
             let mut found = self.names_seen_in(current, name);
             self.settle_using(current);
-            for namespace in self.scopes[current.0].using.clone() {
+            for namespace in self.used_in(current) {
                 used.push((self.common_namespace(current, namespace), namespace));
             }
             for &(_, namespace) in used.iter().filter(|(appears, _)| *appears == current) {
