@@ -7,12 +7,13 @@
 use crate::support::draw::part;
 use crate::support::tier::tiers;
 use raceproof::driver::Pool;
-use raceproof::front::clang::{self, Shape};
+use raceproof::front::clang;
 use raceproof::front::tree_sitter;
 use raceproof::preprocess::{Options, preprocess};
-use raceproof::resolve::program::{Program, Type, TypeId};
+use raceproof::resolve::program::{Program, Storage, Type, TypeId};
 use raceproof::resolve::resolve;
 use raceproof::source::{Dialect, SourceMap, Span, discover};
+use raceproof::syntax::Shape;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -76,10 +77,8 @@ fn known(pool: &Pool, path: &Path, text: &str, dialect: Dialect) -> BTreeMap<Spa
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
     let output = preprocess(sources, main, &Options::new(dialect));
-    clang::types(pool, &output, dialect)
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-        .into_iter()
-        .collect()
+    let answer = clang::read(pool, &output, dialect).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    answer.known.types.into_iter().collect()
 }
 
 /// The variables compared, and the differences.
@@ -92,8 +91,9 @@ fn compared(pool: &Pool, path: &Path, text: &str) -> (Vec<String>, Vec<(String, 
     let (mut seen, mut found) = (Vec::new(), Vec::new());
     for (_, variable) in program.variables.iter() {
         let Some(shape) = known.get(&variable.span) else { continue };
-        // What stands for a part of a structure that host code fills has no declaration of its own.
-        if variable.name.contains('.') {
+        // What stands for a part of a structure that host code fills has no declaration of its own, and host code is looked
+        // at for what it says of launches alone.
+        if variable.name.contains('.') || variable.storage == Storage::Host {
             continue;
         }
         seen.push(variable.name.clone());
@@ -202,7 +202,7 @@ fn declarators_are_read_as_clang_reads_them() {
     alike(
         "a.cu",
         "typedef float Row[8]; typedef Row *Rows; template <typename T> struct Box { T v; T *p[2]; };
-__constant__ short v1[3][5]; __device__ unsigned char v2; extern __shared__ double v3[4];
+__constant__ short v1[3][5]; __device__ unsigned char v2; extern __shared__ double v3[];
 __global__ void k(int v4[], float (*v5)[4], int *v6[3], Rows v7, const Row &v8, int **v9, Box<char> v10, Box<double> *v11) {
   __shared__ float v12[2][3 * 4]; auto v13 = v4[0] * 1L; auto v14 = &v5[1][2]; const int &v15 = v4[0];
   unsigned v16[sizeof(Box<double>)], v17 = 0, *v18 = &v17; decltype(v13) v19 = 0; auto v20 = v10.v + 'a'; auto v21 = true ? 1u : 2;

@@ -1,6 +1,7 @@
 //! Random CUDA kernels as text in which types decide what is called: overloads by `const`, references and value category,
 //! by enumerations and integers of one width, by declarations before and after; templates and their specialisations, of
-//! which one is more special; what a template parameter deduces.
+//! which one is more special; what a template parameter deduces; constructors and conversions by `explicit`, `const` and what
+//! is given up; names in bases that depend on a parameter; names that arguments lead to.
 //!
 //! Each function gives a number of its own, which the kernel writes to `o`, of type `OUT`. Every call has one best function:
 //! references and values of one type never stand side by side, and some overload always takes the argument's own type.
@@ -38,13 +39,16 @@ struct Maker {
 pub(super) fn kernel(seed: u64) -> String {
     let mut maker = Maker { dice: Dice(seed), before: String::new(), body: String::new(), names: 0, written: 0 };
     for _ in 0..maker.dice.below(4) + 2 {
-        match maker.dice.below(7) {
+        match maker.dice.below(10) {
             0 => maker.references(),
             1 => maker.types(),
             2 => maker.methods(),
             3 => maker.specialisations(),
             4 => maker.templates(),
             5 => maker.places(),
+            6 => maker.conversions(),
+            7 => maker.moves(),
+            8 => maker.dependent_names(),
             _ => maker.deduced(),
         }
     }
@@ -286,6 +290,130 @@ impl Maker {
         writeln!(self.body, "  {{ using namespace {space}; o[{}] = w{f}(1) + w{f}(1.5); }}", self.written)
             .expect("text");
         self.written += 1;
+    }
+
+    /// Constructors and conversions, `explicit` or not, of objects that are constant or end.
+    fn conversions(&mut self) {
+        let (k, q, x) = (self.name("K"), self.name("Q"), self.name("x"));
+        let [a, b, c, d] = [(); 4].map(|()| self.number());
+        let explicit = self.dice.pick(&[["", ""], ["explicit ", ""], ["", "explicit "]]);
+        writeln!(
+            self.before,
+            "struct {k} {{ int v; {}__device__ {k}(int i) : v(i + {a}) {{}} {}__device__ {k}(long i) : v(i + {b}) {{}} }};\n\
+             __device__ int f{k}(const {k} &x) {{ return x.v; }} __device__ {k} g{k}(int x) {{ return x; }}",
+            explicit[0], explicit[1]
+        )
+        .expect("text");
+        for _ in 0..3 {
+            let forms = ["f%(n)", "f%(5l)", "g%(n).v", "%(n).v", "%{n}.v", "static_cast<%>(m).v", "((%)7l).v"];
+            let form = self.dice.pick(&forms).replace('%', &k);
+            self.write(&form);
+        }
+        let made = self.dice.pick(&["% y = n;", "% y(n);", "% y{n}; y = m;", "% z[2] = {n, %(m)}, y = z[0];"]);
+        writeln!(self.body, "  {{ {} o[{}] = y.v; }}", made.replace('%', &k), self.written).expect("text");
+        self.written += 1;
+        let (operators, objects): (_, &[&str]) = match self.dice.below(3) {
+            0 => (["operator int()", "operator int() const"], &["%", "c%", "Q{n}", "s%"]),
+            1 => (["operator int() &", "operator int() &&"], &["%", "Q{n}", "static_cast<Q &&>(%)"]),
+            _ => (["explicit operator int() const", "operator long() const"], &["%", "c%", "Q{n}"]),
+        };
+        writeln!(
+            self.before,
+            "struct {q} {{ int v; __device__ {} {{ return v + {c}; }} __device__ {} {{ return v + {d}; }} }};",
+            operators[0], operators[1]
+        )
+        .expect("text");
+        writeln!(self.body, "  {q} {x}{{n}}; const {q} c{x}{{m}}; const {q} &s{x} = {x};").expect("text");
+        for _ in 0..3 {
+            let object = self.dice.pick(objects).replace('%', &x).replace('Q', &q);
+            let form = self.dice.pick(&["static_cast<int>(%)", "% + 1", "int(%)", "-(%)"]);
+            self.write(&form.replace('%', &object));
+        }
+    }
+
+    /// Objects that are given up: by `return`, casts and assignment. What `const` functions give is constant.
+    fn moves(&mut self) {
+        let (k, x) = (self.name("M"), self.name("x"));
+        let [a, b, c, d] = [(); 4].map(|()| self.number());
+        writeln!(
+            self.before,
+            "struct {k} {{ int v; __device__ {k}(int i) : v(i) {{}} __device__ {k}(const {k} &x) : v(x.v + {a}) {{}}\n  \
+             __device__ {k}({k} &&x) : v(x.v + {b}) {{}}\n  \
+             __device__ {k} &operator=(const {k} &x) {{ v = x.v + {c}; return *this; }}\n  \
+             __device__ {k} &operator=({k} &&x) {{ v = x.v + {d}; return *this; }}\n  \
+             __device__ int f() {{ return v + 1; }} __device__ int f() const {{ return v + 2; }} }};\n\
+             struct W{k} {{ int v; __device__ W{k}(const {k} &x) : v(x.v + {c}) {{}} __device__ W{k}({k} &&x) : v(x.v + {d}) {{}} }};\n\
+             __device__ {k} f{k}({k} x) {{ return x; }} __device__ W{k} w{k}(int i) {{ {k} x(i); return x; }}\n\
+             __device__ const {k} c{k}(int i) {{ return {k}(i); }}"
+        )
+        .expect("text");
+        writeln!(self.body, "  {k} {x}(n), y{x}({x}), z{x}(static_cast<{k} &&>({x})); const {k} c{x}(m);")
+            .expect("text");
+        for _ in 0..3 {
+            let forms =
+                ["fM(x).v", "fM(M(3)).v", "fM(cx).v", "fM(static_cast<M &&>(x)).v", "wM(n).v", "cM(n).f()", "x.f()"];
+            let form =
+                self.dice.pick(&forms).replace('M', &k).replace("cx", "C").replace("(x", "(X").replace("x.f", "X.f");
+            self.write(
+                &form.replace("(X", &format!("({x}")).replace("X.f", &format!("{x}.f")).replace('C', &format!("c{x}")),
+            );
+        }
+        let assigned = ["yX = X;", "yX = n;", "yX = M(n);", "yX = static_cast<M &&>(X);", "yX = zX = cX;"];
+        let assigned = self.dice.pick(&assigned).replace('M', &k).replace('X', &x);
+        writeln!(self.body, "  {assigned} o[{}] = y{x}.v + z{x}.v;", self.written).expect("text");
+        self.written += 1;
+        let both = self.dice.pick(&["static_cast<M &&>(X)", "X"]).replace('M', &k).replace('X', &x);
+        writeln!(self.body, "  {{ {k} y = n > 2 ? {both} : {both}; o[{}] = y.v; }}", self.written).expect("text");
+        self.written += 1;
+    }
+
+    /// Names that a base has which depends on a parameter, and names that only arguments lead to.
+    fn dependent_names(&mut self) {
+        let (f, base, space) = (self.name("f"), self.name("B"), self.name("N"));
+        let [a, b, c, d] = [(); 4].map(|()| self.number());
+        writeln!(
+            self.before,
+            "__device__ int {f}(int i) {{ return i + {a}; }} static const int k{f} = {a};\n\
+             template<class X> struct {base} {{ static const int k{f} = {b}; \
+             __device__ int {f}(int i) {{ return i + {b}; }} }};\n\
+             template<class X> struct D{base} : {base}<X> {{ __device__ int g(int i) {{ return {f}(i) + k{f}; }}\n  \
+             __device__ int h(int i) {{ return this->{f}(i) + D{base}::k{f}; }} }};\n\
+             struct E{base} : {base}<int> {{ __device__ int g(int i) {{ return {f}(i) + k{f}; }} }};"
+        )
+        .expect("text");
+        writeln!(
+            self.before,
+            "namespace {space} {{ enum E {{ e }}; struct O {{ struct I {{}}; }}; inline namespace V {{ struct J {{}}; }}\n  \
+             __device__ int v{f}(E, int) {{ return {c}; }} __device__ int v{f}(O, int) {{ return {d}; }}\n  \
+             __device__ int v{f}(O::I, int) {{ return {a}; }} __device__ int v{f}(J, int) {{ return {b}; }} }}\n\
+             struct P{f} : {space}::O {{}};\n\
+             __device__ int v{f}(double *, int) {{ return {a} + 1; }} template<class X> __device__ int w{f}(X x) {{ return v{f}(x, 1); }}"
+        )
+        .expect("text");
+        for _ in 0..3 {
+            let forms = [
+                "D%<int>{}.g(n)",
+                "D%<char>{}.h(m)",
+                "E%{}.g(n)",
+                "f(NS::e)",
+                "f(NS::O())",
+                "f(NS::O::I())",
+                "f(NS::J())",
+                "f(Pf())",
+            ];
+            let form = self.dice.pick(&forms);
+            let form = match form.strip_prefix("f(") {
+                Some(argument) => {
+                    let stem = self.dice.pick(&["v", "w"]);
+                    let argument = argument.trim_end_matches(')').replace("()", "").replace('(', "");
+                    let value = if argument.ends_with("::e") { argument } else { format!("{argument}()") };
+                    let value = value.replace("Pf", &format!("P{f}")).replace("NS", &space);
+                    if stem == "v" { format!("v{f}({value}, 1)") } else { format!("w{f}({value})") }
+                }
+                None => form.replace('%', &base),
+            };
+            self.write(&form);
+        }
     }
 
     /// What a parameter of a template deduces, and what is done with it.

@@ -10,6 +10,7 @@ mod limits;
 mod opencl;
 mod operators;
 mod records;
+mod referee;
 mod scopes;
 mod templates;
 

@@ -118,7 +118,7 @@ impl<'a> Walker<'a> {
             ExprKind::Unsupported(reason) => self.unsupported(expr.span, reason),
             ExprKind::Int { .. }
             | ExprKind::Float(_)
-            | ExprKind::Char(_)
+            | ExprKind::Char(..)
             | ExprKind::String(_)
             | ExprKind::Bool(_)
             | ExprKind::Null

@@ -21,7 +21,7 @@ pub(super) struct Atomic {
 impl Pass<'_> {
     fn access(&mut self, array: ArrayId, place: &Place, span: Span) -> Access {
         let (bytes, align) = match &place.bits {
-            Some((bytes, _)) => (*bytes, 1),
+            Some(bits) => (bits.bytes, 1),
             None => (self.access_bytes(place.ty), self.needed_alignment(place)),
         };
         if self.unlaid(place.pointer.offset).is_none() {
@@ -83,10 +83,31 @@ impl Pass<'_> {
         if scalar.is_some() {
             return Value::Scalar(value);
         }
-        if let (Some((_, field)), Some(ty)) = (&place.bits, self.layout.scalar(place.ty)) {
-            return Value::Scalar(self.exprs().call(format!("bits.{field}"), vec![value], ty));
+        if let (Some(bits), Some(ty)) = (&place.bits, self.layout.scalar(place.ty)) {
+            let whole = self.exprs().call(format!("bits.{}", bits.name), vec![value], ty);
+            return Value::Scalar(self.in_bits(whole, bits.width));
         }
         self.unpack(value, place.ty, &name)
+    }
+
+    /// What a bit-field of so many bits keeps of a value.
+    pub(super) fn in_bits(&mut self, value: ExprId, width: u32) -> ExprId {
+        let ScalarType::Int { width: whole, signed } = self.kernel.exprs.ty(value) else { return value };
+        let sign = if signed { 1_i128 << width.saturating_sub(1) } else { 0 };
+        let fits = |(least, greatest): (i128, i128)| -sign <= least && greatest < (1 << width) - sign;
+        if width == 0 || width >= u32::from(whole) || self.range(value).is_some_and(fits) {
+            return value;
+        }
+        let ty = self.kernel.exprs.ty(value);
+        let mask = self.exprs().int((1 << width) - 1, ty);
+        let kept = self.exprs().binary(BinaryOp::BitAnd, value, mask);
+        if !signed {
+            return kept;
+        }
+        let sign = self.exprs().int(sign, ty);
+        // Above half of what the bits count lie the negative numbers.
+        let flipped = self.exprs().binary(BinaryOp::BitXor, kept, sign);
+        self.exprs().binary(BinaryOp::Sub, flipped, sign)
     }
 
     /// The parts of an opaque carrier that was read from `array`.

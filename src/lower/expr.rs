@@ -383,6 +383,12 @@ impl Pass<'_> {
             self.store_object(object, value, span);
             return Value::Void;
         }
+        let value = match (object, value) {
+            (Object::Whole(Place { bits: Some(bits), .. }), Value::Scalar(value)) => {
+                Value::Scalar(self.in_bits(value, bits.width))
+            }
+            (_, value) => value,
+        };
         let value = self.kept(value);
         self.store_object(object, value.clone(), span);
         value

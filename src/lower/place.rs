@@ -5,7 +5,7 @@ use super::facts::Target;
 use super::home::{Holder, Home, Slot};
 use super::layout::Leaf;
 use super::pass::Pass;
-use super::value::{Base, Object, Place, Pointer, Value};
+use super::value::{Base, BitField, Object, Place, Pointer, Value};
 use crate::calculus::{HavocReason, ScalarType};
 use crate::resolve::program::{Expr, ExprKind, Type, TypeId};
 use crate::source::Span;
@@ -119,7 +119,11 @@ impl Pass<'_> {
         }
         let delta = self.offset(field.offset);
         let offset = self.exprs().binary(crate::calculus::BinaryOp::Add, base.pointer.offset, delta);
-        let bits = field.bit_group_bytes.map(|bytes| (bytes, field.name.clone()));
+        let bits = field.bit_group_bytes.zip(field.bits).map(|(bytes, width)| BitField {
+            bytes,
+            name: field.name.clone(),
+            width,
+        });
         Place { pointer: Pointer { base: base.pointer.base, offset }, ty, bits }
     }
 

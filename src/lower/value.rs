@@ -54,8 +54,18 @@ pub(super) enum Base {
 pub(super) struct Place {
     pub(super) pointer: Pointer,
     pub(super) ty: TypeId,
-    /// If it is a bit-field: bytes of its group, and its name.
-    pub(super) bits: Option<(u32, String)>,
+    /// If it is a bit-field.
+    pub(super) bits: Option<BitField>,
+}
+
+/// What is known of a bit-field beside its type.
+#[derive(Clone, Debug)]
+pub(super) struct BitField {
+    /// Bytes of its group.
+    pub(super) bytes: u32,
+    pub(super) name: String,
+    /// How many bits it has itself.
+    pub(super) width: u32,
 }
 
 /// What an object expression denotes.

@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
         self.at += 1;
         match token.kind {
             TokenKind::Number => integer(text).map(Some).ok_or(Malformed),
-            TokenKind::Char => Ok(character(text).map(signed)),
+            TokenKind::Char => Ok(character(text).map(|(value, _)| signed(value))),
             TokenKind::Identifier if self.peek() == "(" => {
                 self.skip_call();
                 Ok(None)

@@ -48,10 +48,12 @@ impl Resolver<'_> {
             return None;
         }
         let base = if self.is_const(value.ty) { self.with_const(base) } else { base };
+        let is_given_up = self.is_given_up(&value) || !self.is_object(&value);
         let address = self.address_of_any(value);
         let to = self.pointer(base, None);
         let address = self.convert(address, to);
-        Some(self.deref(address))
+        let part = self.deref(address);
+        Some(if is_given_up { self.given_up(part) } else { part })
     }
 
     /// A pointer to an object as a pointer to a base of it, or the other way round, where the two differ; `None` where they

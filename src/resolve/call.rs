@@ -141,8 +141,7 @@ impl<'u> Resolver<'u> {
                 return self.function_call(&functions, template_args, None, args, span);
             }
         }
-        if let Some(named) = crate::builtins::types::named_type(self.language, short) {
-            let ty = self.named(named);
+        if let Some(ty) = self.builtin_type(short) {
             return self.construct_from(ty, args, span);
         }
         if let Some(object) = self.library_function_object(name, &args, span) {
@@ -433,7 +432,7 @@ impl<'u> Resolver<'u> {
         }
         // A reference to a new object, which ends with the call.
         let is_new = self.plain(argument.ty) != self.plain(to);
-        let value = self.implicit(argument, to, span);
+        let value = self.converted_for_reference(argument, to, span);
         let value = if is_new { self.destroyed(value, span) } else { value };
         let address = self.address_of_any(value);
         self.convert(address, ty)

@@ -15,13 +15,123 @@ use crate::syntax;
 /// Elements of an array of objects that are made one by one in an expression.
 pub(super) const MOST_MADE: u64 = 64;
 
+/// Who asks for a conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The program, by a cast, a construction or a condition: what is `explicit` takes part.
+    Written,
+    /// Nobody: the conversion is implicit.
+    Nobody,
+}
+
 impl<'u> Resolver<'u> {
-    /// A call of a record's conversion operator to a type.
-    pub(super) fn conversion_call(&mut self, value: &Expr, to: TypeId, span: Span) -> Option<Expr> {
+    /// A call of a record's conversion operator to a type, or of its only one to another number.
+    pub(super) fn conversion_call(&mut self, value: &Expr, to: TypeId, asked: Asked, span: Span) -> Option<Expr> {
+        let mut operators = self.conversion_operators(value.ty);
+        if asked == Asked::Nobody {
+            operators.retain(|(decl, _)| !is_explicit(decl.syntax));
+        }
+        self.retain_fitting(&mut operators, value);
+        let mut same: Vec<(FunctionDecl<'u>, TypeId)> =
+            operators.iter().copied().filter(|&(_, ty)| self.plain(ty) == self.plain(to)).collect();
+        if let ([only], true) = (operators.as_slice(), same.is_empty())
+            && self.is_arithmetic(only.1)
+            && self.is_arithmetic(to)
+        {
+            same = vec![*only];
+        }
+        let first = same.first()?.1;
+        let decls: Vec<FunctionDecl<'u>> = same.iter().map(|&(decl, _)| decl).collect();
+        // One that takes the object with less is better, whatever it gives.
+        let others: Vec<FunctionDecl<'u>> = operators.iter().map(|&(decl, _)| decl).collect();
+        let best =
+            |this: &mut Self, decls: &[FunctionDecl<'u>]| this.fits_of_object(decls, value).into_iter().flatten().min();
+        if best(self, &others) < best(self, &decls) || self.choose(&decls, None, Some(value), &[]).is_none() {
+            let (from, to) = (self.type_name(value.ty), self.type_name(to));
+            let reason = format!("which of several conversions of {from} gives {to}");
+            return Some(self.unsupported_with(span, reason, vec![value.clone()]));
+        }
+        let call = self.function_call(&decls, None, Some(value.clone()), Vec::new(), span);
+        let call = self.load(call);
+        Some(if self.plain(first) == self.plain(to) { call } else { self.convert(call, to) })
+    }
+
+    /// The conversion operators that take an object without being asked for.
+    fn conversions_by_themselves(&mut self, value: &Expr) -> Vec<(FunctionDecl<'u>, TypeId)> {
+        let mut operators = self.conversion_operators(value.ty);
+        operators.retain(|(decl, _)| !is_explicit(decl.syntax));
+        self.retain_fitting(&mut operators, value);
+        operators
+    }
+
+    /// Leaves those that take an object, unless there are none: a program that compiles has one.
+    fn retain_fitting(&mut self, operators: &mut Vec<(FunctionDecl<'u>, TypeId)>, value: &Expr) {
+        let decls: Vec<FunctionDecl<'u>> = operators.iter().map(|&(decl, _)| decl).collect();
+        let fits = self.fits_of_object(&decls, value);
+        if fits.iter().any(Option::is_some) {
+            let mut fits = fits.iter();
+            operators.retain(|_| fits.next().is_some_and(Option::is_some));
+        }
+    }
+
+    /// What a reference to another type is bound to: a new object, but for what converts to a reference.
+    pub(super) fn converted_for_reference(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
         let operators = self.conversion_operators(value.ty);
-        let (decl, _) = operators.into_iter().find(|&(_, ty)| self.plain(ty) == self.plain(to))?;
-        let call = self.function_call(&[decl], None, Some(value.clone()), Vec::new(), span);
-        Some(self.load(call))
+        let gives_reference = |function: &FunctionDecl<'u>| {
+            function.syntax.result.as_ref().is_some_and(|ty| matches!(ty.kind, syntax::TypeKind::Reference(..)))
+        };
+        if !self.is_alike(value.ty, to) && operators.iter().any(|(decl, _)| gives_reference(decl)) {
+            let name = self.type_name(value.ty);
+            return self.unsupported_with(span, format!("reference to what {name} is converted to"), vec![value]);
+        }
+        self.implicit(value, to, span)
+    }
+
+    /// Those of several constructors that convert a value by themselves.
+    pub(super) fn converting(&self, constructors: &[FunctionDecl<'u>]) -> Vec<FunctionDecl<'u>> {
+        let params = |decl: &FunctionDecl<'u>| -> Vec<String> {
+            decl.syntax.params.iter().map(|param| syntax::type_text(&param.ty)).collect()
+        };
+        // The word stands in the class alone, also where the constructor is defined outside of it.
+        let explicit: Vec<Vec<String>> =
+            constructors.iter().filter(|decl| is_explicit(decl.syntax)).map(params).collect();
+        constructors.iter().copied().filter(|decl| !explicit.contains(&params(decl))).collect()
+    }
+
+    /// Whether a constructor template may fit another object of the class, or of a class that is derived from it, better than
+    /// what copies: `template <class T> X(T &)`.
+    fn has_greedy_constructor(&mut self, record: RecordId, source: &Expr) -> bool {
+        let is_own = self.types[source.ty] == Type::Record(record);
+        let is_const = self.is_const(source.ty);
+        let constructors = self.constructors(record);
+        constructors.into_iter().any(|decl| {
+            let params = self.own_template(decl);
+            let Some((first, rest)) = decl.syntax.params.split_first() else { return false };
+            let inner = match &first.ty.kind {
+                syntax::TypeKind::Reference(inner, _) => inner,
+                _ => &first.ty,
+            };
+            let syntax::TypeKind::Named(path) = &inner.kind else { return false };
+            let is_param = match path.segments.as_slice() {
+                [only] => params.iter().any(|param| param.name.text == only.name.text),
+                _ => false,
+            };
+            let adds_const = inner.qualifiers.iter().any(|word| matches!(word, syntax::Qualifier::Const));
+            is_param
+                && rest.iter().all(|param| param.default.is_some())
+                && (!is_own || !is_const && !adds_const && !std::ptr::eq(inner, &first.ty))
+        })
+    }
+
+    /// What is not understood where a constructor template may be called to copy; `None` if none may.
+    pub(super) fn greedy_copy(&mut self, ty: TypeId, source: &Expr, span: Span) -> Option<Expr> {
+        let Type::Record(record) = self.types[ty] else { return None };
+        if self.in_host || !self.is_object(source) || !self.has_greedy_constructor(record, source) {
+            return None;
+        }
+        let name = self.type_name(ty);
+        let reason = format!("copy of {name}, to which a constructor template may fit better");
+        Some(self.unsupported_with(span, reason, vec![source.clone()]))
     }
 
     /// An operand of a built-in operator: a record that converts to one built-in type alone is converted to it.
@@ -30,11 +140,13 @@ impl<'u> Resolver<'u> {
         if let Some(held) = self.atomic_load(&loaded) {
             return held;
         }
-        let mut types: Vec<TypeId> = self.conversion_operators(value.ty).into_iter().map(|(_, ty)| ty).collect();
+        let mut types: Vec<TypeId> =
+            self.conversions_by_themselves(&value).into_iter().map(|(_, ty)| self.plain(ty)).collect();
+        types.sort();
         types.dedup();
         match types.as_slice() {
             &[only] if self.is_pointer(only) || self.is_arithmetic(only) => {
-                self.conversion_call(&value, only, span).unwrap_or(value)
+                self.conversion_call(&value, only, Asked::Nobody, span).unwrap_or(value)
             }
             _ => value,
         }
@@ -117,7 +229,11 @@ impl<'u> Resolver<'u> {
         let mut copying = self.constructors(record);
         copying.retain(|decl| self.takes_own(*decl, record));
         match copying.as_slice() {
-            [only] if self.copies_each_member(only.syntax, record) => Vec::new(),
+            [only] if self.copies_each_member(only.syntax, record) => {
+                let name = only.syntax.path.segments.last();
+                self.told.silent.extend(name.map(|segment| segment.name.span));
+                Vec::new()
+            }
             _ => copying,
         }
     }
@@ -190,6 +306,9 @@ impl<'u> Resolver<'u> {
 
     /// The copy of an object: its value, unless code of the program makes it.
     pub(super) fn copy(&mut self, value: Expr, span: Span) -> Expr {
+        if let Some(problem) = self.greedy_copy(value.ty, &value, span) {
+            return problem;
+        }
         if !self.is_object(&value) || !self.copies_by_code(value.ty) || self.in_host {
             return self.load(value);
         }
@@ -265,6 +384,9 @@ impl<'u> Resolver<'u> {
         }
         if args.len() == 1 && (self.plain(args[0].ty) == ty || self.is_derived(args[0].ty, ty)) {
             let only = args.swap_remove(0);
+            if let Some(problem) = self.greedy_copy(ty, &only, span) {
+                return Some(problem);
+            }
             let source = if self.plain(only.ty) == ty { Some(only) } else { self.base_part(only, ty) }?;
             return Some(match self.is_object(&source) {
                 true => self.copy_into(target, source, span),
@@ -272,10 +394,10 @@ impl<'u> Resolver<'u> {
             });
         }
         let constructors = self.constructors(record);
-        if self.choose(&constructors, None, None, &args).is_some() {
+        if !self.inherits_constructors(record) && self.choose(&constructors, None, None, &args).is_some() {
             return Some(self.function_call(&constructors, None, Some(target), args, span));
         }
-        let value = self.construct_record(ty, args, span);
+        let value = self.construct_record(ty, args, Asked::Written, span);
         Some(self.store(target, value, span))
     }
 
@@ -309,7 +431,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// A record from arguments: a copy, a call of a constructor on a temporary, or its parts in order.
-    pub(super) fn construct_record(&mut self, ty: TypeId, args: Vec<Expr>, span: Span) -> Expr {
+    pub(super) fn construct_record(&mut self, ty: TypeId, args: Vec<Expr>, asked: Asked, span: Span) -> Expr {
         let ty = self.plain(ty);
         let Type::Record(record) = self.types[ty] else {
             return self.unsupported_with(span, "constructor".to_owned(), args);
@@ -325,12 +447,18 @@ impl<'u> Resolver<'u> {
             return self.unsupported_with(span, "construction nested too deeply".to_owned(), args);
         }
         self.depth += 1;
-        let value = self.construct_record_of(record, ty, args, span);
+        let value = self.construct_record_of(record, ty, args, asked, span);
         self.depth -= 1;
         value
     }
 
-    fn construct_record_of(&mut self, record: RecordId, ty: TypeId, args: Vec<Expr>, span: Span) -> Expr {
+    fn construct_record_of(&mut self, record: RecordId, ty: TypeId, args: Vec<Expr>, asked: Asked, span: Span) -> Expr {
+        if let [only] = args.as_slice()
+            && self.is_derived(only.ty, ty)
+            && let Some(problem) = self.greedy_copy(ty, only, span)
+        {
+            return problem;
+        }
         if let [only] = args.as_slice()
             && let Some(part) = self.base_part(only.clone(), ty)
         {
@@ -344,17 +472,21 @@ impl<'u> Resolver<'u> {
             let name = self.type_name(ty);
             return self.unsupported_with(span, format!("destructor of {name}"), args);
         }
-        if self.choose(&constructors, None, None, &args).is_some() {
-            return self.made(ty, span, |this, object| {
-                Some(this.function_call(&constructors, None, Some(object), args, span))
-            });
+        if !args.is_empty() && self.inherits_constructors(record) {
+            let name = self.type_name(ty);
+            return self.unsupported_with(span, format!("inherited constructor of {name}"), args);
+        }
+        let candidates = if asked == Asked::Nobody { self.converting(&constructors) } else { constructors.clone() };
+        if self.choose(&candidates, None, None, &args).is_some() {
+            return self
+                .made(ty, span, |this, object| Some(this.function_call(&candidates, None, Some(object), args, span)));
         }
         if args.is_empty() && (constructors.is_empty() || self.is_default_defaulted(record)) {
             return self.value_initial(ty, span);
         }
         if let [only] = args.as_slice()
             && let Type::Record(_) = self.types[only.ty]
-            && let Some(converted) = self.conversion_call(only, ty, span)
+            && let Some(converted) = self.conversion_call(only, ty, asked, span)
         {
             return converted;
         }
@@ -386,6 +518,11 @@ impl<'u> Resolver<'u> {
                 matches!(part.kind, PartKind::Member(_)) && part.default().is_none() && !self.constructs(part.ty)
             })
     }
+}
+
+/// Whether a constructor or a conversion is called only where that is asked for.
+pub(super) fn is_explicit(function: &syntax::Function) -> bool {
+    function.qualifiers.iter().any(|qualifier| matches!(qualifier, syntax::Qualifier::Explicit))
 }
 
 /// Whether the program leaves a function to the compiler, or deletes it.

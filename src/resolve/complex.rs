@@ -37,7 +37,11 @@ impl Resolver<'_> {
             "=" if self.plain(target.ty) == ty && self.is_object(target) => {
                 let [_, value] = args else { return None };
                 let value = self.load(value.clone());
-                let value = if value.ty == ty { value } else { self.construct_record(ty, vec![value], span) };
+                let value = if value.ty == ty {
+                    value
+                } else {
+                    self.construct_record(ty, vec![value], super::classes::Asked::Written, span)
+                };
                 Some(self.store(target.clone(), value, span))
             }
             _ => None,

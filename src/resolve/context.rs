@@ -120,8 +120,8 @@ pub(super) struct Resolver<'u> {
     pub(super) reference_members: FxHashMap<RecordId, Vec<usize>>,
     /// The values that enumerations can have, by the scope of their constants, where the language limits them.
     pub(super) enum_ranges: FxHashMap<ScopeId, (i128, i128)>,
-    /// The constants of enumerations, by the span of the name.
-    pub(super) enumerators: Vec<(Span, i128)>,
+    /// What a compiler's answers are held against beside the program.
+    pub(super) told: super::referee::Told,
     /// The collectives of CUB that are named, by the type of their temporary storage.
     pub(super) collectives: FxHashMap<TypeId, super::collectives::Collective>,
     /// Whether some scope uses the namespace of CUB, which the unit does not declare.
@@ -159,6 +159,12 @@ pub(super) struct Common {
     pub(super) long_long: TypeId,
     pub(super) unsigned_long_long: TypeId,
     pub(super) signed_char: TypeId,
+    /// `wchar_t`
+    pub(super) wide: TypeId,
+    /// `char16_t`
+    pub(super) utf16: TypeId,
+    /// `char32_t`
+    pub(super) utf32: TypeId,
     pub(super) float: TypeId,
     pub(super) double: TypeId,
     /// `dim3`: what it holds is that of `uint3`, but what makes one is not, and so it is a type of its own.
@@ -190,6 +196,9 @@ impl<'u> Resolver<'u> {
             long_long: void,
             unsigned_long_long: void,
             signed_char: void,
+            wide: void,
+            utf16: void,
+            utf32: void,
             bool: intern(Type::Bool),
             char: intern(int(8, true)),
             int: intern(int(32, true)),
@@ -243,7 +252,7 @@ impl<'u> Resolver<'u> {
             signatures: FxHashMap::default(),
             closures: FxHashMap::default(),
             reference_members: FxHashMap::default(),
-            enumerators: Vec::new(),
+            told: super::referee::Told::default(),
             collectives: FxHashMap::default(),
             uses_collectives: false,
             open_types: FxHashSet::default(),
@@ -264,10 +273,15 @@ impl<'u> Resolver<'u> {
 
     /// Gives the integer types of C++ that share their content with another a handle of their own.
     fn name_integers(&mut self) {
-        let Common { long, ulong, char, .. } = self.common;
+        let Common { long, ulong, char, int, uint, .. } = self.common;
+        let ushort = self.intern(Type::Int { width: 16, signed: false });
         let is_c = self.language == Language::OpenCl;
         let mut named = |ty| if is_c { ty } else { self.spelled(ty) };
         let (long_long, unsigned_long_long, signed_char) = (named(long), named(ulong), named(char));
+        let (wide, utf16, utf32) = (named(int), named(ushort), named(uint));
+        self.common.wide = wide;
+        self.common.utf16 = utf16;
+        self.common.utf32 = utf32;
         self.common.long_long = long_long;
         self.common.unsigned_long_long = unsigned_long_long;
         self.common.signed_char = signed_char;

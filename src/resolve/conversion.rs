@@ -10,6 +10,8 @@ impl Resolver<'_> {
         match &value.kind {
             ExprKind::Variable(_) | ExprKind::Deref(_) | ExprKind::Assign(..) | ExprKind::CompoundAssign { .. } => true,
             ExprKind::Step { postfix, .. } => !postfix,
+            // The pointer that it decays to is spelled alike.
+            ExprKind::String(_) => matches!(self.types[value.ty], Type::Array { .. }),
             ExprKind::Element(object, _) | ExprKind::Field(object, _) | ExprKind::Lanes(object, _) => {
                 self.is_object(object)
             }
@@ -26,6 +28,9 @@ impl Resolver<'_> {
         if let Type::Array { of, .. } = self.types[value.ty] {
             let space = self.space_of_object(&value);
             let ty = self.pointer(of, space);
+            if let ExprKind::String(_) = value.kind {
+                return Expr { ty, ..value };
+            }
             let span = value.span;
             return expr(ExprKind::AddressOf(Box::new(value)), ty, span);
         }
@@ -36,7 +41,26 @@ impl Resolver<'_> {
             return Expr { kind: ExprKind::Int(constant), ty: self.plain(value.ty), span: value.span };
         }
         let (ty, span) = (self.plain(value.ty), value.span);
+        let value = match self.loaded_arms(value) {
+            Ok(loaded) => return loaded,
+            Err(value) => value,
+        };
         expr(ExprKind::Load(Box::new(value)), ty, span)
+    }
+
+    /// The value of an object that is one of two: a choice between two values, for which nobody needs an address.
+    fn loaded_arms(&mut self, object: Expr) -> Result<Expr, Expr> {
+        let (ty, span) = (self.plain(object.ty), object.span);
+        let ExprKind::Deref(pointer) = object.kind else { return Err(object) };
+        let ExprKind::Conditional(cond, then, otherwise) = pointer.kind else {
+            return Err(Expr { kind: ExprKind::Deref(pointer), ..object });
+        };
+        let [then, otherwise] = [then, otherwise].map(|arm| {
+            let arm = self.deref(*arm);
+            let arm = self.load(arm);
+            Box::new(Expr { ty, ..arm })
+        });
+        Ok(expr(ExprKind::Conditional(cond, then, otherwise), ty, span))
     }
 
     /// The address space that an object is known to lie in. CUDA's pointer types state none.
@@ -70,6 +94,9 @@ impl Resolver<'_> {
     pub(super) fn address_of(&mut self, object: Expr) -> Expr {
         let span = object.span;
         let object = self.as_named(object);
+        if let ExprKind::String(_) = object.kind {
+            return Expr { ty: self.pointer(object.ty, None), ..object };
+        }
         if let ExprKind::Deref(pointer) = object.kind {
             // The object may have been seen as one that cannot be changed.
             let space = self.space_of_pointer(pointer.ty);
@@ -181,7 +208,8 @@ impl Resolver<'_> {
     pub(super) fn truth(&mut self, value: Expr) -> Expr {
         let span = value.span;
         if let Type::Record(_) = self.types[value.ty]
-            && let Some(converted) = self.conversion_call(&value, self.common.bool, span)
+            && let Some(converted) =
+                self.conversion_call(&value, self.common.bool, super::classes::Asked::Written, span)
         {
             return converted;
         }
@@ -222,12 +250,15 @@ impl Resolver<'_> {
         let ty = self.behind_enumeration(ty).map_or(ty, |(integer, _)| integer);
         match self.types[ty] {
             Type::Bool | Type::Int { width: 8 | 16, .. } => self.common.int,
+            _ if ty == self.common.wide => self.common.int,
+            _ if ty == self.common.utf32 => self.common.uint,
             _ => ty,
         }
     }
 
     /// Applies the integer promotions.
     pub(super) fn promote(&mut self, value: Expr) -> Expr {
+        let value = self.operand(value);
         let to = self.promoted(value.ty);
         self.convert(value, to)
     }
@@ -271,6 +302,8 @@ impl Resolver<'_> {
     /// A cast as written: like a conversion, and also between vectors of one size, which keeps the bits.
     pub(super) fn cast(&mut self, value: Expr, to: TypeId) -> Expr {
         let value = self.load(value);
+        let span = value.span;
+        let value = self.no_bit_field(value, span);
         self.convert(value, to)
     }
 }

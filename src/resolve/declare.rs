@@ -245,7 +245,7 @@ impl<'u> Resolver<'u> {
             }
             self.within(constants, |this| this.declare(&name.text, Entity::Constant(value, ty)));
             values.push((&name.text, value));
-            self.enumerators.push((name.span, value));
+            self.told.enumerators.push((name.span, value));
             next = value.checked_add(1);
         }
         let integer = ty;

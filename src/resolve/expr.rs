@@ -1,6 +1,7 @@
 //! Expressions: names, literals, operators on them, casts. Calls, members and initialisers have files of
 //! their own.
 
+use super::classes::Asked;
 use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::conversion::has_effect;
 use super::program::{Expr, ExprKind, Type, TypeId};
@@ -11,6 +12,7 @@ use crate::builtins::variables::{Variable as BuiltinVariable, variable};
 use crate::builtins::{Builtin, Formula};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::{Dialect, Language, Span};
+use crate::syntax::literals::{CharacterType, string};
 use crate::syntax::{self, Binding};
 
 /// Instances of variable templates beyond which no more are made.
@@ -99,11 +101,8 @@ impl<'u> Resolver<'u> {
                 let ty = self.float_literal_type(text);
                 expr(ExprKind::Float(text.clone()), ty, span)
             }
-            Kind::Char(code) => expr(ExprKind::Int(i128::from(*code)), self.common.char, span),
-            Kind::String(text) => {
-                let ty = self.pointer(self.common.char, None);
-                expr(ExprKind::String(text.clone()), ty, span)
-            }
+            Kind::Char(code, ty) => expr(ExprKind::Int(i128::from(*code)), self.character_type(*ty), span),
+            Kind::String(text) => self.string(text, span),
             Kind::Bool(value) => expr(ExprKind::Int(i128::from(*value)), self.common.bool, span),
             Kind::Null => {
                 let ty = self.pointer(self.common.void, None);
@@ -130,8 +129,12 @@ impl<'u> Resolver<'u> {
                 if let Some(result) = self.overloaded_comma(&first, &second, span) {
                     return result;
                 }
-                // An object stays one: whoever copies it does so by its constructor.
-                let is_whole = matches!(self.types[second.ty], Type::Record(_));
+                // An object stays one: whoever copies it does so by its constructor. So do the arrays of C++.
+                let is_whole = match self.types[second.ty] {
+                    Type::Array { .. } => self.language == Language::Cuda,
+                    Type::Record(_) => true,
+                    _ => false,
+                };
                 let second = if is_whole { second } else { self.load(second) };
                 self.comma(first, second, span)
             }
@@ -165,6 +168,29 @@ impl<'u> Resolver<'u> {
             Kind::Statements(lambda) => self.statement_expression(lambda, span),
             Kind::Unsupported(reason) => self.unsupported(span, reason.clone()),
         }
+    }
+
+    /// The type of a character literal, which in C is `int` unless a prefix says otherwise.
+    fn character_type(&self, ty: CharacterType) -> TypeId {
+        match ty {
+            CharacterType::Char if self.language == Language::Cuda => self.common.char,
+            CharacterType::Char | CharacterType::Int => self.common.int,
+            CharacterType::Wide => self.common.wide,
+            CharacterType::Utf16 => self.common.utf16,
+            CharacterType::Utf32 => self.common.utf32,
+        }
+    }
+
+    /// A string literal: an array of constant characters. Of one that is malformed the length is not known.
+    fn string(&mut self, text: &str, span: Span) -> Expr {
+        let (ty, len) = string(text).unzip();
+        let of = match ty.unwrap_or(CharacterType::Char) {
+            CharacterType::Char => self.common.char,
+            ty => self.character_type(ty),
+        };
+        let of = self.with_const(of);
+        let ty = self.intern(Type::Array { of, len });
+        expr(ExprKind::String(text.to_owned()), ty, span)
     }
 
     /// The type of an integer literal: the first of its list that holds the value.
@@ -394,6 +420,7 @@ impl<'u> Resolver<'u> {
             (Type::Int { .. }, Type::Pointer { .. } | Type::Array { .. }) => (index, array),
             _ => (array, index),
         };
+        let array = if let ExprKind::String(_) = array.kind { self.load(array) } else { array };
         match self.types[array.ty].clone() {
             Type::Array { of, .. } if self.is_object(&array) => {
                 let index = self.load(index);
@@ -459,14 +486,25 @@ impl<'u> Resolver<'u> {
             return self.select(cond, then, otherwise, span);
         }
         let cond = self.truth(cond);
+        // What C++ chooses between two objects is one of them, `const` if either is.
+        let is_kept = self.copies_by_code(then.ty)
+            || self.language == Language::Cuda
+                && !self.in_host
+                && matches!(self.types[then.ty], Type::Array { .. } | Type::Record(_))
+                && !self.is_given_up(&then)
+                && !self.is_given_up(&otherwise);
         if self.is_alike(then.ty, otherwise.ty)
-            && self.copies_by_code(then.ty)
+            && is_kept
             && self.is_object(&then)
             && self.is_object(&otherwise)
         {
             return self.chosen_object(cond, then, otherwise, span);
         }
         let (then, otherwise) = (self.copy(then, span), self.copy(otherwise, span));
+        let (then, otherwise) = match self.is_alike(then.ty, otherwise.ty) && self.language == Language::Cuda {
+            true => (then, otherwise),
+            false => (self.operand(then), self.operand(otherwise)),
+        };
         let Some(ty) = self.merged_type(&then, &otherwise) else {
             return self.unsupported_with(
                 span,
@@ -480,11 +518,13 @@ impl<'u> Resolver<'u> {
 
     /// `c ? a : b` as an object.
     pub(super) fn chosen_object(&mut self, cond: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
+        let is_given_up = self.is_given_up(&then) && self.is_given_up(&otherwise);
         let (then, otherwise) = (self.address_of(then), self.address_of(otherwise));
         let ty = if self.points_to_const(otherwise.ty) { otherwise.ty } else { then.ty };
         let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
         let address = expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, span);
-        self.deref(address)
+        let chosen = self.deref(address);
+        if is_given_up { self.given_up(chosen) } else { chosen }
     }
 
     /// OpenCL's lane-wise conditional.
@@ -551,7 +591,7 @@ impl<'u> Resolver<'u> {
             let mut object = self.object(operand);
             if !self.is_object(&object) && (written.is_const || written.binding == Some(Binding::Rvalue)) {
                 // A temporary is made of it.
-                let value = self.implicit(object, written.ty, span);
+                let value = self.converted_for_reference(object, written.ty, span);
                 let address = self.address_of_any(value);
                 object = self.deref(address);
             }
@@ -597,10 +637,10 @@ impl<'u> Resolver<'u> {
     pub(super) fn functional_cast(&mut self, operand: Expr, to: TypeId, span: Span) -> Expr {
         let to = self.plain(to);
         if let Type::Record(_) = self.types[to] {
-            return self.construct_record(to, vec![operand], span);
+            return self.construct_record(to, vec![operand], Asked::Written, span);
         }
         if operand.ty != to
-            && let Some(converted) = self.conversion_call(&operand, to, span)
+            && let Some(converted) = self.conversion_call(&operand, to, Asked::Written, span)
         {
             return converted;
         }

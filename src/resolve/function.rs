@@ -10,6 +10,7 @@ use super::template::TemplateValue;
 use super::types::Written;
 use crate::calculus::GeometryFacts;
 use crate::source::Span;
+use crate::syntax::literals::string;
 use crate::syntax::{self, Param, Qualifier, TypeKind};
 
 /// Functions beyond which no further instance is made.
@@ -127,8 +128,8 @@ impl<'u> Resolver<'u> {
             None => (words.trim(), 0),
         };
         let base = base.strip_prefix("const ").unwrap_or(base).trim();
-        let mut ty = match crate::builtins::types::named_type(self.language, base) {
-            Some(named) => self.named(named),
+        let mut ty = match self.builtin_type(base) {
+            Some(named) => named,
             None => match self.lookup(base).into_iter().find_map(|entity| match entity {
                 Entity::Type(ty) | Entity::Enum(ty, _) => Some(ty),
                 Entity::Record(index) => Some(self.record_type(index, None)),
@@ -627,7 +628,7 @@ impl<'u> Resolver<'u> {
 pub(super) fn list_length(value: &Expr) -> Option<u64> {
     match &value.kind {
         ExprKind::Construct(parts) => Some(parts.len() as u64),
-        ExprKind::String(text) => Some(text.trim_matches('"').len() as u64 + 1),
+        ExprKind::String(text) => string(text).map(|(_, len)| len),
         _ => None,
     }
 }

@@ -178,6 +178,18 @@ impl<'u> Resolver<'u> {
         runs
     }
 
+    /// Whether some part of an object has several functions that copy or assign it, among which what is moved decides.
+    fn parts_move_otherwise(&mut self, what: Implicit, ty: TypeId) -> bool {
+        match self.types[ty] {
+            Type::Array { of, .. } => self.parts_move_otherwise(what, of),
+            Type::Record(record) => match self.own_functions(what, record).len() {
+                0 => self.parts(record).iter().any(|part| self.parts_move_otherwise(what, part.ty)),
+                several => several > 1,
+            },
+            _ => false,
+        }
+    }
+
     /// The program's own functions that copy or assign objects of a class, or make one.
     fn own_functions(&mut self, what: Implicit, record: RecordId) -> Vec<FunctionDecl<'u>> {
         match what {
@@ -213,6 +225,14 @@ impl<'u> Resolver<'u> {
             Type::Record(record) => self.own_functions(what, record),
             _ => Vec::new(),
         };
+        if own.is_empty() && !self.is_lvalue(&source) && self.parts_move_otherwise(what, target.ty) {
+            let name = self.type_name(target.ty);
+            return self.unsupported_with(
+                span,
+                format!("move of {name}, whose parts have moves of their own"),
+                vec![source, target],
+            );
+        }
         match own.as_slice() {
             [] => self.implicit_call(what, target, Some(source), span),
             _ if own.iter().all(|decl| decl.syntax.body.is_some()) && self.depth <= DEPTH_LIMIT => {

@@ -2,7 +2,7 @@
 //!
 //! What a list leaves out is zero, but for the lanes of a `dim3`: its constructor makes them one, wherever it stands.
 
-use super::classes::MOST_MADE;
+use super::classes::{Asked, MOST_MADE};
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
 use super::record_layout::{Part, PartKind};
@@ -41,19 +41,20 @@ impl<'u> Resolver<'u> {
     /// fields.
     pub(super) fn implicit(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
         let to = self.plain(to);
-        if self.plain(value.ty) == to {
-            return self.copy(value, span);
-        }
         if let (ExprKind::String(_), Type::Array { .. }) = (&value.kind, &self.types[to]) {
             return Expr { ty: to, ..value };
+        }
+        let value = self.no_bit_field(value, span);
+        if self.plain(value.ty) == to {
+            return self.copy(value, span);
         }
         if let Type::Record(_) = self.types[to]
             && !matches!(self.types[value.ty], Type::Unknown(_))
         {
-            return self.construct_record(to, vec![value], span);
+            return self.construct_record(to, vec![value], Asked::Nobody, span);
         }
         if let Type::Record(_) = self.types[value.ty]
-            && let Some(converted) = self.conversion_call(&value, to, span)
+            && let Some(converted) = self.conversion_call(&value, to, Asked::Nobody, span)
         {
             return converted;
         }
@@ -81,7 +82,7 @@ impl<'u> Resolver<'u> {
                     return self.unsupported(span, format!("constructor of {name} that takes a list"));
                 }
                 let args = entries.iter().map(|(_, value)| self.expr(value)).collect();
-                self.construct_record(ty, args, span)
+                self.construct_record(ty, args, Asked::Written, span)
             }
             Type::Vector { of, lanes } if self.is_dim3(ty) => {
                 let parts = entries.into_iter().map(|(_, value)| match value.kind {
@@ -91,6 +92,7 @@ impl<'u> Resolver<'u> {
                 let parts = parts.collect();
                 self.construct_vector(ty, of, lanes, parts, span)
             }
+            Type::Array { of, .. } if self.is_integral(of) && is_one_string(&entries) => self.initial(entries[0].1, ty),
             Type::Record(_) | Type::Array { .. } | Type::Vector { .. } => {
                 if let ([(None, only)], Type::Record(_)) = (entries.as_slice(), &self.types[ty])
                     && !matches!(only.kind, syntax::ExprKind::InitList(_))
@@ -386,7 +388,7 @@ impl<'u> Resolver<'u> {
         }
         match self.types[ty].clone() {
             Type::Vector { of, lanes } => self.construct_vector(ty, of, lanes, parts, span),
-            Type::Record(_) => self.construct_record(ty, parts, span),
+            Type::Record(_) => self.construct_record(ty, parts, Asked::Written, span),
             _ if parts.is_empty() => self.zero(ty, span),
             _ if parts.len() == 1 => {
                 let mut parts = parts;
@@ -439,6 +441,11 @@ impl<'u> Resolver<'u> {
         }
         expr(ExprKind::Construct(built), ty, span)
     }
+}
+
+/// Whether a list is a string in braces.
+fn is_one_string(entries: &[Entry<'_>]) -> bool {
+    matches!(entries, [(None, only)] if matches!(only.kind, syntax::ExprKind::String(_)))
 }
 
 /// The types of an aggregate's parts.

@@ -16,6 +16,7 @@
 mod associated;
 mod atomics;
 mod bases;
+mod bit_fields;
 mod builtin_call;
 mod call;
 mod classes;
@@ -93,7 +94,7 @@ pub struct Resolved {
 pub fn resolve(unit: syntax::Unit) -> Resolved {
     let syntax::Unit { dialect, sources, items, known } = unit;
     let language = dialect.language();
-    let (parts, diagnostics, missed, enumerators) = {
+    let (parts, diagnostics, missed, told) = {
         let mut resolver = context::Resolver::new(dialect, &sources);
         resolver.run(&items);
         let context::Resolver {
@@ -106,10 +107,10 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
             numbers,
             diagnostics,
             missed,
-            enumerators,
+            told,
             ..
         } = resolver;
-        ((types, records, variables, functions, kernels, launches, numbers), diagnostics, missed, enumerators)
+        ((types, records, variables, functions, kernels, launches, numbers), diagnostics, missed, told)
     };
     let (types, records, variables, functions, kernels, launches, numbers) = parts;
     let mut program = program::Program {
@@ -124,6 +125,6 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
         launches,
         numbers,
     };
-    referee::compare(&mut program, &known, &enumerators);
+    referee::compare(&mut program, &known, &told);
     Resolved { program, diagnostics, missed: missed.get() }
 }

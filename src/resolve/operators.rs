@@ -1,5 +1,6 @@
 //! Operators on resolved operands, with the usual conversions made explicit.
 
+use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId, UnaryOp};
 use super::scope::Found;
@@ -180,6 +181,7 @@ impl<'u> Resolver<'u> {
         if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
             return self.shift(op, left, right, span);
         }
+        let (left, right) = (self.operand(left), self.operand(right));
         let Some(common) = self.common_type(left.ty, right.ty).filter(|&ty| self.has_operators(ty)) else {
             let names = format!("operator on {} and {}", self.type_name(left.ty), self.type_name(right.ty));
             return self.unsupported_with(span, names, vec![left, right]);
@@ -274,6 +276,13 @@ impl<'u> Resolver<'u> {
             if self.is_atomic_object(target.ty) {
                 let name = self.type_name(target.ty);
                 return self.unsupported_with(span, format!("list assigned to {name}"), vec![target]);
+            }
+            if let Type::Record(record) = self.types[target.ty]
+                && self.methods(record, "operator=").iter().any(|decl| !is_defaulted(decl.syntax))
+            {
+                // The braces may be made an argument of any of them.
+                let name = self.type_name(target.ty);
+                return self.unsupported_with(span, format!("braces assigned to {name}"), vec![target]);
             }
             let value = self.initial(value, target.ty);
             if self.assigns_by_code(target.ty) {
@@ -391,13 +400,14 @@ impl<'u> Resolver<'u> {
         if !self.is_object(&target) {
             return self.unsupported_with(span, "assignment to a value".to_owned(), vec![target, value]);
         }
-        let ty = target.ty;
+        let (ty, operand) = (target.ty, self.operand_type(&target));
+        let value = self.operand(value);
         let (value, compute) = if self.is_pointer(ty) {
             (self.convert(value, self.common.long), ty)
         } else if matches!(op, BinaryOp::Shl | BinaryOp::Shr) && self.is_integral(ty) {
-            (self.promote(value), self.promoted(ty))
+            (self.promote(value), self.promoted(operand))
         } else {
-            match self.common_type(ty, value.ty).filter(|&ty| self.has_operators(ty)) {
+            match self.common_type(operand, value.ty).filter(|&ty| self.has_operators(ty)) {
                 Some(common) => (self.convert(value, common), common),
                 None => {
                     let names = format!("operator on {} and {}", self.type_name(ty), self.type_name(value.ty));

@@ -73,6 +73,8 @@ impl<'u> Resolver<'u> {
         object: Option<&Expr>,
         args: &[Expr],
     ) -> Option<Chosen<'u>> {
+        let object = object.map(|object| self.as_returned(object));
+        let object = object.as_ref();
         // A declaration that could not be read may fit better than any other.
         if let Some(&decl) = functions.iter().find(|decl| decl.syntax.is_unread()) {
             return Some(Chosen { decl, values: Vec::new() });
@@ -331,6 +333,26 @@ impl<'u> Resolver<'u> {
         any_within(argument, |part| matches!(part.kind, ExprKind::Variable(it) if self.variables[it].is_volatile))
     }
 
+    /// The object of a call: what a function returns as `const` is that although it is a value.
+    fn as_returned(&mut self, object: &Expr) -> Expr {
+        let mut object = object.clone();
+        if let (ExprKind::Call(function, _), Type::Record(_)) = (&object.kind, &self.types[object.ty])
+            && let info = self.infos[function.index()].clone()
+            && let Some(result) = &info.syntax.result
+            && self.within(info.scope, |this| this.resolve_type(result).is_const)
+        {
+            object.ty = self.with_const(object.ty);
+        }
+        object
+    }
+
+    /// How well methods take an object, the least the best; `None` for one that does not.
+    pub(super) fn fits_of_object(&mut self, decls: &[FunctionDecl<'u>], object: &Expr) -> Vec<Option<u8>> {
+        let object = self.as_returned(object);
+        let fit = |decl: &FunctionDecl<'u>| self.fit_of_object(*decl, Some(&object), Care::Exact).map(|fit| fit.1);
+        decls.iter().map(fit).collect()
+    }
+
     /// How well the object of a method fits.
     fn fit_of_object(&self, decl: FunctionDecl<'u>, object: Option<&Expr>, care: Care) -> Option<Fit> {
         let Some(record) = decl.record.filter(|_| care == Care::Exact) else {
@@ -436,7 +458,9 @@ impl<'u> Resolver<'u> {
                 Type::Array { of, .. } => self.pointer(of, None),
                 _ => self.plain(from),
             };
-            return self.fit_of_types(from, to, is_zero);
+            let fit = self.fit_of_types(from, to, is_zero);
+            let promotes = from != to && self.operand_type(argument) == to;
+            return fit.map(|fit| if promotes { Fit(Rank::Promotion, 0) } else { fit });
         }
         let (object, _) = self.referred(from);
         // Arguments in host code are looked at as values.
@@ -471,7 +495,10 @@ impl<'u> Resolver<'u> {
             }
         }
         let Fit(rank, detail) = self.fit_of_types(self.plain(object), to, is_zero)?;
-        Some(Fit(rank, detail + u8::from(is_base && written.is_const && !is_const)))
+        let is_value = !is_base || !self.is_lvalue(argument);
+        let is_loose = cares && is_value && written.binding != Some(Binding::Rvalue);
+        let more = u8::from(is_base && written.is_const && !is_const) + if is_loose { 8 } else { 0 };
+        Some(Fit(rank, detail.saturating_add(more)))
     }
 
     /// How often a conversion of pointers adds `const` behind them.
@@ -525,6 +552,7 @@ impl<'u> Resolver<'u> {
             }
             (_, Type::Record(record)) => {
                 let constructors = self.constructors(record);
+                let constructors = self.converting(&constructors);
                 let converts = constructors.iter().any(|decl| {
                     let written = decl.syntax.params.first();
                     accepts(&constructors, *decl, 1)

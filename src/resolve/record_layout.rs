@@ -243,7 +243,8 @@ impl<'u> Builder<'u> {
         self.bits = Some((first, start, next));
         let name = declared.name.text.clone();
         if !name.is_empty() {
-            self.add_member(declared, Field { name, ty, offset: start, bit_group_bytes: Some(0) });
+            let field = Field { name, ty, offset: start, bit_group_bytes: Some(0), bits: u32::try_from(bits).ok() };
+            self.add_member(declared, field);
         }
     }
 

@@ -348,7 +348,7 @@ impl<'u> Resolver<'u> {
             let (size, align) = (self.layout().size_of(ty), self.layout().align_of(ty));
             let offset = builder.place(size, align).unwrap_or(0);
             builder.parts.push(Part::member(builder.fields.len(), ty));
-            builder.fields.push(Field { name, ty, offset, bit_group_bytes: None });
+            builder.fields.push(Field { name, ty, offset, bit_group_bytes: None, bits: None });
         }
         let made = &mut self.records[record];
         made.bytes = builder.bytes();
@@ -405,7 +405,8 @@ impl<'u> Resolver<'u> {
         if written.is_reference {
             builder.references.push(builder.fields.len());
         }
-        builder.add_member(variable, Field { name: variable.name.text.clone(), ty, offset, bit_group_bytes: None });
+        let name = variable.name.text.clone();
+        builder.add_member(variable, Field { name, ty, offset, bit_group_bytes: None, bits: None });
     }
 
     /// Whether a type is a class with functions or bases, or holds one.

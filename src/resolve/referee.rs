@@ -17,20 +17,29 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A place at which there is a difference, and the difference.
 type Difference = (Span, String);
 
-/// Marks the functions in which something differs. `enumerators` are the constants of enumerations, by the span of the name.
-pub(super) fn compare(program: &mut Program, known: &Known, enumerators: &[(Span, i128)]) {
+/// What resolution tells beside the program.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// The constants of enumerations, by the span of the name.
+    pub(super) enumerators: Vec<(Span, i128)>,
+    /// Constructors whose calls are left out, since they copy what the compiler would: the spans of their names.
+    pub(super) silent: FxHashSet<Span>,
+}
+
+/// Marks the functions in which something differs.
+pub(super) fn compare(program: &mut Program, known: &Known, told: &Told) {
     if known.types.is_empty() && known.values.is_empty() && known.calls.is_empty() {
         return;
     }
     let mut found: Vec<(FunctionId, Difference)> = Vec::new();
-    let everywhere = value_differences(program, known, enumerators);
+    let everywhere = value_differences(program, known, &told.enumerators);
     let bodies: Vec<FunctionId> =
         program.functions.iter().filter(|(_, function)| function.body.is_some()).map(|(id, _)| id).collect();
     for &id in &bodies {
         found.extend(everywhere.iter().map(|difference| (id, difference.clone())));
     }
     found.extend(type_differences(program, known, &bodies));
-    found.extend(call_differences(program, known, &bodies));
+    found.extend(call_differences(program, known, told, &bodies));
     for (id, difference) in found {
         let unsupported = &mut program.functions[id].unsupported;
         if !unsupported.contains(&difference) {
@@ -124,13 +133,19 @@ fn is_alike(program: &Program, ty: TypeId, shape: &Shape) -> bool {
 }
 
 /// Calls of functions that no call here is of.
-fn call_differences(program: &Program, known: &Known, bodies: &[FunctionId]) -> Vec<(FunctionId, Difference)> {
+fn call_differences(
+    program: &Program,
+    known: &Known,
+    told: &Told,
+    bodies: &[FunctionId],
+) -> Vec<(FunctionId, Difference)> {
     let mut by_name: FxHashMap<Span, Vec<FunctionId>> = FxHashMap::default();
     for &id in bodies {
         by_name.entry(program.functions[id].span).or_default().push(id);
     }
     let mut calls: FxHashMap<Span, Vec<&Call>> = FxHashMap::default();
-    for call in &known.calls {
+    let is_silent = |call: &&Call| call.function.iter().any(|name| told.silent.contains(name));
+    for call in known.calls.iter().filter(|call| !is_silent(call)) {
         calls.entry(call.caller).or_default().push(call);
     }
     let mut found = Vec::new();

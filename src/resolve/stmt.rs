@@ -221,6 +221,15 @@ impl<'u> Resolver<'u> {
             let reason = format!("copy constructor of {name}, which a compiler may leave out here");
             return self.unsupported_with(span, reason, vec![object]);
         }
+        // What ends with the function is given up.
+        let ends_here = match object.kind {
+            ExprKind::Variable(variable) => {
+                let declared = &self.variables[variable];
+                matches!(declared.storage, Storage::Local | Storage::Param) && !declared.is_reference
+            }
+            _ => false,
+        };
+        let object = if ends_here { self.given_up(object) } else { object };
         self.implicit(object, result, span)
     }
 
@@ -419,7 +428,11 @@ impl<'u> Resolver<'u> {
             }
             return self.convert(address, ty);
         }
-        let value = if self.is_derived(value.ty, written.ty) { value } else { self.implicit(value, written.ty, span) };
+        let value = if self.is_derived(value.ty, written.ty) {
+            value
+        } else {
+            self.converted_for_reference(value, written.ty, span)
+        };
         let value = self.destroyed(value, span);
         let address = self.address_of_any(value);
         self.convert(address, ty)

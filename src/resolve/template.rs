@@ -213,8 +213,8 @@ impl<'u> Resolver<'u> {
             }
             Found::External(name) => {
                 let short = name.rsplit("::").next().unwrap_or(&name);
-                if let Some(named) = crate::builtins::types::named_type(self.language, short) {
-                    return Some(self.named(named));
+                if let Some(named) = self.builtin_type(short) {
+                    return Some(named);
                 }
                 if let Some(computed) = self.computed_type(path, &name) {
                     return Some(self.argument_type(computed));

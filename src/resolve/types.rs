@@ -64,14 +64,8 @@ impl<'u> Resolver<'u> {
     fn resolve_kind(&mut self, ty: &'u syntax::Type) -> Written {
         match &ty.kind {
             TypeKind::Builtin(words) => {
-                let ty = match (words.as_str(), named_type(self.language, words)) {
-                    ("long long", Some(_)) => self.common.long_long,
-                    ("unsigned long long", Some(_)) => self.common.unsigned_long_long,
-                    ("signed char", Some(_)) => self.common.signed_char,
-                    (_, Some(named)) => self.named(named),
-                    (_, None) => self.unknown(words.clone()),
-                };
-                Written::plain(ty)
+                let ty = self.builtin_type(words);
+                Written::plain(ty.unwrap_or_else(|| self.unknown(words.clone())))
             }
             TypeKind::Named(path) => self.named_path(path),
             TypeKind::Auto | TypeKind::DecltypeAuto => Written::plain(self.unknown("auto")),
@@ -149,8 +143,8 @@ impl<'u> Resolver<'u> {
     /// A type that the unit does not declare.
     fn external_type(&mut self, name: &str, last: Option<&'u PathSegment>) -> TypeId {
         let short = name.rsplit("::").next().unwrap_or(name);
-        if let Some(named) = named_type(self.language, short) {
-            return self.named(named);
+        if let Some(named) = self.builtin_type(short) {
+            return named;
         }
         if let Some(known) = self.library_type(name, last) {
             return known;
@@ -286,6 +280,20 @@ impl<'u> Resolver<'u> {
             Ok(lanes @ 1..=16) => self.intern(Type::Vector { of, lanes }),
             _ => self.unknown("vector of unusual size"),
         }
+    }
+
+    /// The type that the language or its headers give a name, or the normalised words of one.
+    pub(super) fn builtin_type(&mut self, words: &str) -> Option<TypeId> {
+        let named = named_type(self.language, words)?;
+        Some(match words {
+            "long long" => self.common.long_long,
+            "unsigned long long" => self.common.unsigned_long_long,
+            "signed char" => self.common.signed_char,
+            "wchar_t" => self.common.wide,
+            "char16_t" => self.common.utf16,
+            "char32_t" => self.common.utf32,
+            _ => self.named(named),
+        })
     }
 
     /// The handle of a type that the language or its headers name.

@@ -14,7 +14,7 @@ pub mod discover;
 pub mod headers;
 mod line_index;
 
-pub use characters::character;
+pub use characters::{CharacterType, character, string};
 pub use dialect::{Dialect, OpenClVersion};
 pub use line_index::{LineColumn, LineIndex};
 

@@ -2,7 +2,7 @@
 
 use super::ExprKind;
 
-pub use crate::source::character;
+pub use crate::source::{CharacterType, character, string};
 
 /// The expression that a number is; a number that does not fit is none.
 pub fn number(text: &str) -> ExprKind {

@@ -207,6 +207,8 @@ pub enum Qualifier {
     Final,
     /// `= default` and `= delete`: a function that the compiler makes, or that nobody calls.
     Defaulted,
+    /// `explicit`: a constructor or conversion that only what asks for it calls.
+    Explicit,
     /// `friend`: a function that is defined in a class and is no member of it.
     Friend,
     /// `typedef` never reaches here; `mutable`, `thread_local` and unknown attributes do, by name.
@@ -518,8 +520,8 @@ pub enum ExprKind {
     },
     /// A floating literal as written.
     Float(String),
-    /// A character literal's value.
-    Char(i64),
+    /// A character literal's value and type.
+    Char(i64, literals::CharacterType),
     /// A string literal as written.
     String(String),
     /// `true` or `false`.

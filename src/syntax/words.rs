@@ -95,7 +95,10 @@ pub fn qualifier(word: &str, opencl: bool) -> Option<Qualifier> {
         "constexpr" | "consteval" | "constinit" => Qualifier::Constexpr,
         "virtual" | "override" => Qualifier::Virtual,
         "final" => Qualifier::Final,
-        "explicit" | "inline" | "register" | "" => return None,
+        "explicit" => Qualifier::Explicit,
+        // With a condition, of C++20: whatever holds, it is none that converts by itself.
+        word if word.starts_with("explicit") && word.ends_with(')') => Qualifier::Explicit,
+        "inline" | "register" | "" => return None,
         other => Qualifier::Other(other.trim_start_matches("__").to_owned()),
     })
 }

@@ -346,7 +346,7 @@ impl Walk<'_> {
         match &expr.kind {
             ExprKind::Int { .. }
             | ExprKind::Float(_)
-            | ExprKind::Char(_)
+            | ExprKind::Char(..)
             | ExprKind::String(_)
             | ExprKind::Bool(_)
             | ExprKind::Null

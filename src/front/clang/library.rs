@@ -148,7 +148,11 @@ extern "C" fn collect(cursor: CXCursor, _parent: CXCursor, data: CXClientData) -
         let extent = clang_getCursorExtent(cursor);
         (
             &mut *data.cast::<Collected>(),
-            clang_getCursorKind(cursor),
+            // Of a template, what its instances are.
+            match clang_getCursorKind(cursor) {
+                CXCursor_FunctionTemplate => clang_getTemplateCursorKind(cursor),
+                kind => kind,
+            },
             offset(clang_getRangeStart(extent)),
             offset(clang_getRangeEnd(extent)),
             offset(clang_getCursorLocation(cursor)),

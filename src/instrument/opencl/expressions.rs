@@ -70,7 +70,7 @@ impl<'a> Walker<'a> {
             ExprKind::Unsupported(reason) => self.unsupported(expr.span, reason),
             ExprKind::Int { .. }
             | ExprKind::Float(_)
-            | ExprKind::Char(_)
+            | ExprKind::Char(..)
             | ExprKind::String(_)
             | ExprKind::Bool(_)
             | ExprKind::Null
@@ -161,7 +161,7 @@ impl<'a> Walker<'a> {
             },
             ExprKind::Binary(op, left, right) => self.shape_of_operation(*op, left, right),
             ExprKind::Call(callee, arguments) => self.shape_of_call(callee, arguments),
-            ExprKind::Int { .. } | ExprKind::Float(_) | ExprKind::Char(_) | ExprKind::SizeofType(_) => Shape::Scalar,
+            ExprKind::Int { .. } | ExprKind::Float(_) | ExprKind::Char(..) | ExprKind::SizeofType(_) => Shape::Scalar,
             _ => Shape::Unknown,
         }
     }

@@ -130,6 +130,8 @@ pub struct Field {
     pub offset: u64,
     /// Bytes of the bit-field group that it belongs to, if it is a bit-field.
     pub bit_group_bytes: Option<u32>,
+    /// Its own width, if it is a bit-field.
+    pub bits: Option<u32>,
 }
 
 /// A variable.

@@ -2,6 +2,7 @@
 
 use super::ty::{member, path, ty};
 use super::unsupported;
+use crate::syntax::literals::CharacterType;
 use crate::syntax::{BinaryOp, CaptureMode, CastKind, Designator, Expr, ExprKind, Lambda, PostfixOp, UnaryOp};
 
 /// `a, b, c`
@@ -46,7 +47,8 @@ fn primary(value: &Expr) -> String {
         ExprKind::Int { value, suffix, decimal: true } => format!("{value}{suffix}"),
         ExprKind::Int { value, suffix, decimal: false } => format!("0x{value:x}{suffix}"),
         ExprKind::Float(text) | ExprKind::String(text) => text.clone(),
-        ExprKind::Char(code) => format!("char({code})"),
+        ExprKind::Char(code, CharacterType::Char) => format!("char({code})"),
+        ExprKind::Char(code, ty) => format!("char({code}, {ty:?})"),
         ExprKind::Bool(truth) => truth.to_string(),
         ExprKind::Null => "nullptr".into(),
         ExprKind::This => "this".into(),

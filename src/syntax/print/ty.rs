@@ -113,6 +113,7 @@ fn qualifier_word(qualifier: &Qualifier) -> String {
         Qualifier::Virtual => "virtual",
         Qualifier::Final => "final",
         Qualifier::Defaulted => "defaulted",
+        Qualifier::Explicit => "explicit",
         Qualifier::Friend => "friend",
         Qualifier::Other(name) => name,
         Qualifier::Attribute(name, args) => return format!("{name}({})", list(args)),

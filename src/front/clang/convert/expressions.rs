@@ -144,8 +144,10 @@ impl Reader<'_> {
         match self.kind(start) {
             Some(TokenKind::Number) if alone => return Ok(literals::number(text)),
             Some(TokenKind::Char) if alone => {
-                return Ok(literals::character(text)
-                    .map_or_else(|| ExprKind::Unsupported("character literal".to_owned()), ExprKind::Char));
+                return Ok(literals::character(text).map_or_else(
+                    || ExprKind::Unsupported("character literal".to_owned()),
+                    |(value, ty)| ExprKind::Char(value, ty),
+                ));
             }
             Some(TokenKind::String | TokenKind::RawString) => return Ok(ExprKind::String(self.words(start..end))),
             _ => {}

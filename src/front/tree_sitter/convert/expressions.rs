@@ -44,7 +44,7 @@ impl Converter<'_> {
             }
             "number_literal" => literals::number(self.word(node)),
             "char_literal" => match literals::character(self.word(node)) {
-                Some(value) => ExprKind::Char(value),
+                Some((value, ty)) => ExprKind::Char(value, ty),
                 None => ExprKind::Unsupported("character literal".into()),
             },
             "string_literal" | "raw_string_literal" | "concatenated_string" => ExprKind::String(self.string(node)),

@@ -89,7 +89,7 @@ impl Converter<'_> {
             params,
             variadic: false,
             is_const,
-            called_on: None,
+            called_on: innermost_parameters(declarator).and_then(called_on),
             initializers: Vec::new(),
             body: None,
         }))
