@@ -493,11 +493,7 @@ impl<'u> Resolver<'u> {
                 && matches!(self.types[then.ty], Type::Array { .. } | Type::Record(_))
                 && !self.is_given_up(&then)
                 && !self.is_given_up(&otherwise);
-        if self.is_alike(then.ty, otherwise.ty)
-            && is_kept
-            && self.is_object(&then)
-            && self.is_object(&otherwise)
-        {
+        if self.is_alike(then.ty, otherwise.ty) && is_kept && self.is_object(&then) && self.is_object(&otherwise) {
             return self.chosen_object(cond, then, otherwise, span);
         }
         let (then, otherwise) = (self.copy(then, span), self.copy(otherwise, span));

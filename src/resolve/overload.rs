@@ -134,7 +134,7 @@ impl<'u> Resolver<'u> {
             let is_same = rival.key.0 == winner.key.0
                 && rival.key.1 == winner.key.1
                 && rival.signature == winner.signature
-                && !(winner.key.1 && are_two_definitions(rival.decl, winner.decl))
+                && !are_two_definitions(rival.decl, winner.decl)
                 && self.is_as_special(rival, winner)
                 && self.is_as_special(winner, rival);
             let loses = is_better(&winner.key, &rival.key) || self.is_more_special(winner, rival);
@@ -707,9 +707,12 @@ fn accepts(functions: &[FunctionDecl<'_>], decl: FunctionDecl<'_>, count: usize)
     })
 }
 
-/// Whether two functions are defined in one scope: what tells them apart (a constraint) is not known here.
+/// Whether two functions are defined in one scope: what tells them apart (a constraint, or a namespace that shares its names
+/// with that around it) is not known here. Of a member, one definition may replace another.
 fn are_two_definitions(one: FunctionDecl<'_>, other: FunctionDecl<'_>) -> bool {
+    let is_template = one.syntax.template.is_some();
     one.scope == other.scope
+        && (is_template || one.record.is_none())
         && one.syntax.body.is_some()
         && other.syntax.body.is_some()
         && !std::ptr::eq(one.syntax, other.syntax)

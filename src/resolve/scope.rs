@@ -24,6 +24,10 @@ pub(super) struct Scope<'u> {
     pub(super) pending_using: Vec<&'u syntax::Path>,
     /// Whether it is a namespace, or the translation unit's.
     pub(super) is_namespace: bool,
+    /// Whether its names are those of the namespace around it, too.
+    pub(super) is_inline: bool,
+    /// The namespaces in it that are inline.
+    pub(super) inline: Vec<ScopeId>,
     /// Whether its names are parameters of a template.
     pub(super) binds: bool,
     /// The record whose members it holds.
@@ -193,6 +197,9 @@ impl<'u> Resolver<'u> {
         let mut found = self.scopes[scope.0].names.get(name).cloned().unwrap_or_default();
         if self.scopes[scope.0].is_namespace && !self.sees_all() {
             self.cut(&mut found);
+        }
+        for inner in self.scopes[scope.0].inline.clone() {
+            found.extend(self.own_names(inner, name, bases, depth));
         }
         if let Some(record) = self.scopes[scope.0].record {
             if let Some(index) = self.field_seen(record, name, bases) {

@@ -118,9 +118,7 @@ fn code_units(text: &str, ty: CharacterType) -> Option<Vec<i64>> {
 /// The codes of a character: UTF-8 in a plain literal, UTF-16 after `u`.
 fn encoded(character: char, ty: CharacterType) -> Vec<i64> {
     match ty {
-        CharacterType::Char | CharacterType::Int => {
-            character.encode_utf8(&mut [0; 4]).bytes().map(i64::from).collect()
-        }
+        CharacterType::Char | CharacterType::Int => character.encode_utf8(&mut [0; 4]).bytes().map(i64::from).collect(),
         CharacterType::Utf16 => character.encode_utf16(&mut [0; 2]).iter().map(|unit| i64::from(*unit)).collect(),
         CharacterType::Wide | CharacterType::Utf32 => vec![i64::from(u32::from(character))],
     }
