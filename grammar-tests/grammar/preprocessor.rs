@@ -1,7 +1,7 @@
 //! Macros, conditionals, includes.
 
 use raceproof::diagnostic::Diagnostic;
-use raceproof::preprocess::{FileAccess, Options, Output, Token, preprocess, preprocess_with};
+use raceproof::preprocess::{Choice, FileAccess, Options, Output, Token, preprocess, preprocess_with};
 use raceproof::source::{Language, SourceMap};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ fn conditionals_nest_and_skip() {
 
 #[test]
 fn what_cannot_be_decided_is_listed() {
-    let text = "a\n#if __has_include(<x.h>)\nb\n#else\nc\n#endif\n#if MISSING(3) > 1\nd\n#endif\n#if )\n#endif\n#ifdef U\n#endif";
+    let text = "a\n#if ABSENT(x)\nb\n#else\nc\n#endif\n#if MISSING(3) > 1\nd\n#endif\n#if )\n#endif\n#ifdef U\n#endif";
     let output = run(text, &Options::new(Language::Cuda));
     assert_eq!(words(&output), "a c");
     let lines: Vec<(u32, u32)> = output
@@ -276,4 +276,73 @@ fn macro_bombs_end() {
     assert!(output.gave_up && output.tokens.is_empty());
     let nested = format!("#define F(x) x\n{}1{}", "F(".repeat(100_000), ")".repeat(100_000));
     assert!(!run(&nested, &Options::new(Language::Cuda)).diagnostics.is_empty());
+}
+
+/// What was taken by default, and the lines that depend on it.
+fn choices(text: &str, options: &Options) -> Vec<(String, Vec<u32>)> {
+    let output = run(text, options);
+    let lines = |choice: &Choice| {
+        choice.regions.iter().map(|&region| output.sources.start_position(region).line).collect::<Vec<u32>>()
+    };
+    output.uses.choices().iter().map(|choice| (choice.taken.clone(), lines(choice))).collect()
+}
+
+#[test]
+fn what_a_missing_header_may_define_is_taken_by_default() {
+    let cuda = Options::new(Language::Cuda);
+    let told = |text: &str| choices(&format!("#include \"config.h\"\n{text}"), &cuda);
+    let missing = |name: &str| format!("`{name}` is not defined (`config.h` was not found)");
+    assert_eq!(told("#ifdef FAST\na\n#endif"), [(missing("FAST"), vec![2])]);
+    assert_eq!(told("#ifndef N\n#define N 16\n#endif\nN\nb"), [(missing("N"), vec![2, 5])], "the default is told");
+    assert_eq!(
+        told("#ifdef F\n#define N 1\n#else\n#define N 2\n#endif\n#if N > 1\nx\n#endif"),
+        [(missing("F"), vec![2, 7])]
+    );
+    assert_eq!(told("#ifdef F\n#define f(x) x\n#endif\nf(1)"), [(missing("F"), vec![2, 5])]);
+    assert!(told("#ifndef GUARD\n#define GUARD\nx\n#endif").is_empty(), "an include guard chooses nothing");
+    assert!(told("#ifndef MY_H\n#define MY_H 1\nx\n#endif").is_empty());
+    assert!(told("#if defined(FAST) && 0\na\n#endif").is_empty(), "it comes to the same");
+    assert!(told("#undef FAST\n#ifdef FAST\na\n#endif").is_empty());
+    assert!(told("#define FAST 1\n#if FAST\na\n#endif").is_empty());
+    assert!(
+        choices("#include <cstdio>\n#ifdef FAST\na\n#endif", &cuda).is_empty(),
+        "known headers define no such name"
+    );
+}
+
+#[test]
+fn what_compilers_and_devices_define_is_known_or_told() {
+    let cuda = Options::new(Language::Cuda);
+    check(
+        "#if __INT_MAX__ == 2147483647 && __SIZEOF_POINTER__ == 8 && __cpp_if_constexpr && __BYTE_ORDER__ == 1234\na\n#endif",
+        "a",
+    );
+    check("#if defined(__unix__) && defined(__DATE__) && __EXCEPTIONS\na\n#endif", "a");
+    check(
+        "#if __has_attribute(aligned) && __has_builtin(__builtin_popcount) && __has_cpp_attribute(nodiscard)\na\n#endif",
+        "a",
+    );
+    check("#if __has_include(<vector>) && !__has_include(<no_such.h>) && !defined(__has_feature)\na\n#endif", "a");
+    assert_eq!(
+        choices("#ifdef __FAST_MATH__\n#endif", &cuda),
+        [("`__FAST_MATH__` is not defined".to_owned(), vec![1])]
+    );
+    assert!(choices("#ifdef _WIN32\na\n#endif\n#ifdef __clang__\n#endif", &cuda).is_empty(), "g++ on Linux compiles");
+    let cl = Options::new(Language::OpenCl);
+    let told: Vec<String> = choices("#if __OPENCL_VERSION__ > 110\n#endif\n#ifdef cl_khr_fp64\n#endif\n#ifdef cl_amd_fp64\n#endif\n#ifdef __GNUC__\n#endif", &cl).into_iter().map(|(taken, _)| taken).collect();
+    assert_eq!(
+        told,
+        [
+            "`cl_khr_fp64` is 1",
+            "`__OPENCL_VERSION__` is 300",
+            "`cl_amd_fp64` is not defined",
+            "`__GNUC__` is not defined"
+        ]
+    );
+}
+
+#[test]
+fn lines_go_on_behind_a_backslash_and_blanks_and_digraphs_are_brackets() {
+    check("#define X(i) i \\ \t\n / 2\nX(a) // text \\ \n still text\nb", "a / 2 b");
+    check("%:define D(x) <: x :>\n<% D(1) %> vector<::n> a<:::b:>", "{ [ 1 ] } vector < :: n > a [ :: b ]");
 }

@@ -117,6 +117,7 @@ fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) ->
         commands: source.build.as_deref().map(commands).transpose()?,
         front: super::front::front_end(source.front)?,
         kernels: launch.kernels.clone(),
+        undefined: Vec::new(),
         defines: source.defines.iter().map(|typed| define(typed)).collect::<Result<_>>()?,
         include_dirs: source.include_dirs.iter().map(|dir| include_dir(dir)).collect::<Result<_>>()?,
         dialect: source.lang.map(dialect),

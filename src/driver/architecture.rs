@@ -13,8 +13,8 @@ use super::{Options, Outcome, checked, read};
 use crate::calculus::{Platform, text};
 use crate::diagnostic::report::{Assumption, AssumptionKind, Divergence, KernelReport, Race, Unknown};
 use crate::lower;
-use crate::resolve::program::{FunctionId, Program};
-use crate::source::SourceMap;
+use crate::resolve::program::{FunctionId, Launch, Program};
+use crate::source::{SourceMap, Span};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -121,6 +121,21 @@ fn counterpart(program: &Program, kernel: FunctionId, there: &Program) -> Option
     };
     let wanted = place(program, kernel);
     there.kernels.iter().copied().find(|&other| place(there, other) == wanted)
+}
+
+/// Puts the launches of the file as it is compiled for the host in the place of those that were read.
+pub(super) fn take_launches(program: &mut Program, host: &Program) {
+    let kernels: Vec<(FunctionId, FunctionId)> =
+        program.kernels.iter().filter_map(|&kernel| Some((counterpart(program, kernel, host)?, kernel))).collect();
+    let launches = host.launches.iter().filter_map(|launch| {
+        let &(_, kernel) = kernels.iter().find(|(there, _)| *there == launch.kernel)?;
+        // It is told by its line, which is the same in both.
+        let place = host.sources.visible(launch.span);
+        let path = &host.sources.file(place.file).path;
+        let (file, _) = program.sources.files().find(|(_, file)| file.path == *path)?;
+        Some(Launch { kernel, span: Span { file, ..place }, ..launch.clone() })
+    });
+    program.launches = launches.collect();
 }
 
 /// Takes back what does not hold for the other architecture.

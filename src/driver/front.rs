@@ -12,7 +12,7 @@ use crate::diagnostic::report::{Front, Parse};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::front::clang::{self, Answer, Failure, Pool, Refusal};
 use crate::front::tree_sitter::{self, ParseState};
-use crate::preprocess::{self, Output, SoughtHeader};
+use crate::preprocess::{self, Output, SoughtHeader, Uses};
 use crate::source::headers::ProjectHeaders;
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::known::Known;
@@ -45,6 +45,8 @@ pub(super) struct ReadUnit {
     pub(super) misses_headers: bool,
     /// Headers that were found by a search.
     pub(super) sought: Vec<SoughtHeader>,
+    /// What the preprocessor took by default.
+    pub(super) uses: Uses,
 }
 
 /// Reads the text of one file.
@@ -57,6 +59,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
     let mut output = preprocess::preprocess(sources, main, &preprocessing);
     let misses_headers = !output.missing_includes.is_empty();
     let sought = std::mem::take(&mut output.sought);
+    let uses = std::mem::take(&mut output.uses);
     let read = match &options.front {
         FrontEnd::TreeSitter => by_tree_sitter(output, main, &preprocessing),
         // There is nothing to ask about a text without tokens, and a worker costs more than the file.
@@ -64,7 +67,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
         FrontEnd::Clang(pool) => by_clang(pool, output, main, &preprocessing),
         FrontEnd::Auto(pool) => by_both(pool, output, main, &preprocessing),
     };
-    ReadUnit { misses_headers, sought, ..read }
+    ReadUnit { misses_headers, sought, uses, ..read }
 }
 
 /// What the preprocessor is told: what was typed, then what the build says.
@@ -72,6 +75,7 @@ pub(super) fn preprocessing(path: &Path, text: &str, options: &Options) -> prepr
     let flags = options.commands.as_deref().and_then(|commands| commands.flags(path));
     let mut told = preprocess::Options {
         defines: options.defines.clone(),
+        undefined: options.undefined.clone(),
         include_dirs: options.include_dirs.clone(),
         includes: Vec::new(),
         stated_dirs: Vec::new(),
@@ -110,6 +114,7 @@ fn by_tree_sitter(output: Output, main: FileId, options: &preprocess::Options) -
         exceptions: Vec::new(),
         misses_headers: false,
         sought: Vec::new(),
+        uses: Uses::default(),
     }
 }
 
@@ -158,6 +163,7 @@ fn whole(
         exceptions: Vec::new(),
         misses_headers: false,
         sought: Vec::new(),
+        uses: Uses::default(),
     }
 }
 
@@ -203,6 +209,7 @@ fn mixed(mut answer: Answer, output: Output, main: FileId, options: &preprocess:
         exceptions,
         misses_headers: false,
         sought: Vec::new(),
+        uses: Uses::default(),
     }
 }
 

@@ -55,10 +55,10 @@ use crate::diagnostic::report::{
     Assumption, AssumptionKind, Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, ScopeKind,
     Unknown,
 };
-use crate::preprocess::{SoughtBy, SoughtHeader, normalized};
+use crate::preprocess::{SoughtBy, SoughtHeader, Uses, normalized};
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
-use crate::source::{Language, Span};
+use crate::source::{Dialect, Language, Span};
 use crate::{invariant, launch, lower, prove, resolve};
 use memo::{Entry, Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
@@ -81,6 +81,8 @@ struct ReadFile {
     misses_headers: bool,
     /// Headers that were found by a search.
     sought: Vec<SoughtHeader>,
+    /// What the preprocessor took by default.
+    uses: Uses,
     /// Macros that other files of the project state.
     stated: Vec<stated::Found>,
 }
@@ -114,7 +116,7 @@ fn check_source_of_many(
     memo: Option<&Memo>,
     inside: Option<&Path>,
 ) -> Checked {
-    let ReadFile { mut program, diagnostics, parse, front, exceptions, missed, sought, stated, .. } =
+    let ReadFile { mut program, diagnostics, parse, front, exceptions, missed, sought, uses, stated, .. } =
         read(path, text, options);
     let options = &stated::with(options, &stated);
     let wanted: Vec<FunctionId> =
@@ -140,6 +142,7 @@ fn check_source_of_many(
         let is_exception = exceptions.contains(&program.functions[function].span);
         report.assumptions.extend(sought.iter().map(assumed_header));
         report.assumptions.extend(stated.iter().map(stated::Found::assumption));
+        report.assumptions.extend(chosen(&uses, &program, function, &report));
         report.assumptions.extend(launched.get(&function).into_iter().flatten().cloned());
         report.front = if is_exception { Front::TreeSitter } else { front };
         kernels.push(report);
@@ -220,6 +223,19 @@ fn assumed_header(header: &SoughtHeader) -> Assumption {
     Assumption { kind: AssumptionKind::Other, text }
 }
 
+/// What the text of a kernel, or the launches that its verdict is about, took by default.
+fn chosen(uses: &Uses, program: &Program, function: FunctionId, report: &KernelReport) -> Vec<Assumption> {
+    let place = program.sources.visible(program.functions[function].span);
+    let mut found: BTreeSet<&str> = uses.choices_of(place).into_iter().map(|choice| choice.taken.as_str()).collect();
+    if report.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Launch) {
+        for launch in program.launches.iter().filter(|launch| launch.kernel == function) {
+            let place = program.sources.visible(launch.span);
+            found.extend(uses.choices_at(place).map(|choice| choice.taken.as_str()));
+        }
+    }
+    found.into_iter().map(|text| Assumption { kind: AssumptionKind::Other, text: text.to_owned() }).collect()
+}
+
 /// The report of a kernel in which raceproof panicked.
 fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelReport {
     let span = program.functions[function].span;
@@ -246,9 +262,9 @@ fn unjudged(program: &Program, function: FunctionId, message: &str) -> KernelRep
 
 /// Runs the front ends and resolution; again, with the project searched for headers that were not found and for macros
 /// that nothing defines, if something that a kernel reaches was not understood.
-fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
+fn read_for_device(path: &Path, text: &str, options: &Options) -> ReadFile {
     let mut file = read_with(path, text, options, None);
-    let Some(headers) = options.headers.as_ref().filter(|_| file.missed > 0) else {
+    let Some(headers) = options.headers.as_ref().filter(|_| file.missed > 0 || file.uses.misses_headers()) else {
         return file;
     };
     if file.misses_headers {
@@ -268,14 +284,40 @@ fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
     file
 }
 
+/// The same, with the launches that the compiler of host code sees.
+fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
+    let mut file = read_for_device(path, text, options);
+    let launches = !file.program.launches.is_empty() || text.contains("<<<");
+    if launches && file.uses.depends_on_pass() {
+        let headers = options.headers.as_ref().filter(|_| !file.sought.is_empty());
+        let mut options = stated::with(options, &file.stated);
+        let names = [Dialect::Cuda, Dialect::Hip].into_iter().flat_map(Dialect::names_of_device_pass);
+        options.undefined.extend(names.map(|&name| name.to_owned()));
+        let there = read_with(path, text, &options, headers).program;
+        architecture::take_launches(&mut file.program, &there);
+    }
+    file
+}
+
 fn read_with(path: &Path, text: &str, options: &Options, headers: Option<&Arc<ProjectHeaders>>) -> ReadFile {
     crash::entering("front");
-    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, misses_headers, sought } =
+    let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, misses_headers, sought, uses } =
         front::read(path, text, options, headers);
     crash::entering("resolve");
     let resolve::Resolved { program, diagnostics: more, missed } = resolve::resolve(unit);
     diagnostics.extend(more);
-    ReadFile { program, diagnostics, parse, front, exceptions, missed, misses_headers, sought, stated: Vec::new() }
+    ReadFile {
+        program,
+        diagnostics,
+        parse,
+        front,
+        exceptions,
+        missed,
+        misses_headers,
+        sought,
+        uses,
+        stated: Vec::new(),
+    }
 }
 
 /// The kernels that the options ask for.

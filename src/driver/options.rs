@@ -27,6 +27,8 @@ pub struct Options {
     pub kernels: Vec<String>,
     /// Macros to define: name and replacement (`1` if none was given).
     pub defines: Vec<(String, String)>,
+    /// Names that are not defined, whatever predefines them.
+    pub undefined: Vec<String>,
     /// Directories to search for quoted includes, after the including file's own.
     pub include_dirs: Vec<PathBuf>,
     /// Where headers are sought that no include path leads to, if they matter to a kernel.
@@ -146,6 +148,7 @@ impl Default for Options {
             params: Vec::new(),
             kernels: Vec::new(),
             defines: Vec::new(),
+            undefined: Vec::new(),
             include_dirs: Vec::new(),
             headers: None,
             commands: None,

@@ -7,7 +7,7 @@ use super::scan;
 use super::value::{Base, Place, STRING, Value};
 use crate::calculus::{ArrayId, HavocReason, ScalarType};
 use crate::resolve::program::{Expr, FunctionId, Storage, Type};
-use crate::source::Span;
+use crate::source::{Language, Span};
 
 /// Calls inside calls beyond which nothing is inlined.
 const MAX_INLINE_DEPTH: usize = 48;
@@ -169,6 +169,23 @@ impl Pass<'_> {
             self.may_not_return(name, call.span);
         }
         self.unknown_value(call.ty, &reason, call.span)
+    }
+
+    /// A call of what nothing declares, whose result nobody takes: it is there for what it does. Where no pointer is handed
+    /// over, that is done to memory which no array of the unit is known to be, or, by a macro, to anything.
+    pub(super) fn done_for_its_effect(&mut self, name: &str, args: &[Expr], span: Span) {
+        let only_tells =
+            ["assert", "check", "print", "log", "trace", "debug", "unused", "unreachable", "likely", "throw"];
+        let lower = name.to_ascii_lowercase();
+        let is_harmless = lower.starts_with("__builtin_") || only_tells.iter().any(|word| lower.contains(word));
+        let is_given_pointers =
+            args.iter().any(|arg| self.layout.is_pointer(arg.ty) || self.layout.leads_to_pointers(arg.ty));
+        if self.program.language == Language::Cuda && !is_harmless && !is_given_pointers {
+            self.unsupported(
+                span,
+                format!("call of '{name}', which nothing declares: it may be a macro, or change any memory"),
+            );
+        }
     }
 
     /// Global variables of the unit, which any function may touch.

@@ -84,8 +84,9 @@ impl Pass<'_> {
             ExprKind::Builtin(builtin, name, args) => {
                 self.builtin(builtin, name, args, expr, Use::Discarded);
             }
-            ExprKind::UnknownCall(name, _) => {
+            ExprKind::UnknownCall(name, args) => {
                 self.value(expr);
+                self.done_for_its_effect(name, args, expr.span);
                 self.may_not_return(name, expr.span);
             }
             ExprKind::Call(function, _) if self.program.functions[*function].body.is_none() => {

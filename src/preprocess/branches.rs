@@ -2,13 +2,15 @@
 //!
 //! What a condition is, as a number, is for [`super::condition`] to say.
 
+use super::choices::{Because, Ids};
 use super::condition::{self, Truth};
 use super::directives::{Names, Preprocessor};
 use super::includes::Search;
 use super::interner::Symbol;
 use super::{Token, TokenKind};
 use crate::diagnostic::Severity;
-use crate::source::Span;
+use crate::source::headers::is_installed;
+use crate::source::{Language, Span};
 
 /// An `#if` that is open.
 pub(super) struct Conditional {
@@ -16,32 +18,99 @@ pub(super) struct Conditional {
     /// Whether a branch was taken already.
     pub(super) taken: bool,
     pub(super) undecided: bool,
+    /// What the branch that is taken depends on.
+    pub(super) choices: Ids,
     pub(super) after_else: bool,
 }
 
 impl Preprocessor<'_> {
-    pub(super) fn is_defined(&self, rest: &[Token]) -> Truth {
-        rest.first().map_or(Truth::Unknown, |name| self.names_macro(name.text))
+    pub(super) fn is_defined(&mut self, rest: &[Token]) -> Truth {
+        rest.first().map_or(Truth::Unknown, |name| self.asked(name.text))
+    }
+
+    /// Whether a macro of this name exists, for a condition that depends on it.
+    fn asked(&mut self, name: Symbol) -> Truth {
+        if self.is_doubted(name) {
+            return Truth::Unknown;
+        }
+        let about = self.choices_about(name);
+        about.into_iter().for_each(|id| self.consult_choice(id));
+        self.names_macro(name)
     }
 
     /// Whether a macro of this name exists, those that only `#if` knows included.
     pub(super) fn names_macro(&self, name: Symbol) -> Truth {
-        let Names { line, file, counter, level, .. } = self.names;
-        let dynamic = [line, file, counter, level].contains(&name);
         let text = self.spellings.text(name);
-        Truth::of(dynamic || self.definition(name).is_some() || condition::is_query(text))
+        let is_query =
+            condition::is_query(text) && (self.language == Language::OpenCl || condition::is_query_of_gcc(text));
+        Truth::of(self.is_dynamic(name) || self.definition(name).is_some() || is_query)
+    }
+
+    /// Whether a name stands for something else at each place.
+    pub(super) fn is_dynamic(&self, name: Symbol) -> bool {
+        let Names { line, file, counter, level, .. } = self.names;
+        [line, file, counter, level].contains(&name) || condition::is_of_the_build(self.spellings.text(name))
     }
 
     pub(super) fn condition(&mut self, rest: &[Token], whole: Span) -> Truth {
-        let prepared = self.prepare_condition(rest);
+        let before = self.take_read();
+        let truth = self.evaluated(rest);
+        let mut choices = self.take_read();
+        if truth == Truth::Unknown {
+            self.report(Severity::Note, whole, "condition cannot be decided; it is taken as false");
+        } else if !choices.is_empty() {
+            let counter = self.counter;
+            self.choices.doubting = true;
+            if self.evaluated(rest) == truth {
+                choices.clear();
+            }
+            self.choices.doubting = false;
+            self.counter = counter;
+            self.take_read();
+        }
+        choices.into_iter().chain(before).for_each(|id| self.consult_choice(id));
+        truth
+    }
+
+    fn evaluated(&mut self, rest: &[Token]) -> Truth {
+        let asked = self.answer_queries(rest);
+        let prepared = self.prepare_condition(&asked);
         let outer = std::mem::replace(&mut self.deciding, true);
         let expanded = self.expand_list(prepared);
         self.deciding = outer;
-        let truth = condition::evaluate(&expanded, &self.spellings);
-        if truth == Truth::Unknown {
-            self.report(Severity::Note, whole, "condition cannot be decided; it is taken as false");
+        let answered = self.answer_queries(&expanded);
+        condition::evaluate(&answered, &self.spellings)
+    }
+
+    /// Replaces `__has_attribute(…)` and its kin by numbers.
+    fn answer_queries(&mut self, expanded: &[Token]) -> Vec<Token> {
+        let mut answered = Vec::with_capacity(expanded.len());
+        let mut at = 0;
+        while let Some(&token) = expanded.get(at) {
+            at += 1;
+            let name = self.spellings.text(token.text).to_owned();
+            let is_call = expanded.get(at).is_some_and(|next| next.text == self.names.open);
+            let is_query = condition::is_query(&name) && self.definition(token.text).is_none();
+            if !is_call || !is_query || name.starts_with("__has_include") {
+                answered.push(token);
+                continue;
+            }
+            let close = expanded[at..].iter().position(|next| next.text == self.names.close);
+            let end = close.map_or(expanded.len(), |found| at + found);
+            let asked: String = expanded[at + 1..end].iter().map(|token| self.spellings.text(token.text)).collect();
+            at = (end + 1).min(expanded.len());
+            let known = condition::answer(&name, &asked).filter(|_| self.language == Language::Cuda);
+            if known.is_none() {
+                let id = self.choice(format!("`{name}({asked})` is 0"), Because::Implementation, None);
+                self.consult_choice(id);
+            }
+            let is_doubted = known.is_none() && self.choices.doubting;
+            let number = if is_doubted { Truth::Unknown.spelling() } else { known.unwrap_or("0") };
+            let text = self.spellings.intern(number);
+            let kind = if is_doubted { TokenKind::Other } else { TokenKind::Number };
+            answered.push(Token { text, kind, ..token });
         }
-        truth
+        answered
     }
 
     /// What follows a `defined` that a macro brought: the tokens of its operand are not expanded.
@@ -53,7 +122,7 @@ impl Preprocessor<'_> {
         }
         let name = operand.filter(|token| token.kind == TokenKind::Identifier);
         let is_closed = !in_brackets || self.unexpanded().is_some_and(|token| token.text == self.names.close);
-        let truth = name.filter(|_| is_closed).map_or(Truth::Unknown, |name| self.names_macro(name.text));
+        let truth = name.filter(|_| is_closed).map_or(Truth::Unknown, |name| self.asked(name.text));
         self.token_of(truth, defined)
     }
 
@@ -73,18 +142,13 @@ impl Preprocessor<'_> {
             let truth = if token.text == self.names.defined {
                 let name = rest.get(at + usize::from(is_call)).copied();
                 at += if is_call { 3 } else { 1 };
-                name.map_or(Truth::Unknown, |name| self.names_macro(name.text))
+                name.map_or(Truth::Unknown, |name| self.asked(name.text))
             } else if is_call && matches!(self.spellings.text(token.text), "__has_include" | "__has_include_next") {
                 let close = rest[at..].iter().position(|next| next.text == self.names.close);
                 let end = close.map_or(rest.len(), |found| at + found);
-                let found = self.header_of(&rest[at + 1..end]).is_some_and(|(name, quoted)| {
-                    let includer = token.span.file;
-                    let next = self.spellings.text(token.text) == "__has_include_next";
-                    let search = if next { Search::Onwards } else { Search::FromStart };
-                    self.find_header(&name, quoted, includer, search).is_some()
-                });
+                let header = self.header_of(&rest[at + 1..end]);
                 at = (end + 1).min(rest.len());
-                if found { Truth::Yes } else { Truth::Unknown }
+                header.map_or(Truth::Unknown, |header| self.has_header(header, token))
             } else {
                 prepared.push(token);
                 continue;
@@ -95,9 +159,29 @@ impl Preprocessor<'_> {
         prepared
     }
 
+    /// `__has_include(…)`: one that is not found is there where every compiler has it.
+    fn has_header(&mut self, (name, quoted): (String, bool), token: Token) -> Truth {
+        let next = self.spellings.text(token.text) == "__has_include_next";
+        let search = if next { Search::Onwards } else { Search::FromStart };
+        if self.find_header(&name, quoted, token.span.file, search).is_some() {
+            return Truth::Yes;
+        }
+        if is_installed(&name) && !quoted && self.language == Language::Cuda {
+            return Truth::Yes;
+        }
+        let id = self.choice(format!("there is no `{name}` (it was not found)"), Because::Missing, None);
+        self.consult_choice(id);
+        if self.choices.doubting { Truth::Unknown } else { Truth::No }
+    }
+
     pub(super) fn open_conditional(&mut self, truth: Truth, start: Span) {
         let undecided = truth == Truth::Unknown;
-        let conditional = Conditional { start, taken: truth == Truth::Yes, undecided, after_else: false };
+        let choices = self.take_read();
+        let mut choices = self.without_guards(choices);
+        if undecided {
+            choices.insert(self.choice(String::new(), Because::Undecided, None));
+        }
+        let conditional = Conditional { start, taken: truth == Truth::Yes, undecided, choices, after_else: false };
         if let Some(top) = self.stack.last_mut() {
             top.conditionals.push(conditional);
         }
@@ -119,8 +203,7 @@ impl Preprocessor<'_> {
         let Some(top) = self.stack.last_mut() else { return };
         match top.conditionals.pop() {
             None => self.complain(whole, "`#endif` without `#if`"),
-            Some(conditional) if conditional.undecided => self.undecided.push(conditional.start.to(whole)),
-            Some(_) => {}
+            Some(conditional) => self.note_region(&conditional, conditional.start.to(whole)),
         }
     }
 
@@ -146,6 +229,7 @@ impl Preprocessor<'_> {
             }
             match text {
                 "if" | "ifdef" | "ifndef" => depth += 1,
+                "define" | "undef" => self.would_settle(rest),
                 "endif" if depth == 0 => return self.close_conditional(whole),
                 "endif" => depth -= 1,
                 "elif" | "elifdef" | "elifndef" | "else" if depth == 0 => {
@@ -186,9 +270,14 @@ impl Preprocessor<'_> {
             "elifdef" => self.is_defined(rest),
             _ => self.is_defined(rest).negated(),
         };
+        let mut choices = self.take_read();
+        if truth == Truth::Unknown {
+            choices.insert(self.choice(String::new(), Because::Undecided, None));
+        }
         if let Some(open) = self.stack.last_mut().and_then(|top| top.conditionals.last_mut()) {
             open.taken |= truth == Truth::Yes;
             open.undecided |= truth == Truth::Unknown;
+            open.choices.extend(choices);
             open.after_else = name == "else";
         }
         truth == Truth::Yes

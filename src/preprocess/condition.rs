@@ -53,6 +53,87 @@ pub(super) fn is_query(name: &str) -> bool {
     )
 }
 
+/// Whether gcc, too, knows a query of C++; the others are clang's.
+pub(super) fn is_query_of_gcc(name: &str) -> bool {
+    !matches!(name, "__has_feature" | "__has_extension" | "__has_c_attribute" | "__has_declspec_attribute")
+}
+
+/// Whether a name is a macro whose text says when and how the file is compiled.
+pub(super) fn is_of_the_build(name: &str) -> bool {
+    matches!(name, "__DATE__" | "__TIME__" | "__TIMESTAMP__" | "__BASE_FILE__")
+}
+
+/// Whether an identifier is an operator or a value in conditions of C++.
+pub(super) fn is_operator(name: &str) -> bool {
+    matches!(
+        name,
+        "defined" | "true" | "false" | "and" | "or" | "not" | "not_eq" | "bitand" | "bitor" | "xor" | "compl"
+    )
+}
+
+/// What gcc answers to a query, for C++17.
+pub(super) fn answer(query: &str, asked: &str) -> Option<&'static str> {
+    let plain = asked.trim_start_matches("gnu::").trim_matches('_');
+    match (query, plain) {
+        ("__has_cpp_attribute" | "__has_attribute", "nodiscard") => Some("201907"),
+        ("__has_cpp_attribute" | "__has_attribute", "noreturn") => Some("200809"),
+        ("__has_cpp_attribute" | "__has_attribute", "deprecated") => Some("201309"),
+        ("__has_cpp_attribute" | "__has_attribute", "fallthrough" | "maybe_unused") => Some("201603"),
+        ("__has_cpp_attribute" | "__has_attribute", "likely" | "unlikely" | "no_unique_address") => Some("201803"),
+        (
+            "__has_attribute",
+            "aligned" | "always_inline" | "noinline" | "unused" | "used" | "packed" | "const" | "pure" | "visibility"
+            | "weak" | "alias" | "constructor" | "destructor" | "format" | "cold" | "hot" | "malloc" | "nonnull"
+            | "flatten" | "may_alias" | "vector_size" | "warn_unused_result" | "section" | "mode",
+        ) => Some("1"),
+        ("__has_builtin", _) => is_builtin_of_gcc(plain.trim_start_matches("builtin_")).then_some("1"),
+        _ => None,
+    }
+}
+
+/// Whether gcc has `__builtin_` with that name behind it.
+fn is_builtin_of_gcc(name: &str) -> bool {
+    let known = [
+        "popcount",
+        "popcountl",
+        "popcountll",
+        "clz",
+        "clzl",
+        "clzll",
+        "ctz",
+        "ctzl",
+        "ctzll",
+        "ffs",
+        "ffsl",
+        "ffsll",
+        "parity",
+        "expect",
+        "unreachable",
+        "trap",
+        "prefetch",
+        "assume_aligned",
+        "constant_p",
+        "memcpy",
+        "memset",
+        "bswap16",
+        "bswap32",
+        "bswap64",
+        "add_overflow",
+        "sub_overflow",
+        "mul_overflow",
+        "launder",
+        "is_constant_evaluated",
+        "addressof",
+        "offsetof",
+        "types_compatible_p",
+        "bit_cast",
+        "FILE",
+        "LINE",
+        "FUNCTION",
+    ];
+    known.contains(&name)
+}
+
 /// Evaluates an expanded condition.
 pub(super) fn evaluate(tokens: &[Token], spellings: &Interner) -> Truth {
     value_of(tokens, spellings).map_or(Truth::Unknown, |value| Truth::of(value != 0))

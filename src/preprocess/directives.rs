@@ -4,12 +4,14 @@
 //! moment its `#` would be read as a token, also inside the arguments of a macro call.
 
 use super::branches::Conditional;
+use super::choices::{Because, Choices};
 use super::expand::{Macro, Params, Pending};
 use super::files::{FileAccess, normalized};
 use super::includes::Search;
 use super::interner::{Interner, Symbol};
 use super::lexer;
 use super::predefined;
+use super::uses::Uses;
 use super::{
     ForcedInclude, Include, IncludedPart, MissingInclude, Options, Output, SoughtHeader, Token, TokenFlags, TokenKind,
 };
@@ -59,6 +61,7 @@ pub(super) struct Preprocessor<'a> {
     pub(super) includes: Vec<Include>,
     pub(super) skipped: Vec<Span>,
     pub(super) undecided: Vec<Span>,
+    pub(super) choices: Choices,
     /// `#pragma pack` that still holds, and where it did.
     pub(super) packing: Vec<Span>,
     pub(super) packed: Vec<Span>,
@@ -99,7 +102,6 @@ pub(super) struct Names {
     pub(super) pragma_operator: Symbol,
     pub(super) va_args: Symbol,
     pub(super) ellipsis: Symbol,
-    pub(super) digraph: Symbol,
     pub(super) line: Symbol,
     pub(super) file: Symbol,
     pub(super) counter: Symbol,
@@ -120,7 +122,6 @@ impl Names {
             pragma_operator: intern("_Pragma"),
             va_args: intern("__VA_ARGS__"),
             ellipsis: intern("..."),
-            digraph: intern("%:"),
             line: intern("__LINE__"),
             file: intern("__FILE__"),
             counter: intern("__COUNTER__"),
@@ -162,6 +163,7 @@ impl<'a> Preprocessor<'a> {
             includes: Vec::new(),
             skipped: Vec::new(),
             undecided: Vec::new(),
+            choices: Choices::default(),
             packing: Vec::new(),
             packed: Vec::new(),
         }
@@ -170,6 +172,7 @@ impl<'a> Preprocessor<'a> {
     /// Reads the definitions of the language and of the command line.
     pub(super) fn predefine(&mut self) {
         self.define_from("<built-in>", &predefined::text(self.options.dialect));
+        self.doubt_device();
         let mut lines = String::new();
         for (name, value) in &self.options.defines {
             // `-D 'F(x)=x'` defines a function-like macro, as in every compiler; a line break ends the value.
@@ -179,6 +182,11 @@ impl<'a> Preprocessor<'a> {
         if !lines.is_empty() {
             self.define_from("<command-line>", &lines);
         }
+        for name in &self.options.undefined {
+            let name = self.spellings.intern(name);
+            self.set_definition(name, None);
+        }
+        self.doubt_pass();
     }
 
     fn define_from(&mut self, path: &str, text: &str) {
@@ -203,11 +211,16 @@ impl<'a> Preprocessor<'a> {
         if self.gave_up {
             result.clear();
         }
+        result = self.without_attributes(result);
         for start in std::mem::take(&mut self.packing) {
             self.packed_until(start, Span::new(main, 0, u32::MAX as usize));
             self.packed.push(Span { end: u32::MAX, ..start });
         }
+        let mut choices = std::mem::take(&mut self.choices.all);
+        choices.retain(|choice| choice.because != Because::Undecided && !choice.regions.is_empty());
+        let uses = Uses::of(&result, &self.spellings, &self.sources, choices);
         Output {
+            uses,
             sources: self.sources,
             tokens: result,
             gave_up: self.gave_up,
@@ -339,17 +352,15 @@ impl<'a> Preprocessor<'a> {
     }
 
     pub(super) fn is_directive(&self, token: &Token) -> bool {
-        token.flags.has(TokenFlags::LINE_START) && (token.text == self.names.hash || token.text == self.names.digraph)
+        token.flags.has(TokenFlags::LINE_START) && token.text == self.names.hash
     }
 
     pub(super) fn leave_file(&mut self) {
         let Some(open) = self.stack.pop() else { return };
         for conditional in open.conditionals {
             self.complain(conditional.start, "unterminated conditional directive");
-            if conditional.undecided {
-                let end = self.sources.file(open.file).text.len();
-                self.undecided.push(Span { end: end as u32, ..conditional.start });
-            }
+            let end = self.sources.file(open.file).text.len();
+            self.note_region(&conditional, Span { end: end as u32, ..conditional.start });
         }
     }
 
@@ -439,6 +450,7 @@ impl<'a> Preprocessor<'a> {
         };
         let definition = Macro { params, body: body.into() };
         self.set_definition(name.text, Some(Rc::new(definition)));
+        self.settle(name.text);
     }
 
     /// `a, b, ...)` and the body behind it.
@@ -472,8 +484,10 @@ impl<'a> Preprocessor<'a> {
     }
 
     pub(super) fn undefine(&mut self, rest: &[Token]) {
-        if let Some(slot) = rest.first().and_then(|name| self.macros.get_mut(name.text.index())) {
+        let Some(name) = rest.first() else { return };
+        if let Some(slot) = self.macros.get_mut(name.text.index()) {
             *slot = None;
         }
+        self.settle(name.text);
     }
 }

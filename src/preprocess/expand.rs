@@ -5,6 +5,7 @@
 //! ever. Arguments are expanded by themselves before they are substituted, which is what the standard's
 //! rescanning rules ask for.
 
+use super::condition::Truth;
 use super::directives::Preprocessor;
 use super::interner::Symbol;
 use super::lexer;
@@ -63,6 +64,10 @@ impl Preprocessor<'_> {
             if self.is_busy(token.text) {
                 token.flags |= TokenFlags::PAINTED;
                 return Some(token);
+            }
+            self.consult(token.text, token.span);
+            if self.deciding && self.is_doubted(token.text) {
+                return Some(self.token_of(Truth::Unknown, token));
             }
             if let Some(replacement) = self.dynamic(token) {
                 return Some(replacement);

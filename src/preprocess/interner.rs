@@ -39,6 +39,11 @@ impl Interner {
         self.symbols.get(text).copied()
     }
 
+    /// The symbols seen so far.
+    pub fn symbols(&self) -> impl Iterator<Item = Symbol> + use<> {
+        (0..self.texts.len() as u32).map(Symbol)
+    }
+
     /// The spelling of a symbol.
     pub fn text(&self, symbol: Symbol) -> &str {
         &self.texts[symbol.index()]

@@ -1,7 +1,7 @@
 //! Preprocessing tokens of one text.
 //!
-//! Lines are spliced first (`\` at the end of a line), with a map back to the original offsets; comments
-//! become white space. Lexing never fails: a stray byte or an unterminated literal or comment is a token of kind
+//! Lines are spliced first (`\` at the end of a line, blanks behind it or not, as gcc and clang take it), with a map back to
+//! the original offsets; comments become white space. A digraph has the spelling of what it stands for. Lexing never fails: a stray byte or an unterminated literal or comment is a token of kind
 //! [`TokenKind::Other`], because text inside `#if 0` need not be C at all.
 
 use super::interner::Interner;
@@ -25,7 +25,7 @@ pub(super) fn lex(text: &str, file: FileId, language: Language, interner: &mut I
         let spelling = if kind == TokenKind::RawString {
             &text[span.start as usize..span.end as usize]
         } else {
-            &source[start..end]
+            primary(&source[start..end])
         };
         tokens.push(Token { text: interner.intern(spelling), kind, span, flags: spaced });
     }
@@ -40,25 +40,31 @@ pub(super) fn single_token(text: &str, language: Language) -> Option<TokenKind> 
     (start == 0 && lexer.at == text.len() && kind != TokenKind::Other).then_some(kind)
 }
 
+/// What a punctuator is called, whichever way it is written.
+fn primary(spelling: &str) -> &str {
+    match spelling {
+        "<%" => "{",
+        "%>" => "}",
+        "<:" => "[",
+        ":>" => "]",
+        "%:" => "#",
+        "%:%:" => "##",
+        other => other,
+    }
+}
+
 /// Joins spliced lines. The map holds, for each splice, the offset in the joined text and the number of
 /// bytes removed so far; `None` if there is nothing to join.
 fn splice(text: &str) -> Option<(String, Vec<(usize, usize)>)> {
-    if !text.contains("\\\n") && !text.contains("\\\r\n") {
-        return None;
-    }
+    text.match_indices('\\').find(|&(at, _)| spliced_bytes(&text[at..]).is_some())?;
     let mut joined = String::with_capacity(text.len());
     let mut map = Vec::new();
     let mut removed = 0;
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
-        let after = &rest[at + 1..];
-        let gap = if after.starts_with('\n') {
-            2
-        } else if after.starts_with("\r\n") {
-            3
-        } else {
+        let Some(gap) = spliced_bytes(&rest[at..]) else {
             joined.push_str(&rest[..=at]);
-            rest = after;
+            rest = &rest[at + 1..];
             continue;
         };
         joined.push_str(&rest[..at]);
@@ -68,6 +74,13 @@ fn splice(text: &str) -> Option<(String, Vec<(usize, usize)>)> {
     }
     joined.push_str(rest);
     Some((joined, map))
+}
+
+/// How many bytes the backslash that `text` starts with takes away with itself, if it ends its line.
+fn spliced_bytes(text: &str) -> Option<usize> {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0x0B | 0x0C);
+    let end = 1 + text.bytes().skip(1).take_while(is_blank).count();
+    (text.as_bytes().get(end) == Some(&b'\n')).then_some(end + 1)
 }
 
 /// Maps offsets of the joined text to the original; asked in ascending order, hence the moving position.
@@ -111,9 +124,9 @@ struct Lexer<'a> {
 }
 
 /// Punctuators longer than one byte, longest first.
-const PUNCTUATORS: [&str; 27] = [
-    "...", "<<=", ">>=", "->*", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=",
-    "/=", "%=", "&=", "|=", "^=", "##", "::", ".*", "%:",
+const PUNCTUATORS: [&str; 32] = [
+    "%:%:", "...", "<<=", ">>=", "->*", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=",
+    "*=", "/=", "%=", "&=", "|=", "^=", "##", "::", ".*", "%:", "<%", "%>", "<:", ":>",
 ];
 
 impl Lexer<'_> {
@@ -260,6 +273,11 @@ impl Lexer<'_> {
 
     fn punctuator(&mut self) -> TokenKind {
         let rest = &self.bytes[self.at..];
+        // `<::` begins with a digraph only where `:` or `>` follows: `vector<::ns::T>` has an angle bracket.
+        if self.language == Language::Cuda && rest.starts_with(b"<::") && !matches!(rest.get(3), Some(b':' | b'>')) {
+            self.at += 1;
+            return TokenKind::Punctuator;
+        }
         if let Some(found) = PUNCTUATORS.iter().find(|known| rest.starts_with(known.as_bytes())) {
             self.at += found.len();
             return TokenKind::Punctuator;

@@ -8,15 +8,17 @@
 //! of its own, so that no two tokens of the result are the same site.
 //!
 //! Guarantees: never fails, never overflows the stack, bounded output; what is wrong with the text is a
-//! [`Diagnostic`] beside the tokens. A header that is not found is noted and otherwise ignored. A condition
-//! that cannot be decided (`__has_include` of a header that is not here, a function-like macro that nobody
-//! defined) counts as false, and its whole `#if … #endif` is listed in [`Output::undecided`], so that later
-//! rooms can refuse to prove what lies in it.
+//! [`Diagnostic`] beside the tokens. A header that is not found is noted and otherwise ignored; what is
+//! taken by default because of that is told ([`choices`]). A condition that cannot be decided (a function-like macro that
+//! nobody defined) counts as false, and its whole `#if … #endif` is listed in [`Output::undecided`], with the uses of macros
+//! that it defines, so that later rooms can refuse to prove what lies in it.
 //!
 //! Deliberately absent: system headers and their search path, trigraphs, modules, `#embed`. Comments and
 //! `#pragma`s are dropped.
 
+mod attributes;
 mod branches;
+mod choices;
 pub mod commands;
 mod condition;
 mod directives;
@@ -29,9 +31,12 @@ mod lexer;
 mod pragmas;
 mod predefined;
 pub mod stated;
+mod uses;
 
+pub use choices::{Because, Choice};
 pub use files::{Disk, FileAccess, decode, normalized};
 pub use interner::{Interner, Symbol};
+pub use uses::Uses;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::headers::ProjectHeaders;
@@ -45,6 +50,8 @@ use std::sync::Arc;
 pub struct Options {
     /// `-D NAME=VALUE`, in order; `-D NAME` has the value `1`.
     pub defines: Vec<(String, String)>,
+    /// Names that are not defined, whatever predefines them.
+    pub undefined: Vec<String>,
     /// `-I`, in order.
     pub include_dirs: Vec<PathBuf>,
     /// `-include`, in order: files that are read before the first line.
@@ -62,6 +69,7 @@ impl Options {
     pub fn new(dialect: impl Into<Dialect>) -> Self {
         Options {
             defines: Vec::new(),
+            undefined: Vec::new(),
             include_dirs: Vec::new(),
             includes: Vec::new(),
             stated_dirs: Vec::new(),
@@ -225,6 +233,8 @@ pub struct Output {
     pub skipped: Vec<Span>,
     /// Regions from `#if` to `#endif` of which a condition could not be decided.
     pub undecided: Vec<Span>,
+    /// What was taken by default, and whose text depends on it.
+    pub uses: Uses,
     /// Regions in which `#pragma pack` holds.
     pub packed: Vec<Span>,
 }

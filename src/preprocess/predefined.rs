@@ -11,8 +11,8 @@ use std::borrow::Cow;
 /// The definitions of `dialect`.
 pub(super) fn text(dialect: Dialect) -> Cow<'static, str> {
     match dialect {
-        Dialect::Cuda => CUDA.into(),
-        Dialect::Hip => HIP.into(),
+        Dialect::Cuda => [CUDA, GCC].concat().into(),
+        Dialect::Hip => [HIP, GCC].concat().into(),
         Dialect::OpenCl(version) => opencl(version).into(),
     }
 }
@@ -23,7 +23,7 @@ fn opencl(version: OpenClVersion) -> String {
         OpenClVersion::V3_0 | OpenClVersion::Unstated => OPENCL_FEATURES,
         _ => "",
     };
-    format!("{OPENCL}#define __OPENCL_C_VERSION__ {number}\n{optional}")
+    format!("{OPENCL}#define __OPENCL_VERSION__ {number}\n#define __OPENCL_C_VERSION__ {number}\n{optional}")
 }
 
 macro_rules! common {
@@ -78,8 +78,6 @@ macro_rules! cplusplus {
 #define __LP64__ 1
 #define __x86_64__ 1
 #define __linux__ 1
-#define __GNUC__ 11
-#define __GNUC_MINOR__ 4
 #define LONG_MAX 9223372036854775807L
 #define LONG_MIN (-9223372036854775807L-1)
 #define ULONG_MAX 0xffffffffffffffffUL
@@ -117,11 +115,19 @@ const CUDA: &str = concat!(
     common!(),
     cplusplus!(),
     "\
+#define __GNUC__ 11
+#define __GNUC_MINOR__ 4
+#define __GNUC_PATCHLEVEL__ 0
+#define __GNUG__ 11
+#define __VERSION__ \"11.4.0\"
 #define __CUDACC__ 1
 #define __NVCC__ 1
 #define __CUDA_ARCH__ 800
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 8
+#define __CUDACC_VER_BUILD__ 93
+#define __CUDA_ARCH_LIST__ 800
+#define __NVCC_DIAG_PRAGMA_SUPPORT__ 1
 #define __CUDA_API_VERSION 12080
 #define CUDART_VERSION 12080
 #define CUDA_VERSION 12080
@@ -138,6 +144,13 @@ const HIP: &str = concat!(
     common!(),
     cplusplus!(),
     "\
+#define __clang__ 1
+#define __clang_major__ 18
+#define __clang_minor__ 0
+#define __GNUC__ 4
+#define __GNUC_MINOR__ 2
+#define __GNUC_PATCHLEVEL__ 1
+#define __GNUG__ 4
 #define __HIP__ 1
 #define __HIPCC__ 1
 #define __HIP_PLATFORM_AMD__ 1
@@ -185,7 +198,6 @@ const HIP: &str = concat!(
 const OPENCL: &str = concat!(
     common!(),
     "\
-#define __OPENCL_VERSION__ 300
 #define CL_VERSION_1_0 100
 #define CL_VERSION_1_1 110
 #define CL_VERSION_1_2 120
@@ -239,6 +251,9 @@ const OPENCL: &str = concat!(
 #define M_SQRT1_2_F 0.70710678f
 "
 );
+
+/// What the host compiler defines besides.
+const GCC: &str = include_str!("gcc.h");
 
 /// What is optional in OpenCL C 3.0, and present here.
 const OPENCL_FEATURES: &str = "\

@@ -93,6 +93,7 @@ impl<'u> Resolver<'u> {
             let operand = self.truth(operand);
             return expr(ExprKind::Unary(UnaryOp::Not, Box::new(operand)), self.common.bool, span);
         }
+        let operand = self.built_in_operand(operand, span);
         let operand = self.load(operand);
         if let Type::Record(_) | Type::Void = self.types[operand.ty] {
             let name = self.type_name(operand.ty);

@@ -87,6 +87,17 @@ impl OpenClVersion {
     }
 }
 
+impl Dialect {
+    /// Macros that are defined where device code is compiled, and not where the same text is compiled for the host.
+    pub fn names_of_device_pass(self) -> &'static [&'static str] {
+        match self {
+            Dialect::Cuda => &["__CUDA_ARCH__"],
+            Dialect::Hip => &["__HIP_DEVICE_COMPILE__", "__AMDGCN__", "__AMDGPU__"],
+            Dialect::OpenCl(_) => &[],
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -35,6 +35,39 @@ const SYSTEM: &str = " assert.h complex.h ctype.h errno.h fenv.h float.h inttype
     curand.h curand_kernel.h cufft.h cublas.h cublas_v2.h cusparse.h cusolverDn.h mma.h sm_20_atomic_functions.h \
     cuda_gl_interop.h driver_types.h math_constants.h math_functions.h CL/cl.h opencl.h ";
 
+/// Directories of libraries whose macros have names of their own.
+const THIRD_PARTIES: [&str; 9] = ["GL/", "X11/", "boost/", "Eigen/", "opencv2/", "gtest/", "helper_", "cutil", "CL/"];
+/// More headers of the toolkit, whose macros are known or are no conditions of anybody else.
+const TOOLKIT: &str = " nvToolsExt.h cudnn.h nccl.h cuda_pipeline.h cuda_pipeline_primitives.h device_types.h host_defines.h \
+    builtin_types.h channel_descriptor.h texture_types.h texture_fetch_functions.h texture_indirect_functions.h \
+    surface_functions.h surface_types.h surface_indirect_functions.h sm_20_intrinsics.h sm_30_intrinsics.h \
+    sm_32_intrinsics.h sm_35_intrinsics.h sm_60_atomic_functions.h device_atomic_functions.h device_double_functions.h \
+    math_functions.hpp cuComplex.h cuda_runtime_wrapper.h cuda_device_runtime_api.h cuda_profiler_api.h \
+    cudaProfiler.h cuda_texture_types.h cuda_surface_types.h curand_mtgp32.h curand_mtgp32_host.h curand_philox4x32_x.h \
+    curand_mtgp32_kernel.h cufftXt.h cublasLt.h cusparse_v2.h nvrtc.h nvml.h npp.h cudaGL.h crt/host_defines.h \
+    hip_runtime.h hip_runtime_api.h cuda_fp4.h cuda_fp6.h driver_functions.h vector_functions.hpp exception.h timer.h \
+    cudpp.h alloca.h endian.h sched.h semaphore.h termios.h libgen.h dirent.h values.h argp.h ";
+
+/// Whether a header is one of a system, a toolkit or a library, so that it defines no name that a project decides by.
+pub fn is_known(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    is_of_a_library(name)
+        || THIRD_PARTIES.iter().any(|start| name.starts_with(start) || file.starts_with(start))
+        || [TOOLKIT, SYSTEM].iter().any(|list| list.split(' ').any(|known| known == name || known == file))
+}
+
+/// Whether a header is there wherever CUDA is compiled on Linux.
+pub fn is_installed(name: &str) -> bool {
+    const ELSEWHERE: [&str; 3] = ["windows.h", "mpi.h", "opencl.h"];
+    const HIP: [&str; 3] = ["hip/", "rocprim/", "hipcub/"];
+    let is_of_cxx = !name.contains(['.', '/']) && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    !ELSEWHERE.contains(&name)
+        && !HIP.iter().any(|start| name.starts_with(start))
+        && (is_of_cxx
+            || name.contains('.') && SYSTEM.split(' ').any(|known| known == name)
+            || LIBRARIES.iter().any(|library| name.starts_with(library)))
+}
+
 /// The headers of the projects that a run meets.
 #[derive(Debug, Default)]
 pub struct ProjectHeaders {
