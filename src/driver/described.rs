@@ -68,7 +68,7 @@ fn is_main(item: &Item) -> bool {
 fn collect(items: &[Item], outer: &str, heads: &mut Vec<Head>) {
     for item in items {
         match &item.kind {
-            ItemKind::Namespace { name, inline, items } if *inline || name.text.is_empty() => collect(items, outer, heads),
+            ItemKind::Namespace { name, items, .. } if name.text.is_empty() => collect(items, outer, heads),
             ItemKind::Namespace { name, items, .. } => collect(items, &format!("{outer}{}::", name.text), heads),
             ItemKind::Function(function) => {
                 let is_kernel = function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel));

@@ -146,7 +146,12 @@ impl<'u> Resolver<'u> {
 
     /// Adds the namespace around a declaration, and the class that it is a member of.
     fn associate_home(&self, home: ScopeId, associated: &mut Associated) {
-        associated.add_namespace(self.namespace_around(home));
+        let mut namespace = self.namespace_around(home);
+        // Those around an inline namespace, and those inside, belong to it.
+        while let (true, Some(parent)) = (self.scopes[namespace.0].is_inline, self.scopes[namespace.0].parent) {
+            namespace = parent;
+        }
+        associated.add_namespace(namespace);
         associated.around.extend(self.scopes[home.0].record);
     }
 }

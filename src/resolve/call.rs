@@ -4,7 +4,6 @@ use super::associated::{Lookup, is_in_parentheses};
 use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
 use super::dispatch::Dispatch;
-use super::overload::are_volatile;
 use super::program::{Expr, ExprKind, FunctionId, RecordId, Type};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::types::path_text;
@@ -16,7 +15,8 @@ impl<'u> Resolver<'u> {
     pub(super) fn call(&mut self, callee: &'u syntax::Expr, args: &'u [syntax::Expr], span: Span) -> Expr {
         match &callee.kind {
             syntax::ExprKind::Path(path) => {
-                let lookup = if is_in_parentheses(self.sources, callee, path) { Lookup::Ordinary } else { Lookup::ByArguments };
+                let lookup =
+                    if is_in_parentheses(self.sources, callee, path) { Lookup::Ordinary } else { Lookup::ByArguments };
                 self.path_call(path, lookup, args, span)
             }
             syntax::ExprKind::Member { object, arrow, member } => {
@@ -67,13 +67,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// A call through a name.
-    fn path_call(
-        &mut self,
-        path: &'u syntax::Path,
-        lookup: Lookup,
-        args: &'u [syntax::Expr],
-        span: Span,
-    ) -> Expr {
+    fn path_call(&mut self, path: &'u syntax::Path, lookup: Lookup, args: &'u [syntax::Expr], span: Span) -> Expr {
         let template_args = path.segments.last().and_then(|segment| segment.args.as_deref());
         let entities = match self.find(path) {
             Found::Entities(entities) => entities,
@@ -294,15 +288,8 @@ impl<'u> Resolver<'u> {
                     .collect();
                 return self.unknown_call_of_values(name, args, span);
             }
+            let reason = self.why_none_fits(name, functions, &args);
             let parts = object.into_iter().chain(args).collect();
-            let has_pack = |decl: &FunctionDecl<'u>| self.own_template(*decl).iter().any(|param| param.pack);
-            let reason = if functions.iter().any(|decl| are_volatile(*decl).contains(&true)) {
-                format!("call of `{name}`, of which `volatile` may choose another")
-            } else if functions.iter().any(has_pack) {
-                format!("call of `{name}`, which may be one with a parameter pack")
-            } else {
-                format!("no function `{name}` fits this call")
-            };
             return self.unsupported_with(span, reason, parts);
         };
         if dispatch == Dispatch::ByObject && self.may_be_overridden(chosen.decl, object.as_ref()) {

@@ -39,7 +39,10 @@ impl<'u> Resolver<'u> {
                 }
             }
             ItemKind::Namespace { name, inline, items } => self.declare_namespace(name, *inline, items),
-            ItemKind::UsingNamespace(path) => self.scopes[self.scope.0].pending_using.push(path),
+            ItemKind::UsingNamespace(path) => {
+                self.note_order(path);
+                self.scopes[self.scope.0].pending_using.push(path);
+            }
             ItemKind::UsingName { name, path } => {
                 self.note_order(path);
                 self.declare(&name.text, Entity::Path(path, self.scope));
@@ -71,17 +74,36 @@ impl<'u> Resolver<'u> {
                 self.scopes[self.scope.0].friends.push((&last.name.text, decl));
                 return;
             }
-            self.declare(&last.name.text, Entity::Function(decl));
+            let home = self.home_of(self.scope, function);
+            self.within(home, |this| this.declare(&last.name.text, Entity::Function(decl)));
             return;
         }
         match self.owner(outer) {
             Some(Owner::Record(index)) => self.record_decls[index].outside.push(Outside::Function(function)),
             Some(Owner::Namespace(namespace)) => {
                 let decl = FunctionDecl { scope: namespace, record: None, ..decl };
-                self.within(namespace, |this| this.declare(&last.name.text, Entity::Function(decl)));
+                let home = self.home_of(namespace, function);
+                self.within(home, |this| this.declare(&last.name.text, Entity::Function(decl)));
             }
             None => {}
         }
+    }
+
+    /// Where a function is declared that stands in a scope: a specialisation belongs to its template, which may be in an inline
+    /// namespace.
+    fn home_of(&self, scope: ScopeId, function: &syntax::Function) -> ScopeId {
+        let name = function.path.segments.last().map_or("", |last| last.name.text.as_str());
+        let mut open = match function.template.as_deref() {
+            Some([]) => vec![scope],
+            _ => Vec::new(),
+        };
+        while let Some(at) = open.pop() {
+            if self.scopes[at.0].names.contains_key(name) {
+                return at;
+            }
+            open.extend(&self.scopes[at.0].inline);
+        }
+        scope
     }
 
     /// Declares a variable at namespace scope, or remembers the definition of a static member outside of its class.
@@ -135,7 +157,7 @@ impl<'u> Resolver<'u> {
         })
     }
 
-    /// Declares a namespace, or adds to one; one that is unnamed or `inline` shares the names of the scope around it.
+    /// Declares a namespace, or adds to one; an unnamed one shares the names of the scope around it.
     fn declare_namespace(&mut self, name: &'u syntax::Name, inline: bool, items: &'u [Item]) {
         if name.text.is_empty() {
             self.declare_items(items);
@@ -148,13 +170,13 @@ impl<'u> Resolver<'u> {
             })
         });
         let scope = known.unwrap_or_else(|| {
-            if inline {
-                self.declare(&name.text, Entity::Namespace(self.scope));
-                return self.scope;
-            }
             let prefix = format!("{}{}::", self.scopes[self.scope.0].prefix, name.text);
             let scope = self.add_scope(Scope { prefix, is_namespace: true, ..Scope::inside(self.scope) });
             self.declare(&name.text, Entity::Namespace(scope));
+            if inline {
+                self.scopes[scope.0].is_inline = true;
+                self.scopes[self.scope.0].inline.push(scope);
+            }
             scope
         });
         self.within(scope, |this| this.declare_items(items));
@@ -163,11 +185,15 @@ impl<'u> Resolver<'u> {
     /// Declares a record, adds a specialisation to its template or completes a forward declaration.
     pub(super) fn declare_record(&mut self, record: &'u syntax::Record) {
         self.note_order(record);
-        let known = self.scopes[self.scope.0].names.get(&record.name.text).and_then(|entities| {
-            entities.iter().find_map(|entity| match entity {
-                Entity::Record(index) => Some(*index),
-                _ => None,
-            })
+        let name = &record.name.text;
+        let entities = match record.specialization {
+            // The template may stand in an inline namespace.
+            Some(_) if self.scopes[self.scope.0].is_namespace => self.declared_in(self.scope, name),
+            _ => self.scopes[self.scope.0].names.get(name).cloned().unwrap_or_default(),
+        };
+        let known = entities.iter().find_map(|entity| match entity {
+            Entity::Record(index) => Some(*index),
+            _ => None,
         });
         if let Some(index) = known {
             let decl = &mut self.record_decls[index];

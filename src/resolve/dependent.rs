@@ -42,7 +42,8 @@ impl<'u> Resolver<'u> {
         while let Some(current) = scope {
             if let Some(entities) = self.scopes[current.0].names.get(name) {
                 let first = entities.first().cloned();
-                return self.is_inside_template(current) && first.is_none_or(|entity| self.is_dependent_entity(&entity));
+                return self.is_inside_template(current)
+                    && first.is_none_or(|entity| self.is_dependent_entity(&entity));
             }
             // What an independent base brings in depends on nothing.
             if !self.names_seen_in(current, name).is_empty() {
@@ -64,9 +65,11 @@ impl<'u> Resolver<'u> {
             Entity::Global(index) => {
                 let (syntax, scope) = (self.globals[*index].syntax, self.globals[*index].scope);
                 let text = syntax::variable_text(syntax);
-                self.within(scope, |this| leading_names(&text).into_iter().any(|name| {
-                    name != syntax.name.text && this.is_dependent_name(name)
-                }))
+                self.within(scope, |this| {
+                    leading_names(&text)
+                        .into_iter()
+                        .any(|name| name != syntax.name.text && this.is_dependent_name(name))
+                })
             }
             _ => true,
         };

@@ -134,7 +134,7 @@ impl<'u> Resolver<'u> {
             let is_same = rival.key.0 == winner.key.0
                 && rival.key.1 == winner.key.1
                 && rival.signature == winner.signature
-                && !(winner.key.1 && are_two_definitions(rival.decl, winner.decl))
+                && !are_two_definitions(rival.decl, winner.decl)
                 && self.is_as_special(rival, winner)
                 && self.is_as_special(winner, rival);
             let loses = is_better(&winner.key, &rival.key) || self.is_more_special(winner, rival);
@@ -172,6 +172,20 @@ impl<'u> Resolver<'u> {
             fits.iter().any(|fit| *fit != EXACT)
         } else {
             fits.iter().any(|fit| fit.0 != Rank::Exact)
+        }
+    }
+
+    /// Why none of these functions is chosen for a call.
+    pub(super) fn why_none_fits(&self, name: &str, functions: &[FunctionDecl<'u>], args: &[Expr]) -> String {
+        let has_pack = |decl: &FunctionDecl<'u>| self.own_template(*decl).iter().any(|param| param.pack);
+        let is_volatile = functions.iter().any(|decl| are_volatile(*decl).contains(&true))
+            || args.iter().any(|argument| self.may_be_volatile(argument));
+        if is_volatile && functions.len() > 1 {
+            format!("call of `{name}`, of which `volatile` may choose another")
+        } else if functions.iter().any(has_pack) {
+            format!("call of `{name}`, which may be one with a parameter pack")
+        } else {
+            format!("no function `{name}` fits this call")
         }
     }
 
@@ -666,7 +680,7 @@ pub(super) fn states_volatile(args: &[TemplateArg]) -> bool {
 }
 
 /// For which parameters of a function `volatile` stands in the type.
-pub(super) fn are_volatile(decl: FunctionDecl<'_>) -> Vec<bool> {
+fn are_volatile(decl: FunctionDecl<'_>) -> Vec<bool> {
     decl.syntax.params.iter().map(|param| is_volatile(&param.ty)).collect()
 }
 
@@ -693,9 +707,12 @@ fn accepts(functions: &[FunctionDecl<'_>], decl: FunctionDecl<'_>, count: usize)
     })
 }
 
-/// Whether two functions are defined in one scope: what tells them apart (a constraint) is not known here.
+/// Whether two functions are defined in one scope: what tells them apart (a constraint, or a namespace that shares its names
+/// with that around it) is not known here. Of a member, one definition may replace another.
 fn are_two_definitions(one: FunctionDecl<'_>, other: FunctionDecl<'_>) -> bool {
+    let is_template = one.syntax.template.is_some();
     one.scope == other.scope
+        && (is_template || one.record.is_none())
         && one.syntax.body.is_some()
         && other.syntax.body.is_some()
         && !std::ptr::eq(one.syntax, other.syntax)

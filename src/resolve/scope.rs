@@ -18,12 +18,16 @@ pub(super) struct Scope<'u> {
     pub(super) parent: Option<ScopeId>,
     /// What its names stand for; functions may share a name.
     pub(super) names: FxHashMap<String, Vec<Entity<'u>>>,
-    /// Namespaces that a `using namespace` opened here.
-    pub(super) using: Vec<ScopeId>,
+    /// Namespaces that a `using namespace` opened here, with the directives.
+    pub(super) using: Vec<(ScopeId, &'u syntax::Path)>,
     /// Directives whose namespace has not been looked up yet.
     pub(super) pending_using: Vec<&'u syntax::Path>,
     /// Whether it is a namespace, or the translation unit's.
     pub(super) is_namespace: bool,
+    /// Whether its names are those of the namespace around it, too.
+    pub(super) is_inline: bool,
+    /// The namespaces in it that are inline.
+    pub(super) inline: Vec<ScopeId>,
     /// Whether its names are parameters of a template.
     pub(super) binds: bool,
     /// The record whose members it holds.
@@ -171,7 +175,7 @@ impl<'u> Resolver<'u> {
         let mut found = self.own_names(scope, name, Bases::All, depth);
         if depth < 16 && found.is_empty() {
             self.settle_using(scope);
-            for used in self.scopes[scope.0].using.clone() {
+            for used in self.used_in(scope) {
                 found.extend(self.lookup_within(used, name, depth + 1));
             }
         }
@@ -194,6 +198,9 @@ impl<'u> Resolver<'u> {
         if self.scopes[scope.0].is_namespace && !self.sees_all() {
             self.cut(&mut found);
         }
+        for inner in self.scopes[scope.0].inline.clone() {
+            found.extend(self.own_names(inner, name, bases, depth));
+        }
         if let Some(record) = self.scopes[scope.0].record {
             if let Some(index) = self.field_seen(record, name, bases) {
                 found.push(Entity::Field(record, index));
@@ -210,11 +217,17 @@ impl<'u> Resolver<'u> {
         found
     }
 
+    /// The namespaces that are used in a scope, as far as the directives are seen.
+    fn used_in(&self, scope: ScopeId) -> Vec<ScopeId> {
+        let using = self.scopes[scope.0].using.iter();
+        using.filter(|(_, directive)| !self.is_later(*directive)).map(|(namespace, _)| *namespace).collect()
+    }
+
     /// Looks up the namespaces of `using namespace` directives that had not been declared before.
     fn settle_using(&mut self, scope: ScopeId) {
         for path in std::mem::take(&mut self.scopes[scope.0].pending_using) {
             match self.namespace_of(path, scope) {
-                Some(namespace) if namespace != scope => self.scopes[scope.0].using.push(namespace),
+                Some(namespace) if namespace != scope => self.scopes[scope.0].using.push((namespace, path)),
                 Some(_) => {}
                 None => {
                     let first = path.segments.first().map(|segment| segment.name.text.as_str());
@@ -257,7 +270,7 @@ impl<'u> Resolver<'u> {
         while let Some(current) = scope {
             let mut found = self.names_seen_in(current, name);
             self.settle_using(current);
-            for namespace in self.scopes[current.0].using.clone() {
+            for namespace in self.used_in(current) {
                 used.push((self.common_namespace(current, namespace), namespace));
             }
             for &(_, namespace) in used.iter().filter(|(appears, _)| *appears == current) {

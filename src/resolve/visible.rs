@@ -88,6 +88,11 @@ impl<'u> Resolver<'u> {
         self.seen_to(own.min(limit), associated, work)
     }
 
+    /// Whether something is declared behind what is seen.
+    pub(super) fn is_later<T>(&self, syntax: &T) -> bool {
+        self.order(syntax).is_some_and(|order| order > self.visible.limit)
+    }
+
     /// Whether names are cut at all.
     pub(super) fn sees_all(&self) -> bool {
         self.visible.limit == usize::MAX
@@ -95,15 +100,11 @@ impl<'u> Resolver<'u> {
 
     /// Takes out what a namespace declares later.
     pub(super) fn cut(&mut self, found: &mut Vec<Entity<'u>>) {
-        let limit = self.visible.limit;
-        let is_later = |this: &Self, entity: &Entity<'u>| {
-            let order = match entity {
-                Entity::Function(decl) => this.order(decl.syntax),
-                Entity::Global(index) => this.order(this.globals[*index].syntax),
-                Entity::Path(path, _) => this.order(*path),
-                _ => None,
-            };
-            order.is_some_and(|order| order > limit)
+        let is_later = |this: &Self, entity: &Entity<'u>| match entity {
+            Entity::Function(decl) => this.is_later(decl.syntax),
+            Entity::Global(index) => this.is_later(this.globals[*index].syntax),
+            Entity::Path(path, _) => this.is_later(*path),
+            _ => false,
         };
         if !found.iter().any(|entity| is_later(self, entity)) {
             return;
