@@ -163,11 +163,20 @@ impl<'u> Resolver<'u> {
         let Type::Record(record) = self.types[from] else {
             return Vec::new();
         };
-        let scope = self.record_scopes[record.index()];
-        let names = self.scopes[scope.0].names.keys();
         let is_conversion = |name: &&String| name.strip_prefix("operator").is_some_and(|rest| rest.starts_with(' '));
-        let mut names: Vec<String> = names.filter(is_conversion).cloned().collect();
+        // Those of bases are inherited.
+        let (mut classes, mut next) = (vec![record], 0);
+        let mut names: Vec<String> = Vec::new();
+        while let Some(&class) = classes.get(next) {
+            next += 1;
+            let scope = self.record_scopes[class.index()];
+            names.extend(self.scopes[scope.0].names.keys().filter(is_conversion).cloned());
+            let bases = self.record_bases[class.index()].iter().map(|&(base, _)| base);
+            let bases: Vec<RecordId> = bases.filter(|base| !classes.contains(base)).collect();
+            classes.extend(bases);
+        }
         names.sort();
+        names.dedup();
         let mut operators: Vec<FunctionDecl<'u>> = names.iter().flat_map(|name| self.methods(record, name)).collect();
         // Types here do not know `const`, for which C++ has two operators side by side.
         operators.sort_by_key(|decl| decl.syntax.is_const);

@@ -510,13 +510,26 @@ impl<'u> Resolver<'u> {
                     return self.braced(args, ty, span);
                 }
                 match args.as_slice() {
-                    [only] if !matches!(self.types[ty], Type::Vector { .. }) => self.initial(only, ty),
+                    [only] if !matches!(self.types[ty], Type::Vector { .. }) => self.initial_of_one(only, ty),
                     _ => {
                         let args = args.iter().map(|argument| self.expr(argument)).collect();
                         self.construct_from(ty, args, span)
                     }
                 }
             }
+        }
+    }
+
+    /// The value of `T x(value)`: what is `explicit` takes part.
+    fn initial_of_one(&mut self, value: &'u syntax::Expr, ty: TypeId) -> Expr {
+        if matches!(value.kind, syntax::ExprKind::InitList(_)) {
+            return self.initial(value, ty);
+        }
+        let resolved = self.expr(value);
+        let is_class = |ty: TypeId| matches!(self.types[ty], Type::Record(_));
+        match self.plain(resolved.ty) != self.plain(ty) && (is_class(ty) || is_class(resolved.ty)) {
+            true => self.functional_cast(resolved, ty, value.span),
+            false => self.implicit(resolved, ty, value.span),
         }
     }
 

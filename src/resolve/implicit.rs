@@ -143,6 +143,14 @@ impl<'u> Resolver<'u> {
         self.runs_code(Implicit::Copy, ty)
     }
 
+    /// Whether the program copies objects of a type in several ways, among which what is moved decides.
+    pub(super) fn copies_in_several_ways(&mut self, ty: TypeId) -> bool {
+        match self.types[ty] {
+            Type::Record(record) => self.own_functions(Implicit::Copy, record).len() > 1,
+            _ => false,
+        }
+    }
+
     /// Whether the program assigns objects of a type in several ways, among which what is moved decides.
     pub(super) fn assigns_in_several_ways(&mut self, ty: TypeId) -> bool {
         match self.types[ty] {

@@ -229,6 +229,11 @@ impl<'u> Resolver<'u> {
             }
             _ => false,
         };
+        if ends_here && self.is_derived(object.ty, result) && self.copies_in_several_ways(result) {
+            let name = self.type_name(result);
+            let reason = format!("copy or move of {name}: which one is made here depends on the version of C++");
+            return self.unsupported_with(span, reason, vec![object]);
+        }
         let object = if ends_here { self.given_up(object) } else { object };
         self.implicit(object, result, span)
     }
