@@ -46,6 +46,9 @@ fn difference(program: &Program, ty: TypeId, shape: &Shape) -> Option<String> {
         (Type::Unknown(_), _) | (_, Shape::Dependent) => true,
         (Type::Void, Shape::Void) | (Type::Bool, Shape::Bool) => true,
         (Type::Int { width, signed }, Shape::Int { width: w, signed: s }) => (u16::from(*width), signed) == (*w, s),
+        (Type::Int { width, signed }, Shape::Enumeration { width: w, signed: s }) => {
+            (u16::from(*width), signed) == (*w, s)
+        }
         (Type::Float { width }, Shape::Float { width: w }) => u16::from(*width) == *w,
         (Type::Pointer { to, .. }, Shape::Pointer(shape)) => return difference(program, *to, shape),
         (Type::Array { of, len }, Shape::Array(shape, length)) if len == length => {
@@ -99,8 +102,10 @@ fn compared(pool: &Pool, path: &Path, text: &str) -> (Vec<String>, Vec<(String, 
         seen.push(variable.name.clone());
         // To clang an enumeration without a fixed underlying type may be unsigned. In C++ its values become `int` all the
         // same wherever they are used, and which values there are is known.
-        let is_enumeration = variable.range.is_some() && *shape == Shape::Int { width: 32, signed: false };
-        if is_enumeration && difference(&program, variable.ty, &Shape::Int { width: 32, signed: true }).is_none() {
+        let is_enumeration = matches!(shape, Shape::Enumeration { width: 32, .. });
+        if is_enumeration
+            && difference(&program, variable.ty, &Shape::Enumeration { width: 32, signed: true }).is_none()
+        {
             continue;
         }
         found.extend(difference(&program, variable.ty, shape).map(|text| (variable.name.clone(), text)));

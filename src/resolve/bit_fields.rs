@@ -2,7 +2,7 @@
 //!
 //! What denotes a bit-field: a member, an assignment to one, `++x.a`, `(e, x.a)`. A cast to the very type ends that.
 //!
-//! Deliberately absent: `c ? x.a : x.b`, which compilers promote differently.
+//! Deliberately absent: `c ? x.a : x.b`, which by the standard promotes and in compilers does not.
 
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Type, TypeId};

@@ -72,10 +72,8 @@ fn type_differences(program: &Program, known: &Known, bodies: &[FunctionId]) -> 
         for variable in variables_of(program, id) {
             let variable = &program.variables[variable];
             let Some(shape) = shapes.get(&variable.span) else { continue };
-            // What stands for a part of a structure that host code fills has no declaration of its own. Of an enumeration
-            // without a fixed underlying type it is known which values there are.
-            let is_enumeration = variable.range.is_some() && matches!(shape, Shape::Int { width: 32, .. });
-            if variable.name.contains('.') || is_enumeration || is_alike(program, variable.ty, shape) {
+            // What stands for a part of a structure that host code fills has no declaration of its own.
+            if variable.name.contains('.') || is_alike(program, variable.ty, shape) {
                 continue;
             }
             let (name, ty) = (&variable.name, program.type_name(variable.ty));
@@ -109,6 +107,11 @@ fn is_alike(program: &Program, ty: TypeId, shape: &Shape) -> bool {
         (Type::Unknown(_), _) | (_, Shape::Dependent | Shape::Other(_) | Shape::Record(None)) => true,
         (Type::Void, Shape::Void) | (Type::Bool, Shape::Bool) => true,
         (Type::Int { width, signed }, Shape::Int { width: w, signed: s }) => (u16::from(*width), signed) == (*w, s),
+        // The values of an enumeration are `int` here wherever they are used, if they fit and the program does not say more.
+        (Type::Int { width, signed }, Shape::Enumeration { width: w, signed: s }) => {
+            u16::from(*width) == *w && (signed == s || *w == 32)
+        }
+        (Type::Bool, Shape::Enumeration { width, .. }) => *width == 8,
         (Type::Float { width }, Shape::Float { width: w }) => u16::from(*width) == *w,
         (Type::Pointer { to, .. }, Shape::Pointer(shape)) => is_alike(program, *to, shape),
         (Type::Array { of, len }, Shape::Array(shape, length)) => len == length && is_alike(program, *of, shape),

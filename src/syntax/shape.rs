@@ -9,11 +9,18 @@ pub enum Shape {
     Void,
     /// `bool`
     Bool,
-    /// An integer, a character or an enumeration of this many bits.
+    /// An integer or a character of this many bits.
     Int {
         /// Bits.
         width: u16,
         /// Whether it has a sign.
+        signed: bool,
+    },
+    /// An enumeration of this many bits. Whether one whose type the program does not state has a sign is up to the compiler.
+    Enumeration {
+        /// Bits.
+        width: u16,
+        /// Whether it has a sign here.
         signed: bool,
     },
     /// A floating-point number of this many bits.
@@ -42,6 +49,7 @@ impl fmt::Display for Shape {
             Shape::Bool => write!(f, "bool"),
             Shape::Int { width, signed: true } => write!(f, "i{width}"),
             Shape::Int { width, signed: false } => write!(f, "u{width}"),
+            Shape::Enumeration { width, signed } => write!(f, "enum of {}{width}", if *signed { 'i' } else { 'u' }),
             Shape::Float { width } => write!(f, "f{width}"),
             Shape::Pointer(to) => write!(f, "*{to}"),
             Shape::Array(of, Some(len)) => write!(f, "[{of}; {len}]"),

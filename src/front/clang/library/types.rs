@@ -40,7 +40,10 @@ unsafe fn shape(ty: CXType, depth: u32) -> Shape {
             CXType_Float | CXType_Double | CXType_LongDouble | CXType_Half | CXType_Float16 | CXType_BFloat16 => {
                 Shape::Float { width: bits(ty) }
             }
-            CXType_Enum => shape(clang_getEnumDeclIntegerType(clang_getTypeDeclaration(ty)), depth - 1),
+            CXType_Enum => match shape(clang_getEnumDeclIntegerType(clang_getTypeDeclaration(ty)), depth - 1) {
+                Shape::Int { width, signed } => Shape::Enumeration { width, signed },
+                other => other,
+            },
             CXType_Pointer | CXType_LValueReference | CXType_RValueReference => {
                 Shape::Pointer(inner(clang_getPointeeType(ty)))
             }
