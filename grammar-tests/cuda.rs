@@ -221,7 +221,7 @@ const FIXTURES: Tiers<usize> = tiers(1, 40, 1);
 const FIXED: Tiers<usize> = tiers(1, 20, 1);
 
 /// Fixtures that are no CUDA for nvcc even as they stand, and what it says of them.
-const NOT_FOR_NVCC: [(&str, &str); 26] = [
+const NOT_FOR_NVCC: [(&str, &str); 29] = [
     ("fixtures/annotations/accesses.cu", "\"__no_write\" is undefined"),
     ("fixtures/annotations/two_threads.cu", "\"__exclusive\" is undefined"),
     ("fixtures/annotations/two_threads_claims.cu", "\"__distinct_int\" is undefined"),
@@ -234,6 +234,9 @@ const NOT_FOR_NVCC: [(&str, &str); 26] = [
     ("fixtures/platform/endings.cu", "calling a __host__ function(\"abort\")"),
     ("fixtures/platform/endings_unseen.cu", "Unresolved extern function"),
     ("fixtures/traps/host_strangers.cu", "arguments_that_are_not_here.h"),
+    ("fixtures/traps/missing_headers.cu", "settings_from_elsewhere.h"),
+    ("fixtures/undeclared/attributes.cu", "attributes_from_elsewhere.h"),
+    ("fixtures/undeclared/effects.cu", "effects_from_elsewhere.h"),
     ("fixtures/traps/newer_cpp.cu", "requires -fcoroutines"),
     ("fixtures/traps/not_of_a_device.cu", "exception handling"),
     ("fixtures/traps/undefined_between_blocks.cu", "Unresolved extern function"),

@@ -62,6 +62,7 @@ const UNDEFINED: &[&str] = &[
     "fixtures/traps/undefined_between_blocks.cu",
     "fixtures/traps/undefined_calls.cu",
     "fixtures/traps/unsupported.cu",
+    "fixtures/undeclared/attributes.cu",
     "fixtures/undeclared/references.cu",
     "fixtures/undeclared/values.cu",
     "fixtures/warps/named_barriers.cu",

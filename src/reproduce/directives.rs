@@ -33,7 +33,8 @@ pub(super) fn directives(text: &str) -> Vec<Directive> {
     let mut continues = false;
     let mut start = 0;
     for (number, line) in (1u32..).zip(text.split_inclusive('\n')) {
-        let bare = line.trim_end_matches(['\n', '\r']);
+        // Blanks behind a backslash do not keep it from continuing the line.
+        let bare = line.trim_end();
         let ends_open = bare.ends_with('\\');
         if continues {
             if let Some(last) = found.last_mut() {
