@@ -178,7 +178,7 @@ extern "C" fn collect(cursor: CXCursor, _parent: CXCursor, data: CXClientData) -
                     let called = called(cursor, start..end);
                     calls.extend(called.filter(|called| called.declared >= found.from));
                 }
-                _ if raw == CXCursor_EnumConstantDecl => {
+                _ if raw == CXCursor_EnumConstantDecl && !is_in_template(cursor) => {
                     values.push(Valued { at, value: clang_getEnumConstantDeclValue(cursor) });
                 }
                 _ => {}
@@ -224,6 +224,30 @@ unsafe fn called(call: CXCursor, range: Range<u32>) -> Option<Called> {
     }
 }
 
+/// Whether a declaration stands in a template: values there are those of no instance.
+///
+/// # Safety
+/// The translation unit of `cursor` is alive.
+unsafe fn is_in_template(cursor: CXCursor) -> bool {
+    let mut around = cursor;
+    loop {
+        // SAFETY: the unit is alive, as the caller promises; the parent of a unit is null, and null is of no kind.
+        let kind = unsafe {
+            around = clang_getCursorSemanticParent(around);
+            clang_getCursorKind(around)
+        };
+        match kind {
+            CXCursor_ClassTemplate | CXCursor_ClassTemplatePartialSpecialization | CXCursor_FunctionTemplate => {
+                return true;
+            }
+            CXCursor_TranslationUnit => return false,
+            // SAFETY: as above.
+            _ if unsafe { clang_Cursor_isNull(around) != 0 } => return false,
+            _ => {}
+        }
+    }
+}
+
 /// The value of a variable that is a constant number.
 ///
 /// # Safety
@@ -233,7 +257,11 @@ unsafe fn constant(variable: CXCursor) -> Option<i64> {
     unsafe {
         let ty = clang_getCanonicalType(clang_getCursorType(variable));
         let is_number = (CXType_Bool..=CXType_Int128).contains(&ty.kind) || ty.kind == CXType_Enum;
-        if clang_getCursorKind(variable) != CXCursor_VarDecl || !is_number || clang_isConstQualifiedType(ty) == 0 {
+        if clang_getCursorKind(variable) != CXCursor_VarDecl
+            || !is_number
+            || clang_isConstQualifiedType(ty) == 0
+            || is_in_template(variable)
+        {
             return None;
         }
         let result = clang_Cursor_Evaluate(variable);
