@@ -401,8 +401,10 @@ impl<'u> Resolver<'u> {
             return call;
         }
         let object = self.deref(call);
-        let gives_up =
-            info.syntax.result.as_ref().is_some_and(|ty| matches!(ty.kind, TypeKind::Reference(_, Binding::Rvalue)));
+        // `T &&` is `X &` where `T` is.
+        let result = info.syntax.result.as_ref();
+        let binding = result.and_then(|ty| self.within(info.scope, |this| this.resolve_type(ty).binding));
+        let gives_up = binding == Some(Binding::Rvalue);
         if gives_up { self.given_up(object) } else { object }
     }
 

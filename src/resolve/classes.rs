@@ -76,15 +76,19 @@ impl<'u> Resolver<'u> {
 
     /// What a reference to another type is bound to: a new object, but for what converts to a reference.
     pub(super) fn converted_for_reference(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
-        let operators = self.conversion_operators(value.ty);
-        let gives_reference = |function: &FunctionDecl<'u>| {
-            function.syntax.result.as_ref().is_some_and(|ty| matches!(ty.kind, syntax::TypeKind::Reference(..)))
-        };
-        if !self.is_alike(value.ty, to) && operators.iter().any(|(decl, _)| gives_reference(decl)) {
+        if !self.is_alike(value.ty, to) && self.converts_to_reference(value.ty) {
             let name = self.type_name(value.ty);
             return self.unsupported_with(span, format!("reference to what {name} is converted to"), vec![value]);
         }
         self.implicit(value, to, span)
+    }
+
+    /// Whether some conversion of a class gives a reference.
+    pub(super) fn converts_to_reference(&mut self, ty: TypeId) -> bool {
+        let gives_reference = |function: &FunctionDecl<'u>| {
+            function.syntax.result.as_ref().is_some_and(|ty| matches!(ty.kind, syntax::TypeKind::Reference(..)))
+        };
+        self.conversion_operators(ty).iter().any(|(decl, _)| gives_reference(decl))
     }
 
     /// Those of several constructors that convert a value by themselves.

@@ -287,6 +287,11 @@ impl Resolver<'_> {
     fn common_integer(&self, left: TypeId, right: TypeId) -> TypeId {
         match (&self.types[left], &self.types[right]) {
             (Type::Int { width: a, signed: sa }, Type::Int { width: b, signed: sb }) => {
+                // The numbers of `unsigned long` do not fit into `long long`, which is the higher of the two.
+                let ([signed, unsigned], is_mixed) = (if *sa { [left, right] } else { [right, left] }, sa != sb);
+                if a == b && is_mixed && signed == self.common.long_long && !self.is_spelled(unsigned) {
+                    return self.common.unsigned_long_long;
+                }
                 // Of two types of one width the unsigned one wins; of two widths the wider one holds both.
                 let left_wins = match a == b {
                     true if sa == sb => self.is_spelled(left),

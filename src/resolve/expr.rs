@@ -425,7 +425,9 @@ impl<'u> Resolver<'u> {
             Type::Array { of, .. } if self.is_object(&array) => {
                 let index = self.load(index);
                 let index = self.convert(index, self.common.long);
-                expr(ExprKind::Element(Box::new(array), Box::new(index)), of, span)
+                let is_given_up = self.is_given_up(&array);
+                let element = expr(ExprKind::Element(Box::new(array), Box::new(index)), of, span);
+                if is_given_up { self.given_up(element) } else { element }
             }
             Type::Pointer { .. } => {
                 let pointer = self.load(array);
@@ -598,6 +600,11 @@ impl<'u> Resolver<'u> {
                 let ty = self.object_type(written);
                 let object = self.seen_as(object, ty);
                 return if written.binding == Some(Binding::Rvalue) { self.given_up(object) } else { object };
+            }
+            if kind != syntax::CastKind::Reinterpret && self.converts_to_reference(object.ty) {
+                let name = self.type_name(object.ty);
+                let reason = format!("reference to what {name} is converted to");
+                return self.unsupported_with(span, reason, vec![object]);
             }
             let space = self.space_of_object(&object);
             let address = self.address_of(object);

@@ -80,7 +80,19 @@ impl Resolver<'_> {
     pub(super) fn field_itself(&mut self, object: Expr, record: RecordId, index: usize, span: Span) -> Expr {
         let ty = self.records[record].fields[index].ty;
         let ty = if self.is_const(object.ty) { self.with_const(ty) } else { ty };
-        expr(ExprKind::Field(Box::new(object), index), ty, span)
+        // Whether such a field has a sign depends on which constants there are.
+        if self.records[record].fields[index].bit_group_bytes.is_some() && self.behind_enumeration(ty).is_some() {
+            return self.unsupported_with(span, "bit-field of an enumeration".to_owned(), vec![object]);
+        }
+        // A part of what is given up, or of a value, is given up.
+        let ends = self.is_given_up(&object) || !self.is_object(&object);
+        if !ends || self.in_host || !self.copies_by_code(ty) || self.is_reference_member(record, index) {
+            return expr(ExprKind::Field(Box::new(object), index), ty, span);
+        }
+        let address = self.address_of_any(object);
+        let object = self.deref(address);
+        let part = expr(ExprKind::Field(Box::new(object), index), ty, span);
+        self.given_up(part)
     }
 
     /// Whether a field is declared as a reference.

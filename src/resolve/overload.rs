@@ -84,7 +84,10 @@ impl<'u> Resolver<'u> {
             // A program that compiles has one that fits: what is known of `const` here is wrong.
             candidates = self.candidates(functions, template_args, object, args, Care::Lenient);
         }
-        let best = self.best(&candidates)?;
+        // Of objects not every conversion is seen.
+        let has_object = args.iter().any(|argument| matches!(self.types[argument.ty], Type::Record(_)));
+        let rivals = functions.iter().filter(|decl| accepts(functions, **decl, args.len())).count();
+        let best = self.best(&candidates, if has_object { rivals } else { 0 })?;
         if functions.iter().any(|decl| self.may_win_by_pack(*decl, &candidates[best].key.0[1..])) {
             return None;
         }
@@ -115,7 +118,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The position of the best candidate; `None` where none is, or what is not known here decides.
-    fn best(&mut self, candidates: &[Candidate<'u>]) -> Option<usize> {
+    fn best(&mut self, candidates: &[Candidate<'u>], rivals: usize) -> Option<usize> {
         let mut best = 0;
         for (at, candidate) in candidates.iter().enumerate().skip(1) {
             if is_better(&candidate.key, &candidates[best].key) || self.is_more_special(candidate, &candidates[best]) {
@@ -123,6 +126,10 @@ impl<'u> Resolver<'u> {
             }
         }
         let winner = candidates.get(best)?;
+        // What is no better than `...` may be converted by its class, which is.
+        if candidates.len() < rivals && winner.key.0.iter().any(|fit| fit.0 == Rank::Ellipsis) {
+            return None;
+        }
         for (at, rival) in candidates.iter().enumerate() {
             if at == best {
                 continue;
@@ -440,13 +447,33 @@ impl<'u> Resolver<'u> {
                 },
             };
             // Other names in the pattern are looked up where the function is declared.
-            self.within(decl.scope, |this| this.deduce(params, &mut values, &param.ty, actual));
+            let mut found = vec![TemplateValue::Unknown; values.len()];
+            self.within(decl.scope, |this| this.deduce(params, &mut found, &param.ty, actual));
+            for (at, found) in found.into_iter().enumerate() {
+                if values[at] == TemplateValue::Unknown {
+                    values[at] = found;
+                } else if at >= explicit && self.contradict(&values[at], &found) {
+                    return None;
+                }
+            }
         }
         let values = self.complete_values(params, values, decl.scope);
         let complete = values.iter().zip(params).all(|(value, param)| {
             *value != TemplateValue::Unknown || args_are_untyped(self, args) || param.name.text.is_empty()
         });
         complete.then_some(values)
+    }
+
+    /// Whether two arguments of a template make a parameter two types, so that nothing is deduced.
+    fn contradict(&self, one: &TemplateValue, other: &TemplateValue) -> bool {
+        match (one, other) {
+            (TemplateValue::Type(a), TemplateValue::Type(b)) => {
+                let is_open = |ty: TypeId| matches!(self.types[ty], Type::Unknown(_));
+                a != b && !self.is_alike(*a, *b) && !is_open(*a) && !is_open(*b)
+            }
+            (TemplateValue::Value(a, _), TemplateValue::Value(b, _)) => a != b,
+            _ => false,
+        }
     }
 
     /// How well an argument fits a parameter.
@@ -570,6 +597,13 @@ impl<'u> Resolver<'u> {
         let converts = self.behind_enumeration(from).is_none_or(|(_, converts)| converts);
         if self.behind_enumeration(to).is_some() || !converts {
             return None;
+        }
+        // An enumeration with a small type behind it promotes to that, or less closely to what that promotes to.
+        if let Some((integer, _)) = self.behind_enumeration(from)
+            && self.promoted(integer) != integer
+            && (to == integer || to == self.promoted(integer))
+        {
+            return Some(Fit(Rank::Promotion, u8::from(to != integer)));
         }
         let promotes = self.promoted(from) == to
             || matches!((&self.types[from], &self.types[to]), (Type::Float { width: 32 }, Type::Float { width: 64 }));

@@ -7,6 +7,7 @@ use super::program::{Field, Record, RecordId, Type, TypeId};
 use super::record_layout::{Builder, Part, PartKind, is_packed};
 use super::scope::{Entity, Found, Global, Scope, ScopeId};
 use super::template::TemplateValue;
+use super::type_functions::Condition;
 use crate::syntax::{self, Item, ItemKind, Qualifier, TemplateArg, TypeKind};
 
 /// Whether it is known which definition a record has.
@@ -127,15 +128,31 @@ impl<'u> Resolver<'u> {
             let mut found = vec![TemplateValue::Unknown; params.len()];
             self.deduce_args(params, &mut found, args, values);
             let is_open = found.contains(&TemplateValue::Unknown);
+            if is_open && self.may_be_unread(args, values) {
+                knowledge = Knowledge::Open;
+                continue;
+            }
             if is_open && !values.contains(&TemplateValue::Unknown) {
                 continue;
             }
             let scope = self.bind(home, params, &found);
             let own = primary.template.as_deref().unwrap_or(&[]);
+            let conditions = self.within(scope, |this| {
+                let condition = |argument: &'u TemplateArg, this: &mut Self| match argument {
+                    TemplateArg::Type(ty) => this.condition_in(ty),
+                    TemplateArg::Value(_) => Condition::Holds,
+                };
+                args.iter().map(|argument| condition(argument, this)).collect::<Vec<_>>()
+            });
+            if conditions.contains(&Condition::Fails) {
+                continue;
+            }
             let rebuilt = self.within(scope, |this| this.written_values(own, args));
             let rebuilt = self.complete_values(own, rebuilt, home);
-            let matches = rebuilt.len() == values.len() && rebuilt.iter().zip(values).all(|(a, b)| same_value(a, b));
-            if matches && states_volatile(args) {
+            let is_condition = |at: usize| conditions.get(at) == Some(&Condition::Open);
+            let agrees = |(at, (a, b)): (usize, (&TemplateValue, &TemplateValue))| is_condition(at) || same_value(a, b);
+            let matches = rebuilt.len() == values.len() && rebuilt.iter().zip(values).enumerate().all(agrees);
+            if matches && (states_volatile(args) || conditions.contains(&Condition::Open)) {
                 knowledge = Knowledge::Open;
                 continue;
             }
@@ -150,6 +167,20 @@ impl<'u> Resolver<'u> {
         }
         let params = primary.template.as_deref().unwrap_or(&[]);
         (primary, self.bind(home, params, values), knowledge)
+    }
+
+    /// Whether a specialisation is for types that are not read, as are the arguments: pointers to members.
+    fn may_be_unread(&self, args: &[TemplateArg], values: &[TemplateValue]) -> bool {
+        args.iter().zip(values).any(|(argument, value)| {
+            let text = syntax::argument_text(argument);
+            let is_unread = text.contains("::*") || text.contains('«');
+            let is_open = match value {
+                TemplateValue::Type(ty) => matches!(self.types[*ty], Type::Unknown(_)),
+                TemplateValue::Unknown => true,
+                _ => false,
+            };
+            is_unread && is_open
+        })
     }
 
     /// Whether a specialisation with a pack, which nothing expands, may fit these arguments: none of those before the first

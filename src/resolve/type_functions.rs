@@ -100,7 +100,7 @@ impl<'u> Resolver<'u> {
         found
     }
 
-    fn condition_in(&mut self, ty: &'u syntax::Type) -> Condition {
+    pub(super) fn condition_in(&mut self, ty: &'u syntax::Type) -> Condition {
         let mut ty = ty;
         while let TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) | TypeKind::Array(inner, _) = &ty.kind {
             ty = inner;
@@ -108,12 +108,23 @@ impl<'u> Resolver<'u> {
         let path = match &ty.kind {
             TypeKind::Named(path) => path,
             // What is no expression for these arguments takes the function out.
-            TypeKind::Decltype(_) => {
+            TypeKind::Decltype(value) => {
+                // What is thrown away has to be an expression, too.
+                let throws_away = matches!(value.kind, syntax::ExprKind::Comma(..) | syntax::ExprKind::Cast(..));
                 let written = self.resolve_type(ty);
-                return if self.is_open(written.ty) { Condition::Open } else { Condition::Holds };
+                return if throws_away || self.is_open(written.ty) { Condition::Open } else { Condition::Holds };
             }
             _ => return Condition::Holds,
         };
+        let arguments = path.segments.iter().flat_map(|segment| segment.args.iter().flatten());
+        for argument in arguments {
+            if let TemplateArg::Type(argument) = argument {
+                match self.condition_in(argument) {
+                    Condition::Holds => {}
+                    found => return found,
+                }
+            }
+        }
         if path.segments.len() > 1 && !matches!(self.find(path), Found::Entities(_)) && self.is_of_argument(path) {
             return Condition::Open;
         }
