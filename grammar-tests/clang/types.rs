@@ -34,7 +34,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("fixtures/flags/hand_over.cl", "flag", "an atomic object goes by the type of its value"),
     ("fixtures/locks/exchange.cl", "lock", "an atomic object goes by the type of its value"),
     ("fixtures/opencl/compare_exchange.cl", "lock", "an atomic object goes by the type of its value"),
-    ("fixtures/undeclared/values.cu", "tile", "clang makes one number of an array whose length nothing declares"),
     ("fixtures/opencl/version_2_0.cl", "out", "a pipe is no value; it goes by the type of its packets"),
 ];
 

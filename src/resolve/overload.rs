@@ -8,7 +8,7 @@
 use super::context::Resolver;
 use super::program::visit::any_within;
 use super::program::{Expr, ExprKind, Type, TypeId};
-use super::scope::FunctionDecl;
+use super::scope::{Entity, Found, FunctionDecl};
 use super::template::TemplateValue;
 use super::type_functions::Condition;
 use super::types::Written;
@@ -112,9 +112,33 @@ impl<'u> Resolver<'u> {
             if !accepts(functions, decl, args.len()) || is_special {
                 continue;
             }
-            found.extend(self.candidate(decl, template_args, object, args, care));
+            match self.candidate(decl, template_args, object, args, care) {
+                // What an alias stands for is not seen through where parameters are deduced.
+                None if self.has_alias_of_template(decl) => return Vec::new(),
+                candidate => found.extend(candidate),
+            }
         }
         found
+    }
+
+    /// Whether a parameter of a function template is written by an alias template.
+    fn has_alias_of_template(&mut self, decl: FunctionDecl<'u>) -> bool {
+        if self.own_template(decl).is_empty() {
+            return false;
+        }
+        decl.syntax.params.iter().any(|param| {
+            let mut ty = &param.ty;
+            while let TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) = &ty.kind {
+                ty = inner;
+            }
+            let TypeKind::Named(path) = &ty.kind else { return false };
+            let has_args = path.segments.last().is_some_and(|last| last.args.is_some());
+            has_args
+                && self.within(decl.scope, |this| match this.find(path) {
+                    Found::Entities(entities) => matches!(entities.first(), Some(Entity::Alias(..))),
+                    Found::External(_) => false,
+                })
+        })
     }
 
     /// The position of the best candidate; `None` where none is, or what is not known here decides.
@@ -233,6 +257,16 @@ impl<'u> Resolver<'u> {
         let own = self.own_template(chosen.decl);
         for &decl in functions {
             if !is_specialization(decl) || decl.syntax.params.len() != chosen.decl.syntax.params.len() {
+                continue;
+            }
+            // It is one of the templates before it.
+            let [special, general] =
+                [decl, chosen.decl].map(|decl| decl.syntax.path.segments.last().map(|it| it.name.span));
+            if let (Some(special), Some(general)) = (special, general)
+                && special.file == general.file
+                && special.expansion == general.expansion
+                && special.start < general.start
+            {
                 continue;
             }
             let values = self.specialized_values(decl, chosen.decl, own);

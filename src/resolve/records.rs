@@ -115,7 +115,8 @@ impl<'u> Resolver<'u> {
         let home = self.record_decls[index].scope;
         let primary = self.record_decls[index].primary;
         let mut best: Option<(&'u syntax::Record, ScopeId)> = None;
-        let mut knowledge = Knowledge::Certain;
+        let own = primary.template.as_deref().unwrap_or(&[]);
+        let mut knowledge = if own.iter().any(is_unread) { Knowledge::Open } else { Knowledge::Certain };
         for candidate in self.record_decls[index].specializations.clone() {
             let params = candidate.template.as_deref().unwrap_or(&[]);
             let args = candidate.specialization.as_deref().unwrap_or(&[]);
@@ -505,5 +506,13 @@ pub(super) fn same_value(a: &TemplateValue, b: &TemplateValue) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
         }
         (a, b) => a == b && *a != TemplateValue::Unknown,
+    }
+}
+
+/// Whether a parameter of a template could not be read.
+pub(super) fn is_unread(param: &syntax::TemplateParam) -> bool {
+    match &param.kind {
+        syntax::TemplateParamKind::Value(ty, _) => matches!(ty.kind, TypeKind::Unsupported(_)),
+        _ => false,
     }
 }

@@ -89,7 +89,17 @@ impl<'u> Resolver<'u> {
             _ => None,
         }));
         types.extend(decl.syntax.params.iter().map(|param| &param.ty));
+        // A default that is no constant for these arguments takes the function out.
+        let defaults = params.iter().filter_map(|param| match &param.kind {
+            TemplateParamKind::Value(_, default) if param.name.text.is_empty() => default.as_ref(),
+            _ => None,
+        });
+        let defaults: Vec<&'u syntax::Expr> = defaults.collect();
+        let is_known = |this: &mut Self, value: &'u syntax::Expr| this.constant_of(value).is_some();
         let mut found = Condition::Holds;
+        if !defaults.into_iter().all(|value| is_known(self, value)) || params.iter().any(super::records::is_unread) {
+            found = Condition::Open;
+        }
         for ty in types {
             match self.condition_in(ty) {
                 Condition::Holds => {}
