@@ -63,6 +63,7 @@ mod print;
 pub mod program;
 mod qualified;
 mod range_for;
+mod ranks;
 mod record_layout;
 mod records;
 mod referee;

@@ -1,5 +1,5 @@
-//! Overload resolution: candidates by arity, template deduction, ranks of conversions, what references bind to, and which of
-//! several templates is more special (C++17, [over.match.best], [over.ics.rank], [temp.func.order]).
+//! Overload resolution: candidates by arity, template deduction, and which of several functions and templates is best (C++17,
+//! [over.match.best], [temp.func.order]). How well one argument fits is said by [`super::ranks`].
 //!
 //! Guarantees: what is chosen is what the standard says, as far as the types are known; where they leave it open, nothing is.
 //!
@@ -8,6 +8,7 @@
 use super::context::Resolver;
 use super::program::visit::any_within;
 use super::program::{Expr, ExprKind, Type, TypeId};
+use super::ranks::{Care, EXACT, Fit, Rank};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::template::TemplateValue;
 use super::type_functions::Condition;
@@ -23,33 +24,6 @@ pub(super) struct Chosen<'u> {
 /// What candidates are compared by: how well the object and the arguments fit, whether it is a template, whether it has no
 /// body.
 type Key = (Vec<Fit>, bool, bool);
-
-/// How well a conversion fits: lower is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Exact,
-    Promotion,
-    Conversion,
-    UserDefined,
-    Ellipsis,
-}
-
-/// A rank, and what decides between conversions of one rank: references that add `const` or bind less closely, bases
-/// that are further away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Fit(Rank, u8);
-
-const EXACT: Fit = Fit(Rank::Exact, 0);
-
-/// What a pointer is converted to with more than any base.
-const VOID: u8 = 254;
-
-/// Whether `const` and what references bind to are asked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Care {
-    Exact,
-    Lenient,
-}
 
 /// A function that takes part.
 struct Candidate<'u> {
@@ -374,64 +348,6 @@ impl<'u> Resolver<'u> {
         any_within(argument, |part| matches!(part.kind, ExprKind::Variable(it) if self.variables[it].is_volatile))
     }
 
-    /// The object of a call: what a function returns as `const` is that although it is a value.
-    fn as_returned(&mut self, object: &Expr) -> Expr {
-        let mut object = object.clone();
-        if let (ExprKind::Call(function, _), Type::Record(_)) = (&object.kind, &self.types[object.ty])
-            && let info = self.infos[function.index()].clone()
-            && let Some(result) = &info.syntax.result
-            && self.within(info.scope, |this| this.resolve_type(result).is_const)
-        {
-            object.ty = self.with_const(object.ty);
-        }
-        object
-    }
-
-    /// How well methods take an object, the least the best; `None` for one that does not.
-    pub(super) fn fits_of_object(&mut self, decls: &[FunctionDecl<'u>], object: &Expr) -> Vec<Option<u8>> {
-        let object = self.as_returned(object);
-        let fit = |decl: &FunctionDecl<'u>| self.fit_of_object(*decl, Some(&object), Care::Exact).map(|fit| fit.1);
-        decls.iter().map(fit).collect()
-    }
-
-    /// How well the object of a method fits.
-    fn fit_of_object(&self, decl: FunctionDecl<'u>, object: Option<&Expr>, care: Care) -> Option<Fit> {
-        let Some(record) = decl.record.filter(|_| care == Care::Exact) else {
-            return Some(EXACT);
-        };
-        let name = self.record_decls[self.record_origins[record.index()].0].name;
-        let is_constructor = decl.syntax.result.is_none()
-            && decl.syntax.path.segments.last().is_some_and(|segment| segment.name.text == name);
-        if is_constructor || self.is_static(decl, record) {
-            return Some(EXACT);
-        }
-        let of_this = || match self.types[self.variables[self.frame.this?].ty] {
-            Type::Pointer { to, .. } => Some((to, true)),
-            _ => None,
-        };
-        let given = object.map(|object| (object.ty, self.is_lvalue(object)));
-        let Some((ty, is_lvalue)) = given.or_else(of_this) else {
-            return Some(EXACT);
-        };
-        let is_const = self.is_const(ty);
-        let binds = match decl.syntax.called_on {
-            None => true,
-            Some(Binding::Lvalue) => is_lvalue || decl.syntax.is_const,
-            Some(Binding::Rvalue) => !is_lvalue,
-        };
-        if is_const && !decl.syntax.is_const || !binds {
-            return None;
-        }
-        let adds_const = u8::from(decl.syntax.is_const && !is_const);
-        let is_loose = u8::from(!is_lvalue && decl.syntax.called_on != Some(Binding::Rvalue));
-        Some(Fit(Rank::Exact, adds_const + is_loose))
-    }
-
-    /// Whether an expression denotes an object that stays.
-    pub(super) fn is_lvalue(&self, value: &Expr) -> bool {
-        self.is_object(value) && !self.is_given_up(value)
-    }
-
     /// The template parameters of a function itself, without those of the record that it is a member of.
     pub(super) fn own_template(&self, decl: FunctionDecl<'u>) -> &'u [syntax::TemplateParam] {
         let params = decl.syntax.template.as_deref().unwrap_or(&[]);
@@ -508,157 +424,6 @@ impl<'u> Resolver<'u> {
             (TemplateValue::Value(a, _), TemplateValue::Value(b, _)) => a != b,
             _ => false,
         }
-    }
-
-    /// How well an argument fits a parameter.
-    fn fit_of_argument(&mut self, argument: &Expr, written: Written, care: Care) -> Option<Fit> {
-        let (from, to) = (argument.ty, written.ty);
-        let is_zero = matches!(argument.kind, ExprKind::Null | ExprKind::Int(0));
-        if !written.is_reference || self.language == crate::source::Language::OpenCl {
-            let from = match self.types[from] {
-                Type::Array { of, .. } => self.pointer(of, None),
-                _ => self.plain(from),
-            };
-            let fit = self.fit_of_types(from, to, is_zero);
-            let promotes = from != to && self.operand_type(argument) == to;
-            return fit.map(|fit| if promotes { Fit(Rank::Promotion, 0) } else { fit });
-        }
-        let (object, _) = self.referred(from);
-        // Arguments in host code are looked at as values.
-        let cares = care == Care::Exact && !self.in_host;
-        let is_const = self.is_const(object);
-        if self.is_alike(object, to) {
-            let adds = self.added_const(object, to) + u8::from(written.is_const && !is_const);
-            let is_lvalue = self.is_lvalue(argument);
-            if !cares {
-                return Some(EXACT);
-            }
-            return match written.binding {
-                Some(Binding::Rvalue) if is_lvalue || is_const && !written.is_const => None,
-                Some(Binding::Rvalue) => Some(Fit(Rank::Exact, adds)),
-                _ if is_lvalue && (written.is_const || !is_const) => Some(Fit(Rank::Exact, adds)),
-                _ if !is_lvalue && written.is_const => Some(Fit(Rank::Exact, 8 + adds)),
-                _ => None,
-            };
-        }
-        let is_open = |this: &Self, ty| matches!(this.types[ty], Type::Unknown(_));
-        let is_base = self.steps_to_base(self.plain(object), to).is_some();
-        // What is converted is a value, to which `&` does not bind.
-        if cares && !is_open(self, object) && !is_open(self, to) {
-            let is_lvalue = self.is_lvalue(argument);
-            let binds = match written.binding {
-                Some(Binding::Rvalue) => !is_base || !is_lvalue,
-                _ if is_base => written.is_const || is_lvalue && !is_const,
-                _ => written.is_const,
-            };
-            if !binds {
-                return None;
-            }
-        }
-        let Fit(rank, detail) = self.fit_of_types(self.plain(object), to, is_zero)?;
-        let is_value = !is_base || !self.is_lvalue(argument);
-        let is_loose = cares && is_value && written.binding != Some(Binding::Rvalue);
-        let more = u8::from(is_base && written.is_const && !is_const) + if is_loose { 8 } else { 0 };
-        Some(Fit(rank, detail.saturating_add(more)))
-    }
-
-    /// How often a conversion of pointers adds `const` behind them.
-    fn added_const(&self, from: TypeId, to: TypeId) -> u8 {
-        let (mut from, mut to, mut added) = (self.plain(from), self.plain(to), 0);
-        while let (Type::Pointer { to: a, .. }, Type::Pointer { to: b, .. }) = (&self.types[from], &self.types[to]) {
-            added += u8::from(self.is_const(*a) != self.is_const(*b));
-            (from, to) = (self.plain(*a), self.plain(*b));
-        }
-        added
-    }
-
-    fn fit_of_types(&mut self, from: TypeId, to: TypeId, is_zero: bool) -> Option<Fit> {
-        let of = |rank| Some(Fit(rank, 0));
-        if from == to {
-            return Some(EXACT);
-        }
-        let is_c = self.language == crate::source::Language::OpenCl;
-        match (self.types[from].clone(), self.types[to].clone()) {
-            (Type::Pointer { .. }, Type::Pointer { .. }) if is_zero => of(Rank::Conversion),
-            (Type::Unknown(_), _) | (_, Type::Unknown(_)) => of(Rank::Conversion),
-            (Type::Pointer { to: a, .. }, Type::Pointer { to: b, .. }) => {
-                let loses_const =
-                    !is_c && self.is_const(a) && !self.is_const(b) && !matches!(self.types[b], Type::Void);
-                let adds = u8::from(self.is_const(b) && !self.is_const(a));
-                if loses_const {
-                    None
-                } else if self.is_alike(a, b) {
-                    Some(Fit(Rank::Exact, self.added_const(from, to)))
-                } else if b == self.common.void || is_c && a == self.common.void {
-                    Some(Fit(Rank::Conversion, VOID))
-                } else if let Some(steps) = self.steps_to_base(self.plain(a), self.plain(b)) {
-                    Some(Fit(Rank::Conversion, 2 * steps + adds))
-                } else {
-                    // C lets any pointer pass with a warning; C++ does not.
-                    is_c.then_some(Fit(Rank::UserDefined, 0))
-                }
-            }
-            (Type::Pointer { .. }, Type::Bool) => Some(Fit(Rank::Conversion, u8::MAX)),
-            (Type::Int { .. }, Type::Pointer { .. }) if is_zero => of(Rank::Conversion),
-            (Type::Array { of: a, .. }, Type::Array { of: b, len: None }) if a == b => Some(EXACT),
-            _ if self.is_arithmetic(from) && self.is_arithmetic(to) => self.fit_of_numbers(from, to),
-            (_, Type::Vector { .. }) if self.is_arithmetic(from) && is_c => of(Rank::Conversion),
-            (Type::Record(_), Type::Record(_)) if self.steps_to_base(from, to).is_some() => {
-                Some(Fit(Rank::Conversion, 2 * self.steps_to_base(from, to).unwrap_or(0)))
-            }
-            // By a constructor of `dim3`, or its conversion to `uint3`.
-            (_, Type::Vector { .. }) if self.is_dim3(to) && self.is_arithmetic(from) => of(Rank::UserDefined),
-            (from_content, to_content) if from_content == to_content && (self.is_dim3(from) || self.is_dim3(to)) => {
-                of(Rank::UserDefined)
-            }
-            (_, Type::Record(record)) => {
-                let constructors = self.constructors(record);
-                let constructors = self.converting(&constructors);
-                let converts = constructors.iter().any(|decl| {
-                    let written = decl.syntax.params.first();
-                    accepts(&constructors, *decl, 1)
-                        && written.is_some_and(|param| !matches!(param.ty.kind, TypeKind::Reference(..)))
-                });
-                converts.then_some(Fit(Rank::UserDefined, 0))
-            }
-            (Type::Record(_), _) if self.is_arithmetic(to) => of(Rank::UserDefined),
-            _ => None,
-        }
-    }
-
-    fn fit_of_numbers(&self, from: TypeId, to: TypeId) -> Option<Fit> {
-        // Nothing becomes an enumeration by itself, and a scoped one becomes nothing.
-        let converts = self.behind_enumeration(from).is_none_or(|(_, converts)| converts);
-        if self.behind_enumeration(to).is_some() || !converts {
-            return None;
-        }
-        // An enumeration with a small type behind it promotes to that, or less closely to what that promotes to.
-        if let Some((integer, _)) = self.behind_enumeration(from)
-            && self.promoted(integer) != integer
-            && (to == integer || to == self.promoted(integer))
-        {
-            return Some(Fit(Rank::Promotion, u8::from(to != integer)));
-        }
-        let promotes = self.promoted(from) == to
-            || matches!((&self.types[from], &self.types[to]), (Type::Float { width: 32 }, Type::Float { width: 64 }));
-        Some(Fit(if promotes { Rank::Promotion } else { Rank::Conversion }, 0))
-    }
-
-    /// How many steps lead from a class to one of its bases; `None` if it is none.
-    fn steps_to_base(&self, from: TypeId, to: TypeId) -> Option<u8> {
-        let (Type::Record(from), Type::Record(to)) = (&self.types[from], &self.types[to]) else { return None };
-        let mut reached = vec![(*from, 0_u8)];
-        let mut next = 0;
-        while let Some(&(record, steps)) = reached.get(next) {
-            next += 1;
-            if record == *to {
-                return (steps > 0).then_some(steps);
-            }
-            if steps < 64 {
-                reached.extend(self.record_bases[record.index()].iter().map(|(base, _)| (*base, steps + 1)));
-            }
-        }
-        None
     }
 
     fn is_more_special(&mut self, one: &Candidate<'u>, other: &Candidate<'u>) -> bool {
@@ -762,7 +527,7 @@ fn args_are_untyped(resolver: &Resolver<'_>, args: &[Expr]) -> bool {
 }
 
 /// Whether a function takes that many arguments; defaults may stand on another declaration of it.
-fn accepts(functions: &[FunctionDecl<'_>], decl: FunctionDecl<'_>, count: usize) -> bool {
+pub(super) fn accepts(functions: &[FunctionDecl<'_>], decl: FunctionDecl<'_>, count: usize) -> bool {
     let params = &decl.syntax.params;
     if count > params.len() {
         return decl.syntax.variadic;
