@@ -244,6 +244,24 @@ fn standard_input_is_a_file_like_any_other() {
 }
 
 /// Clang drops statements with names that nothing declares, so that this is asked of tree-sitter.
+/// What nothing declares may change anything, unless its name says that it is a message: that is told.
+#[test]
+fn an_undeclared_call_that_tells_something_is_assumed_to_and_another_is_unknown() {
+    let kernel = |call: &str| format!("__global__ void k(int *x) {{ {call}; x[threadIdx.x] = 1; }}\n");
+    let place = Place::with(&[("told.cu", &kernel("log_it(1)")), ("done.cu", &kernel("prepare_it(1)"))]);
+    let checked = |name: &str| {
+        let seen =
+            place.run(&["check", name, "--front", "tree-sitter", "--solver", "none", "--format", "json"]).expect(0);
+        seen.json()["files"][0]["kernels"][0].clone()
+    };
+    let told = checked("told.cu");
+    let assumed = "what is called here without a declaration only tells or checks something (line 1)";
+    assert_eq!(told["race"], "race-free", "{told}");
+    assert!(told["assumptions"].as_array().unwrap().iter().any(|it| it == assumed), "{told}");
+    let done = checked("done.cu");
+    assert_eq!((&done["race"], done["unknowns"].as_array().unwrap().len()), (&"unknown".into(), 1), "{done}");
+}
+
 #[test]
 fn an_undeclared_type_with_the_name_of_a_number_is_one_and_that_is_said() {
     let text = "#include <numbers_from_elsewhere.h>\n\

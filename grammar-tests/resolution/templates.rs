@@ -123,3 +123,15 @@ fn a_kernel_that_nothing_instantiates_keeps_its_parameters_open() {
         "Local i: unsigned int = tid.x\nif ((*i < *n) && (*N > 3))\n  [(*a @+ <long>(*i * 2))] = *[(*a @+ <long>*N)]\n"
     );
 }
+
+/// The grammar does not read a default with a `*` before the last `>`.
+#[test]
+fn a_template_with_a_parameter_that_is_not_read_may_mean_another_specialisation() {
+    let program = cuda(
+        "template <class T, class U = T *> struct S { static const int v = 1; };
+         template <class T> struct S<T, T *> { static const int v = 2; };
+         __global__ void k(int *x) { x[0] = S<int>::v; }",
+    );
+    let body = body(&program, "k");
+    assert!(body.contains("of which another specialisation may be meant"), "{body}");
+}

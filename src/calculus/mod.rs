@@ -219,6 +219,8 @@ pub enum Relied {
     BlocksOfOneSize,
     /// Types that nothing declares and whose names say that they are numbers are.
     Numbers,
+    /// What nothing declares and is named as what tells or checks something accesses no memory that threads share.
+    Telling,
     /// The factors of OpenCL's `mul24` fit, or are cut off as other platforms do.
     FactorsOf24Bits,
 }

@@ -123,7 +123,8 @@ fn counterpart(program: &Program, kernel: FunctionId, there: &Program) -> Option
     there.kernels.iter().copied().find(|&other| place(there, other) == wanted)
 }
 
-/// Puts the launches of the file as it is compiled for the host in the place of those that were read.
+/// Puts the launches of the file as it is compiled for the host in the place of those that were read. One that stands in text
+/// which only the host has is told at its kernel.
 pub(super) fn take_launches(program: &mut Program, host: &Program) {
     let kernels: Vec<(FunctionId, FunctionId)> =
         program.kernels.iter().filter_map(|&kernel| Some((counterpart(program, kernel, host)?, kernel))).collect();
@@ -132,8 +133,9 @@ pub(super) fn take_launches(program: &mut Program, host: &Program) {
         // It is told by its line, which is the same in both.
         let place = host.sources.visible(launch.span);
         let path = &host.sources.file(place.file).path;
-        let (file, _) = program.sources.files().find(|(_, file)| file.path == *path)?;
-        Some(Launch { kernel, span: Span { file, ..place }, ..launch.clone() })
+        let file = program.sources.files().find(|(_, file)| file.path == *path).map(|(file, _)| file);
+        let span = file.map_or(program.functions[kernel].span, |file| Span { file, ..place });
+        Some(Launch { kernel, span, ..launch.clone() })
     });
     program.launches = launches.collect();
 }

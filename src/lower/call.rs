@@ -1,11 +1,13 @@
 //! Calls: functions of the program are inlined, unknown ones change what their pointer arguments reach.
 
+use super::builtin::Use;
 use super::facts::{Target, TargetId};
 use super::pass::{Frame, Pass};
 use super::place::is_object;
 use super::scan;
 use super::value::{Base, Place, STRING, Value};
-use crate::calculus::{ArrayId, HavocReason, ScalarType};
+use crate::builtins::telling;
+use crate::calculus::{ArrayId, HavocReason, Relied, ScalarType};
 use crate::resolve::program::{Expr, FunctionId, Storage, Type};
 use crate::source::{Language, Span};
 
@@ -17,7 +19,7 @@ impl Pass<'_> {
     pub(super) fn call(&mut self, function: FunctionId, args: &[Expr], call: &Expr) -> Value {
         let callee = &self.program.functions[function];
         if callee.body.is_none() {
-            return self.unknown_call(&callee.name, args, call);
+            return self.unknown_call(&callee.name, args, call, Use::Needed);
         }
         let recursive = self.frames.iter().any(|frame| frame.function == function);
         if recursive || self.frames.len() > MAX_INLINE_DEPTH {
@@ -141,7 +143,7 @@ impl Pass<'_> {
     }
 
     /// A call of a function that is not defined: its pointer arguments and the unit's global variables may change.
-    pub(super) fn unknown_call(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
+    pub(super) fn unknown_call(&mut self, name: &str, args: &[Expr], call: &Expr, used: Use) -> Value {
         let values: Vec<Value> = args.iter().map(|arg| self.value(arg)).collect();
         let reason = HavocReason::Call(name.to_owned());
         let mut arrays = self.global_arrays();
@@ -159,7 +161,11 @@ impl Pass<'_> {
         }
         arrays.sort_unstable();
         arrays.dedup();
-        let text = format!("call of '{name}', which is not defined");
+        let mut text = format!("call of '{name}', which is not defined");
+        if used == Use::Discarded && self.may_do_anything(name, args, call.span) {
+            anywhere = true;
+            text = format!("call of '{name}', which nothing declares: it may be a macro, or change any memory");
+        }
         if anywhere {
             self.unsupported(call.span, text);
         } else {
@@ -171,21 +177,20 @@ impl Pass<'_> {
         self.unknown_value(call.ty, &reason, call.span)
     }
 
-    /// A call of what nothing declares, whose result nobody takes: it is there for what it does. Where no pointer is handed
-    /// over, that is done to memory which no array of the unit is known to be, or, by a macro, to anything.
-    pub(super) fn done_for_its_effect(&mut self, name: &str, args: &[Expr], span: Span) {
-        let only_tells =
-            ["assert", "check", "print", "log", "trace", "debug", "unused", "unreachable", "likely", "throw"];
-        let lower = name.to_ascii_lowercase();
-        let is_harmless = lower.starts_with("__builtin_") || only_tells.iter().any(|word| lower.contains(word));
+    /// Whether a call of what nothing declares, whose result nobody takes, may change any memory: it is there for what it does.
+    /// Where no pointer is handed over, that is done to memory which no array of the unit is known to be, or, by a macro, to
+    /// anything.
+    fn may_do_anything(&mut self, name: &str, args: &[Expr], span: Span) -> bool {
         let is_given_pointers =
             args.iter().any(|arg| self.layout.is_pointer(arg.ty) || self.layout.leads_to_pointers(arg.ty));
-        if self.program.language == Language::Cuda && !is_harmless && !is_given_pointers {
-            self.unsupported(
-                span,
-                format!("call of '{name}', which nothing declares: it may be a macro, or change any memory"),
-            );
+        if self.program.language != Language::Cuda || is_given_pointers || name.starts_with("__builtin_") {
+            return false;
         }
+        if telling::only_tells(name) {
+            self.rely(Some(span), Relied::Telling);
+            return false;
+        }
+        true
     }
 
     /// Global variables of the unit, which any function may touch.

@@ -1,6 +1,7 @@
 //! Functions of libraries whose effects are known: stores with cache hints, cuRAND's states, the registers of `wmma`.
 
 use super::access::Touch;
+use super::builtin::Use;
 use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use crate::builtins::{Fragment, Random};
@@ -30,7 +31,7 @@ impl Pass<'_> {
         let Some(state) = args.get(at) else { return self.missing(call) };
         let is_known = others().all(|arg| self.layout.scalar(arg.ty).is_some());
         let (true, Some(ty)) = (is_known, self.layout.pointee(state.ty)) else {
-            return self.unknown_call(name, args, call);
+            return self.unknown_call(name, args, call, Use::Needed);
         };
         for arg in others() {
             self.value(arg);

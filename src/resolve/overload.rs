@@ -181,7 +181,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Why none of these functions is chosen for a call.
-    pub(super) fn why_none_fits(&self, name: &str, functions: &[FunctionDecl<'u>], args: &[Expr]) -> String {
+    pub(super) fn why_none_fits(&mut self, name: &str, functions: &[FunctionDecl<'u>], args: &[Expr]) -> String {
         let has_pack = |decl: &FunctionDecl<'u>| self.own_template(*decl).iter().any(|param| param.pack);
         let is_volatile = functions.iter().any(|decl| are_volatile(*decl).contains(&true))
             || args.iter().any(|argument| self.may_be_volatile(argument));
@@ -189,6 +189,8 @@ impl<'u> Resolver<'u> {
             format!("call of `{name}`, of which `volatile` may choose another")
         } else if functions.iter().any(has_pack) {
             format!("call of `{name}`, which may be one with a parameter pack")
+        } else if functions.iter().any(|decl| self.has_alias_of_template(*decl)) {
+            format!("call of `{name}`, a parameter of which an alias template writes")
         } else {
             format!("no function `{name}` fits this call")
         }

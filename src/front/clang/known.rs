@@ -2,7 +2,7 @@
 //!
 //! Left out is what says nothing of the program as it runs: calls that are not evaluated (`sizeof`, `decltype`), those of
 //! `constexpr` functions, which may be computed at once, default arguments where they are declared, copies that a `return` may
-//! leave out, and all of what is refused.
+//! leave out, all of what is refused, and functions with an `if constexpr`, of which parts may never be compiled.
 
 use super::admissible::Refusal;
 use super::brackets::Brackets;
@@ -30,12 +30,10 @@ struct Definition {
 /// What clang knows of a text.
 pub(super) fn known(parsed: &Parsed, refused: &[Refusal], text: &Text, brackets: &Brackets, output: &Output) -> Known {
     let reader = Reader { text, brackets, output };
+    let refused: Vec<Span> = refused.iter().map(|refusal| output.sources.visible(refusal.item)).collect();
     let is_refused = |span: Span| {
         let span = output.sources.visible(span);
-        refused.iter().any(|refusal| {
-            let item = output.sources.visible(refusal.item);
-            item.file == span.file && item.start <= span.start && span.end <= item.end
-        })
+        refused.iter().any(|item| item.file == span.file && item.start <= span.start && span.end <= item.end)
     };
     let name = |at: u32| reader.name(at).filter(|&span| !is_refused(span));
     let types = parsed.types.iter().filter_map(|typed| Some((name(typed.at)?, typed.shape.clone()))).collect();
@@ -43,20 +41,16 @@ pub(super) fn known(parsed: &Parsed, refused: &[Refusal], text: &Text, brackets:
     let definitions = reader.definitions(parsed);
     let outermost = outermost(&definitions);
     let by_name: FxHashMap<usize, &Definition> = definitions.iter().map(|each| (each.name, each)).collect();
-    let unevaluated = reader.unevaluated();
+    let left_out = reader.left_out(&definitions);
     let calls = parsed.calls.iter().filter_map(|call| {
         let tokens = reader.tokens(call);
         let caller = outermost[..outermost.partition_point(|each| each.whole.start <= tokens.start)].last()?;
         let place = output.tokens.get(tokens.start)?.span;
-        let is_evaluated = !unevaluated.iter().any(|range| range.contains(&tokens.start));
         let is_inside = tokens.end <= caller.whole.end && caller.name < tokens.start;
-        if !is_inside || !is_evaluated || caller.has_choices || is_refused(place) {
+        if !is_inside || left_out[tokens.start] || caller.has_choices || is_refused(place) {
             return None;
         }
         if call.copies && reader.spelling(tokens.start.wrapping_sub(1)) == "return" {
-            return None;
-        }
-        if definitions.iter().any(|each| each.params.contains(&tokens.start) && each.whole.end >= tokens.end) {
             return None;
         }
         let [declared, defined] = [call.declared, call.defined].map(|at| text.token_at(at));
@@ -137,6 +131,17 @@ impl Reader<'_> {
             })
         };
         functions.filter_map(definition).collect()
+    }
+
+    /// For each token whether it stands in an operand that nothing evaluates, or between the parentheses of a declaration.
+    fn left_out(&self, definitions: &[Definition]) -> Vec<bool> {
+        let mut left_out = vec![false; self.output.tokens.len()];
+        let params = definitions.iter().map(|each| each.params.clone());
+        for range in self.unevaluated().into_iter().chain(params) {
+            let end = range.end.min(left_out.len());
+            left_out[range.start..end].fill(true);
+        }
+        left_out
     }
 
     /// The operands that nothing evaluates.
