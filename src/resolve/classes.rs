@@ -105,26 +105,33 @@ impl<'u> Resolver<'u> {
     /// Whether a constructor template may fit another object of the class, or of a class that is derived from it, better than
     /// what copies: `template <class T> X(T &)`.
     fn has_greedy_constructor(&mut self, record: RecordId, source: &Expr) -> bool {
-        let is_own = self.types[source.ty] == Type::Record(record);
-        let is_const = self.is_const(source.ty);
         let constructors = self.constructors(record);
-        constructors.into_iter().any(|decl| {
-            let params = self.own_template(decl);
-            let Some((first, rest)) = decl.syntax.params.split_first() else { return false };
-            let inner = match &first.ty.kind {
-                syntax::TypeKind::Reference(inner, _) => inner,
-                _ => &first.ty,
-            };
-            let syntax::TypeKind::Named(path) = &inner.kind else { return false };
-            let is_param = match path.segments.as_slice() {
-                [only] => params.iter().any(|param| param.name.text == only.name.text),
-                _ => false,
-            };
-            let adds_const = inner.qualifiers.iter().any(|word| matches!(word, syntax::Qualifier::Const));
-            is_param
-                && rest.iter().all(|param| param.default.is_some())
-                && (!is_own || !is_const && !adds_const && !std::ptr::eq(inner, &first.ty))
-        })
+        constructors.into_iter().any(|decl| self.is_greedy(decl, record, source))
+    }
+
+    /// Whether a template takes whatever it is given, and an object of that class, or of one that is derived from it, more
+    /// willingly than what copies and assigns: `template <class T> X(T &)`. Where both are equally willing, it is no template.
+    pub(super) fn is_greedy(&self, decl: FunctionDecl<'u>, record: RecordId, source: &Expr) -> bool {
+        let is_own = self.types[source.ty] == Type::Record(record);
+        let params = self.own_template(decl);
+        let Some((first, rest)) = decl.syntax.params.split_first() else { return false };
+        let (inner, binding) = match &first.ty.kind {
+            syntax::TypeKind::Reference(inner, binding) => (&**inner, Some(*binding)),
+            _ => (&first.ty, None),
+        };
+        let syntax::TypeKind::Named(path) = &inner.kind else { return false };
+        let is_param = match path.segments.as_slice() {
+            [only] => params.iter().any(|param| param.name.text == only.name.text),
+            _ => false,
+        };
+        let adds_const = inner.qualifiers.iter().any(|word| matches!(word, syntax::Qualifier::Const));
+        let binds_closer = match binding {
+            None => false,
+            Some(_) if !self.is_const(source.ty) => !adds_const,
+            // What is given up goes to `&&` rather than to `const &`.
+            Some(binding) => binding == syntax::Binding::Rvalue && !self.is_lvalue(source),
+        };
+        is_param && rest.iter().all(|param| param.default.is_some()) && (!is_own || binds_closer)
     }
 
     /// What is not understood where a constructor template may be called to copy; `None` if none may.
@@ -225,7 +232,7 @@ impl<'u> Resolver<'u> {
         own
     }
 
-    fn named_constructors(&self, record: RecordId) -> Vec<FunctionDecl<'u>> {
+    pub(super) fn named_constructors(&self, record: RecordId) -> Vec<FunctionDecl<'u>> {
         let name = self.record_decls[self.record_origins[record.index()].0].name;
         let scope = self.record_scopes[record.index()];
         functions_of(self.scopes[scope.0].names.get(name).map(Vec::as_slice).unwrap_or(&[]))

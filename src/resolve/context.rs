@@ -71,6 +71,8 @@ pub(super) struct Resolver<'u> {
     pub(super) qualified: super::qualified::Qualified,
     /// Variables that are declared `const` and are no references.
     pub(super) const_variables: FxHashSet<VariableId>,
+    /// Variables that are declared as references to what is given up.
+    pub(super) rvalue_references: FxHashSet<VariableId>,
     pub(super) records: Arena<Record>,
     /// Scopes of the records, by index.
     pub(super) record_scopes: Vec<ScopeId>,
@@ -222,6 +224,7 @@ impl<'u> Resolver<'u> {
             visible: super::visible::Visible::default(),
             qualified: super::qualified::Qualified::default(),
             const_variables: FxHashSet::default(),
+            rvalue_references: FxHashSet::default(),
             records: Arena::new(),
             record_scopes: Vec::new(),
             record_bases: Vec::new(),

@@ -606,6 +606,11 @@ impl<'u> Resolver<'u> {
                 let reason = format!("reference to what {name} is converted to");
                 return self.unsupported_with(span, reason, vec![object]);
             }
+            let gives_up = written.binding == Some(Binding::Rvalue);
+            if gives_up && kind != syntax::CastKind::Reinterpret && !self.is_derived(object.ty, written.ty) {
+                let name = self.type_name(written.ty);
+                return self.unsupported_with(span, format!("cast of another type to {name} &&"), vec![object]);
+            }
             let space = self.space_of_object(&object);
             let address = self.address_of(object);
             let to = self.object_type(written);
@@ -614,7 +619,8 @@ impl<'u> Resolver<'u> {
                 syntax::CastKind::Reinterpret => expr(ExprKind::Convert(Box::new(address)), to, span),
                 _ => self.convert(address, to),
             };
-            return self.deref(address);
+            let object = self.deref(address);
+            return if gives_up { self.given_up(object) } else { object };
         }
         if kind == syntax::CastKind::Dynamic {
             return self.unsupported(span, "dynamic_cast");
@@ -627,6 +633,10 @@ impl<'u> Resolver<'u> {
             return expr(ExprKind::Convert(Box::new(operand)), self.common.void, span);
         }
         let operand = self.expr(operand);
+        if written.is_const && matches!(self.types[written.ty], Type::Record(_)) && !self.in_host {
+            let reason = format!("value of type const {}", self.type_name(written.ty));
+            return self.unsupported_with(span, reason, vec![operand]);
+        }
         if kind == syntax::CastKind::Reinterpret && self.is_pointer(operand.ty) && self.is_pointer(written.ty) {
             let operand = self.load(operand);
             return expr(ExprKind::Convert(Box::new(operand)), written.ty, span);

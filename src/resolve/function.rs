@@ -609,6 +609,9 @@ impl<'u> Resolver<'u> {
         if written.is_const && !written.is_reference {
             self.const_variables.insert(variable);
         }
+        if written.is_reference && written.binding == Some(syntax::Binding::Rvalue) {
+            self.rvalue_references.insert(variable);
+        }
     }
 
     /// Sets the constant of a variable at namespace scope, and the length of an array that its list gives.

@@ -11,7 +11,7 @@ use super::scope::{Found, FunctionDecl};
 use super::template::TemplateValue;
 use super::types::path_text;
 use crate::source::Span;
-use crate::syntax::{self, Param};
+use crate::syntax::{self, Param, Qualifier, words};
 
 /// The result and the parameters of a function; references are pointers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +19,8 @@ pub(super) struct Signature {
     pub(super) result: TypeId,
     pub(super) returns_reference: bool,
     pub(super) params: Vec<TypeId>,
+    /// Whether it is `noexcept`, which is part of the type ([dcl.fct]).
+    pub(super) never_throws: bool,
 }
 
 impl<'u> Resolver<'u> {
@@ -29,6 +31,9 @@ impl<'u> Resolver<'u> {
         }
         let params: Vec<String> = signature.params.iter().map(|&param| self.type_name(param)).collect();
         let mut name = format!("{} ({})", self.type_name(signature.result), params.join(", "));
+        if signature.never_throws {
+            name.push_str(" noexcept");
+        }
         let mut ty = self.unknown(name.clone());
         // Records of one name are no reason for two signatures to be the same type.
         while self.signatures.contains_key(&ty) {
@@ -40,8 +45,16 @@ impl<'u> Resolver<'u> {
         ty
     }
 
-    /// `result (params)`
-    pub(super) fn written_function_type(&mut self, result: &'u syntax::Type, params: &'u [Param]) -> TypeId {
+    /// `result (params) qualifiers`
+    pub(super) fn written_function_type(
+        &mut self,
+        result: &'u syntax::Type,
+        params: &'u [Param],
+        qualifiers: &'u [Qualifier],
+    ) -> TypeId {
+        let Some(never_throws) = self.never_throws(qualifiers) else {
+            return self.unknown("function type whose `noexcept` is not known");
+        };
         let result = self.resolve_type(result);
         let params = params.iter().map(|param| {
             let written = self.param_type(param);
@@ -50,7 +63,22 @@ impl<'u> Resolver<'u> {
         let params = params.collect();
         let returns_reference = result.is_reference;
         let result = if returns_reference { self.pointer(result.ty, result.space) } else { result.ty };
-        self.function_type(Signature { result, returns_reference, params })
+        self.function_type(Signature { result, returns_reference, params, never_throws })
+    }
+
+    /// Whether a function with these qualifiers is `noexcept`; `None` if its condition has no value that is known.
+    fn never_throws(&mut self, qualifiers: &'u [Qualifier]) -> Option<bool> {
+        match words::noexcept_of(qualifiers) {
+            None => Some(false),
+            Some([]) => Some(true),
+            Some([condition, ..]) => self.constant_of(condition).map(|value| value != 0),
+        }
+    }
+
+    /// Whether pointers to functions of the one type become pointers to the other ([conv.fctptr]).
+    pub(super) fn drops_noexcept(&self, from: TypeId, to: TypeId) -> bool {
+        let (Some(from), Some(to)) = (self.signatures.get(&from), self.signatures.get(&to)) else { return false };
+        from.never_throws && *to == Signature { never_throws: false, ..from.clone() }
     }
 
     /// A function as a pointer to it.
@@ -60,8 +88,13 @@ impl<'u> Resolver<'u> {
         }
         let params = self.functions[function].params.iter().map(|&param| self.variables[param].ty).collect();
         let result = self.functions[function].result;
-        let returns_reference = self.infos[function.index()].returns_reference;
-        let ty = self.function_type(Signature { result, returns_reference, params });
+        let info = self.infos[function.index()].clone();
+        let returns_reference = info.returns_reference;
+        let stated = self.within(info.scope, |this| this.never_throws(&info.syntax.qualifiers));
+        let Some(never_throws) = stated else {
+            return self.unsupported(span, "value of a function whose `noexcept` is not known".to_owned());
+        };
+        let ty = self.function_type(Signature { result, returns_reference, params, never_throws });
         let ty = self.pointer(ty, None);
         expr(ExprKind::Function(function), ty, span)
     }
@@ -111,7 +144,7 @@ impl<'u> Resolver<'u> {
             _ => callee.clone(),
         };
         let Type::Pointer { to, .. } = self.types[pointer.ty] else { return None };
-        let Signature { result, returns_reference, params } = self.signatures.get(&to)?.clone();
+        let Signature { result, returns_reference, params, never_throws: _ } = self.signatures.get(&to)?.clone();
         if params.len() != args.len() {
             return None;
         }

@@ -241,6 +241,9 @@ impl<'u> Resolver<'u> {
                 vec![source, target],
             );
         }
+        if let Some(problem) = self.left_to_the_compiler(what, &own, &target, &source, span) {
+            return problem;
+        }
         match own.as_slice() {
             [] => self.implicit_call(what, target, Some(source), span),
             _ if own.iter().all(|decl| decl.syntax.body.is_some()) && self.depth <= DEPTH_LIMIT => {
@@ -252,6 +255,40 @@ impl<'u> Resolver<'u> {
                 self.unsupported_with(span, format!("{what} of {name}"), vec![source, target])
             }
         }
+    }
+
+    /// What is not understood where the program writes one function that copies or assigns and leaves another to the compiler,
+    /// and it is that which fits.
+    fn left_to_the_compiler(
+        &mut self,
+        what: Implicit,
+        own: &[FunctionDecl<'u>],
+        target: &Expr,
+        source: &Expr,
+        span: Span,
+    ) -> Option<Expr> {
+        let Type::Record(record) = self.types[target.ty] else { return None };
+        let all = match what {
+            _ if own.is_empty() => return None,
+            Implicit::Construct | Implicit::Member(_) => return None,
+            Implicit::Copy => self.named_constructors(record),
+            Implicit::Assign => self.methods(record, "operator="),
+        };
+        let is_left = |this: &mut Self, decl: &FunctionDecl<'u>| {
+            decl.record == Some(record) && is_defaulted(decl.syntax) && this.takes_own(*decl, record)
+        };
+        let mut all: Vec<FunctionDecl<'u>> = all.into_iter().filter(|decl| is_left(self, decl)).collect();
+        if all.is_empty() {
+            return None;
+        }
+        all.extend(own);
+        let chosen = self.choose(&all, None, Some(target), std::slice::from_ref(source))?;
+        is_defaulted(chosen.decl.syntax).then(|| {
+            let name = self.type_name(target.ty);
+            let what = if what == Implicit::Copy { "copy" } else { "assignment" };
+            let reason = format!("{what} of {name} that is left to the compiler, beside one that is not");
+            self.unsupported_with(span, reason, vec![source.clone(), target.clone()])
+        })
     }
 
     /// What gives a member the value that its declaration states.

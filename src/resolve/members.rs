@@ -84,8 +84,12 @@ impl Resolver<'_> {
         if self.records[record].fields[index].bit_group_bytes.is_some() && self.behind_enumeration(ty).is_some() {
             return self.unsupported_with(span, "bit-field of an enumeration".to_owned(), vec![object]);
         }
-        // A part of what is given up, or of a value, is given up.
-        let ends = self.is_given_up(&object) || !self.is_object(&object);
+        // A part of what is given up, or of a value, is given up ([expr.ref]).
+        if self.is_given_up(&object) && !self.in_host && !self.is_reference_member(record, index) {
+            let part = expr(ExprKind::Field(Box::new(object), index), ty, span);
+            return self.given_up(part);
+        }
+        let ends = !self.is_object(&object);
         if !ends || self.in_host || !self.copies_by_code(ty) || self.is_reference_member(record, index) {
             return expr(ExprKind::Field(Box::new(object), index), ty, span);
         }

@@ -27,6 +27,7 @@ mod context;
 mod conversion;
 mod copies;
 mod declare;
+mod decltype;
 mod dependent;
 mod dispatch;
 mod expr;

@@ -2,8 +2,8 @@
 
 use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
-use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId, UnaryOp};
-use super::scope::Found;
+use super::program::{BinaryOp, Expr, ExprKind, RecordId, Type, TypeId, UnaryOp};
+use super::scope::{Entity, Found};
 use crate::builtins::Builtin;
 use crate::calculus::AtomicOp;
 use crate::source::{Language, Span};
@@ -297,8 +297,8 @@ impl<'u> Resolver<'u> {
                 if let Some(result) = self.atomic_operator(AtomicOp::Store, &target, &value, span) {
                     return result;
                 }
-                if value.ty == target.ty && self.assigns_in_several_ways(target.ty) {
-                    return self.assign_object(target, value, span);
+                if let Some(result) = self.assignment_of_own(&target, &value, span) {
+                    return result;
                 }
                 if matches!(self.types[target.ty], Type::Record(_))
                     && let Some(result) = self.operator_call("operator=", vec![target.clone(), value.clone()], span)
@@ -319,6 +319,37 @@ impl<'u> Resolver<'u> {
             }
             Some(op) => self.compound(op, target, value, span),
         }
+    }
+
+    /// What assigns an object of a class to another of it: the assignment of the class, unless a template fits better. `None`
+    /// where bytes are moved or another class is assigned.
+    fn assignment_of_own(&mut self, target: &Expr, value: &Expr, span: Span) -> Option<Expr> {
+        let Type::Record(record) = self.types[target.ty] else { return None };
+        if self.in_host {
+            return None;
+        }
+        let methods = self.methods(record, "operator=");
+        if self.plain(value.ty) != self.plain(target.ty) {
+            let is_brought = self.brings(record, "operator=");
+            return is_brought.then(|| {
+                let reason = format!("assignment to {}, which brings in that of a base", self.type_name(target.ty));
+                self.unsupported_with(span, reason, vec![target.clone(), value.clone()])
+            });
+        }
+        if methods.iter().any(|decl| decl.record == Some(record) && self.is_greedy(*decl, record, value)) {
+            let reason = format!("assignment of {}, to which a template may fit better", self.type_name(target.ty));
+            return Some(self.unsupported_with(span, reason, vec![target.clone(), value.clone()]));
+        }
+        let has_other = methods.iter().any(|decl| decl.record == Some(record) && !self.own_template(*decl).is_empty());
+        (has_other || self.assigns_in_several_ways(target.ty))
+            .then(|| self.assign_object(target.clone(), value.clone(), span))
+    }
+
+    /// Whether a class brings in functions of a base by `using`.
+    fn brings(&self, record: RecordId, name: &str) -> bool {
+        let scope = self.record_scopes[record.index()];
+        let named = self.scopes[scope.0].names.get(name);
+        named.is_some_and(|entities| entities.iter().any(|entity| matches!(entity, Entity::Path(..))))
     }
 
     /// The places that `std::tie(a, b)` names.

@@ -100,16 +100,17 @@ impl<'u> Resolver<'u> {
             }
             // A member template of one instance has parameters of its own; which they are is not told apart here.
             let rebuilt = self.within(home, |this| this.written_values(own, args));
-            let rebuilt = self.complete_values(own, rebuilt, home);
-            let is_this = rebuilt.len() == values.len() && rebuilt.iter().zip(&values).all(|(a, b)| same_value(a, b));
-            return is_this.then_some(Fit { scope, replaces: Replaces::AllOfItsName });
+            let rebuilt = self.stated_values(own, rebuilt, home);
+            return self
+                .is_of_instance(record, &rebuilt, &values)
+                .then_some(Fit { scope, replaces: Replaces::AllOfItsName });
         }
         let mut found = vec![TemplateValue::Unknown; params.len()];
         self.deduce_args(params, &mut found, args, &values);
         let fit = self.bound(record, params, &found);
         let rebuilt = self.within(fit.scope, |this| this.written_values(own, args));
-        let rebuilt = self.complete_values(own, rebuilt, home);
-        if rebuilt.len() != values.len() || !rebuilt.iter().zip(&values).all(|(a, b)| same_value(a, b)) {
+        let rebuilt = self.stated_values(own, rebuilt, home);
+        if !self.is_of_instance(record, &rebuilt, &values) {
             return None;
         }
         match &definition.specialization {
@@ -122,6 +123,15 @@ impl<'u> Resolver<'u> {
                 (self.written_pattern(home, own, params, args) == wanted).then_some(fit)
             }
         }
+    }
+
+    /// Whether a definition for these arguments is one for the instance; where that is not known, neither is the class.
+    fn is_of_instance(&mut self, record: RecordId, written: &[TemplateValue], values: &[TemplateValue]) -> bool {
+        let is_this = written.len() == values.len() && written.iter().zip(values).all(|(a, b)| same_value(a, b));
+        if !is_this && self.may_be_same(written, values) {
+            self.open_records.insert(record);
+        }
+        is_this
     }
 
     /// The parameters of a definition bound to what they are in an instance.

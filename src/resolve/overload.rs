@@ -8,7 +8,7 @@
 use super::context::Resolver;
 use super::program::visit::any_within;
 use super::program::{Expr, ExprKind, Type, TypeId};
-use super::ranks::{Care, EXACT, Fit, Rank};
+use super::ranks::{Care, Fit, Rank};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::template::TemplateValue;
 use super::type_functions::Condition;
@@ -125,7 +125,7 @@ impl<'u> Resolver<'u> {
         }
         let winner = candidates.get(best)?;
         // What is no better than `...` may be converted by its class, which is.
-        if candidates.len() < rivals && winner.key.0.iter().any(|fit| fit.0 == Rank::Ellipsis) {
+        if candidates.len() < rivals && winner.key.0.iter().any(|fit| fit.rank == Rank::Ellipsis) {
             return None;
         }
         for (at, rival) in candidates.iter().enumerate() {
@@ -136,7 +136,7 @@ impl<'u> Resolver<'u> {
             if rival.takes_volatile != winner.takes_volatile {
                 return None;
             }
-            let is_same = rival.key.0 == winner.key.0
+            let is_same = fit_alike(&rival.key, &winner.key)
                 && rival.key.1 == winner.key.1
                 && rival.signature == winner.signature
                 && !are_two_definitions(rival.decl, winner.decl)
@@ -174,9 +174,9 @@ impl<'u> Resolver<'u> {
             _ => false,
         };
         if fits.len() > others.len() || others.iter().any(|param| binds(param)) {
-            fits.iter().any(|fit| *fit != EXACT)
+            !fits.iter().all(Fit::is_perfect)
         } else {
-            fits.iter().any(|fit| fit.0 != Rank::Exact)
+            fits.iter().any(|fit| fit.rank != Rank::Exact)
         }
     }
 
@@ -218,8 +218,8 @@ impl<'u> Resolver<'u> {
         common
     }
 
-    /// The explicit specialisation of a function template for its arguments, if there is one; `None` where `volatile`, of which
-    /// types do not tell, may choose it.
+    /// The explicit specialisation of a function template for its arguments, if there is one; `None` where what is not known of
+    /// them may choose it, or `volatile`, of which types do not tell.
     fn specialized(
         &mut self,
         functions: &[FunctionDecl<'u>],
@@ -246,7 +246,11 @@ impl<'u> Resolver<'u> {
                 continue;
             }
             let values = self.specialized_values(decl, chosen.decl, own);
-            if self.complete_values(own, values, chosen.decl.scope) == chosen.values {
+            let values = self.complete_values(own, values, chosen.decl.scope);
+            if values != chosen.values && self.may_be_same(&values, &chosen.values) {
+                return None;
+            }
+            if values == chosen.values {
                 let is_open = states_volatile(template_args.unwrap_or(&[]))
                     || states_volatile(written_args(decl).unwrap_or(&[]))
                     || are_volatile(decl) != are_volatile(chosen.decl)
@@ -337,7 +341,7 @@ impl<'u> Resolver<'u> {
             }
             Some(())
         })?;
-        fits.resize(args.len() + 1, Fit(Rank::Ellipsis, 0));
+        fits.resize(args.len() + 1, Fit::value(Rank::Ellipsis, 0));
         if decl.syntax.is_const {
             signature.push(self.common.void);
         }
@@ -383,7 +387,7 @@ impl<'u> Resolver<'u> {
         }
         for (param, argument) in decl.syntax.params.iter().zip(args) {
             // The null pointer has a type of its own, which is no pointer's.
-            if matches!(argument.kind, ExprKind::Null) {
+            if matches!(argument.kind, ExprKind::Null) && self.is_null_constant(argument) {
                 continue;
             }
             let (object, _) = self.referred(argument.ty);
@@ -429,7 +433,7 @@ impl<'u> Resolver<'u> {
     }
 
     fn is_more_special(&mut self, one: &Candidate<'u>, other: &Candidate<'u>) -> bool {
-        one.key.0 == other.key.0
+        fit_alike(&one.key, &other.key)
             && one.key.1
             && other.key.1
             && self.is_as_special(one, other)
@@ -559,10 +563,15 @@ fn is_of_host(decl: FunctionDecl<'_>) -> bool {
     is(|qualifier| matches!(qualifier, Qualifier::Host)) && !is(|qualifier| matches!(qualifier, Qualifier::Device))
 }
 
+/// Whether two candidates fit the object and the arguments equally well.
+fn fit_alike(a: &Key, b: &Key) -> bool {
+    a.0.iter().zip(&b.0).all(|(a, b)| a.is_as_good_as(b))
+}
+
 /// Whether a candidate is better: better for some argument and worse for none, or equal and less general.
 fn is_better(a: &Key, b: &Key) -> bool {
-    let worse = a.0.iter().zip(&b.0).any(|(a, b)| a > b);
-    let better = a.0.iter().zip(&b.0).any(|(a, b)| a < b);
+    let worse = a.0.iter().zip(&b.0).any(|(a, b)| b.is_better_than(a));
+    let better = a.0.iter().zip(&b.0).any(|(a, b)| a.is_better_than(b));
     match (better, worse) {
         (true, false) => true,
         (false, false) => (a.1, a.2) < (b.1, b.2),

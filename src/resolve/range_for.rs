@@ -85,6 +85,7 @@ impl<'u> Resolver<'u> {
         let mut written = self.declared_type(&declared.ty, &declared.qualifiers);
         if is_auto(&declared.ty) {
             written.ty = element.ty;
+            self.collapse(&mut written, &element);
         }
         let variable = self.new_variable(declared, written, Storage::Local);
         let value = if written.is_reference {

@@ -22,12 +22,49 @@ pub(super) enum Rank {
     Ellipsis,
 }
 
-/// A rank, and what decides between conversions of one rank: references that add `const` or bind less closely, bases
-/// that are further away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Fit(pub(super) Rank, pub(super) u8);
+/// A rank, and what decides between conversions of one rank ([over.ics.rank] paragraph 3).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fit {
+    pub(super) rank: Rank,
+    /// Bases that are further away, pointers that add `const`.
+    distance: u8,
+    /// References that add `const` or bind less closely. Between a reference and a value none of this decides.
+    binding: Option<u8>,
+}
 
-pub(super) const EXACT: Fit = Fit(Rank::Exact, 0);
+pub(super) const EXACT: Fit = Fit::value(Rank::Exact, 0);
+
+impl Fit {
+    /// Of a parameter that is no reference.
+    pub(super) const fn value(rank: Rank, distance: u8) -> Self {
+        Fit { rank, distance, binding: None }
+    }
+
+    /// Of one that is.
+    const fn reference(rank: Rank, distance: u8, binding: u8) -> Self {
+        Fit { rank, distance, binding: Some(binding) }
+    }
+
+    /// Whether it is the better one.
+    pub(super) fn is_better_than(&self, other: &Fit) -> bool {
+        let binds_better = || match (self.binding, other.binding) {
+            (Some(own), Some(other)) => own < other,
+            _ => false,
+        };
+        let [own, others] = [self, other].map(|fit| (fit.rank, fit.distance));
+        own < others || own == others && binds_better()
+    }
+
+    /// Whether none of them is better.
+    pub(super) fn is_as_good_as(&self, other: &Fit) -> bool {
+        !self.is_better_than(other) && !other.is_better_than(self)
+    }
+
+    /// Whether there is nothing to be said against it.
+    pub(super) fn is_perfect(&self) -> bool {
+        self.rank == Rank::Exact && self.distance == 0 && self.binding.unwrap_or(0) == 0
+    }
+}
 
 /// What a pointer is converted to with more than any base.
 const VOID: u8 = 254;
@@ -56,7 +93,10 @@ impl<'u> Resolver<'u> {
     /// How well methods take an object, the least the best; `None` for one that does not.
     pub(super) fn fits_of_object(&mut self, decls: &[FunctionDecl<'u>], object: &Expr) -> Vec<Option<u8>> {
         let object = self.as_returned(object);
-        let fit = |decl: &FunctionDecl<'u>| self.fit_of_object(*decl, Some(&object), Care::Exact).map(|fit| fit.1);
+        let fit = |decl: &FunctionDecl<'u>| {
+            let fit = self.fit_of_object(*decl, Some(&object), Care::Exact)?;
+            Some(fit.binding.unwrap_or(0))
+        };
         decls.iter().map(fit).collect()
     }
 
@@ -90,7 +130,7 @@ impl<'u> Resolver<'u> {
         }
         let adds_const = u8::from(decl.syntax.is_const && !is_const);
         let is_loose = u8::from(!is_lvalue && decl.syntax.called_on != Some(Binding::Rvalue));
-        Some(Fit(Rank::Exact, adds_const + is_loose))
+        Some(Fit::reference(Rank::Exact, 0, adds_const + is_loose))
     }
 
     /// Whether an expression denotes an object that stays.
@@ -101,7 +141,7 @@ impl<'u> Resolver<'u> {
     /// How well an argument fits a parameter.
     pub(super) fn fit_of_argument(&mut self, argument: &Expr, written: Written, care: Care) -> Option<Fit> {
         let (from, to) = (argument.ty, written.ty);
-        let is_zero = matches!(argument.kind, ExprKind::Null | ExprKind::Int(0));
+        let is_zero = self.is_null_constant(argument);
         if !written.is_reference || self.language == crate::source::Language::OpenCl {
             let from = match self.types[from] {
                 Type::Array { of, .. } => self.pointer(of, None),
@@ -109,7 +149,7 @@ impl<'u> Resolver<'u> {
             };
             let fit = self.fit_of_types(from, to, is_zero);
             let promotes = from != to && self.operand_type(argument) == to;
-            return fit.map(|fit| if promotes { Fit(Rank::Promotion, 0) } else { fit });
+            return fit.map(|fit| if promotes { Fit::value(Rank::Promotion, 0) } else { fit });
         }
         let (object, _) = self.referred(from);
         // Arguments in host code are looked at as values.
@@ -121,11 +161,12 @@ impl<'u> Resolver<'u> {
             if !cares {
                 return Some(EXACT);
             }
+            let bound = |binding| Some(Fit::reference(Rank::Exact, 0, binding));
             return match written.binding {
                 Some(Binding::Rvalue) if is_lvalue || is_const && !written.is_const => None,
-                Some(Binding::Rvalue) => Some(Fit(Rank::Exact, adds)),
-                _ if is_lvalue && (written.is_const || !is_const) => Some(Fit(Rank::Exact, adds)),
-                _ if !is_lvalue && written.is_const => Some(Fit(Rank::Exact, 8 + adds)),
+                Some(Binding::Rvalue) => bound(adds),
+                _ if is_lvalue && (written.is_const || !is_const) => bound(adds),
+                _ if !is_lvalue && written.is_const => bound(8 + adds),
                 _ => None,
             };
         }
@@ -143,11 +184,23 @@ impl<'u> Resolver<'u> {
                 return None;
             }
         }
-        let Fit(rank, detail) = self.fit_of_types(self.plain(object), to, is_zero)?;
+        let Fit { rank, distance, .. } = self.fit_of_types(self.plain(object), to, is_zero)?;
         let is_value = !is_base || !self.is_lvalue(argument);
         let is_loose = cares && is_value && written.binding != Some(Binding::Rvalue);
         let more = u8::from(is_base && written.is_const && !is_const) + if is_loose { 8 } else { 0 };
-        Some(Fit(rank, detail.saturating_add(more)))
+        Some(Fit::reference(rank, distance, more))
+    }
+
+    /// Whether an argument is a null pointer constant: `0`, or `nullptr`, whose type is here that of pointers to nothing.
+    pub(super) fn is_null_constant(&self, argument: &Expr) -> bool {
+        match argument.kind {
+            ExprKind::Int(0) => true,
+            ExprKind::Null => {
+                matches!(self.types[argument.ty], Type::Pointer { to, .. } if to == self.common.void)
+                    || self.language == crate::source::Language::OpenCl
+            }
+            _ => false,
+        }
     }
 
     /// How often a conversion of pointers adds `const` behind them.
@@ -161,7 +214,7 @@ impl<'u> Resolver<'u> {
     }
 
     fn fit_of_types(&mut self, from: TypeId, to: TypeId, is_zero: bool) -> Option<Fit> {
-        let of = |rank| Some(Fit(rank, 0));
+        let of = |rank| Some(Fit::value(rank, 0));
         if from == to {
             return Some(EXACT);
         }
@@ -176,23 +229,25 @@ impl<'u> Resolver<'u> {
                 if loses_const {
                     None
                 } else if self.is_alike(a, b) {
-                    Some(Fit(Rank::Exact, self.added_const(from, to)))
+                    Some(Fit::value(Rank::Exact, self.added_const(from, to)))
+                } else if self.drops_noexcept(a, b) {
+                    Some(Fit::value(Rank::Exact, 1))
                 } else if b == self.common.void || is_c && a == self.common.void {
-                    Some(Fit(Rank::Conversion, VOID))
+                    Some(Fit::value(Rank::Conversion, VOID))
                 } else if let Some(steps) = self.steps_to_base(self.plain(a), self.plain(b)) {
-                    Some(Fit(Rank::Conversion, 2 * steps + adds))
+                    Some(Fit::value(Rank::Conversion, 2 * steps + adds))
                 } else {
                     // C lets any pointer pass with a warning; C++ does not.
-                    is_c.then_some(Fit(Rank::UserDefined, 0))
+                    is_c.then_some(Fit::value(Rank::UserDefined, 0))
                 }
             }
-            (Type::Pointer { .. }, Type::Bool) => Some(Fit(Rank::Conversion, u8::MAX)),
+            (Type::Pointer { .. }, Type::Bool) => Some(Fit::value(Rank::Conversion, u8::MAX)),
             (Type::Int { .. }, Type::Pointer { .. }) if is_zero => of(Rank::Conversion),
             (Type::Array { of: a, .. }, Type::Array { of: b, len: None }) if a == b => Some(EXACT),
             _ if self.is_arithmetic(from) && self.is_arithmetic(to) => self.fit_of_numbers(from, to),
             (_, Type::Vector { .. }) if self.is_arithmetic(from) && is_c => of(Rank::Conversion),
             (Type::Record(_), Type::Record(_)) if self.steps_to_base(from, to).is_some() => {
-                Some(Fit(Rank::Conversion, 2 * self.steps_to_base(from, to).unwrap_or(0)))
+                Some(Fit::value(Rank::Conversion, 2 * self.steps_to_base(from, to).unwrap_or(0)))
             }
             // By a constructor of `dim3`, or its conversion to `uint3`.
             (_, Type::Vector { .. }) if self.is_dim3(to) && self.is_arithmetic(from) => of(Rank::UserDefined),
@@ -207,7 +262,7 @@ impl<'u> Resolver<'u> {
                     accepts(&constructors, *decl, 1)
                         && written.is_some_and(|param| !matches!(param.ty.kind, TypeKind::Reference(..)))
                 });
-                converts.then_some(Fit(Rank::UserDefined, 0))
+                converts.then_some(Fit::value(Rank::UserDefined, 0))
             }
             (Type::Record(_), _) if self.is_arithmetic(to) => of(Rank::UserDefined),
             _ => None,
@@ -225,11 +280,11 @@ impl<'u> Resolver<'u> {
             && self.promoted(integer) != integer
             && (to == integer || to == self.promoted(integer))
         {
-            return Some(Fit(Rank::Promotion, u8::from(to != integer)));
+            return Some(Fit::value(Rank::Promotion, u8::from(to != integer)));
         }
         let promotes = self.promoted(from) == to
             || matches!((&self.types[from], &self.types[to]), (Type::Float { width: 32 }, Type::Float { width: 64 }));
-        Some(Fit(if promotes { Rank::Promotion } else { Rank::Conversion }, 0))
+        Some(Fit::value(if promotes { Rank::Promotion } else { Rank::Conversion }, 0))
     }
 
     /// How many steps lead from a class to one of its bases; `None` if it is none.

@@ -2,7 +2,8 @@
 //! themselves, in the order in which they are constructed.
 //!
 //! Where compilers differ, or the source as it is read leaves open what they do, the size is not known: tables of virtual
-//! functions, virtual bases, tail padding of a base that something else fits into, two empty parts of one class in one place.
+//! functions, virtual bases, tail padding of a base that something else fits into, two empty parts of one class in one place,
+//! unnamed bit-fields, which align a record on Arm and do not on x86-64.
 
 use super::program::{Field, RecordId, TypeId};
 use crate::syntax::{self, Qualifier};
@@ -110,6 +111,8 @@ pub(super) struct Builder<'u> {
     pub(super) align: u64,
     /// The bit-fields in a row: the first field's index, the byte that the row starts at, and the next free bit.
     bits: Option<(usize, u64, u64)>,
+    /// What unnamed bit-fields align the record to, where a platform's rules say that they do.
+    align_of_unnamed: u64,
     empties: Vec<RecordId>,
     pub(super) is_dynamic: bool,
     pub(super) has_virtual_base: bool,
@@ -128,6 +131,7 @@ impl<'u> Builder<'u> {
             reused_end: 0,
             align: 1,
             bits: None,
+            align_of_unnamed: 1,
             empties: Vec::new(),
             is_dynamic: false,
             has_virtual_base: false,
@@ -223,6 +227,7 @@ impl<'u> Builder<'u> {
         };
         self.is_known &= self.end == self.reused_end && !is_packed(&declared.qualifiers);
         if bits == 0 {
+            self.align_of_unnamed = self.align_of_unnamed.max(if self.is_packed { 1 } else { size });
             self.end_bits();
             self.advance(if self.is_union { self.end } else { self.end.next_multiple_of(size) });
             return;
@@ -236,7 +241,9 @@ impl<'u> Builder<'u> {
             next = next.next_multiple_of(unit);
         }
         let (first, start, _) = self.bits.unwrap_or((self.fields.len(), next / 8, next));
-        if !self.is_packed {
+        if !self.is_packed && declared.name.text.is_empty() {
+            self.align_of_unnamed = self.align_of_unnamed.max(size);
+        } else if !self.is_packed {
             self.align = self.align.max(size);
         }
         next += bits;
@@ -270,7 +277,8 @@ impl<'u> Builder<'u> {
     /// The size, if it is known.
     pub(super) fn bytes(&self) -> Option<u64> {
         let whole = |end: u64| end.max(1).next_multiple_of(self.align);
-        let is_certain = self.is_known && !self.is_dynamic && !self.has_virtual_base;
+        let is_certain =
+            self.is_known && !self.is_dynamic && !self.has_virtual_base && self.align_of_unnamed <= self.align;
         (is_certain && whole(self.end) == whole(self.reused_end)).then(|| whole(self.end))
     }
 

@@ -129,7 +129,7 @@ impl<'u> Resolver<'u> {
             let mut found = vec![TemplateValue::Unknown; params.len()];
             self.deduce_args(params, &mut found, args, values);
             let is_open = found.contains(&TemplateValue::Unknown);
-            if is_open && self.may_be_unread(args, values) {
+            if is_open && self.may_be_meant(params, args, values) {
                 knowledge = Knowledge::Open;
                 continue;
             }
@@ -149,11 +149,12 @@ impl<'u> Resolver<'u> {
                 continue;
             }
             let rebuilt = self.within(scope, |this| this.written_values(own, args));
-            let rebuilt = self.complete_values(own, rebuilt, home);
+            let rebuilt = self.stated_values(own, rebuilt, home);
             let is_condition = |at: usize| conditions.get(at) == Some(&Condition::Open);
             let agrees = |(at, (a, b)): (usize, (&TemplateValue, &TemplateValue))| is_condition(at) || same_value(a, b);
             let matches = rebuilt.len() == values.len() && rebuilt.iter().zip(values).enumerate().all(agrees);
-            if matches && (states_volatile(args) || conditions.contains(&Condition::Open)) {
+            let is_doubtful = states_volatile(args) || conditions.contains(&Condition::Open);
+            if matches && is_doubtful || !matches && self.may_be_same(&rebuilt, values) {
                 knowledge = Knowledge::Open;
                 continue;
             }
@@ -170,18 +171,40 @@ impl<'u> Resolver<'u> {
         (primary, self.bind(home, params, values), knowledge)
     }
 
-    /// Whether a specialisation is for types that are not read, as are the arguments: pointers to members.
-    fn may_be_unread(&self, args: &[TemplateArg], values: &[TemplateValue]) -> bool {
-        args.iter().zip(values).any(|(argument, value)| {
+    /// Whether a specialisation, whose parameters are not all deduced, may be for an argument that is not known.
+    fn may_be_meant(&self, params: &[syntax::TemplateParam], args: &[TemplateArg], values: &[TemplateValue]) -> bool {
+        let asks = |argument: &TemplateArg| {
             let text = syntax::argument_text(argument);
-            let is_unread = text.contains("::*") || text.contains('«');
-            let is_open = match value {
-                TemplateValue::Type(ty) => matches!(self.types[*ty], Type::Unknown(_)),
-                TemplateValue::Unknown => true,
-                _ => false,
-            };
-            is_unread && is_open
-        })
+            !params.iter().any(|param| param.name.text == text)
+        };
+        args.iter().zip(values).any(|(argument, value)| self.is_open_value(value) && asks(argument))
+    }
+
+    /// Whether nothing that is known tells arguments apart.
+    pub(super) fn may_be_same(&self, some: &[TemplateValue], others: &[TemplateValue]) -> bool {
+        let differs = |(a, b)| !same_value(a, b) && !self.is_open_value(a) && !self.is_open_value(b);
+        some.len() == others.len() && !some.iter().zip(others).any(differs)
+    }
+
+    /// Whether an argument is not known, or a type that is not.
+    fn is_open_value(&self, value: &TemplateValue) -> bool {
+        match value {
+            TemplateValue::Type(ty) => self.is_open_type(*ty),
+            TemplateValue::Pack(values) => values.iter().any(|value| self.is_open_value(value)),
+            TemplateValue::Unknown => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a type is not known, or what it is made of.
+    fn is_open_type(&self, ty: TypeId) -> bool {
+        let ty = self.plain(ty);
+        match &self.types[ty] {
+            Type::Pointer { to, .. } => self.is_open_type(*to),
+            Type::Array { of, .. } => self.is_open_type(*of),
+            Type::Unknown(_) => !self.signatures.contains_key(&ty),
+            _ => false,
+        }
     }
 
     /// Whether a specialisation with a pack, which nothing expands, may fit these arguments: none of those before the first
@@ -281,7 +304,7 @@ impl<'u> Resolver<'u> {
                 builder.place_base(self.records[base].bytes, Some(self.records[base].align), shape.data_end)
             };
             if offset == Some(0) {
-                builder.add_empties(&self.empties_of(base));
+                builder.add_empties(&self.empties_at_start(ty, 0));
             }
             if self.is_dependent_base(written, base) {
                 self.dependent_bases.insert((record, base));

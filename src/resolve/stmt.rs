@@ -386,15 +386,15 @@ impl<'u> Resolver<'u> {
 
     /// The value of a variable declared `auto`, and its type.
     fn auto_value(&mut self, syntax: &'u syntax::Variable, written: &mut Written) -> Option<Expr> {
-        let value = match syntax.init.as_ref()? {
+        let init = match syntax.init.as_ref()? {
             syntax::Init::Value(value) => value,
             syntax::Init::Call(args) | syntax::Init::List(args) => args.first()?,
         };
-        let value = self.object(value);
+        let value = self.object(init);
         if matches!(syntax.ty.kind, TypeKind::DecltypeAuto) {
             // In parentheses a name gives a reference, and these are gone.
             let is_name = self.is_object(&value) && matches!(value.kind, ExprKind::Variable(_) | ExprKind::Field(..));
-            *written = self.declared_as(&value);
+            *written = self.declared_as(init, &value);
             if is_name && !matches!(self.types[value.ty], Type::Unknown(_)) {
                 let reason = "`decltype(auto)` from a name, which parentheses make a reference".to_owned();
                 return Some(self.unsupported_with(syntax.span, reason, vec![value]));
@@ -404,11 +404,19 @@ impl<'u> Resolver<'u> {
         if written.is_reference {
             written.is_const |= self.is_const(value.ty);
             written.ty = self.plain(value.ty);
+            self.collapse(written, &value);
             return Some(value);
         }
         let value = self.copy(value, syntax.span);
         written.ty = value.ty;
         Some(value)
+    }
+
+    /// `auto &&` is a reference to what has a place, if that is what it is bound to.
+    pub(super) fn collapse(&self, written: &mut Written, value: &Expr) {
+        if written.is_reference && self.is_lvalue(value) {
+            written.binding = Some(syntax::Binding::Lvalue);
+        }
     }
 
     /// The address that a reference holds.

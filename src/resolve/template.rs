@@ -37,7 +37,7 @@ impl<'u> Resolver<'u> {
         home: ScopeId,
     ) -> Vec<TemplateValue> {
         let written = self.written_values(params, args);
-        self.complete_values(params, written, home)
+        self.stated_values(params, written, home)
     }
 
     /// The arguments as written: a name may stand for a template where the parameter is one.
@@ -59,22 +59,42 @@ impl<'u> Resolver<'u> {
         written.collect()
     }
 
-    /// Converts written arguments to the parameters' types and adds defaults for those that are missing.
+    /// Converts arguments to the parameters' types and adds defaults for those that are missing or were not deduced.
     pub(super) fn complete_values(
+        &mut self,
+        params: &'u [TemplateParam],
+        found: Vec<TemplateValue>,
+        home: ScopeId,
+    ) -> Vec<TemplateValue> {
+        let found = found.into_iter().map(|value| (value != TemplateValue::Unknown).then_some(value));
+        self.completed(params, found, home)
+    }
+
+    /// Converts arguments that are all written, and adds defaults behind them: what is not known of one stays so.
+    pub(super) fn stated_values(
         &mut self,
         params: &'u [TemplateParam],
         written: Vec<TemplateValue>,
         home: ScopeId,
     ) -> Vec<TemplateValue> {
+        self.completed(params, written.into_iter().map(Some), home)
+    }
+
+    fn completed(
+        &mut self,
+        params: &'u [TemplateParam],
+        mut found: impl Iterator<Item = Option<TemplateValue>>,
+        home: ScopeId,
+    ) -> Vec<TemplateValue> {
         let mut values = Vec::new();
-        let mut written = written.into_iter();
         for (index, param) in params.iter().enumerate() {
             if param.pack {
-                values.push(TemplateValue::Pack(written.by_ref().collect()));
+                let rest = found.by_ref().map(|value| value.unwrap_or(TemplateValue::Unknown));
+                values.push(TemplateValue::Pack(rest.collect()));
                 continue;
             }
-            let value = match written.next() {
-                Some(TemplateValue::Unknown) | None => {
+            let value = match found.next().flatten() {
+                None => {
                     let scope = self.bind(home, &params[..index], &values);
                     self.within(scope, |this| this.default_value(param))
                 }

@@ -1,7 +1,7 @@
 //! From types as written to types.
 
 use super::context::{DEPTH_LIMIT, Resolver};
-use super::program::{AddressSpace, Expr, ExprKind, Type, TypeId};
+use super::program::{AddressSpace, Type, TypeId};
 use super::scope::{Entity, Found, Scope, ScopeId};
 use crate::builtins::types::{NamedType, Scalar, named_type};
 use crate::source::Language;
@@ -73,12 +73,7 @@ impl<'u> Resolver<'u> {
                 let value = self.unevaluated(value);
                 Written::plain(self.plain(value.ty))
             }
-            TypeKind::Decltype(value) => {
-                let temporaries = self.frame.temporaries.len();
-                let value = self.expr(value);
-                self.frame.temporaries.truncate(temporaries);
-                self.declared_as(&value)
-            }
+            TypeKind::Decltype(value) => self.decltype(value),
             TypeKind::Record(record) => Written::plain(self.inline_record(record, "")),
             TypeKind::Enum(definition) => {
                 let key = (std::ptr::from_ref(&**definition) as usize, self.scope);
@@ -96,6 +91,9 @@ impl<'u> Resolver<'u> {
                 Written { is_volatile: inner.is_volatile, ..Written::plain(ty) }
             }
             TypeKind::Reference(inner, binding) => {
+                if let TypeKind::Decltype(value) = &inner.kind {
+                    return self.decltype_in_parentheses(value);
+                }
                 let inner = self.resolve_type(inner);
                 // References to references collapse: to an rvalue's only if both are.
                 let binding = if inner.binding == Some(Binding::Lvalue) { Binding::Lvalue } else { *binding };
@@ -107,7 +105,9 @@ impl<'u> Resolver<'u> {
                 let ty = self.intern(Type::Array { of: inner.ty, len });
                 Written { ty, range: None, ..inner }
             }
-            TypeKind::Function(result, params) => Written::plain(self.written_function_type(result, params)),
+            TypeKind::Function(result, params) => {
+                Written::plain(self.written_function_type(result, params, &ty.qualifiers))
+            }
             TypeKind::Unsupported(reason) => Written::plain(self.unknown(reason.clone())),
         }
     }
@@ -214,19 +214,6 @@ impl<'u> Resolver<'u> {
         let ty = self.intern(Type::Record(made));
         self.inline_types.insert(key, Written::plain(ty));
         ty
-    }
-
-    /// What `decltype` makes of an expression: of a name what it was declared as, of another object a reference to it.
-    pub(super) fn declared_as(&mut self, value: &Expr) -> Written {
-        let plain = Written { is_const: self.is_const(value.ty), ..Written::plain(self.plain(value.ty)) };
-        let binding = match &value.kind {
-            _ if self.is_given_up(value) => Some(Binding::Rvalue),
-            // Names of references have been replaced by what these refer to.
-            ExprKind::Variable(_) | ExprKind::Field(..) => None,
-            _ if self.is_object(value) => Some(Binding::Lvalue),
-            _ => None,
-        };
-        Written { is_reference: binding.is_some(), binding, ..plain }
     }
 
     /// The type of a variable, parameter or field with the qualifiers of its declaration. In OpenCL an address

@@ -29,6 +29,29 @@ pub fn is_arithmetic_word(text: &str) -> bool {
     )
 }
 
+/// The attribute that stands for `noexcept` and `throw()` behind a function's parameters.
+const NOEXCEPT: &str = "noexcept";
+
+/// `noexcept`, or `noexcept(condition)`.
+pub fn noexcept(condition: Option<Expr>) -> Qualifier {
+    Qualifier::Attribute(NOEXCEPT.to_owned(), condition.into_iter().collect())
+}
+
+/// The condition under which a function with these qualifiers does not throw; an empty one is met, and without any
+/// it may throw.
+pub fn noexcept_of(qualifiers: &[Qualifier]) -> Option<&[Expr]> {
+    qualifiers.iter().find_map(|qualifier| match qualifier {
+        Qualifier::Attribute(name, condition) if name == NOEXCEPT => Some(condition.as_slice()),
+        _ => None,
+    })
+}
+
+/// Those of a function's qualifiers that are part of its type (C++17, [dcl.fct]).
+pub fn of_function_type(qualifiers: &[Qualifier]) -> Vec<Qualifier> {
+    let is_part = |qualifier: &&Qualifier| matches!(qualifier, Qualifier::Attribute(name, _) if name == NOEXCEPT);
+    qualifiers.iter().filter(is_part).cloned().collect()
+}
+
 /// The normal spelling of a built-in type from its words; `None` if the words contradict each other.
 pub fn builtin_type(words: &[&str]) -> Option<String> {
     let (mut unsigned, mut signed, mut short, mut long) = (0, 0, 0, 0);

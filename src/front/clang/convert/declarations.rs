@@ -183,7 +183,8 @@ impl Reader<'_> {
             self.at = close + 1;
             let (tail, trailing) = self.tail(variadic)?;
             let result = Box::new(trailing.unwrap_or(base));
-            let ty = Type { span: result.span, kind: TypeKind::Function(result, params), qualifiers: Vec::new() };
+            let qualifiers = words::of_function_type(&tail.qualifiers);
+            let ty = Type { span: result.span, kind: TypeKind::Function(result, params), qualifiers };
             return Ok((ty, Some(tail)));
         }
         let mut sizes = Vec::new();
@@ -239,10 +240,18 @@ impl Reader<'_> {
                     tail.qualifiers.extend(words::qualifier(word, false));
                     self.at += 1;
                 }
-                "noexcept" | "throw" => {
+                word @ ("noexcept" | "throw") => {
+                    let is_throw = word == "throw";
                     self.at += 1;
+                    let mut condition = None;
                     if self.next() == "(" {
-                        self.at = self.close(self.at) + 1;
+                        let inside = self.at + 1..self.close(self.at);
+                        self.at = inside.end + 1;
+                        condition = self.size(inside);
+                    }
+                    // `throw(E)` says what is thrown.
+                    if !is_throw || condition.is_none() {
+                        tail.qualifiers.push(words::noexcept(condition.map(|condition| *condition)));
                     }
                 }
                 "->" => {
@@ -336,8 +345,8 @@ impl Reader<'_> {
                 items.push(Item { kind, span: self.span(start..limit + 1) });
                 base = named_again(base, Some(&name));
             } else if let Some(tail) = declared.function {
-                qualifiers.extend(tail.qualifiers.iter().cloned());
-                let head = Head { path: declared.path.ok_or(MISFIT)?, qualifiers: qualifiers.clone(), tail };
+                let own = qualifiers.iter().chain(&tail.qualifiers).cloned().collect();
+                let head = Head { path: declared.path.ok_or(MISFIT)?, qualifiers: own, tail };
                 let TypeKind::Function(result, params) = declared.ty.kind else { return Err(MISFIT) };
                 let function = head.function(template.clone(), Some(*result), params);
                 let (function, ends) = self.body(function, from)?;

@@ -4,7 +4,7 @@
 
 use super::{Confusion, MISFIT, Reader, Reading};
 use crate::source::Language;
-use crate::syntax::{Binding, Qualifier, Type, TypeKind, words};
+use crate::syntax::{self, Qualifier, Type, TypeKind, words};
 use std::ops::Range;
 
 /// What stands before the first declarator of a declaration.
@@ -183,12 +183,11 @@ impl Reader<'_> {
             return TypeKind::Typeof(Box::new(self.expression(inside)));
         }
         let in_parentheses = self.text(inside.start) == "(" && self.close(inside.start) + 1 == inside.end;
-        let of = TypeKind::Decltype(Box::new(self.expression(inside.clone())));
-        if !in_parentheses {
-            return of;
+        let value = self.expression(inside.clone());
+        if in_parentheses {
+            return syntax::decltype_in_parentheses(value, self.span(inside));
         }
-        let of = Type { kind: of, qualifiers: Vec::new(), span: self.span(inside) };
-        TypeKind::Reference(Box::new(of), Binding::Lvalue)
+        TypeKind::Decltype(Box::new(value))
     }
 
     /// `unsigned long` and its like, with qualifiers between the words.

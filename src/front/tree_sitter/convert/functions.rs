@@ -130,6 +130,7 @@ impl Converter<'_> {
         qualifiers.extend(virtuals.iter().filter_map(|word| words::qualifier(self.word(*word), false)));
         let is_volatile = children_of(declarator, "type_qualifier").iter().any(|word| self.word(*word) == "volatile");
         qualifiers.extend(is_volatile.then_some(Qualifier::Volatile));
+        qualifiers.extend(words::of_function_type(&declared.ty.qualifiers));
         let function = Function {
             path,
             template,

@@ -5,7 +5,7 @@
 
 use super::{Converter, child_of, children};
 use crate::source::Language;
-use crate::syntax::{Binding, Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind, words};
+use crate::syntax::{self, Binding, Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind, words};
 use tree_sitter::Node;
 
 /// A declarator folded into a type.
@@ -77,9 +77,8 @@ impl Converter<'_> {
             "decltype" => match children(node).first() {
                 Some(inner) if self.word(node) != "decltype" => TypeKind::Typeof(Box::new(self.expr(*inner))),
                 Some(inner) if self.is_in_parentheses(node) => {
-                    let of = TypeKind::Decltype(Box::new(self.expr(*inner)));
-                    let of = Type { kind: of, qualifiers: Vec::new(), span: self.span(node) };
-                    TypeKind::Reference(Box::new(of), Binding::Lvalue)
+                    let value = self.expr(*inner);
+                    syntax::decltype_in_parentheses(value, self.span(node))
                 }
                 Some(inner) if inner.kind() != "auto" => TypeKind::Decltype(Box::new(self.expr(*inner))),
                 _ => TypeKind::DecltypeAuto,
@@ -210,7 +209,8 @@ impl Converter<'_> {
             None => base,
         };
         let span = result.span;
-        let ty = Type { kind: TypeKind::Function(Box::new(result), params), qualifiers: Vec::new(), span };
+        let qualifiers = self.noexcept(node).into_iter().collect();
+        let ty = Type { kind: TypeKind::Function(Box::new(result), params), qualifiers, span };
         let mut declared = self.fold_optional(inner, ty);
         // A name directly inside makes this the declaration of a function; a pointer around it does not.
         if matches!(declared.ty.kind, TypeKind::Function(..)) && declared.function.is_none() && declared.path.is_some()
@@ -218,6 +218,18 @@ impl Converter<'_> {
             declared.function = Some(node);
         }
         declared
+    }
+
+    /// What a function's declarator says of exceptions.
+    pub(super) fn noexcept(&mut self, declarator: Node<'_>) -> Option<Qualifier> {
+        let condition = match child_of(declarator, "noexcept") {
+            Some(stated) => children(stated).first().map(|condition| self.expr(*condition)),
+            // `throw(E)` says what is thrown.
+            None => {
+                child_of(declarator, "throw_specifier").filter(|stated| children(*stated).is_empty()).map(|_| None)?
+            }
+        };
+        Some(words::noexcept(condition))
     }
 
     /// The parameters of a function; `(void)` has none.

@@ -1,0 +1,103 @@
+//! What `decltype` makes of an expression (C++17, [dcl.type.simple]): of a name and a member access what was declared, of
+//! everything else a reference if it is an lvalue (`&`) or an xvalue (`&&`).
+//!
+//! Guarantees: a type that is given is the one that the standard says; what is not known of the category of a value makes
+//! it one that is not known.
+//!
+//! Deliberately absent: members that are declared as references to what is given up, and the categories of conditionals
+//! of which one side has a place.
+
+use super::context::Resolver;
+use super::program::{Expr, ExprKind, Type};
+use super::types::Written;
+use crate::syntax::{self, Binding};
+
+impl<'u> Resolver<'u> {
+    /// `decltype(value)`
+    pub(super) fn decltype(&mut self, value: &'u syntax::Expr) -> Written {
+        let resolved = self.looked_at(value);
+        self.declared_as(value, &resolved)
+    }
+
+    /// `decltype((value))`, of a name or a member.
+    pub(super) fn decltype_in_parentheses(&mut self, value: &'u syntax::Expr) -> Written {
+        let resolved = self.looked_at(value);
+        // A name that refers to something has a place.
+        let resolved = self.as_named(resolved);
+        self.of_category(&resolved)
+    }
+
+    /// An expression that is not evaluated.
+    fn looked_at(&mut self, value: &'u syntax::Expr) -> Expr {
+        let temporaries = self.frame.temporaries.len();
+        let resolved = self.expr(value);
+        self.frame.temporaries.truncate(temporaries);
+        resolved
+    }
+
+    /// What `decltype` makes of an expression that has been resolved.
+    pub(super) fn declared_as(&mut self, syntax: &'u syntax::Expr, value: &Expr) -> Written {
+        match &syntax.kind {
+            syntax::ExprKind::Path(_) => match self.named_reference(value) {
+                // Names of references have been replaced by what these refer to.
+                Some(binding) => self.referring(value, Some(binding)),
+                None => match value.kind {
+                    ExprKind::Variable(_) | ExprKind::Field(..) => self.referring(value, None),
+                    _ => self.of_category(value),
+                },
+            },
+            syntax::ExprKind::Member { .. } => match value.kind {
+                ExprKind::Field(..) => self.referring(value, None),
+                _ => self.of_category(value),
+            },
+            syntax::ExprKind::Comma(_, last) => match self.of_category(value) {
+                _ if matches!(last.kind, syntax::ExprKind::Conditional(..)) => self.of_unknown_category(),
+                written => written,
+            },
+            syntax::ExprKind::Conditional(_, then, otherwise) => {
+                let has_place = [then, otherwise].into_iter().any(|side| {
+                    let side = self.looked_at(side);
+                    self.is_object(&side) || matches!(self.types[side.ty], Type::Record(_))
+                });
+                if has_place { self.of_unknown_category() } else { self.of_category(value) }
+            }
+            syntax::ExprKind::Cast(_, ty, _) => {
+                let ty = self.resolve_type(ty);
+                self.referring(value, ty.binding)
+            }
+            _ => self.of_category(value),
+        }
+    }
+
+    /// The type of a value with the reference that its category asks for.
+    fn of_category(&mut self, value: &Expr) -> Written {
+        let value = match &value.kind {
+            ExprKind::Comma(_, last) => last,
+            _ => value,
+        };
+        let binding = match &value.kind {
+            _ if self.is_given_up(value) => Some(Binding::Rvalue),
+            _ if self.is_object(value) => Some(Binding::Lvalue),
+            _ => None,
+        };
+        self.referring(value, binding)
+    }
+
+    fn referring(&self, value: &Expr, binding: Option<Binding>) -> Written {
+        let plain = Written { is_const: self.is_const(value.ty), ..Written::plain(self.plain(value.ty)) };
+        Written { is_reference: binding.is_some(), binding, ..plain }
+    }
+
+    fn of_unknown_category(&mut self) -> Written {
+        Written::plain(self.unknown("decltype of a value whose category is not known"))
+    }
+
+    /// How the variable was declared that a name stands for, if it is a reference.
+    fn named_reference(&self, value: &Expr) -> Option<Binding> {
+        let ExprKind::Deref(pointer) = &value.kind else { return None };
+        let ExprKind::Load(variable) = &pointer.kind else { return None };
+        let ExprKind::Variable(variable) = variable.kind else { return None };
+        let is_rvalue = self.rvalue_references.contains(&variable);
+        self.variables[variable].is_reference.then_some(if is_rvalue { Binding::Rvalue } else { Binding::Lvalue })
+    }
+}
