@@ -84,17 +84,18 @@ const TYPES: [&str; 10] = [
 ];
 
 /// What kernels use.
-const GIVEN: &str = "struct Pair {
-  int a; short b; int c[4];
-  __device__ Pair(int x) : a(x % 101), b(x % 7) { for (int i = 0; i < 4; i++) c[i] = a + i * b; }
+const GIVEN: &str = "struct Two { int first; int second; };
+struct Pair {
+  int a; short b; int c[4]; Two own;
+  __device__ Pair(int x) : a(x % 101), b(x % 7), own{x % 5, x % 3} { for (int i = 0; i < 4; i++) c[i] = a + i * b; }
   __device__ int step(int d) { a += d % 11; return b++ - a--; }
   __device__ Pair &next() { ++b; c[b & 3] -= 1; return *this; }
-  __device__ int sum() const { int s = a; for (int i = 0; i < 4; ++i) s += c[i] % 101; return s + b; }
+  __device__ Pair &turn(int d) { own = {own.second, own.first + d % 5}; b = own.first % 97; return *this; }
+  __device__ int sum() const { int s = a + own.second; for (int i = 0; i < 4; ++i) s += c[i] % 101; return s + b; }
   __device__ bool operator<(const Pair &other) const { return a < other.a; }
   __device__ Pair &operator+=(int d) { a = (a + d) % 101; return *this; }
   __device__ int operator()(int i) { return c[i]++; }
 };
-struct Two { int first; int second; };
 struct Base { int base; unsigned low : 3; int high : 5; __device__ int lift(int d) { high = low = d; return base += d % 7; } };
 struct Wide : Base {
   int grid[2][3];
@@ -602,7 +603,8 @@ impl Maker {
             1 | 2 => {
                 let pair = self.pick(&self.usable(&[Form::Pair], rights, Right::Change))?.name;
                 let value = self.expression(depth, &read_only(rights));
-                Some(match self.dice.below(7) {
+                Some(match self.dice.below(8) {
+                    7 => format!("{pair}.turn(({value}) % 101).b"),
                     5 => format!("both({pair}).second"),
                     6 => format!("swapped(both({pair}, ({value}) % 101)).second"),
                     0 => format!("{pair}.step(({value}) % 101)"),

@@ -26,6 +26,7 @@ impl Pass<'_> {
             let what = if recursive { "recursive call of" } else { "call nested too deeply, of" };
             return self.give_up_call(format!("{what} '{}'", callee.name), args, call);
         }
+        self.note_order(&args.iter().collect::<Vec<_>>(), call.span);
         let values = self.values(args);
         self.inlined(function, values, call)
     }

@@ -141,6 +141,9 @@ impl Pass<'_> {
             }
             ExprKind::Binary(op, a, b) => {
                 self.take_for_number(a.ty);
+                if !matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
+                    self.note_order(&[a, b], span);
+                }
                 let a = self.value_before(a, b);
                 let b = self.value(b);
                 self.binary(*op, a, b, ty, span)
@@ -340,7 +343,7 @@ impl Pass<'_> {
 
     /// Whether evaluating `expr` may assign a variable of the thread. What was read from memory is a value, whatever is
     /// stored there later.
-    fn may_assign(&self, expr: &Expr) -> bool {
+    pub(super) fn may_assign(&self, expr: &Expr) -> bool {
         any_within(expr, |part| match &part.kind {
             ExprKind::Assign(..)
             | ExprKind::CompoundAssign { .. }

@@ -5,9 +5,10 @@ use super::home::{Holder, Home, Slot};
 use super::layout::Leaf;
 use super::pass::Pass;
 use super::value::{Base, PERHAPS_STRING, Place, Pointer, STRING, Value};
-use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, HavocReason, ScalarType, Stmt};
+use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, HavocReason, ScalarType, Stmt, VarId};
 use crate::resolve::program::TypeId;
 use crate::source::Span;
+use rustc_hash::FxHashSet;
 
 const NULL_READ: &str = "read through a null pointer";
 
@@ -136,9 +137,8 @@ impl Pass<'_> {
                     let values = self.flatten(value, place.ty);
                     let leaves: Vec<Leaf> = slots.iter().map(|(_, leaf)| *leaf).collect();
                     let values = self.fit_leaves(values, &leaves);
-                    for ((index, _), value) in slots.into_iter().zip(values) {
-                        self.store_slot(target, index, value, span);
-                    }
+                    let slots: Vec<usize> = slots.into_iter().map(|(index, _)| index).collect();
+                    self.store_slots(target, &slots, values, span);
                 }
                 None => {
                     self.needs_memory(target, place, span);
@@ -206,6 +206,47 @@ impl Pass<'_> {
         }
     }
 
+    /// Stores the parts of a value, all of which were computed before the first is stored: `v = {v.y, v.x}`.
+    fn store_slots(&mut self, target: TargetId, slots: &[usize], mut values: Vec<Value>, span: Span) {
+        let mut changed = FxHashSet::default();
+        for (&index, value) in slots.iter().zip(&mut values) {
+            if self.depends_on(value, &changed) {
+                *value = self.kept(std::mem::replace(value, Value::Void));
+            }
+            changed.extend(self.variables_of(target, index));
+        }
+        for (&index, value) in slots.iter().zip(values) {
+            self.store_slot(target, index, value, span);
+        }
+    }
+
+    /// The variables that hold a slot.
+    fn variables_of(&self, target: TargetId, index: usize) -> Vec<VarId> {
+        let Some(Home::Slots(slots)) = self.homes.get(target) else { return Vec::new() };
+        match slots[index].holder {
+            Holder::Var(var) => vec![var],
+            Holder::Value(_) => Vec::new(),
+            Holder::Pointer { tag, offset } => tag.into_iter().chain([offset]).collect(),
+        }
+    }
+
+    /// Whether one of these variables stands in a value.
+    fn depends_on(&self, value: &Value, variables: &FxHashSet<VarId>) -> bool {
+        let stands_in = |expr: ExprId| {
+            let mut found = false;
+            self.kernel.exprs.visit(expr, |_, expr| found |= matches!(expr, Expr::Var(var) if variables.contains(var)));
+            found
+        };
+        match value {
+            _ if variables.is_empty() => false,
+            Value::Void => false,
+            Value::Scalar(value) => stands_in(*value),
+            Value::Pointer(Pointer { base: Base::OneOf { tag, .. }, offset }) => stands_in(*tag) || stands_in(*offset),
+            Value::Pointer(pointer) => stands_in(pointer.offset),
+            Value::Aggregate(parts) => parts.iter().any(|part| self.depends_on(part, variables)),
+        }
+    }
+
     fn store_slot(&mut self, target: TargetId, index: usize, value: Value, span: Span) {
         let Some(Home::Slots(slots)) = self.homes.get(target) else { return };
         let slot = slots[index].clone();
@@ -222,6 +263,11 @@ impl Pass<'_> {
                     (Some(tag), Base::OneOf { tag: number, .. }) => Some((tag, number)),
                     _ => None,
                 };
+                // Which object it points into may depend on where it pointed.
+                let number = number.map(|(tag, number)| {
+                    let number = self.coerce(number, ScalarType::I32);
+                    (tag, if self.kernel.exprs.mentions(number, offset) { self.snapshot(number) } else { number })
+                });
                 self.emit_let(offset, pointer.offset);
                 if let Some((tag, number)) = number {
                     self.emit_let(tag, number);

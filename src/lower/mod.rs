@@ -48,6 +48,7 @@ mod home;
 mod host_pointers;
 mod image;
 mod layout;
+mod left_to_right;
 mod library;
 mod logs;
 mod loops;

@@ -59,6 +59,8 @@ pub(super) struct Pass<'p> {
     pub(super) frames: Vec<Frame>,
     /// Call sites that lead to the current frame.
     pub(super) calls: Vec<Span>,
+    /// Whether functions assign something through pointers or references, as far as that was asked.
+    pub(super) assigns_outside: FxHashMap<FunctionId, bool>,
     pub(super) homes: SideTable<Target, Home>,
     pub(super) scans: Scans,
     /// The type units in which each array is addressed.
@@ -125,6 +127,7 @@ impl<'p> Pass<'p> {
             kernel: Kernel::default(),
             frames: vec![frame],
             calls: Vec::new(),
+            assigns_outside: FxHashMap::default(),
             homes,
             scans: Scans::default(),
             units: FxHashMap::default(),

@@ -211,6 +211,11 @@ impl Pass<'_> {
         match (object, value) {
             (Object::Whole(place), value) => self.store(place, value, span),
             (Object::Lanes(places), Value::Aggregate(parts)) => {
+                // All parts were computed before the first is stored: `v.xy = v.yx`.
+                let parts: Vec<Value> = match places.len() {
+                    1 => parts,
+                    _ => parts.into_iter().map(|part| self.kept(part)).collect(),
+                };
                 for (place, part) in places.iter().zip(parts) {
                     self.store(place, part, span);
                 }

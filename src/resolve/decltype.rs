@@ -12,6 +12,9 @@ use super::program::{Expr, ExprKind, Type};
 use super::types::Written;
 use crate::syntax::{self, Binding};
 
+/// The type of `nullptr`, as the standard library names it.
+pub(super) const NULL_TYPE: &str = "std::nullptr_t";
+
 impl<'u> Resolver<'u> {
     /// `decltype(value)`
     pub(super) fn decltype(&mut self, value: &'u syntax::Expr) -> Written {
@@ -19,11 +22,13 @@ impl<'u> Resolver<'u> {
         self.declared_as(value, &resolved)
     }
 
-    /// `decltype((value))`, of a name or a member.
+    /// `decltype((value))`: the category of the value decides.
     pub(super) fn decltype_in_parentheses(&mut self, value: &'u syntax::Expr) -> Written {
-        let resolved = self.looked_at(value);
+        let mut resolved = self.looked_at(value);
         // A name that refers to something has a place.
-        let resolved = self.as_named(resolved);
+        if matches!(value.kind, syntax::ExprKind::Path(_)) {
+            resolved = self.as_named(resolved);
+        }
         self.of_category(&resolved)
     }
 
@@ -50,10 +55,12 @@ impl<'u> Resolver<'u> {
                 ExprKind::Field(..) => self.referring(value, None),
                 _ => self.of_category(value),
             },
-            syntax::ExprKind::Comma(_, last) => match self.of_category(value) {
-                _ if matches!(last.kind, syntax::ExprKind::Conditional(..)) => self.of_unknown_category(),
-                written => written,
+            syntax::ExprKind::Comma(_, last) => match last.kind {
+                syntax::ExprKind::Conditional(..) | syntax::ExprKind::Comma(..) => self.of_unknown_category(),
+                _ => self.decltype_in_parentheses(last),
             },
+            // The null pointer has a type of its own.
+            syntax::ExprKind::Null => Written::plain(self.unknown(NULL_TYPE)),
             syntax::ExprKind::Conditional(_, then, otherwise) => {
                 let has_place = [then, otherwise].into_iter().any(|side| {
                     let side = self.looked_at(side);

@@ -442,8 +442,13 @@ impl<'u> Resolver<'u> {
             return Some(self.store(target, value, span));
         }
         let is_list = |value: &syntax::Expr| matches!(value.kind, syntax::ExprKind::InitList(_));
+        // `part({})` hands braces to a constructor, which is another one than that of `part{}`.
+        let is_empty =
+            |value: &syntax::Expr| matches!(&value.kind, syntax::ExprKind::InitList(list) if list.is_empty());
         let value = match (self.types[ty].clone(), args) {
-            (Type::Record(_), [only]) if is_list(only) => self.initial(only, ty),
+            (Type::Record(_), [only]) if is_list(only) && (!is_empty(only) || !self.has_constructor(ty)) => {
+                self.initial(only, ty)
+            }
             (Type::Record(record), args) if self.collective_of(ty).is_none() => {
                 let constructors = self.constructors(record);
                 if !constructors.is_empty() || args.len() < 2 {

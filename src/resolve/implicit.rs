@@ -151,14 +151,6 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// Whether the program assigns objects of a type in several ways, among which what is moved decides.
-    pub(super) fn assigns_in_several_ways(&mut self, ty: TypeId) -> bool {
-        match self.types[ty] {
-            Type::Record(record) => self.own_functions(Implicit::Assign, record).len() > 1,
-            _ => false,
-        }
-    }
-
     /// Whether assigning an object of a type runs code of the program.
     pub(super) fn assigns_by_code(&mut self, ty: TypeId) -> bool {
         self.runs_code(Implicit::Assign, ty)

@@ -69,6 +69,7 @@ mod record_layout;
 mod records;
 mod referee;
 mod scope;
+mod sequence;
 mod stmt;
 mod template;
 mod template_use;

@@ -301,12 +301,9 @@ impl<'u> Resolver<'u> {
                     return result;
                 }
                 if matches!(self.types[target.ty], Type::Record(_))
-                    && let Some(result) = self.operator_call("operator=", vec![target.clone(), value.clone()], span)
+                    && let Some(result) = self.overloaded_assignment("operator=", &target, &value, span)
                 {
                     return result;
-                }
-                if self.plain(value.ty) == self.plain(target.ty) && self.assigns_by_code(target.ty) && !self.in_host {
-                    return self.assign_object(target, value, span);
                 }
                 if self.changes_group(&target, &value) {
                     let reason = "assignment of another group of threads".to_owned();
@@ -315,6 +312,9 @@ impl<'u> Resolver<'u> {
                 // Bytes are moved: a copy by code of the program would be one too many.
                 let value = if self.plain(value.ty) == self.plain(target.ty) { self.load(value) } else { value };
                 let value = self.implicit(value, target.ty, span);
+                if self.assigns_by_code(target.ty) && !self.in_host {
+                    return self.assign_object(target, value, span);
+                }
                 self.store(target, value, span)
             }
             Some(op) => self.compound(op, target, value, span),
@@ -341,8 +341,17 @@ impl<'u> Resolver<'u> {
             return Some(self.unsupported_with(span, reason, vec![target.clone(), value.clone()]));
         }
         let has_other = methods.iter().any(|decl| decl.record == Some(record) && !self.own_template(*decl).is_empty());
-        (has_other || self.assigns_in_several_ways(target.ty))
-            .then(|| self.assign_object(target.clone(), value.clone(), span))
+        (has_other || self.assigns_by_code(target.ty)).then(|| self.assign_object(target.clone(), value.clone(), span))
+    }
+
+    /// A call of an assignment of a class, where it does not show which operand is evaluated first.
+    fn overloaded_assignment(&mut self, name: &str, target: &Expr, value: &Expr, span: Span) -> Option<Expr> {
+        let call = self.operator_call(name, vec![target.clone(), value.clone()], span)?;
+        if self.in_host || !self.order_shows(target, value) {
+            return Some(call);
+        }
+        let reason = format!("operands of `{name}`, of which the right one is evaluated first");
+        Some(self.unsupported_with(span, reason, vec![target.clone(), value.clone()]))
     }
 
     /// Whether a class brings in functions of a base by `using`.
@@ -417,7 +426,7 @@ impl<'u> Resolver<'u> {
         }
         if self.may_be_overloaded(target.ty) || self.is_undeclared(value.ty) {
             let name = format!("{}=", operator_name(op));
-            if let Some(result) = self.operator_call(&name, vec![target.clone(), value.clone()], span) {
+            if let Some(result) = self.overloaded_assignment(&name, &target, &value, span) {
                 return result;
             }
             // `a += b` by an operator `+` alone is no C++, but `a` without effects may be written twice.

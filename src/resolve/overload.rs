@@ -541,7 +541,11 @@ pub(super) fn accepts(functions: &[FunctionDecl<'_>], decl: FunctionDecl<'_>, co
     params.iter().enumerate().skip(count).all(|(position, param)| {
         param.default.is_some()
             || functions.iter().any(|other| {
-                other.syntax.params.len() == params.len() && other.syntax.params[position].default.is_some()
+                // Another declaration of the function may state it; what has a body of its own is another function.
+                let may_be_same = decl.syntax.body.is_none() || other.syntax.body.is_none();
+                may_be_same
+                    && other.syntax.params.len() == params.len()
+                    && other.syntax.params[position].default.is_some()
             })
     })
 }

@@ -6,6 +6,7 @@
 //! Deliberately absent: conversions by more than one function, and pointers to members.
 
 use super::context::Resolver;
+use super::decltype::NULL_TYPE;
 use super::overload::accepts;
 use super::program::{Expr, ExprKind, Type, TypeId};
 use super::scope::FunctionDecl;
@@ -220,6 +221,8 @@ impl<'u> Resolver<'u> {
         }
         let is_c = self.language == crate::source::Language::OpenCl;
         match (self.types[from].clone(), self.types[to].clone()) {
+            // To the type of the null pointer converts nothing else than that.
+            (_, Type::Unknown(name)) if name == NULL_TYPE => is_zero.then_some(EXACT),
             (Type::Pointer { .. }, Type::Pointer { .. }) if is_zero => of(Rank::Conversion),
             (Type::Unknown(_), _) | (_, Type::Unknown(_)) => of(Rank::Conversion),
             (Type::Pointer { to: a, .. }, Type::Pointer { to: b, .. }) => {
