@@ -128,7 +128,7 @@ impl<'u> Resolver<'u> {
     /// Whether a definition for these arguments is one for the instance; where that is not known, neither is the class.
     fn is_of_instance(&mut self, record: RecordId, written: &[TemplateValue], values: &[TemplateValue]) -> bool {
         let is_this = written.len() == values.len() && written.iter().zip(values).all(|(a, b)| same_value(a, b));
-        if !is_this && self.may_be_same(written, values) {
+        if !is_this && values.iter().any(|value| self.is_open_value(value)) && self.may_be_same(written, values) {
             self.open_records.insert(record);
         }
         is_this

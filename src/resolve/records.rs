@@ -187,7 +187,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Whether an argument is not known, or a type that is not.
-    fn is_open_value(&self, value: &TemplateValue) -> bool {
+    pub(super) fn is_open_value(&self, value: &TemplateValue) -> bool {
         match value {
             TemplateValue::Type(ty) => self.is_open_type(*ty),
             TemplateValue::Pack(values) => values.iter().any(|value| self.is_open_value(value)),

@@ -356,6 +356,10 @@ impl Converter<'_> {
             return cast;
         }
         let word = self.word(function);
+        // The grammar takes this operator for a call.
+        if word == "noexcept" {
+            return ExprKind::Unsupported(word.to_owned());
+        }
         if matches!(function.kind(), "primitive_type" | "identifier") && words::is_arithmetic_word(word) {
             return self.functional_cast(function, list);
         }
