@@ -262,6 +262,26 @@ fn an_undeclared_call_that_tells_something_is_assumed_to_and_another_is_unknown(
     assert_eq!((&done["race"], done["unknowns"].as_array().unwrap().len()), (&"unknown".into(), 1), "{done}");
 }
 
+/// Where C++ leaves an order open and it decides something, the one that is taken is told.
+#[test]
+fn an_open_order_of_arguments_is_told_where_it_decides() {
+    let given = "struct C { int n = 0; __device__ int next() { return ++n; } };\n\
+        __device__ int second(int a, int b) { return b; }\n";
+    let kernel = |name: &str, other: &str| {
+        format!("__global__ void {name}(int *x) {{ C c, d; x[threadIdx.x + second(c.next(), {other}.next())] = 1; }}\n")
+    };
+    let place = Place::with(&[("k.cu", &(given.to_owned() + &kernel("one", "c") + &kernel("two", "d")))]);
+    let arguments = ["check", "k.cu", "--front", "tree-sitter", "--solver", "none", "--format", "json"];
+    let seen = place.run(&arguments).expect(0).json();
+    let is_told = |kernel: usize| {
+        let kernel = &seen["files"][0]["kernels"][kernel];
+        assert_eq!(kernel["race"], "race-free", "{kernel}");
+        let text = "arguments and operands are evaluated from left to right (line 3)";
+        kernel["assumptions"].as_array().unwrap().iter().any(|it| it == text)
+    };
+    assert_eq!([is_told(0), is_told(1)], [true, false], "{seen}");
+}
+
 #[test]
 fn an_undeclared_type_with_the_name_of_a_number_is_one_and_that_is_said() {
     let text = "#include <numbers_from_elsewhere.h>\n\
