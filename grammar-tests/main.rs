@@ -11,6 +11,7 @@
 //! - [`grammar`]: syntax and preprocessor: small texts and what they are read as.
 //! - [`hints`]: barriers that are named as redundant.
 //! - [`hook`]: the pre-commit hook, run by the real pre-commit.
+//! - [`house`]: how large types are, which files use each other in circles; what may not grow.
 //! - [`instrument`]: source text to instrumented text: one test for each construct, and laws on all fixtures.
 //! - [`lowering`]: source text to calculus, one test for each trap.
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
@@ -39,6 +40,7 @@ mod flow;
 mod grammar;
 mod hints;
 mod hook;
+mod house;
 mod instrument;
 mod laws;
 mod lowering;
