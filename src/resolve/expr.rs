@@ -9,7 +9,7 @@ use super::scope::{Entity, Found, Global};
 use super::types::path_text;
 use crate::builtins::functions::{Meaning, function};
 use crate::builtins::variables::{Variable as BuiltinVariable, variable};
-use crate::builtins::{Builtin, Formula};
+use crate::builtins::{Builtin, Formula, LaneFunction};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::{Dialect, Language, Span};
 use crate::syntax::literals::{CharacterType, string};
@@ -525,13 +525,26 @@ impl<'u> Resolver<'u> {
         if is_given_up { self.given_up(chosen) } else { chosen }
     }
 
-    /// OpenCL's lane-wise conditional.
+    /// OpenCL's lane-wise conditional, which evaluates all its parts.
     fn select(&mut self, cond: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
         let (cond, then, otherwise) = (self.load(cond), self.load(then), self.load(otherwise));
-        let ty = then.ty;
-        let otherwise = self.convert(otherwise, ty);
-        let args = vec![otherwise, then, cond];
-        expr(ExprKind::Builtin(crate::builtins::Builtin::Pure, "select".to_owned(), args), ty, span)
+        let common = match self.types[then.ty] == self.types[otherwise.ty] {
+            true => Some(then.ty),
+            false => self.common_type(then.ty, otherwise.ty),
+        };
+        let ty = match (common.map(|ty| (ty, self.types[ty].clone())), &self.types[cond.ty]) {
+            (Some((ty, Type::Vector { .. })), _) => ty,
+            (Some((of, Type::Int { .. } | Type::Float { .. })), &Type::Vector { lanes, .. }) => {
+                self.intern(Type::Vector { of, lanes })
+            }
+            _ => {
+                let reason = "conditional between unlike types".to_owned();
+                return self.unsupported_with(span, reason, vec![cond, then, otherwise]);
+            }
+        };
+        let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
+        let builtin = Builtin::Lanes(LaneFunction::Select);
+        expr(ExprKind::Builtin(builtin, "select".to_owned(), vec![otherwise, then, cond]), ty, span)
     }
 
     /// The type that both sides of a conditional are brought to.
