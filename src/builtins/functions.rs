@@ -347,6 +347,26 @@ fn opencl(name: &str) -> Option<Meaning> {
     })
 }
 
+/// Whether a function of OpenCL C came with version 2.0.
+pub fn is_of_opencl_2(name: &str) -> bool {
+    let explicit = |name: &str| name.starts_with("atomic_") && name.ends_with("_explicit");
+    let own = [
+        "get_enqueued_local_size",
+        "get_global_linear_id",
+        "get_local_linear_id",
+        "get_enqueued_num_sub_groups",
+        "work_group_barrier",
+        "atomic_work_item_fence",
+        "atomic_init",
+        "atomic_load",
+        "atomic_store",
+        "atomic_exchange",
+        "ctz",
+    ];
+    let families = ["work_group_", "atomic_fetch_", "atomic_compare_exchange_", "atomic_flag_"];
+    own.contains(&name) || families.iter().any(|family| name.starts_with(family)) || explicit(name)
+}
+
 /// What the work-items of a sub-group or a work-group call together.
 fn group_function(name: &str) -> Option<Meaning> {
     let (scope, function) = match (name.strip_prefix("work_group_"), name.strip_prefix("sub_group_")) {

@@ -322,6 +322,7 @@ impl Pass<'_> {
             WorkItem::WorkDim => self.exprs().opaque("get_work_dim()", ScalarType::U32),
             WorkItem::GlobalId => self.global_id(axis),
             WorkItem::GlobalSize => {
+                self.rely_on_one_size();
                 let (groups, size) = (self.wide(GeometryVar::GridDim(axis)), self.wide(GeometryVar::BlockDim(axis)));
                 self.exprs().binary(BinaryOp::Mul, groups, size)
             }
@@ -333,8 +334,12 @@ impl Pass<'_> {
             WorkItem::GroupId => self.wide(GeometryVar::BlockIdx(axis)),
             WorkItem::NumGroups => self.wide(GeometryVar::GridDim(axis)),
             WorkItem::GlobalOffset => self.global_offset(axis),
-            WorkItem::LocalLinearId => self.number_in_block(),
+            WorkItem::LocalLinearId => {
+                self.rely_on_one_size();
+                self.number_in_block()
+            }
             WorkItem::GlobalLinearId => {
+                self.rely_on_one_size();
                 // It is counted from the offset on.
                 let ids = Axis::ALL.map(|axis| self.place_in_grid(axis));
                 let sizes = Axis::ALL.map(|axis| {

@@ -4,7 +4,7 @@ use super::context::{Resolver, expr};
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
 use crate::builtins::atomics::{self, Numbering};
 use crate::builtins::functions::{
-    Meaning, ResultType, conversion_target, function, is_plain_conversion,
+    Meaning, ResultType, conversion_target, function, is_of_opencl_2, is_plain_conversion,
 };
 use crate::builtins::{Builtin, Fragment, LaneFunction};
 use crate::calculus::SyncMemory;
@@ -74,6 +74,7 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Expr {
         let Meaning { mut builtin, result } = meaning;
+        self.uses_opencl_2 |= self.language == Language::OpenCl && is_of_opencl_2(name);
         let changes_first = matches!(builtin, Builtin::Fragment(Fragment::Load | Fragment::Compute));
         let mut args: Vec<Expr> = args
             .into_iter()

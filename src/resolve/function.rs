@@ -9,7 +9,7 @@ use super::scope::{Entity, FunctionDecl, Scope};
 use super::template::TemplateValue;
 use super::types::Written;
 use crate::calculus::GeometryFacts;
-use crate::source::Span;
+use crate::source::{Language, Span};
 use crate::syntax::literals::string;
 use crate::syntax::{self, Param, Qualifier, TypeKind};
 
@@ -607,6 +607,8 @@ impl<'u> Resolver<'u> {
         storage: Storage,
     ) -> VariableId {
         let ty = self.held_type(written);
+        // Before version 2.0 variables outside of functions are constants.
+        self.uses_opencl_2 |= self.language == Language::OpenCl && storage == Storage::Global;
         let is_extern = storage == Storage::Shared
             && syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Extern));
         let variable = self.variables.push(Variable {
