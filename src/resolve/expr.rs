@@ -156,6 +156,9 @@ impl<'u> Resolver<'u> {
                 self.size_of(ty, span)
             }
             Kind::SizeofExpr(operand) => {
+                if let Some(ty) = self.type_of_name(operand) {
+                    return self.size_of(ty, span);
+                }
                 let temporaries = self.frame.temporaries.len();
                 let operand = self.expr(operand);
                 self.frame.temporaries.truncate(temporaries);
@@ -245,7 +248,7 @@ impl<'u> Resolver<'u> {
             Found::Entities(entities) if has_unread(&entities) => {
                 self.unsupported(span, format!("`{}`, a declaration of which was not read", path_text(path)))
             }
-            Found::Entities(entities) => match entities.first().cloned() {
+            Found::Entities(entities) => match self.value_of_name(path, &entities) {
                 Some(entity) => self.entity(&entity, path, span),
                 None => self.unsupported(span, format!("unknown name `{}`", path_text(path))),
             },
@@ -255,6 +258,23 @@ impl<'u> Resolver<'u> {
                 (None, None) => self.external_variable(&name, span),
             },
         }
+    }
+
+    /// The entity that a name stands for as a value: a record or enumeration of that name hides none in its own scope, and in
+    /// C none at all.
+    fn value_of_name(&mut self, path: &'u syntax::Path, entities: &[Entity<'u>]) -> Option<Entity<'u>> {
+        let first = entities.first()?;
+        if first.is_ordinary() {
+            return Some(first.clone());
+        }
+        if let Some(other) = entities.iter().find(|entity| entity.is_ordinary()) {
+            return Some(other.clone());
+        }
+        let outer = match path.segments.as_slice() {
+            [only] if self.language == Language::OpenCl => self.lookup_of(&only.name.text, Entity::is_ordinary),
+            _ => Vec::new(),
+        };
+        outer.into_iter().next().or_else(|| Some(first.clone()))
     }
 
     /// An entity as an expression.
