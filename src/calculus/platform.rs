@@ -42,6 +42,8 @@ pub struct Rules {
     pub has_offset: bool,
     /// Whether threads that have returned are waited for at a barrier.
     pub awaits_returned: bool,
+    /// Whether a shift takes its count modulo the bits of what it shifts; elsewhere a larger count has no result.
+    pub shifts_modulo_width: bool,
 }
 
 const DEVICE: Rules = Rules {
@@ -53,6 +55,7 @@ const DEVICE: Rules = Rules {
     warp: Some(32),
     has_offset: false,
     awaits_returned: false,
+    shifts_modulo_width: false,
 };
 
 const OPENCL: Rules = Rules {
@@ -65,6 +68,7 @@ const OPENCL: Rules = Rules {
     warp: None,
     has_offset: true,
     awaits_returned: true,
+    shifts_modulo_width: true,
 };
 
 const TABLE: [(Platform, Rules); 4] = [
