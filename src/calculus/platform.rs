@@ -44,6 +44,8 @@ pub struct Rules {
     pub awaits_returned: bool,
     /// Whether a shift takes its count modulo the bits of what it shifts; elsewhere a larger count has no result.
     pub shifts_modulo_width: bool,
+    /// Whether an integer that is divided by 0 has some value; elsewhere such a division has no result.
+    pub divides_by_zero: bool,
 }
 
 const DEVICE: Rules = Rules {
@@ -56,6 +58,7 @@ const DEVICE: Rules = Rules {
     has_offset: false,
     awaits_returned: false,
     shifts_modulo_width: false,
+    divides_by_zero: false,
 };
 
 const OPENCL: Rules = Rules {
@@ -69,6 +72,7 @@ const OPENCL: Rules = Rules {
     has_offset: true,
     awaits_returned: true,
     shifts_modulo_width: true,
+    divides_by_zero: true,
 };
 
 const TABLE: [(Platform, Rules); 4] = [

@@ -379,7 +379,12 @@ fn run_by(kernel: &mut Kernel, device: &options::Device) {
         kernel.unsupported.push(Unsupported { span: None, reason, arrays: None, barriers: true, is_of_thread: false });
     }
     kernel.relies.retain(|reliance| match reliance.what {
-        Relied::Unclobbered | Relied::Numbers | Relied::Telling | Relied::FactorsOf24Bits | Relied::LeftToRight => true,
+        Relied::Unclobbered
+        | Relied::Numbers
+        | Relied::Telling
+        | Relied::FactorsOf24Bits
+        | Relied::LeftToRight
+        | Relied::Divisors => true,
         Relied::LanesOf32 => device.wave.is_none(),
         Relied::BlocksOfOneSize => !device.uniform_work_groups,
     });

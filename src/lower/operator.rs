@@ -2,7 +2,7 @@
 
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
-use crate::calculus::{BinaryOp, ExprId, HavocReason, ScalarType, UnaryOp};
+use crate::calculus::{BinaryOp, ExprId, HavocReason, Relied, ScalarType, UnaryOp};
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::Span;
 
@@ -159,9 +159,20 @@ impl Pass<'_> {
             let b = self.shift_count(b, shifted);
             return self.exprs().binary(op, a, b);
         }
+        if matches!(op, BinaryOp::Div | BinaryOp::Rem) {
+            self.rely_on_divisor(b);
+        }
         let ty = common_type(left, right, op);
         let (a, b) = (self.exprs().convert(ty, a), self.exprs().convert(ty, b));
         self.exprs().binary(op, a, b)
+    }
+
+    /// A divisor that may be 0 is taken not to be, where a division by it has a value that nothing says (OpenCL C 3.0, 6.5.1).
+    fn rely_on_divisor(&mut self, divisor: ExprId) {
+        let is_zero_excluded = self.range(divisor).is_some_and(|(least, greatest)| least > 0 || greatest < 0);
+        if self.program.platform.rules().divides_by_zero && !is_zero_excluded {
+            self.rely(None, Relied::Divisors);
+        }
     }
 
     fn pointer_binary(&mut self, op: BinaryOp, a: &Pointer, b: &Pointer, span: Span) -> ExprId {
