@@ -208,9 +208,14 @@ pub(super) fn withhold(verdict: &mut Verdict, launches: &[Facts], options: &Opti
             if !verdict.assumptions.contains(&Assumption::DimensionIsOne(dimension.clone())) {
                 continue;
             }
-            let is_open = |launch: &&Facts| launch.given[of] == Given::AsAWhole && extents(launch)[at].is_none();
-            let open = launches.iter().find(is_open);
-            found.extend(open.map(|launch| Undecided::Extent { dimension, span: launch.spans[0] }));
+            let given_as = |given: Given| {
+                launches.iter().find(|launch| launch.given[of] == given && extents(launch)[at].is_none())
+            };
+            if let Some(launch) = given_as(Given::AsAWhole) {
+                found.push(Undecided::Extent { dimension, span: launch.spans[0] });
+            } else if let Some(launch) = given_as(Given::Unread) {
+                found.push(Undecided::Mentioned { dimension, span: launch.spans[0] });
+            }
         }
     }
     if let Some(first) = found.into_iter().next() {
