@@ -75,14 +75,14 @@ impl<'a> Text<'a> {
             && self.tokens.get(at + 1).is_some_and(|second| !second.flags.is_apart())
     }
 
-    /// All words in heads that say `__global__`, the names of kernels among them.
+    /// All words in heads that say `__global__`, or `__attribute__((global))`, the names of kernels among them.
     fn kernels(self) -> FxHashSet<&'a str> {
         let mut found = FxHashSet::default();
         let mut is_head = false;
         for token in self.tokens {
             let word = self.output.text(token);
             match word {
-                "__global__" => is_head = true,
+                "__global__" | "global" => is_head = true,
                 "{" | ";" => is_head = false,
                 _ if is_head && token.kind == TokenKind::Identifier => drop(found.insert(word)),
                 _ => {}

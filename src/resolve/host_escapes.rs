@@ -1,5 +1,5 @@
-//! Kernels whose address escapes: what is launched through it is launched where nobody looks, and so the launches that are
-//! seen are not all.
+//! Where names of kernels are followed. A kernel whose name stands elsewhere escapes: what is launched through it is launched
+//! where nobody looks, and so the launches that are seen are not all ([`super::host_mentions`]).
 //!
 //! A kernel's name stays where it is followed: as what a launch names, in a local pointer that is used for launches alone, and as
 //! an argument for a parameter of a function of the unit that is used so. Functions of the API that ask about kernels
@@ -28,9 +28,7 @@ pub(super) type Escaped = FxHashMap<*const syntax::Function, Span>;
 pub(super) struct Uses<'u> {
     /// The functions.
     pub(super) functions: Vec<FunctionDecl<'u>>,
-    /// Names that may be kernels' and go where they are not followed, with the scope of their function.
-    pub(super) strays: Vec<(&'u syntax::Path, ScopeId, Span)>,
-    /// Names among them that are no kernel's.
+    /// Names that go where they are not followed, and are no kernel's.
     pub(super) foreign: FxHashSet<Span>,
     /// Names that go where they are followed.
     pub(super) kept: FxHashMap<Span, Kept<'u>>,
@@ -72,18 +70,18 @@ impl<'u> Resolver<'u> {
             followed.functions.entry(name_of(decl.syntax)).or_default().push(decl.syntax);
         }
         for decl in functions {
-            followed.stray_paths(decl.syntax, &mut |path, span| strays.push((path, decl.scope, span)));
+            followed.stray_paths(decl.syntax, &mut |path, _| strays.push((path, decl.scope)));
         }
         for value in initializers {
-            followed.stray_paths_in(None, value, &mut |path, span| strays.push((path, self.scope, span)));
+            followed.stray_paths_in(None, value, &mut |path, _| strays.push((path, self.scope)));
         }
         let mut foreign = FxHashSet::default();
-        for (path, scope, _) in &strays {
+        for (path, scope) in &strays {
             let is_foreign = matches!(self.within(*scope, |this| this.find(path)), Found::Entities(entities)
                 if !entities.is_empty() && !functions_of(&entities).iter().any(|decl| is_kernel(decl.syntax)));
             foreign.extend(path.segments.last().filter(|_| is_foreign).map(|last| last.name.span));
         }
-        Uses { functions: functions.to_vec(), strays, foreign, kept: followed.kept }
+        Uses { functions: functions.to_vec(), foreign, kept: followed.kept }
     }
 
     /// Lets the kernels escape that a path names.

@@ -52,14 +52,6 @@ impl<'u> Resolver<'u> {
             }
         }
         let is_in = |place: Span, ranges: &[Span]| ranges.iter().any(|&range| is_within(sources, place, range));
-        for (path, scope, span) in &uses.strays {
-            let last = path.segments.last().map_or(*span, |last| last.name.span);
-            let name = path.segments.last().map_or("", |last| last.name.text.as_str());
-            let is_local = path.segments.len() == 1 && !path.global && hidden.has(name, last);
-            if !is_local && !is_in(last, &walk.understood.dead) {
-                self.escape(path, *scope, *span, &mut walk.escaped);
-            }
-        }
         let is_lost = |mention: &Mention| {
             let understood = walk.understood.launches.iter().map(|&launch| sources.visible(launch));
             mention.kind == MentionKind::Launch
