@@ -61,7 +61,7 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
     let misses_headers = !output.missing_includes.is_empty();
     let sought = std::mem::take(&mut output.sought);
     let uses = std::mem::take(&mut output.uses);
-    let mentions = mentions(&output);
+    let mentions = mentions(&output, preprocessing.language());
     let mut read = match &options.front {
         FrontEnd::TreeSitter => by_tree_sitter(output, main, &preprocessing),
         // There is nothing to ask about a text without tokens, and a worker costs more than the file.

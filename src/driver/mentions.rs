@@ -8,6 +8,7 @@
 //! Deliberately absent: scopes, and kernels that are named by strings (`cuModuleGetFunction`).
 
 use crate::preprocess::{Output, Token, TokenKind};
+use crate::source::Language;
 use crate::syntax::{HiddenBy, Mention, MentionKind, asks_about_kernels};
 use rustc_hash::FxHashSet;
 
@@ -21,8 +22,11 @@ const OTHER_NAMES: [&str; 8] = [".", "->", "struct", "class", "enum", "union", "
 /// How many tokens are looked at around a place.
 const REACH: usize = 4000;
 
-/// The places of a unit, in the order of its tokens.
-pub(super) fn mentions(output: &Output) -> Vec<Mention> {
+/// The places of a unit, in the order of its tokens. In OpenCL host code stands apart, and launches nothing by its name.
+pub(super) fn mentions(output: &Output, language: Language) -> Vec<Mention> {
+    if language == Language::OpenCl {
+        return Vec::new();
+    }
     let text = Text { output, tokens: &output.tokens };
     let kernels = text.kernels();
     if kernels.is_empty() {
@@ -221,7 +225,7 @@ mod tests {
         let mut sources = SourceMap::new();
         let main = sources.add_file("k.cu", format!("__global__ void k(int *p) {{}}\n{text}"));
         let output = preprocess(sources, main, &Options { dialect: Dialect::Cuda, ..Options::default() });
-        let found = mentions(&output).into_iter().map(|mention| match mention.kind {
+        let found = mentions(&output, Language::Cuda).into_iter().map(|mention| match mention.kind {
             MentionKind::Kernel { name, .. } => name,
             MentionKind::Launch => "<<<".to_owned(),
         });

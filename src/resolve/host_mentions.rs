@@ -15,7 +15,7 @@ use super::hidden::{Hidden, is_within};
 use super::host::Walk;
 use super::host_calls::name_of;
 use super::host_escapes::{Kept, Uses, kernels_of};
-use crate::source::Span;
+use crate::source::{SourceMap, Span};
 use crate::syntax::{HiddenBy, Item, Mention, MentionKind};
 use rustc_hash::FxHashSet;
 
@@ -51,39 +51,64 @@ impl<'u> Resolver<'u> {
                 body.iter().for_each(|stmt| hidden.hide(&field.name, stmt.span));
             }
         }
-        let is_in = |place: Span, ranges: &[Span]| ranges.iter().any(|&range| is_within(sources, place, range));
-        let is_lost = |mention: &Mention| {
-            let understood = walk.understood.launches.iter().map(|&launch| sources.visible(launch));
-            mention.kind == MentionKind::Launch
-                && !is_in(mention.span, &walk.understood.dead)
-                && !understood.into_iter().any(|launch| is_within(sources, mention.span, launch))
+        let followed = match mentions.iter().any(|mention| walk.misses_launch(mention, sources)) {
+            true => Followed::OnlyWhereAsked,
+            false => Followed::WhereLookedAt,
         };
-        let has_lost = mentions.iter().any(is_lost);
-        let is_followed = |kept: &Kept<'u>| match kept {
-            Kept::Asked => true,
-            Kept::Given(callee, place) => {
-                !has_lost && (!walk.launching.contains(callee) || walk.understood.given.contains(place))
-            }
-            Kept::Held(function) => {
-                !has_lost && (!walk.launching.contains(name_of(function)) || walk.looked_at(function))
-            }
-        };
-        let mut lost = Vec::new();
         for mention in mentions {
             let MentionKind::Kernel { name, hidden_by } = &mention.kind else { continue };
-            let Some(named) = kernels.get(name.as_str()) else { continue };
-            let is_hidden = *hidden_by == HiddenBy::Declarations && hidden.has(name, mention.span);
-            let is_understood = is_hidden
-                || walk.understood.names.contains(&mention.span)
+            let is_hidden = || *hidden_by == HiddenBy::Declarations && hidden.has(name, mention.span);
+            let is_followed = || uses.kept.get(&mention.span).is_some_and(|kept| walk.follows(*kept, followed));
+            if walk.understood.names.contains(&mention.span)
                 || uses.foreign.contains(&mention.span)
-                || uses.kept.get(&mention.span).is_some_and(is_followed)
-                || is_in(mention.span, &walk.understood.dead);
-            if !is_understood {
-                lost.extend(named.iter().map(|&kernel| (std::ptr::from_ref(kernel), mention.span)));
+                || is_followed()
+                || is_hidden()
+                || walk.understood.is_dead(mention.span, sources)
+            {
+                continue;
+            }
+            for &kernel in kernels.get(name.as_str()).into_iter().flatten() {
+                walk.escaped.entry(std::ptr::from_ref(kernel)).or_insert(mention.span);
             }
         }
-        for (kernel, place) in lost {
-            walk.escaped.entry(kernel).or_insert(place);
+    }
+}
+
+/// Which names count as followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Followed {
+    /// All that go through what was looked at.
+    WhereLookedAt,
+    /// A launch was not understood, and may be one of what pointers hold: those alone that functions ask about.
+    OnlyWhereAsked,
+}
+
+impl Understood {
+    fn is_dead(&self, place: Span, sources: &SourceMap) -> bool {
+        self.dead.iter().any(|&range| is_within(sources, place, range))
+    }
+}
+
+impl Walk<'_> {
+    /// Whether a launch stands at a place that was not understood as one.
+    fn misses_launch(&self, mention: &Mention, sources: &SourceMap) -> bool {
+        let is_of = |&launch: &Span| is_within(sources, mention.span, sources.visible(launch));
+        mention.kind == MentionKind::Launch
+            && !self.understood.is_dead(mention.span, sources)
+            && !self.understood.launches.iter().any(is_of)
+    }
+
+    /// Whether what becomes of a name has been seen.
+    fn follows(&self, kept: Kept<'_>, followed: Followed) -> bool {
+        let is_looked_at = followed == Followed::WhereLookedAt;
+        match kept {
+            Kept::Asked => true,
+            Kept::Given(callee, place) => {
+                is_looked_at && (!self.launching.contains(callee) || self.understood.given.contains(&place))
+            }
+            Kept::Held(function) => {
+                is_looked_at && (!self.launching.contains(name_of(function)) || self.looked_at(function))
+            }
         }
     }
 }

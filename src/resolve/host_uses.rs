@@ -178,6 +178,7 @@ impl<'u> Resolver<'u> {
             }
         }
         inside.names().for_each(|name| changed.expose(name));
+        changed.has_jumps |= inside.has_jumps;
     }
 
     /// What text may change that is not read: `new float[n]` changes nothing, but `new Reader(n)` keeps what it is
