@@ -79,16 +79,22 @@ impl<'a> Text<'a> {
             && self.tokens.get(at + 1).is_some_and(|second| !second.flags.is_apart())
     }
 
-    /// All words in heads that say `__global__`, or `__attribute__((global))`, the names of kernels among them.
+    /// The words in heads that say `__global__`, or `__attribute__((global))`, and may be the name of what is declared: those
+    /// before parentheses or template arguments, or in parentheses of their own.
     fn kernels(self) -> FxHashSet<&'a str> {
         let mut found = FxHashSet::default();
         let mut is_head = false;
-        for token in self.tokens {
+        for (at, token) in self.tokens.iter().enumerate() {
             let word = self.output.text(token);
+            let is_name = || match self.word(at + 1) {
+                "(" | "<" => true,
+                ")" => self.before(at) == "(",
+                _ => false,
+            };
             match word {
                 "__global__" | "global" => is_head = true,
                 "{" | ";" => is_head = false,
-                _ if is_head && token.kind == TokenKind::Identifier => drop(found.insert(word)),
+                _ if is_head && token.kind == TokenKind::Identifier && is_name() => drop(found.insert(word)),
                 _ => {}
             }
         }
