@@ -230,7 +230,7 @@ mod tests {
     fn left(text: &str) -> Vec<String> {
         let mut sources = SourceMap::new();
         let main = sources.add_file("k.cu", format!("__global__ void k(int *p) {{}}\n{text}"));
-        let output = preprocess(sources, main, &Options { dialect: Dialect::Cuda, ..Options::default() });
+        let output = preprocess(sources, main, &Options::new(Dialect::Cuda));
         let found = mentions(&output, Language::Cuda).into_iter().map(|mention| match mention.kind {
             MentionKind::Kernel { name, .. } => name,
             MentionKind::Launch => "<<<".to_owned(),
