@@ -28,6 +28,7 @@ mod judge;
 mod launched;
 mod memo;
 pub mod mend;
+mod mentions;
 pub mod options;
 pub mod parallel;
 mod prepared;
@@ -233,7 +234,7 @@ fn chosen(uses: &Uses, program: &Program, function: FunctionId, report: &KernelR
             found.extend(uses.choices_at(place).map(|choice| choice.taken.as_str()));
         }
     }
-    found.into_iter().map(|text| Assumption { kind: AssumptionKind::Other, text: text.to_owned() }).collect()
+    found.into_iter().map(|text| Assumption { kind: AssumptionKind::Text, text: text.to_owned() }).collect()
 }
 
 /// The report of a kernel in which raceproof panicked.

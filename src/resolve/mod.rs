@@ -34,6 +34,7 @@ mod expr;
 mod function;
 mod function_value;
 mod groups;
+mod hidden;
 mod host;
 mod host_calls;
 mod host_cases;
@@ -42,6 +43,7 @@ mod host_fields;
 mod host_flow;
 mod host_library;
 mod host_loops;
+mod host_mentions;
 mod host_parts;
 mod host_relations;
 mod host_uses;
@@ -97,11 +99,11 @@ pub struct Resolved {
 
 /// Resolves a unit.
 pub fn resolve(unit: syntax::Unit) -> Resolved {
-    let syntax::Unit { dialect, sources, items, known } = unit;
+    let syntax::Unit { dialect, sources, items, known, mentions } = unit;
     let language = dialect.language();
     let (parts, platform, diagnostics, missed, told) = {
         let mut resolver = context::Resolver::new(dialect, &sources);
-        resolver.run(&items);
+        resolver.run(&items, &mentions);
         let context::Resolver {
             types,
             records,
