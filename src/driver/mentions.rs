@@ -5,7 +5,7 @@
 //! it launches nothing: a call or declaration (`k(`), a member (`x.k`), an operand that is not evaluated (`sizeof(k)`),
 //! an argument of a function that asks about kernels, a comparison, `using a::k;`.
 //!
-//! Deliberately absent: scopes, and kernels that are named by strings (`cuModuleGetFunction`).
+//! Deliberately absent: scopes, and kernels that are named by strings elsewhere than where a module is asked for one.
 
 use crate::preprocess::{Output, Token, TokenKind};
 use crate::source::Language;
@@ -39,6 +39,11 @@ pub(super) fn mentions(output: &Output, language: Language) -> Vec<Mention> {
             TokenKind::Punctuator if text.starts_launch(at) => MentionKind::Launch,
             TokenKind::Identifier if kernels.contains(word) && !text.launches_nothing(at) => {
                 MentionKind::Kernel { name: word.to_owned(), hidden_by: text.hidden_by(at) }
+            }
+            TokenKind::String if text.is_asked_of_a_module(at) => {
+                let name = word.trim_matches('"');
+                let is_kernel = kernels.contains(name);
+                is_kernel.then(|| MentionKind::Kernel { name: name.to_owned(), hidden_by: HiddenBy::Nothing })?
             }
             TokenKind::Identifier if launches(word) && text.word(at + 1) == "(" => MentionKind::Launch,
             _ => return None,
@@ -188,6 +193,14 @@ impl<'a> Text<'a> {
         ""
     }
 
+    /// Whether a string is an argument of what gives the kernel of that name: `cuModuleGetFunction(&function, module, "k")`.
+    fn is_asked_of_a_module(self, at: usize) -> bool {
+        self.parentheses_around(at).any(|open| {
+            let name = self.before(open);
+            name.contains("ModuleGetFunction") || name.contains("LibraryGetKernel")
+        })
+    }
+
     fn is_cast(self, end: usize) -> bool {
         self.before_arguments(end).ends_with("_cast")
     }
@@ -252,6 +265,7 @@ mod tests {
         assert_eq!(left("void f() { k<<<1, 2>>>(p); }"), ["k", "<<<"]);
         assert_eq!(left("REGISTER(a, [] { k<int><<<1, 2>>>(p); });"), ["k", "<<<"]);
         assert_eq!(left("auto g = &k; T t{k}; run<k>(p); cudaLaunchKernel(k);"), ["k", "k", "k", "<<<", "k"]);
+        assert_eq!(left("void f() { cuModuleGetFunction(&f, m, \"k\"); printf(\"k\"); }"), ["k"]);
         assert_eq!(left("void f() { (c ? k : k)<<<1, 2>>>(p); h(sizeof(p), k); }"), ["k", "k", "<<<", "k"]);
     }
 }
