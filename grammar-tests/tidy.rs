@@ -19,6 +19,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("front/clang", &["syntax", "preprocess", "diagnostic"]),
     ("front/tree_sitter", &["syntax", "preprocess", "diagnostic"]),
     ("front/account", &["syntax", "preprocess"]),
+    ("front/mentions", &["syntax", "preprocess"]),
     ("front", &[]),
     // Scalar types, memory orders and scopes are named once, in the calculus, which itself uses nothing.
     ("builtins", &["syntax", "calculus"]),

@@ -175,9 +175,14 @@ fn launch(report: &KernelReport, kernel: &Kernel, fixture: &Fixture, text: &str)
 
 /// What `reqd_work_group_size` before a kernel says.
 fn required_size(text: &str, kernel: &str) -> Option<[u32; 3]> {
-    let before = &text[..text.find(&format!("{kernel}("))?];
-    let head = &before[before.rfind("kernel")?..];
-    let numbers = head.split_once("reqd_work_group_size(")?.1.split(')').next()?;
+    let name = format!("{kernel}(");
+    // Any of its declarations may state it, before or behind its name.
+    let head = |(at, _): (usize, &str)| {
+        let start = text[..at].rfind([';', '}']).unwrap_or(0);
+        let end = text[at..].find(['{', ';']).map_or(text.len(), |end| at + end);
+        text[start..end].split_once("reqd_work_group_size(")
+    };
+    let numbers = text.match_indices(&name).find_map(head)?.1.split(')').next()?;
     let defined = |name: &str| text.split_once(&format!("#define {name} "))?.1.split_whitespace().next()?.parse().ok();
     let size = |word: &str| word.parse().ok().or_else(|| defined(word));
     let sizes: Vec<u32> = numbers.split(',').filter_map(|word| size(word.trim())).collect();

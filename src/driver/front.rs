@@ -8,10 +8,10 @@
 
 use super::Options;
 use super::dialect::dialect_of;
-use super::mentions::mentions;
 use crate::diagnostic::report::{Front, Parse};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::front::clang::{self, Answer, Failure, Pool, Refusal};
+use crate::front::mentions::mentions;
 use crate::front::tree_sitter::{self, ParseState};
 use crate::preprocess::{self, Output, SoughtHeader, Uses};
 use crate::source::headers::ProjectHeaders;
@@ -61,15 +61,13 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
     let misses_headers = !output.missing_includes.is_empty();
     let sought = std::mem::take(&mut output.sought);
     let uses = std::mem::take(&mut output.uses);
-    let mentions = mentions(&output, preprocessing.language());
-    let mut read = match &options.front {
+    let read = match &options.front {
         FrontEnd::TreeSitter => by_tree_sitter(output, main, &preprocessing),
         // There is nothing to ask about a text without tokens, and a worker costs more than the file.
         _ if output.tokens.is_empty() => by_tree_sitter(output, main, &preprocessing),
         FrontEnd::Clang(pool) => by_clang(pool, output, main, &preprocessing),
         FrontEnd::Auto(pool) => by_both(pool, output, main, &preprocessing),
     };
-    read.unit.mentions = mentions;
     ReadUnit { misses_headers, sought, uses, ..read }
 }
 
@@ -157,7 +155,8 @@ fn whole(
     parse: Parse,
 ) -> ReadUnit {
     syntax::undecided::mark(&mut items, &output.sources, &output.undecided);
-    let unit = Unit { dialect: options.dialect, sources: output.sources, items, known, mentions: Vec::new() };
+    let mentions = mentions(&output, options.language());
+    let unit = Unit { dialect: options.dialect, sources: output.sources, items, known, mentions };
     ReadUnit {
         unit,
         diagnostics,

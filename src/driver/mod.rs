@@ -28,7 +28,6 @@ mod judge;
 mod launched;
 mod memo;
 pub mod mend;
-mod mentions;
 pub mod options;
 pub mod parallel;
 mod prepared;

@@ -1,6 +1,6 @@
 //! Where the tokens of a unit name a kernel or launch one: what a resolver has to have understood, or a launch is missed.
 //!
-//! Deliberately absent: how they are found (the driver has the tokens), and what each of them means.
+//! Deliberately absent: how they are found (the front ends have the tokens), and what each of them means.
 
 use crate::source::Span;
 

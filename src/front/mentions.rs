@@ -23,7 +23,7 @@ const OTHER_NAMES: [&str; 8] = [".", "->", "struct", "class", "enum", "union", "
 const REACH: usize = 4000;
 
 /// The places of a unit, in the order of its tokens. In OpenCL host code stands apart, and launches nothing by its name.
-pub(super) fn mentions(output: &Output, language: Language) -> Vec<Mention> {
+pub fn mentions(output: &Output, language: Language) -> Vec<Mention> {
     if language == Language::OpenCl {
         return Vec::new();
     }
