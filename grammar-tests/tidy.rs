@@ -38,6 +38,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
     ("trace", &["memory_model", "diagnostic"]),
     ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),
+    ("judge", &["calculus", "check", "diagnostic", "launch", "memory_model", "protocol", "prove", "smt", "resolve"]),
     (
         "driver",
         &[
@@ -57,6 +58,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "prove",
             "smt",
             "invariant",
+            "judge",
             "check",
             "edit",
             "fix",
