@@ -8,6 +8,7 @@
 
 use super::Options;
 use super::dialect::dialect_of;
+use super::mentions::mentions;
 use crate::diagnostic::report::{Front, Parse};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::front::clang::{self, Answer, Failure, Pool, Refusal};
@@ -60,13 +61,15 @@ pub(super) fn read(path: &Path, text: &str, options: &Options, headers: Option<&
     let misses_headers = !output.missing_includes.is_empty();
     let sought = std::mem::take(&mut output.sought);
     let uses = std::mem::take(&mut output.uses);
-    let read = match &options.front {
+    let mentions = mentions(&output, preprocessing.language());
+    let mut read = match &options.front {
         FrontEnd::TreeSitter => by_tree_sitter(output, main, &preprocessing),
         // There is nothing to ask about a text without tokens, and a worker costs more than the file.
         _ if output.tokens.is_empty() => by_tree_sitter(output, main, &preprocessing),
         FrontEnd::Clang(pool) => by_clang(pool, output, main, &preprocessing),
         FrontEnd::Auto(pool) => by_both(pool, output, main, &preprocessing),
     };
+    read.unit.mentions = mentions;
     ReadUnit { misses_headers, sought, uses, ..read }
 }
 
@@ -154,7 +157,7 @@ fn whole(
     parse: Parse,
 ) -> ReadUnit {
     syntax::undecided::mark(&mut items, &output.sources, &output.undecided);
-    let unit = Unit { dialect: options.dialect, sources: output.sources, items, known };
+    let unit = Unit { dialect: options.dialect, sources: output.sources, items, known, mentions: Vec::new() };
     ReadUnit {
         unit,
         diagnostics,

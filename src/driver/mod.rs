@@ -21,6 +21,7 @@ pub mod isolate;
 mod launched;
 mod memo;
 pub mod mend;
+mod mentions;
 pub mod options;
 pub mod parallel;
 mod prepared;
@@ -224,7 +225,7 @@ fn chosen(uses: &Uses, program: &Program, function: FunctionId, report: &KernelR
             found.extend(uses.choices_at(place).map(|choice| choice.taken.as_str()));
         }
     }
-    found.into_iter().map(|text| Assumption { kind: AssumptionKind::Other, text: text.to_owned() }).collect()
+    found.into_iter().map(|text| Assumption { kind: AssumptionKind::Text, text: text.to_owned() }).collect()
 }
 
 /// The report of a kernel in which raceproof panicked.
@@ -370,7 +371,12 @@ fn run_by(kernel: &mut Kernel, device: &options::Device) {
         kernel.unsupported.push(Unsupported { span: None, reason, arrays: None, barriers: true, is_of_thread: false });
     }
     kernel.relies.retain(|reliance| match reliance.what {
-        Relied::Unclobbered | Relied::Numbers | Relied::Telling | Relied::FactorsOf24Bits | Relied::LeftToRight => true,
+        Relied::Unclobbered
+        | Relied::Numbers
+        | Relied::Telling
+        | Relied::FactorsOf24Bits
+        | Relied::LeftToRight
+        | Relied::Divisors => true,
         Relied::LanesOf32 => device.wave.is_none(),
         Relied::BlocksOfOneSize => !device.uniform_work_groups,
     });

@@ -3,8 +3,8 @@
 //! Geometry comes from the command line, else from `reqd_work_group_size`, else from the launches in the
 //! translation unit, else it is free. A dimension that the kernel never reads is taken as 1 when nothing
 //! says otherwise ([`extents`]); that is part of the scope and printed. A launch says otherwise if it has another extent there,
-//! or one that is not known (`dim3(8, n)`); where it gives the size as a whole that is not understood, a proof
-//! that needs the 1 does not count ([`withhold`]).
+//! or one that is not known (`dim3(8, n)`); where it gives the size as a whole that is not understood, or the kernel is named
+//! in a way that is not followed, a proof that needs the 1 does not count ([`withhold`]).
 
 use super::Settings;
 use super::settings::{GlobalOffset, Levels};
@@ -76,11 +76,13 @@ pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], settings: &Setting
     let params = fixed_params(kernel, settings);
     let mut stated = stated_launches(kernel, launches, settings, &params);
     let all = all_geometries(kernel, &read, &params, &stated);
+    let everywhere =
+        where_sizes_are_open(launches, options, read).map(|read| vec![all_geometries(kernel, &read, &params, &stated)]);
     for launch in &mut stated {
         let varies = launch.varies;
         take_as_one(launch, |at| !read[0][at] && !varies[0][at], |at| !read[1][at] && !varies[1][at]);
     }
-    let sets = [vec![all], stated].into_iter().filter(|parts| !parts.is_empty());
+    let sets = everywhere.into_iter().chain([vec![all], stated]).filter(|parts| !parts.is_empty());
     let mut candidates = Candidates { proofs: Vec::new(), offsets_are_left_out: false };
     for parts in sets {
         let is_given = parts.iter().any(|part| part.kind == ScopeKind::Given);
@@ -205,6 +207,22 @@ fn all_geometries(kernel: &Kernel, read: &[[bool; 3]; 2], params: &[Option<i128>
     all
 }
 
+/// The dimensions that a kernel reads, or of which a launch says something that is not understood: a proof that leaves these
+/// free, too, is not taken back.
+fn where_sizes_are_open(launches: &[Facts], options: &Options, read: [[bool; 3]; 2]) -> Option<[[bool; 3]; 2]> {
+    let mut open = read;
+    for launch in launches {
+        for (of, extents) in [launch.block, launch.grid].into_iter().enumerate() {
+            let is_open = matches!(launch.given[of], Given::AsAWhole | Given::Unread);
+            for at in 0..3 {
+                open[of][at] |= is_open && extents[at].is_none();
+            }
+        }
+    }
+    let is_given = options.block != [None; 3] || options.grid != [None; 3];
+    (open != read && !is_given).then_some(open)
+}
+
 /// Takes back a proof that takes a dimension as 1 of which a launch says something that is not understood.
 pub fn withhold(verdict: &mut Verdict, launches: &[Facts], settings: &Settings) {
     let is_given = settings.block != [None; 3] || settings.grid != [None; 3];
@@ -220,9 +238,14 @@ pub fn withhold(verdict: &mut Verdict, launches: &[Facts], settings: &Settings) 
             if !verdict.assumptions.contains(&Assumption::DimensionIsOne(dimension.clone())) {
                 continue;
             }
-            let is_open = |launch: &&Facts| launch.given[of] == Given::AsAWhole && extents(launch)[at].is_none();
-            let open = launches.iter().find(is_open);
-            found.extend(open.map(|launch| Undecided::Extent { dimension, span: launch.spans[0] }));
+            let given_as = |given: Given| {
+                launches.iter().find(|launch| launch.given[of] == given && extents(launch)[at].is_none())
+            };
+            if let Some(launch) = given_as(Given::AsAWhole) {
+                found.push(Undecided::Extent { dimension, span: launch.spans[0] });
+            } else if let Some(launch) = given_as(Given::Unread) {
+                found.push(Undecided::Mentioned { dimension, span: launch.spans[0] });
+            }
         }
     }
     if let Some(first) = found.into_iter().next() {

@@ -75,8 +75,13 @@ pub fn read(mut output: Output, main: FileId, options: &Options) -> Answer {
         diagnostics.push(whole_file(main, "the file could not be parsed"));
     }
     diagnostics.extend(result.diagnostics);
-    let unit =
-        Unit { dialect: options.dialect, sources: output.sources, items: result.items, known: Default::default() };
+    let unit = Unit {
+        dialect: options.dialect,
+        sources: output.sources,
+        items: result.items,
+        known: Default::default(),
+        mentions: Vec::new(),
+    };
     Answer { unit, diagnostics, parse, asides: result.asides }
 }
 
