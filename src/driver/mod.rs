@@ -350,7 +350,7 @@ fn lowered(program: &Program, function: FunctionId, options: &Options) -> Kernel
     crash::entering("lower");
     let mut kernel = lower::lower(program, function);
     // What the command line says of the launch comes instead of what the file says.
-    if options.judging.block == [None; 3] && options.judging.grid == [None; 3] && options.judging.params.is_empty() {
+    if !options.judging.gives_sizes() && options.judging.params.is_empty() {
         launch::assume(&mut kernel, program, function);
     }
     if let Some(threads) = in_step(options, program.language) {

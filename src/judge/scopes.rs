@@ -76,8 +76,8 @@ pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], settings: &Setting
     let params = fixed_params(kernel, settings);
     let mut stated = stated_launches(kernel, launches, settings, &params);
     let all = all_geometries(kernel, &read, &params, &stated);
-    let everywhere =
-        where_sizes_are_open(launches, options, read).map(|read| vec![all_geometries(kernel, &read, &params, &stated)]);
+    let everywhere = where_sizes_are_open(launches, settings, read)
+        .map(|read| vec![all_geometries(kernel, &read, &params, &stated)]);
     for launch in &mut stated {
         let varies = launch.varies;
         take_as_one(launch, |at| !read[0][at] && !varies[0][at], |at| !read[1][at] && !varies[1][at]);
@@ -209,7 +209,7 @@ fn all_geometries(kernel: &Kernel, read: &[[bool; 3]; 2], params: &[Option<i128>
 
 /// The dimensions that a kernel reads, or of which a launch says something that is not understood: a proof that leaves these
 /// free, too, is not taken back.
-fn where_sizes_are_open(launches: &[Facts], options: &Options, read: [[bool; 3]; 2]) -> Option<[[bool; 3]; 2]> {
+fn where_sizes_are_open(launches: &[Facts], settings: &Settings, read: [[bool; 3]; 2]) -> Option<[[bool; 3]; 2]> {
     let mut open = read;
     for launch in launches {
         for (of, extents) in [launch.block, launch.grid].into_iter().enumerate() {
@@ -219,13 +219,13 @@ fn where_sizes_are_open(launches: &[Facts], options: &Options, read: [[bool; 3];
             }
         }
     }
-    let is_given = options.block != [None; 3] || options.grid != [None; 3];
+    let is_given = settings.gives_sizes();
     (open != read && !is_given).then_some(open)
 }
 
 /// Takes back a proof that takes a dimension as 1 of which a launch says something that is not understood.
 pub fn withhold(verdict: &mut Verdict, launches: &[Facts], settings: &Settings) {
-    let is_given = settings.block != [None; 3] || settings.grid != [None; 3];
+    let is_given = settings.gives_sizes();
     if verdict.race != Race::RaceFree || is_given {
         return;
     }
