@@ -39,6 +39,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
     ("trace", &["memory_model", "diagnostic"]),
     ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),
+    ("judge", &["calculus", "check", "diagnostic", "launch", "memory_model", "protocol", "prove", "smt", "resolve"]),
     (
         "driver",
         &[
@@ -58,6 +59,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "prove",
             "smt",
             "invariant",
+            "judge",
             "check",
             "edit",
             "fix",

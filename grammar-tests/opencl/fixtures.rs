@@ -146,12 +146,15 @@ fn launch(report: &KernelReport, kernel: &Kernel, fixture: &Fixture, text: &str)
     let witness = witness(report);
     let stated =
         |extents: [Option<u32>; 3], x: u32| [extents[0].unwrap_or(x), extents[1].unwrap_or(1), extents[2].unwrap_or(1)];
-    let required = || required_size(text, &kernel.name).unwrap_or_else(|| stated(fixture.options.block, 8));
+    let required = || required_size(text, &kernel.name).unwrap_or_else(|| stated(fixture.options.judging.block, 8));
     let block = witness.map_or_else(required, |witness| witness.block_dim);
-    let grid = witness.map_or_else(|| stated(fixture.options.grid, 2), |witness| witness.grid_dim);
+    let grid = witness.map_or_else(|| stated(fixture.options.judging.grid, 2), |witness| witness.grid_dim);
     let known = |name: &str| {
         let of_witness = witness.into_iter().flat_map(|witness| &witness.params);
-        of_witness.chain(&fixture.options.params).find(|(known, _)| known == name).map_or(SCALAR, |(_, value)| *value)
+        of_witness
+            .chain(&fixture.options.judging.params)
+            .find(|(known, _)| known == name)
+            .map_or(SCALAR, |(_, value)| *value)
     };
     let mut buffer = 0;
     let arguments: Vec<(String, String)> = kernel
