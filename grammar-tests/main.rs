@@ -27,6 +27,7 @@
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
 //! - [`trace`]: logs of runs, written by the C++ runtime and by hand, whole and damaged.
+//! - [`weakest`]: conditions under which kernels that race do not.
 //! - [`weather`]: damaged files, full devices, interrupts.
 
 mod amplify;
@@ -58,4 +59,5 @@ mod support;
 mod theorem;
 mod tidy;
 mod trace;
+mod weakest;
 mod weather;
