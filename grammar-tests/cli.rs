@@ -262,6 +262,22 @@ fn an_undeclared_call_that_tells_something_is_assumed_to_and_another_is_unknown(
     assert_eq!((&done["race"], done["unknowns"].as_array().unwrap().len()), (&"unknown".into(), 1), "{done}");
 }
 
+/// In OpenCL a division by 0 has some value, so that what is proved of a quotient counts on its divisor.
+#[test]
+fn that_no_integer_is_divided_by_zero_is_told_where_a_division_would_go_on() {
+    let body = "{ x[i / n * n + i % n] = 1; }\n";
+    let opencl = format!("kernel void k(global int *x, int n) {{ int i = get_global_id(0); {body} }}\n");
+    let cuda = format!("__global__ void k(int *x, int n) {{ int i = threadIdx.x; {body} }}\n");
+    let place = Place::with(&[("k.cl", &opencl), ("k.cu", &cuda)]);
+    let is_told = |name: &str| {
+        let arguments = ["check", name, "--front", "tree-sitter", "--solver", "none", "--format", "json"];
+        let seen = place.run(&arguments).expect(0).json()["files"][0]["kernels"][0].clone();
+        assert_eq!(seen["race"], "race-free", "{seen}");
+        seen["assumptions"].as_array().unwrap().iter().any(|it| it == "no integer is divided by 0")
+    };
+    assert_eq!([is_told("k.cl"), is_told("k.cu")], [true, false]);
+}
+
 /// Where C++ leaves an order open and it decides something, the one that is taken is told.
 #[test]
 fn an_open_order_of_arguments_is_told_where_it_decides() {

@@ -93,8 +93,13 @@ fn checked<'t>(path: &Path, toolchain: &'t Toolchain) -> Checked<'t> {
             let at = |place: &raceproof::diagnostic::report::Place| report.sources.start_position(place.span).line;
             [at(&finding.primary), finding.secondary.as_ref().map_or(0, at)]
         };
-        let subject =
-            Subject { report: report_of, kernel: &flow.kernel, head, levels: fixture.options.levels, line: &line };
+        let subject = Subject {
+            report: report_of,
+            kernel: &flow.kernel,
+            head,
+            levels: fixture.options.judging.levels,
+            line: &line,
+        };
         match cases(&subject) {
             Ok(cases) => all.extend(cases),
             Err(why) => told(&report_of.name, why),

@@ -11,6 +11,7 @@
 //! - [`grammar`]: syntax and preprocessor: small texts and what they are read as.
 //! - [`hints`]: barriers that are named as redundant.
 //! - [`hook`]: the pre-commit hook, run by the real pre-commit.
+//! - [`house`]: how large types are, which files use each other in circles; what may not grow.
 //! - [`instrument`]: source text to instrumented text: one test for each construct, and laws on all fixtures.
 //! - [`lowering`]: source text to calculus, one test for each trap.
 //! - [`laws`]: laws that hold for every kernel, tried on random ones.
@@ -26,6 +27,7 @@
 //! - [`theorem`]: protocols and intervals against runs of random kernels.
 //! - [`tidy`]: the room table and other rules about the source itself.
 //! - [`trace`]: logs of runs, written by the C++ runtime and by hand, whole and damaged.
+//! - [`weakest`]: conditions under which kernels that race do not.
 //! - [`weather`]: damaged files, full devices, interrupts.
 
 mod amplify;
@@ -39,6 +41,7 @@ mod flow;
 mod grammar;
 mod hints;
 mod hook;
+mod house;
 mod instrument;
 mod laws;
 mod lowering;
@@ -56,4 +59,5 @@ mod support;
 mod theorem;
 mod tidy;
 mod trace;
+mod weakest;
 mod weather;

@@ -19,6 +19,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("front/clang", &["syntax", "preprocess", "diagnostic"]),
     ("front/tree_sitter", &["syntax", "preprocess", "diagnostic"]),
     ("front/account", &["syntax", "preprocess"]),
+    ("front/mentions", &["syntax", "preprocess"]),
     ("front", &[]),
     // Scalar types, memory orders and scopes are named once, in the calculus, which itself uses nothing.
     ("builtins", &["syntax", "calculus"]),
@@ -38,6 +39,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
     ("trace", &["memory_model", "diagnostic"]),
     ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),
+    ("judge", &["calculus", "check", "diagnostic", "launch", "memory_model", "protocol", "prove", "smt", "resolve"]),
     (
         "driver",
         &[
@@ -57,6 +59,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "prove",
             "smt",
             "invariant",
+            "judge",
             "check",
             "edit",
             "fix",

@@ -27,6 +27,7 @@ pub mod flow;
 pub mod front;
 pub mod instrument;
 pub mod invariant;
+pub mod judge;
 pub mod launch;
 pub mod lower;
 pub mod memory_model;

@@ -4,7 +4,7 @@
 use crate::support::draw::Law;
 use raceproof::calculus::Kernel;
 use raceproof::diagnostic::report::{KernelReport, Race};
-use raceproof::driver::options::Proofs;
+use raceproof::driver::options::{Proofs, Settings};
 use raceproof::driver::{Options, check_source};
 use raceproof::front::tree_sitter;
 use raceproof::source::{Language, SourceMap};
@@ -58,7 +58,8 @@ pub(super) fn lowered(text: &str) -> Kernel {
 
 /// What is said of the one kernel of a text of which every proof is checked again, and holds.
 pub(super) fn rechecked(text: &str) -> KernelReport {
-    let options = Options { proofs: Proofs::Recheck, ..Options::default() };
+    let options =
+        Options { judging: Settings { proofs: Proofs::Recheck, ..Settings::default() }, ..Options::default() };
     let mut checked = check_source(Path::new(language(text).1), text, &options);
     assert!(checked.bugs.is_empty(), "{:?}\n{text}", checked.bugs);
     let report = checked.report.kernels.remove(0);

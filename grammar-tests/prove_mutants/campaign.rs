@@ -11,7 +11,7 @@ use raceproof::calculus::barriers::{barriers, without};
 use raceproof::calculus::{Kernel, text};
 use raceproof::diagnostic::report::{Assumption, AssumptionKind, Determinism, Divergence, KernelReport, Race};
 use raceproof::driver::Options;
-use raceproof::driver::options::Proofs;
+use raceproof::driver::options::{Proofs, Settings};
 use raceproof::driver::subjects::{Judged, Subject, Subjects};
 use raceproof::memory_model::clocks::Receiving;
 use raceproof::source::{Language, SourceMap, Span};
@@ -78,7 +78,8 @@ pub(crate) struct Proved {
 
 /// The options of a check, with every derivation replayed and no solver, which gives none.
 pub(crate) fn strict(options: Options) -> Options {
-    Options { proofs: Proofs::Recheck, solver: None, ..options }
+    let judging = Settings { proofs: Proofs::Recheck, solver: None, ..options.judging };
+    Options { judging, ..options }
 }
 
 /// The raceproof that is tested.
@@ -200,7 +201,7 @@ impl<'a> Trial<'a> {
         };
         let claim = Claim {
             scopes: &judged.scopes,
-            levels: self.options.levels,
+            levels: self.options.judging.levels,
             no_wrap: assumes_no_wrap(&judged.report),
             returned_counts: self.language == Language::OpenCl,
             counters: [counters(&judged.report), locks(kernel)].concat(),

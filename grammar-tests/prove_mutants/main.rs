@@ -14,7 +14,7 @@ use campaign::{Proved, Row, Trial, proved, raceproof, strict};
 use clap::Parser;
 use mutation::Dice;
 use raceproof::driver::Options;
-use raceproof::driver::options::ProjectHeaders;
+use raceproof::driver::options::{ProjectHeaders, Settings};
 use raceproof::driver::parallel::{decode, on_workers, read};
 use raceproof::driver::subjects::Subjects;
 use raceproof::source::discover::discover;
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     }
     let options = strict(Options {
         headers: Some(Arc::new(ProjectHeaders::new(&arguments.trees))),
-        time_limit: Duration::from_secs(30),
+        judging: Settings { time_limit: Duration::from_secs(30), ..Settings::default() },
         ..Options::default()
     });
     let text = |path: &PathBuf| read(path).map(|bytes| decode(&bytes)).unwrap_or_default();

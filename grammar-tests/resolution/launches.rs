@@ -432,7 +432,7 @@ fn where_a_kernel_s_address_escapes_it_is_launched_otherwise_too() {
         "int main() { k<<<1, 32>>>(0, 1, 2); try { k<<<1, 32>>>(0, 2, 2); } catch (...) { } }",
         "struct S { F f = k; }; int main() { k<<<1, 32>>>(0, 1, 2); }",
     ] {
-        assert_eq!(last(text), Some(Given::Elsewhere), "{text}");
+        assert!(matches!(last(text), Some(Given::Elsewhere | Given::Unread)), "{text}");
     }
     for text in [
         "int main() { k<<<1, 32>>>(0, 1, 2); cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 9); }",

@@ -1,7 +1,10 @@
 //! Functions that CUDA and OpenCL define, by name: what they mean and what type their result has.
 
 use super::types::{DOUBLE, FLOAT, HALF, INT, LONG, NamedType, Scalar, UINT, ULONG, named_type};
-use super::{Builtin, Copying, Direction, FenceCall, Gives, Phase, Together, WorkItem, annotations, atomics, families};
+use super::{
+    Builtin, Copying, Direction, FenceCall, Gives, LaneFunction, Phase, Together, WorkItem, annotations, atomics,
+    families,
+};
 use crate::calculus::{MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language;
 
@@ -31,6 +34,16 @@ pub enum ResultType {
     Lanes(Scalar),
     /// The scalar type of a vector's lanes, or the argument's own.
     Lane,
+    /// What a comparison of the first argument gives: `int`, or signed lanes of the bits of a vector's.
+    Comparison,
+    /// The first argument's type without a sign.
+    Unsigned,
+    /// The first argument's type with twice the bits.
+    Wider,
+    /// The floating-point type of the bits of the first argument.
+    Real,
+    /// The lanes of the last argument, each of the type of the first one's.
+    Shuffled,
     /// What the first argument points to.
     Pointee,
     /// A vector of so many of what the last argument points to.
@@ -258,6 +271,7 @@ fn cuda_by_form(name: &str) -> Option<Meaning> {
 fn opencl(name: &str) -> Option<Meaning> {
     let work_item = |item, scalar| meaning(Builtin::WorkItem(item), fixed(scalar));
     let barrier = |scope| meaning(Builtin::Barrier { scope, memory: None }, ResultType::Void);
+    let lanes = |function, result| meaning(Builtin::Lanes(function), result);
     Some(match name {
         "get_work_dim" => work_item(WorkItem::WorkDim, UINT),
         "get_global_size" => work_item(WorkItem::GlobalSize, ULONG),
@@ -295,16 +309,28 @@ fn opencl(name: &str) -> Option<Meaning> {
         | "half_log" | "half_log2" | "half_sqrt" | "half_rsqrt" | "half_recip" | "half_divide" | "half_powr"
         | "powr" | "pown" | "rootn" | "cross" | "normalize" | "fast_normalize" | "mix" | "smoothstep" | "step"
         | "degrees" | "radians" | "sign" | "maxmag" | "minmag" | "asinpi" | "acospi" | "atanpi" | "atan2pi"
-        | "tanpi" | "nan" => pure(ResultType::Floating),
+        | "tanpi" => pure(ResultType::Floating),
         "dot" | "length" | "distance" | "fast_length" | "fast_distance" => pure(ResultType::Lane),
-        "clamp" | "select" | "bitselect" | "rotate" | "hadd" | "rhadd" | "mul_hi" | "mad_hi" | "mad_sat"
-        | "add_sat" | "sub_sat" | "popcount" | "clz" | "ctz" | "shuffle" | "shuffle2" | "upsample" => {
-            pure(ResultType::First)
+        "nan" => pure(ResultType::Real),
+        "clamp" | "bitselect" | "mad_hi" | "mad_sat" | "popcount" | "clz" | "ctz" => pure(ResultType::First),
+        "shuffle" | "shuffle2" => pure(ResultType::Shuffled),
+        "abs" => meaning(Builtin::Abs, ResultType::Unsigned),
+        "select" => lanes(LaneFunction::Select, ResultType::First),
+        "abs_diff" => lanes(LaneFunction::AbsDiff, ResultType::Unsigned),
+        "add_sat" => lanes(LaneFunction::AddSat, ResultType::First),
+        "sub_sat" => lanes(LaneFunction::SubSat, ResultType::First),
+        "hadd" => lanes(LaneFunction::Hadd, ResultType::First),
+        "rhadd" => lanes(LaneFunction::Rhadd, ResultType::First),
+        "mul_hi" => lanes(LaneFunction::MulHi, ResultType::First),
+        "rotate" => lanes(LaneFunction::Rotate, ResultType::First),
+        "upsample" => lanes(LaneFunction::Upsample, ResultType::Wider),
+        "any" => lanes(LaneFunction::Any, fixed(INT)),
+        "all" => lanes(LaneFunction::All, fixed(INT)),
+        "isless" | "isgreater" | "isequal" | "isnotequal" | "islessequal" | "isgreaterequal" | "islessgreater"
+        | "isordered" | "isunordered" | "isnan" | "isinf" | "isfinite" | "isnormal" | "signbit" => {
+            pure(ResultType::Comparison)
         }
-        "abs_diff" => pure(ResultType::First),
-        "any" | "all" | "isless" | "isgreater" | "isequal" | "isnotequal" | "islessequal" | "isgreaterequal" => {
-            pure(fixed(INT))
-        }
+        "ilogb" => pure(ResultType::Lanes(INT)),
         // Their pointers are all results.
         "sincos" | "fract" | "modf" | "frexp" | "remquo" | "lgamma_r" => pure(ResultType::First),
         "read_imagef" => meaning(Builtin::Image(Direction::Read), ResultType::Fixed(NamedType::Vector(FLOAT, 4))),
@@ -319,6 +345,26 @@ fn opencl(name: &str) -> Option<Meaning> {
         "vec_step" => pure(fixed(INT)),
         _ => return opencl_by_form(name),
     })
+}
+
+/// Whether a function of OpenCL C came with version 2.0.
+pub fn is_of_opencl_2(name: &str) -> bool {
+    let explicit = |name: &str| name.starts_with("atomic_") && name.ends_with("_explicit");
+    let own = [
+        "get_enqueued_local_size",
+        "get_global_linear_id",
+        "get_local_linear_id",
+        "get_enqueued_num_sub_groups",
+        "work_group_barrier",
+        "atomic_work_item_fence",
+        "atomic_init",
+        "atomic_load",
+        "atomic_store",
+        "atomic_exchange",
+        "ctz",
+    ];
+    let families = ["work_group_", "atomic_fetch_", "atomic_compare_exchange_", "atomic_flag_"];
+    own.contains(&name) || families.iter().any(|family| name.starts_with(family)) || explicit(name)
 }
 
 /// What the work-items of a sub-group or a work-group call together.

@@ -49,6 +49,8 @@ pub enum Builtin {
     Max,
     /// `abs` of an integer.
     Abs,
+    /// A function of OpenCL on the lanes of vectors, or on numbers.
+    Lanes(LaneFunction),
     /// Product of the low 24 bits of two integers, which are signed if the integers are (`__mul24`, `mul24`, `__umul24`).
     Mul24,
     /// The same, plus a third integer (`mad24`).
@@ -167,6 +169,33 @@ pub enum Builtin {
         /// value is unknown.
         touches_memory: bool,
     },
+}
+
+/// A function of OpenCL whose value on a lane is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LaneFunction {
+    /// `select(a, b, c)`: `b` where the most significant bit of a lane of `c` is set, or a number `c` is not zero; else `a`.
+    Select,
+    /// `any(x)`: whether the most significant bit of some lane is set.
+    Any,
+    /// `all(x)`: whether those of all are.
+    All,
+    /// `abs_diff(a, b)`: how far they are apart, without a sign.
+    AbsDiff,
+    /// `add_sat(a, b)`: the sum, or the nearest number of the type.
+    AddSat,
+    /// `sub_sat(a, b)`: the difference, likewise.
+    SubSat,
+    /// `hadd(a, b)`: half of the exact sum, rounded down.
+    Hadd,
+    /// `rhadd(a, b)`: half of the exact sum, rounded up.
+    Rhadd,
+    /// `mul_hi(a, b)`: the upper half of the exact product.
+    MulHi,
+    /// `upsample(high, low)`: a number of twice the bits.
+    Upsample,
+    /// `rotate(a, b)`: the bits of `a` moved by `b` places to the left, around.
+    Rotate,
 }
 
 /// The threads that make a call together.

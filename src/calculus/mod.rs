@@ -221,6 +221,8 @@ pub enum Relied {
     Numbers,
     /// What nothing declares and is named as what tells or checks something accesses no memory that threads share.
     Telling,
+    /// No integer is divided by 0, where that would give some value.
+    Divisors,
     /// Operands and arguments whose order is left open are evaluated from left to right.
     LeftToRight,
     /// The factors of OpenCL's `mul24` fit, or are cut off as other platforms do.

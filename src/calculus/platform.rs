@@ -42,6 +42,10 @@ pub struct Rules {
     pub has_offset: bool,
     /// Whether threads that have returned are waited for at a barrier.
     pub awaits_returned: bool,
+    /// Whether a shift takes its count modulo the bits of what it shifts; elsewhere a larger count has no result.
+    pub shifts_modulo_width: bool,
+    /// Whether an integer that is divided by 0 has some value; elsewhere such a division has no result.
+    pub divides_by_zero: bool,
 }
 
 const DEVICE: Rules = Rules {
@@ -53,6 +57,8 @@ const DEVICE: Rules = Rules {
     warp: Some(32),
     has_offset: false,
     awaits_returned: false,
+    shifts_modulo_width: false,
+    divides_by_zero: false,
 };
 
 const OPENCL: Rules = Rules {
@@ -65,6 +71,8 @@ const OPENCL: Rules = Rules {
     warp: None,
     has_offset: true,
     awaits_returned: true,
+    shifts_modulo_width: true,
+    divides_by_zero: true,
 };
 
 const TABLE: [(Platform, Rules); 4] = [

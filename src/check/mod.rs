@@ -224,6 +224,7 @@ pub fn reliance(context: &Context<'_>, reliance: &Reliance) -> report::Assumptio
         Relied::LanesOf32 => "wavefronts have 32 lanes",
         Relied::Numbers => "types that nothing declares and whose names end in `_t` are numbers",
         Relied::Telling => "what is called here without a declaration only tells or checks something",
+        Relied::Divisors => "no integer is divided by 0",
         Relied::LeftToRight => "arguments and operands are evaluated from left to right",
         Relied::FactorsOf24Bits => "the factors of `mul24` fit into 24 bits, or are cut off",
         Relied::BlocksOfOneSize => "work-groups are all of one size, as with -cl-uniform-work-group-size",

@@ -71,6 +71,14 @@ fn describe(context: &Context<'_>, undecided: &Undecided) -> Unknown {
                  --block-dim and --grid-dim state it"
             ),
         ),
+        Undecided::Mentioned { dimension, span } => unknown(
+            context,
+            Some(*span),
+            format!(
+                "free of races if {dimension} = 1, but this may launch the kernel with another size, in a way that is not \
+                 followed; --block-dim and --grid-dim state it"
+            ),
+        ),
         Undecided::RejectedProof(what) => unknown(
             context,
             None,

@@ -163,6 +163,13 @@ pub enum Undecided {
         /// The launch.
         span: Span,
     },
+    /// Whether a dimension is 1 along which the kernel never asks, as the kernel is named in a way that is not followed.
+    Mentioned {
+        /// The dimension, in the words of CUDA.
+        dimension: String,
+        /// Where it is named.
+        span: Span,
+    },
     /// The time limit was reached.
     TimeLimit,
     /// There are this many accesses to one memory, too many to compare.

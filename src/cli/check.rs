@@ -136,7 +136,7 @@ fn unmatched_kernels(run: &Run, options: &Options) -> Exit {
 fn unmatched_params(run: &Run, options: &Options) -> Exit {
     let kernels = || run.report.files.iter().flat_map(|file| &file.kernels);
     let mut exit = Exit::Clean;
-    for (wanted, _) in &options.params {
+    for (wanted, _) in &options.judging.params {
         if kernels().any(|kernel| kernel.params.contains(wanted)) {
             continue;
         }

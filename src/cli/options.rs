@@ -9,8 +9,8 @@ use super::args::{
 use super::geometry;
 use crate::driver::CompileCommands;
 use crate::driver::options::{
-    self, Device, Fixes, GlobalOffset, Hints, Levels, Options, ProjectHeaders, Proofs, Reproductions, SolverKind,
-    Timings,
+    self, Device, Fixes, GlobalOffset, Hints, Levels, Options, ProjectHeaders, Proofs, Reproductions, Settings,
+    SolverKind, Timings,
 };
 use crate::source::discover::language_of;
 use crate::source::{Dialect, Language, OpenClVersion};
@@ -27,8 +27,8 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
     let seconds = args.time_limit;
     ensure!(seconds > 0.0 && seconds <= MAX_SECONDS, "--time-limit: {seconds} is not between 0 and {MAX_SECONDS}");
     let mut options = common(&args.source, &args.launch, spoken_language(args))?;
-    options.lockstep = args.lockstep_warps;
-    options.device = Device {
+    options.judging.lockstep = args.lockstep_warps;
+    options.judging.device = Device {
         global_offset: match args.global_offset {
             None => GlobalOffset::Unstated,
             Some(args::GlobalOffset::Zero) => GlobalOffset::Zero,
@@ -38,16 +38,16 @@ pub(super) fn for_check(args: &CheckArgs) -> Result<Options> {
         uniform_work_groups: args.uniform_work_groups,
         wave: args.wave,
     };
-    options.levels = match args.level {
+    options.judging.levels = match args.level {
         Level::Block => Levels::Block,
         Level::Grid => Levels::Grid,
         Level::All => Levels::All,
     };
-    options.time_limit = Duration::from_secs_f64(seconds);
+    options.judging.time_limit = Duration::from_secs_f64(seconds);
     options.timings = if args.timings { Timings::Measure } else { Timings::Omit };
-    options.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
+    options.judging.proofs = if args.check_proofs { Proofs::Recheck } else { Proofs::Trust };
     options.jobs = args.jobs.map(usize::from);
-    options.solver = solver(args.solver)?;
+    options.judging.solver = solver(args.solver)?;
     options.headers = headers(args.source.headers, &args.paths);
     // Trying fixes costs several checks of a kernel: for a whole tree only where they are asked for.
     let is_one_file = matches!(args.paths.as_slice(), [path] if !path.is_dir());
@@ -110,10 +110,14 @@ pub(super) fn seconds(name: &str, seconds: f64) -> Result<Duration> {
 fn common(source: &SourceArgs, launch: &LaunchArgs, spoken: Option<Language>) -> Result<Options> {
     let block = launch.block_dim.as_deref().map(|typed| geometry::block(typed, spoken)).transpose();
     let grid = launch.grid_dim.as_deref().map(|typed| geometry::grid(typed, spoken)).transpose();
-    Ok(Options {
+    let judging = Settings {
         block: fixed(block.context("--block-dim")?),
         grid: fixed(grid.context("--grid-dim")?),
         params: launch.params.iter().map(|typed| param(typed)).collect::<Result<_>>()?,
+        ..Settings::default()
+    };
+    Ok(Options {
+        judging,
         commands: source.build.as_deref().map(commands).transpose()?,
         front: super::front::front_end(source.front)?,
         kernels: launch.kernels.clone(),

@@ -119,6 +119,8 @@ pub enum AssumptionKind {
     NoUnsignedWrap,
     /// A dimension that the kernel never reads is 1; it also stands in the scope.
     DimensionIsOne,
+    /// Which text the preprocessor left, where it asks for what is not known.
+    Text,
     /// Anything else.
     Other,
 }

@@ -11,6 +11,7 @@ use super::dialect::dialect_of;
 use crate::diagnostic::report::{Front, Parse};
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::front::clang::{self, Answer, Failure, Pool, Refusal};
+use crate::front::mentions::mentions;
 use crate::front::tree_sitter::{self, ParseState};
 use crate::preprocess::{self, Output, SoughtHeader, Uses};
 use crate::source::headers::ProjectHeaders;
@@ -154,7 +155,8 @@ fn whole(
     parse: Parse,
 ) -> ReadUnit {
     syntax::undecided::mark(&mut items, &output.sources, &output.undecided);
-    let unit = Unit { dialect: options.dialect, sources: output.sources, items, known };
+    let mentions = mentions(&output, options.language());
+    let unit = Unit { dialect: options.dialect, sources: output.sources, items, known, mentions };
     ReadUnit {
         unit,
         diagnostics,

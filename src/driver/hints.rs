@@ -11,7 +11,8 @@
 //! Deliberately absent: barriers of warps, which cost next to nothing; barriers that give a value
 //! (`__syncthreads_or`); kernels with atomics, whose results a barrier may order though nothing races.
 
-use super::{Options, check, lowered, options, parallel, report_on, selected, strengthened};
+use super::options::{Levels, Settings};
+use super::{Options, check, lowered, parallel, report_on, selected, strengthened};
 use crate::calculus::barriers::{Barrier, barriers, without};
 use crate::calculus::{Kernel, SyncScope};
 use crate::diagnostic::report::{Determinism, Divergence, Finding, KernelReport, Race};
@@ -29,7 +30,8 @@ pub(super) fn redundant_barriers(
     reports: &[KernelReport],
     options: &Options,
 ) -> Vec<Vec<Finding>> {
-    let options = &Options { levels: options::Levels::All, ..options.clone() };
+    let judging = Settings { levels: Levels::All, ..options.judging.clone() };
+    let options = &Options { judging, ..options.clone() };
     let subjects: Vec<_> = kernels.iter().copied().zip(reports).collect();
     let found = parallel::each(&subjects, |&(function, report)| {
         super::isolate::isolated(|| of_kernel(program, function, report, options)).unwrap_or_default()

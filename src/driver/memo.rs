@@ -13,11 +13,11 @@
 //! Deliberately not kept: verdicts that the clock had a part in.
 
 use super::Options;
-use super::judge::judge;
 use crate::arena::Handle;
 use crate::calculus::{Kernel, Stmt, Test};
 use crate::check::verdict::{Undecided, Verdict};
 use crate::invariant::{Strengthened, strengthen};
+use crate::judge;
 use crate::launch::Facts;
 use crate::protocol::Protocol;
 use crate::prove::Assumption;
@@ -104,7 +104,7 @@ impl Entry<'_> {
             change_spans(&mut verdict, |number| spans.seen.get(number.start as usize).copied());
             return verdict;
         }
-        let verdict = judge(kernel, protocol, launches, language, options);
+        let verdict = judge::judge(kernel, protocol, launches, language, &options.judging);
         let mut kept = verdict.clone();
         let all_known = change_spans(&mut kept, |span| spans.numbers.get(&span).map(|&number| as_span(number)));
         if all_known && !verdict.undecided.iter().any(|open| matches!(open, Undecided::TimeLimit)) {

@@ -17,6 +17,7 @@
 //! headers and of functions that kernels call.
 
 use super::front::{FrontEnd, preprocessing};
+use super::options::Settings;
 use super::{Checked, Options, check_source, options};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{
@@ -117,7 +118,8 @@ impl<'a> Search<'a> {
             reproductions: options::Reproductions::Omit,
             ..options.clone()
         };
-        let quick = Options { front: FrontEnd::TreeSitter, solver: None, ..options.clone() };
+        let judging = Settings { solver: None, ..options.judging.clone() };
+        let quick = Options { front: FrontEnd::TreeSitter, judging, ..options.clone() };
         Search { path, original, options, quick, name, language, checks: 0 }
     }
 

@@ -9,12 +9,6 @@
 
 pub mod amplify;
 mod architecture;
-mod asked;
-mod asking;
-mod attempt;
-mod claims;
-mod collectives;
-mod contents;
 pub mod crash;
 mod described;
 mod dialect;
@@ -24,7 +18,6 @@ mod front;
 mod hints;
 pub mod instrument;
 pub mod isolate;
-mod judge;
 mod launched;
 mod memo;
 pub mod mend;
@@ -33,13 +26,11 @@ pub mod parallel;
 mod prepared;
 pub mod reproduce;
 pub mod run;
-mod scopes;
 pub mod show;
 mod stated;
 pub mod subjects;
 pub mod trace;
 mod units;
-mod weakest;
 
 pub use crate::check::pages::page as rule_page;
 pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
@@ -59,7 +50,7 @@ use crate::preprocess::{SoughtBy, SoughtHeader, Uses, normalized};
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span};
-use crate::{invariant, launch, lower, prove, resolve};
+use crate::{invariant, judge, launch, lower, prove, resolve};
 use memo::{Entry, Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
 use std::collections::BTreeSet;
@@ -233,7 +224,7 @@ fn chosen(uses: &Uses, program: &Program, function: FunctionId, report: &KernelR
             found.extend(uses.choices_at(place).map(|choice| choice.taken.as_str()));
         }
     }
-    found.into_iter().map(|text| Assumption { kind: AssumptionKind::Other, text: text.to_owned() }).collect()
+    found.into_iter().map(|text| Assumption { kind: AssumptionKind::Text, text: text.to_owned() }).collect()
 }
 
 /// The report of a kernel in which raceproof panicked.
@@ -358,13 +349,13 @@ fn lowered(program: &Program, function: FunctionId, options: &Options) -> Kernel
     crash::entering("lower");
     let mut kernel = lower::lower(program, function);
     // What the command line says of the launch comes instead of what the file says.
-    if options.block == [None; 3] && options.grid == [None; 3] && options.params.is_empty() {
+    if !options.judging.gives_sizes() && options.judging.params.is_empty() {
         launch::assume(&mut kernel, program, function);
     }
     if let Some(threads) = in_step(options, program.language) {
         lockstep::in_step(&mut kernel, threads);
     }
-    run_by(&mut kernel, &options.device);
+    run_by(&mut kernel, &options.judging.device);
     kernel
 }
 
@@ -379,7 +370,12 @@ fn run_by(kernel: &mut Kernel, device: &options::Device) {
         kernel.unsupported.push(Unsupported { span: None, reason, arrays: None, barriers: true, is_of_thread: false });
     }
     kernel.relies.retain(|reliance| match reliance.what {
-        Relied::Unclobbered | Relied::Numbers | Relied::Telling | Relied::FactorsOf24Bits | Relied::LeftToRight => true,
+        Relied::Unclobbered
+        | Relied::Numbers
+        | Relied::Telling
+        | Relied::FactorsOf24Bits
+        | Relied::LeftToRight
+        | Relied::Divisors => true,
         Relied::LanesOf32 => device.wave.is_none(),
         Relied::BlocksOfOneSize => !device.uniform_work_groups,
     });
@@ -395,8 +391,8 @@ fn strengthened<'m>(mut kernel: Kernel, options: &Options, memo: Option<&'m Memo
     let entry = memo.map(|memo| memo.entry(&kernel));
     crash::entering("invariant");
     let strengthened = match &entry {
-        Some(entry) => entry.strengthened(&kernel, &protocol, options.proofs),
-        None => invariant::strengthen(&kernel, &protocol, options.proofs),
+        Some(entry) => entry.strengthened(&kernel, &protocol, options.judging.proofs),
+        None => invariant::strengthen(&kernel, &protocol, options.judging.proofs),
     };
     if let Some(strengthened) = strengthened {
         kernel = strengthened.kernel;
@@ -404,7 +400,7 @@ fn strengthened<'m>(mut kernel: Kernel, options: &Options, memo: Option<&'m Memo
         protocol = infer::infer(&kernel);
     }
     kernel.relies = relies;
-    rejected.extend(claims::adopt(&mut protocol, options.proofs));
+    rejected.extend(judge::claims::adopt(&mut protocol, options.judging.proofs));
     Model { kernel, protocol, assumptions, rejected, entry }
 }
 
@@ -434,9 +430,9 @@ fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options:
             let subject = Subject { kernel: &kernel, protocol: &protocol, launches: &launches, language };
             entry.judge(&subject, options)
         }
-        None => judge::judge(&kernel, &protocol, &launches, language, options),
+        None => judge::judge(&kernel, &protocol, &launches, language, &options.judging),
     };
-    scopes::withhold(&mut verdict, &launches, options);
+    judge::scopes::withhold(&mut verdict, &launches, &options.judging);
     verdict.assumptions.extend(assumptions);
     verdict.reject(rejected);
     let context = check::Context {
@@ -462,5 +458,5 @@ fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options:
 
 /// How many threads run in lock-step; in OpenCL nothing says which work-items make up a sub-group.
 fn in_step(options: &Options, language: Language) -> Option<u32> {
-    options.lockstep.filter(|_| language == Language::Cuda)
+    options.judging.lockstep.filter(|_| language == Language::Cuda)
 }

@@ -2,14 +2,13 @@
 //!
 //! The passes are those of a check, with the same options; nothing is computed in another way to be shown.
 
-mod conditions;
 mod flow;
 mod intervals;
 mod places;
 
-use super::attempt::Case;
 use super::options::Options;
-use super::{Model, model, scopes, selected};
+use super::{Model, model, selected};
+use crate::judge::conditions;
 use crate::resolve::program::{FunctionId, Program};
 use crate::{calculus, launch, protocol, syntax};
 use places::Places;
@@ -64,8 +63,8 @@ fn of_kernel(stage: Stage, program: &Program, function: FunctionId, options: &Op
         Stage::Intervals => intervals::text(&kernel, &protocol, &places),
         Stage::Conditions => {
             let (launches, _) = launch::facts(program, function);
-            let case = Case::new(&kernel, &protocol, program.language, options);
-            conditions::text(&case, &places, &scopes::candidates(&kernel, &launches, options))
+            let place = |site| places.name(site);
+            conditions::text(&kernel, &protocol, &launches, program.language, &options.judging, &place)
         }
     }
 }

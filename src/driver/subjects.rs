@@ -7,9 +7,10 @@
 //! Deliberately absent: what to change, and what a verdict ought to be.
 
 use super::isolate::isolated;
-use super::{Options, lowered, report_on, scopes, selected, strengthened};
+use super::{Options, lowered, report_on, selected, strengthened};
 use crate::calculus::Kernel;
 use crate::diagnostic::report::KernelReport;
+use crate::judge::scopes;
 use crate::launch;
 use crate::prove::Scope;
 use crate::resolve::program::{FunctionId, Program};
@@ -79,9 +80,6 @@ impl Subject<'_> {
     fn scopes(&self, report: &KernelReport, kernel: &Kernel, options: &Options) -> Vec<Scope> {
         let Some(reached) = &report.scope else { return Vec::new() };
         let (launches, _) = launch::facts(self.program, self.function);
-        let attempts = scopes::candidates(kernel, &launches, options).proofs;
-        let is_it = |attempt: &&scopes::Attempt| scopes::describe(kernel, attempt).kind == reached.kind;
-        let attempt = attempts.iter().find(is_it);
-        attempt.into_iter().flat_map(|attempt| &attempt.parts).map(|part| part.scope.clone()).collect()
+        scopes::of_kind(kernel, &launches, &options.judging, &reached.kind)
     }
 }

@@ -2,4 +2,5 @@
 
 mod account;
 pub mod clang;
+pub mod mentions;
 pub mod tree_sitter;

@@ -9,7 +9,7 @@ use super::votes::Vote;
 use crate::builtins::{Builtin, Claim, Formula, WorkItem};
 use crate::calculus::{
     Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, Param, Platform, Relied, ScalarType, Step, Stmt,
-    SyncScope, UnaryOp, offset_name,
+    SyncScope, offset_name,
 };
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::{Language, Span};
@@ -32,6 +32,7 @@ impl Pass<'_> {
             Builtin::Min => self.extremum(BinaryOp::Min, args, call),
             Builtin::Max => self.extremum(BinaryOp::Max, args, call),
             Builtin::Abs => self.absolute(args, call),
+            Builtin::Lanes(function) => self.lane_function(*function, name, args, call),
             Builtin::Mul24 => self.product_of_24_bits(args, call),
             Builtin::MulAdd24 => self.product_of_24_bits_and_more(args, call),
             Builtin::WorkItem(item) => self.work_item(*item, args, call),
@@ -282,19 +283,8 @@ impl Pass<'_> {
 
     fn absolute(&mut self, args: &[Expr], call: &Expr) -> Value {
         let [arg] = args else { return self.missing(call) };
-        let Value::Scalar(value) = self.value(arg) else { return self.missing(call) };
-        let ty = self.kernel.exprs.ty(value);
-        let result = match ty {
-            ScalarType::Int { signed: true, .. } => {
-                let zero = self.exprs().int(0, ty);
-                let negative = self.exprs().binary(BinaryOp::Lt, value, zero);
-                let negated = self.exprs().unary(UnaryOp::Neg, value);
-                self.exprs().select(negative, negated, value)
-            }
-            ScalarType::Opaque { .. } => self.exprs().call("abs", vec![value], ty),
-            _ => value,
-        };
-        self.fit_value(Value::Scalar(result), call.ty)
+        let value = self.value(arg);
+        self.magnitude(value, call.ty, call)
     }
 
     fn assertion(&mut self, args: &[Expr], span: Span) -> Value {
@@ -332,6 +322,7 @@ impl Pass<'_> {
             WorkItem::WorkDim => self.exprs().opaque("get_work_dim()", ScalarType::U32),
             WorkItem::GlobalId => self.global_id(axis),
             WorkItem::GlobalSize => {
+                self.rely_on_one_size();
                 let (groups, size) = (self.wide(GeometryVar::GridDim(axis)), self.wide(GeometryVar::BlockDim(axis)));
                 self.exprs().binary(BinaryOp::Mul, groups, size)
             }
@@ -343,8 +334,12 @@ impl Pass<'_> {
             WorkItem::GroupId => self.wide(GeometryVar::BlockIdx(axis)),
             WorkItem::NumGroups => self.wide(GeometryVar::GridDim(axis)),
             WorkItem::GlobalOffset => self.global_offset(axis),
-            WorkItem::LocalLinearId => self.number_in_block(),
+            WorkItem::LocalLinearId => {
+                self.rely_on_one_size();
+                self.number_in_block()
+            }
             WorkItem::GlobalLinearId => {
+                self.rely_on_one_size();
                 // It is counted from the offset on.
                 let ids = Axis::ALL.map(|axis| self.place_in_grid(axis));
                 let sizes = Axis::ALL.map(|axis| {

@@ -475,7 +475,10 @@ impl Pass<'_> {
                 self.note_span(sum, span);
                 Value::Scalar(self.coerce(sum, ty))
             }
-            other => other.clone(),
+            Value::Aggregate(lanes) => {
+                Value::Aggregate(lanes.iter().map(|lane| self.next(lane, op, target, span)).collect())
+            }
+            Value::Void => Value::Void,
         }
     }
 

@@ -47,6 +47,7 @@ mod formulas;
 mod home;
 mod host_pointers;
 mod image;
+mod lanes;
 mod layout;
 mod left_to_right;
 mod library;

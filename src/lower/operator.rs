@@ -2,7 +2,7 @@
 
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
-use crate::calculus::{BinaryOp, ExprId, HavocReason, ScalarType, UnaryOp};
+use crate::calculus::{BinaryOp, ExprId, HavocReason, Relied, ScalarType, UnaryOp};
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::Span;
 
@@ -12,7 +12,7 @@ impl Pass<'_> {
         match a {
             Value::Aggregate(parts) => {
                 let lane = self.layout.element(ty).unwrap_or(ty);
-                Value::Aggregate(parts.into_iter().map(|part| self.unary(op, part, lane, span)).collect())
+                Value::Aggregate(parts.into_iter().map(|part| self.lane_unary(op, part, lane, span)).collect())
             }
             Value::Scalar(a) => {
                 let result = self.scalar_unary(op, a);
@@ -26,6 +26,20 @@ impl Pass<'_> {
             }
             other => other,
         }
+    }
+
+    /// Lanes are not promoted: what does not fit into a narrow one wraps around.
+    fn lane_unary(&mut self, op: UnaryOp, a: Value, lane: TypeId, span: Span) -> Value {
+        let (Value::Scalar(value), UnaryOp::Neg) = (&a, op) else { return self.unary(op, a, lane, span) };
+        let ty = self.kernel.exprs.ty(*value);
+        if !is_narrow(ty) {
+            return self.unary(op, a, lane, span);
+        }
+        let wide = self.exprs().convert(ScalarType::I32, *value);
+        let result = self.exprs().unary(op, wide);
+        let result = self.exprs().convert(ty, result);
+        self.note_span(result, span);
+        Value::Scalar(result)
     }
 
     fn scalar_unary(&mut self, op: UnaryOp, a: ExprId) -> ExprId {
@@ -84,8 +98,38 @@ impl Pass<'_> {
                 let (yes, no) = (self.exprs().int(-1, ty), self.exprs().int(0, ty));
                 Value::Scalar(self.exprs().select(truth, yes, no))
             }
+            (Value::Scalar(a), Value::Scalar(b), Some(ty)) if is_narrow(ty) => {
+                let result = self.narrow_binary(op, a, b, ty);
+                self.note_span(result, span);
+                Value::Scalar(result)
+            }
             (a, b, _) => self.binary(op, a, b, lane, span),
         }
+    }
+
+    /// `a op b` of lanes of fewer bits than an `int`, which are not promoted: the result wraps around in their own type.
+    fn narrow_binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId, ty: ScalarType) -> ExprId {
+        let b = if matches!(op, BinaryOp::Shl | BinaryOp::Shr) { self.shift_count(b, ty) } else { b };
+        // The product of two numbers of 16 bits may not fit into an `int`.
+        let wide = if op == BinaryOp::Mul { ScalarType::I64 } else { ScalarType::I32 };
+        let (a, b) = (self.exprs().convert(wide, a), self.exprs().convert(wide, b));
+        let result = self.exprs().binary(op, a, b);
+        self.exprs().convert(ty, result)
+    }
+
+    /// The count of a shift of a number of type `shifted`. OpenCL takes as many of its low bits as the number has bits to
+    /// count (OpenCL C 3.0, 6.5.9).
+    fn shift_count(&mut self, count: ExprId, shifted: ScalarType) -> ExprId {
+        if !self.program.platform.rules().shifts_modulo_width {
+            return count;
+        }
+        let most = i128::from(shifted.bytes()) * 8 - 1;
+        if self.range(count).is_some_and(|(least, greatest)| 0 <= least && greatest <= most) {
+            return count;
+        }
+        let mask = self.kernel.exprs.ty(count);
+        let mask = self.exprs().int(most, mask);
+        self.exprs().binary(BinaryOp::BitAnd, count, mask)
     }
 
     /// `value` in the scalar type that represents `ty`.
@@ -111,11 +155,24 @@ impl Pass<'_> {
         if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
             let a = if left == ScalarType::Bool { self.exprs().convert(ScalarType::I32, a) } else { a };
             let b = if right == ScalarType::Bool { self.exprs().convert(ScalarType::I32, b) } else { b };
+            let shifted = self.kernel.exprs.ty(a);
+            let b = self.shift_count(b, shifted);
             return self.exprs().binary(op, a, b);
+        }
+        if matches!(op, BinaryOp::Div | BinaryOp::Rem) {
+            self.rely_on_divisor(b);
         }
         let ty = common_type(left, right, op);
         let (a, b) = (self.exprs().convert(ty, a), self.exprs().convert(ty, b));
         self.exprs().binary(op, a, b)
+    }
+
+    /// A divisor that may be 0 is taken not to be, where a division by it has a value that nothing says (OpenCL C 3.0, 6.5.1).
+    fn rely_on_divisor(&mut self, divisor: ExprId) {
+        let is_zero_excluded = self.range(divisor).is_some_and(|(least, greatest)| least > 0 || greatest < 0);
+        if self.program.platform.rules().divides_by_zero && !is_zero_excluded {
+            self.rely(None, Relied::Divisors);
+        }
     }
 
     fn pointer_binary(&mut self, op: BinaryOp, a: &Pointer, b: &Pointer, span: Span) -> ExprId {
@@ -165,6 +222,11 @@ impl Pass<'_> {
         let size = self.exprs().int(i128::from(size), ScalarType::I64);
         self.exprs().binary(BinaryOp::Div, bytes, size)
     }
+}
+
+/// Whether arithmetic on numbers of the type would promote them.
+fn is_narrow(ty: ScalarType) -> bool {
+    matches!(ty, ScalarType::Int { width, .. } if width < 32)
 }
 
 /// The type in which the resolver should have put both operands; if it has not, the usual conversions.

@@ -59,6 +59,9 @@ fn binary_range(op: BinaryOp, a: (i128, i128), b: (i128, i128), ty: ScalarType) 
         BinaryOp::Rem if a.0 >= 0 && b.0 >= 0 => (0, a.1.min((b.1 - 1).max(0))),
         BinaryOp::Shr if a.0 >= 0 => (0, a.1),
         BinaryOp::BitAnd if a.0 >= 0 && b.0 >= 0 => (0, a.1.min(b.1)),
+        // Of a negative number `&` takes no more than the bits of the other.
+        BinaryOp::BitAnd if a.0 >= 0 => (0, a.1),
+        BinaryOp::BitAnd if b.0 >= 0 => (0, b.1),
         BinaryOp::Min => (a.0.min(b.0), a.1.min(b.1)),
         BinaryOp::Max => (a.0.max(b.0), a.1.max(b.1)),
         _ => return None,

@@ -14,7 +14,7 @@
 //! - An access without reasons is **exact**: in a race-free prefix its instances are exactly those that the
 //!   protocol describes, and evaluation computes them.
 //!
-//! Deliberately absent: what memory holds, other than "equal reads give equal values" ([`Opaque::key`]).
+//! Deliberately absent: what memory holds, other than "equal reads give equal values" ([`Opaque`]).
 
 mod counted;
 mod handed;

@@ -1,10 +1,12 @@
 //! Calls of builtins: the type of the result, conversions of arguments, and what constants among them decide.
 
 use super::context::{Resolver, expr};
-use super::program::{Expr, ExprKind, Type, TypeId};
+use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
 use crate::builtins::atomics::{self, Numbering};
-use crate::builtins::functions::{Meaning, ResultType, conversion_target, function, is_plain_conversion};
-use crate::builtins::{Builtin, Fragment};
+use crate::builtins::functions::{
+    Meaning, ResultType, conversion_target, function, is_of_opencl_2, is_plain_conversion,
+};
+use crate::builtins::{Builtin, Fragment, LaneFunction};
 use crate::calculus::SyncMemory;
 use crate::source::{Language, Span};
 use crate::syntax::TemplateArg;
@@ -72,6 +74,7 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Expr {
         let Meaning { mut builtin, result } = meaning;
+        self.uses_opencl_2 |= self.language == Language::OpenCl && is_of_opencl_2(name);
         let changes_first = matches!(builtin, Builtin::Fragment(Fragment::Load | Fragment::Compute));
         let mut args: Vec<Expr> = args
             .into_iter()
@@ -139,6 +142,11 @@ impl<'u> Resolver<'u> {
                 (*orders, *scope, *weak) = said;
             }
             Builtin::Abs => return self.abs(name, args, span),
+            Builtin::Pure if result == ResultType::Comparison && args.len() == 2 => {
+                if let Some(compared) = self.comparison_by_name(name, &args, span) {
+                    return compared;
+                }
+            }
             Builtin::Assume | Builtin::Assert | Builtin::Claim(_) => {
                 args = args.into_iter().map(|argument| self.truth(argument)).collect();
             }
@@ -158,6 +166,9 @@ impl<'u> Resolver<'u> {
         if converts || result == ResultType::Common {
             args = args.into_iter().map(|argument| self.convert(argument, ty)).collect();
         }
+        if let Builtin::Lanes(function) = builtin {
+            args = self.arguments_of_lanes(function, args);
+        }
         if let (Builtin::VectorStore(lanes), Some(value)) = (&builtin, args.first()) {
             let lanes = *lanes;
             let fits = matches!(self.types[value.ty], Type::Vector { lanes: has, .. } if has == lanes);
@@ -174,25 +185,79 @@ impl<'u> Resolver<'u> {
         matches!(args, [a, b] if number(a.ty) && number(b.ty))
     }
 
+    /// `isless(a, b)` and its kin, which give what the operator gives.
+    fn comparison_by_name(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
+        let op = match name {
+            "isequal" => BinaryOp::Eq,
+            "isnotequal" => BinaryOp::Ne,
+            "isless" => BinaryOp::Lt,
+            "islessequal" => BinaryOp::Le,
+            "isgreater" => BinaryOp::Gt,
+            "isgreaterequal" => BinaryOp::Ge,
+            _ => return None,
+        };
+        let [left, right] = args else { return None };
+        let common = self.common_type(left.ty, right.ty)?;
+        let (left, right) = (self.convert(left.clone(), common), self.convert(right.clone(), common));
+        Some(self.comparison(op, left, right, span))
+    }
+
     /// `abs` of an integer; of anything else it is pure.
     fn abs(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
         let mut args = args;
         let Some(only) = args.pop().filter(|_| args.is_empty()) else {
             return self.unsupported_with(span, format!("call of `{name}`"), args);
         };
-        let value = self.promote(only);
-        let ty = value.ty;
-        // OpenCL's result is unsigned.
-        let result = match (self.language, &self.types[ty]) {
-            (Language::OpenCl, Type::Int { width, .. }) => {
-                let width = *width;
-                self.intern(Type::Int { width, signed: false })
-            }
-            _ => ty,
+        let value = match self.language {
+            Language::OpenCl => self.operand(only),
+            Language::Cuda => self.promote(only),
         };
-        let builtin = if self.is_integral(ty) { Builtin::Abs } else { Builtin::Pure };
-        let magnitude = expr(ExprKind::Builtin(builtin, name.to_owned(), vec![value]), ty, span);
-        self.convert(magnitude, result)
+        let (is_counted, ty) = match self.language {
+            Language::OpenCl => (self.is_of_integers(value.ty), self.without_sign(value.ty)),
+            Language::Cuda => (self.is_integral(value.ty), value.ty),
+        };
+        let builtin = if is_counted { Builtin::Abs } else { Builtin::Pure };
+        expr(ExprKind::Builtin(builtin, name.to_owned(), vec![value]), ty, span)
+    }
+
+    /// The arguments of a function on lanes, in the types that the function takes.
+    fn arguments_of_lanes(&mut self, function: LaneFunction, args: Vec<Expr>) -> Vec<Expr> {
+        use LaneFunction::{All, Any, Select, Upsample};
+        let Some(first) = args.first().map(|argument| argument.ty) else { return args };
+        let converted = match function {
+            Any | All | Upsample => 0,
+            Select => 2,
+            _ => args.len(),
+        };
+        let convert = |(at, argument)| if at < converted { self.convert(argument, first) } else { argument };
+        args.into_iter().enumerate().map(convert).collect()
+    }
+
+    /// Whether it is an integer or a vector of integers.
+    fn is_of_integers(&self, ty: TypeId) -> bool {
+        match self.types[ty] {
+            Type::Vector { of, .. } => self.is_integral(of),
+            _ => self.is_integral(ty),
+        }
+    }
+
+    /// The type with other lanes, or of another number.
+    fn with_lanes(&mut self, ty: TypeId, change: impl Fn(&Type) -> Option<Type>) -> TypeId {
+        let (lane, lanes) = match self.types[ty] {
+            Type::Vector { of, lanes } => (of, Some(lanes)),
+            _ => (ty, None),
+        };
+        let Some(changed) = change(&self.types[lane]) else { return ty };
+        let of = self.intern(changed);
+        lanes.map_or(of, |lanes| self.intern(Type::Vector { of, lanes }))
+    }
+
+    /// The type without a sign.
+    fn without_sign(&mut self, ty: TypeId) -> TypeId {
+        self.with_lanes(ty, |lane| match *lane {
+            Type::Int { width, .. } => Some(Type::Int { width, signed: false }),
+            _ => None,
+        })
     }
 
     /// A barrier with the memory that OpenCL's flags name.
@@ -258,6 +323,13 @@ impl<'u> Resolver<'u> {
             ResultType::Void => self.common.void,
             ResultType::Fixed(named) => self.named(named),
             ResultType::First => first,
+            // OpenCL's functions take small numbers as they are.
+            ResultType::Common
+                if self.language == Language::OpenCl
+                    && args.iter().all(|argument| self.types[argument.ty] == self.types[first]) =>
+            {
+                first
+            }
             ResultType::Common => {
                 args.iter().skip(1).fold(first, |ty, argument| self.common_type(ty, argument.ty).unwrap_or(ty))
             }
@@ -272,6 +344,25 @@ impl<'u> Resolver<'u> {
             ResultType::Lane => match self.types[first] {
                 Type::Vector { of, .. } => of,
                 _ => first,
+            },
+            ResultType::Comparison => match self.types[first] {
+                Type::Vector { .. } => self.comparison_type(first),
+                _ => self.common.int,
+            },
+            ResultType::Unsigned => self.without_sign(first),
+            ResultType::Wider => self.with_lanes(first, |lane| match *lane {
+                Type::Int { width, signed } if width <= 32 => Some(Type::Int { width: width * 2, signed }),
+                _ => None,
+            }),
+            ResultType::Real => self.with_lanes(first, |lane| match *lane {
+                Type::Int { width: width @ (16 | 32 | 64), .. } => Some(Type::Float { width }),
+                _ => None,
+            }),
+            ResultType::Shuffled => match (&self.types[first], args.last().map(|mask| &self.types[mask.ty])) {
+                (&Type::Vector { of, .. }, Some(&Type::Vector { lanes, .. })) => {
+                    self.intern(Type::Vector { of, lanes })
+                }
+                _ => self.unknown("result of a builtin"),
             },
             ResultType::Pointee => match self.types[first] {
                 Type::Pointer { to, .. } => to,

@@ -2,6 +2,7 @@
 
 use super::context::{DEPTH_LIMIT, Resolver};
 use super::program::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, Storage, Type, TypeId, UnaryOp, VariableId};
+use crate::calculus::Platform;
 use crate::syntax;
 use rustc_hash::FxHashMap;
 
@@ -220,14 +221,15 @@ impl<'u> Resolver<'u> {
 
     /// The result of an operator on constants of one type.
     fn operate(&self, op: BinaryOp, left: i128, right: i128, ty: TypeId) -> Option<i128> {
+        let right = if matches!(op, BinaryOp::Shl | BinaryOp::Shr) { self.shift_count(right, ty)? } else { right };
         let result = match op {
             BinaryOp::Add => left.checked_add(right)?,
             BinaryOp::Sub => left.checked_sub(right)?,
             BinaryOp::Mul => left.checked_mul(right)?,
             BinaryOp::Div => left.checked_div(right)?,
             BinaryOp::Rem => left.checked_rem(right)?,
-            BinaryOp::Shl => left.checked_mul(1_i128.checked_shl(u32::try_from(right).ok().filter(|&by| by < 64)?)?)?,
-            BinaryOp::Shr => left >> u32::try_from(right).ok().filter(|&by| by < 64)?,
+            BinaryOp::Shl => left.checked_mul(1_i128 << right)?,
+            BinaryOp::Shr => left >> right,
             BinaryOp::BitAnd => left & right,
             BinaryOp::BitOr => left | right,
             BinaryOp::BitXor => left ^ right,
@@ -243,6 +245,16 @@ impl<'u> Resolver<'u> {
             BinaryOp::Or => i128::from(left != 0 || right != 0),
         };
         self.integer(result, ty)
+    }
+
+    /// By how many bits a number of the type is shifted, if that is defined: in OpenCL the count is taken modulo its bits.
+    fn shift_count(&self, count: i128, shifted: TypeId) -> Option<i128> {
+        let Type::Int { width, .. } = self.types[shifted] else { return None };
+        let width = i128::from(width);
+        if Platform::from(self.dialect).rules().shifts_modulo_width {
+            return Some(count.rem_euclid(width));
+        }
+        (0..width).contains(&count).then_some(count)
     }
 
     /// The result as a value of its type: unsigned types wrap, signed overflow is no constant.

@@ -61,6 +61,8 @@ pub(super) struct Frame {
 pub(super) struct Resolver<'u> {
     pub(super) language: Language,
     pub(super) dialect: Dialect,
+    /// Whether something that a kernel reaches is there from OpenCL C 2.0 on only.
+    pub(super) uses_opencl_2: bool,
     /// Where the text stands, for what of host code is not read.
     pub(super) sources: &'u SourceMap,
     /// The methods that the unit declares, by name, while host code is looked at.
@@ -217,6 +219,7 @@ impl<'u> Resolver<'u> {
         let mut resolver = Resolver {
             language,
             dialect,
+            uses_opencl_2: false,
             sources,
             host_methods: FxHashMap::default(),
             types,

@@ -153,6 +153,11 @@ impl Resolver<'_> {
             return Expr { ty: to, ..value };
         }
         let span = value.span;
+        if matches!(self.types[to], Type::Bool)
+            && let Some(truth) = self.number_of_truth(&value)
+        {
+            return truth;
+        }
         if let Some(moved) = self.moved_to_base(&value, to) {
             return moved;
         }
@@ -184,6 +189,17 @@ impl Resolver<'_> {
             _ => {}
         }
         expr(ExprKind::Convert(Box::new(value)), to, span)
+    }
+
+    /// The truth value that a number was made from.
+    fn number_of_truth(&self, value: &Expr) -> Option<Expr> {
+        let ExprKind::Convert(inner) = &value.kind else { return None };
+        (self.is_integral(value.ty) && matches!(self.types[inner.ty], Type::Bool)).then(|| (**inner).clone())
+    }
+
+    /// What a comparison or a logical operator gives: a truth value, which in C is an `int`.
+    pub(super) fn answer(&mut self, truth: Expr) -> Expr {
+        if self.language == Language::OpenCl { self.convert(truth, self.common.int) } else { truth }
     }
 
     /// Whether a type is `dim3`, whose lanes are ones where nothing says what they are.

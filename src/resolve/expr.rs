@@ -9,7 +9,7 @@ use super::scope::{Entity, Found, Global};
 use super::types::path_text;
 use crate::builtins::functions::{Meaning, function};
 use crate::builtins::variables::{Variable as BuiltinVariable, variable};
-use crate::builtins::{Builtin, Formula};
+use crate::builtins::{Builtin, Formula, LaneFunction};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::{Dialect, Language, Span};
 use crate::syntax::literals::{CharacterType, string};
@@ -156,6 +156,9 @@ impl<'u> Resolver<'u> {
                 self.size_of(ty, span)
             }
             Kind::SizeofExpr(operand) => {
+                if let Some(ty) = self.type_of_name(operand) {
+                    return self.size_of(ty, span);
+                }
                 let temporaries = self.frame.temporaries.len();
                 let operand = self.expr(operand);
                 self.frame.temporaries.truncate(temporaries);
@@ -245,7 +248,7 @@ impl<'u> Resolver<'u> {
             Found::Entities(entities) if has_unread(&entities) => {
                 self.unsupported(span, format!("`{}`, a declaration of which was not read", path_text(path)))
             }
-            Found::Entities(entities) => match entities.first().cloned() {
+            Found::Entities(entities) => match self.value_of_name(path, &entities) {
                 Some(entity) => self.entity(&entity, path, span),
                 None => self.unsupported(span, format!("unknown name `{}`", path_text(path))),
             },
@@ -255,6 +258,23 @@ impl<'u> Resolver<'u> {
                 (None, None) => self.external_variable(&name, span),
             },
         }
+    }
+
+    /// The entity that a name stands for as a value: a record or enumeration of that name hides none in its own scope, and in
+    /// C none at all.
+    fn value_of_name(&mut self, path: &'u syntax::Path, entities: &[Entity<'u>]) -> Option<Entity<'u>> {
+        let first = entities.first()?;
+        if first.is_ordinary() {
+            return Some(first.clone());
+        }
+        if let Some(other) = entities.iter().find(|entity| entity.is_ordinary()) {
+            return Some(other.clone());
+        }
+        let outer = match path.segments.as_slice() {
+            [only] if self.language == Language::OpenCl => self.lookup_of(&only.name.text, Entity::is_ordinary),
+            _ => Vec::new(),
+        };
+        outer.into_iter().next().or_else(|| Some(first.clone()))
     }
 
     /// An entity as an expression.
@@ -525,13 +545,26 @@ impl<'u> Resolver<'u> {
         if is_given_up { self.given_up(chosen) } else { chosen }
     }
 
-    /// OpenCL's lane-wise conditional.
+    /// OpenCL's lane-wise conditional, which evaluates all its parts.
     fn select(&mut self, cond: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
         let (cond, then, otherwise) = (self.load(cond), self.load(then), self.load(otherwise));
-        let ty = then.ty;
-        let otherwise = self.convert(otherwise, ty);
-        let args = vec![otherwise, then, cond];
-        expr(ExprKind::Builtin(crate::builtins::Builtin::Pure, "select".to_owned(), args), ty, span)
+        let common = match self.types[then.ty] == self.types[otherwise.ty] {
+            true => Some(then.ty),
+            false => self.common_type(then.ty, otherwise.ty),
+        };
+        let ty = match (common.map(|ty| (ty, self.types[ty].clone())), &self.types[cond.ty]) {
+            (Some((ty, Type::Vector { .. })), _) => ty,
+            (Some((of, Type::Int { .. } | Type::Float { .. })), &Type::Vector { lanes, .. }) => {
+                self.intern(Type::Vector { of, lanes })
+            }
+            _ => {
+                let reason = "conditional between unlike types".to_owned();
+                return self.unsupported_with(span, reason, vec![cond, then, otherwise]);
+            }
+        };
+        let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
+        let builtin = Builtin::Lanes(LaneFunction::Select);
+        expr(ExprKind::Builtin(builtin, "select".to_owned(), vec![otherwise, then, cond]), ty, span)
     }
 
     /// The type that both sides of a conditional are brought to.

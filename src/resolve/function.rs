@@ -9,7 +9,7 @@ use super::scope::{Entity, FunctionDecl, Scope};
 use super::template::TemplateValue;
 use super::types::Written;
 use crate::calculus::GeometryFacts;
-use crate::source::Span;
+use crate::source::{Language, Span};
 use crate::syntax::literals::string;
 use crate::syntax::{self, Param, Qualifier, TypeKind};
 
@@ -94,6 +94,9 @@ impl<'u> Resolver<'u> {
             assumed: Vec::new(),
         };
         self.head_attributes(decl.syntax, &mut function);
+        if is_kernel {
+            self.attributes_of_declarations(decl, name, &mut function);
+        }
         self.see_again(seen);
         self.scope = outer;
         self.infos.push(FunctionInfo {
@@ -231,6 +234,24 @@ impl<'u> Resolver<'u> {
                 Written { ty, space: None, ..written }
             }
             _ => written,
+        }
+    }
+
+    /// What attributes of earlier declarations say, as far as those of the definition leave it open. Those of templates are
+    /// not read: they may depend on parameters of other names.
+    fn attributes_of_declarations(&mut self, decl: FunctionDecl<'u>, name: &str, function: &mut Function) {
+        let named = self.declared_in(decl.scope, name);
+        for earlier in super::call::functions_of(&named) {
+            let is_other = !std::ptr::eq(earlier.syntax, decl.syntax) && earlier.syntax.body.is_none();
+            if !is_other || earlier.syntax.template.is_some() || !self.declares_same(earlier, decl) {
+                continue;
+            }
+            let stated = function.geometry.clone();
+            self.head_attributes(earlier.syntax, function);
+            let found = &mut function.geometry;
+            found.required_block = stated.required_block.or(found.required_block);
+            found.max_threads = stated.max_threads.or(found.max_threads);
+            found.cluster = stated.cluster.or(found.cluster);
         }
     }
 
@@ -591,6 +612,8 @@ impl<'u> Resolver<'u> {
         storage: Storage,
     ) -> VariableId {
         let ty = self.held_type(written);
+        // Before version 2.0 variables outside of functions are constants.
+        self.uses_opencl_2 |= self.language == Language::OpenCl && storage == Storage::Global;
         let is_extern = storage == Storage::Shared
             && syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Extern));
         let variable = self.variables.push(Variable {

@@ -12,6 +12,7 @@ use super::host_escapes::Escaped;
 use super::host_fields::{Fields, fields_of_methods};
 use super::host_flow::{Held, leaves};
 use super::host_loops::Counted;
+use super::host_mentions::Understood;
 use super::host_parts::{Changes, expr_has, init_parts, parts_of, pointers_to_functions, stmt_has};
 use super::host_uses::words;
 use super::launch_call::{Prepared, is_launching_call};
@@ -21,7 +22,7 @@ use super::scope::{Entity, FunctionDecl, ScopeId};
 use super::stmt::is_auto;
 use super::template::TemplateValue;
 use crate::source::Span;
-use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
+use crate::syntax::{self, Init, Item, ItemKind, Mention, Qualifier, StmtKind, TypeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is carried through host code.
@@ -51,6 +52,8 @@ pub(super) struct Walk<'u> {
     pub(super) pointers: Vec<(&'u str, Target<'u>)>,
     /// Kernels of which not all launches are seen.
     pub(super) escaped: Escaped,
+    /// What has been understood of the places that name kernels.
+    pub(super) understood: Understood,
     /// Host functions that launch something, or call one that does, by name.
     pub(super) launching: FxHashSet<&'u str>,
     /// Names of launching functions of which not all calls are known.
@@ -61,6 +64,8 @@ pub(super) struct Walk<'u> {
     pub(super) instances: Vec<HostInstance<'u>>,
     /// The data members that the functions of classes see under their names.
     fields: Fields<'u>,
+    /// Whether the `if` that was looked at last never lets control come to what stands behind it.
+    ends: bool,
     /// Whether the function is one of a class.
     pub(super) is_method: bool,
     /// The functions inside of class templates, with the parameters of these.
@@ -82,12 +87,25 @@ struct Linkage<'u> {
     declared_in_headers: FxHashSet<&'u str>,
 }
 
+impl<'u> Walk<'u> {
+    /// The data members that a function sees under their names.
+    pub(super) fn fields_of(&self, function: &syntax::Function) -> &[&'u syntax::Variable] {
+        self.fields.get(&std::ptr::from_ref(function)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a function has been looked at.
+    pub(super) fn looked_at(&self, function: &syntax::Function) -> bool {
+        self.instances[..self.done].iter().any(|instance| std::ptr::eq(instance.decl.syntax, function))
+    }
+}
+
 impl<'u> Resolver<'u> {
     /// The launches in host functions, in source order, and the kernels that are launched elsewhere, too. `requests` are the
     /// arguments of explicit instantiations, by address of the template's syntax.
     pub(super) fn launches_of(
         &mut self,
         items: &'u [Item],
+        mentions: &'u [Mention],
         requests: &[(usize, Vec<TemplateValue>)],
     ) -> (Vec<Seen<'u>>, Escaped) {
         let (mut functions, mut initializers) = (Vec::new(), Vec::new());
@@ -99,9 +117,9 @@ impl<'u> Resolver<'u> {
         open.retain(|name| launching.contains(name));
         let in_templates = methods_of_templates(items);
         self.collect_methods(items);
-        let escaped = self.escaped(&functions, &initializers, items);
+        let uses_of_kernels = self.uses_of_kernels(&functions, &initializers);
         let fields = fields_of_methods(items);
-        let mut walk = Walk { launching, open, called, in_templates, fields, escaped, ..Walk::default() };
+        let mut walk = Walk { launching, open, called, in_templates, fields, ..Walk::default() };
         functions.retain(|decl| walk.launching.contains(name_of(decl.syntax)));
         self.in_host = true;
         for decl in functions.iter().filter(|decl| has_parameters(decl.syntax)) {
@@ -126,6 +144,7 @@ impl<'u> Resolver<'u> {
             self.host_instances(&mut walk);
         }
         self.in_host = false;
+        self.escape_mentioned(items, mentions, uses_of_kernels, &mut walk);
         // Instances come after the functions that call them; users read launches from top to bottom.
         walk.seen.sort_by_key(|launch| (launch.span.file, launch.span.start));
         (walk.seen, walk.escaped)
@@ -324,8 +343,20 @@ impl<'u> Resolver<'u> {
     }
 
     fn host_stmts(&mut self, stmts: &'u [syntax::Stmt], walk: &mut Walk<'u>) {
-        for stmt in stmts {
+        for (at, stmt) in stmts.iter().enumerate() {
+            walk.ends = false;
             self.host_stmt(stmt, walk);
+            let ends = match stmt.kind {
+                StmtKind::Return(_) => true,
+                StmtKind::If { .. } => std::mem::take(&mut walk.ends),
+                _ => false,
+            };
+            let behind = &stmts[at + 1..];
+            let is_label = |stmt: &syntax::Stmt| matches!(stmt.kind, StmtKind::Case(_)) || has_label(stmt);
+            if ends && !walk.changed.has_jumps && !behind.iter().any(is_label) {
+                walk.understood.dead.extend(behind.iter().map(|stmt| stmt.span));
+                return;
+            }
         }
     }
 
@@ -443,8 +474,12 @@ impl<'u> Resolver<'u> {
             let taken = self.take_condition(cond, walk);
             self.in_block(|this| this.host_stmt(then, walk));
             self.forget_taken(taken);
+        } else {
+            walk.understood.dead.push(then.span);
         }
         if value.is_some_and(|value| value != 0) {
+            walk.understood.dead.extend(otherwise.map(|otherwise| otherwise.span));
+            walk.ends = returns(then);
             return;
         }
         let after = self.snapshot(&changes, walk);
@@ -452,6 +487,7 @@ impl<'u> Resolver<'u> {
         if let Some(otherwise) = otherwise {
             self.in_block(|this| this.host_stmt(otherwise, walk));
         }
+        walk.ends = !is_taken && otherwise.is_some_and(returns);
         if !is_taken || leaves(then) {
             return;
         }
@@ -528,6 +564,9 @@ impl<'u> Resolver<'u> {
     /// known (see [`super::host_uses`]), and what loops say of theirs does not hold there.
     fn host_lambda(&mut self, lambda: &'u syntax::Lambda, walk: &mut Walk<'u>) {
         let counted = std::mem::take(&mut walk.counted);
+        // It may be called when what the function changes has other values.
+        let held: Vec<_> = walk.tracked.iter().map(|&variable| (variable, self.held(variable))).collect();
+        self.forget_all(walk);
         for item in lambda.closure.members.iter().flatten() {
             let ItemKind::Function(function) = &item.kind else { continue };
             self.in_block(|this| {
@@ -542,6 +581,7 @@ impl<'u> Resolver<'u> {
                 this.in_block(|this| this.host_stmts(function.body.as_deref().unwrap_or(&[]), walk));
             });
         }
+        self.restore(held, walk);
         walk.counted = counted;
     }
 
@@ -614,6 +654,15 @@ fn launching<'u>(functions: &[FunctionDecl<'u>]) -> FxHashSet<&'u str> {
         if names.len() == before {
             return names;
         }
+    }
+}
+
+/// Whether a statement ends with a `return` that is always reached.
+fn returns(stmt: &syntax::Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Return(_) => true,
+        StmtKind::Block(stmts) => stmts.last().is_some_and(returns),
+        _ => false,
     }
 }
 

@@ -136,6 +136,8 @@ impl<'u> Resolver<'u> {
             }
             return;
         };
+        let named = args.iter().filter_map(named_function).filter_map(|path| path.segments.last());
+        walk.understood.given.extend(named.map(|last| last.name.span));
         let known = values.iter().zip(kernels).map(|(value, kernels)| match kernels.is_empty() {
             true => self.host_value(value),
             false => HostValue::Kernels(kernels),

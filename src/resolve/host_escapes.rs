@@ -1,5 +1,5 @@
-//! Kernels whose address escapes: what is launched through it is launched where nobody looks, and so the launches that are
-//! seen are not all.
+//! Where names of kernels are followed. A kernel whose name stands elsewhere escapes: what is launched through it is launched
+//! where nobody looks, and so the launches that are seen are not all ([`super::host_mentions`]).
 //!
 //! A kernel's name stays where it is followed: as what a launch names, in a local pointer that is used for launches alone, and as
 //! an argument for a parameter of a function of the unit that is used so. Functions of the API that ask about kernels
@@ -16,59 +16,72 @@ use super::host_uses::words;
 use super::launch_call::{is_launching_call, launched_argument, simple_name};
 use super::scope::{Found, FunctionDecl, ScopeId};
 use crate::source::Span;
-use crate::syntax::{self, ExprKind, Item, ItemKind, Qualifier, StmtKind, TemplateArg, TypeKind, UnaryOp};
-use rustc_hash::FxHashMap;
+use crate::syntax::{
+    self, ExprKind, Item, ItemKind, Qualifier, StmtKind, TemplateArg, TypeKind, UnaryOp, asks_about_kernels,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Kernels by their syntax, and where their address is taken.
 pub(super) type Escaped = FxHashMap<*const syntax::Function, Span>;
 
-/// Functions of the API that take a kernel and launch none.
-const ASKING: [&str; 7] = [
-    "FuncSetAttribute",
-    "FuncGetAttributes",
-    "FuncSetCacheConfig",
-    "FuncSetSharedMemConfig",
-    "FuncGetName",
-    "OccupancyMaxActive",
-    "OccupancyMaxPotential",
-];
+/// What functions of a unit do with the names of kernels.
+pub(super) struct Uses<'u> {
+    /// The functions.
+    pub(super) functions: Vec<FunctionDecl<'u>>,
+    /// Names that go where they are not followed, and are no kernel's.
+    pub(super) foreign: FxHashSet<Span>,
+    /// Names that go where they are followed.
+    pub(super) kept: FxHashMap<Span, Kept<'u>>,
+}
+
+/// Where a name goes and is followed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kept<'u> {
+    /// To a function that asks about kernels.
+    Asked,
+    /// To a function of the unit of this name, at a place.
+    Given(&'u str, Span),
+    /// Into a pointer of this function.
+    Held(&'u syntax::Function),
+}
 
 /// The functions of a unit, and which of their parameters and locals are used for launches alone.
+#[derive(Default)]
 struct Followed<'u> {
     functions: FxHashMap<&'u str, Vec<&'u syntax::Function>>,
     /// By function and name; what is being looked at counts as followed.
     known: FxHashMap<(*const syntax::Function, &'u str), bool>,
+    /// What is followed of the functions that are looked at for themselves.
+    kept: FxHashMap<Span, Kept<'u>>,
+    /// How many functions are looked at for the sake of others.
+    depth: usize,
 }
 
 impl<'u> Resolver<'u> {
-    /// The kernels whose address escapes in these functions, in initialisers, or in text that is not read.
-    pub(super) fn escaped(
+    /// What these functions and initialisers do with names that may be kernels'.
+    pub(super) fn uses_of_kernels(
         &mut self,
         functions: &[FunctionDecl<'u>],
         initializers: &[&'u syntax::Expr],
-        items: &'u [Item],
-    ) -> Escaped {
-        let mut escaped = Escaped::default();
-        let mut followed = Followed { functions: FxHashMap::default(), known: FxHashMap::default() };
+    ) -> Uses<'u> {
+        let mut followed = Followed::default();
+        let mut strays = Vec::new();
         for decl in functions {
             followed.functions.entry(name_of(decl.syntax)).or_default().push(decl.syntax);
         }
         for decl in functions {
-            let mut stray = Vec::new();
-            followed.stray_paths(decl.syntax, &mut |path, span| stray.push((path, span)));
-            for (path, span) in stray {
-                self.escape(path, decl.scope, span, &mut escaped);
-            }
+            followed.stray_paths(decl.syntax, &mut |path, _| strays.push((path, decl.scope)));
         }
-        let mut stray = Vec::new();
         for value in initializers {
-            followed.stray_paths_in(None, value, &mut |path, span| stray.push((path, span)));
+            followed.stray_paths_in(None, value, &mut |path, _| strays.push((path, self.scope)));
         }
-        for (path, span) in stray {
-            self.escape(path, self.scope, span, &mut escaped);
+        let mut foreign = FxHashSet::default();
+        for (path, scope) in &strays {
+            let is_foreign = matches!(self.within(*scope, |this| this.find(path)), Found::Entities(entities)
+                if !entities.is_empty() && !functions_of(&entities).iter().any(|decl| is_kernel(decl.syntax)));
+            foreign.extend(path.segments.last().filter(|_| is_foreign).map(|last| last.name.span));
         }
-        self.escape_unread(functions, items, &mut escaped);
-        escaped
+        Uses { functions: functions.to_vec(), foreign, kept: followed.kept }
     }
 
     /// Lets the kernels escape that a path names.
@@ -76,16 +89,6 @@ impl<'u> Resolver<'u> {
         let Found::Entities(entities) = self.within(scope, |this| this.find(path)) else { return };
         for decl in functions_of(&entities).into_iter().filter(|decl| is_kernel(decl.syntax)) {
             escaped.entry(std::ptr::from_ref(decl.syntax)).or_insert(span);
-        }
-    }
-
-    /// Lets the kernels escape that stand in text of host code that is not read.
-    fn escape_unread(&mut self, functions: &[FunctionDecl<'u>], items: &'u [Item], escaped: &mut Escaped) {
-        let kernels = kernels_of(items);
-        for (word, span) in self.unread_words(functions) {
-            for kernel in kernels.get(word).into_iter().flatten() {
-                escaped.entry(std::ptr::from_ref(*kernel)).or_insert(span);
-            }
         }
     }
 
@@ -128,8 +131,10 @@ impl<'u> Followed<'u> {
                 for variable in variables {
                     paths_in_type(&variable.ty, &mut |path| found(path, variable.span));
                     for value in init_parts(variable.init.as_ref()) {
-                        let stays = named_function(value).is_some() && self.stays(function, &variable.name.text);
-                        if !stays {
+                        let named = named_function(value).filter(|_| self.stays(function, &variable.name.text));
+                        if let Some(path) = named {
+                            self.keep(path, Kept::Held(function));
+                        } else {
                             self.stray_paths_in(Some(function), value, found);
                         }
                     }
@@ -166,8 +171,15 @@ impl<'u> Followed<'u> {
                 }
                 ExprKind::Assign(None, target, given) => {
                     let local = function.zip(simple_name(target));
-                    let stays = named_function(given).is_some()
-                        && local.is_some_and(|(function, name)| declares(function, name) && self.stays(function, name));
+                    let holds = |this: &mut Self, (function, name): &(&'u syntax::Function, &'u str)| {
+                        declares(function, name) && this.stays(function, name)
+                    };
+                    let holder = local.filter(|local| holds(self, local));
+                    let held = named_function(given).zip(holder);
+                    if let Some((path, (function, _))) = held {
+                        self.keep(path, Kept::Held(function));
+                    }
+                    let stays = held.is_some();
                     // What is assigned to is not used.
                     inside.extend(simple_name(target).is_none().then_some(&**target));
                     inside.extend((!stays).then_some(&**given));
@@ -179,11 +191,14 @@ impl<'u> Followed<'u> {
                         _ => inside.push(callee),
                     }
                     for (at, argument) in args.iter().enumerate() {
-                        let is_kept = launched == Some(at) || !is_launching_call(value) && self.keeps(callee, at);
-                        match named_function(argument).filter(|_| is_kept) {
-                            Some(path) => inside.extend(values_in(path)),
-                            None => inside.push(argument),
-                        }
+                        let kept = if is_launching_call(value) { None } else { self.keeps(callee, at) };
+                        let is_followed = launched == Some(at) || kept.is_some();
+                        let Some(path) = named_function(argument).filter(|_| is_followed) else {
+                            inside.push(argument);
+                            continue;
+                        };
+                        inside.extend(values_in(path));
+                        kept.into_iter().for_each(|kept| self.keep(path, kept));
                     }
                 }
                 ExprKind::Cast(_, ty, inner) => {
@@ -204,21 +219,29 @@ impl<'u> Followed<'u> {
         }
     }
 
-    /// Whether a call follows a function that is its argument at `position`.
-    fn keeps(&mut self, callee: &'u syntax::Expr, position: usize) -> bool {
-        let ExprKind::Path(path) = &callee.kind else { return false };
-        let Some(last) = path.segments.last() else { return false };
+    /// Remembers that a name goes where it is followed.
+    fn keep(&mut self, path: &'u syntax::Path, kept: Kept<'u>) {
+        let Some(place) = path.segments.last().filter(|_| self.depth == 0).map(|last| last.name.span) else { return };
+        let kept = match kept {
+            Kept::Given(callee, _) => Kept::Given(callee, place),
+            kept => kept,
+        };
+        self.kept.insert(place, kept);
+    }
+
+    /// How a call follows a function that is its argument at `position`.
+    fn keeps(&mut self, callee: &'u syntax::Expr, position: usize) -> Option<Kept<'u>> {
+        let ExprKind::Path(path) = &callee.kind else { return None };
+        let last = path.segments.last()?;
         let name = last.name.text.as_str();
-        if let Some(asks) = name.strip_prefix("cuda").or_else(|| name.strip_prefix("hip")) {
-            return ASKING.iter().any(|asking| asks.starts_with(asking));
+        if asks_about_kernels(name) {
+            return Some(Kept::Asked);
         }
         let bodies = self.functions.get(name).cloned().unwrap_or_default();
-        let [only] = bodies.as_slice() else { return false };
+        let [only] = bodies.as_slice() else { return None };
         let only: &'u syntax::Function = only;
-        match only.params.get(position) {
-            Some(param) if only.path.segments.len() == 1 => self.stays(only, &param.name.text),
-            _ => false,
-        }
+        let param = only.params.get(position).filter(|_| only.path.segments.len() == 1)?;
+        self.stays(only, &param.name.text).then_some(Kept::Given(name, last.name.span))
     }
 
     /// Whether a parameter or local of a function is used for launches alone.
@@ -229,9 +252,11 @@ impl<'u> Followed<'u> {
         }
         self.known.insert(key, true);
         let mut stays = !name.is_empty();
+        self.depth += 1;
         self.stray_paths(function, &mut |path, _| {
             stays &= !matches!(path.segments.as_slice(), [only] if only.name.text == name);
         });
+        self.depth -= 1;
         self.known.insert(key, stays);
         stays
     }
@@ -291,7 +316,7 @@ fn paths_in_type<'u>(ty: &'u syntax::Type, found: &mut dyn FnMut(&'u syntax::Pat
 }
 
 /// The kernels of a unit, by the last part of their names.
-fn kernels_of(items: &[Item]) -> FxHashMap<&str, Vec<&syntax::Function>> {
+pub(super) fn kernels_of(items: &[Item]) -> FxHashMap<&str, Vec<&syntax::Function>> {
     let mut found: FxHashMap<&str, Vec<&syntax::Function>> = FxHashMap::default();
     let mut open: Vec<&Item> = items.iter().collect();
     while let Some(item) = open.pop() {

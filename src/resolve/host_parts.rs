@@ -305,6 +305,11 @@ impl<'u> Changes<'u> {
         names.into_iter().for_each(|name| self.add(name, span));
     }
 
+    /// All names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'u str> {
+        self.last.keys().copied()
+    }
+
     /// Whether nothing is changed.
     pub(super) fn is_empty(&self) -> bool {
         self.last.is_empty()

@@ -14,7 +14,7 @@ use super::call::functions_of;
 use super::context::Resolver;
 use super::host_library::{self, Takes};
 use super::host_parts::{
-    ANYTHING, Changes, init_parts, is_for_launches, parts_of, parts_of_stmt, roots, stmts_of_lambda, visit,
+    ANYTHING, Changes, init_parts, is_for_launches, parts_of, parts_of_stmt, roots, stmts_of_lambda,
 };
 use super::program::{RecordId, Type, TypeId};
 use super::scope::{Entity, Found, FunctionDecl};
@@ -149,26 +149,36 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// What a lambda names it may change whenever it is called, and it may be called before it stands again.
+    /// What a lambda changes it may change whenever it is called, and it may be called before it stands again.
     fn changed_by_lambda(&mut self, value: &'u syntax::Expr, changed: &mut Changes<'u>) {
         let lambda = match &value.kind {
             ExprKind::Lambda(lambda) | ExprKind::Statements(lambda) => lambda,
             _ => return,
         };
-        lambda.captures.iter().for_each(|capture| changed.expose(&capture.name.text));
-        visit(value, |part| match &part.kind {
-            ExprKind::Path(path) => {
-                path.segments.last().into_iter().for_each(|last| changed.expose(&last.name.text));
-            }
-            ExprKind::Lambda(inner) => inner.captures.iter().for_each(|capture| changed.expose(&capture.name.text)),
-            ExprKind::Unsupported(reason) => self.changed_unread(reason, part.span, changed),
-            _ => {}
-        });
+        let named = lambda.captures.iter().filter(|capture| capture.init.is_some());
+        named.for_each(|capture| changed.expose(&capture.name.text));
+        let mut inside = changed.none_of();
+        for capture in lambda.captures.iter().filter_map(|capture| capture.init.as_ref()) {
+            self.changed_in_expr(capture, &mut inside);
+        }
+        for item in lambda.closure.members.iter().flatten() {
+            let ItemKind::Function(function) = &item.kind else { continue };
+            function.params.iter().for_each(|param| changed.expose(&param.name.text));
+            function.body.iter().flatten().for_each(|stmt| self.changed_in_stmt(stmt, &mut inside));
+        }
         for stmt in stmts_of_lambda(value) {
-            if let StmtKind::Unsupported(reason) = &stmt.kind {
-                self.changed_unread(reason, stmt.span, changed);
+            match &stmt.kind {
+                StmtKind::Unsupported(reason) => self.changed_unread(reason, stmt.span, changed),
+                // What is declared inside is another variable than one of its name outside.
+                StmtKind::Item(Item { kind: ItemKind::Variables(variables), .. }) => {
+                    variables.iter().for_each(|variable| changed.expose(&variable.name.text));
+                }
+                StmtKind::RangeFor { variable, .. } => changed.expose(&variable.name.text),
+                _ => {}
             }
         }
+        inside.names().for_each(|name| changed.expose(name));
+        changed.has_jumps |= inside.has_jumps;
     }
 
     /// What text may change that is not read: `new float[n]` changes nothing, but `new Reader(n)` keeps what it is

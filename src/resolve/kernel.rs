@@ -7,7 +7,7 @@ use super::program::{FunctionId, Given, Launch, Storage, Type, Variable, Variabl
 use super::scope::{Entity, Found, FunctionDecl, Outside, ScopeId};
 use super::template::TemplateValue;
 use super::template_use::is_index_type;
-use crate::syntax::{self, Item, ItemKind, Path, Qualifier, TemplateParamKind};
+use crate::syntax::{self, Item, ItemKind, Mention, Path, Qualifier, TemplateParamKind};
 use rustc_hash::FxHashSet;
 
 /// Instances of a kernel template beyond which it is looked at once for all arguments: dispatchers ask for hundreds.
@@ -15,13 +15,13 @@ const MOST_INSTANCES: usize = 100;
 
 impl<'u> Resolver<'u> {
     /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it.
-    pub(super) fn run(&mut self, items: &'u [Item]) {
+    pub(super) fn run(&mut self, items: &'u [Item], mentions: &'u [Mention]) {
         self.declare_items(items);
         let mut kernels = Vec::new();
         self.collect_kernels(self.scope, items, &mut kernels);
         let mut requests: Vec<(usize, Vec<TemplateValue>)> = Vec::new();
         self.explicit_instances(self.scope, items, &mut requests);
-        let (launches, escaped) = self.launches_of(items, &requests);
+        let (launches, escaped) = self.launches_of(items, mentions, &requests);
         for launch in &launches {
             requests.push((std::ptr::from_ref(launch.decl.syntax) as usize, launch.values.clone()));
         }
@@ -299,7 +299,7 @@ impl<'u> Resolver<'u> {
                 shared_bytes: None,
                 relations: Vec::new(),
                 same_pointers: Vec::new(),
-                given: [Given::Elsewhere; 2],
+                given: [Given::Unread; 2],
                 span,
             });
         }

@@ -170,7 +170,9 @@ impl<'u> Resolver<'u> {
         }
         let relations = self.relations([&grid, &block], &values, walk);
         let same_pointers = self.same_pointers(&values);
-        let args = values.iter().map(|value| self.constant(value)).collect();
+        let args = self.known_arguments(decl, &kernels, &values);
+        walk.understood.launches.push(site.span);
+        walk.understood.names.extend(site.kernel.segments.last().map(|last| last.name.span));
         walk.seen.push(Seen {
             decl,
             values: template_values,
@@ -184,6 +186,36 @@ impl<'u> Resolver<'u> {
             given: [grid.given, block.given],
             span: site.span,
         });
+    }
+
+    /// The arguments of a kernel that are integer constants: a floating constant is converted where the parameter is an
+    /// integer, and what a launch leaves out is what the kernel, or an earlier declaration of it, has by default.
+    fn known_arguments(
+        &mut self,
+        decl: FunctionDecl<'u>,
+        kernels: &[FunctionDecl<'u>],
+        values: &[Expr],
+    ) -> Vec<Option<i128>> {
+        let mut args = Vec::new();
+        for (value, param) in values.iter().zip(&decl.syntax.params) {
+            let ty = self.within(decl.scope, |this| this.declared_type(&param.ty, &param.qualifiers).ty);
+            let is_cut = matches!(self.types[value.ty], Type::Float { .. }) && self.is_integral(ty);
+            args.push(match is_cut {
+                true => {
+                    let converted = self.convert(value.clone(), ty);
+                    self.constant(&converted)
+                }
+                false => self.constant(value),
+            });
+        }
+        for position in values.len()..decl.syntax.params.len() {
+            let alike = kernels.iter().filter(|other| other.syntax.params.len() == decl.syntax.params.len());
+            let mut defaults = alike.filter_map(|other| Some((other, other.syntax.params[position].default.as_ref()?)));
+            // Of several, which of them is meant is not told apart here.
+            let default = defaults.next().filter(|_| defaults.next().is_none());
+            args.push(default.and_then(|(other, value)| self.within(other.scope, |this| this.constant_of(value))));
+        }
+        args
     }
 
     fn unknown_argument(&mut self, span: Span) -> Expr {

@@ -34,6 +34,7 @@ mod expr;
 mod function;
 mod function_value;
 mod groups;
+mod hidden;
 mod host;
 mod host_calls;
 mod host_cases;
@@ -42,6 +43,7 @@ mod host_fields;
 mod host_flow;
 mod host_library;
 mod host_loops;
+mod host_mentions;
 mod host_parts;
 mod host_relations;
 mod host_uses;
@@ -79,7 +81,9 @@ mod undeclared;
 mod unknown_call;
 mod visible;
 
+use crate::calculus::Platform;
 use crate::diagnostic::Diagnostic;
+use crate::source::{Dialect, OpenClVersion};
 use crate::syntax;
 
 /// A typed program and what was noticed on the way.
@@ -95,11 +99,11 @@ pub struct Resolved {
 
 /// Resolves a unit.
 pub fn resolve(unit: syntax::Unit) -> Resolved {
-    let syntax::Unit { dialect, sources, items, known } = unit;
+    let syntax::Unit { dialect, sources, items, known, mentions } = unit;
     let language = dialect.language();
-    let (parts, diagnostics, missed, told) = {
+    let (parts, platform, diagnostics, missed, told) = {
         let mut resolver = context::Resolver::new(dialect, &sources);
-        resolver.run(&items);
+        resolver.run(&items, &mentions);
         let context::Resolver {
             types,
             records,
@@ -111,14 +115,21 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
             diagnostics,
             missed,
             told,
+            uses_opencl_2,
             ..
         } = resolver;
-        ((types, records, variables, functions, kernels, launches, numbers), diagnostics, missed, told)
+        (
+            (types, records, variables, functions, kernels, launches, numbers),
+            platform(dialect, uses_opencl_2),
+            diagnostics,
+            missed,
+            told,
+        )
     };
     let (types, records, variables, functions, kernels, launches, numbers) = parts;
     let mut program = program::Program {
         language,
-        platform: dialect.into(),
+        platform,
         sources,
         types,
         records,
@@ -130,4 +141,12 @@ pub fn resolve(unit: syntax::Unit) -> Resolved {
     };
     referee::compare(&mut program, &known, &told);
     Resolved { program, diagnostics, missed: missed.get() }
+}
+
+/// Whose rules launches obey: where nobody states the version of OpenCL C, a program that uses what came with 2.0 shows it.
+fn platform(dialect: Dialect, uses_opencl_2: bool) -> Platform {
+    match dialect {
+        Dialect::OpenCl(OpenClVersion::Unstated) if uses_opencl_2 => Platform::OpenCl2,
+        stated => stated.into(),
+    }
 }

@@ -4,7 +4,6 @@ use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
 use super::program::{BinaryOp, Expr, ExprKind, RecordId, Type, TypeId, UnaryOp};
 use super::scope::{Entity, Found};
-use crate::builtins::Builtin;
 use crate::calculus::AtomicOp;
 use crate::source::{Language, Span};
 use crate::syntax;
@@ -89,9 +88,15 @@ impl<'u> Resolver<'u> {
         {
             return result;
         }
-        if op == Op::Not && !matches!(self.types[operand.ty], Type::Vector { .. }) {
+        let is_vector = matches!(self.types[operand.ty], Type::Vector { .. });
+        if op == Op::Not && !is_vector {
             let operand = self.truth(operand);
-            return expr(ExprKind::Unary(UnaryOp::Not, Box::new(operand)), self.common.bool, span);
+            let negated = expr(ExprKind::Unary(UnaryOp::Not, Box::new(operand)), self.common.bool, span);
+            return self.answer(negated);
+        }
+        if op == Op::Not && self.language == Language::OpenCl {
+            let operand = self.load(operand);
+            return self.compared_with_zero(BinaryOp::Eq, operand, span);
         }
         let operand = self.built_in_operand(operand, span);
         let operand = self.load(operand);
@@ -171,7 +176,8 @@ impl<'u> Resolver<'u> {
             let (left, right) = (self.truth(left), self.truth(right));
             let (left, right) = (Box::new(left), Box::new(right));
             let kind = if op == syntax::BinaryOp::And { ExprKind::And(left, right) } else { ExprKind::Or(left, right) };
-            return expr(kind, self.common.bool, span);
+            let truth = expr(kind, self.common.bool, span);
+            return self.answer(truth);
         }
         let (left, right) = (self.built_in_operand(left, span), self.built_in_operand(right, span));
         let (left, right) = (self.load(left), self.load(right));
@@ -188,8 +194,24 @@ impl<'u> Resolver<'u> {
             return self.unsupported_with(span, names, vec![left, right]);
         };
         let (left, right) = (self.convert(left, common), self.convert(right, common));
-        let ty = if op.is_boolean() { self.comparison_type(common) } else { common };
-        expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
+        if op.is_boolean() {
+            return self.comparison(op, left, right, span);
+        }
+        expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), common, span)
+    }
+
+    /// A comparison of two values of one type.
+    pub(super) fn comparison(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let ty = self.comparison_type(left.ty);
+        let compared = expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span);
+        if ty == self.common.bool { self.answer(compared) } else { compared }
+    }
+
+    /// A comparison of each lane of a vector with zero.
+    fn compared_with_zero(&mut self, op: BinaryOp, vector: Expr, span: Span) -> Expr {
+        let zero = expr(ExprKind::Int(0), self.common.int, span);
+        let zero = self.convert(zero, vector.ty);
+        self.comparison(op, vector, zero, span)
     }
 
     /// Whether the language defines arithmetic on the type.
@@ -198,7 +220,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The type of a comparison: `bool`, or for vectors the signed integers of the lanes' width.
-    fn comparison_type(&mut self, operands: TypeId) -> TypeId {
+    pub(super) fn comparison_type(&mut self, operands: TypeId) -> TypeId {
         match self.types[operands] {
             Type::Vector { of, lanes } => {
                 let width = (self.layout().size_of(of).unwrap_or(4) * 8) as u8;
@@ -212,10 +234,16 @@ impl<'u> Resolver<'u> {
     /// `&&` and `||` of OpenCL's vectors evaluate both sides, lane by lane.
     fn vector_logic(&mut self, op: syntax::BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
         let (left, right) = (self.load(left), self.load(right));
-        let vector = if matches!(self.types[left.ty], Type::Vector { .. }) { left.ty } else { right.ty };
-        let ty = self.comparison_type(vector);
-        let name = if op == syntax::BinaryOp::And { "&&" } else { "||" };
-        expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), vec![left, right]), ty, span)
+        let Some(common) = self.common_type(left.ty, right.ty) else {
+            let names = format!("operator on {} and {}", self.type_name(left.ty), self.type_name(right.ty));
+            return self.unsupported_with(span, names, vec![left, right]);
+        };
+        let [left, right] = [left, right].map(|side| {
+            let side = self.convert(side, common);
+            self.compared_with_zero(BinaryOp::Ne, side, span)
+        });
+        let (op, ty) = (if op == syntax::BinaryOp::And { BinaryOp::BitAnd } else { BinaryOp::BitOr }, left.ty);
+        expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span)
     }
 
     /// Shifts promote each side by itself; the result has the left side's type.
@@ -255,7 +283,7 @@ impl<'u> Resolver<'u> {
             _ if op.is_boolean() => {
                 let ty = if left_points { left.ty } else { right.ty };
                 let (left, right) = (self.convert(left, ty), self.convert(right, ty));
-                expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), self.common.bool, span)
+                self.comparison(op, left, right, span)
             }
             _ => self.unsupported_with(span, "arithmetic on a pointer".to_owned(), vec![left, right]),
         }
@@ -447,6 +475,8 @@ impl<'u> Resolver<'u> {
             (self.convert(value, self.common.long), ty)
         } else if matches!(op, BinaryOp::Shl | BinaryOp::Shr) && self.is_integral(ty) {
             (self.promote(value), self.promoted(operand))
+        } else if matches!(op, BinaryOp::Shl | BinaryOp::Shr) && matches!(self.types[ty], Type::Vector { .. }) {
+            (self.convert(value, ty), operand)
         } else {
             match self.common_type(operand, value.ty).filter(|&ty| self.has_operators(ty)) {
                 Some(common) => (self.convert(value, common), common),

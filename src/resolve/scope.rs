@@ -86,6 +86,23 @@ impl Entity<'_> {
     }
 }
 
+impl Entity<'_> {
+    /// Whether it is a record or an enumeration, whose names are a space of their own in C.
+    pub(super) fn is_tag(&self) -> bool {
+        matches!(self, Entity::Record(_) | Entity::Enum(..))
+    }
+
+    /// Whether it is any other entity.
+    pub(super) fn is_ordinary(&self) -> bool {
+        !self.is_tag()
+    }
+
+    /// Whether it is another name of a type.
+    pub(super) fn is_type_name(&self) -> bool {
+        matches!(self, Entity::Type(_) | Entity::Alias(..))
+    }
+}
+
 /// A declared function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FunctionDecl<'u> {
@@ -254,7 +271,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The same, of entities of a kind: what is none is not seen and hides nothing.
-    fn lookup_of(&mut self, name: &str, is_wanted: fn(&Entity<'u>) -> bool) -> Vec<Entity<'u>> {
+    pub(super) fn lookup_of(&mut self, name: &str, is_wanted: fn(&Entity<'u>) -> bool) -> Vec<Entity<'u>> {
         let found = self.lookup_outwards(name, is_wanted);
         if !found.is_empty() || self.sees_all() {
             return found;

@@ -41,6 +41,13 @@ impl Written {
     }
 }
 
+/// Whether an entity is another name of a type of its own name.
+fn is_named_alike(entity: &Entity<'_>, name: &str) -> bool {
+    let Entity::Alias(_, ty, _) = entity else { return false };
+    let TypeKind::Named(path) = &ty.kind else { return false };
+    matches!(path.segments.as_slice(), [only] if only.name.text == name)
+}
+
 impl<'u> Resolver<'u> {
     /// The type that is written.
     pub(super) fn resolve_type(&mut self, ty: &'u syntax::Type) -> Written {
@@ -114,6 +121,9 @@ impl<'u> Resolver<'u> {
 
     /// The type that a path names.
     fn named_path(&mut self, path: &'u syntax::Path) -> Written {
+        if let Some(written) = self.named_in_c(path) {
+            return written;
+        }
         let last = path.segments.last();
         match self.find(path) {
             Found::Entities(entities) => {
@@ -137,6 +147,46 @@ impl<'u> Resolver<'u> {
                     }
                 },
             },
+        }
+    }
+
+    /// The type that a name stands for in C, where `struct S` and the type name `S` may be two. Whether `struct` stands before
+    /// the name is not known here: of two types it is neither.
+    fn named_in_c(&mut self, path: &'u syntax::Path) -> Option<Written> {
+        let [only] = path.segments.as_slice() else { return None };
+        if self.language != Language::OpenCl || path.global {
+            return None;
+        }
+        let name = &only.name.text;
+        let (tag, named) = (self.lookup_of(name, Entity::is_tag), self.lookup_of(name, Entity::is_type_name));
+        let tag = tag.first().and_then(|entity| self.written_of_entity(entity, only));
+        // `typedef struct S S;` names the tag.
+        let other = named.first().filter(|entity| !is_named_alike(entity, name));
+        let named = other.and_then(|entity| self.written_of_entity(entity, only));
+        match (tag, named) {
+            (Some(tag), Some(named)) if tag.ty != named.ty => {
+                Some(Written::plain(self.unknown(format!("{name} (there are two of that name)"))))
+            }
+            (tag, named) => named.or(tag),
+        }
+    }
+
+    /// The type that an operand of `sizeof` in C is, if it is a name that stands for a type.
+    pub(super) fn type_of_name(&mut self, operand: &'u syntax::Expr) -> Option<TypeId> {
+        let syntax::ExprKind::Path(path) = &operand.kind else { return None };
+        let [only] = path.segments.as_slice() else { return None };
+        if self.language != Language::OpenCl || path.global {
+            return None;
+        }
+        match self.lookup_of(&only.name.text, Entity::is_ordinary).first() {
+            Some(entity) if !entity.is_type_name() => None,
+            Some(entity) if !is_named_alike(entity, &only.name.text) => {
+                self.written_of_entity(entity, only).map(|written| written.ty)
+            }
+            _ => {
+                let tag = self.lookup_of(&only.name.text, Entity::is_tag);
+                tag.first().and_then(|entity| self.written_of_entity(entity, only)).map(|written| written.ty)
+            }
         }
     }
 

@@ -123,7 +123,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Whether two declarations of one name in one scope are of the same function.
-    fn declares_same(&mut self, one: FunctionDecl<'u>, other: FunctionDecl<'u>) -> bool {
+    pub(super) fn declares_same(&mut self, one: FunctionDecl<'u>, other: FunctionDecl<'u>) -> bool {
         let (a, b) = (one.syntax, other.syntax);
         if a.params.len() != b.params.len() || a.template.is_some() != b.template.is_some() {
             return false;

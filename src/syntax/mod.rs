@@ -18,6 +18,7 @@ pub mod known;
 mod lambda;
 pub mod literals;
 mod lost;
+mod mentions;
 pub mod packed;
 mod print;
 mod shape;
@@ -28,6 +29,7 @@ pub mod words;
 pub use aside::{Aside, AsideKind};
 pub use lambda::{CallOperator, Capture, CaptureList, CaptureMode, Lambda, Mutability, lambda, statement_expression};
 pub use lost::{lost_function, lost_functions, lost_kernel, lost_member, lost_members, lost_name, mark_unread};
+pub use mentions::{HiddenBy, Mention, MentionKind, asks_about_kernels};
 pub use print::{argument_text, print, type_text, variable_text};
 pub use shape::Shape;
 pub use variable_template::of_variable_template;
@@ -45,6 +47,8 @@ pub struct Unit {
     pub items: Vec<Item>,
     /// What a compiler knows of it, if the front end asked one.
     pub known: known::Known,
+    /// Where its tokens name a kernel or launch one, if the driver has looked.
+    pub mentions: Vec<Mention>,
 }
 
 /// A declaration at namespace scope or inside a class.

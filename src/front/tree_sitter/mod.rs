@@ -15,6 +15,7 @@ mod names;
 mod rewrite;
 
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
+use crate::front::mentions::mentions;
 use crate::preprocess::{self, Options, Output};
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::{self, Aside, Item, Unit};
@@ -75,8 +76,9 @@ pub fn read(mut output: Output, main: FileId, options: &Options) -> Answer {
         diagnostics.push(whole_file(main, "the file could not be parsed"));
     }
     diagnostics.extend(result.diagnostics);
-    let unit =
-        Unit { dialect: options.dialect, sources: output.sources, items: result.items, known: Default::default() };
+    let mentions = mentions(&output, language);
+    let known = Default::default();
+    let unit = Unit { dialect: options.dialect, sources: output.sources, items: result.items, known, mentions };
     Answer { unit, diagnostics, parse, asides: result.asides }
 }
 

@@ -17,6 +17,8 @@ pub(super) struct Names {
     types: FxHashSet<Symbol>,
     templates: FxHashSet<Symbol>,
     values: FxHashSet<Symbol>,
+    /// What the unit may declare as a variable, parameter or function.
+    perhaps_values: FxHashSet<Symbol>,
 }
 
 impl Names {
@@ -27,6 +29,7 @@ impl Names {
             types: FxHashSet::default(),
             templates: FxHashSet::default(),
             values: FxHashSet::default(),
+            perhaps_values: FxHashSet::default(),
         };
         let mut typedef_ends = 0;
         for at in 0..output.tokens.len() {
@@ -57,6 +60,17 @@ impl Names {
     /// Whether something in the unit declares a variable, parameter or function of this name.
     pub(super) fn is_value(&self, symbol: Symbol) -> bool {
         self.values.contains(&symbol) && !self.types.contains(&symbol)
+    }
+
+    /// Whether the unit declares a type of this name.
+    pub(super) fn is_declared_type(&self, symbol: Symbol) -> bool {
+        self.types.contains(&symbol)
+    }
+
+    /// Whether the unit declares a type of this name, and may declare a value. In C both may be: tags have a name space of
+    /// their own.
+    pub(super) fn may_be_either(&self, symbol: Symbol) -> bool {
+        self.types.contains(&symbol) && self.perhaps_values.contains(&symbol)
     }
 
     /// `struct S`, `enum class E`, `typename T`.
@@ -163,12 +177,12 @@ impl Names {
             _ => matches!(text, "*" | "&" | ">" | "&&" | ","),
         };
         let ends = output.text(after);
+        let may_end = matches!(ends, "=" | ";" | "," | ")" | "[" | "(" | ":" | "{");
+        if follows_type && may_end {
+            self.perhaps_values.insert(name.text);
+        }
         // After a comma only a further declarator or parameter with an initialiser or bounds is certain.
-        let certain = if text == "," {
-            matches!(ends, "=" | "[")
-        } else {
-            matches!(ends, "=" | ";" | "," | ")" | "[" | "(" | ":" | "{")
-        };
+        let certain = if text == "," { matches!(ends, "=" | "[") } else { may_end };
         if follows_type && certain {
             self.values.insert(name.text);
         }

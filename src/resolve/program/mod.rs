@@ -396,6 +396,8 @@ pub enum Given {
     ByAxis,
     /// As a whole that is not understood.
     AsAWhole,
+    /// Nothing is known of it: the kernel is named at this place in a way that is not followed.
+    Unread,
     /// Out of sight: the kernel may be launched where nobody looks, or who launches it is told the size there.
     Elsewhere,
 }

@@ -15,9 +15,14 @@ pub(super) fn verdict_line(kernel: &KernelReport, file: &FileReport) -> String {
         Determinism::Deterministic => parts.push("deterministic".into()),
         Determinism::NotShown(obstacle) => parts.push(format!("not shown deterministic ({obstacle})")),
     }
-    // A proof is worth what it rests on; of a kernel without one there is nothing to assume.
-    if kernel.race == Race::RaceFree {
-        parts.extend(assumption_words(&kernel.assumptions));
+    // A proof is worth what it rests on. Of a race little is assumed: it was run. But it is one of the text that was read.
+    match kernel.race {
+        Race::RaceFree => parts.extend(assumption_words(&kernel.assumptions)),
+        Race::Racy => {
+            let of_text = kernel.assumptions.iter().filter(|assumption| assumption.kind == AssumptionKind::Text);
+            parts.extend(assumption_words(&of_text.cloned().collect::<Vec<_>>()));
+        }
+        Race::PossiblyRacy | Race::Unknown => {}
     }
     if kernel.time_ms > 0 {
         parts.push(format!("{} ms", kernel.time_ms));
@@ -35,7 +40,8 @@ pub(super) fn help_line(kernel: &KernelReport) -> Option<String> {
 /// Each assumption but those that the scope names already; many of one kind are counted (JSON lists them all).
 fn assumption_words(assumptions: &[Assumption]) -> Option<String> {
     let of_kind = |kind| assumptions.iter().filter(move |assumption| assumption.kind == kind);
-    let mut words: Vec<String> = of_kind(AssumptionKind::Other).map(|assumption| assumption.text.clone()).collect();
+    let is_told = |assumption: &&Assumption| matches!(assumption.kind, AssumptionKind::Text | AssumptionKind::Other);
+    let mut words: Vec<String> = assumptions.iter().filter(is_told).map(|assumption| assumption.text.clone()).collect();
     let wraps: Vec<&Assumption> = of_kind(AssumptionKind::NoUnsignedWrap).collect();
     match wraps.as_slice() {
         [] => {}

@@ -230,6 +230,10 @@ impl Converter<'_> {
         let (Some(ty), Some(value)) = (node.child_by_field_name("type"), node.child_by_field_name("value")) else {
             return ExprKind::Unsupported(super::SYNTAX_ERROR.into());
         };
+        if self.language == Language::OpenCl && self.may_be_operand(ty) && self.may_go_on(value) {
+            let name = self.word(ty);
+            return ExprKind::Unsupported(format!("`({name})`, which may be a cast or a value"));
+        }
         let ty = self.type_descriptor(ty);
         if self.language == Language::OpenCl
             && value.kind() == "parenthesized_expression"
@@ -299,7 +303,7 @@ impl Converter<'_> {
             let named = children(ty);
             if let [only] = named.as_slice()
                 && matches!(only.kind(), "type_identifier" | "qualified_identifier")
-                && !self.names_type(*only)
+                && (!self.names_type(*only) || self.language == Language::OpenCl && self.is_declared_type(*only))
             {
                 let path = self.path(*only);
                 return ExprKind::SizeofExpr(Box::new(Expr { kind: ExprKind::Path(path), span: self.span(*only) }));
@@ -314,7 +318,7 @@ impl Converter<'_> {
         }
         let value = self.expr(value);
         match value.kind {
-            ExprKind::Path(path) if self.path_names_type(&path) => {
+            ExprKind::Path(path) if self.language == Language::Cuda && self.path_names_type(&path) => {
                 let span = value.span;
                 ExprKind::SizeofType(Box::new(Type { kind: TypeKind::Named(path), qualifiers: Vec::new(), span }))
             }
@@ -326,6 +330,24 @@ impl Converter<'_> {
     pub(super) fn names_type(&self, node: Node<'_>) -> bool {
         let Some(token) = self.token(self.last(node)) else { return false };
         self.names.is_type(token.text, self.output.text(token)) || !self.names.is_value(token.text)
+    }
+
+    /// Whether the unit declares a type of that name. In C a value may have the same name: which of them is meant in an
+    /// operand of `sizeof` depends on the scope.
+    fn is_declared_type(&self, node: Node<'_>) -> bool {
+        self.token(self.last(node)).is_some_and(|token| self.names.is_declared_type(token.text))
+    }
+
+    /// Whether the type of a cast is a bare name that may be a value as well.
+    fn may_be_operand(&self, ty: Node<'_>) -> bool {
+        let (first, last) = (self.first(ty), self.last(ty));
+        first == last && self.token(last).is_some_and(|token| self.names.may_be_either(token.text))
+    }
+
+    /// Whether what stands behind a name in parentheses may be the rest of an operation on it, or the arguments of a call.
+    fn may_go_on(&self, value: Node<'_>) -> bool {
+        let first = self.spelling(self.first(value));
+        matches!(first, "+" | "-" | "*" | "&" | "(" | "++" | "--") || first.starts_with(['+', '-'])
     }
 
     fn path_names_type(&self, path: &Path) -> bool {

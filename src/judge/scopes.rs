@@ -3,11 +3,11 @@
 //! Geometry comes from the command line, else from `reqd_work_group_size`, else from the launches in the
 //! translation unit, else it is free. A dimension that the kernel never reads is taken as 1 when nothing
 //! says otherwise ([`extents`]); that is part of the scope and printed. A launch says otherwise if it has another extent there,
-//! or one that is not known (`dim3(8, n)`); where it gives the size as a whole that is not understood, a proof
-//! that needs the 1 does not count ([`withhold`]).
+//! or one that is not known (`dim3(8, n)`); where it gives the size as a whole that is not understood, or the kernel is named
+//! in a way that is not followed, a proof that needs the 1 does not count ([`withhold`]).
 
-use super::Options;
-use super::options::{GlobalOffset, Levels};
+use super::Settings;
+use super::settings::{GlobalOffset, Levels};
 use crate::calculus::{Kernel, extents, is_offset};
 use crate::check::verdict::{Undecided, Verdict};
 use crate::diagnostic::report::{self, Race, ScopeKind};
@@ -69,23 +69,25 @@ pub(super) enum Starts {
 }
 
 /// The sets for `kernel`, given the command line and the launches of it in its file.
-pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], options: &Options) -> Candidates {
+pub(super) fn candidates(kernel: &Kernel, launches: &[Facts], settings: &Settings) -> Candidates {
     let mut read = extents::that_matter(kernel);
     // Who asks about threads of two blocks alone means grids that have two.
-    read[1][0] |= options.levels == Levels::Grid;
-    let params = fixed_params(kernel, options);
-    let mut stated = stated_launches(kernel, launches, options, &params);
+    read[1][0] |= settings.levels == Levels::Grid;
+    let params = fixed_params(kernel, settings);
+    let mut stated = stated_launches(kernel, launches, settings, &params);
     let all = all_geometries(kernel, &read, &params, &stated);
+    let everywhere = where_sizes_are_open(launches, settings, read)
+        .map(|read| vec![all_geometries(kernel, &read, &params, &stated)]);
     for launch in &mut stated {
         let varies = launch.varies;
         take_as_one(launch, |at| !read[0][at] && !varies[0][at], |at| !read[1][at] && !varies[1][at]);
     }
-    let sets = [vec![all], stated].into_iter().filter(|parts| !parts.is_empty());
+    let sets = everywhere.into_iter().chain([vec![all], stated]).filter(|parts| !parts.is_empty());
     let mut candidates = Candidates { proofs: Vec::new(), offsets_are_left_out: false };
     for parts in sets {
         let is_given = parts.iter().any(|part| part.kind == ScopeKind::Given);
         let mut attempts = with_and_without_offsets(kernel, parts);
-        if options.device.global_offset == GlobalOffset::Any {
+        if settings.device.global_offset == GlobalOffset::Any {
             attempts.truncate(1);
         } else if is_given {
             attempts.drain(..attempts.len() - 1);
@@ -119,19 +121,31 @@ fn with_and_without_offsets(kernel: &Kernel, parts: Vec<Candidate>) -> Vec<Attem
     if none.parts.iter().any(differs) { vec![any, none] } else { vec![any] }
 }
 
-fn fixed_params(kernel: &Kernel, options: &Options) -> Vec<Option<i128>> {
-    let value = |name: &str| options.params.iter().rev().find(|(given, _)| given == name).map(|&(_, value)| value);
-    let starts_at_zero = options.device.global_offset == GlobalOffset::Zero;
+/// The sets of launches that a verdict of such a scope is about.
+pub fn of_kind(kernel: &Kernel, launches: &[Facts], settings: &Settings, kind: &ScopeKind) -> Vec<Scope> {
+    let attempts = candidates(kernel, launches, settings).proofs;
+    let attempt = attempts.iter().find(|attempt| describe(kernel, attempt).kind == *kind);
+    attempt.into_iter().flat_map(|attempt| &attempt.parts).map(|part| part.scope.clone()).collect()
+}
+
+fn fixed_params(kernel: &Kernel, settings: &Settings) -> Vec<Option<i128>> {
+    let value = |name: &str| settings.params.iter().rev().find(|(given, _)| given == name).map(|&(_, value)| value);
+    let starts_at_zero = settings.device.global_offset == GlobalOffset::Zero;
     let offset = |name: &str| (starts_at_zero && is_offset(name)).then_some(0);
     kernel.params.iter().map(|(_, param)| value(&param.name).or_else(|| offset(&param.name))).collect()
 }
 
 /// The launches that the user or the source states; empty if none is.
-fn stated_launches(kernel: &Kernel, launches: &[Facts], options: &Options, params: &[Option<i128>]) -> Vec<Candidate> {
+fn stated_launches(
+    kernel: &Kernel,
+    launches: &[Facts],
+    settings: &Settings,
+    params: &[Option<i128>],
+) -> Vec<Candidate> {
     let given = |kind| Candidate {
         scope: Scope {
-            block: or_else(options.block, kernel.geometry.required_block.map(|block| block.map(Some))),
-            grid: options.grid,
+            block: or_else(settings.block, kernel.geometry.required_block.map(|block| block.map(Some))),
+            grid: settings.grid,
             params: params.to_vec(),
             most_threads: None,
         },
@@ -140,7 +154,7 @@ fn stated_launches(kernel: &Kernel, launches: &[Facts], options: &Options, param
         varies: [[false; 3]; 2],
     };
     let fixed = |dims: &[Option<u32>; 3]| dims.iter().any(Option::is_some);
-    if fixed(&options.block) || fixed(&options.grid) {
+    if fixed(&settings.block) || fixed(&settings.grid) {
         return vec![given(ScopeKind::Given)];
     }
     let mut stated: Vec<Candidate> = Vec::new();
@@ -193,9 +207,25 @@ fn all_geometries(kernel: &Kernel, read: &[[bool; 3]; 2], params: &[Option<i128>
     all
 }
 
+/// The dimensions that a kernel reads, or of which a launch says something that is not understood: a proof that leaves these
+/// free, too, is not taken back.
+fn where_sizes_are_open(launches: &[Facts], settings: &Settings, read: [[bool; 3]; 2]) -> Option<[[bool; 3]; 2]> {
+    let mut open = read;
+    for launch in launches {
+        for (of, extents) in [launch.block, launch.grid].into_iter().enumerate() {
+            let is_open = matches!(launch.given[of], Given::AsAWhole | Given::Unread);
+            for at in 0..3 {
+                open[of][at] |= is_open && extents[at].is_none();
+            }
+        }
+    }
+    let is_given = settings.gives_sizes();
+    (open != read && !is_given).then_some(open)
+}
+
 /// Takes back a proof that takes a dimension as 1 of which a launch says something that is not understood.
-pub(super) fn withhold(verdict: &mut Verdict, launches: &[Facts], options: &Options) {
-    let is_given = options.block != [None; 3] || options.grid != [None; 3];
+pub fn withhold(verdict: &mut Verdict, launches: &[Facts], settings: &Settings) {
+    let is_given = settings.gives_sizes();
     if verdict.race != Race::RaceFree || is_given {
         return;
     }
@@ -208,9 +238,14 @@ pub(super) fn withhold(verdict: &mut Verdict, launches: &[Facts], options: &Opti
             if !verdict.assumptions.contains(&Assumption::DimensionIsOne(dimension.clone())) {
                 continue;
             }
-            let is_open = |launch: &&Facts| launch.given[of] == Given::AsAWhole && extents(launch)[at].is_none();
-            let open = launches.iter().find(is_open);
-            found.extend(open.map(|launch| Undecided::Extent { dimension, span: launch.spans[0] }));
+            let given_as = |given: Given| {
+                launches.iter().find(|launch| launch.given[of] == given && extents(launch)[at].is_none())
+            };
+            if let Some(launch) = given_as(Given::AsAWhole) {
+                found.push(Undecided::Extent { dimension, span: launch.spans[0] });
+            } else if let Some(launch) = given_as(Given::Unread) {
+                found.push(Undecided::Mentioned { dimension, span: launch.spans[0] });
+            }
         }
     }
     if let Some(first) = found.into_iter().next() {

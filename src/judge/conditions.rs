@@ -1,17 +1,27 @@
 //! Conflict conditions and how each was decided: what the judgement of a kernel works on.
 
-use super::places::Places;
-use crate::calculus::eval;
-use crate::driver::attempt::{Case, Persistence};
-use crate::driver::scopes::{self, Candidates};
+use super::attempt::{Case, Persistence};
+use super::{Settings, scopes};
+use crate::calculus::{Kernel, SiteId, eval};
+use crate::launch::Facts;
 use crate::memory_model::AccessKind;
 use crate::memory_model::Level;
-use crate::protocol::AccessId;
+use crate::protocol::{AccessId, Protocol};
 use crate::prove::{Groups, Pair, condition};
+use crate::source::Language;
 use std::fmt::Write as _;
 
-/// The conditions of a kernel as text, attempt after attempt until one succeeds.
-pub(super) fn text(case: &Case<'_>, places: &Places<'_>, candidates: &Candidates) -> String {
+/// The conditions of a kernel as text, attempt after attempt until one succeeds; `place` names a site.
+pub fn text(
+    kernel: &Kernel,
+    protocol: &Protocol,
+    launches: &[Facts],
+    language: Language,
+    settings: &Settings,
+    place: &dyn Fn(SiteId) -> String,
+) -> String {
+    let case = &Case::new(kernel, protocol, language, settings);
+    let candidates = scopes::candidates(kernel, launches, settings);
     let mut out = format!("kernel {}\n", case.kernel.name);
     let program = eval::Program::new(case.kernel);
     for attempt in &candidates.proofs {
@@ -19,7 +29,7 @@ pub(super) fn text(case: &Case<'_>, places: &Places<'_>, candidates: &Candidates
         let _ = writeln!(out, "  scope {} {}", scope.kind.name(), scope.fixes.join(", "));
         let mut hunts = case.hunts(attempt, &program);
         let rest = case.prove(attempt, (&mut hunts, Persistence::AskAll), None, &mut |part, pair, outcome| {
-            let (first, second) = (access(case, places, pair.first), access(case, places, pair.second));
+            let (first, second) = (access(case, place, pair.first), access(case, place, pair.second));
             let _ = writeln!(out, "\n  {first} against {second}, {}", level(pair));
             let _ = match outcome {
                 Ok(proof) => writeln!(out, "    proved\n{}", proof.derivation),
@@ -30,8 +40,8 @@ pub(super) fn text(case: &Case<'_>, places: &Places<'_>, candidates: &Candidates
             };
         });
         for (sync, why) in &rest.syncs {
-            let place = places.name(case.protocol.syncs[*sync].site);
-            let _ = writeln!(out, "\n  barrier at {place} is not proved uniform: {why:?}");
+            let at = place(case.protocol.syncs[*sync].site);
+            let _ = writeln!(out, "\n  barrier at {at} is not proved uniform: {why:?}");
         }
         if rest.is_empty() {
             break;
@@ -53,12 +63,12 @@ fn level(pair: &Pair) -> &'static str {
 }
 
 /// "write of y at 7:12".
-fn access(case: &Case<'_>, places: &Places<'_>, access: AccessId) -> String {
+fn access(case: &Case<'_>, place: &dyn Fn(SiteId) -> String, access: AccessId) -> String {
     let access = &case.protocol.accesses[access];
     let kind = match access.kind {
         AccessKind::Read => "read",
         AccessKind::Write => "write",
         AccessKind::Atomic { .. } => "atomic",
     };
-    format!("{kind} of {} at {}", case.kernel.arrays[access.array].name, places.name(access.site))
+    format!("{kind} of {} at {}", case.kernel.arrays[access.array].name, place(access.site))
 }

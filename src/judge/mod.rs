@@ -8,10 +8,19 @@
 //! What stays open after that is `possibly-racy` if it depends on what memory holds, and `unknown`
 //! otherwise. A kernel with a construct that is not modelled is never `race-free`.
 
-use super::attempt::{Case, Persistence, Rest};
-use super::collectives::Ordered;
-use super::scopes::{Attempt, Candidate, Starts};
-use super::{Options, asking, claims, contents, scopes, weakest};
+mod asked;
+mod asking;
+mod attempt;
+pub mod claims;
+mod collectives;
+pub mod conditions;
+mod contents;
+pub mod scopes;
+pub mod settings;
+mod weakest;
+
+pub use settings::Settings;
+
 use crate::calculus::statements::every;
 use crate::calculus::{ArrayId, Basis, HavocReason, Kernel, SiteId, Space, Stmt, SyncScope, Unsupported, eval, unroll};
 use crate::check::verdict::{PossibleDivergence, PossibleRace, Undecided, Verdict};
@@ -23,6 +32,9 @@ use crate::prove::missing::{HandOver, MissingFence, locks_apart, missing_fence, 
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{self, Assumption, Conflict, Pair, Scope};
 use crate::source::{Language, Span};
+use attempt::{Case, Persistence, Rest};
+use collectives::Ordered;
+use scopes::{Attempt, Candidate, Starts};
 use std::collections::BTreeSet;
 
 /// A kernel with more accesses is not judged: what it takes grows with their square.
@@ -31,19 +43,19 @@ const MAX_ACCESSES: usize = 3_000;
 /// Judges one kernel, given its protocol and the launches of it in its file. If that decides nothing, it is judged once
 /// more with the loops around barriers unrolled that constants decide; findings about that would name places that
 /// the kernel does not have, so only a proof counts.
-pub(super) fn judge(
+pub fn judge(
     kernel: &Kernel,
     protocol: &Protocol,
     launches: &[Facts],
     language: Language,
-    options: &Options,
+    settings: &Settings,
 ) -> Verdict {
-    let mut verdict = judge_as_it_stands(kernel, protocol, launches, language, options);
+    let mut verdict = judge_as_it_stands(kernel, protocol, launches, language, settings);
     if matches!(verdict.race, Race::PossiblyRacy | Race::Unknown)
         && verdict.scope.is_some()
         && let Some(unrolled) = unroll::unrolled(kernel)
     {
-        let other = judge_as_it_stands(&unrolled, &infer::infer(&unrolled), launches, language, options);
+        let other = judge_as_it_stands(&unrolled, &infer::infer(&unrolled), launches, language, settings);
         if other.is_proved() {
             return other;
         }
@@ -58,14 +70,14 @@ fn judge_as_it_stands(
     protocol: &Protocol,
     launches: &[Facts],
     language: Language,
-    options: &Options,
+    settings: &Settings,
 ) -> Verdict {
     let accesses = protocol.accesses.len();
     if accesses > MAX_ACCESSES {
         return too_large(accesses);
     }
-    let case = Case::new(kernel, protocol, language, options);
-    let mut candidates = scopes::candidates(kernel, launches, options);
+    let case = Case::new(kernel, protocol, language, settings);
+    let mut candidates = scopes::candidates(kernel, launches, settings);
     if takes_blocks_for_granted(kernel) {
         candidates.keep_those_of_stated_launches(|scope| prove::condition::excludes(protocol, scope));
     }
@@ -98,7 +110,7 @@ fn judge_as_it_stands(
     let Some((attempt, rest, hunts)) = narrowest else { unreachable!("there is always an attempt for all geometries") };
     let left = weakest::Left::of(&case, &rest);
     let verdict = case.conclude(attempt, rest, hunts, &[]);
-    let mut verdict = match &options.solver {
+    let mut verdict = match &settings.solver {
         Some(solver) if case.is_open(&verdict) => {
             asking::with_session(solver, |session| case.ask(session, &program, &candidates, verdict))
         }
@@ -242,7 +254,7 @@ impl<'a> Case<'a> {
     /// Calls a conflict warp-synchronous if its threads stand at two places and can only be of one warp.
     fn name_warp(&self, attempt: &Attempt, rest: &Rest, conflict: &mut Conflict) {
         let [one, other] = conflict.sites;
-        let names_nothing = self.language == Language::OpenCl || self.options.lockstep.is_some();
+        let names_nothing = self.language == Language::OpenCl || self.settings.lockstep.is_some();
         if names_nothing && conflict.warp_synchronous {
             // How many work-items run together is for the device to say; what lock-step hides is not here if it is assumed.
             conflict.warp_synchronous = false;

@@ -6,7 +6,7 @@
 use super::asked::Asked;
 use super::asking::Helper;
 use super::scopes::{Attempt, Candidate};
-use super::{Options, options};
+use super::settings::{Levels, Settings};
 use crate::calculus::intervals::{self, Intervals};
 use crate::calculus::{ArrayId, Kernel, SiteId, Space, SyncMemory, SyncScope, arrivals, eval};
 use crate::memory_model::{self, Level};
@@ -14,6 +14,7 @@ use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, Protocol, Sync, SyncId};
 use crate::prove::condition::{self, Returned};
 use crate::prove::refute::{self, Hunt};
+use crate::prove::rules::Proofs;
 use crate::prove::{Assumption, Groups, Open, Pair, Proof, Scope, SyncQuestion, rules};
 use crate::source::Language;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +29,7 @@ pub(super) struct Case<'a> {
     /// The language, which decides what a returned thread means at a barrier.
     pub(super) language: Language,
     /// What the user asked for.
-    pub(super) options: &'a Options,
+    pub(super) settings: &'a Settings,
     /// When to stop trying.
     pub(super) deadline: Instant,
     /// What the prover was asked so far.
@@ -91,10 +92,10 @@ impl<'a> Case<'a> {
         kernel: &'a Kernel,
         protocol: &'a Protocol,
         language: Language,
-        options: &'a Options,
+        settings: &'a Settings,
     ) -> Case<'a> {
-        let deadline = Instant::now() + options.time_limit;
-        Case { kernel, protocol, language, options, deadline, asked: Asked::default() }
+        let deadline = Instant::now() + settings.time_limit;
+        Case { kernel, protocol, language, settings, deadline, asked: Asked::default() }
     }
 
     /// Tries to prove everything for all parts of an attempt, by rules, and with the help of a solver if given
@@ -139,17 +140,14 @@ impl<'a> Case<'a> {
 
     /// The levels at which conflicts are looked for.
     pub(super) fn search_levels(&self) -> refute::Levels {
-        refute::Levels {
-            block: self.options.levels != options::Levels::Grid,
-            grid: self.options.levels != options::Levels::Block,
-        }
+        refute::Levels { block: self.settings.levels != Levels::Grid, grid: self.settings.levels != Levels::Block }
     }
 
     pub(super) fn levels(&self) -> Vec<Level> {
-        match self.options.levels {
-            options::Levels::Block => vec![Level::Block],
-            options::Levels::Grid => self.levels_of_blocks(),
-            options::Levels::All => [vec![Level::Block], self.levels_of_blocks()].concat(),
+        match self.settings.levels {
+            Levels::Block => vec![Level::Block],
+            Levels::Grid => self.levels_of_blocks(),
+            Levels::All => [vec![Level::Block], self.levels_of_blocks()].concat(),
         }
     }
 
@@ -312,7 +310,7 @@ impl Proving<'_, '_, '_, '_> {
         let assumptions: BTreeSet<Assumption> = match self.sync(question, returned) {
             Ok(proof) => {
                 let (protocol, scope) = (self.case.protocol, &self.part.scope);
-                if self.case.options.proofs == options::Proofs::Recheck
+                if self.case.settings.proofs == Proofs::Recheck
                     && let Err(error) =
                         rules::check_sync_uniform(protocol, question, returned, scope, &proof.derivation)
                 {
@@ -472,7 +470,7 @@ impl Proving<'_, '_, '_, '_> {
         // A solver gives no derivation.
         let derived = !proof.derivation.refutations.is_empty();
         if derived
-            && self.case.options.proofs == options::Proofs::Recheck
+            && self.case.settings.proofs == Proofs::Recheck
             && let Err(error) = rules::check_pair(self.case.protocol, pair, &proof.scope, &proof.derivation)
         {
             self.rest.rejected.push(error.to_string());

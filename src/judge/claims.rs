@@ -4,9 +4,9 @@
 //! each is proved from what stands before it. [`settle`] decides the others for the launches that the verdict is
 //! about. A claim that nothing proves is never relied on.
 
+use super::asking;
 use super::attempt::Case;
 use super::scopes::{Attempt, Candidates};
-use super::{asking, options};
 use crate::calculus::{Basis, Claimed, SiteId, eval};
 use crate::check::verdict::{PossibleClaim, Undecided, Verdict};
 use crate::diagnostic::report::Divergence;
@@ -23,7 +23,7 @@ const MOST: usize = 64;
 
 /// Makes facts of the claims that rules prove for every launch; the derivations that the checker did not accept. One whose proof takes for granted that something
 /// does not wrap stays a claim: whoever used it would have to say so.
-pub(super) fn adopt(protocol: &mut Protocol, proofs: Proofs) -> Vec<String> {
+pub fn adopt(protocol: &mut Protocol, proofs: Proofs) -> Vec<String> {
     if protocol.claims.len() > MOST {
         return Vec::new();
     }
@@ -130,7 +130,7 @@ fn answer(case: &Case<'_>, claim: &Claim, attempt: &Attempt) -> Answer {
         }
         match Premises::new(case.protocol, &part.scope).prove_claim(claim, &Budget::MIDDLE) {
             Ok(proof) => {
-                if case.options.proofs == options::Proofs::Recheck
+                if case.settings.proofs == Proofs::Recheck
                     && let Err(error) = rules::check_claim(case.protocol, claim, &part.scope, &proof.derivation)
                 {
                     return Answer::Rejected(error.to_string());
@@ -179,7 +179,7 @@ fn refute<'a>(
 
 /// Asks the solver, if there is one, about claims that are neither proved nor refuted.
 fn ask(case: &Case<'_>, attempt: &Attempt, open: &mut Vec<(&Claim, Open)>, verdict: &mut Verdict) {
-    let Some(solver) = &case.options.solver else { return };
+    let Some(solver) = &case.settings.solver else { return };
     if open.is_empty() {
         return;
     }

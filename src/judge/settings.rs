@@ -1,0 +1,90 @@
+//! What a judgement is told beside the kernel: for which launches, on which devices, how long, and whom it may ask.
+//!
+//! Deliberately absent: how it was typed (`cli`), and how files are read (`driver`).
+
+use crate::prove::rules::Proofs;
+use crate::smt::Solver;
+use std::time::Duration;
+
+/// What a judgement is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Fixed extents of the block; either all are fixed or none is.
+    pub block: [Option<u32>; 3],
+    /// Fixed extents of the grid, in blocks; either all are fixed or none is.
+    pub grid: [Option<u32>; 3],
+    /// Fixed values of scalar parameters, by name. A kernel without a parameter of that name ignores it.
+    pub params: Vec<(String, i128)>,
+    /// Between which threads races are sought.
+    pub levels: Levels,
+    /// How many threads of a warp run in lock-step, if they do: on hardware before Volta.
+    pub lockstep: Option<u32>,
+    /// What is stated of the devices that run the kernels.
+    pub device: Device,
+    /// The net under the counted budgets, per kernel.
+    pub time_limit: Duration,
+    /// Whether derivations are replayed by the checker.
+    pub proofs: Proofs,
+    /// The solver that is asked what rules and runs leave open, if there is one.
+    pub solver: Option<Solver>,
+}
+
+impl Settings {
+    /// Whether sizes of blocks or of grids are given.
+    pub fn gives_sizes(&self) -> bool {
+        self.block != [None; 3] || self.grid != [None; 3]
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            block: [None; 3],
+            grid: [None; 3],
+            params: Vec::new(),
+            levels: Levels::All,
+            lockstep: None,
+            device: Device::default(),
+            time_limit: Duration::from_secs(10),
+            proofs: Proofs::Trust,
+            solver: None,
+        }
+    }
+}
+
+/// What is stated of devices and launches where their platform leaves it open. What is not stated is assumed, and printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Device {
+    /// Where global ids start.
+    pub global_offset: GlobalOffset,
+    /// The most work-items of a work-group.
+    pub most_work_items: Option<u32>,
+    /// Whether work-groups are all of one size.
+    pub uniform_work_groups: bool,
+    /// The lanes of a wavefront of HIP, 32 or 64.
+    pub wave: Option<u32>,
+}
+
+/// Where global ids of OpenCL start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GlobalOffset {
+    /// Anywhere; that it is 0 is assumed where a proof needs it.
+    #[default]
+    Unstated,
+    /// At 0.
+    Zero,
+    /// Anywhere, for all proofs.
+    Any,
+}
+
+/// Between which threads races are sought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Levels {
+    /// Threads of one block.
+    Block,
+    /// Threads of different blocks.
+    Grid,
+    /// Both.
+    #[default]
+    All,
+}
