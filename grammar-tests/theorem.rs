@@ -1,4 +1,4 @@
-//! Theorem 1 of paper 002, extended, as property tests: on random kernels, protocols against runs.
+//! The theorem (docs/SEMANTICS.md, "The theorem") as property tests: on random kernels, protocols against runs.
 //!
 //! - Every access of a run is an instance of the protocol's access with that site: offset and guards have
 //!   the values that the protocol says, as far as it says any.

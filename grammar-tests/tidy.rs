@@ -1,4 +1,4 @@
-//! Rules about the source itself, above all the room table of the design, held as data.
+//! Rules about the source itself, above all the table of rooms (docs/ARCHITECTURE.md, "The rooms"), held as data.
 //!
 //! If a wall stands wrong, move the wall and the table in one commit.
 

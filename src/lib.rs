@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Data goes one way: a later room never asks an earlier one to parse, resolve, lower or infer again.
-//! Which room may use which is a table in `grammar-tests/tidy.rs`, enforced there.
+//! Which room may use which is a table in `grammar-tests/tidy.rs`, enforced there. The map of the rooms, with what each
+//! knows and what it leaves out, is docs/ARCHITECTURE.md, "The rooms".
 
 pub mod amplify;
 pub mod arena;

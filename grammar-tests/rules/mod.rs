@@ -1,4 +1,5 @@
-//! The prover on kernels: the catalogue of RULES, tampered derivations, enumeration of small geometries.
+//! The prover on kernels: the catalogue (docs/RULES.md, "6. The catalogue"), tampered derivations,
+//! enumeration of small geometries.
 
 mod adversary;
 mod catalogue;

@@ -1,4 +1,5 @@
-//! One run, amplified to all data inputs (paper 000, theorem 1 and proposition 2; design, section 8).
+//! One run, amplified to all data inputs (docs/SEMANTICS.md, "Access invariance and amplification"; after
+//! docs/PAPERS.md, "Leung 2012, section 3.3" and docs/PAPERS.md, "Leung 2012, section 3.4").
 //!
 //! # The argument
 //! [`flow`](crate::flow) says which inputs decide the accesses of a kernel. If no content of memory and nothing that

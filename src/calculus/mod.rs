@@ -1,4 +1,5 @@
-//! BabyCUDA: the small calculus that kernels are lowered to (paper 002, sections 3 and 4, extended).
+//! BabyCUDA: the small calculus that kernels are lowered to (docs/SEMANTICS.md, "The calculus"; after
+//! docs/PAPERS.md, "Liew 2024, section 3", extended).
 //!
 //! # Meaning
 //! A [`Kernel`] is one sequential program that every thread of a launch runs over private scalar

@@ -1,5 +1,5 @@
 //! Whether every schedule gives the same result: a race-free, uniform kernel without atomics and schedule
-//! sources is deterministic (paper 003, theorem 1).
+//! sources is deterministic (docs/PAPERS.md, "Tripakis 2010, theorem 1").
 
 use super::Context;
 use super::verdict::Verdict;

@@ -2,8 +2,8 @@
 //!
 //! What was typed ([`args`]) is kept apart from what is meant ([`options`], which also says what is wrong with
 //! it). Results go to standard output, everything about the run itself to standard error. Exit codes are a
-//! contract (design, section 11): 0 nothing found, 1 findings, 2 usage or input errors, 101 a bug in raceproof; 130,
-//! as shells have it, where the user interrupted the run.
+//! contract (docs/ARCHITECTURE.md, "Contracts"): 0 nothing found, 1 findings, 2 usage or input errors, 101 a bug in raceproof;
+//! 130, as shells have it, where the user interrupted the run.
 //!
 //! Deliberately absent: any knowledge of passes; the edges only know the driver and reports.
 

@@ -1,4 +1,5 @@
-//! Correctable indirect flow (paper 000, figure 6): branches on data whose accesses could be made without a branch.
+//! Correctable indirect flow (docs/PAPERS.md, "Leung 2012, figure 6"): branches on data
+//! whose accesses could be made without a branch.
 //!
 //! `if (a[i] > a[j]) { swap }` decides by data whether two elements are written. Where the arms hold nothing
 //! but assignments and accesses, `a[i] = c ? a[j] : a[i]` writes them always, and data decides values only.

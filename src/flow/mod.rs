@@ -1,5 +1,7 @@
-//! Information flow: which inputs decide where a kernel accesses memory (paper 000, sections 3.4, 4.1 and 5.2;
-//! design, section 8).
+//! Information flow: which inputs decide where a kernel accesses memory
+//! (docs/SEMANTICS.md, "Access invariance and amplification"; after
+//! docs/PAPERS.md, "Leung 2012, section 3.4", docs/PAPERS.md, "Leung 2012, section 4.1"
+//! and docs/PAPERS.md, "Leung 2012, section 5.2").
 //!
 //! # The story
 //! [`build`] walks a kernel once and makes a graph of values: every definition of a private variable, every
@@ -194,7 +196,7 @@ pub struct Flow {
     pub read_for_sinks: Vec<ArrayId>,
     /// Whether the kernel holds parts that may make accesses, or pass barriers, that nobody knows.
     pub is_partial: bool,
-    /// Branches on data whose accesses could be made without a branch (paper 000, figure 6).
+    /// Branches on data whose accesses could be made without a branch (docs/PAPERS.md, "Leung 2012, figure 6").
     pub branches: Vec<Branch>,
     /// Whether those branches are all by which data reaches an access.
     pub is_correctable: bool,

@@ -1,4 +1,4 @@
-//! The judgement of one kernel: prove, then refute (design, section 7).
+//! The judgement of one kernel: prove, then refute (docs/ARCHITECTURE.md, "Prove, refute, ask").
 //!
 //! For each set of launches that [`scopes`] names, the widest first: every sync is proved uniform or not,
 //! every pair of accesses that can meet is proved free of conflict or stays open. If the narrowest stays

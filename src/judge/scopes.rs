@@ -1,4 +1,5 @@
-//! For which launches a kernel is judged: the sets that are tried, the widest first (design, sections 7 and 10).
+//! For which launches a kernel is judged: the sets that are tried, the widest first
+//! (docs/SEMANTICS.md, "What a verdict means").
 //!
 //! Geometry comes from the command line, else from `reqd_work_group_size`, else from the launches in the
 //! translation unit, else it is free. A dimension that the kernel never reads is taken as 1 when nothing

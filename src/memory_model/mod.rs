@@ -1,4 +1,5 @@
-//! Who is ordered with whom, and which accesses conflict: the table of section 6 of the design.
+//! Who is ordered with whom, and which accesses conflict: the table of
+//! docs/SEMANTICS.md, "Order and conflict".
 //!
 //! Pure: it knows memory spaces, barrier scopes, relations between two threads and kinds of accesses, and
 //! nothing of kernels, protocols or traces, all of which ask it. [`passed`] is the same order for observed runs.

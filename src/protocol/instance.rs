@@ -2,7 +2,7 @@
 //!
 //! A [`Valuation`] gives expressions of the protocol their values for one thread in given turns of loops;
 //! [`instances`] walks the tree and lists the accesses of that thread. For exact accesses this is what
-//! [`crate::calculus::eval`] reports, which is theorem 1 of paper 002 and tested as such.
+//! [`crate::calculus::eval`] reports, which is docs/PAPERS.md, "Liew 2024, theorem 1" and tested as such.
 //!
 //! Deliberately absent: memory. A value that comes from it is unknown, and what stands under a condition that
 //! is unknown is not listed.

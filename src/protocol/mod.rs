@@ -1,5 +1,6 @@
 //! Memory access protocols (MAPs): what each thread reads and writes, between which barriers, under which
-//! conditions, with the contents of arrays forgotten (paper 002, section 4; design, section 5).
+//! conditions, with the contents of arrays forgotten (docs/SEMANTICS.md, "Protocols"; after
+//! docs/PAPERS.md, "Liew 2024, section 4").
 //!
 //! A [`Protocol`] is inferred from a [`calculus::Kernel`](crate::calculus::Kernel) by symbolic execution.
 //! Every index and guard is an expression over parameters, ids and sizes, iteration numbers of the loops
@@ -10,7 +11,7 @@
 //! - Sites are those of the kernel: an access, sync or loop of the protocol has the site of the one it
 //!   stands for.
 //! - Over-approximation: every access that a thread makes in a run is an instance of the access with that
-//!   site, with the guards and offset that the run had (theorem 1 of paper 002, extended; a property test).
+//!   site, with the guards and offset that the run had (docs/SEMANTICS.md, "The theorem"; a property test).
 //! - An access without reasons is **exact**: in a race-free prefix its instances are exactly those that the
 //!   protocol describes, and evaluation computes them.
 //!

@@ -1,4 +1,4 @@
-//! Prove, refute, ask (design, section 7): from a protocol to verdicts.
+//! Prove, refute, ask (docs/ARCHITECTURE.md, "Prove, refute, ask"): from a protocol to verdicts.
 //!
 //! Each pair of accesses that can meet gives a *condition*: that two distinct threads touch a common byte
 //! there. [`rules`] proves conditions unsatisfiable, symbolically, and returns a derivation that a separate

@@ -1,5 +1,5 @@
 //! The executable semantics: a kernel run from its entry, in machine arithmetic, thread after thread from
-//! barrier to barrier (paper 002, Figure 5, extended by every construct of the calculus).
+//! barrier to barrier (docs/PAPERS.md, "Liew 2024, figure 5", extended by every construct of the calculus).
 //!
 //! [`Program::new`] compiles a kernel once; [`run`] runs it under a [`Setup`] and streams every access to a
 //! [`Sink`]. An [`Event`] carries the [`Stamp`] that says which barriers stand before it, so that whoever

@@ -1,8 +1,9 @@
 //! Barrier intervals: which two accesses can happen without a common barrier between them.
 //!
 //! Answers are structural and say under which circumstances two accesses meet ([`Meeting`]); whether these
-//! circumstances are possible is for [`crate::prove`] to find out. The definition is section 6 of the
-//! design (after paper 001, section 3, and paper 003, "sync-segments"):
+//! circumstances are possible is for [`crate::prove`] to find out. The definition is
+//! docs/SEMANTICS.md, "Barrier intervals" (after docs/PAPERS.md, "Donaldson 2014, section 3.1", and
+//! docs/PAPERS.md, "Tripakis 2010, section 3"):
 //!
 //! - All threads of a block run the same sync *instances* in program order; an instance is a sync and the
 //!   iteration number of every loop around it. Two accesses of two threads share an interval unless an

@@ -1,4 +1,4 @@
-//! JSON for programs: the contract `raceproof.check.v1` of section 11 of the design.
+//! JSON for programs: the contract `raceproof.check.v1` (docs/ARCHITECTURE.md, "Contracts").
 //!
 //! Field names and their order are fixed; the structs below *are* the contract. Fields may only be added with
 //! a new version. Lines and columns count from 1, ends are exclusive.

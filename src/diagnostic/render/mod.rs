@@ -2,7 +2,7 @@
 //!
 //! - [`text`]: for people; source excerpts, witness as a table, one verdict line per kernel, a summary.
 //! - [`gcc`]: one line per finding, for editors that know compilers' messages.
-//! - [`json`]: the versioned contract for programs (design, section 11).
+//! - [`json`]: the versioned contract for programs (docs/ARCHITECTURE.md, "Contracts").
 //! - [`sarif`]: SARIF 2.1.0, for code scanning.
 //! - [`github`]: commands that annotate the lines of a pull request.
 //!

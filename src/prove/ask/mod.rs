@@ -1,4 +1,4 @@
-//! Ask: what rules and runs leave open is put to an SMT solver (design, section 7).
+//! Ask: what rules and runs leave open is put to an SMT solver (docs/ARCHITECTURE.md, "Prove, refute, ask").
 //!
 //! A pair of accesses, or a barrier, is asked about twice: as the rules see it, over integers
 //! ([`integers`]), which carries their assumptions; then as the machine computes it, over bit-vectors

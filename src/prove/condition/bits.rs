@@ -1,4 +1,4 @@
-//! BITS (RULES, section 2.5): masks, or, xor.
+//! BITS (docs/RULES.md, "2.5 BITS"): masks, or, xor.
 //!
 //! With `p` a power of two: `x & (p-1) = x % p`; `x & ~(p-1) = p*(x/p)`; `x & p = p*((x/p) % 2)`; a contiguous
 //! constant mask selects one digit; `a | b = a + b` if a power of two divides every coefficient of `a` and

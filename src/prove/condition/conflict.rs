@@ -302,7 +302,7 @@ fn orders(builder: &Builder) -> Option<Vec<(Poly, Poly)>> {
     Some(orders)
 }
 
-/// BYTES (RULES, section 2.1): the equation that says that some byte is in both ranges.
+/// BYTES (docs/RULES.md, "2.1 BYTES"): the equation that says that some byte is in both ranges.
 ///
 /// It is about units of as many bytes as divide both sizes and the difference of the offsets: where that is the size of
 /// both accesses, equal bytes mean equal elements. The difference is known to be a multiple by the coefficients of

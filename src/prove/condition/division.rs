@@ -1,4 +1,4 @@
-//! DIV and CHAIN (RULES, sections 2.3 and 2.4): quotients and remainders as digits.
+//! DIV (docs/RULES.md, "2.3 DIV") and CHAIN (docs/RULES.md, "2.4 CHAIN"): quotients and remainders as digits.
 //!
 //! *Premises.* `m >= 1` (by SIGN, or since a thread that divides does not divide by zero and `m` is unsigned or a
 //! square) and, where C truncates, `x >= 0` by SIGN. *Gives.* `x = m*q + r`, `0 <= r < m`,
@@ -297,7 +297,7 @@ impl Builder<'_> {
         Some((shift, self.normal_pair(&digits)?))
     }
 
-    /// POWERS (RULES, section 3.9): of two powers of two `m <= x` the smaller divides the greater, and the
+    /// POWERS (docs/RULES.md, "2.12 POWERS"): of two powers of two `m <= x` the smaller divides the greater, and the
     /// quotient is a power of two.
     fn divide_powers(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
         let (q, r) = self.digit_atoms(of, env, x, m)?;

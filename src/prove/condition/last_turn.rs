@@ -1,4 +1,4 @@
-//! LAST-TURN: what a flag is worth after the loop that sets it.
+//! LAST-TURN (docs/RULES.md, "2.17 LAST-TURN"): what a flag is worth after the loop that sets it.
 //!
 //! *Premises.* A variable that a loop changes irregularly, read after the loop. *Gives.* One of: the loop took no turn,
 //! its test fails in turn 0, and the variable is what it was before; or there is a last turn `k >= 0`, which the test

@@ -5,9 +5,10 @@
 //! a guard is dropped, a value becomes unknown. So a contradiction means that there is no conflict, under the
 //! assumptions that were noted.
 //!
-//! - [`integers`], [`division`], [`bits`]: expressions as polynomials, with C's meaning (RULES, 2.2 to 2.6, 2.8).
+//! - [`integers`], [`division`], [`bits`]: expressions as polynomials, with C's meaning
+//!   (docs/RULES.md, "2. From source to state").
 //! - [`choices`]: values that conditions choose. [`truth`]: guards as alternatives of literals; [`last_turn`], [`turned`]:
-//!   what loops left behind. [`variables`]: loops and unknown values (2.7).
+//!   what loops left behind. [`variables`]: loops and unknown values (docs/RULES.md, "2.7 LOOPS").
 //! - [`oracle`]: the questions of sign that this asks, so that the checker can build the same without search.
 //! - [`claim`]: a claim that fails in one thread, or in two; [`spot`]: which facts may be used where.
 //! - [`warps`]: threads of one warp, or of two. [`whole`]: bounds of whole numbers.

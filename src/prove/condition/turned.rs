@@ -1,4 +1,4 @@
-//! TURNED: what a loop leaves behind whose turns numbers decide.
+//! TURNED (docs/RULES.md, "2.18 TURNED"): what a loop leaves behind whose turns numbers decide.
 //!
 //! *Premises.* A variable that a loop changes, read after the loop. Whether the loop goes on, and what the variable is
 //! at the end of a turn, follow in every turn from constants, from sizes of blocks and grids that are fixed, and from

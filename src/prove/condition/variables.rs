@@ -1,7 +1,7 @@
 //! Variables of a protocol: iteration numbers, values that loops carry, unknown values.
 //!
 //! What both threads share is the iteration number of a loop around a barrier, and what is computed from it
-//! and from uniform values alone (RULES, section 2.7). Everything else is private.
+//! and from uniform values alone (docs/RULES.md, "2.7 LOOPS"). Everything else is private.
 
 use super::builder::{Builder, Env, EnvId, Key};
 use super::sampling::Source;

@@ -1,4 +1,4 @@
-//! WHOLE: what a fact says of whole numbers beyond what it says of fractions.
+//! WHOLE (docs/RULES.md, "2.14 WHOLE"): what a fact says of whole numbers beyond what it says of fractions.
 //!
 //! *Premises.* `c*u + v >= 0` for constants `c >= 2` and `v` that `c` does not divide. *Conclusion.*
 //! `u + floor(v/c) >= 0`. *Proof.* `u >= -v/c`, and `u` is whole. *Use.* `16*k < 32` in a loop of steps of 16:

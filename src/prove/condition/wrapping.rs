@@ -1,5 +1,5 @@
 //! Values that may not fit their type: unsigned arithmetic, narrowing and sign-changing conversions
-//! (RULES, section 2.8).
+//! (docs/RULES.md, "2.8 NO-WRAP").
 //!
 //! A polynomial that is equal to a value modulo two to its width is the value itself if it lies in the range
 //! of the type. That is shown from bounds and signs, or noted as an assumption, or not needed: the value is

@@ -1,4 +1,4 @@
-//! CASES (RULES, section 3.7): toggles and disjunctions, each branch closed on its own.
+//! CASES (docs/RULES.md, "3.7 CASES"): toggles and disjunctions, each branch closed on its own.
 //!
 //! *Premises.* A uniform value that is 0 or 1; or a disjunction of the state.
 //! *Conclusion.* Whatever every case leads to. *Proof.* The cases cover, which the checker verifies: it makes

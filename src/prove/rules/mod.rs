@@ -1,4 +1,5 @@
-//! Symbolic proofs of race-freedom for every launch geometry, without a solver (RULES).
+//! Symbolic proofs of race-freedom for every launch geometry, without a solver
+//! (docs/RULES.md, "Proof rules").
 //!
 //! A [`State`](state::State) holds what is known about two threads that are supposed to conflict; [`search`]
 //! looks for a contradiction with the rules of one file each ([`sign`], [`split`], [`subst`], [`sum`], [`never`],
@@ -6,7 +7,7 @@
 //!
 //! Guarantees: arithmetic is exact or gives up; budgets are counts; a derivation that [`check`] accepts is a
 //! proof whatever the search did. Deliberately absent: protocols and expressions (`condition`), solvers, and
-//! the reserve rules POWERS, WINDOW and INJECTIVE, which the catalogue does not need.
+//! the reserve rules WINDOW and INJECTIVE, which the catalogue does not need (docs/RULES.md, "3.9 Reserve").
 
 pub mod cases;
 pub mod check;

@@ -1,4 +1,5 @@
-//! MONOTONE: of two values that are divided by one radix, the greater has the greater quotient.
+//! MONOTONE (docs/RULES.md, "3.11 MONOTONE"): of two values that are divided by one radix, the
+//! greater has the greater quotient.
 //!
 //! *Premises.* Two facts `f >= 0` and `g >= 0` with `f + g = c*u + v` identically; SIGN proves `c - 1 >= 0` and
 //! `c - 1 - v >= 0`. *Conclusion.* `u >= 0`. *Proof.* That of [`super::round`], for the sum.

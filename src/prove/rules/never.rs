@@ -1,4 +1,4 @@
-//! NEVER (RULES, section 3.4) and the contradictions that need no search.
+//! NEVER (docs/RULES.md, "3.4 NEVER") and the contradictions that need no search.
 //!
 //! *Premises.* An equation `e = 0` with SIGN proof of `e - 1` or `-e - 1`; or a fact `f >= 0` with SIGN proof
 //! of `-f - 1`. *Conclusion.* Contradiction. *Proof.* `e >= 1 > 0`, and so on.

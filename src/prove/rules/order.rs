@@ -1,4 +1,4 @@
-//! ORDER (RULES, section 3.6).
+//! ORDER (docs/RULES.md, "3.6 ORDER").
 //!
 //! *Premises.* A private value `a` present on both sides: a coordinate or a named value such as the linear id.
 //! *Gives three cases.* `a.1 - a.2 = 0`; `a.1 = a.2 + 1 + g`; `a.2 = a.1 + 1 + g`; with `g` a fresh atom that is

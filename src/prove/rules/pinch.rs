@@ -1,4 +1,4 @@
-//! PINCH: what is not negative, and not positive either, is zero.
+//! PINCH (docs/RULES.md, "3.12 PINCH"): what is not negative, and not positive either, is zero.
 //!
 //! *Premises.* A fact `f >= 0` in which every coefficient is negative and every atom is known not to be; or two
 //! facts `f >= 0` and `-f >= 0`. *Conclusion.* Every monomial of `f` is 0; or `f = 0`.

@@ -2,7 +2,7 @@
 //!
 //! An [`Atom`] is a variable of a condition. Its number says its *level* (uniform values lowest, then ids,
 //! loop variables by depth, pieces, xors, unknown values) and, for private values, the thread it belongs to;
-//! so the order of monomials is the elimination order of SIGN (RULES, section 3.1) without a table.
+//! so the order of monomials is the elimination order of SIGN (docs/RULES.md, "3.1 SIGN") without a table.
 //!
 //! Every operation is exact: it answers `None` instead of wrapping when a coefficient leaves 64 bits or a
 //! degree passes eight, and whoever asked gives up.

@@ -1,4 +1,4 @@
-//! ROUND: a fact divided by a radix.
+//! ROUND (docs/RULES.md, "3.10 ROUND"): a fact divided by a radix.
 //!
 //! *Premises.* A fact `f >= 0`; polynomials with `f = c*u + v` identically; SIGN proves `c - 1 >= 0` and
 //! `c - 1 - v >= 0`.

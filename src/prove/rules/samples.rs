@@ -1,7 +1,8 @@
 //! Concrete points that satisfy a state, to refute goals before a certificate is sought for them.
 //!
-//! Most goals that the search tries have no certificate, and a failing search is the dearest (RULES,
-//! section 4). A point at which the facts hold and the goal does not ends it at the price of an evaluation.
+//! Most goals that the search tries have no certificate, and a failing search is the dearest
+//! (docs/RULES.md, "4. The procedure"). A point at which the facts hold and the goal does not
+//! ends it at the price of an evaluation.
 //! Points are a hint: a wrong one can lose a proof, never make one.
 //!
 //! Deliberately absent: finding points (`condition`).

@@ -1,4 +1,4 @@
-//! The search for a derivation (RULES, section 4).
+//! The search for a derivation (docs/RULES.md, "4. The procedure").
 //!
 //! Rules that need no choice run to a fixed point: contradiction, SUBST of twins and zeros, SUM, SPLIT, NEVER on
 //! equations, XOR, SUBST of linear equations; then NEVER on facts; then cases. Passes differ in what they

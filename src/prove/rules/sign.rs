@@ -1,4 +1,4 @@
-//! SIGN (RULES, section 3.1): `p >= 0`.
+//! SIGN (docs/RULES.md, "3.1 SIGN"): `p >= 0`.
 //!
 //! *Certificate.* An integer `k >= 1` and a list of (`l >= 0`, monomial `w` over non-negative atoms, fact
 //! `f`) with `k*p = sum l*w*f + R`, where `R` has only positive coefficients and non-negative atoms.

@@ -1,4 +1,4 @@
-//! SPLIT (RULES, section 3.2), the rule that does most of the work.
+//! SPLIT (docs/RULES.md, "3.2 SPLIT"), the rule that does most of the work.
 //!
 //! *Premises.* An equation `e = 0`; polynomials with `e = c*u + v` identically; SIGN proves `c - 1 >= 0`,
 //! `c - 1 - v >= 0` and `c - 1 + v >= 0`.

@@ -1,4 +1,4 @@
-//! SUBST (RULES, section 3.3).
+//! SUBST (docs/RULES.md, "3.3 SUBST").
 //!
 //! *Premises.* An equation `x - q = 0`, up to sign and content, with `x` not in `q`.
 //! *Conclusion.* `x` is `q` everywhere; if `x` was not negative, `q >= 0` stays as a fact.

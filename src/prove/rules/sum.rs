@@ -1,4 +1,4 @@
-//! SUM: two equations, of which one holds all terms of the other.
+//! SUM (docs/RULES.md, "3.13 SUM"): two equations, of which one holds all terms of the other.
 //!
 //! *Premises.* Equations `f = 0` and `e = 0` such that every term of `e` stands in `f` too, with the same
 //! coefficients or with all of them negated. *Conclusion.* `f - e = 0`, or `f + e = 0`: what is left of `f`.

@@ -1,4 +1,4 @@
-//! XOR (RULES, section 3.8).
+//! XOR (docs/RULES.md, "3.8 XOR").
 //!
 //! *Premises.* Atoms `X.1 = a.1 ^ m`, `X.2 = a.2 ^ m` with the same mask `m`.
 //! *Conclusions.* `X.1 = X.2` iff `a.1 = a.2`; `X.2 = a.1` iff `X.1 = a.2`.

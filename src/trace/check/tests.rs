@@ -109,7 +109,7 @@ fn seen(case: &Case) -> Vec<Seen> {
     all
 }
 
-/// The order of section 6 of the design, word for word; where two unordered threads stand.
+/// The order of docs/SEMANTICS.md, "Order and conflict", word for word; where two unordered threads stand.
 fn unordered(one: &Seen, other: &Seen) -> Option<Level> {
     let (low, high) = (one.what.thread, other.what.thread);
     let reaches = |seen: &Seen| {
