@@ -295,7 +295,13 @@ impl<'u> Resolver<'u> {
                     return this;
                 }
                 let object = self.deref(this);
-                self.field(object, *record, *field, span)
+                let Type::Record(own) = self.types[object.ty] else {
+                    return self.field(object, *record, *field, span);
+                };
+                match self.field_of_base(own, *record, *field) {
+                    Some(field) => self.field(object, own, field, span),
+                    None => self.unsupported(span, format!("`{}`, a member of no base", path_text(path))),
+                }
             }
             Entity::Function(_) => self.named_function(path, span),
             Entity::FunctionValue(function) => self.function_value(*function, span),

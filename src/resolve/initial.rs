@@ -140,7 +140,9 @@ impl<'u> Resolver<'u> {
                 if made.bytes.is_none() {
                     return self.unsupported(span, format!("initialiser of {}, whose layout is not known", made.name));
                 }
-                if !made.is_union && !self.is_plain(record) {
+                let is_union = made.is_union;
+                let binds = !self.in_host && self.reference_members.contains_key(&record);
+                if !is_union && (binds || !self.is_plain(record)) {
                     return self.made(ty, span, |this, object| this.fill_parts(cursor, record, object, span));
                 }
                 let made = &self.records[record];

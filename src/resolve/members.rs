@@ -4,6 +4,7 @@ use super::context::{Resolver, expr};
 use super::dependent::Bases;
 use super::library_types::FRAGMENT;
 use super::program::{Expr, ExprKind, RecordId, Type};
+use super::record_layout::PartKind;
 use super::scope::Entity;
 use crate::builtins::Builtin;
 use crate::source::{Language, Span};
@@ -74,6 +75,17 @@ impl Resolver<'_> {
             return self.deref(pointer);
         }
         field
+    }
+
+    /// The position among the fields of a class of a field of one of its bases, or its own.
+    pub(super) fn field_of_base(&self, own: RecordId, base: RecordId, field: usize) -> Option<usize> {
+        if own == base {
+            return Some(field);
+        }
+        self.parts(own).into_iter().find_map(|part| match part.kind {
+            PartKind::Base(between) => Some(part.fields.start + self.field_of_base(between, base, field)?),
+            _ => None,
+        })
     }
 
     /// A field by index; one that is a reference is the pointer that it holds.
