@@ -1,8 +1,8 @@
 //! Figures of the house: how large types are, in how many files they are spread, which files use each other in circles, and
 //! other measures of how crooked a room has grown. `scripts/house` prints them.
 //!
-//! `grammar-tests/house.txt` holds the figures of today. A test fails when one of them grows; whoever makes one smaller
-//! writes the smaller one there.
+//! `grammar-tests/house.txt` holds the figures of today. A test fails when one of them grows, but for the number of methods,
+//! which work adds to; whoever makes one smaller writes the smaller one there.
 //!
 //! All is read from text as rustfmt leaves it. Deliberately absent: what macros expand to, traits, and whose method a call is
 //! of where several types have one of its name: such calls are no edge. Types of one name in one room are counted together.
@@ -13,6 +13,9 @@ use std::path::PathBuf;
 
 /// Where the figures of today stand.
 const KEPT: &str = "grammar-tests/house.txt";
+
+/// What the figures begin with that may grow.
+const METHODS: &str = "methods of ";
 
 /// A type is large that has more fields, or whose methods stand in more files.
 const MOST_FIELDS: usize = 15;
@@ -261,7 +264,7 @@ fn figures() -> Vec<(String, usize)> {
     for ((room, name), size) in &sizes {
         if size.fields > MOST_FIELDS || size.files.len() > MOST_FILES {
             figures.push((format!("fields of {room}::{name}"), size.fields));
-            figures.push((format!("methods of {room}::{name}"), size.methods));
+            figures.push((format!("{METHODS}{room}::{name}"), size.methods));
             figures.push((format!("files of {room}::{name}"), size.files.len()));
         }
     }
@@ -300,7 +303,8 @@ fn kept(text: &str) -> BTreeMap<&str, usize> {
 fn grown(figures: &[(String, usize)], kept: &BTreeMap<&str, usize>) -> Vec<String> {
     let complaint = |(name, figure): &(String, usize)| {
         let before = kept.get(name.as_str()).copied().unwrap_or(0);
-        (*figure > before).then(|| format!("{name}: {figure}, and {before} in {KEPT}"))
+        let may_grow = name.starts_with(METHODS);
+        (*figure > before && !may_grow).then(|| format!("{name}: {figure}, and {before} in {KEPT}"))
     };
     figures.iter().filter_map(complaint).collect()
 }
