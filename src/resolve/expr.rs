@@ -514,6 +514,10 @@ impl<'u> Resolver<'u> {
             return self.select(cond, then, otherwise, span);
         }
         let cond = self.truth(cond);
+        if self.has_unlike_categories(&then, &otherwise) {
+            let reason = "conditional between objects of which one is given up, or a value".to_owned();
+            return self.unsupported_with(span, reason, vec![cond, then, otherwise]);
+        }
         // What C++ chooses between two objects is one of them, `const` if either is.
         let is_kept = self.copies_by_code(then.ty)
             || self.language == Language::Cuda
@@ -538,6 +542,19 @@ impl<'u> Resolver<'u> {
         };
         let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
         expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, span)
+    }
+
+    /// Whether two objects of one class are chosen between that are not of one category, so that the result is a value of its own
+    /// ([expr.cond] paragraph 4): where one is given up, or `const` differs between an object and a value.
+    pub(super) fn has_unlike_categories(&mut self, then: &Expr, otherwise: &Expr) -> bool {
+        let [then, otherwise] = &[then, otherwise].map(|side| self.as_returned(side));
+        let is_of_class = |side: &Expr| matches!(self.types[side.ty], Type::Record(_));
+        if self.language == Language::OpenCl || self.in_host || !is_of_class(then) || !is_of_class(otherwise) {
+            return false;
+        }
+        let differ = |of: &dyn Fn(&Expr) -> bool| of(then) != of(otherwise);
+        differ(&|side| self.is_given_up(side))
+            || differ(&|side| self.is_object(side)) && differ(&|side| self.is_const(side.ty))
     }
 
     /// `c ? a : b` as an object.

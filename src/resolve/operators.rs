@@ -33,7 +33,9 @@ impl<'u> Resolver<'u> {
         let then = self.object(then);
         let otherwise = self.object(otherwise);
         self.depth -= 1;
-        if !self.is_object(&then) || !self.is_object(&otherwise) || !self.is_alike(then.ty, otherwise.ty) {
+        let is_whole = self.is_object(&then) && self.is_object(&otherwise) && self.is_alike(then.ty, otherwise.ty);
+        let is_one_given_up = self.is_given_up(&then) != self.is_given_up(&otherwise);
+        if !is_whole || is_one_given_up || self.has_unlike_categories(&then, &otherwise) {
             return self.conditional(cond, then, otherwise, value.span);
         }
         let cond = self.truth(cond);

@@ -398,7 +398,14 @@ impl<'u> Resolver<'u> {
                         _ => self.deduce(params, values, pattern, *actual),
                     }
                 }
-                (TemplateArg::Type(pattern), TemplateValue::Template(_)) => {
+                // A front end cannot always tell the name of a value from that of a type.
+                (
+                    TemplateArg::Type(pattern),
+                    TemplateValue::Template(_)
+                    | TemplateValue::Value(..)
+                    | TemplateValue::Symbol(_)
+                    | TemplateValue::Function(_),
+                ) => {
                     if let Some(path) = path_of(pattern) {
                         deduce_name(params, values, path, actual.clone());
                     }
