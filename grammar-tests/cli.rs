@@ -278,6 +278,22 @@ fn that_no_integer_is_divided_by_zero_is_told_where_a_division_would_go_on() {
     assert_eq!([is_told("k.cl"), is_told("k.cu")], [true, false]);
 }
 
+/// `std::max<T>` takes numbers of that type: of `unsigned char`, 256 is 0.
+#[test]
+fn what_a_call_of_the_standard_library_states_as_its_type_counts() {
+    let kernel = |least: i32| {
+        format!(
+            "__global__ void k(int *x) {{ x[threadIdx.x * (std::max<unsigned char>(1, 256) - {least})] = threadIdx.x; }}\n"
+        )
+    };
+    let place = Place::with(&[("one.cu", &kernel(1)), ("zero.cu", &kernel(0))]);
+    let race = |name: &str| {
+        let arguments = ["check", name, "--front", "tree-sitter", "--solver", "none", "--format", "json"];
+        place.run(&arguments).json()["files"][0]["kernels"][0]["race"].clone()
+    };
+    assert_eq!([race("one.cu"), race("zero.cu")], ["racy", "race-free"]);
+}
+
 /// Where C++ leaves an order open and it decides something, the one that is taken is told.
 #[test]
 fn an_open_order_of_arguments_is_told_where_it_decides() {

@@ -88,6 +88,11 @@ impl<'u> Resolver<'u> {
                 }
             })
             .collect();
+        // `std::max<unsigned>(a, b)` takes numbers of that type.
+        if let (Builtin::Min | Builtin::Max, Some([TemplateArg::Type(stated), ..])) = (&builtin, template_args) {
+            let ty = self.resolve_type(stated).ty;
+            args = args.into_iter().map(|argument| self.convert(argument, ty)).collect();
+        }
         if args.iter().any(|argument| self.converts_somehow(argument.ty)) {
             let reason = format!("`{name}` of a record that converts to several types");
             return self.unsupported_with(span, reason, args);

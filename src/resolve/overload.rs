@@ -86,6 +86,10 @@ impl<'u> Resolver<'u> {
             if !accepts(functions, decl, args.len()) || is_special {
                 continue;
             }
+            // The type of `nullptr`, of which an instance would be made, is none that is modelled.
+            if self.may_be_made_of_null(decl, args) {
+                return Vec::new();
+            }
             match self.candidate(decl, template_args, object, args, care) {
                 // What an alias stands for is not seen through where parameters are deduced.
                 None if self.has_alias_of_template(decl) => return Vec::new(),
@@ -93,6 +97,22 @@ impl<'u> Resolver<'u> {
             }
         }
         found
+    }
+
+    /// Whether a parameter of a function template is of a type that is deduced, where `nullptr` is given for it.
+    fn may_be_made_of_null(&self, decl: FunctionDecl<'u>, args: &[Expr]) -> bool {
+        let params = self.own_template(decl);
+        !params.is_empty()
+            && decl.syntax.params.iter().zip(args).any(|(param, argument)| {
+                let written = match &param.ty.kind {
+                    TypeKind::Reference(inner, _) => inner,
+                    _ => &param.ty,
+                };
+                let TypeKind::Named(path) = &written.kind else { return false };
+                let is_deduced = path.segments.len() == 1
+                    && params.iter().any(|param| param.name.text == path.segments[0].name.text);
+                is_deduced && matches!(argument.kind, ExprKind::Null) && self.is_null_constant(argument)
+            })
     }
 
     /// Whether a parameter of a function template is written by an alias template.
@@ -336,6 +356,10 @@ impl<'u> Resolver<'u> {
                     if refers && !written.is_volatile && params.is_empty() && this.may_be_volatile(argument) {
                         condition = Condition::Open;
                     }
+                    // That `const` is added to `void` is in no type.
+                    if params.is_empty() && is_const_void(&param.ty) && this.is_void_pointer(argument.ty) {
+                        condition = Condition::Open;
+                    }
                     fits.push(this.fit_of_argument(argument, written, care)?);
                 }
             }
@@ -347,6 +371,10 @@ impl<'u> Resolver<'u> {
         }
         let key = (fits, !values.is_empty(), decl.syntax.body.is_none());
         Some(Candidate { key, decl, values, signature, takes_volatile, condition })
+    }
+
+    fn is_void_pointer(&self, ty: TypeId) -> bool {
+        matches!(self.types[ty], Type::Pointer { to, .. } if to == self.common.void)
     }
 
     /// Whether an argument may lead to what is `volatile`: a variable that is, or that points there, stands in it.
@@ -559,6 +587,13 @@ fn are_two_definitions(one: FunctionDecl<'_>, other: FunctionDecl<'_>) -> bool {
         && one.syntax.body.is_some()
         && other.syntax.body.is_some()
         && !std::ptr::eq(one.syntax, other.syntax)
+}
+
+/// `const void *`
+fn is_const_void(ty: &syntax::Type) -> bool {
+    let TypeKind::Pointer(inner) = &ty.kind else { return false };
+    let is_const = inner.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Const));
+    is_const && matches!(&inner.kind, TypeKind::Builtin(words) if words == "void")
 }
 
 /// Whether a function is for the host alone.
