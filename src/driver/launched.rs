@@ -41,8 +41,7 @@ struct Found {
 /// Adds to `program` the launches that other files of the project make of `kernels`, which stand in `path`.
 pub(super) fn add(program: &mut Program, path: &Path, kernels: &[FunctionId], options: &Options) -> Places {
     let mut places = Places::new();
-    let is_given =
-        options.judging.block != [None; 3] || options.judging.grid != [None; 3] || !options.judging.params.is_empty();
+    let is_given = options.judging.gives_sizes() || !options.judging.params.is_empty();
     let Some(headers) = options.headers.as_ref().filter(|_| !is_given) else {
         return places;
     };

@@ -284,13 +284,19 @@ impl Facts {
     pub(super) fn is_reference(&self, ty: &Type) -> bool {
         match &self.resolved(ty).kind {
             TypeKind::Reference(..) => true,
+            TypeKind::DecltypeOfValue(value) => match value.kind {
+                ExprKind::Path(_) | ExprKind::Member { .. } => true,
+                _ => is_place(value),
+            },
             // Of an lvalue that is no name, `decltype` is a reference.
-            TypeKind::Decltype(value) => {
-                matches!(value.kind, ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Deref, _))
-            }
+            TypeKind::Decltype(value) => is_place(value),
             _ => false,
         }
     }
+}
+
+fn is_place(value: &crate::syntax::Expr) -> bool {
+    matches!(value.kind, ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Deref, _))
 }
 
 /// How a function is called, from its declaration.

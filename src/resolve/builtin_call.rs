@@ -2,6 +2,7 @@
 
 use super::context::{Resolver, expr};
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
+use super::template::TemplateValue;
 use crate::builtins::atomics::{self, Numbering};
 use crate::builtins::functions::{
     Meaning, ResultType, conversion_target, function, is_of_opencl_2, is_plain_conversion,
@@ -89,8 +90,11 @@ impl<'u> Resolver<'u> {
             })
             .collect();
         // `std::max<unsigned>(a, b)` takes numbers of that type.
-        if let (Builtin::Min | Builtin::Max, Some([TemplateArg::Type(stated), ..])) = (&builtin, template_args) {
-            let ty = self.resolve_type(stated).ty;
+        if let (Builtin::Min | Builtin::Max, Some([stated, ..])) = (&builtin, template_args) {
+            let TemplateValue::Type(ty) = self.template_value(stated) else {
+                return self.unsupported_with(span, format!("template arguments of `{name}`"), args);
+            };
+            let ty = self.plain(ty);
             args = args.into_iter().map(|argument| self.convert(argument, ty)).collect();
         }
         if args.iter().any(|argument| self.converts_somehow(argument.ty)) {

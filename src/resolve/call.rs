@@ -418,6 +418,10 @@ impl<'u> Resolver<'u> {
         let Type::Pointer { to, .. } = self.types[ty] else {
             return self.load(argument);
         };
+        // What refers to a function holds its address.
+        if matches!(argument.kind, ExprKind::Function(_)) && self.function_behind(argument.ty) == to {
+            return Expr { ty, ..argument };
+        }
         if self.is_alike(argument.ty, to) && self.is_object(&argument) {
             let address = self.address_of(argument);
             return self.convert(address, ty);

@@ -23,13 +23,24 @@ impl<'u> Resolver<'u> {
     }
 
     /// `decltype((value))`: the category of the value decides.
-    pub(super) fn decltype_in_parentheses(&mut self, value: &'u syntax::Expr) -> Written {
-        let mut resolved = self.looked_at(value);
-        // A name that refers to something has a place.
-        if matches!(value.kind, syntax::ExprKind::Path(_)) {
-            resolved = self.as_named(resolved);
+    pub(super) fn decltype_of_value(&mut self, value: &'u syntax::Expr) -> Written {
+        match value.kind {
+            syntax::ExprKind::Path(_) => {
+                let resolved = self.looked_at(value);
+                // A name that refers to something has a place.
+                let resolved = self.as_named(resolved);
+                match resolved.kind {
+                    ExprKind::Function(_) => self.of_unknown_category(),
+                    _ => self.of_category(&resolved),
+                }
+            }
+            syntax::ExprKind::Member { .. } => {
+                let resolved = self.looked_at(value);
+                // A part of a value is given up, one that is a constant is not.
+                if self.is_object(&resolved) { self.of_category(&resolved) } else { self.of_unknown_category() }
+            }
+            _ => self.decltype(value),
         }
-        self.of_category(&resolved)
     }
 
     /// An expression that is not evaluated.
@@ -48,6 +59,8 @@ impl<'u> Resolver<'u> {
                 Some(binding) => self.referring(value, Some(binding)),
                 None => match value.kind {
                     ExprKind::Variable(_) | ExprKind::Field(..) => self.referring(value, None),
+                    // A function is no pointer to it.
+                    ExprKind::Function(_) => Written::plain(self.function_behind(value.ty)),
                     _ => self.of_category(value),
                 },
             },
@@ -57,7 +70,7 @@ impl<'u> Resolver<'u> {
             },
             syntax::ExprKind::Comma(_, last) => match last.kind {
                 syntax::ExprKind::Conditional(..) | syntax::ExprKind::Comma(..) => self.of_unknown_category(),
-                _ => self.decltype_in_parentheses(last),
+                _ => self.decltype_of_value(last),
             },
             // The null pointer has a type of its own.
             syntax::ExprKind::Null => Written::plain(self.unknown(NULL_TYPE)),

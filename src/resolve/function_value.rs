@@ -99,6 +99,14 @@ impl<'u> Resolver<'u> {
         expr(ExprKind::Function(function), ty, span)
     }
 
+    /// The type of the functions that a pointer points to.
+    pub(super) fn function_behind(&self, pointer: TypeId) -> TypeId {
+        match self.types[pointer] {
+            Type::Pointer { to, .. } => to,
+            _ => pointer,
+        }
+    }
+
     /// The name of a function where a value is wanted.
     pub(super) fn named_function(&mut self, path: &'u syntax::Path, span: Span) -> Expr {
         let found = match self.find(path) {

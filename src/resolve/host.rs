@@ -365,6 +365,7 @@ impl<'u> Resolver<'u> {
             return;
         }
         self.depth += 1;
+        walk.understood.reached.insert(stmt.span);
         match &stmt.kind {
             StmtKind::Block(stmts) => self.in_block(|this| this.host_stmts(stmts, walk)),
             StmtKind::Item(item) => self.host_item(item, walk),

@@ -28,8 +28,10 @@ pub(super) struct Understood {
     pub(super) given: FxHashSet<Span>,
     /// Launches.
     pub(super) launches: Vec<Span>,
-    /// Statements that no way leads to.
+    /// Statements that no way led to when they were looked at.
     pub(super) dead: Vec<Span>,
+    /// Statements that a way led to: a function is looked at once for each set of arguments.
+    pub(super) reached: FxHashSet<Span>,
 }
 
 impl<'u> Resolver<'u> {
@@ -85,7 +87,8 @@ enum Followed {
 
 impl Understood {
     fn is_dead(&self, place: Span, sources: &SourceMap) -> bool {
-        self.dead.iter().any(|&range| is_within(sources, place, range))
+        let is_dead = |range: &Span| !self.reached.contains(range) && is_within(sources, place, *range);
+        self.dead.iter().any(is_dead)
     }
 }
 

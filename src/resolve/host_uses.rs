@@ -281,7 +281,10 @@ impl<'u> Resolver<'u> {
         };
         match &ty.kind {
             TypeKind::Auto | TypeKind::Builtin(_) | TypeKind::Pointer(_) | TypeKind::Enum(_) => Use::Read,
-            TypeKind::Reference(..) | TypeKind::Decltype(_) | TypeKind::Unsupported(_) => Use::Bind,
+            TypeKind::Reference(..)
+            | TypeKind::Decltype(_)
+            | TypeKind::DecltypeOfValue(_)
+            | TypeKind::Unsupported(_) => Use::Bind,
             _ => self.type_use(ty, changed),
         }
     }
@@ -293,7 +296,10 @@ impl<'u> Resolver<'u> {
                 let written = self.resolve_type(ty);
                 if written.is_reference { Use::Bind } else { self.made_use(written.ty, Use::Read) }
             }
-            TypeKind::Reference(..) | TypeKind::Decltype(_) | TypeKind::Unsupported(_) => Use::Bind,
+            TypeKind::Reference(..)
+            | TypeKind::Decltype(_)
+            | TypeKind::DecltypeOfValue(_)
+            | TypeKind::Unsupported(_) => Use::Bind,
             _ => Use::Read,
         }
     }
@@ -468,7 +474,7 @@ fn has_reference_argument(path: &syntax::Path) -> bool {
     let args = path.segments.iter().flat_map(|segment| segment.args.iter().flatten());
     args.into_iter().any(|argument| match argument {
         TemplateArg::Type(ty) => match &ty.kind {
-            TypeKind::Reference(..) | TypeKind::Decltype(_) => true,
+            TypeKind::Reference(..) | TypeKind::Decltype(_) | TypeKind::DecltypeOfValue(_) => true,
             TypeKind::Named(path) => has_reference_argument(path),
             _ => false,
         },

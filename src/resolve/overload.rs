@@ -418,10 +418,15 @@ impl<'u> Resolver<'u> {
             if matches!(argument.kind, ExprKind::Null) && self.is_null_constant(argument) {
                 continue;
             }
-            let (object, _) = self.referred(argument.ty);
+            let is_function = matches!(argument.kind, ExprKind::Function(_));
+            // A reference is to the function itself.
+            let object = match (&param.ty.kind, is_function) {
+                (TypeKind::Reference(..), true) => self.function_behind(argument.ty),
+                _ => self.referred(argument.ty).0,
+            };
             let actual = match param.ty.kind {
                 // `T &&` takes what has a place as `X &`.
-                TypeKind::Reference(_, Binding::Rvalue) if self.is_lvalue(argument) => {
+                TypeKind::Reference(_, Binding::Rvalue) if is_function || self.is_lvalue(argument) => {
                     self.with_reference(object, Binding::Lvalue)
                 }
                 TypeKind::Reference(..) => object,

@@ -81,6 +81,7 @@ impl<'u> Resolver<'u> {
                 Written::plain(self.plain(value.ty))
             }
             TypeKind::Decltype(value) => self.decltype(value),
+            TypeKind::DecltypeOfValue(value) => self.decltype_of_value(value),
             TypeKind::Record(record) => Written::plain(self.inline_record(record, "")),
             TypeKind::Enum(definition) => {
                 let key = (std::ptr::from_ref(&**definition) as usize, self.scope);
@@ -98,9 +99,6 @@ impl<'u> Resolver<'u> {
                 Written { is_volatile: inner.is_volatile, ..Written::plain(ty) }
             }
             TypeKind::Reference(inner, binding) => {
-                if let TypeKind::Decltype(value) = &inner.kind {
-                    return self.decltype_in_parentheses(value);
-                }
                 let inner = self.resolve_type(inner);
                 // References to references collapse: to an rvalue's only if both are.
                 let binding = if inner.binding == Some(Binding::Lvalue) { Binding::Lvalue } else { *binding };

@@ -372,8 +372,10 @@ pub enum TypeKind {
     Named(Path),
     /// `auto`.
     Auto,
-    /// `decltype(e)`; of a name in parentheses it is a [`Reference`](TypeKind::Reference) to that.
+    /// `decltype(e)`.
     Decltype(Box<Expr>),
+    /// `decltype((e))`, which looks at a name as at any other value.
+    DecltypeOfValue(Box<Expr>),
     /// `typeof(e)` of GNU C: the type of the value.
     Typeof(Box<Expr>),
     /// `decltype(auto)`.
@@ -392,27 +394,6 @@ pub enum TypeKind {
     Function(Box<Type>, Vec<Param>),
     /// What is not understood: the reason.
     Unsupported(String),
-}
-
-/// `decltype((value))`: of a name, or a member of what a name or a pointer leads to, a reference; of another member the
-/// category of its object decides; everything else is as without the parentheses.
-pub fn decltype_in_parentheses(value: Expr, span: Span) -> TypeKind {
-    if names_place(&value) {
-        let of = Type { kind: TypeKind::Decltype(Box::new(value)), qualifiers: Vec::new(), span };
-        return TypeKind::Reference(Box::new(of), Binding::Lvalue);
-    }
-    match value.kind {
-        ExprKind::Member { .. } => TypeKind::Unsupported("decltype of a member in parentheses".to_owned()),
-        _ => TypeKind::Decltype(Box::new(value)),
-    }
-}
-
-fn names_place(value: &Expr) -> bool {
-    match &value.kind {
-        ExprKind::Path(_) | ExprKind::This => true,
-        ExprKind::Member { object, arrow, .. } => *arrow || names_place(object),
-        _ => false,
-    }
 }
 
 /// What a reference binds to.

@@ -177,7 +177,7 @@ impl Walk<'_> {
             TypeKind::Named(path) => self.path(path),
             TypeKind::Auto => {}
             TypeKind::DecltypeAuto => self.count("decltype"),
-            TypeKind::Decltype(value) | TypeKind::Typeof(value) => {
+            TypeKind::Decltype(value) | TypeKind::DecltypeOfValue(value) | TypeKind::Typeof(value) => {
                 self.count("decltype");
                 self.expr(value);
             }

@@ -11,6 +11,7 @@ pub(super) fn ty(of: &Type) -> String {
         TypeKind::Named(named) => path(named),
         TypeKind::Auto => "auto".into(),
         TypeKind::Decltype(value) => format!("decltype({})", expr(value)),
+        TypeKind::DecltypeOfValue(value) => format!("decltype(({}))", expr(value)),
         TypeKind::Typeof(value) => format!("typeof({})", expr(value)),
         TypeKind::DecltypeAuto => "decltype(auto)".into(),
         TypeKind::Record(record) if record.name.text.is_empty() => "struct".into(),

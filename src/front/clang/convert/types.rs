@@ -4,7 +4,7 @@
 
 use super::{Confusion, MISFIT, Reader, Reading};
 use crate::source::Language;
-use crate::syntax::{self, Qualifier, Type, TypeKind, words};
+use crate::syntax::{Qualifier, Type, TypeKind, words};
 use std::ops::Range;
 
 /// What stands before the first declarator of a declaration.
@@ -183,11 +183,8 @@ impl Reader<'_> {
             return TypeKind::Typeof(Box::new(self.expression(inside)));
         }
         let in_parentheses = self.text(inside.start) == "(" && self.close(inside.start) + 1 == inside.end;
-        let value = self.expression(inside.clone());
-        if in_parentheses {
-            return syntax::decltype_in_parentheses(value, self.span(inside));
-        }
-        TypeKind::Decltype(Box::new(value))
+        let value = Box::new(self.expression(inside));
+        if in_parentheses { TypeKind::DecltypeOfValue(value) } else { TypeKind::Decltype(value) }
     }
 
     /// `unsigned long` and its like, with qualifiers between the words.

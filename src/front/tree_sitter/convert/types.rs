@@ -5,7 +5,7 @@
 
 use super::{Converter, child_of, children};
 use crate::source::Language;
-use crate::syntax::{self, Binding, Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind, words};
+use crate::syntax::{Binding, Expr, Param, Path, PathSegment, Qualifier, Type, TypeKind, words};
 use tree_sitter::Node;
 
 /// A declarator folded into a type.
@@ -76,10 +76,7 @@ impl Converter<'_> {
             "auto" => TypeKind::Auto,
             "decltype" => match children(node).first() {
                 Some(inner) if self.word(node) != "decltype" => TypeKind::Typeof(Box::new(self.expr(*inner))),
-                Some(inner) if self.is_in_parentheses(node) => {
-                    let value = self.expr(*inner);
-                    syntax::decltype_in_parentheses(value, self.span(node))
-                }
+                Some(inner) if self.is_in_parentheses(node) => TypeKind::DecltypeOfValue(Box::new(self.expr(*inner))),
                 Some(inner) if inner.kind() != "auto" => TypeKind::Decltype(Box::new(self.expr(*inner))),
                 _ => TypeKind::DecltypeAuto,
             },
