@@ -1,6 +1,7 @@
 //! The one integration binary: `cargo test --test grammar-tests [FILTER]`.
 //!
 //! - [`amplify`]: what one run says of all data inputs, through the real binary.
+//! - [`assumptions`]: what verdicts count on and tell.
 //! - [`clang`]: the front end on libclang, against tree-sitter's and against bad weather.
 //! - [`cli`]: the real binary: exit codes, formats, input that is no source text.
 //! - [`cuda`]: the records of the cuda back end, and what nvcc says of instrumented text.
@@ -31,6 +32,7 @@
 //! - [`weather`]: damaged files, full devices, interrupts.
 
 mod amplify;
+mod assumptions;
 mod clang;
 mod cli;
 mod cuda;

@@ -28,6 +28,14 @@ fn chosen(call: &str, expect: i128) {
 }
 
 #[test]
+fn what_a_call_of_the_standard_library_states_as_its_type_counts() {
+    chosen("f(std::max(1, -1))", 1);
+    chosen("f(std::max<unsigned>(1, -1))", 2);
+    chosen("f(std::min<size_t>(1, 2) ? 1L : 2L)", 3);
+    chosen("f(std::min<float>(1, 2))", 4);
+}
+
+#[test]
 fn overloads_are_chosen_by_exact_match_then_promotion_then_conversion() {
     chosen("f(1)", 1);
     chosen("f(u)", 2);

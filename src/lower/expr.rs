@@ -6,7 +6,7 @@ use super::pass::Pass;
 use super::place::is_object;
 use super::value::{Base, Object, Place, Pointer, STRING, Value};
 use crate::calculus::{self, BinaryOp, ExprId, HavocReason, Relied, ScalarType, Stmt};
-use crate::resolve::program::visit::any_within;
+use crate::resolve::program::visit::{any_within, may_have_effect};
 use crate::resolve::program::{Expr, ExprKind, Storage, Type, TypeId};
 use crate::source::Span;
 
@@ -345,15 +345,8 @@ impl Pass<'_> {
     /// stored there later.
     pub(super) fn may_assign(&self, expr: &Expr) -> bool {
         any_within(expr, |part| match &part.kind {
-            ExprKind::Assign(..)
-            | ExprKind::CompoundAssign { .. }
-            | ExprKind::Step { .. }
-            | ExprKind::Call(..)
-            | ExprKind::CallThrough(..)
-            | ExprKind::UnknownCall(..)
-            | ExprKind::Unsupported(_) => true,
             ExprKind::Builtin(_, _, args) => args.iter().any(|arg| self.may_lead_to_variable(arg)),
-            _ => false,
+            kind => may_have_effect(kind),
         })
     }
 

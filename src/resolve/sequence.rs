@@ -6,7 +6,7 @@
 //! Deliberately absent: which variables operands share, beyond the pointer that leads to the object.
 
 use super::context::Resolver;
-use super::program::visit::any_within;
+use super::program::visit::{any_within, may_have_effect};
 use super::program::{Expr, ExprKind, VariableId};
 
 impl Resolver<'_> {
@@ -17,17 +17,7 @@ impl Resolver<'_> {
 }
 
 fn has_effects(expr: &Expr) -> bool {
-    any_within(expr, |part| {
-        matches!(
-            part.kind,
-            ExprKind::Assign(..)
-                | ExprKind::CompoundAssign { .. }
-                | ExprKind::Step { .. }
-                | ExprKind::Call(..)
-                | ExprKind::CallThrough(..)
-                | ExprKind::UnknownCall(..)
-        )
-    })
+    any_within(expr, |part| may_have_effect(&part.kind))
 }
 
 fn is_fixed(expr: &Expr) -> bool {

@@ -95,3 +95,17 @@ pub fn push_operands<'s>(expr: &'s Expr, stack: &mut Vec<&'s Expr>) {
         | ExprKind::Unsupported(_) => {}
     }
 }
+
+/// Whether an expression itself, without its operands, may assign a variable of the thread, or call what may.
+pub const fn may_have_effect(kind: &ExprKind) -> bool {
+    matches!(
+        kind,
+        ExprKind::Assign(..)
+            | ExprKind::CompoundAssign { .. }
+            | ExprKind::Step { .. }
+            | ExprKind::Call(..)
+            | ExprKind::CallThrough(..)
+            | ExprKind::UnknownCall(..)
+            | ExprKind::Unsupported(_)
+    )
+}
