@@ -160,6 +160,7 @@ fn hints_are_told_and_fail_nothing() {
     let sarif: serde_json::Value = serde_json::from_str(&run("sarif")).unwrap();
     assert_eq!(sarif["runs"][0]["results"][0]["level"], "note");
     assert!(run("github").starts_with("::notice file=idle.cu,line=4"), "{}", run("github"));
+    assert_eq!(run("gitlab").trim(), "[]", "a suggestion is no defect");
     assert!(!place.run(&["check", "idle.cu"]).expect(0).out.contains("redundant"));
 }
 

@@ -6,7 +6,7 @@
 //! ```text
 //! path ─ source::discover ─ text ─ preprocess ─ front::tree_sitter ─▶ syntax::Unit
 //!   ─ resolve ─▶ resolve::program::Program ─ lower ─▶ calculus::Kernel ─ protocol::infer ─▶ protocol::Protocol
-//!   ─ prove (rules, refute, ask an SMT solver) ─▶ check ─▶ diagnostic ─ render: text, gcc, json, sarif, github
+//!   ─ prove (rules, refute, ask an SMT solver) ─▶ check ─▶ diagnostic ─ render: text, gcc, json, sarif, github, gitlab
 //! ```
 //!
 //! Data goes one way: a later room never asks an earlier one to parse, resolve, lower or infer again.

@@ -1,7 +1,7 @@
-//! SARIF and GitHub's annotations, on the reports of the other formats.
+//! SARIF, GitHub's annotations and GitLab's report, on the reports of the other formats.
 
 use super::{clean, file, one_file, place, race, scatter, shift, span};
-use raceproof::diagnostic::render::{github, sarif};
+use raceproof::diagnostic::render::{github, gitlab, sarif};
 use raceproof::diagnostic::report::{Finding, Fix, FixEdit, PlaceAccess, Report};
 use raceproof::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use raceproof::driver::rule_page;
@@ -23,9 +23,31 @@ fn sarif_of(report: &Report) -> Value {
     log
 }
 
-/// Checks that both formats can be written, and that every annotation is one line.
+/// GitLab's report, with the fields that it must have and no others.
+#[track_caller]
+fn gitlab_of(report: &Report) -> Value {
+    let mut out = Vec::new();
+    gitlab::render(report, &mut out).unwrap();
+    let issues: Value = serde_json::from_slice(&out).unwrap();
+    let mut fingerprints = BTreeSet::new();
+    for issue in issues.as_array().unwrap() {
+        let fields = ["description", "check_name", "fingerprint", "severity", "location"];
+        only(issue, &fields, &fields);
+        assert!(fingerprints.insert(issue["fingerprint"].as_str().unwrap()), "given twice: {issue}");
+        assert!(["info", "minor", "major", "critical", "blocker"].contains(&issue["severity"].as_str().unwrap()));
+        let location = &issue["location"];
+        only(location, &["path", "lines"], &["path", "lines"]);
+        assert!(!location["path"].as_str().unwrap().starts_with("./"), "{location}");
+        only(&location["lines"], &["begin", "end"], &["begin"]);
+        assert!(location["lines"]["begin"].as_u64().is_some_and(|line| line >= 1), "{location}");
+    }
+    issues
+}
+
+/// Checks that all three can be written, and that every annotation is one line.
 pub(super) fn can_be_written(report: &Report) {
     sarif_of(report);
+    gitlab_of(report);
     let lines = github_of(report);
     assert!(lines.lines().all(|line| line.starts_with("::")), "{lines:?}");
     assert_eq!(lines.matches('\r').count(), 0, "{lines:?}");
@@ -139,12 +161,14 @@ fn only(object: &Value, known: &[&str], required: &[&str]) {
 fn a_race_with_its_witness() {
     insta::assert_snapshot!("race.sarif", results(&shift()));
     insta::assert_snapshot!("race.github", github_of(&shift()));
+    insta::assert_snapshot!("race.gitlab", serde_json::to_string_pretty(&gitlab_of(&shift())).unwrap());
 }
 
 #[test]
 fn possible_and_unknown_in_the_words_of_opencl() {
     insta::assert_snapshot!("possible.sarif", results(&scatter()));
     insta::assert_snapshot!("possible.github", github_of(&scatter()));
+    insta::assert_snapshot!("possible.gitlab", serde_json::to_string_pretty(&gitlab_of(&scatter())).unwrap());
 }
 
 #[test]
@@ -207,6 +231,14 @@ fn fingerprints_survive_edits_elsewhere_and_are_not_shared() {
     let two = fingerprints(&on_y("void k() { y[0] = 1; }", 2));
     assert_eq!(two[0], one[0]);
     assert_ne!(two[0], two[1]);
+}
+
+#[test]
+fn gitlab_knows_a_finding_by_the_fingerprint_that_sarif_gives() {
+    let report = on_y("void k() { y[0] = 1; }", 2);
+    let issues = gitlab_of(&report);
+    let given: Vec<&str> = issues.as_array().unwrap().iter().map(|it| it["fingerprint"].as_str().unwrap()).collect();
+    assert_eq!(given, fingerprints(&report));
 }
 
 #[test]

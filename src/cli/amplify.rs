@@ -8,7 +8,7 @@ use super::run::{built, ended, failed, request};
 use crate::driver::Options;
 use crate::driver::amplify::{Amplified, Verdict, amplified, json, text};
 use crate::driver::flows::{FileFlows, flows};
-use crate::driver::isolate::isolated;
+use crate::driver::isolate::{Panic, isolated};
 use crate::driver::parallel::on_workers;
 use crate::driver::run::{Ran, RunOptions, prepare};
 use crate::driver::trace::{LEAST_MEMORY, check_log};
@@ -33,8 +33,8 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     for (path, text) in prepared.texts() {
         match flows_of(path, text, &options) {
             Ok(found) => files.push(found),
-            Err(message) => {
-                complain(&format!("bug in raceproof: {message}; please report it with the file"));
+            Err(panic) => {
+                complain(&format!("bug in raceproof: {panic}; please report it with the file"));
                 return Ok(Exit::Bug);
             }
         }
@@ -58,8 +58,8 @@ pub(super) fn run(args: &AmplifyArgs) -> Result<Exit> {
     conclude(args, &files, &built.left_out, &ran, &log)
 }
 
-/// The flows of a file, or the message of a panic.
-fn flows_of(path: &Path, text: &str, options: &Options) -> Result<FileFlows, String> {
+/// The flows of a file.
+fn flows_of(path: &Path, text: &str, options: &Options) -> Result<FileFlows, Panic> {
     on_workers(Some(1), || isolated(|| flows(path, text, options)))
 }
 

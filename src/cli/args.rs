@@ -402,6 +402,8 @@ pub(super) enum Format {
     Sarif,
     /// Annotations for GitHub Actions
     Github,
+    /// A code quality report for GitLab
+    Gitlab,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

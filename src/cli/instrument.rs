@@ -24,8 +24,8 @@ pub(super) fn run(args: &InstrumentArgs) -> Result<Exit> {
             Ok(Exit::Clean)
         }
         Ok(Err(error)) => Err(error.into()),
-        Err(message) => {
-            complain(&format!("bug in raceproof: {message}; please report it with the file"));
+        Err(panic) => {
+            complain(&format!("bug in raceproof: {panic}; please report it with the file"));
             Ok(Exit::Bug)
         }
     }

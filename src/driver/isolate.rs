@@ -17,14 +17,19 @@ thread_local! {
 
 static HOOK: Once = Once::new();
 
+/// A panic that was caught: what it said, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Panic(String);
+
 /// Runs `work`; a panic in it becomes an error that says what and where.
-pub fn isolated<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub fn isolated<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
     HOOK.call_once(install_hook);
     DEPTH.set(DEPTH.get() + 1);
     // The state behind `work` is dropped with it, so nothing half-changed can be seen afterwards.
     let outcome = catch_unwind(AssertUnwindSafe(work));
     DEPTH.set(DEPTH.get() - 1);
-    outcome.map_err(|_| MESSAGE.take().unwrap_or_else(|| "panic without a message".into()))
+    outcome.map_err(|_| Panic(MESSAGE.take().unwrap_or_else(|| "panic without a message".into())))
 }
 
 fn install_hook() {
@@ -48,7 +53,7 @@ mod tests {
     #[test]
     fn a_panic_becomes_its_message_and_place() {
         assert_eq!(isolated(|| 3), Ok(3));
-        let message = isolated(|| panic!("index {} is out of range", 7)).unwrap_err();
+        let message = isolated(|| panic!("index {} is out of range", 7)).unwrap_err().to_string();
         assert!(message.starts_with("index 7 is out of range at "), "{message}");
         assert!(message.contains("isolate.rs:"), "{message}");
     }

@@ -127,7 +127,7 @@ fn check_source_of_many(
     for (&function, outcome) in wanted.iter().zip(outcomes) {
         let (mut report, kernel) = outcome.unwrap_or_else(|message| {
             let report = unjudged(&program, function, &message);
-            bugs.push(message);
+            bugs.push(message.to_string());
             (report, Kernel::default())
         });
         let is_exception = exceptions.contains(&program.functions[function].span);
@@ -154,7 +154,7 @@ fn check_source_of_many(
             let headers = options.headers.as_ref().filter(|_| !sought.is_empty());
             isolate::isolated(|| reproduce::drafts((path, text), options, headers, &program, &judged, &mut kernels))
                 .unwrap_or_else(|message| {
-                    bugs.push(message);
+                    bugs.push(message.to_string());
                     Vec::new()
                 })
         }
@@ -172,8 +172,8 @@ fn check_source_of_many(
     Checked { report, bugs, drafts, incomplete: missed > 0, launches }
 }
 
-/// What came of a kernel: the report and the kernel as it was judged, or the message of a panic.
-type Outcome = Result<(KernelReport, Kernel), String>;
+/// What came of a kernel: the report and the kernel as it was judged, or a panic.
+type Outcome = Result<(KernelReport, Kernel), isolate::Panic>;
 
 /// Checks these kernels of a program.
 fn checked(program: &Program, kernels: &[FunctionId], options: &Options, memo: Option<&Memo>) -> Vec<Outcome> {

@@ -176,7 +176,7 @@ fn check_one(
             Ok(Checked { report, bugs, drafts, .. }) => {
                 Outcome { file: report, problems: bugs.into_iter().map(bug).collect(), drafts }
             }
-            Err(message) => Outcome::unread(path, options, bug(message)),
+            Err(panic) => Outcome::unread(path, options, bug(panic.to_string())),
         },
     };
     progress.done(path);

@@ -119,5 +119,5 @@ fn add_program(
 /// Runs `work` on a large stack; a panic is a bug, which is told with the file.
 pub(super) fn guarded<T: Send>(path: &Path, work: impl FnOnce() -> T + Send) -> Result<T, RunError> {
     let done = on_workers(Some(1), || isolated(work));
-    done.map_err(|message| RunError::Bug { path: path.to_path_buf(), message })
+    done.map_err(|panic| RunError::Bug { path: path.to_path_buf(), message: panic.to_string() })
 }

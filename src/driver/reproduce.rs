@@ -152,7 +152,7 @@ impl Job<'_> {
                     Some(group) => group.findings.push(number),
                     None => groups.push(Group { plan, findings: vec![number] }),
                 },
-                Err(reason) => refused.push((number, reason)),
+                Err(reason) => refused.push((number, reason.to_string())),
             }
         }
         (groups, refused)
@@ -176,13 +176,13 @@ impl Job<'_> {
         chosen
     }
 
-    fn plan(&self, report: &KernelReport, witness: &WitnessReport, contents: &Chosen) -> Result<Plan, String> {
+    fn plan(&self, report: &KernelReport, witness: &WitnessReport, contents: &Chosen) -> Result<Plan, DraftError> {
         if self.text.is_hip {
-            return Err(DraftError::Hip.to_string());
+            return Err(DraftError::Hip);
         }
-        let Some(head) = self.head() else { return Err("how the kernel is called is not understood".to_owned()) };
+        let Some(head) = self.head() else { return Err(DraftError::Head) };
         let subject = Subject { report, kernel: self.kernel, head: &head, same: &self.same_pointers() };
-        launch_of(&subject, witness, contents).map_err(|error| error.to_string())
+        Ok(launch_of(&subject, witness, contents)?)
     }
 
     /// How the kernel is called, with the types of its instance.

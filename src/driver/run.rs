@@ -281,7 +281,7 @@ fn instrumented(backend: Backend, path: &Path, text: &str, options: &Options) ->
     match on_workers(Some(1), || isolated(|| instrument_for(backend, path, text, options))) {
         Ok(Ok(file)) => Ok(file),
         Ok(Err(cause)) => Err(RunError::Instrument { path: path.to_path_buf(), cause }),
-        Err(message) => Err(RunError::Bug { path: path.to_path_buf(), message }),
+        Err(panic) => Err(RunError::Bug { path: path.to_path_buf(), message: panic.to_string() }),
     }
 }
 

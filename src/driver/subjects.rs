@@ -6,7 +6,7 @@
 //!
 //! Deliberately absent: what to change, and what a verdict ought to be.
 
-use super::isolate::isolated;
+use super::isolate::{Panic, isolated};
 use super::{Options, lowered, report_on, selected, strengthened};
 use crate::calculus::Kernel;
 use crate::diagnostic::report::KernelReport;
@@ -39,8 +39,8 @@ pub struct Judged {
 }
 
 impl Subjects {
-    /// Reads the text of a file. A panic becomes its message.
-    pub fn read(path: &Path, text: &str, options: &Options) -> Result<Subjects, String> {
+    /// Reads the text of a file. A panic is an error.
+    pub fn read(path: &Path, text: &str, options: &Options) -> Result<Subjects, Panic> {
         isolated(|| Subjects { program: super::read(path, text, options).program })
     }
 
@@ -61,14 +61,14 @@ impl Subjects {
 }
 
 impl Subject<'_> {
-    /// The kernel as it is lowered, with what its launches in the file say. A panic becomes its message.
-    pub fn lower(&self, options: &Options) -> Result<Kernel, String> {
+    /// The kernel as it is lowered, with what its launches in the file say. A panic is an error.
+    pub fn lower(&self, options: &Options) -> Result<Kernel, Panic> {
         isolated(|| lowered(self.program, self.function, options))
     }
 
-    /// The verdict on `kernel`, which was lowered from this subject and may have been changed since. A panic becomes
-    /// its message.
-    pub fn judge(&self, kernel: Kernel, options: &Options) -> Result<Judged, String> {
+    /// The verdict on `kernel`, which was lowered from this subject and may have been changed since. A panic is an
+    /// error.
+    pub fn judge(&self, kernel: Kernel, options: &Options) -> Result<Judged, Panic> {
         isolated(|| {
             let (report, kernel) = report_on(self.program, self.function, strengthened(kernel, options, None), options);
             let scopes = self.scopes(&report, &kernel, options);

@@ -24,6 +24,9 @@ pub enum DraftError {
     /// A language without programs around its kernels.
     #[error("reproductions are written for CUDA and OpenCL, and this is HIP")]
     Hip,
+    /// A kernel whose parameters do not stand in the text as they were resolved.
+    #[error("how the kernel is called is not understood")]
+    Head,
     /// An access whose line is not in the part of the text that was taken.
     #[error("line {0} of {1} is not in what the kernel needs")]
     NoLine(u32, String),

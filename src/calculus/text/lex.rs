@@ -28,6 +28,17 @@ const SIGNS: &[&str] = &[
     "?", ":", ";", ",", "(", ")", "[", "]", "{", "}", "=", "@", "#",
 ];
 
+/// What cannot begin or end a token.
+#[derive(Debug, thiserror::Error)]
+enum LexError {
+    #[error("unexpected character {0:?}")]
+    Unexpected(char),
+    #[error("{0} is too large a number")]
+    TooLarge(String),
+    #[error("{0} is never closed")]
+    Unclosed(char),
+}
+
 pub(super) struct Tokens {
     pub(super) tokens: Vec<(Token, usize)>,
 }
@@ -43,7 +54,7 @@ pub(super) fn tokens(text: &str) -> Result<Tokens, ParseError> {
     loop {
         lexer.skip_blank();
         let start = lexer.at;
-        let token = lexer.token().map_err(|message| error_at(text, start, message))?;
+        let token = lexer.token().map_err(|error| error_at(text, start, error.to_string()))?;
         let done = token == Token::End;
         tokens.push((token, start));
         if done {
@@ -86,7 +97,7 @@ impl Lexer<'_> {
         taken
     }
 
-    fn token(&mut self) -> Result<Token, String> {
+    fn token(&mut self) -> Result<Token, LexError> {
         let Some(first) = self.rest().chars().next() else { return Ok(Token::End) };
         match first {
             '"' => self.quoted('"').map(Token::Text),
@@ -95,12 +106,12 @@ impl Lexer<'_> {
             '%' if self.rest()[1..].starts_with(|next: char| next.is_ascii_digit()) => {
                 self.at += 1;
                 let digits = self.take_while(|letter| letter.is_ascii_digit());
-                digits.parse().map(Token::Definition).map_err(|_| format!("%{digits} is too large a number"))
+                digits.parse().map(Token::Definition).map_err(|_| LexError::TooLarge(format!("%{digits}")))
             }
             _ if is_word_letter(first) => Ok(Token::Word(self.word())),
             _ => {
                 let sign = SIGNS.iter().find(|sign| self.rest().starts_with(**sign));
-                let sign = sign.ok_or_else(|| format!("unexpected character {first:?}"))?;
+                let sign = sign.ok_or(LexError::Unexpected(first))?;
                 self.at += sign.len();
                 Ok(Token::Sign(sign))
             }
@@ -118,13 +129,13 @@ impl Lexer<'_> {
         word
     }
 
-    fn number(&mut self) -> Result<Token, String> {
+    fn number(&mut self) -> Result<Token, LexError> {
         let digits = self.take_while(|letter| letter.is_ascii_digit());
-        let value = digits.parse().map_err(|_| format!("{digits} is too large a number"))?;
+        let Ok(value) = digits.parse() else { return Err(LexError::TooLarge(digits)) };
         Ok(Token::Number { value, suffix: self.take_while(is_word_letter) })
     }
 
-    fn quoted(&mut self, quote: char) -> Result<String, String> {
+    fn quoted(&mut self, quote: char) -> Result<String, LexError> {
         let mut result = String::new();
         let mut letters = self.rest().char_indices().skip(1);
         while let Some((at, letter)) = letters.next() {
@@ -141,6 +152,6 @@ impl Lexer<'_> {
                 _ => result.push(letter),
             }
         }
-        Err(format!("{quote} is never closed"))
+        Err(LexError::Unclosed(quote))
     }
 }

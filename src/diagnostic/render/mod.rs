@@ -5,19 +5,23 @@
 //! - [`json`]: the versioned contract for programs (docs/ARCHITECTURE.md, "Contracts").
 //! - [`sarif`]: SARIF 2.1.0, for code scanning.
 //! - [`github`]: commands that annotate the lines of a pull request.
+//! - [`gitlab`]: a code quality report, for the lines of a merge request.
 //!
 //! All of them give the same bytes for the same report. Whatever stands in the source, what is written stays
 //! small (long lines are shown through a window) and free of control characters.
 //!
 //! Deliberately absent: deciding anything. Which findings there are and in which order is the report's.
 
+mod fingerprint;
 pub mod gcc;
 pub mod github;
+pub mod gitlab;
 pub mod json;
 mod places;
 pub mod sarif;
 mod snippet;
 pub mod text;
+mod uri;
 
 use std::borrow::Cow;
 

@@ -7,21 +7,20 @@
 //!
 //! Deliberately absent: what the pages of the rules say; they are handed in ([`Pages`]).
 
-mod fingerprint;
 mod log;
-mod uri;
 
+use super::fingerprint::Fingerprints;
 use super::one_line;
 use super::places::{primary_label, secondary_label};
 use crate::diagnostic::report::{FileReport, Finding, Fix, KernelReport, Report, Unknown};
 use crate::diagnostic::vocabulary::Vocabulary;
 use crate::diagnostic::{Diagnostic, RuleId, Severity};
 use crate::source::{SourceMap, Span};
-use fingerprint::Fingerprints;
 use log::{
     ArtifactChange, FixJson, Location, Log, LogicalLocation, Message, PhysicalLocation, Properties, Region,
     Replacement, ResultJson, Rule,
 };
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// The page of a rule, in Markdown, with a section `## What it does`.
@@ -37,6 +36,9 @@ const UNKNOWN_PAGE: &str = "\
 Names what kept raceproof from a verdict on a kernel: a construct that is not modelled, a name that is declared nowhere, \
 a budget that ran out. The kernel is neither proved free of races nor shown to race.
 ";
+
+/// The name of the way in which fingerprints are computed; another way needs another name.
+const FINGERPRINT: &str = "raceproof/v1";
 
 /// Writes `report` as one log.
 pub fn render(report: &Report, pages: Pages<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -78,6 +80,11 @@ fn summary(page: &str) -> String {
     paragraph.split_whitespace().collect::<Vec<_>>().join(" ").replace(['`', '*'], "")
 }
 
+/// A fingerprint under the name of its kind.
+fn named(fingerprint: String) -> BTreeMap<&'static str, String> {
+    BTreeMap::from([(FINGERPRINT, fingerprint)])
+}
+
 fn index_of(rule: RuleId) -> usize {
     RuleId::ALL.iter().position(|&known| known == rule).unwrap_or(RuleId::ALL.len())
 }
@@ -100,7 +107,7 @@ fn of_diagnostic(diagnostic: &Diagnostic, file: &FileReport, fingerprints: &mut 
         message: Message { text: one_line(&diagnostic.message) },
         locations: vec![Location::at(physical(span, &file.sources), None)],
         related_locations: related,
-        partial_fingerprints: fingerprints.of(rule, file, "", &[span], &diagnostic.message),
+        partial_fingerprints: named(fingerprints.of(rule, file, "", &[span], &diagnostic.message)),
         fixes: Vec::new(),
         properties: Properties::default(),
     }
@@ -134,7 +141,7 @@ fn of_finding(
         message: Message { text: with_advice(finding) },
         locations: vec![location],
         related_locations: related,
-        partial_fingerprints: fingerprints.of(rule, file, &kernel.name, &places, finding.level.name()),
+        partial_fingerprints: named(fingerprints.of(rule, file, &kernel.name, &places, finding.level.name())),
         fixes: finding.fix.iter().map(|fix| fix_of(fix, file)).collect(),
         properties: Properties::of(finding),
     }
@@ -177,7 +184,7 @@ fn of_unknown(
         message: Message { text: one_line(&kernel.about(unknown)) },
         locations: vec![Location::at(physical, Some(logical(kernel)))],
         related_locations: Vec::new(),
-        partial_fingerprints: fingerprints.of(UNKNOWN, file, &kernel.name, &spans, &unknown.reason),
+        partial_fingerprints: named(fingerprints.of(UNKNOWN, file, &kernel.name, &spans, &unknown.reason)),
         fixes: Vec::new(),
         properties: Properties::default(),
     }

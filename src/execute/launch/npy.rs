@@ -6,6 +6,33 @@
 
 use super::element::{ElementType, Scalar};
 
+/// Why a file gives no array. All are said of the file: "it …".
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NpyError {
+    #[error("it is not a file of numpy.save")]
+    Foreign,
+    #[error("it is of version {0} of the format; 1 to 3 are read")]
+    Version(u8),
+    #[error("it is cut off in its header")]
+    CutOff,
+    #[error("its header has no `{0}`")]
+    Missing(&'static str),
+    #[error("it holds records; save one array of numbers")]
+    Records,
+    #[error("its elements are of dtype {found}, not {wanted}; save it with .astype(\"{wanted}\")")]
+    Dtype { found: String, wanted: String },
+    #[error("its shape {0} is no tuple")]
+    NoTuple(String),
+    #[error("its shape {0} is not made of numbers")]
+    NoNumbers(String),
+    #[error("it is stored column by column; save it with numpy.ascontiguousarray")]
+    ColumnByColumn,
+    #[error("it has {bytes} bytes of elements, which does not fit its shape {shape}")]
+    Size { bytes: usize, shape: String },
+    #[error("its shape is {shape}; for {element} the last extent must be {lanes}")]
+    Lanes { shape: String, element: ElementType, lanes: u64 },
+}
+
 /// An array as it is in the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Array {
@@ -17,7 +44,7 @@ pub(super) struct Array {
 
 impl Array {
     /// How many elements of that type it has; vectors take their lanes from the last extent.
-    pub(super) fn elements(&self, element: ElementType) -> Result<u64, String> {
+    pub(super) fn elements(&self, element: ElementType) -> Result<u64, NpyError> {
         let lanes = u64::from(element.lanes);
         let total: u64 = self.shape.iter().product();
         if lanes == 1 {
@@ -25,39 +52,34 @@ impl Array {
         }
         match self.shape.split_last() {
             Some((last, before)) if *last == lanes => Ok(before.iter().product()),
-            _ => Err(format!("its shape is {}; for {element} the last extent must be {lanes}", tuple(&self.shape))),
+            _ => Err(NpyError::Lanes { shape: tuple(&self.shape), element, lanes }),
         }
     }
 }
 
 /// Reads the array of `file`, whose elements must be of type `scalar`.
-pub(super) fn read(file: &[u8], scalar: Scalar) -> Result<Array, String> {
+pub(super) fn read(file: &[u8], scalar: Scalar) -> Result<Array, NpyError> {
     let (header, data) = split(file)?;
-    let descr = value_of(header, "descr").ok_or("its header has no `descr`")?;
+    let descr = value_of(header, "descr").ok_or(NpyError::Missing("descr"))?;
     let kind = descr.trim_matches(['\'', '"']);
     if !descr.starts_with(['\'', '"']) {
-        return Err("it holds records; save one array of numbers".to_owned());
+        return Err(NpyError::Records);
     }
     let (order, kind) = match kind.split_at_checked(1) {
         Some((order @ ("<" | ">" | "|" | "="), kind)) => (order, kind),
         _ => ("|", kind),
     };
     if kind != code(scalar) {
-        return Err(format!(
-            "its elements are of dtype {}, not {}; save it with .astype(\"{}\")",
-            name(kind),
-            name(&code(scalar)),
-            name(&code(scalar))
-        ));
+        return Err(NpyError::Dtype { found: name(kind), wanted: name(&code(scalar)) });
     }
-    let shape = shape(value_of(header, "shape").ok_or("its header has no `shape`")?)?;
+    let shape = shape(value_of(header, "shape").ok_or(NpyError::Missing("shape"))?)?;
     if value_of(header, "fortran_order") == Some("True") && shape.iter().filter(|extent| **extent > 1).count() > 1 {
-        return Err("it is stored column by column; save it with numpy.ascontiguousarray".to_owned());
+        return Err(NpyError::ColumnByColumn);
     }
     let width = u64::from(scalar.bytes());
     let total = shape.iter().try_fold(width, |product, extent| product.checked_mul(*extent));
     if total != Some(data.len() as u64) {
-        return Err(format!("it has {} bytes of elements, which does not fit its shape {}", data.len(), tuple(&shape)));
+        return Err(NpyError::Size { bytes: data.len(), shape: tuple(&shape) });
     }
     let mut bytes = data.to_vec();
     if order == ">" {
@@ -67,18 +89,17 @@ pub(super) fn read(file: &[u8], scalar: Scalar) -> Result<Array, String> {
 }
 
 /// The header and what follows it.
-fn split(file: &[u8]) -> Result<(&str, &[u8]), String> {
-    let foreign = || "it is not a file of numpy.save".to_owned();
-    let rest = file.strip_prefix(b"\x93NUMPY").ok_or_else(foreign)?;
-    let (version, rest) = rest.split_at_checked(2).ok_or_else(foreign)?;
+fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
+    let rest = file.strip_prefix(b"\x93NUMPY").ok_or(NpyError::Foreign)?;
+    let (version, rest) = rest.split_at_checked(2).ok_or(NpyError::Foreign)?;
     let (length, rest) = match version[0] {
         1 => rest.split_first_chunk::<2>().map(|(length, rest)| (usize::from(u16::from_le_bytes(*length)), rest)),
         2 | 3 => rest.split_first_chunk::<4>().map(|(length, rest)| (u32::from_le_bytes(*length) as usize, rest)),
-        other => return Err(format!("it is of version {other} of the format; 1 to 3 are read")),
+        other => return Err(NpyError::Version(other)),
     }
-    .ok_or_else(foreign)?;
-    let (header, data) = rest.split_at_checked(length).ok_or("it is cut off in its header")?;
-    Ok((std::str::from_utf8(header).map_err(|_| foreign())?, data))
+    .ok_or(NpyError::Foreign)?;
+    let (header, data) = rest.split_at_checked(length).ok_or(NpyError::CutOff)?;
+    Ok((std::str::from_utf8(header).map_err(|_| NpyError::Foreign)?, data))
 }
 
 /// The text of the value of a key of the header.
@@ -95,11 +116,11 @@ fn value_of<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     Some(rest[..end].trim_end())
 }
 
-fn shape(text: &str) -> Result<Vec<u64>, String> {
+fn shape(text: &str) -> Result<Vec<u64>, NpyError> {
     let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-    let inner = inner.ok_or_else(|| format!("its shape {text} is no tuple"))?;
+    let inner = inner.ok_or_else(|| NpyError::NoTuple(text.to_owned()))?;
     let extents = inner.split(',').map(str::trim).filter(|extent| !extent.is_empty());
-    extents.map(|extent| extent.parse().map_err(|_| format!("its shape {text} is not made of numbers"))).collect()
+    extents.map(|extent| extent.parse().map_err(|_| NpyError::NoNumbers(text.to_owned()))).collect()
 }
 
 /// As NumPy codes it: `f4`.

@@ -187,8 +187,8 @@ fn loaded(node: &Node<'_>, element: ElementType) -> Read<(Values, Option<u64>)> 
     let path = beside.join(node.string()?);
     let failed = |cause: String| node.error(Problem::Npy { path: path.clone(), cause });
     let file = std::fs::read(&path).map_err(|cause| failed(format!("cannot read it: {cause}")))?;
-    let array = npy::read(&file, element.scalar).map_err(&failed)?;
-    let count = array.elements(element).map_err(&failed)?;
+    let array = npy::read(&file, element.scalar).map_err(|cause| failed(cause.to_string()))?;
+    let count = array.elements(element).map_err(|cause| failed(cause.to_string()))?;
     Ok((Values::Loaded(array.bytes), Some(count)))
 }
 

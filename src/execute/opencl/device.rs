@@ -37,6 +37,29 @@ pub(super) struct Program(cl_program);
 /// A kernel with its arguments.
 pub(super) struct Kernel(cl_kernel);
 
+/// Why there is no device.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OpenError {
+    #[error("the library libOpenCL cannot be loaded")]
+    NoLibrary,
+    #[error("{0}")]
+    Platforms(ClError),
+    #[error("its {0} drivers have no device")]
+    NoDevice(usize),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// Why a text was not built.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BuildError {
+    /// What the compiler says.
+    #[error("{0}")]
+    Log(String),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
 /// Memory of the device.
 pub(super) struct Buffer {
     memory: cl_mem,
@@ -44,21 +67,21 @@ pub(super) struct Buffer {
 }
 
 impl Device {
-    /// The first GPU of all drivers, else their first device; or why there is none.
-    pub(super) fn open() -> Result<Device, String> {
+    /// The first GPU of all drivers, else their first device.
+    pub(super) fn open() -> Result<Device, OpenError> {
         let platforms = platform::get_platform_ids().map_err(|code| match code {
-            DLOPEN_RUNTIME_LOAD_FAILED => "the library libOpenCL cannot be loaded".to_owned(),
-            code => ClError(code).to_string(),
+            DLOPEN_RUNTIME_LOAD_FAILED => OpenError::NoLibrary,
+            code => OpenError::Platforms(ClError(code)),
         })?;
         let of_kind =
             |kind| platforms.iter().find_map(|&platform| device::get_device_ids(platform, kind).ok()?.first().copied());
         let found = of_kind(device::CL_DEVICE_TYPE_GPU).or_else(|| of_kind(device::CL_DEVICE_TYPE_ALL));
-        let device = found.ok_or_else(|| format!("its {} drivers have no device", platforms.len()))?;
+        let device = found.ok_or(OpenError::NoDevice(platforms.len()))?;
         let context = context::create_context(&[device], ptr::null(), None, ptr::null_mut())
-            .map_err(|code| failed("a context cannot be made")(code).to_string())?;
+            .map_err(failed("a context cannot be made"))?;
         // SAFETY: context and device were just given by the driver and belong together.
         let queue = unsafe { command_queue::create_command_queue(context, device, 0) }
-            .map_err(|code| failed("a queue cannot be made")(code).to_string())?;
+            .map_err(failed("a queue cannot be made"))?;
         Ok(Device { id: device, context, queue })
     }
 
@@ -74,18 +97,18 @@ impl Device {
         bytes.try_into().map_or(128 << 20, u64::from_ne_bytes)
     }
 
-    /// Builds a text, or says what the compiler says.
-    pub(super) fn build(&self, text: &str, options: &str) -> Result<Program, String> {
+    /// Builds a text.
+    pub(super) fn build(&self, text: &str, options: &str) -> Result<Program, BuildError> {
         let text = text.replace('\0', " ");
         let options = CString::new(options.replace('\0', " ")).unwrap_or_default();
         let program = program::create_program_with_source(self.context, &[&text])
-            .map_err(|code| failed("a program cannot be made")(code).to_string())?;
+            .map_err(failed("a program cannot be made"))?;
         match program::build_program(program, &[self.id], &options, None, ptr::null_mut()) {
             Ok(()) => Ok(Program(program)),
             Err(code) => {
                 let log = program::get_program_build_data(program, self.id, program::CL_PROGRAM_BUILD_LOG);
                 let log = String::from_utf8_lossy(&log.unwrap_or_default()).trim_end_matches('\0').trim().to_owned();
-                Err(if log.is_empty() { failed("the build failed")(code).to_string() } else { log })
+                Err(if log.is_empty() { failed("the build failed")(code).into() } else { BuildError::Log(log) })
             }
         }
     }

@@ -52,10 +52,10 @@ fn failed(error: impl std::fmt::Display) -> Answer {
 }
 
 fn run(job: &Job) -> Result<Answer, Answer> {
-    let device = Device::open().map_err(Answer::NoDriver)?;
+    let device = Device::open().map_err(|error| Answer::NoDriver(error.to_string()))?;
     // Whoever reads the log of a run wants to know on what it was made; it goes where all such notes go.
     let _ = writeln!(std::io::stderr(), "note: the kernels run on {}", device.name());
-    let program = device.build(&job.text, &job.options).map_err(Answer::Refused)?;
+    let program = device.build(&job.text, &job.options).map_err(|error| Answer::Refused(error.to_string()))?;
     let buffers: Vec<Buffer> = job
         .buffers
         .iter()

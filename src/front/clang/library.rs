@@ -41,25 +41,43 @@ pub(super) struct Library {
     pub(super) version: String,
 }
 
+/// Why libclang gives nothing.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LibraryError {
+    /// In the words of the loader.
+    #[error("{0}")]
+    NotLoaded(String),
+    #[error("{0} is too old; {OLDEST} or later is needed")]
+    TooOld(String),
+    #[error("no index can be made")]
+    NoIndex,
+    #[error("a zero byte in an argument")]
+    ZeroByte,
+    #[error("libclang crashed")]
+    Crashed,
+    #[error("libclang gave no answer (code {0})")]
+    NoAnswer(CXErrorCode),
+}
+
 impl Library {
     /// Loads libclang for this thread.
-    pub(super) fn load() -> Result<Library, String> {
-        clang_sys::load()?;
+    pub(super) fn load() -> Result<Library, LibraryError> {
+        clang_sys::load().map_err(LibraryError::NotLoaded)?;
         // SAFETY: the library is loaded; the string is read and freed once.
         let version = unsafe { text(clang_getClangVersion()) };
         match major(&version) {
             Some(found) if found >= OLDEST => {}
-            _ => return Err(format!("{version} is too old; {OLDEST} or later is needed")),
+            _ => return Err(LibraryError::TooOld(version)),
         }
         // SAFETY: the library is loaded; the index is freed by `drop`.
         let index = unsafe { clang_createIndex(0, 0) };
-        if index.is_null() { Err("no index can be made".to_owned()) } else { Ok(Library { index, version }) }
+        if index.is_null() { Err(LibraryError::NoIndex) } else { Ok(Library { index, version }) }
     }
 
     /// Parses the text of `job`.
-    pub(super) fn parse(&self, job: &Job) -> Result<Parsed, String> {
+    pub(super) fn parse(&self, job: &Job) -> Result<Parsed, LibraryError> {
         let arguments = job.arguments.iter().map(|argument| CString::new(argument.as_str()));
-        let arguments = arguments.collect::<Result<Vec<_>, _>>().map_err(|_| "a zero byte in an argument")?;
+        let arguments = arguments.collect::<Result<Vec<_>, _>>().map_err(|_| LibraryError::ZeroByte)?;
         let pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
         let mut file =
             CXUnsavedFile { Filename: FILE.as_ptr(), Contents: job.text.as_ptr().cast(), Length: job.text.len() as _ };
@@ -81,8 +99,8 @@ impl Library {
         };
         match status {
             CXError_Success if !unit.is_null() => Ok(Unit(unit).read(job)),
-            CXError_Crashed => Err("libclang crashed".to_owned()),
-            code => Err(format!("libclang gave no answer (code {code})")),
+            CXError_Crashed => Err(LibraryError::Crashed),
+            code => Err(LibraryError::NoAnswer(code)),
         }
     }
 }

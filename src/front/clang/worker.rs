@@ -27,11 +27,11 @@ fn converse() -> Result<(), wire::WireError> {
     let (mut from, mut to) = (io::stdin().lock(), io::BufWriter::new(io::stdout().lock()));
     let library = match Library::load() {
         Ok(library) => library,
-        Err(why) => return wire::send(&mut to, &Greeting::Unusable(why)),
+        Err(why) => return wire::send(&mut to, &Greeting::Unusable(why.to_string())),
     };
     wire::send(&mut to, &Greeting::Ready(library.version.clone()))?;
     while let Some(job) = wire::receive::<Job>(&mut from)? {
-        let reply = library.parse(&job).map_or_else(Reply::Failed, Reply::Parsed);
+        let reply = library.parse(&job).map_or_else(|why| Reply::Failed(why.to_string()), Reply::Parsed);
         wire::send(&mut to, &reply)?;
     }
     Ok(())

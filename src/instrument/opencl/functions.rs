@@ -1,6 +1,6 @@
 //! Declarations: kernels with their log, functions with who calls them, variables of the program.
 
-use super::types::{Space, space};
+use super::types::{NoValue, Space, space};
 use super::{Home, Kernel, Local, MOST_POINTERS, MOST_VARIABLES, Parameter, ParameterKind, Walker};
 use crate::syntax::{self, Item, ItemKind, Param, Qualifier, TypeKind, Unit, Variable};
 use rustc_hash::FxHashMap;
@@ -70,7 +70,7 @@ impl<'a> Walker<'a> {
     /// A variable outside of functions: constant, or, since OpenCL C 2.0, in global memory.
     fn program_variable(&mut self, variable: &'a Variable) {
         let declared = [space(&variable.qualifiers), space(&variable.ty.qualifiers)];
-        let is_sampler = matches!(self.types.value_words(&variable.ty), Err(words) if words.contains("sampler_t"));
+        let is_sampler = matches!(self.types.value_words(&variable.ty), Err(NoValue::Other(words)) if words.contains("sampler_t"));
         let is_extern = variable.qualifiers.iter().any(|it| matches!(it, Qualifier::Extern)) && variable.init.is_none();
         let home = if declared.contains(&Space::Constant) || is_sampler { Home::Own } else { Home::Memory };
         if home == Home::Memory && !is_extern {
@@ -177,7 +177,7 @@ impl<'a> Walker<'a> {
             Some(Space::Other) => ParameterKind::Unsupported("a pointer without an address space".to_owned()),
             None => match self.types.value_words(&param.ty) {
                 Ok(words) => ParameterKind::Value(words),
-                Err(what) => ParameterKind::Unsupported(what),
+                Err(what) => ParameterKind::Unsupported(what.to_string()),
             },
         };
         Parameter { name: param.name.text.clone(), kind }

@@ -174,14 +174,14 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The words of a scalar or vector type that OpenCL itself has, or why a kernel cannot be given such a value.
-    pub(super) fn value_words(&self, ty: &'a Type) -> Result<String, String> {
+    /// The words of a scalar or vector type that OpenCL itself has.
+    pub(super) fn value_words(&self, ty: &'a Type) -> Result<String, NoValue> {
         let ty = self.resolved(ty);
         let words = match &ty.kind {
             TypeKind::Builtin(words) => words.as_str(),
             TypeKind::Enum(_) => "int",
-            TypeKind::Record(_) => return Err("a structure".to_owned()),
-            TypeKind::Unsupported(reason) => return Err(reason.clone()),
+            TypeKind::Record(_) => return Err(NoValue::Structure),
+            TypeKind::Unsupported(reason) => return Err(NoValue::Unsupported(reason.clone())),
             _ => name_of(ty).unwrap_or(""),
         };
         if self.enums.contains(words) {
@@ -189,10 +189,21 @@ impl<'a> Types<'a> {
         }
         match named_type(Language::OpenCl, words) {
             Some(NamedType::Scalar(_) | NamedType::Vector(..)) => Ok(words.to_owned()),
-            _ if self.records.contains_key(words) => Err("a structure".to_owned()),
-            _ => Err(format!("of type `{words}`")),
+            _ if self.records.contains_key(words) => Err(NoValue::Structure),
+            _ => Err(NoValue::Other(words.to_owned())),
         }
     }
+}
+
+/// Why a kernel cannot be given a value of a type.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoValue {
+    #[error("a structure")]
+    Structure,
+    #[error("{0}")]
+    Unsupported(String),
+    #[error("of type `{0}`")]
+    Other(String),
 }
 
 fn builtin(words: &str) -> Shape<'static> {

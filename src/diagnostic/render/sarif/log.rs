@@ -2,7 +2,7 @@
 //!
 //! Section numbers are those of the OASIS standard "Static Analysis Results Interchange Format 2.1.0".
 
-use super::uri;
+use crate::diagnostic::render::uri;
 use crate::diagnostic::render::json;
 use crate::diagnostic::report::Finding;
 use crate::source::LineColumn;

@@ -1,4 +1,4 @@
-//! Fingerprints of results, by which code scanning knows a finding again after an edit.
+//! Fingerprints of results, by which code scanning and code quality reports know a finding again after an edit.
 //!
 //! Deliberately absent: line numbers and witnesses, which change with edits elsewhere.
 
@@ -6,10 +6,6 @@ use super::uri;
 use crate::diagnostic::report::FileReport;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
-
-/// The name of this way to compute them; another way needs another name.
-const NAME: &str = "raceproof/v1";
 
 /// The fingerprints that were given out.
 #[derive(Default)]
@@ -19,14 +15,7 @@ pub(super) struct Fingerprints {
 
 impl Fingerprints {
     /// The fingerprint of a result at `places`; `what` tells apart what else is said there.
-    pub(super) fn of(
-        &mut self,
-        rule: &str,
-        file: &FileReport,
-        kernel: &str,
-        places: &[Span],
-        what: &str,
-    ) -> BTreeMap<&'static str, String> {
+    pub(super) fn of(&mut self, rule: &str, file: &FileReport, kernel: &str, places: &[Span], what: &str) -> String {
         let mut hash = Hash::new();
         for part in [rule, &uri::of_path(&file.path), kernel, what] {
             hash.part(part);
@@ -38,7 +27,7 @@ impl Fingerprints {
         }
         let before = self.given.entry(hash.0).or_default();
         *before += 1;
-        BTreeMap::from([(NAME, format!("{:016x}:{before}", hash.0))])
+        format!("{:016x}:{before}", hash.0)
     }
 }
 
