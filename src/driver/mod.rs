@@ -125,9 +125,10 @@ fn check_source_of_many(
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
     for (&function, outcome) in wanted.iter().zip(outcomes) {
-        let (mut report, kernel) = outcome.unwrap_or_else(|message| {
+        let (mut report, kernel) = outcome.unwrap_or_else(|panic| {
+            let message = panic.to_string();
             let report = unjudged(&program, function, &message);
-            bugs.push(message.to_string());
+            bugs.push(message);
             (report, Kernel::default())
         });
         let is_exception = exceptions.contains(&program.functions[function].span);

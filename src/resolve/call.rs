@@ -4,6 +4,7 @@ use super::associated::{Lookup, is_in_parentheses};
 use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
 use super::dispatch::Dispatch;
+use super::overload::Operator;
 use super::program::{Expr, ExprKind, FunctionId, RecordId, Type};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::types::path_text;
@@ -469,20 +470,32 @@ impl<'u> Resolver<'u> {
 
     /// A call of an overloaded operator, if one is declared that fits.
     pub(super) fn operator_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Option<Expr> {
-        if let Some(Type::Record(record)) = args.first().map(|first| self.types[first.ty].clone()) {
-            let mut methods = self.methods(record, name);
-            // The assignment of a class hides those of its bases, whoever makes it.
-            methods.retain(|decl| name != "operator=" || decl.record == Some(record) && !is_defaulted(decl.syntax));
-            if !methods.is_empty() && self.choose(&methods, None, args.first(), &args[1..]).is_some() {
-                let mut args = args.into_iter();
-                let object = args.next();
-                return Some(self.function_call(&methods, None, object, args.collect(), span));
-            }
-        }
+        let mut methods = match args.first().map(|first| &self.types[first.ty]) {
+            Some(&Type::Record(record)) => self.methods(record, name),
+            _ => Vec::new(),
+        };
+        // The assignment of a class hides those of its bases, whoever makes it.
+        let own = args.first().map(|first| self.types[first.ty].clone());
+        let is_own = |decl: &FunctionDecl<'u>| matches!(own, Some(Type::Record(record)) if decl.record == Some(record));
+        methods.retain(|decl| name != "operator=" || is_own(decl) && !is_defaulted(decl.syntax));
         let entities = self.lookup(name);
         let mut functions: Vec<FunctionDecl<'u>> =
             functions_of(&entities).into_iter().filter(|decl| decl.record.is_none()).collect();
         self.add_associated(name, &args, &mut functions);
+        if !methods.is_empty() {
+            match self.operator_of(&methods, &functions, &args) {
+                Some(Operator::Method) if self.choose(&methods, None, args.first(), &args[1..]).is_some() => {
+                    let mut args = args.into_iter();
+                    let object = args.next();
+                    return Some(self.function_call(&methods, None, object, args.collect(), span));
+                }
+                Some(Operator::Open) => {
+                    let reason = format!("`{name}`, for which a method and a function fit");
+                    return Some(self.unsupported_with(span, reason, args));
+                }
+                _ => {}
+            }
+        }
         if self.choose(&functions, None, None, &args).is_none() {
             let known = self.complex_operator(name, &args, span);
             return known.or_else(|| self.undeclared_operator(name, args, span));

@@ -332,7 +332,9 @@ impl<'u> Resolver<'u> {
         if !self.is_object(&value) || !self.copies_by_code(value.ty) || self.in_host {
             return self.load(value);
         }
-        self.made(value.ty, span, |this, object| Some(this.copy_into(object, value, span)))
+        // A value of a class is not `const` because what it was copied from is.
+        let ty = self.plain(value.ty);
+        self.made(ty, span, |this, object| Some(this.copy_into(object, value, span)))
     }
 
     /// A value that is made in a variable of its own.

@@ -85,7 +85,18 @@ impl<'u> Resolver<'u> {
                 let home = self.home_of(namespace, function);
                 self.within(home, |this| this.declare(&last.name.text, Entity::Function(decl)));
             }
-            None => {}
+            None => self.declare_inner(function, outer),
+        }
+    }
+
+    /// Remembers the definition of a member of a class that is a member of another, unless it has template parameters, of which
+    /// it does not show whose they are.
+    fn declare_inner(&mut self, function: &'u syntax::Function, outer: &'u [syntax::PathSegment]) {
+        let has_params = function.template.as_ref().is_some_and(|params| !params.is_empty());
+        if let ([owner, _], false) = (outer, has_params)
+            && let Some(Owner::Record(index)) = self.owner(std::slice::from_ref(owner))
+        {
+            self.record_decls[index].outside.push(Outside::Inner(function));
         }
     }
 

@@ -58,14 +58,15 @@ impl<'u> Resolver<'u> {
                 // Names of references have been replaced by what these refer to.
                 Some(binding) => self.referring(value, Some(binding)),
                 None => match value.kind {
-                    ExprKind::Variable(_) | ExprKind::Field(..) => self.referring(value, None),
+                    ExprKind::Variable(_) => self.referring(value, None),
+                    ExprKind::Field(..) => self.of_member(value),
                     // A function is no pointer to it.
                     ExprKind::Function(_) => Written::plain(self.function_behind(value.ty)),
                     _ => self.of_category(value),
                 },
             },
             syntax::ExprKind::Member { .. } => match value.kind {
-                ExprKind::Field(..) => self.referring(value, None),
+                ExprKind::Field(..) => self.of_member(value),
                 _ => self.of_category(value),
             },
             syntax::ExprKind::Comma(_, last) => match last.kind {
@@ -106,6 +107,14 @@ impl<'u> Resolver<'u> {
     fn referring(&self, value: &Expr, binding: Option<Binding>) -> Written {
         let plain = Written { is_const: self.is_const(value.ty), ..Written::plain(self.plain(value.ty)) };
         Written { is_reference: binding.is_some(), binding, ..plain }
+    }
+
+    /// What a member was declared as: that the object is `const` does not count.
+    fn of_member(&self, value: &Expr) -> Written {
+        let ExprKind::Field(object, field) = &value.kind else { return self.referring(value, None) };
+        let Type::Record(record) = self.types[object.ty] else { return self.referring(value, None) };
+        let declared = self.records[record].fields[*field].ty;
+        Written { is_const: self.is_const(declared), ..Written::plain(self.plain(declared)) }
     }
 
     fn of_unknown_category(&mut self) -> Written {

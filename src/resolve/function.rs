@@ -66,7 +66,9 @@ impl<'u> Resolver<'u> {
         let is_kernel = decl.syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel));
         let outer = std::mem::replace(&mut self.scope, scope);
         let seen = self.see_as(decl.syntax);
-        let (result, returns_reference) = self.result_type(decl.syntax, name);
+        // What stands behind the parameters may name them.
+        let trails = is_behind(decl.syntax.result.as_ref(), span);
+        let before = (!trails).then(|| self.result_type(decl.syntax, name));
         let this = self.this_param(decl, span);
         let mut handles: Vec<VariableId> = this.into_iter().collect();
         let mut unsupported = Vec::new();
@@ -78,6 +80,10 @@ impl<'u> Resolver<'u> {
             }
             handles.push(variable);
         }
+        let (result, returns_reference) = match before {
+            Some(result) => result,
+            None => self.result_type(decl.syntax, name),
+        };
         if decl.syntax.variadic {
             unsupported.push((span, "function with `...`".to_owned()));
         }
@@ -339,7 +345,8 @@ impl<'u> Resolver<'u> {
         self.depth -= BODY_DEPTH;
         self.in_host = in_host;
         let frame = std::mem::replace(&mut self.frame, outer);
-        let mut whole = frame.temporaries;
+        let mut whole = self.constants_of_closure(&frame, &stmts);
+        whole.extend(frame.temporaries);
         whole.extend(stmts);
         self.functions[function].body = Some(whole);
         frame.result
@@ -411,9 +418,12 @@ impl<'u> Resolver<'u> {
         stmts: &mut Vec<Stmt>,
     ) {
         if let PartKind::Anonymous { parts, is_union } = &part.kind {
-            for part in parts {
-                let is_listed = open.iter().any(|(name, _)| self.is_named(record, part, name));
-                if !is_union || is_listed || part.default().is_some() {
+            let is_listed: Vec<bool> =
+                parts.iter().map(|part| open.iter().any(|(name, _)| self.is_named(record, part, name))).collect();
+            // Of a union the one that is listed is made, and no other ([class.base.init] paragraph 9).
+            let has_listed = is_listed.contains(&true);
+            for (part, is_listed) in parts.iter().zip(is_listed) {
+                if !is_union || is_listed || !has_listed && part.default().is_some() {
                     self.initialize_part(record, object, part, span, open, stmts);
                 }
             }
@@ -675,6 +685,14 @@ pub(super) fn list_length(value: &Expr) -> Option<u64> {
         ExprKind::String(text) => string(text).map(|(_, len)| len),
         _ => None,
     }
+}
+
+/// Whether the type of a result stands behind the name of its function (`auto f(int a) -> decltype(a)`).
+fn is_behind(result: Option<&syntax::Type>, name: Span) -> bool {
+    result.is_some_and(|result| {
+        let is_beside = result.span.file == name.file && result.span.expansion == name.expansion;
+        is_beside && result.span.start > name.start
+    })
 }
 
 /// A span for what has no name.

@@ -48,10 +48,14 @@ impl<'u> Resolver<'u> {
         if self.plain(value.ty) == to {
             return self.copy(value, span);
         }
-        if let Type::Record(_) = self.types[to]
-            && !matches!(self.types[value.ty], Type::Unknown(_))
-        {
-            return self.construct_record(to, vec![value], Asked::Nobody, span);
+        if let Type::Record(_) = self.types[to] {
+            if !matches!(self.types[value.ty], Type::Unknown(_)) {
+                return self.construct_record(to, vec![value], Asked::Nobody, span);
+            }
+            if self.copies_by_code(to) && !self.in_host {
+                let reason = format!("{} from a value whose type is not known", self.type_name(to));
+                return self.unsupported_with(span, reason, vec![value]);
+            }
         }
         if let Type::Record(_) = self.types[value.ty]
             && let Some(converted) = self.conversion_call(&value, to, Asked::Nobody, span)

@@ -6,9 +6,10 @@
 //!
 //! Deliberately absent: lambdas whose captures are packs, and arrays that are captured by value.
 
-use super::context::{Resolver, expr};
+use super::context::{Frame, Resolver, expr};
 use super::host_parts::{exprs_of_stmt, visit};
-use super::program::{Expr, ExprKind, RecordId, Storage, Type, TypeId, VariableId};
+use super::program::visit::{each_expr, each_stmt};
+use super::program::{Expr, ExprKind, RecordId, Stmt, StmtKind, Storage, Type, TypeId, VariableId};
 use super::scope::{Entity, Scope, ScopeId};
 use super::types::Written;
 use crate::source::Span;
@@ -52,8 +53,9 @@ impl<'u> Resolver<'u> {
         self.object_call(closure, Vec::new(), span)
     }
 
-    /// The type of a lambda that captures this. `constants` are names of the function around it that stand for one.
-    fn closure(&mut self, lambda: &'u Lambda, captured: &[Captured], constants: Vec<(String, i128, TypeId)>) -> TypeId {
+    /// The type of a lambda that captures this. `constants` are variables of the function around it that stand for
+    /// one.
+    fn closure(&mut self, lambda: &'u Lambda, captured: &[Captured], constants: Vec<VariableId>) -> TypeId {
         let home = self.names_here();
         let index = self.within(home, |this| this.add_record_decl(&lambda.closure));
         let record = self.instantiate_record(index, Vec::new());
@@ -68,8 +70,9 @@ impl<'u> Resolver<'u> {
         self.lay_out_closure(record, fields);
         let is_reference = |at: &usize| captured[*at].mode == CaptureMode::Reference;
         self.closures.insert(record, (0..captured.len()).filter(is_reference).collect());
-        for (name, value, ty) in constants {
-            self.within(scope, |this| this.declare(&name, Entity::Constant(value, ty)));
+        for constant in constants {
+            let name = self.variables[constant].name.clone();
+            self.within(scope, |this| this.declare(&name, Entity::Variable(constant)));
         }
         self.intern(Type::Record(record))
     }
@@ -92,8 +95,8 @@ impl<'u> Resolver<'u> {
         current
     }
 
-    /// What a lambda captures, in order, and the names that it uses for constants.
-    fn captured(&mut self, lambda: &'u Lambda, span: Span) -> (Vec<Captured>, Vec<(String, i128, TypeId)>) {
+    /// What a lambda captures, in order, and the variables that it uses for constants.
+    fn captured(&mut self, lambda: &'u Lambda, span: Span) -> (Vec<Captured>, Vec<VariableId>) {
         let mut captured: Vec<Captured> = Vec::new();
         let mut constants = Vec::new();
         for capture in &lambda.captures {
@@ -116,8 +119,8 @@ impl<'u> Resolver<'u> {
             if captured.iter().any(|capture| capture.name == name) {
                 continue;
             }
-            if let Some((value, ty)) = self.constant_of_name(name) {
-                constants.push((name.to_owned(), value, ty));
+            if let Some(constant) = self.constant_of_name(name) {
+                constants.push(constant);
             } else if let Some(object) = self.local_of_name(name, span) {
                 // Without a default only what needs no capture can be meant: an argument of a template.
                 let mode = lambda.default.unwrap_or(CaptureMode::Copy);
@@ -140,7 +143,12 @@ impl<'u> Resolver<'u> {
             CaptureMode::Copy if matches!(self.types[object.ty], Type::Array { .. }) => {
                 self.unsupported_with(span, "array captured by value".to_owned(), vec![object])
             }
-            CaptureMode::Copy => self.copy(object, span),
+            CaptureMode::Copy => {
+                // What is captured keeps its type.
+                let is_const = self.is_const(object.ty);
+                let value = self.copy(object, span);
+                if is_const { Expr { ty: self.with_const(value.ty), ..value } } else { value }
+            }
         };
         Captured { name: name.to_owned(), mode, value }
     }
@@ -156,16 +164,47 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// The constant that the local variable of that name is.
-    fn constant_of_name(&mut self, name: &str) -> Option<(i128, TypeId)> {
+    /// The local variable of that name, if it is a constant.
+    fn constant_of_name(&mut self, name: &str) -> Option<VariableId> {
         match self.lookup(name).into_iter().next()? {
             Entity::Variable(variable) => {
                 let declared = &self.variables[variable];
                 let is_known = matches!(declared.storage, Storage::Local | Storage::Param);
-                declared.constant.filter(|_| is_known).map(|value| (value, declared.ty))
+                (declared.constant.is_some() && is_known).then_some(variable)
             }
             _ => None,
         }
+    }
+
+    /// Declarations of the constants of the function around a lambda that its body uses as objects.
+    pub(super) fn constants_of_closure(&self, frame: &Frame, body: &[Stmt]) -> Vec<Stmt> {
+        let is_closure = frame.this.is_some_and(|this| match self.types[self.variables[this].ty] {
+            Type::Pointer { to, .. } => {
+                matches!(self.types[to], Type::Record(record) if self.closures.contains_key(&record))
+            }
+            _ => false,
+        });
+        if !is_closure {
+            return Vec::new();
+        }
+        let mut declared = FxHashSet::default();
+        each_stmt(body, |stmt| {
+            if let StmtKind::Declare(variable, _) = stmt.kind {
+                declared.insert(variable);
+            }
+        });
+        let mut stmts = Vec::new();
+        each_expr(body, |part| {
+            let ExprKind::Variable(variable) = part.kind else { return };
+            let known = &self.variables[variable];
+            if let (Some(value), Storage::Local) = (known.constant, known.storage)
+                && declared.insert(variable)
+            {
+                let value = expr(ExprKind::Int(value), self.plain(known.ty), known.span);
+                stmts.push(Stmt { kind: StmtKind::Declare(variable, Some(value)), span: known.span });
+            }
+        });
+        stmts
     }
 
     /// Whether a variable belongs to one call of one function.

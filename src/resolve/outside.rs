@@ -4,8 +4,8 @@
 //! specialisation that is written so, and `template <> int S<int>::f() { … }` to that one instance, in which it replaces what
 //! the template says. The same holds for static members. A definition that fits no instance belongs to none.
 //!
-//! Deliberately absent: members of classes that are members of templates, whose definitions are not found and whose calls are
-//! then not understood.
+//! Deliberately absent: members of templates that are members, but for their explicit specialisations, and of what is nested
+//! more deeply: their definitions are not found, and their calls are then not understood.
 
 use super::context::Resolver;
 use super::program::RecordId;
@@ -37,6 +37,7 @@ impl<'u> Resolver<'u> {
         for definition in self.record_decls[index].outside.clone() {
             match definition {
                 Outside::Function(function) => self.outside_function(record, function),
+                Outside::Inner(function) => self.outside_inner(record, function),
                 Outside::Variable(owner, variable) => self.outside_variable(record, owner, variable),
                 Outside::Record(owner, inner) => self.outside_record(record, owner, inner),
             }
@@ -58,6 +59,25 @@ impl<'u> Resolver<'u> {
         }
     }
 
+    /// A member of a class that is a member of this one.
+    fn outside_inner(&mut self, record: RecordId, function: &'u syntax::Function) {
+        let Some((_, [owner, inner])) = function.path.segments.split_last() else { return };
+        if self.fit(record, owner, function.template.as_deref()).is_none() {
+            return;
+        }
+        let scope = self.record_scopes[record.index()];
+        let entities = self.scopes[scope.0].names.get(&inner.name.text).cloned().unwrap_or_default();
+        for entity in entities {
+            let Entity::Record(index) = entity else { continue };
+            self.record_decls[index].outside.push(Outside::Function(function));
+            // Where a member of the class needed it, it has been made already.
+            let made: Vec<RecordId> = self.record_decls[index].instances.values().copied().collect();
+            for record in made {
+                self.outside_function(record, function);
+            }
+        }
+    }
+
     /// A static member: what it is declared as stays, but its value is stated here.
     fn outside_variable(&mut self, record: RecordId, owner: &'u PathSegment, variable: &'u syntax::Variable) {
         let Some(fit) = self.fit(record, owner, Some(variable.template.as_slice())) else { return };
@@ -76,7 +96,8 @@ impl<'u> Resolver<'u> {
     fn outside_record(&mut self, record: RecordId, owner: &'u PathSegment, inner: &'u syntax::Record) {
         let Some(fit) = self.fit(record, owner, inner.template.as_deref()) else { return };
         let scope = self.record_scopes[record.index()];
-        if fit.replaces != Replaces::Nothing {
+        // A specialisation of a member template replaces nothing of the template.
+        if fit.replaces != Replaces::Nothing && inner.specialization.is_none() {
             self.scopes[scope.0].names.remove(&inner.name.text);
         }
         self.within(scope, |this| this.declare_record(inner));
@@ -164,16 +185,18 @@ fn instead_of(definition: &syntax::Record) -> Replaces {
 
 /// Whether arguments are the parameters themselves, in order.
 fn names(args: &[TemplateArg], params: &[TemplateParam]) -> bool {
-    let name = |argument: &TemplateArg| -> Option<String> {
-        let path = match argument {
-            TemplateArg::Value(syntax::Expr { kind: syntax::ExprKind::Path(path), .. }) => path,
-            TemplateArg::Type(syntax::Type { kind: syntax::TypeKind::Named(path), .. }) => path,
-            _ => return None,
-        };
-        match path.segments.as_slice() {
-            [only] if only.args.is_none() => Some(only.name.text.clone()),
-            _ => None,
-        }
+    args.iter().zip(params).all(|(argument, param)| bare_name(argument).is_some_and(|name| name == param.name.text))
+}
+
+/// The name that an argument is, if it is no more than that.
+pub(super) fn bare_name(argument: &TemplateArg) -> Option<&str> {
+    let path = match argument {
+        TemplateArg::Value(syntax::Expr { kind: syntax::ExprKind::Path(path), .. }) => path,
+        TemplateArg::Type(syntax::Type { kind: syntax::TypeKind::Named(path), .. }) => path,
+        _ => return None,
     };
-    args.iter().zip(params).all(|(argument, param)| name(argument).is_some_and(|name| name == param.name.text))
+    match path.segments.as_slice() {
+        [only] if only.args.is_none() => Some(&only.name.text),
+        _ => None,
+    }
 }

@@ -25,6 +25,17 @@ pub(super) struct Chosen<'u> {
 /// body.
 type Key = (Vec<Fit>, bool, bool);
 
+/// What is called for an operator on an object of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// A method of its class.
+    Method,
+    /// A function outside of it.
+    Function,
+    /// One of them, and it is not known which.
+    Open,
+}
+
 /// A function that takes part.
 struct Candidate<'u> {
     key: Key,
@@ -67,6 +78,66 @@ impl<'u> Resolver<'u> {
         }
         let chosen = candidates.swap_remove(best);
         self.specialized(functions, Chosen { decl: chosen.decl, values: chosen.values }, template_args, args)
+    }
+
+    /// Whether methods of the left operand's class or functions outside of it are called for an operator
+    /// ([over.match.oper]): that of all of them which fits best. `None` where none fits.
+    pub(super) fn operator_of(
+        &mut self,
+        methods: &[FunctionDecl<'u>],
+        functions: &[FunctionDecl<'u>],
+        args: &[Expr],
+    ) -> Option<Operator> {
+        // A declaration that could not be read may fit better than any other, and is chosen where it stands.
+        if methods.iter().any(|decl| decl.syntax.is_unread()) {
+            return Some(Operator::Method);
+        }
+        if functions.iter().any(|decl| decl.syntax.is_unread()) {
+            return Some(Operator::Function);
+        }
+        let (object, rest) = args.split_first()?;
+        let object = self.as_returned(object);
+        for care in [Care::Exact, Care::Lenient] {
+            let of_class = self.candidates(methods, None, Some(&object), rest, care);
+            let outside = self.candidates(functions, None, None, args, care);
+            let (of_class, outside) = match (of_class.is_empty(), outside.is_empty()) {
+                (true, true) => continue,
+                (false, true) => return Some(Operator::Method),
+                (true, false) => return Some(Operator::Function),
+                (false, false) => (of_class, outside),
+            };
+            let (Some(method), Some(function)) = (self.best(&of_class, 0), self.best(&outside, 0)) else {
+                return Some(Operator::Open);
+            };
+            return Some(self.better_operator(&of_class[method], &outside[function], &object));
+        }
+        None
+    }
+
+    /// Which of a method and a function is called for an operator.
+    fn better_operator(&self, method: &Candidate<'u>, function: &Candidate<'u>, object: &Expr) -> Operator {
+        let mut of_method = method.key.clone();
+        let mut of_function = function.key.clone();
+        of_function.0.remove(0);
+        of_method.0[0] = self.fit_of_operand(method.decl, object);
+        if method.decl.syntax.called_on.is_none() {
+            of_function.0[0] = of_function.0[0].whatever_it_binds_to();
+        }
+        // Which of two templates is the more special one is not asked across classes, nor what `volatile` decides.
+        let is_open = method.condition == Condition::Open
+            || function.condition == Condition::Open
+            || method.takes_volatile != function.takes_volatile.get(1..).unwrap_or(&[]);
+        // A body makes none the better one.
+        (of_method.2, of_function.2) = (false, false);
+        if is_open {
+            Operator::Open
+        } else if is_better(&of_method, &of_function) {
+            Operator::Method
+        } else if is_better(&of_function, &of_method) {
+            Operator::Function
+        } else {
+            Operator::Open
+        }
     }
 
     fn candidates(

@@ -8,7 +8,7 @@
 use super::context::Resolver;
 use super::decltype::NULL_TYPE;
 use super::overload::accepts;
-use super::program::{Expr, ExprKind, Type, TypeId};
+use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
 use super::scope::FunctionDecl;
 use super::types::Written;
 use crate::syntax::{Binding, TypeKind};
@@ -56,6 +56,12 @@ impl Fit {
         own < others || own == others && binds_better()
     }
 
+    /// The same, but for whether it binds to what stays or to what is given up, which is not asked of the object of a method
+    /// without `&` or `&&` ([over.ics.rank] paragraph 3.2.3).
+    pub(super) fn whatever_it_binds_to(self) -> Fit {
+        Fit { binding: self.binding.map(|binding| binding % LOOSE), ..self }
+    }
+
     /// Whether none of them is better.
     pub(super) fn is_as_good_as(&self, other: &Fit) -> bool {
         !self.is_better_than(other) && !other.is_better_than(self)
@@ -66,6 +72,9 @@ impl Fit {
         self.rank == Rank::Exact && self.distance == 0 && self.binding.unwrap_or(0) == 0
     }
 }
+
+/// Of references to `const` that bind to what is given up.
+const LOOSE: u8 = 8;
 
 /// What a pointer is converted to with more than any base.
 const VOID: u8 = 254;
@@ -134,6 +143,21 @@ impl<'u> Resolver<'u> {
         Some(Fit::reference(Rank::Exact, 0, adds_const + is_loose))
     }
 
+    /// How well the left operand fits a method that overloads its operator, to be compared with how it fits as an argument.
+    pub(super) fn fit_of_operand(&self, decl: FunctionDecl<'u>, object: &Expr) -> Fit {
+        let steps = decl.record.and_then(|record| {
+            let Type::Record(own) = self.types[object.ty] else { return None };
+            self.steps_between(own, record)
+        });
+        let adds_const = u8::from(decl.syntax.is_const && !self.is_const(object.ty));
+        let is_loose = decl.syntax.called_on == Some(Binding::Lvalue) && !self.is_lvalue(object);
+        let binding = adds_const + if is_loose { LOOSE } else { 0 };
+        match steps {
+            None => Fit::reference(Rank::Exact, 0, binding),
+            Some(steps) => Fit::reference(Rank::Conversion, 2 * steps, binding),
+        }
+    }
+
     /// Whether an expression denotes an object that stays.
     pub(super) fn is_lvalue(&self, value: &Expr) -> bool {
         self.is_object(value) && !self.is_given_up(value)
@@ -167,7 +191,7 @@ impl<'u> Resolver<'u> {
                 Some(Binding::Rvalue) if is_lvalue || is_const && !written.is_const => None,
                 Some(Binding::Rvalue) => bound(adds),
                 _ if is_lvalue && (written.is_const || !is_const) => bound(adds),
-                _ if !is_lvalue && written.is_const => bound(8 + adds),
+                _ if !is_lvalue && written.is_const => bound(LOOSE + adds),
                 _ => None,
             };
         }
@@ -188,7 +212,7 @@ impl<'u> Resolver<'u> {
         let Fit { rank, distance, .. } = self.fit_of_types(self.plain(object), to, is_zero)?;
         let is_value = !is_base || !self.is_lvalue(argument);
         let is_loose = cares && is_value && written.binding != Some(Binding::Rvalue);
-        let more = u8::from(is_base && written.is_const && !is_const) + if is_loose { 8 } else { 0 };
+        let more = u8::from(is_base && written.is_const && !is_const) + if is_loose { LOOSE } else { 0 };
         Some(Fit::reference(rank, distance, more))
     }
 
@@ -292,12 +316,18 @@ impl<'u> Resolver<'u> {
 
     /// How many steps lead from a class to one of its bases; `None` if it is none.
     fn steps_to_base(&self, from: TypeId, to: TypeId) -> Option<u8> {
-        let (Type::Record(from), Type::Record(to)) = (&self.types[from], &self.types[to]) else { return None };
-        let mut reached = vec![(*from, 0_u8)];
+        match (&self.types[from], &self.types[to]) {
+            (Type::Record(from), Type::Record(to)) => self.steps_between(*from, *to),
+            _ => None,
+        }
+    }
+
+    fn steps_between(&self, from: RecordId, to: RecordId) -> Option<u8> {
+        let mut reached = vec![(from, 0_u8)];
         let mut next = 0;
         while let Some(&(record, steps)) = reached.get(next) {
             next += 1;
-            if record == *to {
+            if record == to {
                 return (steps > 0).then_some(steps);
             }
             if steps < 64 {

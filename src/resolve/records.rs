@@ -2,6 +2,7 @@
 //! definitions outside of a class belong to it for [`super::outside`].
 
 use super::context::{DEPTH_LIMIT, Resolver};
+use super::outside::bare_name;
 use super::overload::states_volatile;
 use super::program::{Field, Record, RecordId, Type, TypeId};
 use super::record_layout::{Builder, Part, PartKind, is_packed};
@@ -128,6 +129,10 @@ impl<'u> Resolver<'u> {
             }
             let mut found = vec![TemplateValue::Unknown; params.len()];
             self.deduce_args(params, &mut found, args, values);
+            if self.has_value_of_another_type(own, params, args, values) {
+                knowledge = Knowledge::Open;
+                continue;
+            }
             let is_open = found.contains(&TemplateValue::Unknown);
             if is_open && self.may_be_meant(params, args, values) {
                 knowledge = Knowledge::Open;
@@ -169,6 +174,32 @@ impl<'u> Resolver<'u> {
         }
         let params = primary.template.as_deref().unwrap_or(&[]);
         (primary, self.bind(home, params, values), knowledge)
+    }
+
+    /// Whether a parameter of a specialisation stands for one that is `auto`, and is of another type than the value: compilers do
+    /// not agree on whether it fits.
+    fn has_value_of_another_type(
+        &mut self,
+        own: &'u [syntax::TemplateParam],
+        params: &'u [syntax::TemplateParam],
+        args: &'u [TemplateArg],
+        values: &[TemplateValue],
+    ) -> bool {
+        own.iter().zip(args).zip(values).any(|((own, argument), value)| {
+            let (syntax::TemplateParamKind::Value(auto, _), TemplateValue::Value(_, given)) = (&own.kind, value) else {
+                return false;
+            };
+            let Some(param) = params.iter().find(|param| bare_name(argument) == Some(&param.name.text)) else {
+                return false;
+            };
+            match &param.kind {
+                syntax::TemplateParamKind::Value(ty, _) if matches!(auto.kind, TypeKind::Auto) => {
+                    let stated = self.resolve_type(ty).ty;
+                    !matches!(ty.kind, TypeKind::Auto) && self.plain(stated) != self.plain(*given)
+                }
+                _ => false,
+            }
+        })
     }
 
     /// Whether a specialisation, whose parameters are not all deduced, may be for an argument that is not known.

@@ -138,6 +138,8 @@ impl<'u> Global<'u> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outside<'u> {
     Function(&'u syntax::Function),
+    /// A member of a class that is a member.
+    Inner(&'u syntax::Function),
     Variable(&'u syntax::PathSegment, &'u syntax::Variable),
     Record(&'u syntax::PathSegment, &'u syntax::Record),
 }
@@ -358,8 +360,10 @@ impl<'u> Resolver<'u> {
 
     /// Replaces names of other names by what they stand for; the error is a name that nothing declares.
     pub(super) fn follow(&mut self, entities: Vec<Entity<'u>>) -> Result<Vec<Entity<'u>>, String> {
-        let mut result = Vec::new();
-        for entity in entities {
+        // What a class declares itself hides what a `using` in it brings in.
+        let (brought, mut result): (Vec<_>, Vec<_>) =
+            entities.into_iter().partition(|entity| matches!(entity, Entity::Path(..)));
+        for entity in brought {
             match entity {
                 Entity::Path(path, scope) if self.depth < super::context::DEPTH_LIMIT => {
                     self.depth += 1;

@@ -82,14 +82,7 @@ impl Reader<'_> {
 
     /// A friend function that is defined here; a mere declaration adds nothing.
     fn friend(&mut self, end: usize) -> Vec<Item> {
-        let mut items = self.item(end);
-        for item in &mut items {
-            if let ItemKind::Function(function) = &mut item.kind {
-                function.qualifiers.push(Qualifier::Friend);
-            }
-        }
-        let defined = |item: &Item| matches!(&item.kind, ItemKind::Function(function) if function.body.is_some());
-        items.into_iter().filter(|item| defined(item) || matches!(item.kind, ItemKind::Unsupported(_))).collect()
+        friends(self.item(end))
     }
 
     /// `enum E`, `enum class E : int { a, b = 2 }`.
@@ -126,4 +119,15 @@ impl Reader<'_> {
         self.attributes();
         Ok(TypeKind::Enum(Box::new(Enum { name, scoped, underlying, constants })))
     }
+}
+
+/// The items of a friend declaration that add something: functions that it defines, and what was not understood.
+pub(super) fn friends(mut items: Vec<Item>) -> Vec<Item> {
+    for item in &mut items {
+        if let ItemKind::Function(function) = &mut item.kind {
+            function.qualifiers.push(Qualifier::Friend);
+        }
+    }
+    let defined = |item: &Item| matches!(&item.kind, ItemKind::Function(function) if function.body.is_some());
+    items.into_iter().filter(|item| defined(item) || matches!(item.kind, ItemKind::Unsupported(_))).collect()
 }

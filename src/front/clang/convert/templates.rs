@@ -1,6 +1,7 @@
 //! Templates, their parameters, explicit instantiations.
 
 use super::declarations::Naming;
+use super::records::friends;
 use super::{Confusion, MISFIT, Reader, Reading};
 use crate::syntax::{Item, ItemKind, TemplateParam, TemplateParamKind, TypeKind};
 
@@ -23,8 +24,7 @@ impl Reader<'_> {
             "concept" => return Err(Confusion("concept")),
             "friend" => {
                 self.at += 1;
-                self.declaration(Some(params))?;
-                Vec::new()
+                friends(self.declaration(Some(params))?)
             }
             "using" => vec![self.alias(params)?],
             _ => self.declaration(Some(params))?,

@@ -2,7 +2,7 @@
 
 use super::types::Declared;
 use super::{Converter, child_of, children};
-use crate::syntax::{Item, ItemKind, Path, TemplateParam, TemplateParamKind, TypeKind, words};
+use crate::syntax::{Item, ItemKind, Path, Qualifier, TemplateParam, TemplateParamKind, TypeKind, words};
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -38,7 +38,7 @@ impl Converter<'_> {
                 Some(items) => items,
                 None => vec![self.unsupported_item(inner, super::NESTED_TOO_DEEPLY)],
             },
-            "friend_declaration" => Vec::new(),
+            "friend_declaration" => self.friend_template(inner, params),
             _ => {
                 let mut record = self.record(inner);
                 record.template = Some(params);
@@ -49,6 +49,16 @@ impl Converter<'_> {
             only.span = self.span(node);
         }
         items
+    }
+
+    /// A friend function template that is defined here; a mere declaration adds nothing.
+    fn friend_template(&mut self, node: Node<'_>, params: Vec<TemplateParam>) -> Vec<Item> {
+        let Some(inner) = child_of(node, "function_definition") else { return Vec::new() };
+        let mut item = self.function_definition(inner, Some(params));
+        if let ItemKind::Function(function) = &mut item.kind {
+            function.qualifiers.push(Qualifier::Friend);
+        }
+        vec![item]
     }
 
     pub(super) fn template_params(&mut self, list: Node<'_>) -> Vec<TemplateParam> {
