@@ -11,6 +11,7 @@ pub mod collectives;
 mod families;
 pub mod functions;
 mod libraries;
+pub mod namespaces;
 pub mod telling;
 pub mod types;
 pub mod variables;

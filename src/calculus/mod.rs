@@ -218,7 +218,7 @@ pub enum Relied {
     LanesOf32,
     /// All blocks are of one size, where the last ones may be smaller.
     BlocksOfOneSize,
-    /// Types that nothing declares and whose names say that they are numbers are.
+    /// Types that nothing declares and that are used as numbers are some.
     Numbers,
     /// What nothing declares and is named as what tells or checks something accesses no memory that threads share.
     Telling,

@@ -8,8 +8,8 @@ use super::scan;
 use super::value::{Base, Place, STRING, Value};
 use crate::builtins::telling;
 use crate::calculus::{ArrayId, HavocReason, Relied, ScalarType};
-use crate::resolve::program::{Expr, FunctionId, Storage, Type};
-use crate::source::{Language, Span};
+use crate::resolve::program::{Expr, ExprKind, FunctionId, Storage, Type};
+use crate::source::Span;
 
 /// Calls inside calls beyond which nothing is inlined.
 const MAX_INLINE_DEPTH: usize = 48;
@@ -182,9 +182,13 @@ impl Pass<'_> {
     /// Where no pointer is handed over, that is done to memory which no array of the unit is known to be, or, by a macro, to
     /// anything.
     fn may_do_anything(&mut self, name: &str, args: &[Expr], span: Span) -> bool {
-        let is_given_pointers =
-            args.iter().any(|arg| self.layout.is_pointer(arg.ty) || self.layout.leads_to_pointers(arg.ty));
-        if self.program.language != Language::Cuda || is_given_pointers || name.starts_with("__builtin_") {
+        let is_string = |arg: &Expr| match &arg.kind {
+            ExprKind::AddressOf(object) => matches!(object.kind, ExprKind::String(_)),
+            kind => matches!(kind, ExprKind::String(_)),
+        };
+        let leads_on = |arg: &&Expr| self.layout.is_pointer(arg.ty) || self.layout.leads_to_pointers(arg.ty);
+        let is_given_pointers = args.iter().filter(leads_on).any(|arg| !is_string(arg));
+        if is_given_pointers || name.starts_with("__builtin_") {
             return false;
         }
         if telling::only_tells(name) {

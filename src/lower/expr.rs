@@ -309,6 +309,7 @@ impl Pass<'_> {
 
     /// Carries out an assignment; returns the object and, if it is needed, the value that it now has.
     pub(super) fn assign(&mut self, target: &Expr, value: &Expr, span: Span, needed: Use) -> (Object, Value) {
+        self.take_for_number(target.ty);
         let value = self.value_before(value, target);
         let object = self.object(target);
         let value = self.fit_value(value, target.ty);
@@ -398,8 +399,12 @@ impl Pass<'_> {
         }
     }
 
-    /// An operator on a value of a type that nothing declares may be a function, unless it is a number's.
-    fn take_for_number(&mut self, ty: TypeId) {
+    /// What makes, assigns or changes an object of a type that nothing declares may be a function, unless it is a number's.
+    pub(super) fn take_for_number(&mut self, ty: TypeId) {
+        let mut ty = ty;
+        while let Type::Array { of, .. } = self.program.types[ty] {
+            ty = of;
+        }
         if self.program.numbers.contains(&ty) {
             self.rely(None, Relied::Numbers);
         }

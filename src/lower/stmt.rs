@@ -95,7 +95,10 @@ impl Pass<'_> {
         let span = stmt.span;
         match &stmt.kind {
             StmtKind::Block(list) => return self.stmts(list),
-            StmtKind::Declare(variable, initial) => self.declaration(*variable, initial.as_ref(), span),
+            StmtKind::Declare(variable, initial) => {
+                self.take_for_number(self.program.variables[*variable].ty);
+                self.declaration(*variable, initial.as_ref(), span);
+            }
             StmtKind::Expr(expr) => self.effect(expr),
             StmtKind::If(cond, then, otherwise) => return self.if_stmt(cond, then, otherwise.as_deref()),
             StmtKind::For { init, cond, step, body } => {

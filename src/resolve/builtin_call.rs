@@ -4,6 +4,7 @@ use super::context::{Resolver, expr};
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
 use super::template::TemplateValue;
 use crate::builtins::atomics::{self, Numbering};
+use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::functions::{
     Meaning, ResultType, conversion_target, function, is_of_opencl_2, is_plain_conversion,
 };
@@ -26,7 +27,7 @@ impl<'u> Resolver<'u> {
         args: Vec<Expr>,
         span: Span,
     ) -> Expr {
-        let short = name.rsplit("::").next().unwrap_or(name);
+        let short = without_namespaces(name);
         let args: Vec<Expr> = args.into_iter().map(|argument| self.held_value(argument)).collect();
         if self.language == Language::Cuda
             && let Some(result) = self.group_function(short, template_args, &args, span)

@@ -8,6 +8,7 @@ use super::overload::Operator;
 use super::program::{Expr, ExprKind, FunctionId, RecordId, Type};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::types::path_text;
+use crate::builtins::namespaces::without_namespaces;
 use crate::source::Span;
 use crate::syntax::{self, Binding, PathSegment, TemplateArg, TypeKind};
 
@@ -133,7 +134,7 @@ impl<'u> Resolver<'u> {
         if let Some(fence) = self.atomic_fence(name, args, span) {
             return fence;
         }
-        let short = name.rsplit("::").next().unwrap_or(name);
+        let short = without_namespaces(name);
         let args = self.arguments(args);
         if short == name && lookup == Lookup::ByArguments {
             let mut functions = Vec::new();

@@ -8,6 +8,7 @@ use super::program::{Expr, ExprKind, Type, TypeId};
 use super::scope::{Entity, Found, Global};
 use super::types::path_text;
 use crate::builtins::functions::{Meaning, function};
+use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::variables::{Variable as BuiltinVariable, variable};
 use crate::builtins::{Builtin, Formula, LaneFunction};
 use crate::calculus::{Axis, GeometryVar};
@@ -351,7 +352,7 @@ impl<'u> Resolver<'u> {
 
     /// A variable that the unit does not declare.
     fn external_variable(&mut self, name: &str, span: Span) -> Expr {
-        let short = name.rsplit("::").next().unwrap_or(name);
+        let short = without_namespaces(name);
         // The lanes of a wavefront are 32 or 64: the device decides.
         if self.dialect == Dialect::Hip && short == "warpSize" {
             let reason = "size of a wavefront, which the device decides".to_owned();

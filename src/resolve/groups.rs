@@ -8,6 +8,7 @@ use super::context::{Resolver, expr};
 use super::operators::binary_op;
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
 use super::scope::FunctionDecl;
+use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::{Builtin, Gives, InCluster, InGroup, Together, collectives};
 use crate::calculus::{Axis, GeometryVar, SyncMemory, SyncScope};
 use crate::source::Span;
@@ -57,7 +58,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether a type is that of any group, of which only a value tells which one it is.
     pub(super) fn is_any_group(&self, ty: TypeId) -> bool {
-        matches!(&self.types[ty], Type::Unknown(name) if name.rsplit("::").next() == Some(ANY_GROUP))
+        matches!(&self.types[ty], Type::Unknown(name) if without_namespaces(name) == ANY_GROUP)
     }
 
     /// Whether a type tells which group it is.
@@ -84,7 +85,7 @@ impl<'u> Resolver<'u> {
         let Type::Unknown(name) = &self.types[ty] else {
             return None;
         };
-        let short = name.rsplit("::").next().unwrap_or(name);
+        let short = without_namespaces(name);
         Some(match short {
             "thread_block" => Group::Block,
             "grid_group" => Group::Grid,

@@ -373,7 +373,11 @@ impl<'u> Resolver<'u> {
 
     /// `(T)(a, …)`, `T{a, …}`
     pub(super) fn construct(&mut self, ty: &'u syntax::Type, parts: &'u [syntax::Expr], span: Span) -> Expr {
+        let written = ty;
         let ty = self.resolve_type(ty).ty;
+        if let Some(object) = self.undeclared_object(written, ty, parts, span) {
+            return object;
+        }
         if let Type::Record(record) = self.types[ty]
             && !self.in_host
             && self.collective_of(ty).is_none()

@@ -16,6 +16,7 @@ use super::template::TemplateValue;
 use super::types::Written;
 use crate::builtins::Builtin;
 use crate::builtins::functions::function;
+use crate::builtins::namespaces::without_namespaces;
 use crate::source::{FileId, Language, Span};
 use crate::syntax::{self, Name, PathSegment, TemplateArg};
 use rustc_hash::FxHashMap;
@@ -273,7 +274,7 @@ impl<'u> Resolver<'u> {
     pub(super) fn library_function_value(&mut self, argument: &'u syntax::Expr) -> Option<Expr> {
         let syntax::ExprKind::Path(path) = &argument.kind else { return None };
         let Found::External(name) = self.find(path) else { return None };
-        let short = name.rsplit("::").next().unwrap_or(&name);
+        let short = without_namespaces(&name);
         let is_pure = function(self.language, short).is_some_and(|known| known.builtin == Builtin::Pure);
         let is_variable = crate::builtins::variables::variable(self.language, short).is_some();
         let is_meant = self.language == Language::Cuda && is_pure && !is_variable && !self.in_host;

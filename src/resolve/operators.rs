@@ -335,6 +335,9 @@ impl<'u> Resolver<'u> {
                 {
                     return result;
                 }
+                if let Some(result) = self.undeclared_assignment(&target, &value, span) {
+                    return result;
+                }
                 if self.changes_group(&target, &value) {
                     let reason = "assignment of another group of threads".to_owned();
                     return self.unsupported_with(span, reason, vec![target, value]);

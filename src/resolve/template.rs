@@ -7,6 +7,7 @@ use super::context::Resolver;
 use super::overload::is_placeholder;
 use super::program::{Expr, ExprKind, FunctionId, Type, TypeId, VariableId};
 use super::scope::{Entity, Found, ScopeId};
+use crate::builtins::namespaces::without_namespaces;
 use crate::syntax::{self, Binding, Qualifier, TemplateArg, TemplateParam, TemplateParamKind, TypeKind};
 
 /// A template argument.
@@ -232,7 +233,7 @@ impl<'u> Resolver<'u> {
                 Some(self.argument_type(written))
             }
             Found::External(name) => {
-                let short = name.rsplit("::").next().unwrap_or(&name);
+                let short = without_namespaces(&name);
                 if let Some(named) = self.builtin_type(short) {
                     return Some(named);
                 }

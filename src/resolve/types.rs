@@ -3,6 +3,7 @@
 use super::context::{DEPTH_LIMIT, Resolver};
 use super::program::{AddressSpace, Type, TypeId};
 use super::scope::{Entity, Found, Scope, ScopeId};
+use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::types::{NamedType, Scalar, named_type};
 use crate::source::Language;
 use crate::syntax::{self, Binding, PathSegment, Qualifier, TypeKind};
@@ -190,7 +191,7 @@ impl<'u> Resolver<'u> {
 
     /// A type that the unit does not declare.
     fn external_type(&mut self, name: &str, last: Option<&'u PathSegment>) -> TypeId {
-        let short = name.rsplit("::").next().unwrap_or(name);
+        let short = without_namespaces(name);
         if let Some(named) = self.builtin_type(short) {
             return named;
         }

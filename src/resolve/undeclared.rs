@@ -1,10 +1,9 @@
 //! Types that nothing in the unit declares, because their header is missing.
 //!
 //! In C++ an operator on an object of such a type, and its construction, may be a function: it may change what it is
-//! handed by reference, and wait for other threads. So it is an unknown call. A copy and plain assignment of a number
-//! count as what they are for numbers, and so does the construction without arguments of what may be a mere `typedef`.
-//! Types whose names end in `_t` are numbers by convention: that is an assumption, which the verdict prints
-//! ([`Program::numbers`](super::program::Program::numbers)).
+//! handed by reference, and wait for other threads. So it is an unknown call. What may be a mere `typedef` is copied, assigned
+//! and made without arguments as a number is, and types whose names end in `_t` are numbers by convention: that is an
+//! assumption, which the verdict prints ([`Program::numbers`](super::program::Program::numbers)).
 //!
 //! A name that is no type at all may be a macro whose header is missing: `PRAGMA put(s);` reads as the declaration of an
 //! object `put`. Where the declared name stands for something already, or a function is declared in a function, the
@@ -16,6 +15,7 @@ use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Stmt, StmtKind, Type, TypeId, VariableId};
 use super::scope::Entity;
 use super::types::{Written, path_text};
+use crate::builtins::namespaces::is_of_library;
 use crate::source::{Language, Span};
 use crate::syntax::{self, Init, Qualifier, TypeKind};
 
@@ -56,6 +56,43 @@ impl<'u> Resolver<'u> {
             self.undeclared.insert(call.ty);
         }
         Some(call)
+    }
+
+    /// A plain assignment to an object of a type that nothing declares: a call if it is a class; that of a number otherwise, which
+    /// is assumed.
+    pub(super) fn undeclared_assignment(&mut self, target: &Expr, value: &Expr, span: Span) -> Option<Expr> {
+        if !self.is_undeclared(target.ty) || self.in_host {
+            return None;
+        }
+        if !is_named_like_class(&self.type_name(target.ty)) {
+            self.numbers.insert(target.ty);
+            return None;
+        }
+        Some(self.unknown_call("operator=", vec![target.clone(), value.clone()], span))
+    }
+
+    /// `T{a, b}` of a type that nothing declares: a call of its constructor, but for what may be a number.
+    pub(super) fn undeclared_object(
+        &mut self,
+        written: &'u syntax::Type,
+        ty: TypeId,
+        parts: &'u [syntax::Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        if !self.is_undeclared(ty) && !self.numbers.contains(&ty) || self.in_host {
+            return None;
+        }
+        let parts: Vec<Expr> = parts.iter().map(|part| self.expr(part)).collect();
+        let may_be_number = parts.iter().all(|part| {
+            matches!(self.types[part.ty], Type::Int { .. } | Type::Float { .. } | Type::Bool | Type::Unknown(_))
+        });
+        if may_be_number && parts.len() < 2 && !is_class(written) {
+            self.numbers.insert(ty);
+            return Some(self.construct_from(ty, parts, span));
+        }
+        let name = self.type_name(ty);
+        let call = self.unknown_call(&name, parts, span);
+        Some(Expr { ty, ..call })
     }
 
     /// Why a declaration of a variable of that type may be another statement behind a macro, if it may.
@@ -107,12 +144,16 @@ impl<'u> Resolver<'u> {
                 let value = self.expr(value);
                 if matches!(self.types[value.ty], Type::Int { .. } | Type::Float { .. } | Type::Bool | Type::Unknown(_))
                 {
+                    self.numbers.insert(ty);
                     return false;
                 }
                 vec![value]
             }
             None if is_class(&syntax.ty) => Vec::new(),
-            None => return false,
+            None => {
+                self.numbers.insert(ty);
+                return false;
+            }
         };
         let span = syntax.span;
         out.push(Stmt { kind: StmtKind::Declare(variable, None), span });
@@ -149,6 +190,11 @@ fn only_word(ty: &syntax::Type) -> Option<&str> {
     }
 }
 
+/// Whether a type that nothing declares is named as a class is, as [`is_class`] is asked of what is written.
+fn is_named_like_class(name: &str) -> bool {
+    name.contains("::") || name.contains('<')
+}
+
 /// Whether a type that nothing declares is a class for certain, or nearly: an instance of a template, or a member of a
 /// namespace.
 fn is_class(ty: &syntax::Type) -> bool {
@@ -158,22 +204,6 @@ fn is_class(ty: &syntax::Type) -> bool {
 /// Whether a name is one of CUDA's, HIP's or the standard library's.
 fn is_of_a_library(name: &str) -> bool {
     let (first, last) = (name.split("::").next().unwrap_or(name), name.rsplit("::").next().unwrap_or(name));
-    let is_space = matches!(
-        first,
-        "std"
-            | "cuda"
-            | "thrust"
-            | "cub"
-            | "hipcub"
-            | "cooperative_groups"
-            | "cg"
-            | "nvcuda"
-            | "wmma"
-            | "mma"
-            | "rocwmma"
-            | "rocprim"
-            | "nvtx3"
-    );
     let is_named = matches!(
         last,
         "texture"
@@ -197,7 +227,7 @@ fn is_of_a_library(name: &str) -> bool {
             | "numeric_limits"
             | "fragment"
     );
-    is_space || is_named || first == last && is_prefixed(last)
+    is_of_library(name) || first == last && (is_named || is_prefixed(last))
 }
 
 /// Whether a name begins as those of a library do: `cudaStream_t`, `cuFloatComplex`, `hipDeviceptr_t`, `__half2`, `GLuint`.

@@ -6,12 +6,12 @@
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Type, TypeId};
 use super::scope::FunctionDecl;
-use crate::source::{Language, Span};
+use crate::source::Span;
 use crate::syntax::{self, TemplateArg};
 
 impl<'u> Resolver<'u> {
-    /// A call of what is not known, its arguments evaluated. In C++ it may take an object by reference: its address
-    /// is handed over, too.
+    /// A call of what is not known, its arguments evaluated. It may take an object by reference, or be a macro that assigns it:
+    /// its address is handed over, too.
     pub(super) fn unknown_call(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
         if args.iter().any(|argument| self.holds_code(argument.ty, 0)) {
             // What that code does, the call may do.
@@ -24,7 +24,7 @@ impl<'u> Resolver<'u> {
             if self.library_function_of(&argument).is_some() {
                 continue;
             }
-            if self.language != Language::Cuda || !self.may_be_changed(&argument) {
+            if !self.may_be_changed(&argument) {
                 handed.push(self.load(argument));
                 continue;
             }

@@ -38,7 +38,7 @@ pub struct Program {
     pub kernels: Vec<FunctionId>,
     /// Launches in host code, in source order.
     pub launches: Vec<Launch>,
-    /// Types that nothing declares and that are taken for numbers, since their names say so.
+    /// Types that nothing declares and that are taken for numbers, since their names or uses say so.
     pub numbers: FxHashSet<TypeId>,
 }
 
