@@ -1,25 +1,26 @@
 //! Prove, refute, ask (docs/ARCHITECTURE.md, "Prove, refute, ask"): from a protocol to verdicts.
 //!
-//! Each pair of accesses that can meet gives a *condition*: that two distinct threads touch a common byte
-//! there. [`rules`] proves conditions unsatisfiable, symbolically, and returns a derivation that a separate
-//! checker replays; [`refute`] runs the kernel for concrete geometries and returns concrete conflicts; [`ask`]
-//! asks an SMT solver, if there is one. What none of them decides stays open.
+//! Each pair of accesses that can meet gives a [`condition`]: that two distinct threads touch a common byte there, unless
+//! atomics order them ([`hand_over`]). It is written down as a [`state`]. [`rules`] prove states unsatisfiable, symbolically,
+//! and return a derivation that a separate checker replays; [`premises`] alone knows both conditions and rules.
+//! [`refute`] runs the kernel for concrete geometries and returns concrete conflicts; [`ask`] asks an SMT solver, if there is
+//! one. What none of them decides stays open.
 //!
-//! Deliberately absent: parsing, lowering, messages, the order in which scopes are tried (`driver`).
+//! This file has the words that all of them use. Deliberately absent: parsing, lowering, messages, the order in which scopes
+//! are tried (`judge`).
 
 pub mod ask;
 pub mod condition;
-pub mod critical_section;
 mod domains;
-pub mod flags;
-pub mod last_block;
-pub mod missing;
-mod passing;
-mod places;
+pub mod hand_over;
+pub mod premises;
+pub mod program_point;
 pub mod refute;
 pub mod rules;
-mod single;
-mod sums;
+pub mod state;
+mod words;
+
+pub use premises::Proof;
 
 use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, Geometry, GeometryVar, SiteId};
@@ -151,17 +152,6 @@ pub enum Assumption {
     ExitedThreadsReleaseBarriers,
 }
 
-/// A proof that a condition cannot hold.
-#[derive(Clone, Debug)]
-pub struct Proof {
-    /// The launches that it was found for.
-    pub scope: Scope,
-    /// How it was found; the checker replays it.
-    pub derivation: rules::Derivation,
-    /// What it relies on, sorted, without repetition.
-    pub assumptions: Vec<Assumption>,
-}
-
 /// Why a condition stays open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Open {
@@ -289,4 +279,13 @@ pub struct SyncQuestion {
     /// Of which warps or clusters the two threads are: of the same one for a sync of a warp, whose size is known, or of a
     /// cluster.
     pub groups: Groups,
+}
+
+/// What a barrier does about threads that have returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Returned {
+    /// It does not wait for them (CUDA since Volta): guards that only say "has not returned" do not count.
+    ReleaseBarriers,
+    /// It waits for them for ever (OpenCL).
+    StillCount,
 }

@@ -10,7 +10,7 @@
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType, UnaryOp, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{LoopId, OpaqueId, Origin, Protocol, Role};
-use crate::prove::rules::poly::Side;
+use crate::prove::state::poly::Side;
 use crate::prove::{Assumption, Scope};
 use crate::smt::{FunctionId, Op, Sort, TermId, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -9,8 +9,9 @@ use crate::calculus::intervals::{Relation, SyncInstance, Turn};
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic};
 use crate::protocol::{Carried, Claim, Fact, Guard, LoopId, Protocol, Relational, Role, Sync};
-use crate::prove::condition::{self, Question, Spot};
-use crate::prove::rules::poly::Side;
+use crate::prove::condition::Question;
+use crate::prove::program_point::{self, ProgramPoint, relations, relations_at, stated_relation};
+use crate::prove::state::poly::Side;
 use crate::prove::{Groups, Pair, Scope, SyncQuestion};
 use crate::smt::{Op, Sort, TermId, Terms};
 
@@ -28,11 +29,11 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
     machine.are_two();
     machine.groups(pair.groups);
     for (place, (access, id)) in accesses.into_iter().zip([pair.first, pair.second]).enumerate() {
-        machine.state_facts(place, Spot::Access(id), &access.loops, &access.guards);
+        machine.state_facts(place, ProgramPoint::Access(id), &access.loops, &access.guards);
         machine.guards(place, &access.loops, &access.guards);
         machine.is_defined(access.offset, place);
     }
-    machine.relate(&condition::relations(protocol, pair));
+    machine.relate(&relations(protocol, pair));
     for instance in &pair.meeting.between {
         machine.passed(pair, instance);
     }
@@ -70,7 +71,7 @@ pub(super) fn disagreement<'a>(
     machine.facts.push(fails);
     // Who is not named may be there alone.
     for place in if question.names { 1..2 } else { 0..2 } {
-        machine.state_facts(place, Spot::Sync(asked.sync), &question.loops, &question.before);
+        machine.state_facts(place, ProgramPoint::Sync(asked.sync), &question.loops, &question.before);
         machine.guards(place, &[], &question.before);
         machine.is_defined(question.cond, place);
         if let Some(cond) = among.named().filter(|_| !question.names) {
@@ -78,7 +79,7 @@ pub(super) fn disagreement<'a>(
         }
     }
     if !question.names {
-        machine.relate(&condition::relations_at(protocol, Spot::Sync(asked.sync), (&question.loops, &question.before)));
+        machine.relate(&relations_at(protocol, ProgramPoint::Sync(asked.sync), (&question.loops, &question.before)));
         machine.facts.push(values[0]);
     }
     Some(machine)
@@ -124,13 +125,13 @@ pub(super) fn failure<'a>(
         }
     }
     machine.launch();
-    let spot = Spot::Claim(claim.before);
+    let point = ProgramPoint::Claim(claim.before);
     if parties != Parties::One {
         machine.are_two();
-        machine.relate(&condition::relations_at(protocol, spot, (&claim.loops, &claim.guards)));
+        machine.relate(&relations_at(protocol, point, (&claim.loops, &claim.guards)));
     }
     for place in places {
-        machine.state_facts(place, spot, &claim.loops, &claim.guards);
+        machine.state_facts(place, point, &claim.loops, &claim.guards);
         machine.guards(place, &claim.loops, &claim.guards);
         machine.is_defined(claim.cond, place);
     }
@@ -144,13 +145,13 @@ pub(super) fn failure<'a>(
 pub(super) fn stated<'a>(protocol: &'a Protocol, level: Level, scope: &'a Scope, terms: &'a mut Terms) -> Machine<'a> {
     let mut machine = Machine::new(protocol, scope, level, terms);
     machine.two_threads();
-    machine.state_facts(0, Spot::Entry, &[], &[]);
+    machine.state_facts(0, ProgramPoint::Entry, &[], &[]);
     let is_formula = |fact: &&Fact| matches!(protocol.relation(fact.cond), Some(Relational::Formula(_)));
     let stated = protocol.facts.iter().filter(|fact| fact.basis.is_told());
     let formulas: Vec<&Fact> = stated.filter(is_formula).collect();
     if !formulas.is_empty() {
         machine.are_two();
-        machine.state_facts(1, Spot::Entry, &[], &[]);
+        machine.state_facts(1, ProgramPoint::Entry, &[], &[]);
         machine.relate(&formulas);
     }
     machine
@@ -373,13 +374,13 @@ impl Machine<'_> {
         }
     }
 
-    fn state_facts(&mut self, place: PlaceId, spot: Spot, loops: &[LoopId], guards: &[Guard]) {
+    fn state_facts(&mut self, place: PlaceId, point: ProgramPoint, loops: &[LoopId], guards: &[Guard]) {
         let protocol = self.protocol;
         for (number, fact) in protocol.facts.iter().enumerate() {
             let says_something = protocol.exprs.as_int(fact.cond) != Some(1) && protocol.relation(fact.cond).is_none();
-            if spot.may_use(number, fact) && fact.is_passed(loops, guards) && says_something {
+            if point.may_use(number, fact) && fact.is_passed(loops, guards) && says_something {
                 if fact.basis.is_told() {
-                    self.assumptions.insert(condition::stated(protocol, fact));
+                    self.assumptions.insert(program_point::stated(protocol, fact));
                 }
                 self.holds(fact.cond, place);
             }
@@ -402,7 +403,7 @@ impl Machine<'_> {
                 None => continue,
             }
             if fact.basis.is_told() {
-                self.assumptions.insert(condition::stated_relation(self.protocol, fact));
+                self.assumptions.insert(stated_relation(self.protocol, fact));
             }
         }
     }

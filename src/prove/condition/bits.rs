@@ -11,9 +11,9 @@ use super::builder::{Builder, EnvId, Key};
 use super::division::{Rounding, pull_out};
 use super::sampling::Source;
 use crate::calculus::{Expr, ExprId, UnaryOp};
-use crate::prove::rules::derivation::Reading;
-use crate::prove::rules::poly::{Poly, XORS};
-use crate::prove::rules::state::Xor;
+use super::readings::Reading;
+use crate::prove::state::poly::{Poly, XORS};
+use crate::prove::state::Xor;
 
 /// Masks that are looked at have no bit from here on.
 const MOST_SWIZZLED: i128 = 1 << 16;

@@ -4,17 +4,17 @@
 //! mathematical integer; what had to be assumed for that is in `assumptions`. Everything that is put into
 //! the state follows from the protocol and those assumptions.
 
-use super::last_turn::LastTurn;
+use super::last_iteration::LastTurn;
 use super::oracle::Oracle;
 use super::sampling::Source;
-use super::whole::in_whole_numbers;
-use super::words::words;
+use super::whole_numbers::in_whole_numbers;
+use crate::prove::words::words;
 use crate::calculus::{Axis, BinaryOp, ExprId, GeometryVar, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{LoopId, OpaqueId, Protocol};
-use crate::prove::rules::derivation::Reading;
-use crate::prove::rules::poly::{Atom, IDS, Poly, Side};
-use crate::prove::rules::state::{Alternative, Literal, State, bounded_below};
+use super::readings::Reading;
+use crate::prove::state::poly::{Atom, IDS, Poly, Side};
+use crate::prove::state::{Alternative, Literal, State, bounded_below};
 use crate::prove::{Assumption, Scope};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};

@@ -16,9 +16,9 @@ use super::builder::{Builder, EnvId, Key};
 use super::sampling::Source;
 use super::truth::Polarity;
 use crate::calculus::{BinaryOp, ExprId};
-use crate::prove::rules::derivation::Reading;
-use crate::prove::rules::poly::{Monomial, PIECES, Poly};
-use crate::prove::rules::state::{Alternative, Literal};
+use super::readings::Reading;
+use crate::prove::state::poly::{Monomial, PIECES, Poly};
+use crate::prove::state::{Alternative, Literal};
 
 /// Upper bounds of a piece that are asked about.
 const CEILINGS: usize = 3;

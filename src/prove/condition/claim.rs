@@ -10,14 +10,14 @@ use super::Condition;
 use super::builder::{Builder, Env};
 use super::conflict::{self, Hints};
 use super::oracle::Oracle;
-use super::spot::Spot;
 use super::truth::Polarity;
 use crate::calculus::intervals::Relation;
 use crate::memory_model::Level;
 use crate::protocol::{Before, Claim, Fact, Guard, LoopId, Protocol};
-use crate::prove::rules::poly::Side;
-use crate::prove::rules::sign::Certificate;
-use crate::prove::rules::state::State;
+use crate::prove::state::poly::Side;
+use crate::prove::state::sign::Certificate;
+use crate::prove::state::State;
+use crate::prove::program_point::{ProgramPoint, relations_at};
 use crate::prove::{Open, Scope};
 
 /// What is known of a thread at the place of a claim. Claims that stand together share it.
@@ -110,9 +110,9 @@ struct Usable<'a> {
 }
 
 fn usable<'a>(protocol: &'a Protocol, claim: &Claim) -> Usable<'a> {
-    let spot = Spot::Claim(claim.before);
+    let point = ProgramPoint::Claim(claim.before);
     let may_use =
-        |(number, fact): &(usize, &Fact)| spot.may_use(*number, fact) && fact.is_passed(&claim.loops, &claim.guards);
+        |(number, fact): &(usize, &Fact)| point.may_use(*number, fact) && fact.is_passed(&claim.loops, &claim.guards);
     let all = protocol.facts.iter().enumerate().filter(may_use).map(|(_, fact)| fact);
     let (outside, within) = all.partition(|fact| fact.loops.is_empty());
     Usable { outside, within }
@@ -169,7 +169,7 @@ fn met<'a>(
     for env in [0, 1] {
         builder.assume_guards(env, &claim.loops, &claim.guards);
     }
-    for fact in conflict::relations_at(protocol, Spot::Claim(claim.before), (&claim.loops, &claim.guards)) {
+    for fact in relations_at(protocol, ProgramPoint::Claim(claim.before), (&claim.loops, &claim.guards)) {
         builder.relate(fact);
     }
     builder.promote_signs();

@@ -6,19 +6,17 @@ use super::meeting;
 use super::oracle::Oracle;
 use super::sampling;
 use super::sampling::Source;
-use super::spot::Spot;
+use super::readings::Reading;
+use super::tickets;
 use super::truth::Polarity;
-use super::words::words;
 use crate::calculus::{Expr, ExprId, Space};
 use crate::memory_model::{Level, both_atomic};
 use crate::protocol::{Fact, Guard, LoopId, Protocol, Relational};
-use crate::prove::critical_section::CriticalSections;
-use crate::prove::flags::{Cells, Flags};
-use crate::prove::last_block::LastBlock;
-use crate::prove::rules::derivation::Reading;
-use crate::prove::rules::poly::{Atom, IDS, Monomial, PIECES, Poly, Side, gcd_of};
-use crate::prove::rules::search::{Budget, Outcome, search};
-use crate::prove::rules::state::{Alternative, Literal};
+use crate::prove::hand_over::{Cells, Order};
+use crate::prove::state::poly::{Atom, IDS, Monomial, PIECES, Poly, Side, gcd_of};
+use crate::prove::state::{Alternative, Literal};
+use crate::prove::program_point::{ProgramPoint, relations, stated, stated_relation};
+use crate::prove::words::words;
 use crate::prove::{Assumption, Open, Pair, Scope};
 
 /// Whether the state is for a search, or for the checker, which has no use for hints.
@@ -43,21 +41,9 @@ pub(super) fn build<'a>(
     protocol: &'a Protocol,
     pair: &Pair,
     scope: &'a Scope,
+    order: &Order,
     oracle: Oracle<'a>,
     hints: Hints,
-) -> Result<Builder<'a>, Open> {
-    let cells = Flags::of(protocol, scope).map_or_else(Vec::new, |flags| flags.cells(pair));
-    build_unless(protocol, pair, scope, oracle, hints, &cells)
-}
-
-/// The same, where some flags are known to order the two unless their cells differ.
-pub(super) fn build_unless<'a>(
-    protocol: &'a Protocol,
-    pair: &Pair,
-    scope: &'a Scope,
-    oracle: Oracle<'a>,
-    hints: Hints,
-    cells: &[Cells],
 ) -> Result<Builder<'a>, Open> {
     let mut builder = Builder::new(protocol, pair.level, scope, oracle);
     builder.closest = pair.groups.closest(pair.level);
@@ -65,22 +51,20 @@ pub(super) fn build_unless<'a>(
     for side in Side::BOTH {
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
     }
-    if let Some(assumptions) = LastBlock::of(protocol, scope).and_then(|draws| draws.orders(pair)) {
+    let cells = match order {
         // They cannot conflict, whatever else holds.
-        builder.assumptions.extend(assumptions);
-        builder.is_ordered = true;
-        builder.disjunction(Vec::new());
-        return Ok(builder);
-    }
-    if CriticalSections::of(protocol).is_some_and(|sections| sections.order(pair)) {
-        builder.is_ordered = true;
-        builder.disjunction(Vec::new());
-        return Ok(builder);
-    }
+        Order::Always(assumptions) => {
+            builder.assumptions.extend(assumptions.iter().cloned());
+            builder.is_ordered = true;
+            builder.disjunction(Vec::new());
+            return Ok(builder);
+        }
+        Order::Unless(cells) => cells,
+    };
     builder.assume_launch_facts();
     enter_loops(&mut builder, pair, [&accesses[0].loops, &accesses[1].loops]).ok_or_else(out_of_range)?;
     for (env, (access, id)) in accesses.iter().zip([pair.first, pair.second]).enumerate() {
-        builder.assume_facts(env, Spot::Access(id), &access.loops, &access.guards);
+        builder.assume_facts(env, ProgramPoint::Access(id), &access.loops, &access.guards);
     }
     builder.launch_bounds().ok_or_else(out_of_range)?;
     builder.coordinates().ok_or_else(out_of_range)?;
@@ -99,7 +83,7 @@ pub(super) fn build_unless<'a>(
     for fact in relations(protocol, pair) {
         builder.relate(fact);
     }
-    builder.relate_tickets(pair);
+    tickets::assume(&mut builder, pair);
     for each in cells {
         builder.tell_apart(each);
     }
@@ -378,10 +362,10 @@ impl Builder<'_> {
         fact.basis.is_told() && fact.guards.is_empty() && fact.loops.is_empty() && self.is_uniform(fact.cond, None)
     }
 
-    /// Facts that stand on the way to a spot.
-    pub(super) fn assume_facts(&mut self, env: EnvId, spot: Spot, loops: &[LoopId], guards: &[Guard]) {
+    /// Facts that stand on the path to a program point.
+    pub(super) fn assume_facts(&mut self, env: EnvId, point: ProgramPoint, loops: &[LoopId], guards: &[Guard]) {
         for (index, fact) in self.protocol.facts.iter().enumerate() {
-            if spot.may_use(index, fact) && fact.is_passed(loops, guards) && !self.is_of_the_launch(fact) {
+            if point.may_use(index, fact) && fact.is_passed(loops, guards) && !self.is_of_the_launch(fact) {
                 self.state_fact(fact, env);
             }
         }
@@ -393,7 +377,7 @@ impl Builder<'_> {
             return;
         }
         if fact.basis.is_told() && !self.is_of_fixed_sizes(fact.cond) {
-            self.assumptions.insert(super::stated(self.protocol, fact));
+            self.assumptions.insert(stated(self.protocol, fact));
         }
         self.assume(fact.cond, env);
     }
@@ -473,60 +457,15 @@ impl Builder<'_> {
     }
 }
 
-/// The facts about two threads that both accesses of a pair have passed, in the same turns of all loops around them.
-pub(in crate::prove) fn relations<'p>(protocol: &'p Protocol, pair: &Pair) -> Vec<&'p Fact> {
-    let accesses = [pair.first, pair.second].map(|id| &protocol.accesses[id]);
-    let passed = |fact: &&Fact| {
-        let guarded = accesses
-            .iter()
-            .all(|access| fact.guards.iter().all(|guard| access.guards.iter().any(|other| other.cond == guard.cond)));
-        let together = fact.loops.iter().all(|&id| {
-            let site = protocol.loops[id].site;
-            accesses.iter().all(|access| access.loops.contains(&id))
-                && pair.meeting.relations.contains(&(site, crate::calculus::intervals::Relation::Same))
-        });
-        guarded && together
-    };
-    let reached = |fact: &&Fact| [pair.first, pair.second].into_iter().all(|access| fact.holds_at_access(access));
-    let facts = protocol.facts.iter().filter(reached).filter(passed);
-    facts.filter(|fact| protocol.relation(fact.cond).is_some()).collect()
-}
-
-/// The facts about two threads that both have passed at a place, in the same turns of all loops around it.
-pub(in crate::prove) fn relations_at<'p>(
-    protocol: &'p Protocol,
-    spot: Spot,
-    (loops, guards): (&[LoopId], &[Guard]),
-) -> Vec<&'p Fact> {
-    let facts = protocol.facts.iter().enumerate();
-    let usable = facts.filter(|(number, fact)| spot.may_use(*number, fact) && fact.is_passed(loops, guards));
-    usable.map(|(_, fact)| fact).filter(|fact| protocol.relation(fact.cond).is_some()).collect()
-}
-
-/// The assumption that what a fact states about two threads holds, in words.
-pub(in crate::prove) fn stated_relation(protocol: &Protocol, fact: &Fact) -> Assumption {
-    let (value, what) = match protocol.relation(fact.cond) {
-        Some(Relational::Distinct(value)) => (value, "differs between any two threads"),
-        Some(Relational::Uniform(value)) => (value, "is the same in all threads"),
-        Some(Relational::Formula(_)) | None => (fact.cond, "holds for any two threads"),
-    };
-    Assumption::Stated(format!("{} {what}", words(protocol, value)))
-}
-
 /// What is assumed of launches, said of one thread.
-fn assumed<'p>(protocol: &'p Protocol, scope: &'p Scope) -> Builder<'p> {
+pub(super) fn assumed<'p>(protocol: &'p Protocol, scope: &'p Scope) -> Builder<'p> {
     let mut builder = Builder::new(protocol, Level::Block, scope, Oracle::searching());
     for side in Side::BOTH {
         builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
     }
     builder.assume_launch_facts();
-    builder.assume_facts(0, Spot::Entry, &[], &[]);
+    builder.assume_facts(0, ProgramPoint::Entry, &[], &[]);
     builder
-}
-
-pub(super) fn excludes(protocol: &Protocol, scope: &Scope) -> bool {
-    let proved = || search(&assumed(protocol, scope).state, &Budget::SMALL);
-    !protocol.facts.is_empty() && matches!(proved(), Outcome::Proved(_))
 }
 
 pub(super) fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
@@ -560,7 +499,7 @@ fn has_a_pair(protocol: &Protocol, scope: &Scope, constants: &[i64]) -> bool {
             }
             builder.assume_launch_facts();
             for env in [0, 1] {
-                builder.assume_facts(env, Spot::Entry, &[], &[]);
+                builder.assume_facts(env, ProgramPoint::Entry, &[], &[]);
             }
             formulas.iter().for_each(|fact| builder.relate(fact));
             builder.coordinates().is_some() && sampling::has_two_threads(&builder, constants, VACUITY_ROUNDS)

@@ -12,10 +12,9 @@
 use super::builder::{Builder, Digits, EnvId, Key, Named, Record};
 use super::sampling::Source;
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType};
-use crate::prove::rules::derivation::Reading;
-use crate::prove::rules::poly::{Atom, IDS, Monomial, Poly};
-use crate::prove::rules::split;
-use crate::prove::rules::state::Literal;
+use super::readings::Reading;
+use crate::prove::state::poly::{Atom, IDS, Monomial, Poly};
+use crate::prove::state::Literal;
 
 /// How a quotient is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -578,7 +577,7 @@ pub(super) fn pull_out(x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
 /// Terms that `m` divides, and the others; `x = m*q + r` comes back as `q` and `r`.
 fn divide_terms(x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
     if m.size() > 1 {
-        return split::divide(x, m).or_else(|| Some((Poly::ZERO, x.clone())));
+        return x.divide_with_rest(m).or_else(|| Some((Poly::ZERO, x.clone())));
     }
     let (mut multiple, mut rest) = (Poly::ZERO, Poly::ZERO);
     for &(monomial, coefficient) in x.terms() {

@@ -17,8 +17,8 @@ use crate::calculus::GeometryVar::{BlockDim, BlockIdx, ThreadIdx};
 use crate::calculus::eval::WARP;
 use crate::memory_model::Level;
 use crate::prove::Groups;
-use crate::prove::rules::poly::{Poly, Side};
-use crate::prove::rules::state::{Alternative, Literal};
+use crate::prove::state::poly::{Poly, Side};
+use crate::prove::state::{Alternative, Literal};
 
 impl Builder<'_> {
     /// Adds what is known of the warps or clusters of the two threads; after the guards, which bound quotients.

@@ -8,9 +8,9 @@
 use super::builder::{Builder, EnvId, Key};
 use super::sampling::Source;
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, UnaryOp};
-use crate::prove::rules::derivation::Reading;
-use crate::prove::rules::poly::{Atom, IDS, Poly, Side, UNKNOWN};
-use crate::prove::rules::state::Literal;
+use super::readings::Reading;
+use crate::prove::state::poly::{Atom, IDS, Poly, Side, UNKNOWN};
+use crate::prove::state::Literal;
 
 /// Nesting at which an expression is given up.
 const DEPTH: u32 = 150;

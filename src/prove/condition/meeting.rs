@@ -6,8 +6,8 @@ use crate::calculus::ExprId;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
 use crate::protocol::{Carried, LoopId, Sync};
 use crate::prove::Pair;
-use crate::prove::rules::poly::{Poly, Side};
-use crate::prove::rules::state::{Alternative, Literal};
+use crate::prove::state::poly::{Poly, Side};
+use crate::prove::state::{Alternative, Literal};
 
 /// Adds one disjunction for each sync instance between the accesses of `pair`.
 pub(super) fn assume(builder: &mut Builder, pair: &Pair) {

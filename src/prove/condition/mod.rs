@@ -7,64 +7,54 @@
 //!
 //! - [`integers`], [`division`], [`bits`]: expressions as polynomials, with C's meaning
 //!   (docs/RULES.md, "2. From source to state").
-//! - [`choices`]: values that conditions choose. [`truth`]: guards as alternatives of literals; [`last_turn`], [`turned`]:
-//!   what loops left behind. [`variables`]: loops and unknown values (docs/RULES.md, "2.7 LOOPS").
+//! - [`choices`]: values that conditions choose. [`truth`]: guards as alternatives of literals; [`last_iteration`],
+//!   [`numbered_iterations`]: what loops left. [`variables`]: loops and unknown values (docs/RULES.md, "2.7 LOOPS").
 //! - [`oracle`]: the questions of sign that this asks, so that the checker can build the same without search.
-//! - [`claim`]: a claim that fails in one thread, or in two; [`spot`]: which facts may be used where.
-//! - [`warps`]: threads of one warp, or of two. [`whole`]: bounds of whole numbers.
-//! - [`sampling`]: concrete points. [`points`]: conditions against the meaning of the protocol. [`pairs`]: which pairs there are. [`meeting`]: syncs that were passed.
+//! - [`claim`]: a claim that fails in one thread, or in two. [`disagreement`]: threads that disagree about a sync.
+//! - [`groups`]: threads of one warp, or of two. [`whole_numbers`]: bounds of whole numbers.
+//! - [`sampling`]: concrete points. [`points`]: conditions against the meaning of the protocol. [`pairs`]: which pairs there
+//!   are. [`meeting`]: syncs that were passed. [`readings`]: the names of what gives a condition more than it was made of.
 //!
-//! Deliberately absent: any search beyond SIGN's, kernels, solvers.
+//! Whom atomics order is handed in ([`Order`]). Deliberately absent: any search beyond SIGN's, rules, kernels, solvers.
 
 mod bits;
 mod builder;
 mod choices;
 mod claim;
 mod conflict;
+mod disagreement;
 mod division;
 mod groups;
 mod integers;
-mod last_turn;
+mod last_iteration;
 mod meeting;
+mod numbered_iterations;
 mod oracle;
 mod pairs;
 mod points;
+mod readings;
 mod sampling;
-mod spot;
 mod tickets;
 mod truth;
-mod turned;
-mod uniform;
 mod variables;
-mod whole;
-mod words;
+mod whole_numbers;
 mod wrapping;
 
-use super::flags::Cells;
-use super::rules::derivation::Reading;
-use super::rules::poly::{Atom, Poly};
-use super::rules::sign::Certificate;
-use super::rules::state::{Alternative, Literal, State};
+use super::hand_over::Order;
+use super::state::poly::{Atom, Poly};
+use super::state::sign::Certificate;
+use super::state::{Alternative, Literal, State};
 use super::{Assumption, Open, Pair, Scope};
-use crate::calculus::Basis;
-use crate::protocol::{Fact, Protocol};
+use crate::protocol::Protocol;
 use oracle::Oracle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 pub use claim::{Place, failures, replay_failures};
-pub(in crate::prove) use conflict::{relations, relations_at, stated_relation};
+pub use disagreement::{guard_conditions, replay_guards};
+pub(in crate::prove) use disagreement::{Question, questions};
 pub use pairs::{SameValue, pairs, same_value};
-pub(in crate::prove) use spot::Spot;
-pub(in crate::prove) use uniform::{Question, questions};
-pub use uniform::{Returned, guard_conditions, replay_guards};
-pub(in crate::prove) use words::words;
-
-/// The assumption that a fact which is told holds.
-pub fn stated(protocol: &Protocol, fact: &Fact) -> Assumption {
-    let words = words(protocol, fact.cond);
-    if fact.basis == Basis::Needed { Assumption::Needed(words) } else { Assumption::Stated(words) }
-}
+pub use readings::Reading;
 
 /// A condition that has no solution if the rules refute its state.
 pub struct Condition {
@@ -92,33 +82,27 @@ impl Condition {
     }
 }
 
-/// The condition that the two accesses of `pair` conflict.
-pub fn build(protocol: &Protocol, pair: &Pair, scope: &Scope) -> Result<Condition, Open> {
-    let builder = conflict::build(protocol, pair, scope, Oracle::searching(), conflict::Hints::Wanted)?;
-    Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))
-}
-
-/// The condition that the two accesses of `pair` conflict, where they do not unless these cells of flags differ.
-pub(in crate::prove) fn build_unless(
+/// The condition that the two accesses of `pair` conflict, which atomics order like this.
+pub(in crate::prove) fn build(
     protocol: &Protocol,
     pair: &Pair,
     scope: &Scope,
-    cells: &[Cells],
+    order: &Order,
 ) -> Result<Condition, Open> {
-    let oracle = Oracle::searching();
-    let builder = conflict::build_unless(protocol, pair, scope, oracle, conflict::Hints::Wanted, cells)?;
+    let builder = conflict::build(protocol, pair, scope, order, Oracle::searching(), conflict::Hints::Wanted)?;
     Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))
 }
 
 /// The same condition, built with the rulings of a derivation instead of a search; every one is verified, and the
 /// result is held against the meaning of the protocol at concrete points.
-pub fn rebuild(
+pub(in crate::prove) fn rebuild(
     protocol: &Protocol,
     pair: &Pair,
     scope: &Scope,
+    order: &Order,
     rulings: &[Option<Certificate>],
 ) -> Result<State, String> {
-    let builder = conflict::build(protocol, pair, scope, Oracle::replaying(rulings), conflict::Hints::Unwanted)
+    let builder = conflict::build(protocol, pair, scope, order, Oracle::replaying(rulings), conflict::Hints::Unwanted)
         .map_err(|open| format!("{open:?}"))?;
     if !builder.is_ordered
         && let Some(disagreement) = points::disagreement(&builder, pair)
@@ -133,9 +117,9 @@ pub fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
     conflict::has_a_point(protocol, scope)
 }
 
-/// Whether the assumptions of a protocol are seen to hold at no point of the scope. That they are not seen to says nothing.
-pub fn excludes(protocol: &Protocol, scope: &Scope) -> bool {
-    conflict::excludes(protocol, scope)
+/// What is assumed of launches, said of one thread.
+pub(in crate::prove) fn assumed_of_launches(protocol: &Protocol, scope: &Scope) -> State {
+    conflict::assumed(protocol, scope).state
 }
 
 /// The condition as text, for people: equations, facts, disjunctions, and what tells the threads apart.

@@ -1,11 +1,10 @@
 //! Which pairs of accesses there are, and whether two writes store the same value.
 
-use super::truth::negated;
 use crate::calculus::intervals::{Intervals, Meeting};
 use crate::calculus::{Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic, may_meet};
 use crate::protocol::{Access, AccessId, Protocol, Role};
-use crate::prove::rules::poly::gcd_of;
+use crate::prove::state::poly::gcd_of;
 use crate::prove::{Groups, Pair};
 
 /// All pairs of accesses that may conflict at `level`: to one array, one of them writing, in one interval.
@@ -60,9 +59,9 @@ fn is_negation(protocol: &Protocol, one: ExprId, other: ExprId) -> bool {
     use crate::calculus::UnaryOp::Not;
     let negates = |one: ExprId, other: ExprId| matches!(protocol.exprs[one], Expr::Unary(Not, inner) if inner == other);
     let opposite = |one: ExprId, other: ExprId| match (&protocol.exprs[one], &protocol.exprs[other]) {
-        (Expr::Binary(op, a, b), Expr::Binary(flipped, c, d)) => {
+        (Expr::Binary(op, a, b), Expr::Binary(opposed, c, d)) => {
             (a, b) == (c, d)
-                && negated(*op) == Some(*flipped)
+                && op.negated() == Some(*opposed)
                 && matches!(protocol.exprs.ty(*a), ScalarType::Int { .. })
         }
         _ => false,

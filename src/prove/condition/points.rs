@@ -18,8 +18,8 @@ use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, GeometryVar,
 use crate::memory_model::Level;
 use crate::protocol::instance::{Point, Valuation, Value};
 use crate::protocol::{AccessId, Carried, Fact, LoopId};
-use crate::prove::rules::poly::{Atom, Poly, Side};
-use crate::prove::rules::state::Literal;
+use crate::prove::state::poly::{Atom, Poly, Side};
+use crate::prove::state::Literal;
 use crate::prove::{Assumption, Groups, Pair};
 use rustc_hash::FxHashMap;
 
@@ -492,6 +492,7 @@ mod tests {
     use crate::prove::Scope;
     use crate::prove::condition::conflict::{self, Hints};
     use crate::prove::condition::oracle::Oracle;
+    use crate::prove::hand_over::Order;
 
     const KERNEL: &str = "kernel k(n: i32) { shared s: element 4 var t: i32 var k: i32
       let t = convert<i32>(tid.x)
@@ -507,7 +508,9 @@ mod tests {
         let intervals = intervals::analyze(&kernel, &|_| true);
         let pair = &crate::prove::condition::pairs(&protocol, &intervals, Level::Block)[0];
         let scope = Scope { block: [None, Some(1), Some(1)], grid: [Some(1); 3], ..Scope::default() };
-        let mut builder = conflict::build(&protocol, pair, &scope, Oracle::searching(), Hints::Unwanted).ok()?;
+        let order = Order::Unless(Vec::new());
+        let built = conflict::build(&protocol, pair, &scope, &order, Oracle::searching(), Hints::Unwanted);
+        let mut builder = built.ok()?;
         change(&mut builder);
         disagreement(&builder, pair)
     }

@@ -4,9 +4,9 @@
 //! fixed sequence, so that the same condition gets the same points.
 
 use super::builder::Builder;
-use crate::prove::rules::poly::{Atom, Monomial, Poly, Side};
-use crate::prove::rules::samples::{Column, POINTS, Samples};
-use crate::prove::rules::state::{Alternative, Literal, State};
+use crate::prove::state::poly::{Atom, Monomial, Poly, Side};
+use crate::prove::state::samples::{Column, POINTS, Samples};
+use crate::prove::state::{Alternative, Literal, State};
 use rustc_hash::FxHashMap;
 
 /// How an atom gets a value.

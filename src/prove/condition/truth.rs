@@ -5,8 +5,8 @@
 
 use super::builder::{Builder, EnvId};
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, UnaryOp};
-use crate::prove::rules::poly::Poly;
-use crate::prove::rules::state::{Alternative, Literal};
+use crate::prove::state::poly::Poly;
+use crate::prove::state::{Alternative, Literal};
 
 /// Whether a condition holds or fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Polarity {
 }
 
 impl Polarity {
-    fn flipped(self) -> Polarity {
+    fn negated(self) -> Polarity {
         match self {
             Polarity::Holds => Polarity::Fails,
             Polarity::Fails => Polarity::Holds,
@@ -50,7 +50,7 @@ impl Builder<'_> {
         let holds = polarity == Polarity::Holds;
         match self.protocol.exprs[expr] {
             Expr::Int(value, _) => Some(if (value != 0) == holds { anything() } else { Vec::new() }),
-            Expr::Unary(UnaryOp::Not, a) => Some(self.truth(a, env, polarity.flipped())),
+            Expr::Unary(UnaryOp::Not, a) => Some(self.truth(a, env, polarity.negated())),
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
                 let certain = std::mem::replace(&mut self.environments[env].certain, false);
                 let (left, right) = (self.truth(a, env, polarity), self.truth(b, env, polarity));
@@ -100,13 +100,13 @@ impl Builder<'_> {
         polarity: Polarity,
     ) -> Option<Vec<Alternative>> {
         let (a, b) = operands;
-        let op = if polarity == Polarity::Holds { op } else { negated(op)? };
+        let op = if polarity == Polarity::Holds { op } else { op.negated()? };
         match self.ty(a) {
             ScalarType::Opaque { .. } => None,
             ScalarType::Bool => {
                 let same = if op == BinaryOp::Eq { Polarity::Holds } else { Polarity::Fails };
                 let left = all_of(self.truth(a, env, Polarity::Holds), &self.truth(b, env, same));
-                let right = all_of(self.truth(a, env, Polarity::Fails), &self.truth(b, env, same.flipped()));
+                let right = all_of(self.truth(a, env, Polarity::Fails), &self.truth(b, env, same.negated()));
                 matches!(op, BinaryOp::Eq | BinaryOp::Ne).then(|| any_of(left, right))
             }
             ScalarType::Int { .. } => {
@@ -155,7 +155,7 @@ impl Builder<'_> {
                 self.assume_as(a, env, polarity);
                 self.assume_as(b, env, polarity);
             }
-            Expr::Unary(UnaryOp::Not, a) => self.assume_as(a, env, polarity.flipped()),
+            Expr::Unary(UnaryOp::Not, a) => self.assume_as(a, env, polarity.negated()),
             Expr::Binary(BinaryOp::Eq, a, b) if holds && self.note_power(a, b, env).is_some() => {}
             Expr::Var(var) if holds && let Some(alternatives) = self.after_loop(var, env, polarity) => {
                 self.early_disjunction(alternatives);
@@ -244,18 +244,6 @@ fn decided(alternative: Alternative) -> Option<Alternative> {
         }
     }
     Some(open)
-}
-
-pub(super) fn negated(op: BinaryOp) -> Option<BinaryOp> {
-    Some(match op {
-        BinaryOp::Lt => BinaryOp::Ge,
-        BinaryOp::Le => BinaryOp::Gt,
-        BinaryOp::Gt => BinaryOp::Le,
-        BinaryOp::Ge => BinaryOp::Lt,
-        BinaryOp::Eq => BinaryOp::Ne,
-        BinaryOp::Ne => BinaryOp::Eq,
-        _ => return None,
-    })
 }
 
 /// One of `left` and one of `right`.

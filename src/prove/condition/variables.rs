@@ -9,7 +9,7 @@ use crate::calculus::intervals::Relation;
 use crate::calculus::{BinaryOp, Expr, ExprId, HavocReason, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{Carried, LoopId, Opaque, OpaqueId, Origin, Role};
-use crate::prove::rules::poly::{LOOPS, PIECES, Poly, Side, UNKNOWN};
+use crate::prove::state::poly::{LOOPS, PIECES, Poly, Side, UNKNOWN};
 
 /// Values that iteration numbers are taken to stay below: a loop of more turns moves its variable out of range.
 const TURNS: i128 = 0x7fff_ffff;
@@ -380,7 +380,7 @@ impl Builder<'_> {
     }
 
     /// Whether both threads are in the same turns of these loops.
-    fn happen_together(&self, loops: &[LoopId]) -> bool {
+    pub(super) fn happen_together(&self, loops: &[LoopId]) -> bool {
         loops.iter().all(|around| {
             let number = |env: EnvId| self.environments[env].iterations.iter().find(|entry| entry.0 == *around);
             matches!((number(0), number(1)), (Some((_, first)), Some((_, second))) if first == second && !first.is_private())

@@ -16,11 +16,11 @@ use super::builder::{Builder, EnvId, Key};
 use super::integers::integer;
 use super::sampling::Source;
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
-use crate::protocol::{Origin, Role};
-use crate::prove::rules::poly::{Atom, Monomial, Poly, Side, UNKNOWN};
+use crate::protocol::{Origin, Role, Step};
+use crate::prove::state::poly::{Atom, Monomial, Poly, Side, UNKNOWN};
 
 /// A number that every size, id, parameter and counter may well reach.
-pub(super) const ORDINARY: i128 = 4;
+const ORDINARY: i128 = 4;
 /// The width that some multiplications look at.
 const PARTIAL: u8 = 24;
 
@@ -66,6 +66,17 @@ impl Builder<'_> {
             }
         });
         steps.into_iter().any(|step| self.overflows_soon(step, ty, env))
+    }
+
+    /// Whether a counter that is moved by that much leaves a type after a few draws, so that nobody can mean it not to.
+    pub(super) fn overflows_soon(&mut self, step: Step, ty: ScalarType, env: EnvId) -> bool {
+        let Some((_, greatest)) = ty.range() else { return false };
+        // What is a multiple of so much is zero or at least so much.
+        let least = match step {
+            Step::Constant(step) => Some(step),
+            Step::Amount(amount) => self.value(amount, env).map(|amount| amount.content()),
+        };
+        least.is_some_and(|least| i128::from(least).abs() * ORDINARY > greatest)
     }
 
     /// Whether a value is made of what the launch counts, and of parameters that bound it: nobody multiplies these by such

@@ -23,7 +23,7 @@ use super::{Mentions, RUN_COST, Space, chosen_blocks, guide, is_useful, key_of, 
 use crate::calculus::eval::{Chosen, Contents, Event, Kind, Program, Rest, Run, Sink, ThreadId, Value, run};
 use crate::calculus::{ArrayId, Kernel, ScalarType, SiteId, Space as Memory, Stmt, SyncScope};
 use crate::protocol::Protocol;
-use crate::prove::condition::Returned;
+use crate::prove::Returned;
 use crate::prove::{DataConflict, Held, Pair, Scope, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -24,7 +24,7 @@ use crate::calculus::intervals::Relation;
 use crate::calculus::{ArrayId, Axis, BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType, VarId, operands};
 use crate::memory_model::Level;
 use crate::protocol::{Claim, Protocol};
-use crate::prove::condition::Returned;
+use crate::prove::Returned;
 use crate::prove::domains::{Effort, NodeId, Op, Problem, Range};
 use crate::prove::{Groups, Pair, SyncQuestion};
 use rustc_hash::FxHashMap;

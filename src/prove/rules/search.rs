@@ -8,17 +8,17 @@
 
 use super::cases;
 use super::derivation::{Branch, Close, Step};
-use super::least::Least;
+use crate::prove::state::least::Least;
 use super::model;
 use super::monotone;
 use super::never;
 use super::order;
 use super::pinch;
-use super::poly::{Atom, Monomial, Poly, Side};
+use crate::prove::state::poly::{Atom, Monomial, Poly, Side};
 use super::round;
-use super::sign::Effort;
+use crate::prove::state::sign::Effort;
 use super::split;
-use super::state::{Alternative, Literal, State};
+use crate::prove::state::{Alternative, Literal, State};
 use super::subst::{self, Form};
 use super::sum;
 use super::xor;

@@ -7,7 +7,7 @@ use crate::protocol::Protocol;
 const DEPTH: u32 = 12;
 
 /// The expression as text; conversions are left out.
-pub(in crate::prove) fn words(protocol: &Protocol, expr: ExprId) -> String {
+pub(super) fn words(protocol: &Protocol, expr: ExprId) -> String {
     write(protocol, expr, 0, DEPTH)
 }
 

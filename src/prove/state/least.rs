@@ -4,7 +4,7 @@
 //! says something, or the opposite. Deliberately absent: what follows from several facts (`sign`).
 
 use super::poly::{Monomial, Poly};
-use super::state::State;
+use super::State;
 use rustc_hash::FxHashMap;
 
 /// The strongest facts of a state: each with its constant and its position.

@@ -11,7 +11,7 @@
 
 use super::least::Least;
 use super::poly::{Monomial, Poly, gcd_of};
-use super::state::State;
+use super::State;
 use rustc_hash::FxHashSet;
 use std::cell::OnceCell;
 

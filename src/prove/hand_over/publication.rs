@@ -1,4 +1,4 @@
-//! What one block passes on to others at an atomic, and what it receives at one: fences around it, and barriers.
+//! What one block hands over to others at an atomic, and what it receives at one: fences around it, and barriers.
 //!
 //! An access is **published** by an atomic of its block if
 //! - a. its thread makes the atomic, and a releasing fence stands between the two (or the atomic itself releases);
@@ -9,7 +9,7 @@
 //!
 //! It **receives** what was published likewise, the other way round: an acquiring fence of its own thread, which made the
 //! atomic, or of the thread that did, before a barrier; or, if both fences are sequentially consistent, a fence of its own
-//! thread behind the barrier. What (b) publishes is received by sequentially consistent fences only.
+//! thread after the barrier. What (b) publishes is received by sequentially consistent fences only.
 //!
 //! Each is an entry of the table in `memory_model::litmus`.
 //!
@@ -17,7 +17,8 @@
 //! is: the caller says.
 
 use super::sums::Sizes;
-use super::{Scope, places};
+use super::skeleton;
+use crate::prove::Scope;
 use crate::calculus::intervals::Intervals;
 use crate::calculus::{SiteId, Space};
 use crate::memory_model::{AccessKind, Level, fences};
@@ -53,23 +54,23 @@ pub(super) struct At<'a> {
 }
 
 /// The order of what the threads of a block do.
-pub(super) struct Passing<'p> {
+pub(super) struct Hands<'p> {
     pub(super) sizes: Sizes<'p>,
     /// What is the same in all threads of a block.
     pub(super) block: Uniformity,
     intervals: Intervals,
 }
 
-impl<'p> Passing<'p> {
+impl<'p> Hands<'p> {
     pub(super) fn new(protocol: &'p Protocol, scope: &'p Scope) -> Self {
         let block = Uniformity::of(protocol, Level::Block);
         let ordering = block.ordering_syncs(protocol, Space::Global);
-        let intervals = places::intervals(protocol, &ordering);
-        Passing { sizes: Sizes { protocol, scope }, block, intervals }
+        let intervals = skeleton::intervals(protocol, &ordering);
+        Hands { sizes: Sizes { protocol, scope }, block, intervals }
     }
 
     /// Whether an access is published by the atomic to threads at `level`: by which fence, or by the atomic itself. Its own
-    /// thread makes the atomic (`by_itself`), or another one of its block does behind a barrier.
+    /// thread makes the atomic (`by_itself`), or another one of its block does after a barrier.
     pub(super) fn publication(&self, id: AccessId, at: At<'_>, by_itself: bool, level: Level) -> Option<Publication> {
         let protocol = self.sizes.protocol;
         let (access, atomic) = (&protocol.accesses[id], &protocol.accesses[at.id]);

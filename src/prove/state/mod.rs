@@ -1,13 +1,21 @@
 //! The state of a condition: what is known about two threads, from which a contradiction is wanted.
 //!
+//! Conditions write it and rules read it, so that neither knows the other. With it stand what both say things in
+//! ([`poly`]) and what both ask of it: signs ([`sign`], [`least`]) and concrete points ([`samples`]).
+//!
 //! A state holds for a pair of threads if all its equations, facts and disjunctions do, the atoms of
 //! `non_negative` are, and, unless `coordinates` is empty, at least one pair of coordinates differs.
 //! `early`, `pool`, `orders` and `samples` are hints: they carry no meaning and no proof depends on them.
 //!
-//! Deliberately absent: where atoms come from (`condition`) and any search.
+//! Deliberately absent: where atoms come from (`condition`), and any search but that for a sign.
 
-use super::poly::{Atom, AtomSet, Monomial, Poly};
-use super::samples::Samples;
+pub mod least;
+pub mod poly;
+pub mod samples;
+pub mod sign;
+
+use self::poly::{Atom, AtomSet, Monomial, Poly};
+use self::samples::Samples;
 
 /// An equation or fact that one branch of a case split adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +68,7 @@ pub struct State {
     pub equations: Vec<Poly>,
     /// Of each, at least one alternative holds.
     pub disjunctions: Vec<Vec<Alternative>>,
-    /// How many of them, the first ones, are worth a split before anything else: the sign of a divisor, the last turn
+    /// How many of them, the first ones, are worth a split before anything else: the sign of a divisor, the last iteration
     /// of a loop. A hint.
     pub early: usize,
     /// The same coordinate of the two threads; at least one pair differs. Empty if that is used up.

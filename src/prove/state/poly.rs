@@ -464,6 +464,25 @@ impl Poly {
         None
     }
 
+    /// `self = radix*quotient + rest`, where no monomial of `rest` is a multiple of the radix' leading one.
+    pub fn divide_with_rest(&self, radix: &Poly) -> Option<(Poly, Poly)> {
+        let &(lead, coefficient) = radix.terms().iter().max_by_key(|term| (term.0.degree(), term.0))?;
+        if coefficient != 1 || lead == Monomial::ONE {
+            return None;
+        }
+        let (mut quotient, mut rest) = (Vec::new(), self.clone());
+        for _ in 0..30 {
+            let multiples =
+                rest.terms().iter().filter_map(|&(monomial, value)| Some((monomial, monomial.divide(lead)?, value)));
+            let Some((_, factor, value)) = multiples.max_by_key(|multiple| (multiple.0.degree(), multiple.0)) else {
+                return Some((Poly::from_terms(quotient)?, rest));
+            };
+            quotient.push((factor, value));
+            rest = rest.plus_multiple(radix, factor, value.checked_neg()?)?;
+        }
+        None
+    }
+
     /// Its value where `value` gives that of every atom.
     pub fn evaluate(&self, value: impl Fn(Atom) -> i64) -> Option<i128> {
         let mut sum = 0i128;

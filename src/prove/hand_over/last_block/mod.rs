@@ -14,7 +14,7 @@
 //! # Why no two blocks conflict
 //! Let `G` be the number of blocks, and let the atomic at the *draw* add `k > 0` to one cell of global memory, at a device
 //! scope or a wider one, where
-//! 1. it stands outside of all loops and its guards leave one thread of a block ([`single`]), and its address is the same
+//! 1. it stands outside of all loops and its guards leave one thread of a block ([`pins`]), and its address is the same
 //!    for the whole grid: each block draws from that cell at most once;
 //! 2. everything else that may change the cell stands in a **last region**: under a guard that implies that the number
 //!    that its block drew is `k*(G-1)` at least;
@@ -47,7 +47,7 @@
 //! assumption of its own.
 //!
 //! # What is not proved
-//! A missing releasing fence, or one of block scope, leaves the pair open, and [`missing_fence`](super::missing::missing_fence) says what is missing.
+//! A missing releasing fence, or one of block scope, leaves the pair open, and [`MissingFence`] says what is missing.
 //! So does an access after the draw in a block that need not be the last; a bound that is not the number of blocks
 //! (`gridDim.x - 1` in a grid of two dimensions); a counter that something else changes; several threads that draw.
 //!
@@ -55,11 +55,11 @@
 
 mod carried;
 
-use super::missing::{HandOver, MissingFence};
-use super::passing::{At, Passing, Publication};
-use super::single::{self, Pins};
+use super::pins::{self, Pins};
+use super::publication::{At, Hands, Publication};
 use super::sums::{Factor, Sum};
-use super::{Assumption, Pair, Scope};
+use super::{HandOver, MissingFence, is_seen};
+use crate::prove::{Assumption, Pair, Scope};
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, Space, VarId};
 use crate::memory_model::{Level, both_atomic};
 use crate::protocol::uniform::Uniformity;
@@ -78,8 +78,8 @@ struct Draw {
 }
 
 /// The draws of a protocol.
-pub(in crate::prove) struct LastBlock<'p> {
-    passing: Passing<'p>,
+pub(super) struct LastBlock<'p> {
+    hands: Hands<'p>,
     draws: Vec<Draw>,
 }
 
@@ -93,12 +93,12 @@ struct Handing<'d> {
 
 impl<'p> LastBlock<'p> {
     /// The draws of a protocol in these launches, if there are any.
-    pub(in crate::prove) fn of(protocol: &'p Protocol, scope: &'p Scope) -> Option<LastBlock<'p>> {
+    pub(super) fn of(protocol: &'p Protocol, scope: &'p Scope) -> Option<LastBlock<'p>> {
         if !may_draw(protocol) {
             return None;
         }
         let grid = Uniformity::of(protocol, Level::Grid);
-        let mut found = LastBlock { passing: Passing::new(protocol, scope), draws: Vec::new() };
+        let mut found = LastBlock { hands: Hands::new(protocol, scope), draws: Vec::new() };
         let draws: Vec<Draw> =
             protocol.opaques.iter().filter_map(|(_, opaque)| found.draw(opaque.var, &opaque.origin, &grid)).collect();
         for draw in draws {
@@ -110,7 +110,7 @@ impl<'p> LastBlock<'p> {
     }
 
     /// What a proof that the pair is ordered relies on; `None` if it is not ordered by a draw.
-    pub(in crate::prove) fn orders(&self, pair: &Pair) -> Option<Vec<Assumption>> {
+    pub(super) fn orders(&self, pair: &Pair) -> Option<Vec<Assumption>> {
         let ordered = |handing: &Handing<'_>| {
             handing.over.is_none_or(|[first, _]| self.publication(first, handing.draw, Level::Grid).is_some())
         };
@@ -118,7 +118,7 @@ impl<'p> LastBlock<'p> {
     }
 
     /// The fence without which the pair is not ordered, if nothing else is missing.
-    pub(in crate::prove) fn missing(&self, pair: &Pair) -> Option<MissingFence> {
+    pub(super) fn missing(&self, pair: &Pair) -> Option<MissingFence> {
         self.handings(pair).into_iter().find_map(|Handing { draw, over, .. }| {
             let [after, _] = over.filter(|[first, _]| *first < draw.id)?;
             let too_narrow = self.publication(after, draw, Level::Block).and_then(Publication::fence);
@@ -134,7 +134,7 @@ impl<'p> LastBlock<'p> {
         let mut handings = Vec::new();
         for draw in &self.draws {
             let mut wraps = Vec::new();
-            let mut is_last = |id: AccessId| self.is_last(draw, &self.passing.sizes.protocol.accesses[id], &mut wraps);
+            let mut is_last = |id: AccessId| self.is_last(draw, &self.hands.sizes.protocol.accesses[id], &mut wraps);
             let over = match [is_last(pair.first), is_last(pair.second)] {
                 [true, true] => None,
                 [true, false] => Some([pair.second, pair.first]),
@@ -150,36 +150,33 @@ impl<'p> LastBlock<'p> {
 
     fn draw(&self, var: VarId, origin: &Origin, grid: &Uniformity) -> Option<Draw> {
         let &Origin::Atomic { array, site, count: Some(count), .. } = origin else { return None };
-        let protocol = self.passing.sizes.protocol;
+        let protocol = self.hands.sizes.protocol;
         let (id, access) = protocol.accesses.iter().find(|(_, access)| access.site == site)?;
-        let pins = single::pins(&self.passing.sizes, &access.guards);
-        let is_seen = |unsupported: &crate::calculus::Unsupported| {
-            unsupported.arrays.as_ref().is_some_and(|arrays| !arrays.contains(&array))
-        };
+        let pins = pins::pins(&self.hands.sizes, &access.guards);
         let is_drawn_once = protocol.arrays[array].space == Space::Global
             && access.loops.is_empty()
             && both_atomic(access.kind, access.kind, Level::Grid)
             && grid.holds(protocol, count.offset)
-            && single::is_one_thread(&self.passing.sizes, &pins)
-            && protocol.unsupported.iter().all(is_seen);
+            && pins::is_one_thread(&self.hands.sizes, &pins)
+            && is_seen(protocol, array);
         (is_drawn_once && count.step > 0 && self.reaches_the_last(&count)).then_some(Draw { var, id, count, pins })
     }
 
     /// Whether the counter does not start anew before every block has drawn.
     fn reaches_the_last(&self, count: &Count) -> bool {
         let Some(limit) = count.limit else { return true };
-        let limit = self.passing.sizes.value(limit, &|_| None, &mut Vec::new(), DEPTH);
+        let limit = self.hands.sizes.value(limit, &|_| None, &mut Vec::new(), DEPTH);
         let room = limit.map(|limit| limit.minus(&self.greatest(count)));
         room.and_then(|room| room.as_constant()).is_some_and(|room| room >= 0)
     }
 
     /// The number that the last block draws.
     fn greatest(&self, count: &Count) -> Sum {
-        self.passing.sizes.blocks().minus(&Sum::constant(1)).times(&Sum::constant(count.step.into()))
+        self.hands.sizes.blocks().minus(&Sum::constant(1)).times(&Sum::constant(count.step.into()))
     }
 
     fn nothing_else_changes(&self, draw: &Draw) -> bool {
-        let protocol = self.passing.sizes.protocol;
+        let protocol = self.hands.sizes.protocol;
         let counter = &protocol.accesses[draw.id];
         protocol.accesses.iter().all(|(id, access)| {
             id == draw.id
@@ -201,7 +198,7 @@ impl<'p> LastBlock<'p> {
     fn says_last(&self, draw: &Draw, value: ExprId, holds: bool, wraps: &mut Vec<ExprId>, depth: u32) -> bool {
         use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
         let Some(depth) = depth.checked_sub(1) else { return false };
-        let exprs = &self.passing.sizes.protocol.exprs;
+        let exprs = &self.hands.sizes.protocol.exprs;
         let is = |expr: ExprId, value: i128| exprs.as_int(expr) == Some(value);
         match exprs[value] {
             Expr::Unary(crate::calculus::UnaryOp::Not, inner) => self.says_last(draw, inner, !holds, wraps, depth),
@@ -215,14 +212,14 @@ impl<'p> LastBlock<'p> {
             Expr::Select(cond, a, b) if is(a, 1) && is(b, 0) => self.says_last(draw, cond, holds, wraps, depth),
             Expr::Select(cond, a, b) if is(a, 0) && is(b, 1) => self.says_last(draw, cond, !holds, wraps, depth),
             Expr::Var(var) => {
-                let stored = carried::stored(&self.passing.sizes, &self.passing.block, var)
+                let stored = carried::stored(&self.hands.sizes, &self.hands.block, var)
                     .filter(|(_, writer)| *writer > draw.id);
                 stored.is_some_and(|(stored, _)| self.says_last(draw, stored, holds, wraps, depth))
             }
             Expr::Binary(Ne, a, zero) if is(zero, 0) && self.says_last(draw, a, holds, wraps, depth) => true,
             Expr::Binary(Eq, a, zero) if is(zero, 0) && self.says_last(draw, a, !holds, wraps, depth) => true,
             Expr::Binary(op @ (Eq | Ne | Lt | Le | Gt | Ge), a, b) => {
-                self.compares_with_last(draw, if holds { op } else { opposite(op) }, (a, b), wraps).unwrap_or(false)
+                self.compares_with_last(draw, if holds { op } else { op.negated().unwrap_or(op) }, (a, b), wraps).unwrap_or(false)
             }
             _ => false,
         }
@@ -237,9 +234,9 @@ impl<'p> LastBlock<'p> {
         wraps: &mut Vec<ExprId>,
     ) -> Option<bool> {
         let read =
-            |var: VarId| carried::stored(&self.passing.sizes, &self.passing.block, var).map(|(stored, _)| stored);
+            |var: VarId| carried::stored(&self.hands.sizes, &self.hands.block, var).map(|(stored, _)| stored);
         let mut noted = Vec::new();
-        let mut value = |expr| self.passing.sizes.value(expr, &read, &mut noted, DEPTH);
+        let mut value = |expr| self.hands.sizes.value(expr, &read, &mut noted, DEPTH);
         let difference = value(a)?.minus(&value(b)?);
         let (sign, rest) = difference.split(Factor::Var(draw.var))?;
         // `sign * number + rest op 0`, so that the number is at least this:
@@ -263,28 +260,28 @@ impl<'p> LastBlock<'p> {
     /// Whether an access is published by the draw to threads at `level`: by which fence, or by the draw itself.
     fn publication(&self, id: AccessId, draw: &Draw, level: Level) -> Option<Publication> {
         let by_itself = self.draws_itself(id, draw);
-        self.passing.publication(id, self.at(draw), by_itself, level)
+        self.hands.publication(id, self.at(draw), by_itself, level)
     }
 
     /// Whether an access in the last region receives what was published to the draw.
     fn is_received(&self, id: AccessId, draw: &Draw, publication: Publication) -> bool {
-        self.passing.is_received(id, self.at(draw), self.draws_itself(id, draw), publication)
+        self.hands.is_received(id, self.at(draw), self.draws_itself(id, draw), publication)
     }
 
     fn at(&self, draw: &Draw) -> At<'_> {
-        At { id: draw.id, guards: &self.passing.sizes.protocol.accesses[draw.id].guards }
+        At { id: draw.id, guards: &self.hands.sizes.protocol.accesses[draw.id].guards }
     }
 
     /// Whether the thread of an access is the one that draws.
     fn draws_itself(&self, id: AccessId, draw: &Draw) -> bool {
-        let sizes = &self.passing.sizes;
-        single::are_equal(&single::pins(sizes, &sizes.protocol.accesses[id].guards), &draw.pins)
+        let sizes = &self.hands.sizes;
+        pins::are_equal(&pins::pins(sizes, &sizes.protocol.accesses[id].guards), &draw.pins)
     }
 
     // ---- words
 
     fn assumptions(&self, handing: &Handing<'_>) -> Vec<Assumption> {
-        let protocol = self.passing.sizes.protocol;
+        let protocol = self.hands.sizes.protocol;
         let counter = &protocol.accesses[handing.draw.id];
         let name = protocol.arrays[counter.array].name.clone();
         let span = protocol.sites[counter.site].span;
@@ -294,7 +291,7 @@ impl<'p> LastBlock<'p> {
             assumptions.push(Assumption::NoUnsignedWrap { expression, span });
         }
         assumptions.extend(handing.wraps.iter().map(|&expr| Assumption::NoUnsignedWrap {
-            expression: super::condition::words(protocol, expr),
+            expression: crate::prove::words::words(protocol, expr),
             span: protocol.spans.get(expr).copied(),
         }));
         // What orders the draw itself is coherence.
@@ -311,7 +308,7 @@ impl<'p> LastBlock<'p> {
 
 /// Whether some atomic counts that every block may draw from: a quick look. Where there is one, what orders two accesses
 /// depends on where they are made.
-pub fn may_draw(protocol: &Protocol) -> bool {
+pub(super) fn may_draw(protocol: &Protocol) -> bool {
     let counts = |origin: &Origin| match origin {
         Origin::Atomic { array, count: Some(_), .. } => protocol.arrays[*array].space == Space::Global,
         _ => false,
@@ -334,18 +331,5 @@ fn keeps_truth(from: ScalarType, to: ScalarType) -> bool {
         (_, ScalarType::Bool) | (ScalarType::Bool, ScalarType::Int { .. }) => true,
         (ScalarType::Int { width: from, .. }, ScalarType::Int { width: to, .. }) => to >= from,
         _ => false,
-    }
-}
-
-fn opposite(op: BinaryOp) -> BinaryOp {
-    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
-    match op {
-        Eq => Ne,
-        Ne => Eq,
-        Lt => Ge,
-        Le => Gt,
-        Gt => Le,
-        Ge => Lt,
-        other => other,
     }
 }

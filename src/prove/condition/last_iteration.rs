@@ -17,9 +17,9 @@ use super::truth::{Polarity, all_of, any_of, anything};
 use crate::calculus::{BinaryOp, Expr, ExprId, HavocReason, VarId};
 use crate::protocol::{LoopId, Origin, Role};
 use crate::prove::Assumption;
-use crate::prove::rules::derivation::Reading;
-use crate::prove::rules::poly::{LOOPS, Monomial, PIECES, Poly};
-use crate::prove::rules::state::{Alternative, Literal};
+use super::readings::Reading;
+use crate::prove::state::poly::{LOOPS, Monomial, PIECES, Poly};
+use crate::prove::state::{Alternative, Literal};
 
 /// Places beyond which no last turn is added: of loops within loops each may ask for more.
 const MOST_PLACES: usize = 16;

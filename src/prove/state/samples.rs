@@ -8,7 +8,7 @@
 //! Deliberately absent: finding points (`condition`).
 
 use super::poly::{Atom, Poly};
-use super::state::{Alternative, Literal};
+use super::{Alternative, Literal};
 use std::rc::Rc;
 
 /// Number of points that are kept side by side.

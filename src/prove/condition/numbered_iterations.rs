@@ -17,9 +17,9 @@ use super::builder::{Builder, EnvId};
 use crate::calculus::{Axis, ExprId, GeometryVar};
 use crate::protocol::instance::{Sizes, Valuation, Value};
 use crate::protocol::{LoopId, OpaqueId, Origin};
-use crate::prove::rules::derivation::Reading;
-use crate::prove::rules::poly::Poly;
-use crate::prove::rules::state::{Alternative, Literal};
+use super::readings::Reading;
+use crate::prove::state::poly::Poly;
+use crate::prove::state::{Alternative, Literal};
 
 /// Turns of a loop that is run.
 const MOST_TURNS: usize = 64;

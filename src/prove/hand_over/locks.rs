@@ -42,22 +42,19 @@
 //!
 //! Everything here is decided by form, without search: prover and checker come to the same answer.
 
-use super::missing::{HandOver, LocksApart, MissingFence};
-use super::{Pair, places};
+use super::spins::{self, Found, Number, Truth, says};
+use super::{HandOver, LocksApart, MissingFence, is_seen, skeleton};
+use crate::prove::Pair;
 use crate::calculus::{
     ArrayId, BinaryOp, Expr, ExprId, GeometryVar, MemoryOrder, ScalarType, SiteId, Space, SyncMemory, SyncScope,
-    UnaryOp, VarId,
 };
 use crate::memory_model::{AccessKind, Level, both_atomic, fences};
 use crate::protocol::uniform::Uniformity;
-use crate::protocol::{Access, AccessId, Lock, Loop, Node, Origin, Protocol, Reason, ReasonKind};
+use crate::protocol::{Access, AccessId, Lock, Loop, Node, Protocol, Reason, ReasonKind};
 use std::collections::BTreeSet;
 
-/// Depth of conditions that are looked at.
-const DEPTH: u32 = 24;
-
 /// The critical sections of a protocol.
-pub(in crate::prove) struct CriticalSections<'p> {
+pub(super) struct CriticalSections<'p> {
     protocol: &'p Protocol,
     sections: Vec<Section>,
 }
@@ -118,13 +115,13 @@ struct Missing {
 
 /// Whether some atomic takes a lock: a quick look. Where there is one, what orders two accesses depends on where they are
 /// made.
-pub fn may_lock(protocol: &Protocol) -> bool {
+pub(super) fn may_lock(protocol: &Protocol) -> bool {
     protocol.accesses.iter().any(|(_, access)| access.lock == Some(Lock::Take))
 }
 
 impl<'p> CriticalSections<'p> {
     /// The critical sections of a protocol, if there are any.
-    pub(in crate::prove) fn of(protocol: &'p Protocol) -> Option<Self> {
+    pub(super) fn of(protocol: &'p Protocol) -> Option<Self> {
         if !may_lock(protocol) {
             return None;
         }
@@ -138,13 +135,13 @@ impl<'p> CriticalSections<'p> {
     }
 
     /// Whether both accesses of a pair are made under one lock, which hands over between them.
-    pub(in crate::prove) fn order(&self, pair: &Pair) -> bool {
+    pub(super) fn order(&self, pair: &Pair) -> bool {
         let reach = usize::from(pair.level == Level::Grid);
         self.of_one_lock(pair).any(|held| held.iter().all(|(_, inside)| inside.missing[reach].is_none()))
     }
 
     /// The fence without which the pair is not ordered, if nothing else is missing.
-    pub(in crate::prove) fn missing(&self, pair: &Pair) -> Option<MissingFence> {
+    pub(super) fn missing(&self, pair: &Pair) -> Option<MissingFence> {
         let reach = usize::from(pair.level == Level::Grid);
         let held = self.of_one_lock(pair).next()?;
         let (section, inside) = held.into_iter().find(|(_, inside)| inside.missing[reach].is_some())?;
@@ -158,7 +155,7 @@ impl<'p> CriticalSections<'p> {
 
     /// The takes of the locks under which the accesses of a pair are made, if there are some and they are not seen to be
     /// one lock.
-    pub(in crate::prove) fn apart(&self, pair: &Pair) -> Option<LocksApart> {
+    pub(super) fn apart(&self, pair: &Pair) -> Option<LocksApart> {
         let take = |id: AccessId| {
             let holds = |section: &&Section| section.inside.iter().any(|inside| inside.id == id);
             self.sections.iter().find(holds).map(|section| section.take)
@@ -254,8 +251,8 @@ impl<'p> CriticalSections<'p> {
         for (at, node) in nodes.iter().enumerate() {
             match node {
                 Node::If { cond, then, otherwise } => {
-                    for (arm, holds) in [(then, true), (otherwise, false)] {
-                        if let Some(take) = self.taken_before(&nodes[..at], *cond, holds) {
+                    for (arm, truth) in [(then, Truth::Holds), (otherwise, Truth::Fails)] {
+                        if let Some(take) = self.taken_before(&nodes[..at], *cond, truth) {
                             self.section(&[take.id], arm);
                         }
                         self.search(arm);
@@ -273,9 +270,10 @@ impl<'p> CriticalSections<'p> {
     }
 
     /// The last take among nodes that has found 0 where a condition holds (or fails), and that nothing has undone since.
-    fn taken_before(&self, nodes: &[Node], cond: ExprId, holds: bool) -> Option<Take> {
-        let mut takes = nodes.iter().enumerate().filter_map(|(at, node)| Some((at, self.take(node)?)));
-        let (at, take) = takes.rfind(|(_, take)| self.found_zero(cond, holds, take.var, DEPTH))?;
+    fn taken_before(&self, nodes: &[Node], cond: ExprId, truth: Truth) -> Option<Found> {
+        let take = |node: &Node| Found::by(self.protocol, node, Lock::Take);
+        let mut takes = nodes.iter().enumerate().filter_map(|(at, node)| Some((at, take(node)?)));
+        let (at, take) = takes.rfind(|(_, take)| says(self.protocol, cond, truth, take.var, Number::Zero))?;
         let array = self.protocol.accesses[take.id].array;
         (!nodes[at..].iter().any(|node| self.gives_back(node, array))).then_some(take)
     }
@@ -287,65 +285,15 @@ impl<'p> CriticalSections<'p> {
         ids.iter().map(|&id| &self.protocol.accesses[id]).any(|access| access.array == array && ends(access))
     }
 
-    /// A take that stands for itself, and the variable that says what it found.
-    fn take(&self, node: &Node) -> Option<Take> {
-        let &Node::Access(id) = node else { return None };
-        let access = &self.protocol.accesses[id];
-        if access.lock != Some(Lock::Take) {
-            return None;
-        }
-        let is_its = |origin: &Origin| matches!(origin, Origin::Atomic { site, .. } if *site == access.site);
-        let var = self.protocol.opaques.iter().find(|(_, opaque)| is_its(&opaque.origin))?.1.var;
-        Some(Take { id, var })
-    }
-
     /// The takes of which the last one has found 0 when this loop is over: one in the loop, and perhaps one just before.
     fn taken_after(&self, around: &Loop, body: &[Node], before: &[Node]) -> Option<Vec<AccessId>> {
-        let [node] = body else { return None };
-        let inside = self.take(node)?;
-        // Only what was found may make the number of turns unknown, not a test that is left out.
+        // Only what was found may make the number of iterations unknown, not a test that is left out.
         let is_told =
             |reason: &Reason| matches!(reason.kind, ReasonKind::DataDependentGuard | ReasonKind::UnknownLoopCount);
-        if !around.reasons.iter().all(is_told) || !self.found_zero(around.continues, false, inside.var, DEPTH) {
-            return None;
-        }
-        let exprs = &self.protocol.exprs;
-        if exprs.as_int(around.guard) == Some(1) {
-            return Some(vec![inside.id]);
-        }
-        // The first turn asks what the take before the loop found; the others have no other test.
-        let first = self.take(before.last()?)?;
-        let Expr::Binary(BinaryOp::Or, a, b) = exprs[around.guard] else { return None };
-        let is_later = |cond: ExprId| match exprs[cond] {
-            Expr::Binary(BinaryOp::Ne, a, b) => {
-                exprs[a] == Expr::Var(around.iteration) && exprs.as_int(b) == Some(0)
-                    || exprs[b] == Expr::Var(around.iteration) && exprs.as_int(a) == Some(0)
-            }
-            _ => false,
-        };
-        let asks_first = |cond: ExprId| self.found_zero(cond, false, first.var, DEPTH);
-        let one_lock = self.protocol.accesses[first.id].offset == self.protocol.accesses[inside.id].offset
-            && self.protocol.accesses[first.id].array == self.protocol.accesses[inside.id].array;
-        let is_known = is_later(a) && asks_first(b) || is_later(b) && asks_first(a);
-        (one_lock && is_known).then(|| vec![first.id, inside.id])
-    }
-
-    /// Whether a condition that holds (or fails) says that a variable is 0.
-    fn found_zero(&self, cond: ExprId, holds: bool, var: VarId, depth: u32) -> bool {
-        use BinaryOp::{And, Eq, Ne, Or};
-        let Some(depth) = depth.checked_sub(1) else { return false };
-        let exprs = &self.protocol.exprs;
-        let is_var = |value: ExprId| exprs[value] == Expr::Var(var);
-        match exprs[cond] {
-            Expr::Unary(UnaryOp::Not, inner) => self.found_zero(inner, !holds, var, depth),
-            Expr::Binary(op @ (And | Or), a, b) if (op == And) == holds => {
-                self.found_zero(a, holds, var, depth) || self.found_zero(b, holds, var, depth)
-            }
-            Expr::Binary(op @ (Eq | Ne), a, b) if (op == Eq) == holds => {
-                is_var(a) && exprs.as_int(b) == Some(0) || is_var(b) && exprs.as_int(a) == Some(0)
-            }
-            _ => false,
-        }
+        let takes = spins::ends(self.protocol, (around, body, before), Lock::Take, Number::Zero)?;
+        let cells = || takes.iter().map(|&take| &self.protocol.accesses[take]).map(|take| (take.array, take.offset));
+        let is_one_lock = cells().all(|cell| Some(cell) == cells().next());
+        (is_one_lock && around.reasons.iter().all(is_told)).then_some(takes)
     }
 
     /// The section that these takes begin, which is the first part of `nodes`.
@@ -432,13 +380,6 @@ impl Reach {
     }
 }
 
-/// A take and the variable that says what it found.
-#[derive(Clone, Copy)]
-struct Take {
-    id: AccessId,
-    var: VarId,
-}
-
 /// An element of an array.
 struct Element {
     index: ExprId,
@@ -448,13 +389,9 @@ struct Element {
 
 /// Whether all that may change the cells of an array takes or releases them, and releases only at the ends of sections.
 fn is_lock(protocol: &Protocol, array: ArrayId, ends: &BTreeSet<AccessId>) -> bool {
-    let is_seen = protocol
-        .unsupported
-        .iter()
-        .all(|unsupported| unsupported.arrays.as_ref().is_some_and(|arrays| !arrays.contains(&array)));
     let of_array = || protocol.accesses.iter().filter(|(_, access)| access.array == array && access.kind.writes());
     let bytes = of_array().next().map_or(0, |(_, access)| access.bytes);
-    is_seen
+    is_seen(protocol, array)
         && of_array().all(|(id, access)| {
             let does = match access.lock {
                 Some(Lock::Take | Lock::Look) => true,
@@ -479,7 +416,7 @@ fn is_first(protocol: &Protocol, id: AccessId) -> bool {
     };
     is_plain && takes().all(|(take, _)| id < take) && {
         let ordering = Uniformity::of(protocol, Level::Block).ordering_syncs(protocol, Space::Shared);
-        let intervals = places::intervals(protocol, &ordering);
+        let intervals = skeleton::intervals(protocol, &ordering);
         takes().all(|(_, take)| !intervals.meet(access.site, take.site))
     }
 }

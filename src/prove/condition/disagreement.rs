@@ -13,24 +13,15 @@ use super::Condition;
 use super::builder::{Builder, Env};
 use super::conflict::{self, Hints};
 use super::oracle::Oracle;
-use super::spot::Spot;
 use super::truth::Polarity;
 use crate::calculus::ExprId;
 use crate::calculus::intervals::Relation;
 use crate::protocol::{Guard, LoopId, Protocol, Sync};
-use crate::prove::rules::poly::Side;
-use crate::prove::rules::sign::Certificate;
-use crate::prove::rules::state::State;
-use crate::prove::{Assumption, Open, Scope, SyncQuestion};
-
-/// What a barrier does about threads that have returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Returned {
-    /// It does not wait for them (CUDA since Volta): guards that only say "has not returned" do not count.
-    ReleaseBarriers,
-    /// It waits for them for ever (OpenCL).
-    StillCount,
-}
+use crate::prove::state::poly::Side;
+use crate::prove::state::sign::Certificate;
+use crate::prove::state::State;
+use crate::prove::program_point::{ProgramPoint, relations_at};
+use crate::prove::{Assumption, Open, Returned, Scope, SyncQuestion};
 
 /// Something that two threads must agree about.
 pub(in crate::prove) struct Question {
@@ -142,7 +133,7 @@ fn build<'a>(
     // Who is not named may be there alone.
     let together = if question.names { 1..2 } else { 0..2 };
     for env in together {
-        builder.assume_facts(env, Spot::Sync(asked.sync), &question.loops, &question.before);
+        builder.assume_facts(env, ProgramPoint::Sync(asked.sync), &question.loops, &question.before);
         // No loops: a test that the question stands before must not be used.
         builder.assume_guards(env, &[], &question.before);
         if let Some(cond) = among.named().filter(|_| !question.names) {
@@ -150,7 +141,7 @@ fn build<'a>(
         }
     }
     if !question.names {
-        for fact in conflict::relations_at(protocol, Spot::Sync(asked.sync), (&question.loops, &question.before)) {
+        for fact in relations_at(protocol, ProgramPoint::Sync(asked.sync), (&question.loops, &question.before)) {
             builder.relate(fact);
         }
     }

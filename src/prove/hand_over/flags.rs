@@ -13,7 +13,7 @@
 //! on while an atomic finds 0 in a cell `c` is a *wait*: when it ends, the cell holds what some thread has set. A thread
 //! whose guards of the set hold, and whose cell `s` is `c`, is the only one that can have.
 //!
-//! So let `x` be published by the set, and `y` receive at the wait ([`super::passing`]), where
+//! So let `x` be published by the set, and `y` receive at the wait ([`super::publication`]), where
 //! - the guards of the set hold in the thread of `x`; or in one thread of its block, whatever block it is that makes `x`,
 //!   and then `s` is the same for all threads of the block; likewise for the wait and `y`;
 //! - the wait stands outside of all loops but its own.
@@ -30,23 +30,18 @@
 //!
 //! Everything but that the cells of the set differ is decided by form. The checker proves that anew.
 
-use super::missing::{HandOver, MissingFence};
-use super::passing::{At, Passing, Publication, are_among};
-use super::rules::{self, Budget};
-use super::single;
-use super::sums::Sizes;
-use super::{Assumption, Groups, Pair, Scope};
-use crate::calculus::intervals::Meeting;
-use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, Space, UnaryOp, VarId};
+use super::pins;
+use super::publication::{At, Hands, Publication, are_among};
+use super::spins::{self, Number};
+use super::{Cells, HandOver, Missing, MissingFence, is_seen};
+use crate::prove::{Assumption, Pair, Scope};
+use crate::calculus::{ArrayId, Expr, ExprId, Space};
 use crate::memory_model::{AccessKind, Level, both_atomic};
-use crate::protocol::{AccessId, Guard, Lock, LoopId, Node, Origin, Protocol, Role};
-
-/// Depth of conditions that are looked at.
-const DEPTH: u32 = 24;
+use crate::protocol::{AccessId, Guard, Lock, LoopId, Node, Protocol, Role};
 
 /// The flags of a protocol.
-pub(in crate::prove) struct Flags<'p> {
-    passing: Passing<'p>,
+pub(super) struct Flags<'p> {
+    hands: Hands<'p>,
     sets: Vec<AccessId>,
     waits: Vec<Wait>,
 }
@@ -63,24 +58,11 @@ struct Wait {
     guards: Vec<Guard>,
 }
 
-/// The cells of a set and of a wait, in bytes: unless they differ, the two accesses of a pair are ordered.
-#[derive(Clone, Debug)]
-pub(in crate::prove) struct Cells {
-    /// That of the set, over the values of one thread.
-    pub(in crate::prove) set: ExprId,
-    /// The position of that thread in the pair, 0 or 1.
-    pub(in crate::prove) setter: usize,
-    /// That of the wait, over the values of the other thread.
-    pub(in crate::prove) wait: ExprId,
-    /// What this relies on.
-    pub(in crate::prove) assumptions: Vec<Assumption>,
-}
-
 /// One access of a pair may come before the other, since its block sets a flag and the other one's waits for one.
 struct Handing<'f> {
     set: AccessId,
     wait: &'f Wait,
-    /// The access before the set, and the one behind the wait.
+    /// The access before the set, and the one after the wait.
     accesses: [AccessId; 2],
     /// The position of the first of them in the pair.
     position: usize,
@@ -98,18 +80,18 @@ enum Maker {
 }
 
 /// Whether some atomic looks at what another sets: a quick look.
-pub fn may_wait(protocol: &Protocol) -> bool {
+pub(super) fn may_wait(protocol: &Protocol) -> bool {
     let does = |lock: Lock| protocol.accesses.iter().any(|(_, access)| access.lock == Some(lock));
     does(Lock::Look) && (does(Lock::Set) || does(Lock::Take))
 }
 
 impl<'p> Flags<'p> {
     /// The flags of a protocol in these launches, if there are any.
-    pub(in crate::prove) fn of(protocol: &'p Protocol, scope: &'p Scope) -> Option<Self> {
+    pub(super) fn of(protocol: &'p Protocol, scope: &'p Scope) -> Option<Self> {
         if !may_wait(protocol) {
             return None;
         }
-        let mut found = Flags { passing: Passing::new(protocol, scope), sets: Vec::new(), waits: Vec::new() };
+        let mut found = Flags { hands: Hands::new(protocol, scope), sets: Vec::new(), waits: Vec::new() };
         found.search(&protocol.body);
         let arrays: Vec<ArrayId> = found.waits.iter().map(|wait| wait.array).collect();
         found.sets = arrays.iter().filter_map(|&array| found.only_set(array)).collect();
@@ -119,25 +101,23 @@ impl<'p> Flags<'p> {
     }
 
     /// What else has to hold for two blocks to conflict at the pair.
-    pub(in crate::prove) fn cells(&self, pair: &Pair) -> Vec<Cells> {
+    pub(super) fn cells(&self, pair: &Pair) -> Vec<Cells> {
         let handings = self.handings(pair);
         let ordered = handings.iter().filter(|handing| self.missing_of(handing).is_none());
-        ordered.filter_map(|handing| self.told(handing)).collect()
+        ordered.map(|handing| self.told(handing)).collect()
     }
 
-    /// The fence without which the pair is not ordered, if nothing else is missing.
-    pub(in crate::prove) fn missing(&self, pair: &Pair) -> Option<MissingFence> {
+    /// The fence without which the pair is not ordered, unless cells differ.
+    pub(super) fn missing(&self, pair: &Pair) -> Option<Missing> {
         let handings = self.handings(pair);
-        let missing = handings.iter().find_map(|handing| self.missing_of(handing))?;
-        let cells: Vec<Cells> = handings.iter().filter_map(|handing| self.told(handing)).collect();
-        let Sizes { protocol, scope } = self.passing.sizes;
-        rules::prove_unless(protocol, pair, scope, &cells, &Budget::default()).ok().map(|_| missing)
+        let fence = handings.iter().find_map(|handing| self.missing_of(handing))?;
+        Some(Missing { fence, unless: Some(handings.iter().map(|handing| self.told(handing)).collect()) })
     }
 
-    // ---- what stands before a set and behind a wait
+    // ---- what stands before a set and after a wait
 
     fn handings(&self, pair: &Pair) -> Vec<Handing<'_>> {
-        let protocol = self.passing.sizes.protocol;
+        let protocol = self.hands.sizes.protocol;
         let kinds = [pair.first, pair.second].map(|id| protocol.accesses[id].kind);
         if pair.level != Level::Grid || both_atomic(kinds[0], kinds[1], pair.level) {
             return Vec::new();
@@ -164,75 +144,61 @@ impl<'p> Flags<'p> {
 
     /// Who sets a flag after an access.
     fn maker_of_set(&self, id: AccessId, set: AccessId) -> Option<Maker> {
-        let protocol = self.passing.sizes.protocol;
+        let protocol = self.hands.sizes.protocol;
         let atomic = &protocol.accesses[set];
-        let is_apart = || self.passing.are_separated(protocol.accesses[id].site, atomic.site);
+        let is_apart = || self.hands.are_separated(protocol.accesses[id].site, atomic.site);
         (id < set).then(|| self.maker(id, &atomic.guards, atomic.offset, is_apart)).flatten()
     }
 
     /// Who has waited for a flag before an access.
     fn maker_of_wait(&self, id: AccessId, wait: &Wait) -> Option<Maker> {
-        let protocol = self.passing.sizes.protocol;
+        let protocol = self.hands.sizes.protocol;
         let is_apart = || {
             let mut looks = wait.looks.iter().map(|&look| protocol.accesses[look].site);
-            looks.all(|look| self.passing.are_separated(look, protocol.accesses[id].site))
+            looks.all(|look| self.hands.are_separated(look, protocol.accesses[id].site))
         };
-        let is_behind = wait.looks.iter().all(|&look| look < id);
-        is_behind.then(|| self.maker(id, &wait.guards, wait.cell, is_apart)).flatten()
+        let is_after = wait.looks.iter().all(|&look| look < id);
+        is_after.then(|| self.maker(id, &wait.guards, wait.cell, is_apart)).flatten()
     }
 
     /// Who makes what stands under these guards, wherever the access is made.
     fn maker(&self, id: AccessId, guards: &[Guard], cell: ExprId, is_apart: impl Fn() -> bool) -> Option<Maker> {
-        let Passing { sizes, block, .. } = &self.passing;
+        let Hands { sizes, block, .. } = &self.hands;
         let access = &sizes.protocol.accesses[id];
         if are_among(guards, [&access.guards, &[]]) {
             return Some(Maker::Itself);
         }
-        let pins = single::pins(sizes, guards);
+        let pins = pins::pins(sizes, guards);
         let is_around = |guard: &Guard| {
             block.holds(sizes.protocol, guard.cond) && are_among(std::slice::from_ref(guard), [&access.guards, &[]])
         };
-        let is_made = single::is_one_thread(sizes, &pins)
-            && guards.iter().all(|guard| single::chooses(sizes, guard.cond) || is_around(guard));
+        let is_made = pins::is_one_thread(sizes, &pins)
+            && guards.iter().all(|guard| pins::chooses(sizes, guard.cond) || is_around(guard));
         (is_made && block.holds(sizes.protocol, cell) && is_apart()).then_some(Maker::One)
     }
 
     /// The fence that is missing between the two accesses, on the one side or the other.
     fn missing_of(&self, handing: &Handing<'_>) -> Option<MissingFence> {
-        let protocol = self.passing.sizes.protocol;
+        let protocol = self.hands.sizes.protocol;
         let &Handing { set, wait, accesses: [first, second], makers: [setter, waiter], .. } = handing;
         let at_set = At { id: set, guards: &protocol.accesses[set].guards };
-        let published = |level| self.passing.publication(first, at_set, setter == Maker::Itself, level);
+        let published = |level| self.hands.publication(first, at_set, setter == Maker::Itself, level);
         let Some(publication) = published(Level::Grid) else {
             let too_narrow = published(Level::Block).and_then(Publication::fence);
             return Some(MissingFence { after: first, before: set, at: HandOver::Set, too_narrow });
         };
         let at_wait = At { id: wait.look, guards: &wait.guards };
-        let is_received = self.passing.is_received(second, at_wait, waiter == Maker::Itself, publication);
+        let is_received = self.hands.is_received(second, at_wait, waiter == Maker::Itself, publication);
         let missing = MissingFence { after: wait.look, before: second, at: HandOver::Look, too_narrow: None };
         (!is_received).then_some(missing)
     }
 
-    fn told(&self, handing: &Handing<'_>) -> Option<Cells> {
-        let protocol = self.passing.sizes.protocol;
+    fn told(&self, handing: &Handing<'_>) -> Cells {
+        let protocol = self.hands.sizes.protocol;
         let set = &protocol.accesses[handing.set];
-        let mut assumptions = self.differ(handing.set)?;
-        assumptions.push(Assumption::StartsAtZero(protocol.arrays[set.array].name.clone()));
-        Some(Cells { set: set.offset, setter: handing.position, wait: handing.wait.cell, assumptions })
-    }
-
-    /// That no two threads set one cell: what that relies on.
-    fn differ(&self, set: AccessId) -> Option<Vec<Assumption>> {
-        let Sizes { protocol, scope } = self.passing.sizes;
-        let mut assumptions = Vec::new();
-        for level in [Level::Block, Level::Grid] {
-            let meeting = Meeting { relations: Vec::new(), between: Vec::new(), apart: None };
-            let pair = Pair { first: set, second: set, level, groups: Groups::Any, meeting };
-            let proof = rules::prove_pair(protocol, &pair, scope, &Budget::default()).ok()?;
-            rules::check_pair(protocol, &pair, scope, &proof.derivation).ok()?;
-            assumptions.extend(proof.assumptions);
-        }
-        Some(assumptions)
+        let assumptions = vec![Assumption::StartsAtZero(protocol.arrays[set.array].name.clone())];
+        let (setter, wait) = (handing.position, handing.wait.cell);
+        Cells { set: set.offset, setter, wait, assumptions, by: handing.set }
     }
 
     // ---- sets and waits
@@ -252,33 +218,13 @@ impl<'p> Flags<'p> {
 
     /// The wait that a loop outside of others is.
     fn wait(&self, id: LoopId, body: &[Node], before: &[Node]) -> Option<Wait> {
-        let protocol = self.passing.sizes.protocol;
+        let protocol = self.hands.sizes.protocol;
         let around = &protocol.loops[id];
-        let [node] = body else { return None };
-        let (inside, found) = self.look(node)?;
-        let exprs = &protocol.exprs;
-        if !around.loops.is_empty() || !found_other(protocol, around.continues, false, found, DEPTH) {
+        if !around.loops.is_empty() {
             return None;
         }
-        let mut looks = vec![inside];
-        if exprs.as_int(around.guard) != Some(1) {
-            // The first turn asks what the look before the loop found; the others have no other test.
-            let (first, found) = self.look(before.last()?)?;
-            let Expr::Binary(BinaryOp::Or, a, b) = exprs[around.guard] else { return None };
-            let is_later = |cond: ExprId| match exprs[cond] {
-                Expr::Binary(BinaryOp::Ne, a, b) => {
-                    let is =
-                        |a: ExprId, b: ExprId| exprs[a] == Expr::Var(around.iteration) && exprs.as_int(b) == Some(0);
-                    is(a, b) || is(b, a)
-                }
-                _ => false,
-            };
-            let asks_first = |cond: ExprId| found_other(protocol, cond, false, found, DEPTH);
-            if !(is_later(a) && asks_first(b) || is_later(b) && asks_first(a)) {
-                return None;
-            }
-            looks.insert(0, first);
-        }
+        let looks = spins::ends(protocol, (around, body, before), Lock::Look, Number::Other)?;
+        let inside = *looks.last()?;
         let access = &protocol.accesses[inside];
         let one = |&look: &AccessId| {
             let other = &protocol.accesses[look];
@@ -289,26 +235,9 @@ impl<'p> Flags<'p> {
         (is_settled(protocol, wait.cell) && wait.looks.iter().all(one)).then_some(wait)
     }
 
-    /// An atomic that leaves what it finds, and the variable that says what that was.
-    fn look(&self, node: &Node) -> Option<(AccessId, VarId)> {
-        let &Node::Access(id) = node else { return None };
-        let protocol = self.passing.sizes.protocol;
-        let access = &protocol.accesses[id];
-        if access.lock != Some(Lock::Look) {
-            return None;
-        }
-        let is_its = |origin: &Origin| matches!(origin, Origin::Atomic { site, .. } if *site == access.site);
-        let var = protocol.opaques.iter().find(|(_, opaque)| is_its(&opaque.origin))?.1.var;
-        Some((id, var))
-    }
-
     /// The set of an array that holds flags, if it holds any.
     fn only_set(&self, array: ArrayId) -> Option<AccessId> {
-        let protocol = self.passing.sizes.protocol;
-        let is_seen = protocol
-            .unsupported
-            .iter()
-            .all(|unsupported| unsupported.arrays.as_ref().is_some_and(|arrays| !arrays.contains(&array)));
+        let protocol = self.hands.sizes.protocol;
         let all = || protocol.accesses.iter().filter(|(_, access)| access.array == array);
         let changes = || all().filter(|(_, access)| access.kind.writes());
         let mut sets = changes().filter(|(_, access)| access.lock != Some(Lock::Look));
@@ -318,7 +247,7 @@ impl<'p> Flags<'p> {
                 && protocol.exprs.is_multiple(access.offset, set.bytes)
                 && both_atomic(access.kind, set.kind, Level::Grid)
         };
-        let is_alone = is_seen
+        let is_alone = is_seen(protocol, array)
             && matches!(set.lock, Some(Lock::Set | Lock::Take))
             && set.loops.is_empty()
             && is_settled(protocol, set.offset)
@@ -339,51 +268,4 @@ fn is_settled(protocol: &Protocol, value: ExprId) -> bool {
         };
     });
     settled
-}
-
-/// Whether a condition that holds (or fails) says that a variable is not 0.
-fn found_other(protocol: &Protocol, cond: ExprId, holds: bool, var: VarId, depth: u32) -> bool {
-    use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
-    let Some(depth) = depth.checked_sub(1) else { return false };
-    let exprs = &protocol.exprs;
-    match exprs[cond] {
-        Expr::Unary(UnaryOp::Not, inner) => found_other(protocol, inner, !holds, var, depth),
-        Expr::Binary(op @ (And | Or), a, b) if (op == And) == holds => {
-            found_other(protocol, a, holds, var, depth) || found_other(protocol, b, holds, var, depth)
-        }
-        Expr::Binary(op @ (Eq | Ne | Lt | Le | Gt | Ge), a, b) => {
-            let (op, value, number) = match (exprs.as_int(a), exprs.as_int(b)) {
-                (None, Some(number)) => (op, a, number),
-                (Some(number), None) => (mirrored(op), b, number),
-                _ => return false,
-            };
-            // Whatever 0 is converted to is 0.
-            let mut found = value;
-            while let Expr::Convert(_, inner) = exprs[found] {
-                found = inner;
-            }
-            let zero_passes = match op {
-                Eq => 0 == number,
-                Ne => 0 != number,
-                Lt => 0 < number,
-                Le => 0 <= number,
-                Gt => 0 > number,
-                _ => 0 >= number,
-            };
-            exprs[found] == Expr::Var(var) && zero_passes != holds
-        }
-        _ => false,
-    }
-}
-
-/// The comparison with its sides changed.
-fn mirrored(op: BinaryOp) -> BinaryOp {
-    use BinaryOp::{Ge, Gt, Le, Lt};
-    match op {
-        Lt => Gt,
-        Le => Ge,
-        Gt => Lt,
-        Ge => Le,
-        other => other,
-    }
 }

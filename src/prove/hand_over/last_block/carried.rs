@@ -4,7 +4,7 @@
 //! - `w` is the only access that may change the array, and touches exactly the bytes of `r`;
 //! - `w` stands before `r` and outside of all loops, and a barrier that orders shared memory stands between them whichever
 //!   threads of the block make them (the read is *stable*: see `protocol::stability`);
-//! - the guards of `w` that choose a thread leave exactly one of each block (see `single`), and its other guards are
+//! - the guards of `w` that choose a thread leave exactly one of each block (see `pins`), and its other guards are
 //!   the same for the whole block and stand around `r`, too.
 //!
 //! So in a block in which some thread makes the read, the guards of `w` hold in `t`, which waits at the barrier and so has
@@ -17,8 +17,8 @@ use crate::calculus::{ExprId, Space, VarId};
 use crate::memory_model::AccessKind;
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, AccessId, Origin, Role};
-use crate::prove::single;
-use crate::prove::sums::Sizes;
+use crate::prove::hand_over::pins;
+use crate::prove::hand_over::sums::Sizes;
 
 /// What was stored by the one thread that wrote what `var` was read from, over that thread's own values; and the write.
 pub(super) fn stored(sizes: &Sizes<'_>, block: &Uniformity, var: VarId) -> Option<(ExprId, AccessId)> {
@@ -35,8 +35,8 @@ pub(super) fn stored(sizes: &Sizes<'_>, block: &Uniformity, var: VarId) -> Optio
     let (reader, read) = protocol.accesses.iter().find(|(_, access)| access.site == site)?;
     let is_same_place = write.kind == AccessKind::Write && (write.offset, write.bytes) == (offset, bytes);
     let is_before = writer < reader && write.loops.is_empty();
-    let pins = single::pins(sizes, &write.guards);
-    let is_reached = guards_hold(sizes, block, write, read) && single::is_one_thread(sizes, &pins);
+    let pins = pins::pins(sizes, &write.guards);
+    let is_reached = guards_hold(sizes, block, write, read) && pins::is_one_thread(sizes, &pins);
     (is_same_place && is_before && is_reached).then_some((write.value?, writer))
 }
 
@@ -44,6 +44,6 @@ pub(super) fn stored(sizes: &Sizes<'_>, block: &Uniformity, var: VarId) -> Optio
 fn guards_hold(sizes: &Sizes<'_>, block: &Uniformity, write: &Access, read: &Access) -> bool {
     write.guards.iter().all(|guard| {
         let is_around = read.guards.iter().any(|other| other.cond == guard.cond);
-        single::chooses(sizes, guard.cond) || is_around && block.holds(sizes.protocol, guard.cond)
+        pins::chooses(sizes, guard.cond) || is_around && block.holds(sizes.protocol, guard.cond)
     })
 }

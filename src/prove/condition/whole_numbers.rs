@@ -7,7 +7,7 @@
 //!
 //! Deliberately absent: radices that are no constants, and rests that vary; those are ROUND's.
 
-use crate::prove::rules::poly::{Monomial, Poly};
+use crate::prove::state::poly::{Monomial, Poly};
 
 /// What follows from `fact >= 0`, if anything does.
 pub(super) fn in_whole_numbers(fact: &Poly) -> Option<Poly> {
@@ -23,7 +23,7 @@ pub(super) fn in_whole_numbers(fact: &Poly) -> Option<Poly> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prove::rules::poly::{Atom, IDS, Side};
+    use crate::prove::state::poly::{Atom, IDS, Side};
 
     fn atoms() -> [Poly; 2] {
         [0, 1].map(|number| Poly::atom(Atom::private(IDS, number, Side::First).unwrap()))
