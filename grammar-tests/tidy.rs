@@ -49,10 +49,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("prove/rules", &["prove/state", "prove/domains", "calculus"]),
     ("prove/premises", &["prove/state", "prove/hand_over", "prove/condition", "prove/rules", "protocol"]),
     ("prove/refute", &["prove/domains", "protocol", "calculus", "memory_model"]),
-    (
-        "prove/ask",
-        &["prove/state", "prove/condition", "prove/premises", "protocol", "calculus", "memory_model", "smt"],
-    ),
+    ("prove/ask", &["prove/state", "prove/condition", "prove/premises", "protocol", "calculus", "memory_model", "smt"]),
     ("invariant", &["calculus", "protocol", "prove"]),
     ("edit", &[]),
     ("fix", &["syntax"]),
@@ -228,7 +225,9 @@ fn joined_uses(text: &str) -> Vec<(usize, String)> {
             _ => joined.push((number, line.to_string())),
         }
         let last = &joined.last().expect("a line was pushed").1;
-        open = ["crate::", "super::"].iter().any(|start| last.contains(start)) && last.contains("use ") && !last.contains(';');
+        open = ["crate::", "super::"].iter().any(|start| last.contains(start))
+            && last.contains("use ")
+            && !last.contains(';');
     }
     joined
 }
@@ -326,11 +325,10 @@ fn the_scanner_sees_grouped_and_nested_paths() {
     assert_eq!(rooms_in("use crate::{a, b::c, d::{e, f}};", &at("m")), ["a", "b", "d"]);
     assert_eq!(rooms_in("fn f(x: crate::lower::X, y: &crate::calculus::Y)", &at("m")), ["lower", "calculus"]);
     assert_eq!(rooms_in("my_crate::a; $crate::b", &at("m")), [""; 0]);
-    assert_eq!(rooms_in("use crate::prove::{Pair, rules::{a, b}, state};", &at("m")), [
-        "prove",
-        "prove/rules",
-        "prove/state"
-    ]);
+    assert_eq!(
+        rooms_in("use crate::prove::{Pair, rules::{a, b}, state};", &at("m")),
+        ["prove", "prove/rules", "prove/state"]
+    );
     assert_eq!(rooms_in("use super::rules::search;", &at("prove::condition")), ["prove/rules"]);
     assert_eq!(rooms_in("use super::rules::search;", &at("prove::condition::truth")), ["prove/condition"]);
     assert_eq!(room_of(Path::new("src/front/tree_sitter/items.rs")), "front/tree_sitter");

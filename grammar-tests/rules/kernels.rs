@@ -192,7 +192,8 @@ fn sync(text: &str, number: usize, returned: Returned) -> Result<Proof, Open> {
     let subject = Subject::read(text, 1);
     let (id, _) = subject.protocol.syncs.iter().nth(number).expect("a sync");
     let question = SyncQuestion { sync: id, level: Level::Block, groups: Groups::Any };
-    let proof = premises::prove_sync_uniform(&subject.protocol, question, returned, &subject.scope, &Budget::default())?;
+    let proof =
+        premises::prove_sync_uniform(&subject.protocol, question, returned, &subject.scope, &Budget::default())?;
     premises::check_sync_uniform(&subject.protocol, question, returned, &subject.scope, &proof.derivation)
         .unwrap_or_else(|error| panic!("{error}\n{text}"));
     Ok(proof)

@@ -329,8 +329,7 @@ impl<'a> Case<'a> {
                 continue;
             }
             let mut reasons = self.reasons(pair);
-            let missing =
-                |part: &Candidate| Premises::new(self.protocol, &part.scope).missing_where_threads_wait(pair);
+            let missing = |part: &Candidate| Premises::new(self.protocol, &part.scope).missing_where_threads_wait(pair);
             let is_exact = reasons.is_empty();
             if let Some(missing) = attempt.parts.iter().filter(|_| is_exact).find_map(missing) {
                 // Who gets there, and when, is up to who takes the lock or sets the flag.

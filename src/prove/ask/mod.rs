@@ -18,8 +18,8 @@ mod setting;
 
 use super::condition::{self, Condition};
 use super::premises::Premises;
-use super::state::poly::Atom;
 use super::state::State;
+use super::state::poly::Atom;
 use super::{Assumption, Open, Pair, Returned, Scope, SyncQuestion};
 use crate::memory_model::Level;
 use crate::protocol::{Claim, Protocol};

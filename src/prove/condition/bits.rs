@@ -7,18 +7,48 @@
 //! *Proof.* Binary digits; no carries where the digit ranges are disjoint.
 //! *Trap.* `x & (n-1)` with `n` not known to be a power of two is not `x % n`.
 
-use super::builder::{Builder, EnvId, Key};
+use super::atoms::Key;
+use super::builder::Builder;
 use super::division::{Rounding, pull_out};
-use super::sampling::Source;
-use crate::calculus::{Expr, ExprId, UnaryOp};
+use super::environments::EnvId;
 use super::readings::Reading;
-use crate::prove::state::poly::{Poly, XORS};
+use super::sampling::Source;
+use crate::calculus::{Expr, ExprId, ScalarType, UnaryOp};
 use crate::prove::state::Xor;
+use crate::prove::state::poly::{Poly, XORS};
 
 /// Masks that are looked at have no bit from here on.
 const MOST_SWIZZLED: i128 = 1 << 16;
 
 impl Builder<'_> {
+    /// Two to the value of `expr`.
+    pub(super) fn power(&mut self, expr: ExprId, env: EnvId) -> Option<Poly> {
+        let exponent = self.value(expr, env)?;
+        if let Some(exponent) = exponent.as_constant() {
+            return (0..62).contains(&exponent).then(|| Poly::constant(1 << exponent));
+        }
+        let uniform = !exponent.is_private();
+        let side = self.environments[env].side;
+        let key = Key::Power(expr);
+        let known = self.known.unknowns.len();
+        let power = self.known.unknown_atom(key, vec![exponent.clone()], uniform, side, ScalarType::U64, "2^")?;
+        if self.known.unknowns.len() > known {
+            let atom = power.as_atom()?;
+            if let Some(source) = self.known.atoms.sources.iter_mut().find(|source| source.0 == atom) {
+                source.1 = Source::Power(exponent);
+            }
+            self.known.fact(power.plus_constant(-1)?);
+            self.known.powers.push(power.clone());
+        }
+        Some(power)
+    }
+
+    pub(super) fn shift_right(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
+        let value = self.value(a, env)?;
+        let power = self.power(b, env)?;
+        Some(self.known.divide(expr.into(), self.environments.thread(env), &value, &power, Rounding::Down, 0)?.0)
+    }
+
     pub(super) fn bit_and(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
         for (value, mask) in [(a, b), (b, a)] {
             if let Some(masked) = self.mask(expr, value, mask, env) {
@@ -28,9 +58,9 @@ impl Builder<'_> {
         let masked = self.unknown(expr, env)?;
         for operand in [a, b] {
             let Some(bound) = self.value(operand, env) else { continue };
-            if self.shows(&bound) {
-                self.fact(masked.clone());
-                self.fact(bound.minus(&masked)?);
+            if self.known.shows(&bound) {
+                self.known.fact(masked.clone());
+                self.known.fact(bound.minus(&masked)?);
             }
         }
         Some(masked)
@@ -48,15 +78,21 @@ impl Builder<'_> {
             return self.constant_mask(expr, value, constant, (least, greatest), env);
         }
         let power = mask.plus_constant(1)?;
-        if self.is_power(&power) && self.shows_positive(&power) {
+        if self.known.is_power(&power) && self.known.shows_positive(&power) {
             let residue = self.residue(value, env)?;
-            return Some(self.divide(expr.into(), env, &residue, &power, Rounding::Down, 0)?.1);
+            return Some(
+                self.known.divide(expr.into(), self.environments.thread(env), &residue, &power, Rounding::Down, 0)?.1,
+            );
         }
-        if self.is_power(&mask) && self.shows_positive(&mask) {
+        if self.known.is_power(&mask) && self.known.shows_positive(&mask) {
             let residue = self.residue(value, env)?;
-            let shifted = self.divide(expr.into(), env, &residue, &mask, Rounding::Down, 0)?.0;
-            let bit = self.divide(expr.into(), env, &shifted, &Poly::constant(2), Rounding::Down, 0)?.1;
-            return self.normal(&mask)?.times(&bit);
+            let shifted =
+                self.known.divide(expr.into(), self.environments.thread(env), &residue, &mask, Rounding::Down, 0)?.0;
+            let bit = self
+                .known
+                .divide(expr.into(), self.environments.thread(env), &shifted, &Poly::constant(2), Rounding::Down, 0)?
+                .1;
+            return self.known.normal(&mask)?.times(&bit);
         }
         None
     }
@@ -86,12 +122,13 @@ impl Builder<'_> {
 
     /// `value & ~(power - 1)`
     fn keep_above(&mut self, expr: ExprId, value: ExprId, power: &Poly, env: EnvId) -> Option<Poly> {
-        if !self.is_power(power) {
+        if !self.known.is_power(power) {
             return None;
         }
         let value = self.value(value, env)?;
-        let quotient = self.divide(expr.into(), env, &value, power, Rounding::Down, 0)?.0;
-        self.normal(power)?.times(&quotient)
+        let quotient =
+            self.known.divide(expr.into(), self.environments.thread(env), &value, power, Rounding::Down, 0)?.0;
+        self.known.normal(power)?.times(&quotient)
     }
 
     /// `value & mask` for ones that stand together.
@@ -106,8 +143,12 @@ impl Builder<'_> {
         }
         let residue = self.residue(value, env)?;
         let low = Poly::constant(low);
-        let shifted = self.divide(expr.into(), env, &residue, &low, Rounding::Down, 0)?.0;
-        let digit = self.divide(expr.into(), env, &shifted, &Poly::constant(ones + 1), Rounding::Down, 0)?.1;
+        let shifted =
+            self.known.divide(expr.into(), self.environments.thread(env), &residue, &low, Rounding::Down, 0)?.0;
+        let digit = self
+            .known
+            .divide(expr.into(), self.environments.thread(env), &shifted, &Poly::constant(ones + 1), Rounding::Down, 0)?
+            .1;
         low.times(&digit)
     }
 
@@ -116,15 +157,15 @@ impl Builder<'_> {
         for (high, low) in [(&a, &b), (&b, &a)] {
             let content = high.content();
             let power = content & content.wrapping_neg();
-            if power > 1 && self.shows(low) && self.shows_positive(&Poly::constant(power).minus(low)?) {
+            if power > 1 && self.known.shows(low) && self.known.shows_positive(&Poly::constant(power).minus(low)?) {
                 return high.plus(low);
             }
         }
         let joined = self.unknown(expr, env)?;
-        if self.shows(&a) && self.shows(&b) {
-            self.fact(joined.minus(&a)?);
-            self.fact(joined.minus(&b)?);
-            self.fact(a.plus(&b)?.minus(&joined)?);
+        if self.known.shows(&a) && self.known.shows(&b) {
+            self.known.fact(joined.minus(&a)?);
+            self.known.fact(joined.minus(&b)?);
+            self.known.fact(a.plus(&b)?.minus(&joined)?);
         }
         Some(joined)
     }
@@ -145,26 +186,26 @@ impl Builder<'_> {
         if mask.is_private() || !argument.is_private() {
             return self.unknown(expr, env);
         }
-        let known = self.state.xors.iter().find(|xor| xor.argument == argument && xor.mask == mask);
+        let known = self.known.state.xors.iter().find(|xor| xor.argument == argument && xor.mask == mask);
         if let Some(xor) = known {
             return Some(xor.value.clone());
         }
         let side = self.environments[env].side;
         let source = Source::Xor(argument.clone(), mask.clone());
-        let atom = self.atom(XORS, Key::Value(expr), side, "xor", source)?;
+        let atom = self.known.atom(XORS, Key::Value(expr), side, "xor", source)?;
         let ty = self.ty(expr);
-        self.typed(atom, ty);
-        if self.shows(&argument) && self.shows(&mask) {
-            self.set_non_negative(atom);
-            if let (Some(greatest), Some(bits)) = (self.interval(&argument).1, self.interval(&mask).1)
+        self.known.typed(atom, ty);
+        if self.known.shows(&argument) && self.known.shows(&mask) {
+            self.known.set_non_negative(atom);
+            if let (Some(greatest), Some(bits)) = (self.known.interval(&argument).1, self.known.interval(&mask).1)
                 && let Some(most) = greatest_flipped(greatest, bits)
             {
-                self.bound(atom, Some(0), Some(i128::from(most)));
-                self.fact(Poly::constant(most).minus(&Poly::atom(atom))?);
-                self.readings.insert(Reading::Swizzle);
+                self.known.bound(atom, Some(0), Some(i128::from(most)));
+                self.known.fact(Poly::constant(most).minus(&Poly::atom(atom))?);
+                self.known.readings.insert(Reading::Swizzle);
             }
         }
-        self.state.xors.push(Xor { value: Poly::atom(atom), argument, mask });
+        self.known.state.xors.push(Xor { value: Poly::atom(atom), argument, mask });
         Some(Poly::atom(atom))
     }
 
@@ -174,13 +215,14 @@ impl Builder<'_> {
         let ones = mask.as_constant().filter(|&ones| ones > 0)?;
         let power = Poly::constant(i64::from(u32::try_from(ones + 1).ok()?.checked_next_power_of_two()?));
         let (quotient, rest) = pull_out(x, &power)?;
-        let is_digit = !quotient.is_zero() && self.shows(&rest) && self.shows_positive(&power.minus(&rest)?);
+        let is_digit =
+            !quotient.is_zero() && self.known.shows(&rest) && self.known.shows_positive(&power.minus(&rest)?);
         if !is_digit {
             return None;
         }
         if power.as_constant() == Some(ones + 1) {
             // All bits of the digit change: `(p - 1) - r`.
-            self.readings.insert(Reading::Swizzle);
+            self.known.readings.insert(Reading::Swizzle);
             return power.times(&quotient)?.plus_constant(ones)?.minus(&rest);
         }
         self.swizzle(expr, x, mask, env)
@@ -195,25 +237,27 @@ impl Builder<'_> {
     /// *Trap.* The mask of each thread is its own: nothing follows from equal `z` before the masks are equal. And `p` is
     /// above the mask: `4*w + (l ^ 4)` is beside the four places of `w`.
     fn swizzle(&mut self, expr: ExprId, x: &Poly, b: &Poly, env: EnvId) -> Option<Poly> {
-        let greatest = self.interval(b).1.filter(|greatest| (1..MOST_SWIZZLED).contains(greatest))?;
+        let greatest = self.known.interval(b).1.filter(|greatest| (1..MOST_SWIZZLED).contains(greatest))?;
         let power = Poly::constant(i64::from(u32::try_from(greatest + 1).ok()?.next_power_of_two()));
-        if !self.shows(b) || !self.shows_positive(&power.minus(b)?) {
+        if !self.known.shows(b) || !self.known.shows_positive(&power.minus(b)?) {
             return None;
         }
-        let (quotient, rest) = self.divide(expr.into(), env, x, &power, Rounding::Down, 0)?;
-        let (quotient, mask) = (self.settled(&quotient)?, self.settled(b)?);
-        let known = self.state.xors.iter().find(|xor| xor.argument == rest && xor.mask == mask);
+        let (quotient, rest) =
+            self.known.divide(expr.into(), self.environments.thread(env), x, &power, Rounding::Down, 0)?;
+        let (quotient, mask) = (self.known.settled(&quotient)?, self.known.settled(b)?);
+        let known = self.known.state.xors.iter().find(|xor| xor.argument == rest && xor.mask == mask);
         let value = match known {
             Some(xor) => xor.value.clone(),
             None => {
                 let side = self.environments[env].side;
-                let atom = self.atom(XORS, Key::Value(expr), side, "xor", Source::Xor(rest.clone(), mask.clone()))?;
-                self.set_non_negative(atom);
-                self.bound(atom, Some(0), power.as_constant().map(|power| i128::from(power) - 1));
+                let atom =
+                    self.known.atom(XORS, Key::Value(expr), side, "xor", Source::Xor(rest.clone(), mask.clone()))?;
+                self.known.set_non_negative(atom);
+                self.known.bound(atom, Some(0), power.as_constant().map(|power| i128::from(power) - 1));
                 let value = Poly::atom(atom);
-                self.fact(power.minus(&value)?.plus_constant(-1)?);
-                self.readings.insert(Reading::Swizzle);
-                self.state.xors.push(Xor { value: value.clone(), argument: rest, mask });
+                self.known.fact(power.minus(&value)?.plus_constant(-1)?);
+                self.known.readings.insert(Reading::Swizzle);
+                self.known.state.xors.push(Xor { value: value.clone(), argument: rest, mask });
                 value
             }
         };

@@ -7,17 +7,17 @@
 //! Both threads are in the same turns of the loops around it. They are interchangeable, so that one direction is enough.
 
 use super::Condition;
-use super::builder::{Builder, Env};
+use super::builder::Builder;
 use super::conflict::{self, Hints};
+use super::facts;
 use super::oracle::Oracle;
 use super::truth::Polarity;
 use crate::calculus::intervals::Relation;
 use crate::memory_model::Level;
 use crate::protocol::{Before, Claim, Fact, Guard, LoopId, Protocol};
-use crate::prove::state::poly::Side;
-use crate::prove::state::sign::Certificate;
-use crate::prove::state::State;
 use crate::prove::program_point::{ProgramPoint, relations_at};
+use crate::prove::state::State;
+use crate::prove::state::sign::Certificate;
 use crate::prove::{Open, Scope};
 
 /// What is known of a thread at the place of a claim. Claims that stand together share it.
@@ -127,18 +127,15 @@ fn reached<'a>(
 ) -> Result<Builder<'a>, Open> {
     let mut builder = Builder::new(protocol, Level::Block, scope, oracle);
     // The second place is that of a thread of which nothing is said: what both would agree about is uniform.
-    for side in Side::BOTH {
-        builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
-    }
     let Usable { outside, within } = usable(protocol, claim);
-    outside.into_iter().for_each(|fact| builder.state_fact(fact, 0));
+    outside.into_iter().for_each(|fact| facts::assume_one(&mut builder, fact, 0));
     for (depth, &id) in claim.loops.iter().enumerate() {
         builder.enter_privately(id, depth, 0).ok_or_else(out_of_range)?;
     }
-    within.into_iter().for_each(|fact| builder.state_fact(fact, 0));
+    within.into_iter().for_each(|fact| facts::assume_one(&mut builder, fact, 0));
     builder.launch_bounds().ok_or_else(out_of_range)?;
-    builder.assume_guards(0, &claim.loops, &claim.guards);
-    builder.promote_signs();
+    facts::assume_guards(&mut builder, 0, &claim.loops, &claim.guards);
+    builder.known.promote_signs();
     Ok(builder)
 }
 
@@ -151,34 +148,31 @@ fn met<'a>(
     oracle: Oracle<'a>,
 ) -> Result<Builder<'a>, Open> {
     let mut builder = Builder::new(protocol, level, scope, oracle);
-    for side in Side::BOTH {
-        builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
-    }
     let Usable { outside, within } = usable(protocol, claim);
     for env in [0, 1] {
-        outside.iter().for_each(|fact| builder.state_fact(fact, env));
+        outside.iter().for_each(|fact| facts::assume_one(&mut builder, fact, env));
     }
     for (depth, &id) in claim.loops.iter().enumerate() {
         builder.enter_together(id, Relation::Same, depth).ok_or_else(out_of_range)?;
     }
     for env in [0, 1] {
-        within.iter().for_each(|fact| builder.state_fact(fact, env));
+        within.iter().for_each(|fact| facts::assume_one(&mut builder, fact, env));
     }
     builder.launch_bounds().ok_or_else(out_of_range)?;
     builder.coordinates().ok_or_else(out_of_range)?;
     for env in [0, 1] {
-        builder.assume_guards(env, &claim.loops, &claim.guards);
+        facts::assume_guards(&mut builder, env, &claim.loops, &claim.guards);
     }
     for fact in relations_at(protocol, ProgramPoint::Claim(claim.before), (&claim.loops, &claim.guards)) {
-        builder.relate(fact);
+        facts::relate(&mut builder, fact);
     }
-    builder.promote_signs();
+    builder.known.promote_signs();
     Ok(builder)
 }
 
 /// What is claimed does not hold for it.
 fn fails(builder: &mut Builder<'_>, claim: &Claim, hints: Hints) -> Result<(), Open> {
     let alternatives = builder.truth(claim.cond, 0, Polarity::Fails);
-    builder.disjunction(alternatives);
+    builder.known.disjunction(alternatives);
     conflict::finish(builder, hints).ok_or_else(out_of_range)
 }

@@ -10,17 +10,18 @@
 //! A guard whose leaves are the same uniform values in both threads needs no condition.
 
 use super::Condition;
-use super::builder::{Builder, Env};
+use super::builder::Builder;
 use super::conflict::{self, Hints};
+use super::facts;
+use super::groups;
 use super::oracle::Oracle;
 use super::truth::Polarity;
 use crate::calculus::ExprId;
 use crate::calculus::intervals::Relation;
 use crate::protocol::{Guard, LoopId, Protocol, Sync};
-use crate::prove::state::poly::Side;
-use crate::prove::state::sign::Certificate;
-use crate::prove::state::State;
 use crate::prove::program_point::{ProgramPoint, relations_at};
+use crate::prove::state::State;
+use crate::prove::state::sign::Certificate;
 use crate::prove::{Assumption, Open, Returned, Scope, SyncQuestion};
 
 /// Something that two threads must agree about.
@@ -116,11 +117,8 @@ fn build<'a>(
 ) -> Result<Option<Builder<'a>>, Open> {
     let out_of_range = || Open::NotExpressible("numbers or terms out of range".to_owned());
     let mut builder = Builder::new(protocol, asked.level, scope, oracle);
-    builder.closest = asked.groups.closest(asked.level);
-    for side in Side::BOTH {
-        builder.environments.push(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: true });
-    }
-    builder.assume_launch_facts();
+    builder.launch.closest = asked.groups.closest(asked.level);
+    facts::assume_launch(&mut builder);
     for (depth, &id) in question.loops.iter().enumerate() {
         builder.enter_together(id, Relation::Same, depth).ok_or_else(out_of_range)?;
     }
@@ -133,27 +131,27 @@ fn build<'a>(
     // Who is not named may be there alone.
     let together = if question.names { 1..2 } else { 0..2 };
     for env in together {
-        builder.assume_facts(env, ProgramPoint::Sync(asked.sync), &question.loops, &question.before);
+        facts::assume(&mut builder, env, ProgramPoint::Sync(asked.sync), &question.loops, &question.before);
         // No loops: a test that the question stands before must not be used.
-        builder.assume_guards(env, &[], &question.before);
+        facts::assume_guards(&mut builder, env, &[], &question.before);
         if let Some(cond) = among.named().filter(|_| !question.names) {
             builder.assume(cond, env);
         }
     }
     if !question.names {
         for fact in relations_at(protocol, ProgramPoint::Sync(asked.sync), (&question.loops, &question.before)) {
-            builder.relate(fact);
+            facts::relate(&mut builder, fact);
         }
     }
-    builder.promote_signs();
-    builder.assume_groups(asked.groups).ok_or_else(out_of_range)?;
+    builder.known.promote_signs();
+    groups::assume_groups(&mut builder, asked.groups).ok_or_else(out_of_range)?;
     if let Some(threads) = among.tile() {
-        builder.assume_one_group(threads).ok_or_else(out_of_range)?;
+        groups::assume_one_group(&mut builder, threads).ok_or_else(out_of_range)?;
     }
     let sides = [(0, Polarity::Holds), (1, Polarity::Fails)];
     for &(env, polarity) in &sides[usize::from(question.names)..] {
         let alternatives = builder.truth(question.cond, env, polarity);
-        builder.disjunction(alternatives);
+        builder.known.disjunction(alternatives);
     }
     conflict::finish(&mut builder, hints).ok_or_else(out_of_range)?;
     Ok(Some(builder))

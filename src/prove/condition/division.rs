@@ -5,16 +5,19 @@
 //! and `q >= 0` if `x >= 0`. *Proof.* Euclid. Shifts and masks round down whatever the sign of `x`, so that
 //! they need `m >= 1` only.
 //! *CHAIN.* If `x = m*q + r` is known and `m*k` divides: `q = k*q' + r'`, `x / (m*k) = q'`, `x % (m*k) = m*r' + r`.
-//! *LOOSE*, *NESTED.* Divisors and values of either sign: see [`Builder::divide_by_unknown_sign`], [`Builder::nested`].
-//! *CARRY.* Digits of a neighbour of a value that was divided: see [`Builder::carry`].
+//! *LOOSE*, *NESTED.* Divisors and values of either sign: see [`Known::divide_by_unknown_sign`], `Builder::nested`.
+//! *CARRY.* Digits of a neighbour of a value that was divided: see [`Known::carry`].
 //! *Trap.* `(t - 1)/2` is 0 for t = 0, 1 and 2: without `x >= 0` the remainder has either sign.
 
-use super::builder::{Builder, Digits, EnvId, Key, Named, Record};
-use super::sampling::Source;
-use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType};
+use super::atoms::{Key, Named};
+use super::environments::Thread;
+use super::known::Known;
 use super::readings::Reading;
-use crate::prove::state::poly::{Atom, IDS, Monomial, Poly};
+use super::sampling::Source;
+use crate::calculus::{ExprId, ScalarType};
 use crate::prove::state::Literal;
+use crate::prove::state::poly::{Atom, IDS, Monomial, Poly, Side};
+use std::collections::BTreeMap;
 
 /// How a quotient is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,75 +31,56 @@ pub(super) enum Rounding {
 /// Divisions inside each other.
 const DEPTH: u32 = 12;
 
-impl Builder<'_> {
-    pub(super) fn division(
-        &mut self,
-        expr: ExprId,
-        op: BinaryOp,
-        operands: (ExprId, ExprId),
-        env: EnvId,
-    ) -> Option<Poly> {
-        if op == BinaryOp::Div
-            && let Some(quotient) = self.nested(expr, operands, env)
-        {
-            return Some(quotient);
-        }
-        let (quotient, remainder) = self.quotient_and_remainder(expr, operands, env)?;
-        Some(if op == BinaryOp::Div { quotient } else { remainder })
-    }
+/// What was divided, by what and whether rounded down; the quotient and the remainder.
+pub(super) type Divided = ((Poly, Poly, bool), (Poly, Poly));
 
-    /// What `/` and `%` make of two operands, for an expression that is known by `of`.
-    fn quotient_and_remainder(&mut self, of: ExprId, operands: (ExprId, ExprId), env: EnvId) -> Option<(Poly, Poly)> {
-        let (x, m) = self.both(operands.0, operands.1, env, Self::value)?;
-        self.is_divisor(operands.1, &m, env)?;
-        self.divide_somehow(of, env, &x, &m)
+/// A divisor of a value and the digit that it left.
+#[derive(Clone)]
+struct Record {
+    side: Side,
+    divisor: Poly,
+    remainder: Poly,
+}
+
+/// The digits of a condition.
+#[derive(Clone, Default)]
+pub(super) struct Digits {
+    /// What was divided.
+    pub(super) divided: Vec<Divided>,
+    records: Vec<Record>,
+    /// Equations that define digits, by the value that was divided.
+    pub(super) definitions: BTreeMap<Named, [Option<Poly>; 2]>,
+}
+
+impl Known<'_> {
+    /// Notes that a value is known to leave a digit by a divisor.
+    pub(super) fn note_digit(&mut self, side: Side, divisor: Poly, remainder: Poly) {
+        self.digits.records.push(Record { side, divisor, remainder });
     }
 
     /// A division by zero has no value, so that a thread that went on did not divide by zero.
-    fn is_divisor(&mut self, expr: ExprId, m: &Poly, env: EnvId) -> Option<()> {
-        let unsigned = self.ty(expr).range().is_some_and(|range| range.0 >= 0);
-        if self.environments[env].certain && (unsigned || is_square(m)) {
+    pub(super) fn is_divisor(&mut self, ty: ScalarType, m: &Poly, by: Thread) -> Option<()> {
+        let unsigned = ty.range().is_some_and(|range| range.0 >= 0);
+        if by.certain && (unsigned || is_square(m)) {
             let least = m.plus_constant(-1)?;
             self.fact(least);
         }
         Some(())
     }
 
-    fn divide_somehow(&mut self, of: ExprId, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
-        match self.divide(of.into(), env, x, m, Rounding::TowardsZero, 0) {
+    /// The same, whatever the signs.
+    pub(super) fn divide_somehow(&mut self, of: ExprId, by: Thread, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        match self.divide(of.into(), by, x, m, Rounding::TowardsZero, 0) {
             Some(digits) => Some(digits),
-            None => self.divide_by_unknown_sign(of.into(), env, x, m),
+            None => self.divide_by_unknown_sign(of.into(), by, x, m),
         }
-    }
-
-    /// NESTED: `(x / a) / b = (x / b) / a`, whatever the signs.
-    ///
-    /// *Proof.* Both are `x / (a*b)`: for numbers that are not negative the floor of the floor is the floor, and
-    /// C's quotient is that of the absolute values with the sign of the product. *Use.* `x / a / b`, `x / b % a`,
-    /// `x % b`: only if `x` is divided by `b` first are its digits those of a chain.
-    /// *Trap.* `x / a % b` is not `x % b / a`: of remainders nothing of the kind holds.
-    fn nested(&mut self, expr: ExprId, (inner, b): (ExprId, ExprId), env: EnvId) -> Option<Poly> {
-        let protocol = self.protocol;
-        let Expr::Binary(BinaryOp::Div, x, a) = protocol.exprs[inner] else { return None };
-        let remainder_by = |divisor: ExprId| {
-            let is_it =
-                |node: &Expr| matches!(node, Expr::Binary(BinaryOp::Rem, one, other) if (*one, *other) == (x, divisor));
-            protocol.exprs.iter().find(|(_, node)| is_it(node)).map(|(id, _)| id)
-        };
-        let of = remainder_by(b).filter(|_| remainder_by(a).is_none())?;
-        let (high, _) = self.quotient_and_remainder(of, (x, b), env)?;
-        let m = self.value(a, env)?;
-        self.is_divisor(a, &m, env)?;
-        let high = self.settled(&high)?;
-        self.readings.insert(Reading::Nested);
-        Some(self.divide_somehow(expr, env, &high, &m)?.0)
     }
 
     /// Quotient and remainder of `x` by `m`.
     pub(super) fn divide(
         &mut self,
         of: Named,
-        env: EnvId,
+        by: Thread,
         x: &Poly,
         m: &Poly,
         rounding: Rounding,
@@ -112,7 +96,7 @@ impl Builder<'_> {
             return Some((multiple, Poly::ZERO));
         }
         if rounding == Rounding::TowardsZero && !self.shows(&x) {
-            return self.truncate(of, env, &x, &m);
+            return self.truncate(of, by, &x, &m);
         }
         let (multiple, rest, non_negative) = if self.shows(&rest) {
             if self.shows_positive(&m.minus(&rest)?) {
@@ -124,9 +108,9 @@ impl Builder<'_> {
         } else {
             (multiple, rest, false)
         };
-        let digits = match self.chain(of, env, &rest, &m, rounding, depth)? {
+        let digits = match self.chain(of, by, &rest, &m, rounding, depth)? {
             Some(digits) => digits,
-            None => self.digits(of, env, &rest, &m, non_negative)?,
+            None => self.digits(of, by, &rest, &m, non_negative)?,
         };
         let quotient = self.normal(&multiple)?.plus(&digits.0)?;
         self.note_canonical(&x, &m, &quotient, &digits.1)?;
@@ -149,15 +133,15 @@ impl Builder<'_> {
     fn chain(
         &mut self,
         of: Named,
-        env: EnvId,
+        by: Thread,
         x: &Poly,
         m: &Poly,
         rounding: Rounding,
         depth: u32,
     ) -> Option<Option<(Poly, Poly)>> {
-        let side = self.environments[env].side;
-        for index in 0..self.records.len() {
-            let record = &self.records[index];
+        let side = by.side;
+        for index in 0..self.digits.records.len() {
+            let record = &self.digits.records[index];
             if record.side != side {
                 continue;
             }
@@ -177,7 +161,7 @@ impl Builder<'_> {
             // `low` lies in [0, divisor), so that rounding down is what `high` needs; towards zero is the same
             // there since `x >= 0` was shown.
             let rounding = if rounding == Rounding::TowardsZero { Rounding::Down } else { rounding };
-            let Some((quotient, rest)) = self.divide(of, env, &high, &factor, rounding, depth + 1) else { continue };
+            let Some((quotient, rest)) = self.divide(of, by, &high, &factor, rounding, depth + 1) else { continue };
             let (divisor, low) = (self.normal(&divisor)?, self.normal(&low)?);
             return Some(Some((quotient, divisor.times(&rest)?.plus(&low)?)));
         }
@@ -185,7 +169,7 @@ impl Builder<'_> {
     }
 
     /// New digits of `x` by `m >= 1`, rounded down.
-    fn digits(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
+    fn digits(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
         if let Some(known) = self.known_digits(x, m, Rounding::Down) {
             return self.normal_pair(&known);
         }
@@ -195,14 +179,14 @@ impl Builder<'_> {
             return self.normal_pair(&known);
         }
         if self.is_power(x) && self.is_power(m) && self.shows(&x.minus(m)?) {
-            return self.divide_powers(of, env, x, m);
+            return self.divide_powers(of, by, x, m);
         }
         if !x.is_private()
-            && let Some(digits) = self.carry(of, env, x, m, non_negative)
+            && let Some(digits) = self.carry(of, by, x, m, non_negative)
         {
             return Some(digits);
         }
-        let (q, r) = self.digit_atoms(of, env, x, m)?;
+        let (q, r) = self.digit_atoms(of, by, x, m)?;
         self.set_non_negative(r);
         if non_negative {
             self.set_non_negative(q);
@@ -218,11 +202,10 @@ impl Builder<'_> {
         self.bound_digits((q, r), x, m, non_negative);
         self.fact(m.plus_constant(-1)?.minus(&remainder)?);
         self.inherit_bound(x, m, &quotient)?;
-        self.digits.push(((x.clone(), m.clone(), true), (quotient.clone(), remainder.clone())));
-        let side = self.environments[env].side;
-        let record = Record { side, divisor: m.clone(), remainder: remainder.clone() };
-        self.records.push(record);
-        self.define(of, env, x, m, (&quotient, &remainder))?;
+        self.digits.divided.push(((x.clone(), m.clone(), true), (quotient.clone(), remainder.clone())));
+        let side = by.side;
+        self.note_digit(side, m.clone(), remainder.clone());
+        self.define(of, by, x, m, (&quotient, &remainder))?;
         Some((quotient, remainder))
     }
 
@@ -233,12 +216,12 @@ impl Builder<'_> {
             let (quotient, remainder) = self.normal_pair(digits)?;
             Some(rounding == Rounding::TowardsZero && m.times(&quotient)?.plus(&remainder)? == *x)
         };
-        let same = |(key, digits): &&Digits| {
+        let same = |(key, digits): &&Divided| {
             key.2 == (rounding == Rounding::Down)
                 && self.normal(&key.1).as_ref() == Some(m)
                 && (self.normal(&key.0).as_ref() == Some(x) || is_made_of(digits) == Some(true))
         };
-        self.digits.iter().find(same).map(|(_, digits)| digits.clone())
+        self.digits.divided.iter().find(same).map(|(_, digits)| digits.clone())
     }
 
     fn normal_pair(&self, pair: &(Poly, Poly)) -> Option<(Poly, Poly)> {
@@ -250,7 +233,7 @@ impl Builder<'_> {
     /// Since `0 <= r < m`, the sum `r + c` leaves `[0, m)` by at most one `m`: `x = m*(q + e) + (r + c - m*e)`
     /// with `e` 0 or 1 (or 0 or -1, for a negative `c`). So what chooses a buffer in one turn of a loop is tied
     /// to what chooses it in the next: `(k + 1) % 2 = 1 - k % 2`.
-    fn carry(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
+    fn carry(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly, non_negative: bool) -> Option<(Poly, Poly)> {
         let (shift, (quotient, remainder)) = self.neighbour(x, m)?;
         let sign = shift.signum();
         if !self.shows(&m.plus_constant(-shift.checked_abs()?)?) {
@@ -258,7 +241,7 @@ impl Builder<'_> {
         }
         let sum = remainder.plus_constant(shift)?;
         let dividend = if sign > 0 { sum.clone() } else { m.minus(&sum)?.plus_constant(-1)? };
-        let side = self.environments[env].side;
+        let side = by.side;
         let carry = self.atom(0, Key::Quotient(of), side, "carry", Source::Quotient(dividend, m.clone()))?;
         self.readings.insert(Reading::Carry);
         self.set_non_negative(carry);
@@ -272,21 +255,21 @@ impl Builder<'_> {
             self.fact(quotient.clone());
         }
         self.inherit_bound(x, m, &quotient)?;
-        self.digits.push(((x.clone(), m.clone(), true), (quotient.clone(), remainder.clone())));
-        self.records.push(Record { side, divisor: m.clone(), remainder: remainder.clone() });
+        self.digits.divided.push(((x.clone(), m.clone(), true), (quotient.clone(), remainder.clone())));
+        self.note_digit(side, m.clone(), remainder.clone());
         Some((quotient, remainder))
     }
 
     /// A value whose digits by `m` are known and that lies a constant below `x`, the nearest one: that constant,
     /// its digits. It is a value that was divided, or the remainder that was left.
     fn neighbour(&self, x: &Poly, m: &Poly) -> Option<(i64, (Poly, Poly))> {
-        let divided = self.digits.iter().filter_map(|(key, digits)| {
+        let divided = self.digits.divided.iter().filter_map(|(key, digits)| {
             let same = key.2 && self.normal(&key.1).as_ref() == Some(m);
             let apart = |known: Option<Poly>| x.minus(&known.filter(|_| same)?)?.as_constant();
             let shift = apart(self.normal(&key.0)).or_else(|| apart(self.settled(&key.0)))?;
             Some((shift, digits.clone()))
         });
-        let remainders = self.digits.iter().filter_map(|(key, digits)| {
+        let remainders = self.digits.divided.iter().filter_map(|(key, digits)| {
             let same = key.2 && self.normal(&key.1).as_ref() == Some(m);
             let remainder = self.normal(&digits.1).filter(|_| same)?;
             Some((x.minus(&remainder)?.as_constant()?, (Poly::ZERO, remainder)))
@@ -298,23 +281,23 @@ impl Builder<'_> {
 
     /// POWERS (docs/RULES.md, "2.12 POWERS"): of two powers of two `m <= x` the smaller divides the greater, and the
     /// quotient is a power of two.
-    fn divide_powers(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
-        let (q, r) = self.digit_atoms(of, env, x, m)?;
+    fn divide_powers(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        let (q, r) = self.digit_atoms(of, by, x, m)?;
         self.set_non_negative(q);
         self.bound_digits((q, r), x, m, true);
         let quotient = Poly::atom(q);
         self.fact(quotient.plus_constant(-1)?);
         self.readings.insert(Reading::Powers);
         self.powers.push(quotient.clone());
-        self.digits.push(((x.clone(), m.clone(), true), (quotient.clone(), Poly::ZERO)));
-        self.define(of, env, x, m, (&quotient, &Poly::ZERO))?;
+        self.digits.divided.push(((x.clone(), m.clone(), true), (quotient.clone(), Poly::ZERO)));
+        self.define(of, by, x, m, (&quotient, &Poly::ZERO))?;
         Some((quotient, Poly::ZERO))
     }
 
-    fn digit_atoms(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Atom, Atom)> {
-        let side = self.environments[env].side;
+    fn digit_atoms(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly) -> Option<(Atom, Atom)> {
+        let side = by.side;
         let level = if x.is_private() || m.is_private() { IDS } else { 0 };
-        let number = self.digits.len() / 2;
+        let number = self.digits.divided.len() / 2;
         let q =
             self.atom(level, Key::Quotient(of), side, &format!("q{number}"), Source::Quotient(x.clone(), m.clone()))?;
         let r =
@@ -351,7 +334,7 @@ impl Builder<'_> {
     }
 
     /// Says that `x = m*q + r`: by replacement if `x` is a private atom, else by an equation.
-    fn define(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly, digits: (&Poly, &Poly)) -> Option<()> {
+    fn define(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly, digits: (&Poly, &Poly)) -> Option<()> {
         let value = m.times(digits.0)?.plus(digits.1)?;
         if let Some(atom) = x.as_atom().filter(|&atom| atom.is_private() && !m.mentions(atom)) {
             return self.replace(atom, value);
@@ -361,8 +344,8 @@ impl Builder<'_> {
             self.fact(definition.clone());
             self.fact(definition.negated()?);
         }
-        let side = self.environments[env].side as usize;
-        let entry = self.definitions.entry(of).or_default();
+        let side = by.side as usize;
+        let entry = self.digits.definitions.entry(of).or_default();
         if entry[side].is_none() {
             entry[side] = Some(definition);
         } else {
@@ -372,8 +355,8 @@ impl Builder<'_> {
     }
 
     /// `x = m*q + r` with `|r| < m`, where the sign of `x` is not known.
-    fn truncate(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
-        let (quotient, remainder) = self.loose_digits(of, env, x, m)?;
+    fn truncate(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        let (quotient, remainder) = self.loose_digits(of, by, x, m)?;
         let least = m.plus_constant(-1)?;
         self.fact(least.minus(&remainder)?);
         self.fact(least.plus(&remainder)?);
@@ -403,17 +386,17 @@ impl Builder<'_> {
     }
 
     /// Digits of which only `x = m*q + r` is said.
-    fn loose_digits(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+    fn loose_digits(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
         // Digits rounded down are others where `x` is negative.
         if let Some(known) = self.known_digits(x, m, Rounding::TowardsZero) {
             return self.normal_pair(&known);
         }
-        let (q, r) = self.digit_atoms(of, env, x, m)?;
+        let (q, r) = self.digit_atoms(of, by, x, m)?;
         let digits = (Poly::atom(q), Poly::atom(r));
-        self.digits.push(((x.clone(), m.clone(), false), digits.clone()));
+        self.digits.divided.push(((x.clone(), m.clone(), false), digits.clone()));
         let definition = x.minus(&m.times(&digits.0)?.plus(&digits.1)?)?;
-        let side = self.environments[env].side as usize;
-        let entry = self.definitions.entry(of).or_default();
+        let side = by.side as usize;
+        let entry = self.digits.definitions.entry(of).or_default();
         if entry[side].is_none() {
             entry[side] = Some(definition);
         } else {
@@ -432,8 +415,8 @@ impl Builder<'_> {
     /// value that is put together again as it was taken apart need no sign at all.
     /// *Trap.* Digits that are put together in another order, or by another pitch: without `|r| < |m|` and equal
     /// signs nothing says that they are equal in both threads.
-    fn divide_by_unknown_sign(&mut self, of: Named, env: EnvId, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
-        if !self.environments[env].certain {
+    fn divide_by_unknown_sign(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+        if !by.certain {
             return None;
         }
         let (x, m) = (&self.normal(x)?, &self.normal(m)?);
@@ -452,12 +435,12 @@ impl Builder<'_> {
             if self.is_remainder(&rest, m) {
                 return Some((multiple, rest));
             }
-            let (q, r) = self.divide_by_unknown_sign(of, env, &rest, m)?;
+            let (q, r) = self.divide_by_unknown_sign(of, by, &rest, m)?;
             return Some((self.normal(&multiple)?.plus(&q)?, r));
         }
-        let known = self.digits.len();
-        let (q, r) = self.loose_digits(of, env, x, m)?;
-        if self.digits.len() > known && self.shows(x) {
+        let known = self.digits.divided.len();
+        let (q, r) = self.loose_digits(of, by, x, m)?;
+        if self.digits.divided.len() > known && self.shows(x) {
             self.set_non_negative(r.as_atom()?);
             let at_least = |poly: Option<Poly>| poly.map(Literal::NonNegative);
             let positive = vec![
@@ -495,60 +478,11 @@ impl Builder<'_> {
 
     /// Whether `rest` is what a division by `m` left.
     fn is_remainder(&self, rest: &Poly, m: &Poly) -> bool {
-        let left = |(key, digits): &Digits| {
+        let left = |(key, digits): &Divided| {
             self.normal(&key.1).as_ref() == Some(m) && self.normal(&digits.1).as_ref() == Some(rest)
         };
-        self.digits.iter().any(left)
+        self.digits.divided.iter().any(left)
     }
-
-    /// Whether the value is shown to be a power of two.
-    pub(super) fn is_power(&self, poly: &Poly) -> bool {
-        let is_known = |poly: &Poly| self.powers.iter().any(|power| self.normal(power).as_ref() == Some(poly));
-        match poly.terms() {
-            _ if is_known(poly) => true,
-            [(monomial, coefficient)] => {
-                *coefficient > 0
-                    && coefficient & (coefficient - 1) == 0
-                    && monomial.atoms().all(|atom| is_known(&Poly::atom(atom)))
-            }
-            _ => false,
-        }
-    }
-
-    /// Two to the value of `expr`.
-    pub(super) fn power(&mut self, expr: ExprId, env: EnvId) -> Option<Poly> {
-        let exponent = self.value(expr, env)?;
-        if let Some(exponent) = exponent.as_constant() {
-            return (0..62).contains(&exponent).then(|| Poly::constant(1 << exponent));
-        }
-        let uniform = !exponent.is_private();
-        let side = self.environments[env].side;
-        let key = Key::Power(expr);
-        let known = self.unknowns.len();
-        let power = self.unknown_atom(key, vec![exponent.clone()], uniform, side, ScalarType::U64, "2^")?;
-        if self.unknowns.len() > known {
-            let atom = power.as_atom()?;
-            if let Some(source) = self.sources.iter_mut().find(|source| source.0 == atom) {
-                source.1 = Source::Power(exponent);
-            }
-            self.fact(power.plus_constant(-1)?);
-            self.powers.push(power.clone());
-        }
-        Some(power)
-    }
-
-    pub(super) fn shift_right(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
-        let value = self.value(a, env)?;
-        let power = self.power(b, env)?;
-        Some(self.divide(expr.into(), env, &value, &power, Rounding::Down, 0)?.0)
-    }
-}
-
-/// Whether the value is a product of squares, times a positive constant, and so not negative.
-fn is_square(poly: &Poly) -> bool {
-    let [(monomial, 1..)] = poly.terms() else { return false };
-    *monomial != Monomial::ONE
-        && monomial.atoms().all(|atom| monomial.atoms().filter(|&other| other == atom).count() % 2 == 0)
 }
 
 /// `x = m*multiple + rest`, coefficient by coefficient of the private monomials.
@@ -588,4 +522,11 @@ fn divide_terms(x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
         }
     }
     Some((multiple, rest))
+}
+
+/// Whether the value is a product of squares, times a positive constant, and so not negative.
+fn is_square(poly: &Poly) -> bool {
+    let [(monomial, 1..)] = poly.terms() else { return false };
+    *monomial != Monomial::ONE
+        && monomial.atoms().all(|atom| monomial.atoms().filter(|&other| other == atom).count() % 2 == 0)
 }

@@ -10,8 +10,10 @@
 //!
 //! Deliberately absent: OpenCL's sub-groups, whose size is the device's; nobody asks about them here.
 
-use super::builder::{Builder, EnvId, Named, Record};
+use super::atoms::Named;
+use super::builder::Builder;
 use super::division::Rounding;
+use super::environments::EnvId;
 use crate::calculus::Axis;
 use crate::calculus::GeometryVar::{BlockDim, BlockIdx, ThreadIdx};
 use crate::calculus::eval::WARP;
@@ -20,91 +22,108 @@ use crate::prove::Groups;
 use crate::prove::state::poly::{Poly, Side};
 use crate::prove::state::{Alternative, Literal};
 
-impl Builder<'_> {
-    /// Adds what is known of the warps or clusters of the two threads; after the guards, which bound quotients.
-    pub(super) fn assume_groups(&mut self, groups: Groups) -> Option<()> {
-        match (groups, self.level) {
-            (Groups::Any, _) => Some(()),
-            (_, Level::Grid) => self.assume_clusters(groups),
-            _ => self.assume_warps(groups),
+/// Adds what is known of the warps or clusters of the two threads; after the guards, which bound quotients.
+pub(super) fn assume_groups(builder: &mut Builder<'_>, groups: Groups) -> Option<()> {
+    match (groups, builder.launch.level) {
+        (Groups::Any, _) => Some(()),
+        (_, Level::Grid) => assume_clusters(builder, groups),
+        _ => assume_warps(builder, groups),
+    }
+}
+
+fn assume_warps(builder: &mut Builder<'_>, groups: Groups) -> Option<()> {
+    let (first, second) = (warp(builder, 0)?, warp(builder, 1)?);
+    let (first, second) = (builder.known.normal(&first)?, builder.known.normal(&second)?);
+    match groups {
+        Groups::Any => {}
+        Groups::Same => builder.known.literal(Literal::Zero(first.minus(&second)?)),
+        Groups::Different if first == second => builder.known.state.facts.push(Poly::constant(-1)),
+        Groups::Different => builder.known.state.coordinates = vec![(first, second)],
+    }
+    Some(())
+}
+
+/// Where the extents of clusters are not known, nothing is known of clusters either.
+fn assume_clusters(builder: &mut Builder<'_>, groups: Groups) -> Option<()> {
+    let Some(extents) = builder.protocol.geometry.clusters() else { return Some(()) };
+    let mut coordinates = Vec::new();
+    for axis in Axis::ALL {
+        let extent = Poly::constant(i64::from(extents[axis.index()]));
+        let mut digits = Vec::new();
+        for (env, side) in Side::BOTH.into_iter().enumerate() {
+            let block = builder.geometry(BlockIdx(axis), side)?;
+            digits.push(builder.known.divide(
+                Named::Block(axis),
+                builder.environments.thread(env),
+                &block,
+                &extent,
+                Rounding::Down,
+                0,
+            )?);
+        }
+        let [first, second] = [0, 1].map(|side: usize| builder.known.normal(&digits[side].0));
+        let (first, second) = (first?, second?);
+        if groups == Groups::Same {
+            builder.known.literal(Literal::Zero(first.minus(&second)?));
+            let [first, second] = [0, 1].map(|side: usize| builder.known.normal(&digits[side].1));
+            coordinates.push((first?, second?));
+        } else {
+            coordinates.push((first, second));
         }
     }
+    coordinates.retain(|(first, second)| first != second);
+    if coordinates.is_empty() {
+        builder.known.state.facts.push(Poly::constant(-1));
+    }
+    builder.known.state.coordinates = coordinates;
+    Some(())
+}
 
-    fn assume_warps(&mut self, groups: Groups) -> Option<()> {
-        let (first, second) = (self.warp(0)?, self.warp(1)?);
-        let (first, second) = (self.normal(&first)?, self.normal(&second)?);
-        match groups {
-            Groups::Any => {}
-            Groups::Same => self.literal(Literal::Zero(first.minus(&second)?)),
-            Groups::Different if first == second => self.state.facts.push(Poly::constant(-1)),
-            Groups::Different => self.state.coordinates = vec![(first, second)],
+/// The ways in which the two threads are in different aligned groups of so many.
+pub(super) fn apart(builder: &mut Builder<'_>, threads: u32) -> Option<Vec<Alternative>> {
+    let (first, second) = (group(builder, 0, threads)?, group(builder, 1, threads)?);
+    let difference = builder.known.normal(&first)?.minus(&builder.known.normal(&second)?)?;
+    let (above, below) = (difference.plus_constant(-1)?, difference.negated()?.plus_constant(-1)?);
+    Some(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]])
+}
+
+/// Says that the two threads are in one aligned group of so many.
+pub(super) fn assume_one_group(builder: &mut Builder<'_>, threads: u32) -> Option<()> {
+    let (first, second) = (group(builder, 0, threads)?, group(builder, 1, threads)?);
+    let difference = builder.known.normal(&first)?.minus(&builder.known.normal(&second)?)?;
+    builder.known.literal(Literal::Zero(difference));
+    Some(())
+}
+
+/// The number of the warp of the thread of `env`.
+fn warp(builder: &mut Builder<'_>, env: EnvId) -> Option<Poly> {
+    group(builder, env, WARP)
+}
+
+/// The number of the aligned group of so many threads that the thread of `env` is in.
+fn group(builder: &mut Builder<'_>, env: EnvId, size: u32) -> Option<Poly> {
+    let side = builder.environments[env].side;
+    let (mut number, mut threads) = (Poly::ZERO, Poly::constant(1));
+    for axis in Axis::ALL {
+        let (id, extent) = (builder.geometry(ThreadIdx(axis), side)?, builder.geometry(BlockDim(axis), side)?);
+        number = number.plus(&threads.times(&id)?)?;
+        threads = threads.times(&extent)?;
+        if threads.as_constant() != Some(1) {
+            // So that 32 divides by way of a row of 16 threads.
+            builder.known.note_digit(side, threads.clone(), number.clone());
         }
-        Some(())
     }
-
-    /// Where the extents of clusters are not known, nothing is known of clusters either.
-    fn assume_clusters(&mut self, groups: Groups) -> Option<()> {
-        let Some(extents) = self.protocol.geometry.clusters() else { return Some(()) };
-        let mut coordinates = Vec::new();
-        for axis in Axis::ALL {
-            let extent = Poly::constant(i64::from(extents[axis.index()]));
-            let mut digits = Vec::new();
-            for (env, side) in Side::BOTH.into_iter().enumerate() {
-                let block = self.geometry(BlockIdx(axis), side)?;
-                digits.push(self.divide(Named::Block(axis), env, &block, &extent, Rounding::Down, 0)?);
-            }
-            let [first, second] = [0, 1].map(|side: usize| self.normal(&digits[side].0));
-            let (first, second) = (first?, second?);
-            if groups == Groups::Same {
-                self.literal(Literal::Zero(first.minus(&second)?));
-                let [first, second] = [0, 1].map(|side: usize| self.normal(&digits[side].1));
-                coordinates.push((first?, second?));
-            } else {
-                coordinates.push((first, second));
-            }
-        }
-        coordinates.retain(|(first, second)| first != second);
-        if coordinates.is_empty() {
-            self.state.facts.push(Poly::constant(-1));
-        }
-        self.state.coordinates = coordinates;
-        Some(())
-    }
-
-    /// The ways in which the two threads are in different aligned groups of so many.
-    pub(super) fn apart(&mut self, threads: u32) -> Option<Vec<Alternative>> {
-        let (first, second) = (self.group(0, threads)?, self.group(1, threads)?);
-        let difference = self.normal(&first)?.minus(&self.normal(&second)?)?;
-        let (above, below) = (difference.plus_constant(-1)?, difference.negated()?.plus_constant(-1)?);
-        Some(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]])
-    }
-
-    /// Says that the two threads are in one aligned group of so many.
-    pub(super) fn assume_one_group(&mut self, threads: u32) -> Option<()> {
-        let (first, second) = (self.group(0, threads)?, self.group(1, threads)?);
-        let difference = self.normal(&first)?.minus(&self.normal(&second)?)?;
-        self.literal(Literal::Zero(difference));
-        Some(())
-    }
-
-    /// The number of the warp of the thread of `env`.
-    fn warp(&mut self, env: EnvId) -> Option<Poly> {
-        self.group(env, WARP)
-    }
-
-    /// The number of the aligned group of so many threads that the thread of `env` is in.
-    fn group(&mut self, env: EnvId, size: u32) -> Option<Poly> {
-        let side = self.environments[env].side;
-        let (mut number, mut threads) = (Poly::ZERO, Poly::constant(1));
-        for axis in Axis::ALL {
-            let (id, extent) = (self.geometry(ThreadIdx(axis), side)?, self.geometry(BlockDim(axis), side)?);
-            number = number.plus(&threads.times(&id)?)?;
-            threads = threads.times(&extent)?;
-            if threads.as_constant() != Some(1) {
-                // So that 32 divides by way of a row of 16 threads.
-                self.records.push(Record { side, divisor: threads.clone(), remainder: number.clone() });
-            }
-        }
-        Some(self.divide(Named::Thread, env, &number, &Poly::constant(i64::from(size)), Rounding::Down, 0)?.0)
-    }
+    Some(
+        builder
+            .known
+            .divide(
+                Named::Thread,
+                builder.environments.thread(env),
+                &number,
+                &Poly::constant(i64::from(size)),
+                Rounding::Down,
+                0,
+            )?
+            .0,
+    )
 }

@@ -12,12 +12,13 @@
 //! The last turn of a loop is one for all variables that are read at one place. Deliberately absent: how many turns a
 //! loop takes, and values other than conditions.
 
-use super::builder::{Builder, Env, EnvId};
+use super::builder::Builder;
+use super::environments::{Env, EnvId};
+use super::readings::Reading;
 use super::truth::{Polarity, all_of, any_of, anything};
 use crate::calculus::{BinaryOp, Expr, ExprId, HavocReason, VarId};
 use crate::protocol::{LoopId, Origin, Role};
 use crate::prove::Assumption;
-use super::readings::Reading;
 use crate::prove::state::poly::{LOOPS, Monomial, PIECES, Poly};
 use crate::prove::state::{Alternative, Literal};
 
@@ -26,118 +27,121 @@ const MOST_PLACES: usize = 16;
 
 /// A last turn: its place, that of the turn that did not follow, and that of turn 0.
 #[derive(Clone, Copy)]
-pub(super) struct LastTurn {
+pub(super) struct LastIteration {
     last: EnvId,
     next: EnvId,
     first: EnvId,
 }
 
-impl Builder<'_> {
-    /// Alternatives of which one holds if a variable that a loop left behind is true (or is not); `None` if it is no
-    /// such variable.
-    pub(super) fn after_loop(&mut self, var: VarId, env: EnvId, polarity: Polarity) -> Option<Vec<Alternative>> {
-        let protocol = self.protocol;
-        let Some(Role::Opaque(opaque)) = protocol.roles.get(var).copied() else { return None };
-        let opaque = &protocol.opaques[opaque];
-        let Origin::Loop { site, from, .. } = &opaque.origin else { return None };
-        let [before, at_the_end] = from[..] else { return None };
-        let mut loops = protocol.loops.iter().filter(|(_, each)| each.site == *site);
-        let (Some((id, each)), None) = (loops.next(), loops.next()) else { return None };
-        let is_inside = opaque.loops.contains(&id) || self.environments[env].iterations.iter().any(|it| it.0 == id);
-        if is_inside {
-            return None;
-        }
-        let turn = self.last_turn(id, env)?;
-        let mut none = match self.indeterminate(before) {
-            Some(name) => {
-                self.assumptions.insert(Assumption::HasValue(name));
-                Vec::new()
-            }
-            None => self.truth(before, env, polarity),
-        };
-        let mut left = anything();
-        // Of a test that is not understood it is not known where it fails.
-        if each.reasons.is_empty() {
-            none = all_of(none, &self.truth(each.guard, turn.first, Polarity::Fails));
-            left = any_of(
-                self.truth(each.continues, turn.last, Polarity::Fails),
-                self.truth(each.guard, turn.next, Polarity::Fails),
-            );
-        }
-        let entered = all_of(self.plainly(each.guard, turn.last), &left);
-        let some = all_of(self.truth(at_the_end, turn.last, polarity), &entered);
-        let mut alternatives = any_of(none, some);
-        alternatives.retain(|alternative| !self.is_impossible(alternative));
-        self.readings.insert(Reading::LastTurn);
-        Some(without_special_cases(alternatives))
+/// Alternatives of which one holds if a variable that a loop left behind is true (or is not); `None` if it is no
+/// such variable.
+pub(super) fn after_loop(
+    builder: &mut Builder<'_>,
+    var: VarId,
+    env: EnvId,
+    polarity: Polarity,
+) -> Option<Vec<Alternative>> {
+    let protocol = builder.protocol;
+    let Some(Role::Opaque(opaque)) = protocol.roles.get(var).copied() else { return None };
+    let opaque = &protocol.opaques[opaque];
+    let Origin::Loop { site, from, .. } = &opaque.origin else { return None };
+    let [before, at_the_end] = from[..] else { return None };
+    let mut loops = protocol.loops.iter().filter(|(_, each)| each.site == *site);
+    let (Some((id, each)), None) = (loops.next(), loops.next()) else { return None };
+    let is_inside = opaque.loops.contains(&id) || builder.environments[env].iteration(id).is_some();
+    if is_inside {
+        return None;
     }
+    let turn = last_iteration(builder, id, env)?;
+    let mut none = match indeterminate(builder, before) {
+        Some(name) => {
+            builder.known.assumptions.insert(Assumption::HasValue(name));
+            Vec::new()
+        }
+        None => builder.truth(before, env, polarity),
+    };
+    let mut left = anything();
+    // Of a test that is not understood it is not known where it fails.
+    if each.reasons.is_empty() {
+        none = all_of(none, &builder.truth(each.guard, turn.first, Polarity::Fails));
+        left = any_of(
+            builder.truth(each.continues, turn.last, Polarity::Fails),
+            builder.truth(each.guard, turn.next, Polarity::Fails),
+        );
+    }
+    let entered = all_of(plainly(builder, each.guard, turn.last), &left);
+    let some = all_of(builder.truth(at_the_end, turn.last, polarity), &entered);
+    let mut alternatives = any_of(none, some);
+    alternatives.retain(|alternative| !is_impossible(builder, alternative));
+    builder.known.readings.insert(Reading::LastIteration);
+    Some(without_special_cases(alternatives))
+}
 
-    /// The name of a variable that nothing has given a value: no defined run reads it.
-    fn indeterminate(&self, expr: ExprId) -> Option<String> {
-        let protocol = self.protocol;
-        let Expr::Var(var) = protocol.exprs[expr] else { return None };
-        let Some(Role::Opaque(opaque)) = protocol.roles.get(var).copied() else { return None };
-        let is_one = matches!(protocol.opaques[opaque].origin, Origin::Havoc(HavocReason::Uninitialized));
-        is_one.then(|| protocol.vars[var].name.clone())
-    }
+/// The name of a variable that nothing has given a value: no defined run reads it.
+fn indeterminate(builder: &Builder<'_>, expr: ExprId) -> Option<String> {
+    let protocol = builder.protocol;
+    let Expr::Var(var) = protocol.exprs[expr] else { return None };
+    let Some(Role::Opaque(opaque)) = protocol.roles.get(var).copied() else { return None };
+    let is_one = matches!(protocol.opaques[opaque].origin, Origin::Havoc(HavocReason::Uninitialized));
+    is_one.then(|| protocol.vars[var].name.clone())
+}
 
-    /// What a condition says without alternatives.
-    fn plainly(&mut self, cond: ExprId, env: EnvId) -> Vec<Alternative> {
-        if let Expr::Binary(BinaryOp::And, a, b) = self.protocol.exprs[cond] {
-            return all_of(self.plainly(a, env), &self.plainly(b, env));
-        }
-        let said = self.truth(cond, env, Polarity::Holds);
-        if said.len() <= 1 { said } else { anything() }
+/// What a condition says without alternatives.
+fn plainly(builder: &mut Builder<'_>, cond: ExprId, env: EnvId) -> Vec<Alternative> {
+    if let Expr::Binary(BinaryOp::And, a, b) = builder.protocol.exprs[cond] {
+        return all_of(plainly(builder, a, env), &plainly(builder, b, env));
     }
+    let said = builder.truth(cond, env, Polarity::Holds);
+    if said.len() <= 1 { said } else { anything() }
+}
 
-    /// Whether some literal is seen to be false: `-k - 1 >= 0` for a number of turns.
-    fn is_impossible(&self, alternative: &[Literal]) -> bool {
-        let is_false = |literal: &Literal| match literal {
-            Literal::NonNegative(poly) => {
-                let opposite = poly.negated().and_then(|poly| poly.plus_constant(-1));
-                opposite.is_some_and(|poly| self.is_plainly_positive(&poly))
-            }
-            Literal::Zero(poly) => poly.as_constant().is_some_and(|value| value != 0),
-        };
-        alternative.iter().any(is_false)
-    }
+/// Whether some literal is seen to be false: `-k - 1 >= 0` for a number of turns.
+fn is_impossible(builder: &Builder<'_>, alternative: &[Literal]) -> bool {
+    let is_false = |literal: &Literal| match literal {
+        Literal::NonNegative(poly) => {
+            let opposite = poly.negated().and_then(|poly| poly.plus_constant(-1));
+            opposite.is_some_and(|poly| is_plainly_positive(builder, &poly))
+        }
+        Literal::Zero(poly) => poly.as_constant().is_some_and(|value| value != 0),
+    };
+    alternative.iter().any(is_false)
+}
 
-    /// Whether `poly >= 0` by the signs of its terms.
-    fn is_plainly_positive(&self, poly: &Poly) -> bool {
-        let is_good = |&(monomial, coefficient): &(Monomial, i64)| {
-            coefficient > 0 && self.state.non_negative.contains_all(monomial)
-        };
-        poly.terms().iter().all(is_good)
-    }
+/// Whether `poly >= 0` by the signs of its terms.
+fn is_plainly_positive(builder: &Builder<'_>, poly: &Poly) -> bool {
+    let is_good = |&(monomial, coefficient): &(Monomial, i64)| {
+        coefficient > 0 && builder.known.state.non_negative.contains_all(monomial)
+    };
+    poly.terms().iter().all(is_good)
+}
 
-    fn last_turn(&mut self, id: LoopId, env: EnvId) -> Option<LastTurn> {
-        if let Some(known) = self.last_turns.get(&(id, env)) {
-            return Some(*known);
-        }
-        if self.environments.len() > MOST_PLACES {
-            return None;
-        }
-        let outer = self.environments[env].clone();
-        let depth = self.protocol.loops[id].loops.len();
-        let level = (LOOPS + depth.min(5) as u8).min(PIECES - 1);
-        let place = |iterations| Env { side: outer.side, iterations, carried: outer.carried.clone(), certain: false };
-        let last = self.add_environment(place(outer.iterations.clone()));
-        self.enter_at(level, id, last)?;
-        let number = self.environments[last].iterations.iter().find(|entry| entry.0 == id)?.1.clone();
-        let mut around = |number: Poly| {
-            let iterations = outer.iterations.iter().cloned().chain([(id, number)]).collect();
-            self.add_environment(place(iterations))
-        };
-        let (next, first) = (around(number.plus_constant(1)?), around(Poly::ZERO));
-        for carried in &self.protocol.loops[id].carried {
-            let (following, start) = (self.value(carried.next, last), self.value(carried.start, env));
-            self.environments[next].carried.extend(following.map(|value| (carried.var, value)));
-            self.environments[first].carried.extend(start.map(|value| (carried.var, value)));
-        }
-        let turn = LastTurn { last, next, first };
-        self.last_turns.insert((id, env), turn);
-        Some(turn)
+fn last_iteration(builder: &mut Builder<'_>, id: LoopId, env: EnvId) -> Option<LastIteration> {
+    if let Some(known) = builder.memoised.last_iterations.get(&(id, env)) {
+        return Some(*known);
     }
+    if builder.environments.count() > MOST_PLACES {
+        return None;
+    }
+    let outer = builder.environments[env].clone();
+    let depth = builder.protocol.loops[id].loops.len();
+    let level = (LOOPS + depth.min(5) as u8).min(PIECES - 1);
+    let place = |iterations| Env { side: outer.side, iterations, carried: outer.carried.clone(), certain: false };
+    let last = builder.environments.add(place(outer.iterations.clone()));
+    builder.enter_at(level, id, last)?;
+    let number = builder.environments[last].iteration(id)?.clone();
+    let mut around = |number: Poly| {
+        let iterations = outer.iterations.iter().cloned().chain([(id, number)]).collect();
+        builder.environments.add(place(iterations))
+    };
+    let (next, first) = (around(number.plus_constant(1)?), around(Poly::ZERO));
+    for carried in &builder.protocol.loops[id].carried {
+        let (following, start) = (builder.value(carried.next, last), builder.value(carried.start, env));
+        builder.environments[next].carried.extend(following.map(|value| (carried.var, value)));
+        builder.environments[first].carried.extend(start.map(|value| (carried.var, value)));
+    }
+    let turn = LastIteration { last, next, first };
+    builder.memoised.last_iterations.insert((id, env), turn);
+    Some(turn)
 }
 
 /// Without the alternatives that say all that another one says: that a turn is the last one by a `break`, where the

@@ -1,6 +1,8 @@
 //! Syncs between two accesses: each fails to order them, so its guard fails in one of the two threads.
 
-use super::builder::{Builder, Env, EnvId};
+use super::builder::Builder;
+use super::environments::{Env, EnvId};
+use super::groups;
 use super::truth::Polarity;
 use crate::calculus::ExprId;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
@@ -13,7 +15,7 @@ use crate::prove::state::{Alternative, Literal};
 pub(super) fn assume(builder: &mut Builder, pair: &Pair) {
     for instance in &pair.meeting.between {
         if let Some(alternatives) = failures(builder, pair, instance) {
-            builder.disjunction(alternatives);
+            builder.known.disjunction(alternatives);
         }
     }
 }
@@ -55,7 +57,7 @@ pub(super) fn assume_apart(builder: &mut Builder, pair: &Pair) {
     let least = apart.least.and_then(|least| difference.plus_constant(least.checked_neg()?));
     let most = apart.most.and_then(|most| difference.negated()?.plus_constant(most));
     for bound in [least, most].into_iter().flatten() {
-        builder.disjunction(vec![vec![Literal::NonNegative(bound)]]);
+        builder.known.disjunction(vec![vec![Literal::NonNegative(bound)]]);
     }
 }
 
@@ -81,7 +83,7 @@ fn failures(builder: &mut Builder, pair: &Pair, instance: &SyncInstance) -> Opti
         }
     }
     if let Some(threads) = sync.among.tile() {
-        alternatives.extend(builder.apart(threads)?);
+        alternatives.extend(groups::apart(builder, threads)?);
     }
     Some(alternatives)
 }
@@ -150,7 +152,7 @@ fn is_known_to_hold(
 
 /// What variables stand for in a thread at the instance.
 fn environment(builder: &mut Builder, pair: &Pair, sync: &Sync, instance: &SyncInstance, side: Side) -> EnvId {
-    let env = builder.add_environment(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: false });
+    let env = builder.environments.add(Env { side, iterations: Vec::new(), carried: Vec::new(), certain: false });
     for &id in &sync.loops {
         let place = builder.protocol.loops[id].site;
         let Some(turn) = instance.iterations.iter().find(|entry| entry.0 == place).map(|entry| entry.1) else {
@@ -166,7 +168,7 @@ fn environment(builder: &mut Builder, pair: &Pair, sync: &Sync, instance: &SyncI
 }
 
 fn known_number(builder: &Builder, id: LoopId, env: EnvId) -> Option<Poly> {
-    builder.environments[env].iterations.iter().find(|entry| entry.0 == id).map(|entry| entry.1.clone())
+    builder.environments[env].iteration(id).cloned()
 }
 
 /// The iteration number that the turn is: one number, whichever thread is asked.
@@ -216,10 +218,7 @@ fn value_at(
     side: Side,
     relation: Option<Relation>,
 ) -> Option<Poly> {
-    let own = |builder: &Builder, env: EnvId| {
-        let entry = builder.environments[env].carried.iter().find(|entry| entry.0 == carried.var)?;
-        Some(entry.1.clone())
-    };
+    let own = |builder: &Builder, env: EnvId| builder.environments[env].carried(carried.var).cloned();
     let value = own(builder, access)?;
     if !value.is_private() || access == side as usize || builder.moves_uniformly(carried) {
         return Some(value);

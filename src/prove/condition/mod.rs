@@ -17,6 +17,7 @@
 //!
 //! Whom atomics order is handed in ([`Order`]). Deliberately absent: any search beyond SIGN's, rules, kernels, solvers.
 
+mod atoms;
 mod bits;
 mod builder;
 mod choices;
@@ -24,13 +25,18 @@ mod claim;
 mod conflict;
 mod disagreement;
 mod division;
+mod environments;
+mod facts;
 mod groups;
 mod integers;
+mod known;
 mod last_iteration;
+mod launch;
 mod meeting;
 mod numbered_iterations;
 mod oracle;
 mod pairs;
+mod pieces;
 mod points;
 mod readings;
 mod sampling;
@@ -51,8 +57,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 pub use claim::{Place, failures, replay_failures};
-pub use disagreement::{guard_conditions, replay_guards};
 pub(in crate::prove) use disagreement::{Question, questions};
+pub use disagreement::{guard_conditions, replay_guards};
 pub use pairs::{SameValue, pairs, same_value};
 pub use readings::Reading;
 
@@ -73,11 +79,11 @@ pub struct Condition {
 impl Condition {
     fn of(builder: builder::Builder<'_>) -> Result<Condition, &'static str> {
         Ok(Condition {
-            rulings: builder.oracle.finish()?,
-            state: builder.state,
-            assumptions: builder.assumptions.into_iter().collect(),
-            names: builder.names,
-            readings: builder.readings,
+            rulings: builder.known.oracle.finish()?,
+            state: builder.known.state,
+            assumptions: builder.known.assumptions.into_iter().collect(),
+            names: builder.known.atoms.names,
+            readings: builder.known.readings,
         })
     }
 }
@@ -119,7 +125,7 @@ pub fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
 
 /// What is assumed of launches, said of one thread.
 pub(in crate::prove) fn assumed_of_launches(protocol: &Protocol, scope: &Scope) -> State {
-    conflict::assumed(protocol, scope).state
+    conflict::assumed(protocol, scope).known.state
 }
 
 /// The condition as text, for people: equations, facts, disjunctions, and what tells the threads apart.

@@ -4,9 +4,9 @@
 //! certificate and records it; the checker takes the record, verifies every certificate in it and searches
 //! nothing. A "no" needs no verification: a condition built without what would have followed is weaker.
 
+use crate::prove::state::State;
 use crate::prove::state::poly::Poly;
 use crate::prove::state::sign::{self, Certificate, Effort};
-use crate::prove::state::State;
 
 /// Cancellations that one question may take.
 const PER_QUESTION: u32 = 24;

@@ -9,8 +9,8 @@
 //! Points are few and drawn from a fixed sequence: this is a net under the translator, not a proof of it.
 //! Deliberately absent: values that the protocol does not know. What is said of them is not looked at.
 
+use super::atoms::Key;
 use super::builder::Builder;
-use super::builder::Key;
 use super::sampling::Source;
 use crate::calculus::eval::WARP;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
@@ -18,8 +18,8 @@ use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, GeometryVar,
 use crate::memory_model::Level;
 use crate::protocol::instance::{Point, Valuation, Value};
 use crate::protocol::{AccessId, Carried, Fact, LoopId};
-use crate::prove::state::poly::{Atom, Poly, Side};
 use crate::prove::state::Literal;
+use crate::prove::state::poly::{Atom, Poly, Side};
 use crate::prove::{Assumption, Groups, Pair};
 use rustc_hash::FxHashMap;
 
@@ -70,9 +70,10 @@ impl Case {
             None if axis == 0 && sequence.below(4) == 0 => 33 + sequence.below(40) as u32,
             None => 1 + sequence.below(5) as u32,
         };
-        let block = [0, 1, 2]
-            .map(|axis| extent(sequence, builder.scope.block[axis].or(required.map(|extents| extents[axis])), axis));
-        let grid = [0, 1, 2].map(|axis| extent(sequence, builder.scope.grid[axis], 3));
+        let block = [0, 1, 2].map(|axis| {
+            extent(sequence, builder.launch.scope.block[axis].or(required.map(|extents| extents[axis])), axis)
+        });
+        let grid = [0, 1, 2].map(|axis| extent(sequence, builder.launch.scope.grid[axis], 3));
         let most = u64::from(builder.protocol.geometry.max_threads.unwrap_or(1024));
         let geometry = Geometry { block, grid };
         if geometry.block_threads() > most {
@@ -86,7 +87,7 @@ impl Case {
         let params = builder.protocol.params.iter().map(|(id, param)| {
             let (least, greatest) = param.ty.range()?;
             let free = if sequence.below(4) == 0 { sequence.below(90) } else { sequence.below(9) };
-            let fixed = builder.scope.params.get(id.index()).copied().flatten();
+            let fixed = builder.launch.scope.params.get(id.index()).copied().flatten();
             Some(fixed.unwrap_or((i128::from(free) - 1).clamp(least, greatest)))
         });
         let params = params.collect();
@@ -166,6 +167,7 @@ impl Case {
         let access = &builder.protocol.accesses[id];
         let mut valuation = self.valuation(builder, side);
         let no_wrap = builder
+            .known
             .assumptions
             .iter()
             .any(|each| matches!(each, Assumption::NoUnsignedWrap { .. } | Assumption::FitsInto { .. }));
@@ -319,12 +321,12 @@ struct Values<'a, 'b> {
 
 impl<'a, 'b> Values<'a, 'b> {
     fn of(builder: &'a Builder<'b>, case: &Case, valuations: &[Valuation<'_>; 2]) -> Self {
-        let sources = builder.sources.iter().map(|(atom, source)| (*atom, source)).collect();
+        let sources = builder.known.atoms.sources.iter().map(|(atom, source)| (*atom, source)).collect();
         let mut values = Values { builder, sources, known: FxHashMap::default() };
-        for ((var, side), poly) in &builder.geometry {
+        for ((var, side), poly) in &builder.launch.geometry {
             values.learn(poly, Some(geometry(case, *var, side.unwrap_or(Side::First) as usize)));
         }
-        for (index, poly) in &builder.params {
+        for (index, poly) in &builder.launch.params {
             values.learn(poly, case.params.get(*index).copied().flatten());
         }
         for side in [0, 1] {
@@ -337,7 +339,7 @@ impl<'a, 'b> Values<'a, 'b> {
                 values.learn(poly, known(valuations[side].variable(*var)));
             }
         }
-        for ((key, _, side), poly) in &builder.unknowns {
+        for ((key, _, side), poly) in &builder.known.unknowns {
             if let Key::Value(expr) = key {
                 let side = side.unwrap_or(Side::First) as usize;
                 values.learn(poly, known(valuations[side].value(*expr)));
@@ -383,7 +385,7 @@ impl<'a, 'b> Values<'a, 'b> {
             Source::Quotient(x, m) | Source::Remainder(x, m) => {
                 let (x, m) = (self.poly(x)?, self.poly(m)?);
                 let named = Poly::atom(atom);
-                let mut digits = self.builder.digits.iter().map(|(key, digits)| (key.2, digits));
+                let mut digits = self.builder.known.digits.divided.iter().map(|(key, digits)| (key.2, digits));
                 let truncated = digits.any(|(down, digits)| !down && (digits.0 == named || digits.1 == named));
                 match (source, truncated) {
                     (Source::Quotient(..), true) => x.checked_div(m),
@@ -422,7 +424,7 @@ impl<'a, 'b> Values<'a, 'b> {
 
     /// Something that the condition says and that is not so.
     fn complaint(mut self, builder: &Builder, pair: &Pair, valuations: &[Valuation<'_>; 2]) -> Option<String> {
-        let state = &builder.state;
+        let state = &builder.known.state;
         for fact in &state.facts {
             if self.poly(fact).is_some_and(|value| value < 0) {
                 return Some(format!("fact {fact:?} does not hold"));
@@ -467,7 +469,7 @@ impl<'a, 'b> Values<'a, 'b> {
     fn offsets_differ(&mut self, builder: &Builder, pair: &Pair, valuations: &[Valuation<'_>; 2]) -> Option<String> {
         let accesses = [pair.first, pair.second].map(|access| &builder.protocol.accesses[access]);
         let [first, second] = [0, 1].map(|side| known(valuations[side].value(accesses[side].offset)));
-        let equation = builder.state.equations.first()?;
+        let equation = builder.known.state.equations.first()?;
         // Bytes within an access have no value, so that an equation about them is passed over.
         let apart = self.poly(equation)?.checked_mul(i128::from(builder.unit))?;
         (first? - second? != apart).then(|| format!("equation {equation:?} is not about the offsets"))
@@ -522,14 +524,15 @@ mod tests {
 
     #[test]
     fn a_condition_that_says_too_much_is_noticed() {
-        assert!(after(|builder| builder.state.facts[0] = Poly::constant(-1)).is_some());
-        assert!(after(|builder| builder.state.disjunctions.push(Vec::new())).is_some());
+        assert!(after(|builder| builder.known.state.facts[0] = Poly::constant(-1)).is_some());
+        assert!(after(|builder| builder.known.state.disjunctions.push(Vec::new())).is_some());
         // The two threads are taken to be one; a guard is read one too tight; offsets are one apart.
         assert!(
-            after(|builder| builder.state.coordinates.iter_mut().for_each(|pair| pair.1 = pair.0.clone())).is_some()
+            after(|builder| builder.known.state.coordinates.iter_mut().for_each(|pair| pair.1 = pair.0.clone()))
+                .is_some()
         );
         let tighter = |fact: &mut Poly| *fact = fact.plus_constant(-1).unwrap();
-        assert!(after(|builder| builder.state.facts.iter_mut().for_each(tighter)).is_some());
-        assert!(after(|builder| tighter(&mut builder.state.equations[0])).is_some());
+        assert!(after(|builder| builder.known.state.facts.iter_mut().for_each(tighter)).is_some());
+        assert!(after(|builder| tighter(&mut builder.known.state.equations[0])).is_some());
     }
 }

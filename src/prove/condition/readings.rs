@@ -15,7 +15,7 @@ pub enum Reading {
     /// What holds of all that a value may be.
     Hull,
     /// What a flag is worth after a loop.
-    LastTurn,
+    LastIteration,
     /// Divisors of either sign.
     Loose,
     /// A quotient of a quotient.
@@ -24,8 +24,8 @@ pub enum Reading {
     Powers,
     /// Low bits changed by a mask that both threads need not share.
     Swizzle,
-    /// Loops whose turns numbers decide.
-    Turned,
+    /// Loops whose iterations numbers decide.
+    NumberedIterations,
     /// Bounds of whole numbers.
     Whole,
 }
@@ -37,12 +37,12 @@ impl fmt::Display for Reading {
             Reading::Beyond => "BEYOND",
             Reading::Carry => "CARRY",
             Reading::Hull => "HULL",
-            Reading::LastTurn => "LAST-TURN",
+            Reading::LastIteration => "LAST-TURN",
             Reading::Loose => "LOOSE",
             Reading::Nested => "NESTED",
             Reading::Powers => "POWERS",
             Reading::Swizzle => "SWIZZLE",
-            Reading::Turned => "TURNED",
+            Reading::NumberedIterations => "TURNED",
             Reading::Whole => "WHOLE",
         })
     }

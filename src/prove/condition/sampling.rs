@@ -3,7 +3,7 @@
 //! Points refute goals of SIGN ([`Samples`]) and show that assumptions can hold at all. They are drawn from a
 //! fixed sequence, so that the same condition gets the same points.
 
-use super::builder::Builder;
+use super::known::Known;
 use crate::prove::state::poly::{Atom, Monomial, Poly, Side};
 use crate::prove::state::samples::{Column, POINTS, Samples};
 use crate::prove::state::{Alternative, Literal, State};
@@ -141,11 +141,11 @@ impl Drawing<'_> {
 
     /// The free values that both threads share, each number moved to where short facts want it, given the others:
     /// two numbers that lie between multiples of one size are never drawn so by chance. Nothing if none moved.
-    fn within_bounds(mut self, builder: &Builder) -> Vec<(Atom, Column)> {
+    fn within_bounds(mut self, known: &Known<'_>) -> Vec<(Atom, Column)> {
         let is_free = |source: &Source| matches!(source, Source::Size | Source::Count | Source::Toggle);
-        let shared = builder.sources.iter().filter(|(atom, _)| !atom.is_private());
+        let shared = known.atoms.sources.iter().filter(|(atom, _)| !atom.is_private());
         let shared: Vec<&(Atom, Source)> = shared.collect();
-        let short = builder.state.facts.iter().filter(|fact| fact.size() <= SHORT_FACT);
+        let short = known.state.facts.iter().filter(|fact| fact.size() <= SHORT_FACT);
         let short: Vec<&Poly> = short.collect();
         let mut moved = false;
         for (atom, source) in &shared {
@@ -258,27 +258,27 @@ impl Drawing<'_> {
 
 /// Draws points of what the builder has said so far, up to `rounds` times; none, if none was found. Disjunctions are
 /// left out.
-pub(super) fn draw(builder: &Builder, constants: &[i64], rounds: u64) -> Samples {
-    draw_where(builder, constants, rounds, |_| {})
+pub(super) fn draw(known: &Known<'_>, constants: &[i64], rounds: u64) -> Samples {
+    draw_where(known, constants, rounds, |_| {})
 }
 
 /// Whether a point is found at which all that the builder has said holds, disjunctions too, and the threads are two.
-pub(super) fn has_two_threads(builder: &Builder, constants: &[i64], rounds: u64) -> bool {
-    let state = &builder.state;
+pub(super) fn has_two_threads(known: &Known<'_>, constants: &[i64], rounds: u64) -> bool {
+    let state = &known.state;
     let apart = |(first, second): &(Poly, Poly)| {
         let ways = [first.minus(second), second.minus(first)];
         ways.into_iter().flatten().filter_map(|way| way.plus_constant(-1)).map(|way| vec![Literal::NonNegative(way)])
     };
     let differ: Vec<Alternative> = state.coordinates.iter().flat_map(apart).collect();
-    let samples = draw_where(builder, constants, rounds, |samples| {
+    let samples = draw_where(known, constants, rounds, |samples| {
         samples.keep_where_some(&differ);
         state.disjunctions.iter().for_each(|alternatives| samples.keep_where_some(alternatives));
     });
     samples.count() > 0
 }
 
-fn draw_where(builder: &Builder, constants: &[i64], rounds: u64, also: impl Fn(&mut Samples)) -> Samples {
-    let sources: FxHashMap<Atom, &Source> = builder.sources.iter().map(|(atom, source)| (*atom, source)).collect();
+fn draw_where(known: &Known<'_>, constants: &[i64], rounds: u64, also: impl Fn(&mut Samples)) -> Samples {
+    let sources: FxHashMap<Atom, &Source> = known.atoms.sources.iter().map(|(atom, source)| (*atom, source)).collect();
     for round in 0..rounds {
         let mut given = Vec::new();
         for _ in 0..2 {
@@ -293,16 +293,16 @@ fn draw_where(builder: &Builder, constants: &[i64], rounds: u64, also: impl Fn(&
                 depth: 0,
             };
             given.drain(..).for_each(|(atom, column)| drawing.give(atom, column));
-            for (atom, _) in &builder.sources {
+            for (atom, _) in &known.atoms.sources {
                 drawing.atom(*atom);
             }
             let mut samples = Samples::new(drawing.columns.clone(), u32::MAX);
-            keep(&mut samples, &builder.state);
+            keep(&mut samples, &known.state);
             also(&mut samples);
             if samples.count() > 0 {
                 return samples;
             }
-            given = drawing.within_bounds(builder);
+            given = drawing.within_bounds(known);
             if given.is_empty() {
                 break;
             }

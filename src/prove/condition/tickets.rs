@@ -1,7 +1,8 @@
 //! What a condition says of numbers that two threads draw from one counter
 //! ([`tickets`](crate::prove::hand_over::tickets)): that they are apart, and that what a whole block takes is more than each.
 
-use super::builder::{Builder, EnvId};
+use super::builder::Builder;
+use super::environments::EnvId;
 use super::truth::Polarity;
 use crate::protocol::{Access, AccessId, Step};
 use crate::prove::hand_over::tickets::{Draw, Share, Tickets};
@@ -11,14 +12,14 @@ use crate::prove::{Assumption, Pair};
 
 /// Says of every two numbers that the two accesses are addressed by, drawn from one counter, that they differ.
 pub(super) fn assume(builder: &mut Builder<'_>, pair: &Pair) {
-    let tickets = Tickets::new(builder.protocol, builder.scope, builder.level);
-    if !builder.level.is_one_block() {
+    let tickets = Tickets::new(builder.protocol, builder.launch.scope, builder.launch.level);
+    if !builder.launch.level.is_one_block() {
         for (env, access) in [pair.first, pair.second].into_iter().enumerate() {
             let access = &builder.protocol.accesses[access];
             let _partly = assume_shares(builder, tickets.shares(access), access, env);
         }
     }
-    let apart = tickets.apart(pair, &|id| builder.happen_together(&[id]));
+    let apart = tickets.apart(pair, &|id| builder.environments.happen_together(&[id]));
     for [one, other] in apart {
         let _partly = assume_apart(builder, &one, &other);
     }
@@ -48,7 +49,7 @@ fn assume_shares(builder: &mut Builder<'_>, shares: Vec<Share>, access: &Access,
                 ways.extend(builder.truth(guard.cond, env, Polarity::Fails));
             }
         }
-        builder.disjunction(ways);
+        builder.known.disjunction(ways);
         assume_no_wrap_of(builder, drawn.at);
     }
     Some(())
@@ -64,10 +65,10 @@ fn assume_apart(builder: &mut Builder<'_>, one: &Draw, other: &Draw) -> Option<(
     let apart = builder.value(one.ticket.offset, 0)?.minus(&builder.value(other.ticket.offset, 1)?)?;
     let (a, b) = (builder.value(one.value, 0)?, builder.value(other.value, 1)?);
     for (draw, value) in [(one, &a), (other, &b)] {
-        if draw.is_retyped || (draw.is_converted && !builder.shows(value)) {
+        if draw.is_retyped || (draw.is_converted && !builder.known.shows(value)) {
             let counter = builder.protocol.arrays[draw.array].name.clone();
-            builder.fact(value.clone());
-            builder.assumptions.insert(Assumption::DrawsFromZero(counter));
+            builder.known.fact(value.clone());
+            builder.known.assumptions.insert(Assumption::DrawsFromZero(counter));
         }
     }
     let (s, t) = (step(builder, one.ticket.step, 0)?, step(builder, other.ticket.step, 1)?);
@@ -81,7 +82,7 @@ fn assume_apart(builder: &mut Builder<'_>, one: &Draw, other: &Draw) -> Option<(
     if !apart.is_zero() {
         cases.extend([apart.plus_constant(-1)?, apart.negated()?.plus_constant(-1)?]);
     }
-    builder.early_disjunction(cases.into_iter().map(|case| vec![Literal::NonNegative(case)]).collect());
+    builder.known.early_disjunction(cases.into_iter().map(|case| vec![Literal::NonNegative(case)]).collect());
     assume_no_wrap_of(builder, one.access);
     Some(())
 }
@@ -99,5 +100,5 @@ fn assume_no_wrap_of(builder: &mut Builder<'_>, draw: AccessId) {
     let name = &builder.protocol.arrays[access.array].name;
     let expression = format!("what is added to {name} atomically");
     let span = builder.protocol.sites[access.site].span;
-    builder.assumptions.insert(Assumption::NoUnsignedWrap { expression, span });
+    builder.known.assumptions.insert(Assumption::NoUnsignedWrap { expression, span });
 }

@@ -3,7 +3,9 @@
 //! What a condition says is over-approximated: a part that cannot be expressed is dropped, in either
 //! polarity, so that the alternatives hold wherever the condition does.
 
-use super::builder::{Builder, EnvId};
+use super::builder::Builder;
+use super::environments::EnvId;
+use super::last_iteration;
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, UnaryOp};
 use crate::prove::state::poly::Poly;
 use crate::prove::state::{Alternative, Literal};
@@ -76,7 +78,9 @@ impl Builder<'_> {
             Expr::Var(_) if let Some(cond) = self.protocol.in_other(expr) => {
                 self.in_other_place(env, |builder, place| Some(builder.truth(cond, place, polarity)))
             }
-            Expr::Var(var) if let Some(alternatives) = self.after_loop(var, env, polarity) => Some(alternatives),
+            Expr::Var(var) if let Some(alternatives) = last_iteration::after_loop(self, var, env, polarity) => {
+                Some(alternatives)
+            }
             Expr::Var(_) | Expr::Param(_) | Expr::Call(..) | Expr::Opaque(..) => {
                 let value = self.unknown_truth(expr, env)?;
                 self.relation(if holds { BinaryOp::Ne } else { BinaryOp::Eq }, &value)
@@ -111,8 +115,8 @@ impl Builder<'_> {
             }
             ScalarType::Int { .. } => {
                 let (left, right) = self.both(a, b, env, Self::value)?;
-                self.hint(&right);
-                self.hint(&left);
+                self.known.hint(&right);
+                self.known.hint(&left);
                 self.relation(op, &left.minus(&right)?)
             }
         }
@@ -129,8 +133,8 @@ impl Builder<'_> {
             BinaryOp::Gt => vec![fact(above)],
             BinaryOp::Ge => vec![fact(difference.clone())],
             BinaryOp::Eq => vec![vec![Literal::Zero(difference.clone())]],
-            BinaryOp::Ne if self.shows(difference) => vec![fact(above)],
-            BinaryOp::Ne if self.shows(&difference.negated()?) => vec![fact(below)],
+            BinaryOp::Ne if self.known.shows(difference) => vec![fact(above)],
+            BinaryOp::Ne if self.known.shows(&difference.negated()?) => vec![fact(below)],
             BinaryOp::Ne => vec![fact(above), fact(below)],
             _ => return None,
         };
@@ -157,12 +161,14 @@ impl Builder<'_> {
             }
             Expr::Unary(UnaryOp::Not, a) => self.assume_as(a, env, polarity.negated()),
             Expr::Binary(BinaryOp::Eq, a, b) if holds && self.note_power(a, b, env).is_some() => {}
-            Expr::Var(var) if holds && let Some(alternatives) = self.after_loop(var, env, polarity) => {
-                self.early_disjunction(alternatives);
+            Expr::Var(var)
+                if holds && let Some(alternatives) = last_iteration::after_loop(self, var, env, polarity) =>
+            {
+                self.known.early_disjunction(alternatives);
             }
             _ => {
                 let alternatives = self.truth(expr, env, polarity);
-                self.disjunction(alternatives);
+                self.known.disjunction(alternatives);
             }
         }
         self.depth -= 1;
@@ -188,7 +194,7 @@ impl Builder<'_> {
                 _ => {
                     let residue = self.residue(value, env);
                     let is_power = residue.is_some_and(|residue| {
-                        self.is_power(&residue)
+                        self.known.is_power(&residue)
                             || residue.as_constant().is_some_and(|value| value > 0 && value & (value - 1) == 0)
                     });
                     if !is_power {
@@ -220,8 +226,8 @@ impl Builder<'_> {
         if !one_apart {
             return None;
         }
-        if !self.powers.contains(&power) {
-            self.powers.push(power);
+        if !self.known.powers.contains(&power) {
+            self.known.powers.push(power);
         }
         Some(())
     }

@@ -3,7 +3,10 @@
 //! What both threads share is the iteration number of a loop around a barrier, and what is computed from it
 //! and from uniform values alone (docs/RULES.md, "2.7 LOOPS"). Everything else is private.
 
-use super::builder::{Builder, Env, EnvId, Key};
+use super::atoms::Key;
+use super::builder::Builder;
+use super::environments::EnvId;
+use super::numbered_iterations;
 use super::sampling::Source;
 use crate::calculus::intervals::Relation;
 use crate::calculus::{BinaryOp, Expr, ExprId, HavocReason, ScalarType, VarId};
@@ -19,8 +22,7 @@ impl Builder<'_> {
         match *self.protocol.roles.get(var)? {
             Role::Iteration(id) => self.iteration(id, env),
             Role::Geometric(id) | Role::Toggle(id) => {
-                let known =
-                    self.environments[env].carried.iter().find(|entry| entry.0 == var).map(|entry| entry.1.clone());
+                let known = self.environments[env].carried(var).cloned();
                 known.or_else(|| self.stray(var, id, env))
             }
             Role::Opaque(id) => self.opaque(id, env),
@@ -28,8 +30,7 @@ impl Builder<'_> {
     }
 
     fn iteration(&mut self, id: LoopId, env: EnvId) -> Option<Poly> {
-        let known = self.environments[env].iterations.iter().find(|entry| entry.0 == id);
-        if let Some((_, number)) = known {
+        if let Some(number) = self.environments[env].iteration(id) {
             return Some(number.clone());
         }
         let var = self.protocol.loops[id].iteration;
@@ -39,7 +40,14 @@ impl Builder<'_> {
     /// A loop's variable at a place that the loop is not around: some value of one thread.
     fn stray(&mut self, var: VarId, _of: LoopId, env: EnvId) -> Option<Poly> {
         let (side, variable) = (self.environments[env].side, &self.protocol.vars[var]);
-        self.unknown_atom(Key::Carried(var), vec![Poly::constant(env as i64)], false, side, variable.ty, &variable.name)
+        self.known.unknown_atom(
+            Key::Carried(var),
+            vec![Poly::constant(env as i64)],
+            false,
+            side,
+            variable.ty,
+            &variable.name,
+        )
     }
 
     // ---- loops
@@ -67,7 +75,7 @@ impl Builder<'_> {
 
     /// Whether the loop around the place of `env` has an iteration number.
     pub(super) fn has_entered(&self, id: LoopId, env: EnvId) -> bool {
-        self.environments[env].iterations.iter().any(|entry| entry.0 == id)
+        self.environments[env].iteration(id).is_some()
     }
 
     /// A loop around each place, where the first one's iteration number is so much more than the second one's.
@@ -104,7 +112,7 @@ impl Builder<'_> {
         for carried in &self.protocol.loops[id].carried {
             self.carry_together(carried, relation)?;
         }
-        self.tell_turns_apart(id, &first, 0);
+        numbered_iterations::tell_apart(self, id, &first, 0);
         Some(())
     }
 
@@ -121,7 +129,7 @@ impl Builder<'_> {
         self.environments[earlier].carried.push((carried.var, value.clone()));
         let other = 1 - earlier;
         let value = if relation == Relation::Same { value } else { self.value(carried.next, earlier)? };
-        let value = self.settled(&value)?;
+        let value = self.known.settled(&value)?;
         self.environments[other].carried.push((carried.var, value));
         Some(())
     }
@@ -157,16 +165,16 @@ impl Builder<'_> {
         leaves.into_iter().all(|(leaf, var)| {
             let role = var.and_then(|var| self.protocol.roles.get(var));
             let is_given =
-                |id: OpaqueId| self.protocol.opaques[id].is_uniform(self.closest) && self.happens_together(id);
+                |id: OpaqueId| self.protocol.opaques[id].is_uniform(self.launch.closest) && self.happens_together(id);
             matches!(role, Some(Role::Opaque(id)) if is_given(*id)) || self.is_uniform(leaf, None)
         })
     }
 
     fn count(&mut self, id: LoopId, level: u8, side: Side) -> Option<Poly> {
         let name = self.protocol.vars[self.protocol.loops[id].iteration].name.clone();
-        let atom = self.atom(level, Key::Iteration(id), side, &name, Source::Count)?;
-        self.set_non_negative(atom);
-        self.bound(atom, Some(0), Some(TURNS));
+        let atom = self.known.atom(level, Key::Iteration(id), side, &name, Source::Count)?;
+        self.known.set_non_negative(atom);
+        self.known.bound(atom, Some(0), Some(TURNS));
         Some(Poly::atom(atom))
     }
 
@@ -175,15 +183,15 @@ impl Builder<'_> {
         let variable = &self.protocol.vars[carried.var];
         let toggles = matches!(self.protocol.roles.get(carried.var), Some(Role::Toggle(_)));
         let source = if toggles { Source::Toggle } else { Source::Size };
-        let atom = self.atom(level, Key::Carried(carried.var), side, &variable.name, source)?;
-        self.typed(atom, variable.ty);
+        let atom = self.known.atom(level, Key::Carried(carried.var), side, &variable.name, source)?;
+        self.known.typed(atom, variable.ty);
         let value = Poly::atom(atom);
         if toggles {
-            self.set_non_negative(atom);
-            self.bound(atom, Some(0), Some(1));
-            self.fact(Poly::constant(1).minus(&value)?);
+            self.known.set_non_negative(atom);
+            self.known.bound(atom, Some(0), Some(1));
+            self.known.fact(Poly::constant(1).minus(&value)?);
             if level == 0 {
-                self.state.toggles.push(value.clone());
+                self.known.state.toggles.push(value.clone());
             }
         } else {
             self.invariant(carried, &value, env);
@@ -209,21 +217,21 @@ impl Builder<'_> {
             _ => true,
         };
         let atom = value.as_atom()?;
-        if is_power && self.is_power(&start) {
-            self.powers.push(value.clone());
+        if is_power && self.known.is_power(&start) {
+            self.known.powers.push(value.clone());
         }
         match op {
-            BinaryOp::Mul | BinaryOp::Shl if self.shows_positive(&start) => {
+            BinaryOp::Mul | BinaryOp::Shl if self.known.shows_positive(&start) => {
                 if !self.stays_in_range(carried, value, factor, op, env) {
                     self.assume_no_wrap(carried.next);
                 }
-                self.set_non_negative(atom);
-                self.fact(value.minus(&start)?);
-                self.fact(value.plus_constant(-1)?);
+                self.known.set_non_negative(atom);
+                self.known.fact(value.minus(&start)?);
+                self.known.fact(value.plus_constant(-1)?);
             }
-            BinaryOp::Div | BinaryOp::Shr if self.shows(&start) => {
-                self.set_non_negative(atom);
-                self.fact(start.minus(value)?);
+            BinaryOp::Div | BinaryOp::Shr if self.known.shows(&start) => {
+                self.known.set_non_negative(atom);
+                self.known.fact(start.minus(value)?);
             }
             _ => {}
         }
@@ -249,7 +257,7 @@ impl Builder<'_> {
                         && !self.protocol.exprs.mentions(b, carried.var) =>
                 {
                     let Some(bound) = self.value(b, env).filter(|bound| bound != value) else { continue };
-                    let high = self.interval(&bound).1;
+                    let high = self.known.interval(&bound).1;
                     if high.and_then(|high| high.checked_mul(growth)).is_some_and(|most| most <= greatest) {
                         return true;
                     }
@@ -280,7 +288,7 @@ impl Builder<'_> {
         let opaque = &self.protocol.opaques[id];
         let ty = self.protocol.vars[opaque.var].ty;
         if opaque.is_same_block() {
-            return Some(Poly::constant(i64::from(self.level != Level::Grid)));
+            return Some(Poly::constant(i64::from(self.launch.level != Level::Grid)));
         }
         if let Some(value) = opaque.in_other() {
             return self.in_other_place(env, |builder, place| builder.value(value, place));
@@ -292,47 +300,47 @@ impl Builder<'_> {
             return Some(value);
         }
         ty.range()?;
-        if let Some(number) = self.turned(id, env) {
+        if let Some(number) = numbered_iterations::left(self, id, env) {
             return Some(Poly::constant(number));
         }
         let side = self.environments[env].side;
         let name = self.protocol.vars[opaque.var].name.clone();
         if let Some((alike, loops)) = self.handed(id) {
             // Whoever reads it, and wherever: it is the value of one store.
-            let identity = self.numbers(&loops, env);
-            let shared = self.level.is_one_block() && self.happen_together(&loops);
-            return self.unknown_atom(Key::Opaque(alike), identity, shared, side, ty, &name);
+            let identity = self.environments.numbers(&loops, env);
+            let shared = self.launch.level.is_one_block() && self.environments.happen_together(&loops);
+            return self.known.unknown_atom(Key::Opaque(alike), identity, shared, side, ty, &name);
         }
         let mut identity = self.turns(id, env);
         let (key, arguments, shared) = match &opaque.origin {
             Origin::Function { args, .. } => (Key::Function(self.first_alike(id)), Some(args.clone()), true),
             Origin::Read { offset, stable, constant, .. } if *constant || *stable => {
-                let steady = *constant && (self.level == Level::Block || self.is_seen_by_all_blocks(id));
-                let shared = steady || self.level == Level::Block && self.happens_together(id);
+                let steady = *constant && (self.launch.level == Level::Block || self.is_seen_by_all_blocks(id));
+                let shared = steady || self.launch.level == Level::Block && self.happens_together(id);
                 (
                     if *constant { Key::Function(self.first_alike(id)) } else { Key::Opaque(id) },
                     Some(vec![*offset]),
                     shared,
                 )
             }
-            Origin::Loop { .. } | Origin::Havoc(HavocReason::Common(..)) if opaque.is_uniform(self.closest) => {
+            Origin::Loop { .. } | Origin::Havoc(HavocReason::Common(..)) if opaque.is_uniform(self.launch.closest) => {
                 (Key::Opaque(id), Some(Vec::new()), self.happens_together(id))
             }
             _ => (Key::Opaque(id), None, false),
         };
         let Some(arguments) = arguments else {
-            return self.unknown_atom(key, identity, false, side, ty, &name);
+            return self.known.unknown_atom(key, identity, false, side, ty, &name);
         };
         let values: Option<Vec<Poly>> = arguments.into_iter().map(|argument| self.value(argument, env)).collect();
         let Some(values) = values else {
-            return self.unknown_atom(Key::Opaque(id), identity, false, side, ty, &name);
+            return self.known.unknown_atom(Key::Opaque(id), identity, false, side, ty, &name);
         };
         let uniform = shared && values.iter().all(|value| !value.is_private());
         if matches!(key, Key::Function(_)) {
             identity.clear();
         }
         identity.extend(values);
-        self.unknown_atom(key, identity, uniform, side, ty, &name)
+        self.known.unknown_atom(key, identity, uniform, side, ty, &name)
     }
 
     /// The first read that sees the same store as this one, and the loops around the store.
@@ -376,33 +384,11 @@ impl Builder<'_> {
 
     /// Whether both threads read it in the same turns of all loops around the read.
     fn happens_together(&self, id: OpaqueId) -> bool {
-        self.happen_together(&self.protocol.opaques[id].loops)
-    }
-
-    /// Whether both threads are in the same turns of these loops.
-    pub(super) fn happen_together(&self, loops: &[LoopId]) -> bool {
-        loops.iter().all(|around| {
-            let number = |env: EnvId| self.environments[env].iterations.iter().find(|entry| entry.0 == *around);
-            matches!((number(0), number(1)), (Some((_, first)), Some((_, second))) if first == second && !first.is_private())
-        })
+        self.environments.happen_together(&self.protocol.opaques[id].loops)
     }
 
     /// Iteration numbers at which a value arose; a place outside of one of its loops has a value of its own.
     fn turns(&self, id: OpaqueId, env: EnvId) -> Vec<Poly> {
-        self.numbers(&self.protocol.opaques[id].loops, env)
-    }
-
-    /// The numbers of the turns of these loops; a place outside of one of them has numbers of its own.
-    fn numbers(&self, loops: &[LoopId], env: EnvId) -> Vec<Poly> {
-        let numbers = loops.iter().map(|around| {
-            self.environments[env].iterations.iter().find(|entry| entry.0 == *around).map(|entry| entry.1.clone())
-        });
-        numbers.collect::<Option<Vec<_>>>().unwrap_or_else(|| vec![Poly::constant(-1 - env as i64)])
-    }
-
-    /// The environment of a thread at an instance of a sync, given what is known of iterations there.
-    pub(super) fn add_environment(&mut self, env: Env) -> EnvId {
-        self.environments.push(env);
-        self.environments.len() - 1
+        self.environments.numbers(&self.protocol.opaques[id].loops, env)
     }
 }

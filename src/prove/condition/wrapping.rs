@@ -12,7 +12,9 @@
 //!
 //! *Trap.* `unsigned char slot = threadIdx.x * 64` holds 0 for thread 0 and for thread 4.
 
-use super::builder::{Builder, EnvId, Key};
+use super::atoms::Key;
+use super::builder::Builder;
+use super::environments::EnvId;
 use super::integers::integer;
 use super::sampling::Source;
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
@@ -29,9 +31,9 @@ impl Builder<'_> {
     pub(super) fn fit(&mut self, expr: ExprId, env: EnvId, residue: Poly, ty: ScalarType) -> Option<Poly> {
         let (least, greatest) = ty.range()?;
         let (width, _) = integer(ty)?;
-        let (low, high) = self.interval(&residue);
+        let (low, high) = self.known.interval(&residue);
         let too_high = high.is_none_or(|high| high > greatest);
-        let too_low = low.is_none_or(|low| low < least) && (least < 0 || !self.shows(&residue));
+        let too_low = low.is_none_or(|low| low < least) && (least < 0 || !self.known.shows(&residue));
         if !too_high && !too_low {
             return Some(residue);
         }
@@ -47,7 +49,7 @@ impl Builder<'_> {
             return self.wrapped(expr, env, &residue, ty);
         }
         if below_zero {
-            self.fact(residue.clone());
+            self.known.fact(residue.clone());
         }
         self.assume_no_wrap(expr);
         Some(residue)
@@ -82,8 +84,8 @@ impl Builder<'_> {
     /// Whether a value is made of what the launch counts, and of parameters that bound it: nobody multiplies these by such
     /// means in a grid, or for rows, so large that they do not fit.
     fn is_of_the_grid(&self, residue: &Poly) -> bool {
-        let extents = self.params.iter().filter(|(index, _)| self.bounds_an_id(**index)).map(|(_, value)| value);
-        let counted: Vec<Atom> = self.geometry.values().chain(extents).filter_map(Poly::as_atom).collect();
+        let extents = self.launch.params.iter().filter(|(index, _)| self.bounds_an_id(**index)).map(|(_, value)| value);
+        let counted: Vec<Atom> = self.launch.geometry.values().chain(extents).filter_map(Poly::as_atom).collect();
         residue.terms().iter().all(|(monomial, _)| monomial.atoms().all(|atom| counted.contains(&atom)))
     }
 
@@ -117,7 +119,10 @@ impl Builder<'_> {
     fn is_surely_negative(&mut self, residue: &Poly) -> bool {
         let positive = residue.terms().iter().any(|term| term.1 > 0);
         !positive
-            || residue.negated().and_then(|negated| negated.plus_constant(-1)).is_some_and(|goal| self.shows(&goal))
+            || residue
+                .negated()
+                .and_then(|negated| negated.plus_constant(-1))
+                .is_some_and(|goal| self.known.shows(&goal))
     }
 
     /// Whether a value of a thread is one that is not negative, moved up by uniform values, or by multiples of them, that
@@ -127,13 +132,13 @@ impl Builder<'_> {
         let (own, shift): (Vec<_>, Vec<_>) = residue.terms().iter().partition(|(monomial, _)| {
             let mut atoms = monomial.atoms();
             let is_own = monomial.atoms().any(Atom::is_private);
-            is_own && atoms.all(|atom| atom.is_private() || self.state.non_negative.contains(atom))
+            is_own && atoms.all(|atom| atom.is_private() || self.known.state.non_negative.contains(atom))
         });
         let (Some(own), Some(shift)) = (Poly::from_terms(own), Poly::from_terms(shift)) else { return false };
         let is_up = |term: &(Monomial, i64)| {
-            term.1 > 0 && term.0.private_part().atoms().all(|atom| self.state.non_negative.contains(atom))
+            term.1 > 0 && term.0.private_part().atoms().all(|atom| self.known.state.non_negative.contains(atom))
         };
-        shift.terms().iter().all(is_up) && shift.as_constant().is_none() && self.shows(&own)
+        shift.terms().iter().all(is_up) && shift.as_constant().is_none() && self.known.shows(&own)
     }
 
     /// The residue less a multiple of two to the width, so that it lies in the range of `ty`.
@@ -148,8 +153,8 @@ impl Builder<'_> {
         let modulus = 1i64 << width;
         let multiple = self.multiple(expr, env, residue, (least as i64, modulus))?;
         let value = residue.minus(&Poly::atom(multiple).scaled(modulus)?)?;
-        self.fact(value.plus_constant(-(least as i64))?);
-        self.fact(Poly::constant(greatest as i64).minus(&value)?);
+        self.known.fact(value.plus_constant(-(least as i64))?);
+        self.known.fact(Poly::constant(greatest as i64).minus(&value)?);
         self.bound_sizes()?;
         Some(value)
     }
@@ -159,13 +164,13 @@ impl Builder<'_> {
         let private = residue.is_private();
         let side = self.environments[env].side;
         let identity = (Key::Quotient(expr.into()), vec![residue.clone()], private.then_some(side));
-        if let Some(known) = self.unknowns.get(&identity) {
+        if let Some(known) = self.known.unknowns.get(&identity) {
             return known.as_atom();
         }
         let source = Source::Quotient(residue.plus_constant(-least)?, Poly::constant(modulus));
         let level = if private { UNKNOWN } else { 0 };
-        let atom = self.atom(level, Key::Quotient(expr.into()), side, "wrap", source)?;
-        self.unknowns.insert(identity, Poly::atom(atom));
+        let atom = self.known.atom(level, Key::Quotient(expr.into()), side, "wrap", source)?;
+        self.known.unknowns.insert(identity, Poly::atom(atom));
         Some(atom)
     }
 
@@ -176,7 +181,7 @@ impl Builder<'_> {
         for axis in Axis::ALL {
             for (var, greatest) in [(GeometryVar::BlockDim(axis), block), (GeometryVar::GridDim(axis), grid)] {
                 let size = self.geometry(var, Side::First)?;
-                self.fact(Poly::constant(greatest.into()).minus(&size)?);
+                self.known.fact(Poly::constant(greatest.into()).minus(&size)?);
             }
         }
         Some(())

@@ -34,10 +34,10 @@ use super::pins;
 use super::publication::{At, Hands, Publication, are_among};
 use super::spins::{self, Number};
 use super::{Cells, HandOver, Missing, MissingFence, is_seen};
-use crate::prove::{Assumption, Pair, Scope};
 use crate::calculus::{ArrayId, Expr, ExprId, Space};
 use crate::memory_model::{AccessKind, Level, both_atomic};
 use crate::protocol::{AccessId, Guard, Lock, LoopId, Node, Protocol, Role};
+use crate::prove::{Assumption, Pair, Scope};
 
 /// The flags of a protocol.
 pub(super) struct Flags<'p> {

@@ -44,13 +44,13 @@
 
 use super::spins::{self, Found, Number, Truth, says};
 use super::{HandOver, LocksApart, MissingFence, is_seen, skeleton};
-use crate::prove::Pair;
 use crate::calculus::{
     ArrayId, BinaryOp, Expr, ExprId, GeometryVar, MemoryOrder, ScalarType, SiteId, Space, SyncMemory, SyncScope,
 };
 use crate::memory_model::{AccessKind, Level, both_atomic, fences};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, AccessId, Lock, Loop, Node, Protocol, Reason, ReasonKind};
+use crate::prove::Pair;
 use std::collections::BTreeSet;
 
 /// The critical sections of a protocol.

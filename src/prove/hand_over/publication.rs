@@ -16,14 +16,14 @@
 //! Deliberately absent: whether the one atomic reads what the other wrote, and whether the atomic is made wherever the access
 //! is: the caller says.
 
-use super::sums::Sizes;
 use super::skeleton;
-use crate::prove::Scope;
+use super::sums::Sizes;
 use crate::calculus::intervals::Intervals;
 use crate::calculus::{SiteId, Space};
 use crate::memory_model::{AccessKind, Level, fences};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{AccessId, Fence, Guard, Protocol};
+use crate::prove::Scope;
 
 /// What publishes an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //! them itself and asks for a branch for each.
 //! *Trap.* A write through a clamp, `s[min(t, n-1)]`: two threads, one address; no case split proves it.
 
-use crate::prove::state::poly::{Atom, Poly};
 use crate::prove::state::State;
+use crate::prove::state::poly::{Atom, Poly};
 
 /// The state in which the toggle has this value.
 pub fn toggle(state: &State, atom: Atom, value: i64) -> Option<State> {

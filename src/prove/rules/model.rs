@@ -6,10 +6,10 @@
 //! Deliberately absent: any influence on what is proved. A point that is found here ends a search that could
 //! not have succeeded.
 
-use crate::prove::state::poly::{Atom, IDS, PIECES, Poly, UNIFORM};
-use crate::prove::state::{Literal, State};
 use crate::calculus::BinaryOp;
 use crate::prove::domains::{Effort, NodeId, Problem, Range};
+use crate::prove::state::poly::{Atom, IDS, PIECES, Poly, UNIFORM};
+use crate::prove::state::{Literal, State};
 use std::collections::BTreeMap;
 
 /// Narrowings for one search.

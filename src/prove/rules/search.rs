@@ -8,20 +8,20 @@
 
 use super::cases;
 use super::derivation::{Branch, Close, Step};
-use crate::prove::state::least::Least;
 use super::model;
 use super::monotone;
 use super::never;
 use super::order;
 use super::pinch;
-use crate::prove::state::poly::{Atom, Monomial, Poly, Side};
 use super::round;
-use crate::prove::state::sign::Effort;
 use super::split;
-use crate::prove::state::{Alternative, Literal, State};
 use super::subst::{self, Form};
 use super::sum;
 use super::xor;
+use crate::prove::state::least::Least;
+use crate::prove::state::poly::{Atom, Monomial, Poly, Side};
+use crate::prove::state::sign::Effort;
+use crate::prove::state::{Alternative, Literal, State};
 use rustc_hash::FxHashSet;
 
 /// What a proof may cost, in cancellations of SIGN; deterministic, unlike a clock.

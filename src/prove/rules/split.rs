@@ -14,9 +14,9 @@
 //! stand on either side. Least significant digits first, since their bounds are single facts.
 
 use super::derivation::Step;
+use crate::prove::state::State;
 use crate::prove::state::poly::{Atom, Monomial, Poly};
 use crate::prove::state::sign::{self, Effort};
-use crate::prove::state::State;
 use std::collections::BTreeMap;
 
 /// A way to read an equation as `radix*quotient + rest`.

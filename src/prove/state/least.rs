@@ -3,8 +3,8 @@
 //! An index, built from a state and good for as long as its facts stay: it answers in one look-up whether a single fact
 //! says something, or the opposite. Deliberately absent: what follows from several facts (`sign`).
 
-use super::poly::{Monomial, Poly};
 use super::State;
+use super::poly::{Monomial, Poly};
 use rustc_hash::FxHashMap;
 
 /// The strongest facts of a state: each with its constant and its position.

@@ -9,9 +9,9 @@
 //! The search cancels the greatest *bad* monomial (negative coefficient, or an atom of unknown sign) by
 //! facts; it is counted, and ends. [`holds`] checks a certificate and searches nothing.
 
+use super::State;
 use super::least::Least;
 use super::poly::{Monomial, Poly, gcd_of};
-use super::State;
 use rustc_hash::FxHashSet;
 use std::cell::OnceCell;
 

@@ -59,11 +59,11 @@ use super::pins::{self, Pins};
 use super::publication::{At, Hands, Publication};
 use super::sums::{Factor, Sum};
 use super::{HandOver, MissingFence, is_seen};
-use crate::prove::{Assumption, Pair, Scope};
 use crate::calculus::{BinaryOp, Expr, ExprId, ScalarType, Space, VarId};
 use crate::memory_model::{Level, both_atomic};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, AccessId, Count, Origin, Protocol};
+use crate::prove::{Assumption, Pair, Scope};
 
 /// Depth of expressions that are looked at.
 const DEPTH: u32 = 24;
@@ -212,15 +212,15 @@ impl<'p> LastBlock<'p> {
             Expr::Select(cond, a, b) if is(a, 1) && is(b, 0) => self.says_last(draw, cond, holds, wraps, depth),
             Expr::Select(cond, a, b) if is(a, 0) && is(b, 1) => self.says_last(draw, cond, !holds, wraps, depth),
             Expr::Var(var) => {
-                let stored = carried::stored(&self.hands.sizes, &self.hands.block, var)
-                    .filter(|(_, writer)| *writer > draw.id);
+                let stored =
+                    carried::stored(&self.hands.sizes, &self.hands.block, var).filter(|(_, writer)| *writer > draw.id);
                 stored.is_some_and(|(stored, _)| self.says_last(draw, stored, holds, wraps, depth))
             }
             Expr::Binary(Ne, a, zero) if is(zero, 0) && self.says_last(draw, a, holds, wraps, depth) => true,
             Expr::Binary(Eq, a, zero) if is(zero, 0) && self.says_last(draw, a, !holds, wraps, depth) => true,
-            Expr::Binary(op @ (Eq | Ne | Lt | Le | Gt | Ge), a, b) => {
-                self.compares_with_last(draw, if holds { op } else { op.negated().unwrap_or(op) }, (a, b), wraps).unwrap_or(false)
-            }
+            Expr::Binary(op @ (Eq | Ne | Lt | Le | Gt | Ge), a, b) => self
+                .compares_with_last(draw, if holds { op } else { op.negated().unwrap_or(op) }, (a, b), wraps)
+                .unwrap_or(false),
             _ => false,
         }
     }
@@ -233,8 +233,7 @@ impl<'p> LastBlock<'p> {
         (a, b): (ExprId, ExprId),
         wraps: &mut Vec<ExprId>,
     ) -> Option<bool> {
-        let read =
-            |var: VarId| carried::stored(&self.hands.sizes, &self.hands.block, var).map(|(stored, _)| stored);
+        let read = |var: VarId| carried::stored(&self.hands.sizes, &self.hands.block, var).map(|(stored, _)| stored);
         let mut noted = Vec::new();
         let mut value = |expr| self.hands.sizes.value(expr, &read, &mut noted, DEPTH);
         let difference = value(a)?.minus(&value(b)?);

@@ -13,9 +13,9 @@ mod known;
 mod sum;
 
 use super::derivation::{Branch, Close, Step};
+use crate::prove::state::State;
 use crate::prove::state::poly::{Atom, Poly};
 use crate::prove::state::sign::Certificate;
-use crate::prove::state::State;
 use known::{Claim, Known};
 use sum::Sum;
 
