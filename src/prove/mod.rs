@@ -17,6 +17,7 @@ pub mod premises;
 pub mod program_point;
 pub mod refute;
 pub mod rules;
+mod sameness;
 pub mod state;
 mod words;
 

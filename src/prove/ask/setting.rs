@@ -75,7 +75,7 @@ pub(super) fn disagreement<'a>(
         machine.guards(place, &[], &question.before);
         machine.is_defined(question.cond, place);
         if let Some(cond) = among.named().filter(|_| !question.names) {
-            machine.holds(cond, place);
+            machine.require(cond, place);
         }
     }
     if !question.names {
@@ -362,11 +362,11 @@ impl Machine<'_> {
     fn guards(&mut self, place: PlaceId, loops: &[LoopId], guards: &[Guard]) {
         let tests: Vec<ExprId> = loops.iter().map(|&id| self.protocol.loops[id].guard).collect();
         for cond in guards.iter().map(|guard| guard.cond).chain(tests) {
-            self.holds(cond, place);
+            self.require(cond, place);
         }
     }
 
-    fn holds(&mut self, cond: ExprId, place: PlaceId) {
+    fn require(&mut self, cond: ExprId, place: PlaceId) {
         self.is_defined(cond, place);
         let holds = self.value(cond, place);
         if self.terms.sort(holds) == Sort::Bool && !self.facts.contains(&holds) {
@@ -382,7 +382,7 @@ impl Machine<'_> {
                 if fact.basis.is_told() {
                     self.assumptions.insert(program_point::stated(protocol, fact));
                 }
-                self.holds(fact.cond, place);
+                self.require(fact.cond, place);
             }
         }
     }
@@ -397,9 +397,9 @@ impl Machine<'_> {
                         // That a uniform value differs between threads would prove anything.
                         continue;
                     }
-                    self.holds(fact.cond, 0);
+                    self.require(fact.cond, 0);
                 }
-                Some(Relational::Formula(cond)) => [0, 1].into_iter().for_each(|place| self.holds(cond, place)),
+                Some(Relational::Formula(cond)) => [0, 1].into_iter().for_each(|place| self.require(cond, place)),
                 None => continue,
             }
             if fact.basis.is_told() {

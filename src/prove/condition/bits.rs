@@ -30,15 +30,15 @@ impl Builder<'_> {
         let uniform = !exponent.is_private();
         let side = self.environments[env].side;
         let key = Key::Power(expr);
-        let known = self.known.unknowns.len();
-        let power = self.known.unknown_atom(key, vec![exponent.clone()], uniform, side, ScalarType::U64, "2^")?;
-        if self.known.unknowns.len() > known {
+        let known = self.draft.unknowns.len();
+        let power = self.draft.unknown_atom(key, vec![exponent.clone()], uniform, side, ScalarType::U64, "2^")?;
+        if self.draft.unknowns.len() > known {
             let atom = power.as_atom()?;
-            if let Some(source) = self.known.atoms.sources.iter_mut().find(|source| source.0 == atom) {
+            if let Some(source) = self.draft.atoms.sources.iter_mut().find(|source| source.0 == atom) {
                 source.1 = Source::Power(exponent);
             }
-            self.known.fact(power.plus_constant(-1)?);
-            self.known.powers.push(power.clone());
+            self.draft.fact(power.plus_constant(-1)?);
+            self.draft.powers.push(power.clone());
         }
         Some(power)
     }
@@ -46,7 +46,7 @@ impl Builder<'_> {
     pub(super) fn shift_right(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
         let value = self.value(a, env)?;
         let power = self.power(b, env)?;
-        Some(self.known.divide(expr.into(), self.environments.thread(env), &value, &power, Rounding::Down, 0)?.0)
+        Some(self.draft.divide(expr.into(), self.environments.thread(env), &value, &power, Rounding::Down, 0)?.0)
     }
 
     pub(super) fn bit_and(&mut self, expr: ExprId, a: ExprId, b: ExprId, env: EnvId) -> Option<Poly> {
@@ -58,9 +58,9 @@ impl Builder<'_> {
         let masked = self.unknown(expr, env)?;
         for operand in [a, b] {
             let Some(bound) = self.value(operand, env) else { continue };
-            if self.known.shows(&bound) {
-                self.known.fact(masked.clone());
-                self.known.fact(bound.minus(&masked)?);
+            if self.draft.shows(&bound) {
+                self.draft.fact(masked.clone());
+                self.draft.fact(bound.minus(&masked)?);
             }
         }
         Some(masked)
@@ -78,21 +78,21 @@ impl Builder<'_> {
             return self.constant_mask(expr, value, constant, (least, greatest), env);
         }
         let power = mask.plus_constant(1)?;
-        if self.known.is_power(&power) && self.known.shows_positive(&power) {
+        if self.draft.is_power(&power) && self.draft.shows_positive(&power) {
             let residue = self.residue(value, env)?;
             return Some(
-                self.known.divide(expr.into(), self.environments.thread(env), &residue, &power, Rounding::Down, 0)?.1,
+                self.draft.divide(expr.into(), self.environments.thread(env), &residue, &power, Rounding::Down, 0)?.1,
             );
         }
-        if self.known.is_power(&mask) && self.known.shows_positive(&mask) {
+        if self.draft.is_power(&mask) && self.draft.shows_positive(&mask) {
             let residue = self.residue(value, env)?;
             let shifted =
-                self.known.divide(expr.into(), self.environments.thread(env), &residue, &mask, Rounding::Down, 0)?.0;
+                self.draft.divide(expr.into(), self.environments.thread(env), &residue, &mask, Rounding::Down, 0)?.0;
             let bit = self
-                .known
+                .draft
                 .divide(expr.into(), self.environments.thread(env), &shifted, &Poly::constant(2), Rounding::Down, 0)?
                 .1;
-            return self.known.normal(&mask)?.times(&bit);
+            return self.draft.normal(&mask)?.times(&bit);
         }
         None
     }
@@ -122,13 +122,13 @@ impl Builder<'_> {
 
     /// `value & ~(power - 1)`
     fn keep_above(&mut self, expr: ExprId, value: ExprId, power: &Poly, env: EnvId) -> Option<Poly> {
-        if !self.known.is_power(power) {
+        if !self.draft.is_power(power) {
             return None;
         }
         let value = self.value(value, env)?;
         let quotient =
-            self.known.divide(expr.into(), self.environments.thread(env), &value, power, Rounding::Down, 0)?.0;
-        self.known.normal(power)?.times(&quotient)
+            self.draft.divide(expr.into(), self.environments.thread(env), &value, power, Rounding::Down, 0)?.0;
+        self.draft.normal(power)?.times(&quotient)
     }
 
     /// `value & mask` for ones that stand together.
@@ -144,9 +144,9 @@ impl Builder<'_> {
         let residue = self.residue(value, env)?;
         let low = Poly::constant(low);
         let shifted =
-            self.known.divide(expr.into(), self.environments.thread(env), &residue, &low, Rounding::Down, 0)?.0;
+            self.draft.divide(expr.into(), self.environments.thread(env), &residue, &low, Rounding::Down, 0)?.0;
         let digit = self
-            .known
+            .draft
             .divide(expr.into(), self.environments.thread(env), &shifted, &Poly::constant(ones + 1), Rounding::Down, 0)?
             .1;
         low.times(&digit)
@@ -157,15 +157,15 @@ impl Builder<'_> {
         for (high, low) in [(&a, &b), (&b, &a)] {
             let content = high.content();
             let power = content & content.wrapping_neg();
-            if power > 1 && self.known.shows(low) && self.known.shows_positive(&Poly::constant(power).minus(low)?) {
+            if power > 1 && self.draft.shows(low) && self.draft.shows_positive(&Poly::constant(power).minus(low)?) {
                 return high.plus(low);
             }
         }
         let joined = self.unknown(expr, env)?;
-        if self.known.shows(&a) && self.known.shows(&b) {
-            self.known.fact(joined.minus(&a)?);
-            self.known.fact(joined.minus(&b)?);
-            self.known.fact(a.plus(&b)?.minus(&joined)?);
+        if self.draft.shows(&a) && self.draft.shows(&b) {
+            self.draft.fact(joined.minus(&a)?);
+            self.draft.fact(joined.minus(&b)?);
+            self.draft.fact(a.plus(&b)?.minus(&joined)?);
         }
         Some(joined)
     }
@@ -186,26 +186,26 @@ impl Builder<'_> {
         if mask.is_private() || !argument.is_private() {
             return self.unknown(expr, env);
         }
-        let known = self.known.state.xors.iter().find(|xor| xor.argument == argument && xor.mask == mask);
+        let known = self.draft.state.xors.iter().find(|xor| xor.argument == argument && xor.mask == mask);
         if let Some(xor) = known {
             return Some(xor.value.clone());
         }
         let side = self.environments[env].side;
         let source = Source::Xor(argument.clone(), mask.clone());
-        let atom = self.known.atom(XORS, Key::Value(expr), side, "xor", source)?;
+        let atom = self.draft.atom(XORS, Key::Value(expr), side, "xor", source)?;
         let ty = self.ty(expr);
-        self.known.typed(atom, ty);
-        if self.known.shows(&argument) && self.known.shows(&mask) {
-            self.known.set_non_negative(atom);
-            if let (Some(greatest), Some(bits)) = (self.known.interval(&argument).1, self.known.interval(&mask).1)
+        self.draft.typed(atom, ty);
+        if self.draft.shows(&argument) && self.draft.shows(&mask) {
+            self.draft.set_non_negative(atom);
+            if let (Some(greatest), Some(bits)) = (self.draft.interval(&argument).1, self.draft.interval(&mask).1)
                 && let Some(most) = greatest_flipped(greatest, bits)
             {
-                self.known.bound(atom, Some(0), Some(i128::from(most)));
-                self.known.fact(Poly::constant(most).minus(&Poly::atom(atom))?);
-                self.known.readings.insert(Reading::Swizzle);
+                self.draft.bound(atom, Some(0), Some(i128::from(most)));
+                self.draft.fact(Poly::constant(most).minus(&Poly::atom(atom))?);
+                self.draft.readings.insert(Reading::Swizzle);
             }
         }
-        self.known.state.xors.push(Xor { value: Poly::atom(atom), argument, mask });
+        self.draft.state.xors.push(Xor { value: Poly::atom(atom), argument, mask });
         Some(Poly::atom(atom))
     }
 
@@ -216,13 +216,13 @@ impl Builder<'_> {
         let power = Poly::constant(i64::from(u32::try_from(ones + 1).ok()?.checked_next_power_of_two()?));
         let (quotient, rest) = pull_out(x, &power)?;
         let is_digit =
-            !quotient.is_zero() && self.known.shows(&rest) && self.known.shows_positive(&power.minus(&rest)?);
+            !quotient.is_zero() && self.draft.shows(&rest) && self.draft.shows_positive(&power.minus(&rest)?);
         if !is_digit {
             return None;
         }
         if power.as_constant() == Some(ones + 1) {
             // All bits of the digit change: `(p - 1) - r`.
-            self.known.readings.insert(Reading::Swizzle);
+            self.draft.readings.insert(Reading::Swizzle);
             return power.times(&quotient)?.plus_constant(ones)?.minus(&rest);
         }
         self.swizzle(expr, x, mask, env)
@@ -237,27 +237,27 @@ impl Builder<'_> {
     /// *Trap.* The mask of each thread is its own: nothing follows from equal `z` before the masks are equal. And `p` is
     /// above the mask: `4*w + (l ^ 4)` is beside the four places of `w`.
     fn swizzle(&mut self, expr: ExprId, x: &Poly, b: &Poly, env: EnvId) -> Option<Poly> {
-        let greatest = self.known.interval(b).1.filter(|greatest| (1..MOST_SWIZZLED).contains(greatest))?;
+        let greatest = self.draft.interval(b).1.filter(|greatest| (1..MOST_SWIZZLED).contains(greatest))?;
         let power = Poly::constant(i64::from(u32::try_from(greatest + 1).ok()?.next_power_of_two()));
-        if !self.known.shows(b) || !self.known.shows_positive(&power.minus(b)?) {
+        if !self.draft.shows(b) || !self.draft.shows_positive(&power.minus(b)?) {
             return None;
         }
         let (quotient, rest) =
-            self.known.divide(expr.into(), self.environments.thread(env), x, &power, Rounding::Down, 0)?;
-        let (quotient, mask) = (self.known.settled(&quotient)?, self.known.settled(b)?);
-        let known = self.known.state.xors.iter().find(|xor| xor.argument == rest && xor.mask == mask);
+            self.draft.divide(expr.into(), self.environments.thread(env), x, &power, Rounding::Down, 0)?;
+        let (quotient, mask) = (self.draft.settled(&quotient)?, self.draft.settled(b)?);
+        let known = self.draft.state.xors.iter().find(|xor| xor.argument == rest && xor.mask == mask);
         let value = match known {
             Some(xor) => xor.value.clone(),
             None => {
                 let side = self.environments[env].side;
                 let atom =
-                    self.known.atom(XORS, Key::Value(expr), side, "xor", Source::Xor(rest.clone(), mask.clone()))?;
-                self.known.set_non_negative(atom);
-                self.known.bound(atom, Some(0), power.as_constant().map(|power| i128::from(power) - 1));
+                    self.draft.atom(XORS, Key::Value(expr), side, "xor", Source::Xor(rest.clone(), mask.clone()))?;
+                self.draft.set_non_negative(atom);
+                self.draft.bound(atom, Some(0), power.as_constant().map(|power| i128::from(power) - 1));
                 let value = Poly::atom(atom);
-                self.known.fact(power.minus(&value)?.plus_constant(-1)?);
-                self.known.readings.insert(Reading::Swizzle);
-                self.known.state.xors.push(Xor { value: value.clone(), argument: rest, mask });
+                self.draft.fact(power.minus(&value)?.plus_constant(-1)?);
+                self.draft.readings.insert(Reading::Swizzle);
+                self.draft.state.xors.push(Xor { value: value.clone(), argument: rest, mask });
                 value
             }
         };

@@ -3,10 +3,10 @@
 //! A polynomial that this gives is the exact value of an expression in one thread, as a mathematical integer; what had to
 //! be assumed for that is noted. Integers are in [`integers`](super::integers) and [`bits`](super::bits), with
 //! [`wrapping`](super::wrapping) for what may not fit, conditions in [`truth`](super::truth), variables in
-//! [`variables`](super::variables). What they give is put down in [`Known`].
+//! [`variables`](super::variables). What they give is put down in [`Draft`].
 
+use super::draft::Draft;
 use super::environments::{EnvId, Environments};
-use super::known::Known;
 use super::last_iteration::LastIteration;
 use super::launch::Launch;
 use super::oracle::Oracle;
@@ -46,7 +46,7 @@ pub(super) struct Builder<'a> {
     pub(super) protocol: &'a Protocol,
     pub(super) launch: Launch<'a>,
     pub(super) environments: Environments,
-    pub(super) known: Known<'a>,
+    pub(super) draft: Draft<'a>,
     pub(super) memoised: Memoised,
     /// Sums of ids, by expression, in each thread: ORDER may want them.
     pub(super) orders: BTreeMap<ExprId, [Option<Poly>; 2]>,
@@ -66,7 +66,7 @@ impl<'a> Builder<'a> {
             protocol,
             launch: Launch::new(protocol, scope, level),
             environments: Environments::of_two(),
-            known: Known::new(oracle),
+            draft: Draft::new(oracle),
             memoised: Memoised::default(),
             orders: BTreeMap::new(),
             has_wrapped: false,
@@ -78,30 +78,30 @@ impl<'a> Builder<'a> {
 
     /// The value of an id or a size in a thread, with its facts.
     pub(super) fn geometry(&mut self, var: GeometryVar, side: Side) -> Option<Poly> {
-        self.launch.geometry(&mut self.known, var, side)
+        self.launch.geometry(&mut self.draft, var, side)
     }
 
     /// What `__launch_bounds__`, or the limit of all devices, says about the block.
     pub(super) fn launch_bounds(&mut self) -> Option<()> {
-        self.launch.bounds(&mut self.known)
+        self.launch.bounds(&mut self.draft)
     }
 
     /// The coordinates by which the two threads are told apart.
     pub(super) fn coordinates(&mut self) -> Option<()> {
-        self.launch.coordinates(&mut self.known)
+        self.launch.coordinates(&mut self.draft)
     }
 
     /// The proof relies on `expr` not wrapping.
     pub(super) fn assume_no_wrap(&mut self, expr: ExprId) {
         let expression = words(self.protocol, expr);
         let span = self.protocol.spans.get(expr).copied();
-        self.known.assumptions.insert(Assumption::NoUnsignedWrap { expression, span });
+        self.draft.assumptions.insert(Assumption::NoUnsignedWrap { expression, span });
     }
 
     /// The proof relies on `expr`, which is made of ids and sizes, fitting into a narrow type.
     pub(super) fn assume_fits(&mut self, expr: ExprId, bits: u8) {
         let expression = words(self.protocol, expr);
         let span = self.protocol.spans.get(expr).copied();
-        self.known.assumptions.insert(Assumption::FitsInto { expression, bits, span });
+        self.draft.assumptions.insert(Assumption::FitsInto { expression, bits, span });
     }
 }

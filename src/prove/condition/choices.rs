@@ -33,7 +33,7 @@ fn choice(builder: &mut Builder<'_>, expr: ExprId, env: EnvId, cond: ExprId, a: 
     let no = builder.truth(cond, env, Polarity::Fails);
     let mut choices = Vec::new();
     for (guards, value) in [(yes, a), (no, b)] {
-        let value = builder.known.settled(value)?;
+        let value = builder.draft.settled(value)?;
         choices.extend(guards.into_iter().map(|guard| (guard, value.clone())));
     }
     match choices.len() {
@@ -43,17 +43,17 @@ fn choice(builder: &mut Builder<'_>, expr: ExprId, env: EnvId, cond: ExprId, a: 
     }
     let values: Vec<Poly> = choices.iter().map(|choice| choice.1.clone()).collect();
     let side = builder.environments[env].side;
-    let piece = builder.known.piece(expr, side, &values.iter().collect::<Vec<_>>(), Source::Choice(choices.clone()))?;
+    let piece = builder.draft.piece(expr, side, &values.iter().collect::<Vec<_>>(), Source::Choice(choices.clone()))?;
     if let (Some(op), [a, b]) = (extremum_of(&choices), values.as_slice()) {
-        builder.known.is_extremum(&piece, op, [a.clone(), b.clone()])?;
+        builder.draft.is_extremum(&piece, op, [a.clone(), b.clone()])?;
     }
-    builder.known.hull(&piece, &choices)?;
+    builder.draft.hull(&piece, &choices)?;
     let mut alternatives = Vec::new();
     for (mut guard, value) in choices {
         guard.push(Literal::Zero(piece.minus(&value)?));
         alternatives.push(guard);
     }
-    builder.known.disjunction(alternatives);
+    builder.draft.disjunction(alternatives);
     Some(piece)
 }
 

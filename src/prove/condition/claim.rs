@@ -135,7 +135,7 @@ fn reached<'a>(
     within.into_iter().for_each(|fact| facts::assume_one(&mut builder, fact, 0));
     builder.launch_bounds().ok_or_else(out_of_range)?;
     facts::assume_guards(&mut builder, 0, &claim.loops, &claim.guards);
-    builder.known.promote_signs();
+    builder.draft.promote_signs();
     Ok(builder)
 }
 
@@ -166,13 +166,13 @@ fn met<'a>(
     for fact in relations_at(protocol, ProgramPoint::Claim(claim.before), (&claim.loops, &claim.guards)) {
         facts::relate(&mut builder, fact);
     }
-    builder.known.promote_signs();
+    builder.draft.promote_signs();
     Ok(builder)
 }
 
 /// What is claimed does not hold for it.
 fn fails(builder: &mut Builder<'_>, claim: &Claim, hints: Hints) -> Result<(), Open> {
     let alternatives = builder.truth(claim.cond, 0, Polarity::Fails);
-    builder.known.disjunction(alternatives);
+    builder.draft.disjunction(alternatives);
     conflict::finish(builder, hints).ok_or_else(out_of_range)
 }

@@ -52,9 +52,9 @@ pub(super) fn build<'a>(
     let cells = match order {
         // They cannot conflict, whatever else holds.
         Order::Always(assumptions) => {
-            builder.known.assumptions.extend(assumptions.iter().cloned());
+            builder.draft.assumptions.extend(assumptions.iter().cloned());
             builder.is_ordered = true;
-            builder.known.disjunction(Vec::new());
+            builder.draft.disjunction(Vec::new());
             return Ok(builder);
         }
         Order::Unless(cells) => cells,
@@ -76,7 +76,7 @@ pub(super) fn build<'a>(
             facts::assume_guards(&mut builder, env, &access.loops, &access.guards);
         }
     }
-    builder.known.look_beyond_extrema().ok_or_else(out_of_range)?;
+    builder.draft.look_beyond_extrema().ok_or_else(out_of_range)?;
     for fact in relations(protocol, pair) {
         facts::relate(&mut builder, fact);
     }
@@ -84,7 +84,7 @@ pub(super) fn build<'a>(
     for each in cells {
         facts::tell_apart(&mut builder, each);
     }
-    builder.known.promote_signs();
+    builder.draft.promote_signs();
     groups::assume_groups(&mut builder, pair.groups).ok_or_else(out_of_range)?;
     meeting::assume(&mut builder, pair);
     meeting::assume_apart(&mut builder, pair);
@@ -96,7 +96,7 @@ pub(super) fn build<'a>(
     };
     finish(&mut builder, hints).ok_or_else(out_of_range)?;
     let equation = conflict(&mut builder, pair, &offsets).ok_or_else(out_of_range)?;
-    builder.known.state.equations.insert(0, equation);
+    builder.draft.state.equations.insert(0, equation);
     drop_unused_pieces(&mut builder);
     Ok(builder)
 }
@@ -127,17 +127,17 @@ fn enter_loops(builder: &mut Builder, pair: &Pair, loops: [&Vec<LoopId>; 2]) -> 
 fn offsets(builder: &mut Builder, exprs: [ExprId; 2]) -> Option<[Poly; 2]> {
     let mut offsets = [Poly::ZERO, Poly::ZERO];
     for _ in 0..PASSES {
-        let known = (builder.known.canonical.len(), builder.known.aliases.len());
+        let known = (builder.draft.canonical.len(), builder.draft.aliases.len());
         for (env, expr) in exprs.into_iter().enumerate() {
             offsets[env] = builder.value(expr, env)?;
         }
-        if known == (builder.known.canonical.len(), builder.known.aliases.len()) && !builder.memoised.values.is_empty()
+        if known == (builder.draft.canonical.len(), builder.draft.aliases.len()) && !builder.memoised.values.is_empty()
         {
             break;
         }
         builder.memoised.forget_values();
     }
-    let normal = [builder.known.settled(&offsets[0])?, builder.known.settled(&offsets[1])?];
+    let normal = [builder.draft.settled(&offsets[0])?, builder.draft.settled(&offsets[1])?];
     Some(normal)
 }
 
@@ -154,15 +154,15 @@ fn one_home(builder: &mut Builder, offsets: &[Poly; 2]) -> Option<[Poly; 2]> {
         Some((Poly::from_terms(homes)?, Poly::from_terms(rest)?))
     };
     let [(first, one), (second, other)] = [split(&offsets[0])?, split(&offsets[1])?];
-    builder.known.literal(Literal::Zero(first.minus(&second)?));
+    builder.draft.literal(Literal::Zero(first.minus(&second)?));
     Some([one, other])
 }
 
 /// Drops disjunctions that only say what a piece is that occurs nowhere else: an offset is read several times,
 /// until its digits are settled, and its pieces are made anew each time. What HULL says of such a piece goes with it.
 fn drop_unused_pieces(builder: &mut Builder) {
-    let hulls: Vec<Poly> = builder.known.pieces.hulls.iter().filter_map(|fact| builder.known.normal(fact)).collect();
-    let state = &builder.known.state;
+    let hulls: Vec<Poly> = builder.draft.pieces.hulls.iter().filter_map(|fact| builder.draft.normal(fact)).collect();
+    let state = &builder.draft.state;
     let mentioned = |atom: Atom| state.disjunctions.iter().filter(|each| mentions(each, atom)).count();
     let elsewhere = |atom: Atom| {
         let facts = state.facts.iter().filter(|fact| !hulls.contains(fact));
@@ -178,11 +178,11 @@ fn drop_unused_pieces(builder: &mut Builder) {
     };
     let dropped: Vec<Vec<Atom>> = state.disjunctions.iter().map(unused).collect();
     let keep: Vec<bool> = dropped.iter().map(Vec::is_empty).collect();
-    builder.known.state.early = keep[..builder.known.state.early].iter().filter(|kept| **kept).count();
+    builder.draft.state.early = keep[..builder.draft.state.early].iter().filter(|kept| **kept).count();
     let mut keep = keep.into_iter();
-    builder.known.state.disjunctions.retain(|_| keep.next().unwrap_or(true));
+    builder.draft.state.disjunctions.retain(|_| keep.next().unwrap_or(true));
     let is_of_dropped = |fact: &Poly| dropped.iter().flatten().any(|&atom| fact.mentions(atom));
-    builder.known.state.facts.retain(|fact| !(hulls.contains(fact) && is_of_dropped(fact)));
+    builder.draft.state.facts.retain(|fact| !(hulls.contains(fact) && is_of_dropped(fact)));
 }
 
 fn mentions(disjunction: &[Alternative], atom: Atom) -> bool {
@@ -193,8 +193,8 @@ fn mentions(disjunction: &[Alternative], atom: Atom) -> bool {
 pub(super) fn finish(builder: &mut Builder, hints: Hints) -> Option<()> {
     let mut twins = Vec::new();
     let mut single = Vec::new();
-    for definition in builder.known.digits.definitions.values() {
-        let normal = |side: usize| definition[side].as_ref().map(|poly| builder.known.normal(poly));
+    for definition in builder.draft.digits.definitions.values() {
+        let normal = |side: usize| definition[side].as_ref().map(|poly| builder.draft.normal(poly));
         let (first, second) = (normal(0), normal(1));
         if let (Some(first), Some(second)) = (&first, &second) {
             let (first, second) = (first.as_ref()?, second.as_ref()?);
@@ -205,15 +205,15 @@ pub(super) fn finish(builder: &mut Builder, hints: Hints) -> Option<()> {
         }
     }
     for equation in twins.into_iter().chain(single) {
-        if !equation.is_zero() && !builder.known.state.equations.contains(&equation) {
-            builder.known.state.equations.push(equation);
+        if !equation.is_zero() && !builder.draft.state.equations.contains(&equation) {
+            builder.draft.state.equations.push(equation);
         }
     }
     relate_guards(builder)?;
     note_toggles(builder)?;
     if hints == Hints::Wanted {
-        builder.known.state.orders = orders(builder)?;
-        builder.known.state.samples = sampling::draw(&builder.known, &[], ROUNDS);
+        builder.draft.state.orders = orders(builder)?;
+        builder.draft.state.samples = sampling::draw(&builder.draft, &[], ROUNDS);
     }
     Some(())
 }
@@ -223,7 +223,7 @@ pub(super) fn finish(builder: &mut Builder, hints: Hints) -> Option<()> {
 ///
 /// *Use.* `index == half` after a loop that leaves `index` at another place in each thread.
 fn relate_guards(builder: &mut Builder) -> Option<()> {
-    let equations = &builder.known.state.equations;
+    let equations = &builder.draft.state.equations;
     let mut related = Vec::new();
     for first in equations.iter().filter(|equation| shares_a_value(equation)) {
         let terms = first.terms().iter().map(|&(monomial, coefficient)| Some((other_side(monomial)?, coefficient)));
@@ -232,8 +232,8 @@ fn relate_guards(builder: &mut Builder) -> Option<()> {
             related.push(first.minus(&second)?);
         }
     }
-    related.retain(|equation| !builder.known.state.has_equation(equation));
-    builder.known.state.equations.extend(related);
+    related.retain(|equation| !builder.draft.state.has_equation(equation));
+    builder.draft.state.equations.extend(related);
     Some(())
 }
 
@@ -255,12 +255,12 @@ fn other_side(monomial: Monomial) -> Option<Monomial> {
 
 /// Uniform values that are 0 or 1 can be split into two cases.
 fn note_toggles(builder: &mut Builder) -> Option<()> {
-    for index in 0..builder.known.state.facts.len() {
-        let value = Poly::constant(1).minus(&builder.known.state.facts[index])?;
+    for index in 0..builder.draft.state.facts.len() {
+        let value = Poly::constant(1).minus(&builder.draft.state.facts[index])?;
         let Some(atom) = value.as_atom() else { continue };
-        let known = builder.known.state.toggles.contains(&value);
-        if !atom.is_private() && builder.known.state.non_negative.contains(atom) && !known {
-            builder.known.state.toggles.push(value);
+        let known = builder.draft.state.toggles.contains(&value);
+        if !atom.is_private() && builder.draft.state.non_negative.contains(atom) && !known {
+            builder.draft.state.toggles.push(value);
         }
     }
     Some(())
@@ -271,7 +271,7 @@ fn orders(builder: &Builder) -> Option<Vec<(Poly, Poly)>> {
     let mut orders: Vec<(Poly, Poly)> = Vec::new();
     for pair in builder.orders.values() {
         if let [Some(first), Some(second)] = pair {
-            let pair = (builder.known.normal(first)?, builder.known.normal(second)?);
+            let pair = (builder.draft.normal(first)?, builder.draft.normal(second)?);
             let plain = |atom: &Atom| !atom.is_private() || atom.level() == IDS;
             if !orders.contains(&pair) && pair.0.is_private() && pair.0.atoms().iter().all(plain) {
                 orders.push(pair);
@@ -303,12 +303,12 @@ fn conflict(builder: &mut Builder, pair: &Pair, offsets: &[Poly; 2]) -> Option<P
     let among_sizes = |multiple: i64| sizes.into_iter().fold(multiple, gcd_of);
     let unit = among_sizes(if by_form == 0 { 0 } else { by_form / gcd_of(by_form, by_type) * by_type });
     if unit > among_sizes(by_form) {
-        builder.known.readings.insert(Reading::Aligned);
-        builder.known.assumptions.insert(Assumption::Aligned(builder.protocol.arrays[accesses[0].array].name.clone()));
+        builder.draft.readings.insert(Reading::Aligned);
+        builder.draft.assumptions.insert(Assumption::Aligned(builder.protocol.arrays[accesses[0].array].name.clone()));
         if sizes == [unit; 2] && both_atomic(accesses[0].kind, accesses[1].kind, pair.level) {
             // Atomics that touch a common byte are to one cell.
             builder.is_ordered = true;
-            builder.known.disjunction(Vec::new());
+            builder.draft.disjunction(Vec::new());
         }
     }
     let difference = offsets[0].minus(&offsets[1])?;
@@ -321,19 +321,19 @@ fn conflict(builder: &mut Builder, pair: &Pair, offsets: &[Poly; 2]) -> Option<P
             continue;
         }
         let limit = Poly::constant(units);
-        let byte = builder.known.atom(IDS, Key::Byte, side, "byte", Source::Below(limit.clone()))?;
-        builder.known.set_non_negative(byte);
-        builder.known.fact(limit.plus_constant(-1)?.minus(&Poly::atom(byte))?);
+        let byte = builder.draft.atom(IDS, Key::Byte, side, "byte", Source::Below(limit.clone()))?;
+        builder.draft.set_non_negative(byte);
+        builder.draft.fact(limit.plus_constant(-1)?.minus(&Poly::atom(byte))?);
         let sign = if side == Side::First { 1 } else { -1 };
         equation = equation.plus(&Poly::atom(byte).scaled(sign * unit / builder.unit)?)?;
     }
     // The points know nothing of the bytes; they can be anything in range, and 0 is.
     for side in Side::BOTH {
         if let Some(byte) =
-            builder.known.atoms.names.iter().find(|entry| entry.0.side() == Some(side) && entry.1.starts_with("byte."))
+            builder.draft.atoms.names.iter().find(|entry| entry.0.side() == Some(side) && entry.1.starts_with("byte."))
         {
             let byte = *byte.0;
-            builder.known.state.samples.define(byte, &Poly::ZERO);
+            builder.draft.state.samples.define(byte, &Poly::ZERO);
         }
     }
     Some(equation)
@@ -369,7 +369,7 @@ pub(super) fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
         });
     }
     constants.extend([16, 32, 64, 128, 256, 1024]);
-    sampling::draw(&builder.known, &constants, VACUITY_ROUNDS).count() > 0 && has_a_pair(protocol, scope, &constants)
+    sampling::draw(&builder.draft, &constants, VACUITY_ROUNDS).count() > 0 && has_a_pair(protocol, scope, &constants)
 }
 
 /// Whether two distinct threads, of one block or of two, can satisfy the formulas about two threads that are stated.
@@ -384,6 +384,6 @@ fn has_a_pair(protocol: &Protocol, scope: &Scope, constants: &[i64]) -> bool {
                 facts::assume(&mut builder, env, ProgramPoint::Entry, &[], &[]);
             }
             formulas.iter().for_each(|fact| facts::relate(&mut builder, fact));
-            builder.coordinates().is_some() && sampling::has_two_threads(&builder.known, constants, VACUITY_ROUNDS)
+            builder.coordinates().is_some() && sampling::has_two_threads(&builder.draft, constants, VACUITY_ROUNDS)
         })
 }

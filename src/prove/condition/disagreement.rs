@@ -15,6 +15,7 @@ use super::conflict::{self, Hints};
 use super::facts;
 use super::groups;
 use super::oracle::Oracle;
+use super::sameness::{self, Besides};
 use super::truth::Polarity;
 use crate::calculus::ExprId;
 use crate::calculus::intervals::Relation;
@@ -123,7 +124,7 @@ fn build<'a>(
         builder.enter_together(id, Relation::Same, depth).ok_or_else(out_of_range)?;
     }
     let among = protocol.syncs[asked.sync].among;
-    if !question.names && builder.is_same_for_both(question.cond) {
+    if !question.names && sameness::holds(&mut builder, question.cond, Besides::Given) {
         return Ok(None);
     }
     builder.launch_bounds().ok_or_else(out_of_range)?;
@@ -143,7 +144,7 @@ fn build<'a>(
             facts::relate(&mut builder, fact);
         }
     }
-    builder.known.promote_signs();
+    builder.draft.promote_signs();
     groups::assume_groups(&mut builder, asked.groups).ok_or_else(out_of_range)?;
     if let Some(threads) = among.tile() {
         groups::assume_one_group(&mut builder, threads).ok_or_else(out_of_range)?;
@@ -151,7 +152,7 @@ fn build<'a>(
     let sides = [(0, Polarity::Holds), (1, Polarity::Fails)];
     for &(env, polarity) in &sides[usize::from(question.names)..] {
         let alternatives = builder.truth(question.cond, env, polarity);
-        builder.known.disjunction(alternatives);
+        builder.draft.disjunction(alternatives);
     }
     conflict::finish(&mut builder, hints).ok_or_else(out_of_range)?;
     Ok(Some(builder))

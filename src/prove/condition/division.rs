@@ -5,13 +5,13 @@
 //! and `q >= 0` if `x >= 0`. *Proof.* Euclid. Shifts and masks round down whatever the sign of `x`, so that
 //! they need `m >= 1` only.
 //! *CHAIN.* If `x = m*q + r` is known and `m*k` divides: `q = k*q' + r'`, `x / (m*k) = q'`, `x % (m*k) = m*r' + r`.
-//! *LOOSE*, *NESTED.* Divisors and values of either sign: see [`Known::divide_by_unknown_sign`], `Builder::nested`.
-//! *CARRY.* Digits of a neighbour of a value that was divided: see [`Known::carry`].
+//! *LOOSE*, *NESTED.* Divisors and values of either sign: see [`Draft::divide_by_unknown_sign`], `Builder::nested`.
+//! *CARRY.* Digits of a neighbour of a value that was divided: see [`Draft::carry`].
 //! *Trap.* `(t - 1)/2` is 0 for t = 0, 1 and 2: without `x >= 0` the remainder has either sign.
 
 use super::atoms::{Key, Named};
+use super::draft::Draft;
 use super::environments::Thread;
-use super::known::Known;
 use super::readings::Reading;
 use super::sampling::Source;
 use crate::calculus::{ExprId, ScalarType};
@@ -52,7 +52,7 @@ pub(super) struct Digits {
     pub(super) definitions: BTreeMap<Named, [Option<Poly>; 2]>,
 }
 
-impl Known<'_> {
+impl Draft<'_> {
     /// Notes that a value is known to leave a digit by a divisor.
     pub(super) fn note_digit(&mut self, side: Side, divisor: Poly, remainder: Poly) {
         self.digits.records.push(Record { side, divisor, remainder });
@@ -96,7 +96,7 @@ impl Known<'_> {
             return Some((multiple, Poly::ZERO));
         }
         if rounding == Rounding::TowardsZero && !self.shows(&x) {
-            return self.truncate(of, by, &x, &m);
+            return self.divide_towards_zero(of, by, &x, &m);
         }
         let (multiple, rest, non_negative) = if self.shows(&rest) {
             if self.shows_positive(&m.minus(&rest)?) {
@@ -108,7 +108,7 @@ impl Known<'_> {
         } else {
             (multiple, rest, false)
         };
-        let digits = match self.chain(of, by, &rest, &m, rounding, depth)? {
+        let digits = match self.chained(of, by, &rest, &m, rounding, depth)? {
             Some(digits) => digits,
             None => self.digits(of, by, &rest, &m, non_negative)?,
         };
@@ -130,7 +130,7 @@ impl Known<'_> {
 
     /// Division by a multiple of a divisor that `x` was divided by before. The outer `None` gives up.
     #[expect(clippy::option_option, reason = "nothing to chain, or out of range")]
-    fn chain(
+    fn chained(
         &mut self,
         of: Named,
         by: Thread,
@@ -355,7 +355,7 @@ impl Known<'_> {
     }
 
     /// `x = m*q + r` with `|r| < m`, where the sign of `x` is not known.
-    fn truncate(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
+    fn divide_towards_zero(&mut self, of: Named, by: Thread, x: &Poly, m: &Poly) -> Option<(Poly, Poly)> {
         let (quotient, remainder) = self.loose_digits(of, by, x, m)?;
         let least = m.plus_constant(-1)?;
         self.fact(least.minus(&remainder)?);

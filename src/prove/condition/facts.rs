@@ -4,6 +4,7 @@
 
 use super::builder::Builder;
 use super::environments::EnvId;
+use super::sameness::{self, Besides};
 use super::truth::Polarity;
 use crate::calculus::{Expr, ExprId};
 use crate::protocol::{Fact, Guard, LoopId, Relational};
@@ -22,7 +23,10 @@ pub(super) fn assume_launch(builder: &mut Builder<'_>) {
 }
 
 fn is_of_the_launch(builder: &mut Builder<'_>, fact: &Fact) -> bool {
-    fact.basis.is_told() && fact.guards.is_empty() && fact.loops.is_empty() && builder.is_uniform(fact.cond, None)
+    fact.basis.is_told()
+        && fact.guards.is_empty()
+        && fact.loops.is_empty()
+        && sameness::holds(builder, fact.cond, Besides::Nothing)
 }
 
 /// Facts that stand on the path to a program point.
@@ -40,7 +44,7 @@ pub(super) fn assume_one(builder: &mut Builder<'_>, fact: &Fact, env: EnvId) {
         return;
     }
     if fact.basis.is_told() && !is_of_fixed_sizes(builder, fact.cond) {
-        builder.known.assumptions.insert(stated(builder.protocol, fact));
+        builder.draft.assumptions.insert(stated(builder.protocol, fact));
     }
     builder.assume(fact.cond, env);
 }
@@ -63,8 +67,8 @@ pub(super) fn tell_apart(builder: &mut Builder<'_>, cells: &Cells) {
     let Some(difference) = difference(builder, cells) else { return };
     let (above, below) = (difference.plus_constant(-1), difference.negated().and_then(|it| it.plus_constant(-1)));
     let (Some(above), Some(below)) = (above, below) else { return };
-    builder.known.disjunction(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]]);
-    builder.known.assumptions.extend(cells.assumptions.iter().cloned());
+    builder.draft.disjunction(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]]);
+    builder.draft.assumptions.extend(cells.assumptions.iter().cloned());
     builder.is_ordered = true;
 }
 
@@ -79,14 +83,14 @@ pub(super) fn relate(builder: &mut Builder<'_>, fact: &Fact) {
         Some(Relational::Formula(cond)) => {
             for env in [0, 1] {
                 let alternatives = builder.truth(cond, env, Polarity::Holds);
-                builder.known.disjunction(alternatives);
+                builder.draft.disjunction(alternatives);
             }
             Some(())
         }
         None => None,
     };
     if said.is_some() && fact.basis.is_told() {
-        builder.known.assumptions.insert(stated_relation(builder.protocol, fact));
+        builder.draft.assumptions.insert(stated_relation(builder.protocol, fact));
     }
 }
 
@@ -97,12 +101,12 @@ fn relate_values(builder: &mut Builder<'_>, value: ExprId, cond: ExprId) -> Opti
         return None;
     }
     if let Some(Relational::Uniform(_)) = builder.protocol.relation(cond) {
-        builder.known.literal(Literal::Zero(difference));
+        builder.draft.literal(Literal::Zero(difference));
         return Some(());
     }
     let above = difference.plus_constant(-1)?;
     let below = difference.negated()?.plus_constant(-1)?;
-    builder.known.disjunction(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]]);
+    builder.draft.disjunction(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]]);
     Some(())
 }
 

@@ -33,12 +33,12 @@ pub(super) fn assume_groups(builder: &mut Builder<'_>, groups: Groups) -> Option
 
 fn assume_warps(builder: &mut Builder<'_>, groups: Groups) -> Option<()> {
     let (first, second) = (warp(builder, 0)?, warp(builder, 1)?);
-    let (first, second) = (builder.known.normal(&first)?, builder.known.normal(&second)?);
+    let (first, second) = (builder.draft.normal(&first)?, builder.draft.normal(&second)?);
     match groups {
         Groups::Any => {}
-        Groups::Same => builder.known.literal(Literal::Zero(first.minus(&second)?)),
-        Groups::Different if first == second => builder.known.state.facts.push(Poly::constant(-1)),
-        Groups::Different => builder.known.state.coordinates = vec![(first, second)],
+        Groups::Same => builder.draft.literal(Literal::Zero(first.minus(&second)?)),
+        Groups::Different if first == second => builder.draft.state.facts.push(Poly::constant(-1)),
+        Groups::Different => builder.draft.state.coordinates = vec![(first, second)],
     }
     Some(())
 }
@@ -52,7 +52,7 @@ fn assume_clusters(builder: &mut Builder<'_>, groups: Groups) -> Option<()> {
         let mut digits = Vec::new();
         for (env, side) in Side::BOTH.into_iter().enumerate() {
             let block = builder.geometry(BlockIdx(axis), side)?;
-            digits.push(builder.known.divide(
+            digits.push(builder.draft.divide(
                 Named::Block(axis),
                 builder.environments.thread(env),
                 &block,
@@ -61,11 +61,11 @@ fn assume_clusters(builder: &mut Builder<'_>, groups: Groups) -> Option<()> {
                 0,
             )?);
         }
-        let [first, second] = [0, 1].map(|side: usize| builder.known.normal(&digits[side].0));
+        let [first, second] = [0, 1].map(|side: usize| builder.draft.normal(&digits[side].0));
         let (first, second) = (first?, second?);
         if groups == Groups::Same {
-            builder.known.literal(Literal::Zero(first.minus(&second)?));
-            let [first, second] = [0, 1].map(|side: usize| builder.known.normal(&digits[side].1));
+            builder.draft.literal(Literal::Zero(first.minus(&second)?));
+            let [first, second] = [0, 1].map(|side: usize| builder.draft.normal(&digits[side].1));
             coordinates.push((first?, second?));
         } else {
             coordinates.push((first, second));
@@ -73,16 +73,16 @@ fn assume_clusters(builder: &mut Builder<'_>, groups: Groups) -> Option<()> {
     }
     coordinates.retain(|(first, second)| first != second);
     if coordinates.is_empty() {
-        builder.known.state.facts.push(Poly::constant(-1));
+        builder.draft.state.facts.push(Poly::constant(-1));
     }
-    builder.known.state.coordinates = coordinates;
+    builder.draft.state.coordinates = coordinates;
     Some(())
 }
 
 /// The ways in which the two threads are in different aligned groups of so many.
 pub(super) fn apart(builder: &mut Builder<'_>, threads: u32) -> Option<Vec<Alternative>> {
     let (first, second) = (group(builder, 0, threads)?, group(builder, 1, threads)?);
-    let difference = builder.known.normal(&first)?.minus(&builder.known.normal(&second)?)?;
+    let difference = builder.draft.normal(&first)?.minus(&builder.draft.normal(&second)?)?;
     let (above, below) = (difference.plus_constant(-1)?, difference.negated()?.plus_constant(-1)?);
     Some(vec![vec![Literal::NonNegative(above)], vec![Literal::NonNegative(below)]])
 }
@@ -90,8 +90,8 @@ pub(super) fn apart(builder: &mut Builder<'_>, threads: u32) -> Option<Vec<Alter
 /// Says that the two threads are in one aligned group of so many.
 pub(super) fn assume_one_group(builder: &mut Builder<'_>, threads: u32) -> Option<()> {
     let (first, second) = (group(builder, 0, threads)?, group(builder, 1, threads)?);
-    let difference = builder.known.normal(&first)?.minus(&builder.known.normal(&second)?)?;
-    builder.known.literal(Literal::Zero(difference));
+    let difference = builder.draft.normal(&first)?.minus(&builder.draft.normal(&second)?)?;
+    builder.draft.literal(Literal::Zero(difference));
     Some(())
 }
 
@@ -110,12 +110,12 @@ fn group(builder: &mut Builder<'_>, env: EnvId, size: u32) -> Option<Poly> {
         threads = threads.times(&extent)?;
         if threads.as_constant() != Some(1) {
             // So that 32 divides by way of a row of 16 threads.
-            builder.known.note_digit(side, threads.clone(), number.clone());
+            builder.draft.note_digit(side, threads.clone(), number.clone());
         }
     }
     Some(
         builder
-            .known
+            .draft
             .divide(
                 Named::Thread,
                 builder.environments.thread(env),

@@ -34,7 +34,7 @@ impl Builder<'_> {
     pub(super) fn value(&mut self, expr: ExprId, env: EnvId) -> Option<Poly> {
         if let Some(known) = self.memoised.values.get(&(expr, env)) {
             let known = known.clone()?;
-            return self.known.settled(&known);
+            return self.draft.settled(&known);
         }
         if self.depth > DEPTH {
             return None;
@@ -42,7 +42,7 @@ impl Builder<'_> {
         self.depth += 1;
         let value = self.compute(expr, env).or_else(|| self.unknown(expr, env));
         self.depth -= 1;
-        let value = value.and_then(|value| self.known.settled(&value));
+        let value = value.and_then(|value| self.draft.settled(&value));
         if let Some(value) = &value {
             self.note_order(expr, env, value);
         }
@@ -72,7 +72,7 @@ impl Builder<'_> {
             Expr::Param(param) => {
                 let param_info = &protocol.params[*param];
                 integer(ty).or((ty == ScalarType::Bool).then_some((8, false)))?;
-                self.launch.param(&mut self.known, param.index(), &param_info.name, ty)
+                self.launch.param(&mut self.draft, param.index(), &param_info.name, ty)
             }
             Expr::Geometry(var) => self.geometry(*var, self.environments[env].side),
             Expr::Unary(UnaryOp::Not, _) => choices::boolean(self, expr, env),
@@ -117,7 +117,7 @@ impl Builder<'_> {
     pub(super) fn residue(&mut self, expr: ExprId, env: EnvId) -> Option<Poly> {
         if let Some(known) = self.memoised.residues.get(&(expr, env)) {
             let known = known.clone()?;
-            return self.known.settled(&known);
+            return self.draft.settled(&known);
         }
         if self.depth > DEPTH {
             return None;
@@ -125,7 +125,7 @@ impl Builder<'_> {
         self.depth += 1;
         let residue = self.compute_residue(expr, env);
         self.depth -= 1;
-        let residue = residue.and_then(|residue| self.known.settled(&residue));
+        let residue = residue.and_then(|residue| self.draft.settled(&residue));
         if let Some(residue) = &residue {
             self.note_order(expr, env, residue);
         }
@@ -165,14 +165,14 @@ impl Builder<'_> {
             }
             Expr::Binary(BinaryOp::Mul, a, b) => {
                 let (a, b) = self.both(a, b, env, read)?;
-                self.known.hint(&a);
-                self.known.hint(&b);
+                self.draft.hint(&a);
+                self.draft.hint(&b);
                 a.times(&b)
             }
             Expr::Binary(BinaryOp::Shl, a, b) => {
                 let shifted = read(self, a, env)?;
                 let power = self.power(b, env)?;
-                self.known.hint(&power);
+                self.draft.hint(&power);
                 shifted.times(&power)
             }
             _ => None,
@@ -189,7 +189,7 @@ impl Builder<'_> {
     ) -> Option<(Poly, Poly)> {
         let first = read(self, a, env)?;
         let second = read(self, b, env)?;
-        Some((self.known.settled(&first)?, second))
+        Some((self.draft.settled(&first)?, second))
     }
 
     fn convert(&mut self, expr: ExprId, a: ExprId, env: EnvId) -> Option<Poly> {
@@ -209,7 +209,7 @@ impl Builder<'_> {
         if from_signed && !to_signed {
             // Only the lower end is new; the upper one is that of the source type.
             let value = self.value(a, env)?;
-            if to_width >= from_width && self.known.shows(&value) {
+            if to_width >= from_width && self.draft.shows(&value) {
                 return Some(value);
             }
         }
@@ -228,7 +228,7 @@ impl Builder<'_> {
         if !uniform && identity.is_empty() {
             identity.push(Poly::constant(env as i64));
         }
-        self.known.unknown_atom(Key::Value(expr), identity, uniform, side, ty, "?")
+        self.draft.unknown_atom(Key::Value(expr), identity, uniform, side, ty, "?")
     }
 
     /// Values of the distinct leaves of an expression; `None` if one has none.
@@ -274,8 +274,8 @@ impl Builder<'_> {
     /// What `/` and `%` make of two operands, for an expression that is known by `of`.
     fn quotient_and_remainder(&mut self, of: ExprId, operands: (ExprId, ExprId), env: EnvId) -> Option<(Poly, Poly)> {
         let (x, m) = self.both(operands.0, operands.1, env, Self::value)?;
-        self.known.is_divisor(self.ty(operands.1), &m, self.environments.thread(env))?;
-        self.known.divide_somehow(of, self.environments.thread(env), &x, &m)
+        self.draft.is_divisor(self.ty(operands.1), &m, self.environments.thread(env))?;
+        self.draft.divide_somehow(of, self.environments.thread(env), &x, &m)
     }
 
     /// NESTED: `(x / a) / b = (x / b) / a`, whatever the signs.
@@ -295,30 +295,30 @@ impl Builder<'_> {
         let of = remainder_by(b).filter(|_| remainder_by(a).is_none())?;
         let (high, _) = self.quotient_and_remainder(of, (x, b), env)?;
         let m = self.value(a, env)?;
-        self.known.is_divisor(self.ty(a), &m, self.environments.thread(env))?;
-        let high = self.known.settled(&high)?;
-        self.known.readings.insert(Reading::Nested);
-        Some(self.known.divide_somehow(expr, self.environments.thread(env), &high, &m)?.0)
+        self.draft.is_divisor(self.ty(a), &m, self.environments.thread(env))?;
+        let high = self.draft.settled(&high)?;
+        self.draft.readings.insert(Reading::Nested);
+        Some(self.draft.divide_somehow(expr, self.environments.thread(env), &high, &m)?.0)
     }
 
     fn extremum(&mut self, expr: ExprId, op: BinaryOp, operands: (ExprId, ExprId), env: EnvId) -> Option<Poly> {
         let (a, b) = self.both(operands.0, operands.1, env, Self::value)?;
         let difference = b.minus(&a)?;
         let least = op == BinaryOp::Min;
-        if self.known.shows(&difference) {
+        if self.draft.shows(&difference) {
             return Some(if least { a } else { b });
         }
-        if self.known.shows(&difference.negated()?) {
+        if self.draft.shows(&difference.negated()?) {
             return Some(if least { b } else { a });
         }
         let source = if least { Source::Least(a.clone(), b.clone()) } else { Source::Greatest(a.clone(), b.clone()) };
-        let piece = self.known.piece(expr, self.environments[env].side, &[&a, &b], source)?;
-        if self.known.shows(&a) && self.known.shows(&b) {
-            self.known.set_non_negative(piece.as_atom()?);
+        let piece = self.draft.piece(expr, self.environments[env].side, &[&a, &b], source)?;
+        if self.draft.shows(&a) && self.draft.shows(&b) {
+            self.draft.set_non_negative(piece.as_atom()?);
         }
-        self.known.is_extremum(&piece, op, [a.clone(), b.clone()])?;
+        self.draft.is_extremum(&piece, op, [a.clone(), b.clone()])?;
         let alternatives = [&a, &b].map(|value| piece.minus(value).map(|zero| vec![Literal::Zero(zero)]));
-        self.known.disjunction(alternatives.into_iter().collect::<Option<Vec<_>>>()?);
+        self.draft.disjunction(alternatives.into_iter().collect::<Option<Vec<_>>>()?);
         Some(piece)
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn after_loop(
     let turn = last_iteration(builder, id, env)?;
     let mut none = match indeterminate(builder, before) {
         Some(name) => {
-            builder.known.assumptions.insert(Assumption::HasValue(name));
+            builder.draft.assumptions.insert(Assumption::HasValue(name));
             Vec::new()
         }
         None => builder.truth(before, env, polarity),
@@ -73,7 +73,7 @@ pub(super) fn after_loop(
     let some = all_of(builder.truth(at_the_end, turn.last, polarity), &entered);
     let mut alternatives = any_of(none, some);
     alternatives.retain(|alternative| !is_impossible(builder, alternative));
-    builder.known.readings.insert(Reading::LastIteration);
+    builder.draft.readings.insert(Reading::LastIteration);
     Some(without_special_cases(alternatives))
 }
 
@@ -110,7 +110,7 @@ fn is_impossible(builder: &Builder<'_>, alternative: &[Literal]) -> bool {
 /// Whether `poly >= 0` by the signs of its terms.
 fn is_plainly_positive(builder: &Builder<'_>, poly: &Poly) -> bool {
     let is_good = |&(monomial, coefficient): &(Monomial, i64)| {
-        coefficient > 0 && builder.known.state.non_negative.contains_all(monomial)
+        coefficient > 0 && builder.draft.state.non_negative.contains_all(monomial)
     };
     poly.terms().iter().all(is_good)
 }

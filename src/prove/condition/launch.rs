@@ -1,7 +1,7 @@
 //! Ids, sizes and parameters: what a launch gives to both threads of a condition.
 
 use super::atoms::Key;
-use super::known::Known;
+use super::draft::Draft;
 use super::sampling::Source;
 use crate::calculus::{Axis, GeometryVar, ScalarType};
 use crate::memory_model::Level;
@@ -35,7 +35,7 @@ impl<'a> Launch<'a> {
     }
 
     /// The value of an id or a size in a thread, with its facts.
-    pub(super) fn geometry(&mut self, known: &mut Known<'_>, var: GeometryVar, side: Side) -> Option<Poly> {
+    pub(super) fn geometry(&mut self, draft: &mut Draft<'_>, var: GeometryVar, side: Side) -> Option<Poly> {
         let shared = match var {
             GeometryVar::ThreadIdx(_) => false,
             GeometryVar::BlockIdx(_) => self.level != Level::Grid,
@@ -43,14 +43,14 @@ impl<'a> Launch<'a> {
         };
         let key = (var, (!shared).then_some(side));
         if let Some(made) = self.geometry.get(&key) {
-            return known.normal(made);
+            return draft.normal(made);
         }
-        let value = self.make_geometry(known, var, side, if shared { 0 } else { IDS })?;
+        let value = self.make_geometry(draft, var, side, if shared { 0 } else { IDS })?;
         self.geometry.insert(key, value.clone());
-        known.normal(&value)
+        draft.normal(&value)
     }
 
-    fn make_geometry(&mut self, known: &mut Known<'_>, var: GeometryVar, side: Side, level: u8) -> Option<Poly> {
+    fn make_geometry(&mut self, draft: &mut Draft<'_>, var: GeometryVar, side: Side, level: u8) -> Option<Poly> {
         let (letter, axis, extent) = match var {
             GeometryVar::ThreadIdx(axis) => ("threadIdx", axis, Some(GeometryVar::BlockDim(axis))),
             GeometryVar::BlockIdx(axis) => ("blockIdx", axis, Some(GeometryVar::GridDim(axis))),
@@ -62,71 +62,71 @@ impl<'a> Launch<'a> {
         }
         let name = format!("{letter}.{}", ["x", "y", "z"][axis.index()]);
         let Some(extent) = extent else {
-            let atom = known.atom(0, Key::Geometry(var), side, &name, Source::Size)?;
-            known.set_non_negative(atom);
-            known.bound(atom, Some(1), Some(self.greatest_extent(var)));
-            known.fact(Poly::atom(atom).plus_constant(-1)?);
+            let atom = draft.atom(0, Key::Geometry(var), side, &name, Source::Size)?;
+            draft.set_non_negative(atom);
+            draft.bound(atom, Some(1), Some(self.greatest_extent(var)));
+            draft.fact(Poly::atom(atom).plus_constant(-1)?);
             return Some(Poly::atom(atom));
         };
-        let count = self.geometry(known, extent, side)?;
+        let count = self.geometry(draft, extent, side)?;
         if count.as_constant() == Some(1) {
             return Some(Poly::ZERO);
         }
-        let atom = known.atom(level, Key::Geometry(var), side, &name, Source::Below(count.clone()))?;
-        known.set_non_negative(atom);
+        let atom = draft.atom(level, Key::Geometry(var), side, &name, Source::Below(count.clone()))?;
+        draft.set_non_negative(atom);
         let greatest = count.as_constant().map_or_else(|| self.greatest_extent(extent), i128::from) - 1;
-        known.bound(atom, Some(0), Some(greatest));
-        known.fact(count.plus_constant(-1)?.minus(&Poly::atom(atom))?);
+        draft.bound(atom, Some(0), Some(greatest));
+        draft.fact(count.plus_constant(-1)?.minus(&Poly::atom(atom))?);
         Some(Poly::atom(atom))
     }
 
     /// The value of a parameter.
-    pub(super) fn param(&mut self, known: &mut Known<'_>, index: usize, name: &str, ty: ScalarType) -> Option<Poly> {
+    pub(super) fn param(&mut self, draft: &mut Draft<'_>, index: usize, name: &str, ty: ScalarType) -> Option<Poly> {
         if let Some(Some(value)) = self.scope.params.get(index) {
             return i64::try_from(*value).ok().map(Poly::constant);
         }
         if let Some(made) = self.params.get(&index) {
-            return known.normal(made);
+            return draft.normal(made);
         }
-        let atom = known.atom(0, Key::Param(index), Side::First, name, Source::Number)?;
-        known.typed(atom, ty);
+        let atom = draft.atom(0, Key::Param(index), Side::First, name, Source::Number)?;
+        draft.typed(atom, ty);
         self.params.insert(index, Poly::atom(atom));
         Some(Poly::atom(atom))
     }
 
     /// What `__launch_bounds__`, or the limit of all devices, says about the block.
-    pub(super) fn bounds(&mut self, known: &mut Known<'_>) -> Option<()> {
+    pub(super) fn bounds(&mut self, draft: &mut Draft<'_>) -> Option<()> {
         let stated = self.protocol.geometry.max_threads;
         let Some(most) = stated.or(self.scope.most_threads) else { return Some(()) };
         if stated.is_none() {
-            known.assumptions.insert(Assumption::BlockLimit(most));
+            draft.assumptions.insert(Assumption::BlockLimit(most));
         }
         let most = Poly::constant(i64::from(most));
         let mut product = Poly::constant(1);
         for axis in Axis::ALL {
-            let extent = self.geometry(known, GeometryVar::BlockDim(axis), Side::First)?;
-            known.fact(most.minus(&extent)?);
+            let extent = self.geometry(draft, GeometryVar::BlockDim(axis), Side::First)?;
+            draft.fact(most.minus(&extent)?);
             product = product.times(&extent)?;
         }
-        known.fact(most.minus(&product)?);
+        draft.fact(most.minus(&product)?);
         Some(())
     }
 
     /// The coordinates by which the two threads are told apart.
-    pub(super) fn coordinates(&mut self, known: &mut Known<'_>) -> Option<()> {
+    pub(super) fn coordinates(&mut self, draft: &mut Draft<'_>) -> Option<()> {
         let of = |axis| match self.level {
             Level::Grid => GeometryVar::BlockIdx(axis),
             _ => GeometryVar::ThreadIdx(axis),
         };
         for var in Axis::ALL.map(of) {
-            let (first, second) = (self.geometry(known, var, Side::First)?, self.geometry(known, var, Side::Second)?);
+            let (first, second) = (self.geometry(draft, var, Side::First)?, self.geometry(draft, var, Side::Second)?);
             if first.as_constant().is_none() || first != second {
-                known.state.coordinates.push((first, second));
+                draft.state.coordinates.push((first, second));
             }
         }
-        if known.state.coordinates.is_empty() {
+        if draft.state.coordinates.is_empty() {
             // There is only one thread (or block): no two distinct ones meet.
-            known.state.facts.push(Poly::constant(-1));
+            draft.state.facts.push(Poly::constant(-1));
         }
         Some(())
     }

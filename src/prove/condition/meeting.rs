@@ -3,6 +3,7 @@
 use super::builder::Builder;
 use super::environments::{Env, EnvId};
 use super::groups;
+use super::sameness;
 use super::truth::Polarity;
 use crate::calculus::ExprId;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
@@ -15,7 +16,7 @@ use crate::prove::state::{Alternative, Literal};
 pub(super) fn assume(builder: &mut Builder, pair: &Pair) {
     for instance in &pair.meeting.between {
         if let Some(alternatives) = failures(builder, pair, instance) {
-            builder.known.disjunction(alternatives);
+            builder.draft.disjunction(alternatives);
         }
     }
 }
@@ -57,7 +58,7 @@ pub(super) fn assume_apart(builder: &mut Builder, pair: &Pair) {
     let least = apart.least.and_then(|least| difference.plus_constant(least.checked_neg()?));
     let most = apart.most.and_then(|most| difference.negated()?.plus_constant(most));
     for bound in [least, most].into_iter().flatten() {
-        builder.known.disjunction(vec![vec![Literal::NonNegative(bound)]]);
+        builder.draft.disjunction(vec![vec![Literal::NonNegative(bound)]]);
     }
 }
 
@@ -220,7 +221,7 @@ fn value_at(
 ) -> Option<Poly> {
     let own = |builder: &Builder, env: EnvId| builder.environments[env].carried(carried.var).cloned();
     let value = own(builder, access)?;
-    if !value.is_private() || access == side as usize || builder.moves_uniformly(carried) {
+    if !value.is_private() || access == side as usize || sameness::of_iterations(builder, carried) {
         return Some(value);
     }
     if relation == Some(Relation::Same) { own(builder, side as usize) } else { None }

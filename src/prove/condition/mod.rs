@@ -25,11 +25,11 @@ mod claim;
 mod conflict;
 mod disagreement;
 mod division;
+mod draft;
 mod environments;
 mod facts;
 mod groups;
 mod integers;
-mod known;
 mod last_iteration;
 mod launch;
 mod meeting;
@@ -39,6 +39,7 @@ mod pairs;
 mod pieces;
 mod points;
 mod readings;
+mod sameness;
 mod sampling;
 mod tickets;
 mod truth;
@@ -79,11 +80,11 @@ pub struct Condition {
 impl Condition {
     fn of(builder: builder::Builder<'_>) -> Result<Condition, &'static str> {
         Ok(Condition {
-            rulings: builder.known.oracle.finish()?,
-            state: builder.known.state,
-            assumptions: builder.known.assumptions.into_iter().collect(),
-            names: builder.known.atoms.names,
-            readings: builder.known.readings,
+            rulings: builder.draft.oracle.finish()?,
+            state: builder.draft.state,
+            assumptions: builder.draft.assumptions.into_iter().collect(),
+            names: builder.draft.atoms.names,
+            readings: builder.draft.readings,
         })
     }
 }
@@ -125,7 +126,7 @@ pub fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
 
 /// What is assumed of launches, said of one thread.
 pub(in crate::prove) fn assumed_of_launches(protocol: &Protocol, scope: &Scope) -> State {
-    conflict::assumed(protocol, scope).known.state
+    conflict::assumed(protocol, scope).draft.state
 }
 
 /// The condition as text, for people: equations, facts, disjunctions, and what tells the threads apart.

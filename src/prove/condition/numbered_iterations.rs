@@ -45,12 +45,12 @@ pub(super) fn left(builder: &mut Builder<'_>, id: OpaqueId, env: EnvId) -> Optio
         number.and_then(|number| i64::try_from(number).ok())
     });
     builder.memoised.left.insert(id, number);
-    number.inspect(|_| _ = builder.known.readings.insert(Reading::NumberedIterations))
+    number.inspect(|_| _ = builder.draft.readings.insert(Reading::NumberedIterations))
 }
 
 fn last_number(builder: &Builder<'_>, id: LoopId, before: ExprId, at_the_end: ExprId) -> Option<i128> {
     let each = &builder.protocol.loops[id];
-    let mut turn = same_for_all(builder);
+    let mut turn = of_all(builder);
     let mut left = number(&turn, before);
     turn.enter(id);
     for _ in 0..=MOST_TURNS {
@@ -72,8 +72,8 @@ pub(super) fn tell_apart(builder: &mut Builder<'_>, id: LoopId, turn: &Poly, env
     if builder.protocol.loops[id].carried.len() > 1
         && let Some(cases) = turns_of_numbers(builder, id, turn, env)
     {
-        builder.known.readings.insert(Reading::NumberedIterations);
-        builder.known.early_disjunction(cases);
+        builder.draft.readings.insert(Reading::NumberedIterations);
+        builder.draft.early_disjunction(cases);
     }
 }
 
@@ -94,7 +94,7 @@ fn turns_of_numbers(
         let of = |var| known.iter().find(|entry| entry.0 == var).map(|entry| entry.1.clone());
         each.carried.iter().map(|carried| of(carried.var)).collect::<Option<_>>()?
     };
-    let mut turn = same_for_all(builder);
+    let mut turn = of_all(builder);
     turn.enter(id);
     for (var, start) in starts {
         turn.set(var, start.into());
@@ -117,7 +117,7 @@ fn turns_of_numbers(
 }
 
 /// Values that the launches fix.
-fn same_for_all<'a>(builder: &Builder<'a>) -> Valuation<'a> {
+fn of_all<'a>(builder: &Builder<'a>) -> Valuation<'a> {
     let fixed = |of: fn(Axis) -> GeometryVar| Axis::ALL.map(|axis| builder.launch.fixed(of(axis)));
     let sizes = Sizes { block: fixed(GeometryVar::BlockDim), grid: fixed(GeometryVar::GridDim) };
     Valuation::of_all(builder.protocol, sizes, &builder.launch.scope.params)

@@ -1,9 +1,10 @@
 //! Which pairs of accesses there are, and whether two writes store the same value.
 
 use crate::calculus::intervals::{Intervals, Meeting};
-use crate::calculus::{Expr, ExprId, GeometryVar, ScalarType};
+use crate::calculus::{Expr, ExprId, ScalarType};
 use crate::memory_model::{Level, both_atomic, may_meet};
-use crate::protocol::{Access, AccessId, Protocol, Role};
+use crate::protocol::{Access, AccessId, Protocol};
+use crate::prove::sameness::{self, Sameness};
 use crate::prove::state::poly::gcd_of;
 use crate::prove::{Groups, Pair};
 
@@ -47,7 +48,7 @@ fn may_conflict(protocol: &Protocol, one: &Access, two: &Access, level: Level) -
 /// the ten thousand.
 fn exclude_each_other(protocol: &Protocol, accesses: [&Access; 2], level: Level) -> bool {
     let [one, two] = accesses.map(|access| &access.guards);
-    let shared = |cond: ExprId| is_shared(protocol, cond, level);
+    let shared = |cond: ExprId| sameness::by_form(protocol, cond, level) == Sameness::OfNumbers;
     one.iter().any(|guard| {
         let is_opposite = |other: ExprId| is_negation(protocol, guard.cond, other);
         two.iter().any(|other| is_opposite(other.cond)) && shared(guard.cond)
@@ -67,20 +68,6 @@ fn is_negation(protocol: &Protocol, one: ExprId, other: ExprId) -> bool {
         _ => false,
     };
     negates(one, other) || negates(other, one) || opposite(one, other)
-}
-
-/// Whether an expression is made of nothing but what both threads have in common.
-fn is_shared(protocol: &Protocol, expr: ExprId, level: Level) -> bool {
-    let mut shared = true;
-    protocol.exprs.visit(expr, |_, node| {
-        shared &= match node {
-            Expr::Geometry(GeometryVar::BlockIdx(_)) => level.is_one_block(),
-            Expr::Geometry(var) => !matches!(var, GeometryVar::ThreadIdx(_)),
-            Expr::Var(_) | Expr::Opaque(..) | Expr::Call(..) => false,
-            _ => true,
-        };
-    });
-    shared
 }
 
 /// An access against itself meets its later turn and its earlier one in the same way.
@@ -138,31 +125,12 @@ pub enum SameValue {
 pub fn same_value(protocol: &Protocol, pair: &Pair) -> SameValue {
     let values = [pair.first, pair.second].map(|access| protocol.accesses[access].value);
     match values {
-        [Some(one), Some(other)] if one == other && is_uniform(protocol, one, pair.level) => SameValue::Proved,
+        [Some(one), Some(other)]
+            if one == other && sameness::by_form(protocol, one, pair.level) <= Sameness::OfCalls =>
+        {
+            SameValue::Proved
+        }
         _ => SameValue::Unknown,
-    }
-}
-
-/// Whether a value mentions nothing that two threads may disagree about.
-fn is_uniform(protocol: &Protocol, expr: ExprId, level: Level) -> bool {
-    use crate::calculus::GeometryVar::{BlockDim, BlockIdx, GridDim, ThreadIdx};
-    let mut uniform = true;
-    protocol.exprs.visit(expr, |_, node| {
-        uniform &= match node {
-            Expr::Var(var) => protocol.roles.get(*var).is_some_and(|role| !is_private(*role)),
-            Expr::Geometry(ThreadIdx(_)) => false,
-            Expr::Geometry(BlockIdx(_)) => level != Level::Grid,
-            Expr::Geometry(BlockDim(_) | GridDim(_)) => true,
-            _ => true,
-        };
-    });
-    uniform
-}
-
-/// Every variable of a protocol may differ between threads: turns may, and unknown values.
-fn is_private(role: Role) -> bool {
-    match role {
-        Role::Iteration(_) | Role::Geometric(_) | Role::Toggle(_) | Role::Opaque(_) => true,
     }
 }
 

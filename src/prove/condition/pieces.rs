@@ -12,7 +12,7 @@
 //! smaller of two values, whose bounds are its operands.
 
 use super::atoms::Key;
-use super::known::Known;
+use super::draft::Draft;
 use super::readings::Reading;
 use super::sampling::Source;
 use crate::calculus::{BinaryOp, ExprId};
@@ -33,7 +33,7 @@ pub(super) struct Pieces {
     pub(super) hulls: Vec<Poly>,
 }
 
-impl Known<'_> {
+impl Draft<'_> {
     /// An atom for a value that is one of `values`.
     pub(super) fn piece(&mut self, expr: ExprId, side: Side, values: &[&Poly], source: Source) -> Option<Poly> {
         let level = if values.iter().all(|value| !value.is_private()) && !source.is_private() { 0 } else { PIECES };

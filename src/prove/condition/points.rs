@@ -167,7 +167,7 @@ impl Case {
         let access = &builder.protocol.accesses[id];
         let mut valuation = self.valuation(builder, side);
         let no_wrap = builder
-            .known
+            .draft
             .assumptions
             .iter()
             .any(|each| matches!(each, Assumption::NoUnsignedWrap { .. } | Assumption::FitsInto { .. }));
@@ -321,7 +321,7 @@ struct Values<'a, 'b> {
 
 impl<'a, 'b> Values<'a, 'b> {
     fn of(builder: &'a Builder<'b>, case: &Case, valuations: &[Valuation<'_>; 2]) -> Self {
-        let sources = builder.known.atoms.sources.iter().map(|(atom, source)| (*atom, source)).collect();
+        let sources = builder.draft.atoms.sources.iter().map(|(atom, source)| (*atom, source)).collect();
         let mut values = Values { builder, sources, known: FxHashMap::default() };
         for ((var, side), poly) in &builder.launch.geometry {
             values.learn(poly, Some(geometry(case, *var, side.unwrap_or(Side::First) as usize)));
@@ -339,7 +339,7 @@ impl<'a, 'b> Values<'a, 'b> {
                 values.learn(poly, known(valuations[side].variable(*var)));
             }
         }
-        for ((key, _, side), poly) in &builder.known.unknowns {
+        for ((key, _, side), poly) in &builder.draft.unknowns {
             if let Key::Value(expr) = key {
                 let side = side.unwrap_or(Side::First) as usize;
                 values.learn(poly, known(valuations[side].value(*expr)));
@@ -385,7 +385,7 @@ impl<'a, 'b> Values<'a, 'b> {
             Source::Quotient(x, m) | Source::Remainder(x, m) => {
                 let (x, m) = (self.poly(x)?, self.poly(m)?);
                 let named = Poly::atom(atom);
-                let mut digits = self.builder.known.digits.divided.iter().map(|(key, digits)| (key.2, digits));
+                let mut digits = self.builder.draft.digits.divided.iter().map(|(key, digits)| (key.2, digits));
                 let truncated = digits.any(|(down, digits)| !down && (digits.0 == named || digits.1 == named));
                 match (source, truncated) {
                     (Source::Quotient(..), true) => x.checked_div(m),
@@ -424,7 +424,7 @@ impl<'a, 'b> Values<'a, 'b> {
 
     /// Something that the condition says and that is not so.
     fn complaint(mut self, builder: &Builder, pair: &Pair, valuations: &[Valuation<'_>; 2]) -> Option<String> {
-        let state = &builder.known.state;
+        let state = &builder.draft.state;
         for fact in &state.facts {
             if self.poly(fact).is_some_and(|value| value < 0) {
                 return Some(format!("fact {fact:?} does not hold"));
@@ -469,7 +469,7 @@ impl<'a, 'b> Values<'a, 'b> {
     fn offsets_differ(&mut self, builder: &Builder, pair: &Pair, valuations: &[Valuation<'_>; 2]) -> Option<String> {
         let accesses = [pair.first, pair.second].map(|access| &builder.protocol.accesses[access]);
         let [first, second] = [0, 1].map(|side| known(valuations[side].value(accesses[side].offset)));
-        let equation = builder.known.state.equations.first()?;
+        let equation = builder.draft.state.equations.first()?;
         // Bytes within an access have no value, so that an equation about them is passed over.
         let apart = self.poly(equation)?.checked_mul(i128::from(builder.unit))?;
         (first? - second? != apart).then(|| format!("equation {equation:?} is not about the offsets"))
@@ -524,15 +524,15 @@ mod tests {
 
     #[test]
     fn a_condition_that_says_too_much_is_noticed() {
-        assert!(after(|builder| builder.known.state.facts[0] = Poly::constant(-1)).is_some());
-        assert!(after(|builder| builder.known.state.disjunctions.push(Vec::new())).is_some());
+        assert!(after(|builder| builder.draft.state.facts[0] = Poly::constant(-1)).is_some());
+        assert!(after(|builder| builder.draft.state.disjunctions.push(Vec::new())).is_some());
         // The two threads are taken to be one; a guard is read one too tight; offsets are one apart.
         assert!(
-            after(|builder| builder.known.state.coordinates.iter_mut().for_each(|pair| pair.1 = pair.0.clone()))
+            after(|builder| builder.draft.state.coordinates.iter_mut().for_each(|pair| pair.1 = pair.0.clone()))
                 .is_some()
         );
         let tighter = |fact: &mut Poly| *fact = fact.plus_constant(-1).unwrap();
-        assert!(after(|builder| builder.known.state.facts.iter_mut().for_each(tighter)).is_some());
-        assert!(after(|builder| tighter(&mut builder.known.state.equations[0])).is_some());
+        assert!(after(|builder| builder.draft.state.facts.iter_mut().for_each(tighter)).is_some());
+        assert!(after(|builder| tighter(&mut builder.draft.state.equations[0])).is_some());
     }
 }

@@ -3,7 +3,7 @@
 //! Points refute goals of SIGN ([`Samples`]) and show that assumptions can hold at all. They are drawn from a
 //! fixed sequence, so that the same condition gets the same points.
 
-use super::known::Known;
+use super::draft::Draft;
 use crate::prove::state::poly::{Atom, Monomial, Poly, Side};
 use crate::prove::state::samples::{Column, POINTS, Samples};
 use crate::prove::state::{Alternative, Literal, State};
@@ -44,7 +44,7 @@ pub(super) enum Source {
 struct Sequence(u64);
 
 impl Sequence {
-    fn next(&mut self) -> u64 {
+    fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -53,7 +53,7 @@ impl Sequence {
     }
 
     fn below(&mut self, limit: i64) -> i64 {
-        if limit <= 1 { 0 } else { (self.next() % limit as u64) as i64 }
+        if limit <= 1 { 0 } else { (self.draw() % limit as u64) as i64 }
     }
 }
 
@@ -120,11 +120,11 @@ impl Drawing<'_> {
             }
             Source::Number => self.numbers(&mut column),
             Source::Defined(value) => column = self.poly(value),
-            Source::Quotient(x, m) => self.zip(x, m, &mut column, i64::checked_div_euclid),
-            Source::Remainder(x, m) => self.zip(x, m, &mut column, i64::checked_rem_euclid),
-            Source::Least(a, b) => self.zip(a, b, &mut column, |a, b| Some(a.min(b))),
-            Source::Greatest(a, b) => self.zip(a, b, &mut column, |a, b| Some(a.max(b))),
-            Source::Xor(a, b) => self.zip(a, b, &mut column, |a, b| Some(a ^ b)),
+            Source::Quotient(x, m) => self.combine(x, m, &mut column, i64::checked_div_euclid),
+            Source::Remainder(x, m) => self.combine(x, m, &mut column, i64::checked_rem_euclid),
+            Source::Least(a, b) => self.combine(a, b, &mut column, |a, b| Some(a.min(b))),
+            Source::Greatest(a, b) => self.combine(a, b, &mut column, |a, b| Some(a.max(b))),
+            Source::Xor(a, b) => self.combine(a, b, &mut column, |a, b| Some(a ^ b)),
             Source::Power(exponent) => {
                 let exponents = self.poly(exponent);
                 column.iter_mut().zip(&exponents).for_each(|(value, &exponent)| *value = 1 << exponent.clamp(0, 40));
@@ -141,11 +141,11 @@ impl Drawing<'_> {
 
     /// The free values that both threads share, each number moved to where short facts want it, given the others:
     /// two numbers that lie between multiples of one size are never drawn so by chance. Nothing if none moved.
-    fn within_bounds(mut self, known: &Known<'_>) -> Vec<(Atom, Column)> {
+    fn within_bounds(mut self, draft: &Draft<'_>) -> Vec<(Atom, Column)> {
         let is_free = |source: &Source| matches!(source, Source::Size | Source::Count | Source::Toggle);
-        let shared = known.atoms.sources.iter().filter(|(atom, _)| !atom.is_private());
+        let shared = draft.atoms.sources.iter().filter(|(atom, _)| !atom.is_private());
         let shared: Vec<&(Atom, Source)> = shared.collect();
-        let short = known.state.facts.iter().filter(|fact| fact.size() <= SHORT_FACT);
+        let short = draft.state.facts.iter().filter(|fact| fact.size() <= SHORT_FACT);
         let short: Vec<&Poly> = short.collect();
         let mut moved = false;
         for (atom, source) in &shared {
@@ -227,7 +227,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn zip(&mut self, a: &Poly, b: &Poly, column: &mut Column, combine: impl Fn(i64, i64) -> Option<i64>) {
+    fn combine(&mut self, a: &Poly, b: &Poly, column: &mut Column, combine: impl Fn(i64, i64) -> Option<i64>) {
         let (a, b) = (self.poly(a), self.poly(b));
         for point in 0..POINTS {
             column[point] = combine(a[point], b[point]).unwrap_or(0);
@@ -258,27 +258,27 @@ impl Drawing<'_> {
 
 /// Draws points of what the builder has said so far, up to `rounds` times; none, if none was found. Disjunctions are
 /// left out.
-pub(super) fn draw(known: &Known<'_>, constants: &[i64], rounds: u64) -> Samples {
-    draw_where(known, constants, rounds, |_| {})
+pub(super) fn draw(draft: &Draft<'_>, constants: &[i64], rounds: u64) -> Samples {
+    draw_where(draft, constants, rounds, |_| {})
 }
 
 /// Whether a point is found at which all that the builder has said holds, disjunctions too, and the threads are two.
-pub(super) fn has_two_threads(known: &Known<'_>, constants: &[i64], rounds: u64) -> bool {
-    let state = &known.state;
+pub(super) fn has_two_threads(draft: &Draft<'_>, constants: &[i64], rounds: u64) -> bool {
+    let state = &draft.state;
     let apart = |(first, second): &(Poly, Poly)| {
         let ways = [first.minus(second), second.minus(first)];
         ways.into_iter().flatten().filter_map(|way| way.plus_constant(-1)).map(|way| vec![Literal::NonNegative(way)])
     };
     let differ: Vec<Alternative> = state.coordinates.iter().flat_map(apart).collect();
-    let samples = draw_where(known, constants, rounds, |samples| {
+    let samples = draw_where(draft, constants, rounds, |samples| {
         samples.keep_where_some(&differ);
         state.disjunctions.iter().for_each(|alternatives| samples.keep_where_some(alternatives));
     });
     samples.count() > 0
 }
 
-fn draw_where(known: &Known<'_>, constants: &[i64], rounds: u64, also: impl Fn(&mut Samples)) -> Samples {
-    let sources: FxHashMap<Atom, &Source> = known.atoms.sources.iter().map(|(atom, source)| (*atom, source)).collect();
+fn draw_where(draft: &Draft<'_>, constants: &[i64], rounds: u64, also: impl Fn(&mut Samples)) -> Samples {
+    let sources: FxHashMap<Atom, &Source> = draft.atoms.sources.iter().map(|(atom, source)| (*atom, source)).collect();
     for round in 0..rounds {
         let mut given = Vec::new();
         for _ in 0..2 {
@@ -293,16 +293,16 @@ fn draw_where(known: &Known<'_>, constants: &[i64], rounds: u64, also: impl Fn(&
                 depth: 0,
             };
             given.drain(..).for_each(|(atom, column)| drawing.give(atom, column));
-            for (atom, _) in &known.atoms.sources {
+            for (atom, _) in &draft.atoms.sources {
                 drawing.atom(*atom);
             }
             let mut samples = Samples::new(drawing.columns.clone(), u32::MAX);
-            keep(&mut samples, &known.state);
+            keep(&mut samples, &draft.state);
             also(&mut samples);
             if samples.count() > 0 {
                 return samples;
             }
-            given = drawing.within_bounds(known);
+            given = drawing.within_bounds(draft);
             if given.is_empty() {
                 break;
             }

@@ -49,7 +49,7 @@ fn assume_shares(builder: &mut Builder<'_>, shares: Vec<Share>, access: &Access,
                 ways.extend(builder.truth(guard.cond, env, Polarity::Fails));
             }
         }
-        builder.known.disjunction(ways);
+        builder.draft.disjunction(ways);
         assume_no_wrap_of(builder, drawn.at);
     }
     Some(())
@@ -65,10 +65,10 @@ fn assume_apart(builder: &mut Builder<'_>, one: &Draw, other: &Draw) -> Option<(
     let apart = builder.value(one.ticket.offset, 0)?.minus(&builder.value(other.ticket.offset, 1)?)?;
     let (a, b) = (builder.value(one.value, 0)?, builder.value(other.value, 1)?);
     for (draw, value) in [(one, &a), (other, &b)] {
-        if draw.is_retyped || (draw.is_converted && !builder.known.shows(value)) {
+        if draw.is_retyped || (draw.is_converted && !builder.draft.shows(value)) {
             let counter = builder.protocol.arrays[draw.array].name.clone();
-            builder.known.fact(value.clone());
-            builder.known.assumptions.insert(Assumption::DrawsFromZero(counter));
+            builder.draft.fact(value.clone());
+            builder.draft.assumptions.insert(Assumption::DrawsFromZero(counter));
         }
     }
     let (s, t) = (step(builder, one.ticket.step, 0)?, step(builder, other.ticket.step, 1)?);
@@ -82,7 +82,7 @@ fn assume_apart(builder: &mut Builder<'_>, one: &Draw, other: &Draw) -> Option<(
     if !apart.is_zero() {
         cases.extend([apart.plus_constant(-1)?, apart.negated()?.plus_constant(-1)?]);
     }
-    builder.known.early_disjunction(cases.into_iter().map(|case| vec![Literal::NonNegative(case)]).collect());
+    builder.draft.early_disjunction(cases.into_iter().map(|case| vec![Literal::NonNegative(case)]).collect());
     assume_no_wrap_of(builder, one.access);
     Some(())
 }
@@ -100,5 +100,5 @@ fn assume_no_wrap_of(builder: &mut Builder<'_>, draw: AccessId) {
     let name = &builder.protocol.arrays[access.array].name;
     let expression = format!("what is added to {name} atomically");
     let span = builder.protocol.sites[access.site].span;
-    builder.known.assumptions.insert(Assumption::NoUnsignedWrap { expression, span });
+    builder.draft.assumptions.insert(Assumption::NoUnsignedWrap { expression, span });
 }

@@ -73,7 +73,7 @@ impl Builder<'_> {
             }
             Expr::Convert(ScalarType::Bool, a) => {
                 let value = self.value(a, env)?;
-                self.relation(if holds { BinaryOp::Ne } else { BinaryOp::Eq }, &value)
+                self.against_zero(if holds { BinaryOp::Ne } else { BinaryOp::Eq }, &value)
             }
             Expr::Var(_) if let Some(cond) = self.protocol.in_other(expr) => {
                 self.in_other_place(env, |builder, place| Some(builder.truth(cond, place, polarity)))
@@ -83,7 +83,7 @@ impl Builder<'_> {
             }
             Expr::Var(_) | Expr::Param(_) | Expr::Call(..) | Expr::Opaque(..) => {
                 let value = self.unknown_truth(expr, env)?;
-                self.relation(if holds { BinaryOp::Ne } else { BinaryOp::Eq }, &value)
+                self.against_zero(if holds { BinaryOp::Ne } else { BinaryOp::Eq }, &value)
             }
             _ => None,
         }
@@ -115,15 +115,15 @@ impl Builder<'_> {
             }
             ScalarType::Int { .. } => {
                 let (left, right) = self.both(a, b, env, Self::value)?;
-                self.known.hint(&right);
-                self.known.hint(&left);
-                self.relation(op, &left.minus(&right)?)
+                self.draft.hint(&right);
+                self.draft.hint(&left);
+                self.against_zero(op, &left.minus(&right)?)
             }
         }
     }
 
     /// `difference op 0`
-    fn relation(&mut self, op: BinaryOp, difference: &Poly) -> Option<Vec<Alternative>> {
+    fn against_zero(&mut self, op: BinaryOp, difference: &Poly) -> Option<Vec<Alternative>> {
         let above = difference.plus_constant(-1)?;
         let below = difference.negated()?.plus_constant(-1)?;
         let fact = |poly: Poly| vec![Literal::NonNegative(poly)];
@@ -133,8 +133,8 @@ impl Builder<'_> {
             BinaryOp::Gt => vec![fact(above)],
             BinaryOp::Ge => vec![fact(difference.clone())],
             BinaryOp::Eq => vec![vec![Literal::Zero(difference.clone())]],
-            BinaryOp::Ne if self.known.shows(difference) => vec![fact(above)],
-            BinaryOp::Ne if self.known.shows(&difference.negated()?) => vec![fact(below)],
+            BinaryOp::Ne if self.draft.shows(difference) => vec![fact(above)],
+            BinaryOp::Ne if self.draft.shows(&difference.negated()?) => vec![fact(below)],
             BinaryOp::Ne => vec![fact(above), fact(below)],
             _ => return None,
         };
@@ -164,11 +164,11 @@ impl Builder<'_> {
             Expr::Var(var)
                 if holds && let Some(alternatives) = last_iteration::after_loop(self, var, env, polarity) =>
             {
-                self.known.early_disjunction(alternatives);
+                self.draft.early_disjunction(alternatives);
             }
             _ => {
                 let alternatives = self.truth(expr, env, polarity);
-                self.known.disjunction(alternatives);
+                self.draft.disjunction(alternatives);
             }
         }
         self.depth -= 1;
@@ -194,7 +194,7 @@ impl Builder<'_> {
                 _ => {
                     let residue = self.residue(value, env);
                     let is_power = residue.is_some_and(|residue| {
-                        self.known.is_power(&residue)
+                        self.draft.is_power(&residue)
                             || residue.as_constant().is_some_and(|value| value > 0 && value & (value - 1) == 0)
                     });
                     if !is_power {
@@ -226,8 +226,8 @@ impl Builder<'_> {
         if !one_apart {
             return None;
         }
-        if !self.known.powers.contains(&power) {
-            self.known.powers.push(power);
+        if !self.draft.powers.contains(&power) {
+            self.draft.powers.push(power);
         }
         Some(())
     }

@@ -7,9 +7,10 @@ use super::atoms::Key;
 use super::builder::Builder;
 use super::environments::EnvId;
 use super::numbered_iterations;
+use super::sameness;
 use super::sampling::Source;
 use crate::calculus::intervals::Relation;
-use crate::calculus::{BinaryOp, Expr, ExprId, HavocReason, ScalarType, VarId};
+use crate::calculus::{BinaryOp, Expr, HavocReason, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{Carried, LoopId, Opaque, OpaqueId, Origin, Role};
 use crate::prove::state::poly::{LOOPS, PIECES, Poly, Side, UNKNOWN};
@@ -40,7 +41,7 @@ impl Builder<'_> {
     /// A loop's variable at a place that the loop is not around: some value of one thread.
     fn stray(&mut self, var: VarId, _of: LoopId, env: EnvId) -> Option<Poly> {
         let (side, variable) = (self.environments[env].side, &self.protocol.vars[var]);
-        self.known.unknown_atom(
+        self.draft.unknown_atom(
             Key::Carried(var),
             vec![Poly::constant(env as i64)],
             false,
@@ -117,7 +118,7 @@ impl Builder<'_> {
     }
 
     fn carry_together(&mut self, carried: &Carried, relation: Relation) -> Option<()> {
-        if !self.moves_uniformly(carried) {
+        if !sameness::of_iterations(self, carried) {
             for (env, side) in Side::BOTH.into_iter().enumerate() {
                 let value = self.carried_atom(carried, UNKNOWN, side, env)?;
                 self.environments[env].carried.push((carried.var, value));
@@ -129,52 +130,16 @@ impl Builder<'_> {
         self.environments[earlier].carried.push((carried.var, value.clone()));
         let other = 1 - earlier;
         let value = if relation == Relation::Same { value } else { self.value(carried.next, earlier)? };
-        let value = self.known.settled(&value)?;
+        let value = self.draft.settled(&value)?;
         self.environments[other].carried.push((carried.var, value));
         Some(())
     }
 
-    /// Whether the value in a turn depends on the number of the turn only.
-    pub(super) fn moves_uniformly(&mut self, carried: &Carried) -> bool {
-        [carried.start, carried.next].into_iter().all(|expr| self.is_uniform(expr, Some(carried.var)))
-    }
-
-    /// Whether the leaves of `expr`, other than `except`, have equal uniform values in both threads.
-    pub(super) fn is_uniform(&mut self, expr: ExprId, except: Option<VarId>) -> bool {
-        let mut leaves = Vec::new();
-        self.protocol.exprs.visit(expr, |id, node| match node {
-            Expr::Var(var) if Some(*var) == except => {}
-            Expr::Var(_) | Expr::Param(_) | Expr::Geometry(_) => leaves.push(id),
-            _ => {}
-        });
-        leaves.into_iter().all(|leaf| {
-            let values = [0, 1].map(|env| self.value(leaf, env));
-            matches!(values, [Some(first), Some(second)] if first == second && !first.is_private())
-        })
-    }
-
-    /// Whether both threads find the same, since all that `expr` reads is the same for both: among it values of types
-    /// that nothing is computed with, which a call gave to both.
-    pub(super) fn is_same_for_both(&mut self, expr: ExprId) -> bool {
-        let mut leaves = Vec::new();
-        self.protocol.exprs.visit(expr, |id, node| match node {
-            Expr::Var(var) => leaves.push((id, Some(*var))),
-            Expr::Param(_) | Expr::Geometry(_) => leaves.push((id, None)),
-            _ => {}
-        });
-        leaves.into_iter().all(|(leaf, var)| {
-            let role = var.and_then(|var| self.protocol.roles.get(var));
-            let is_given =
-                |id: OpaqueId| self.protocol.opaques[id].is_uniform(self.launch.closest) && self.happens_together(id);
-            matches!(role, Some(Role::Opaque(id)) if is_given(*id)) || self.is_uniform(leaf, None)
-        })
-    }
-
     fn count(&mut self, id: LoopId, level: u8, side: Side) -> Option<Poly> {
         let name = self.protocol.vars[self.protocol.loops[id].iteration].name.clone();
-        let atom = self.known.atom(level, Key::Iteration(id), side, &name, Source::Count)?;
-        self.known.set_non_negative(atom);
-        self.known.bound(atom, Some(0), Some(TURNS));
+        let atom = self.draft.atom(level, Key::Iteration(id), side, &name, Source::Count)?;
+        self.draft.set_non_negative(atom);
+        self.draft.bound(atom, Some(0), Some(TURNS));
         Some(Poly::atom(atom))
     }
 
@@ -183,15 +148,15 @@ impl Builder<'_> {
         let variable = &self.protocol.vars[carried.var];
         let toggles = matches!(self.protocol.roles.get(carried.var), Some(Role::Toggle(_)));
         let source = if toggles { Source::Toggle } else { Source::Size };
-        let atom = self.known.atom(level, Key::Carried(carried.var), side, &variable.name, source)?;
-        self.known.typed(atom, variable.ty);
+        let atom = self.draft.atom(level, Key::Carried(carried.var), side, &variable.name, source)?;
+        self.draft.typed(atom, variable.ty);
         let value = Poly::atom(atom);
         if toggles {
-            self.known.set_non_negative(atom);
-            self.known.bound(atom, Some(0), Some(1));
-            self.known.fact(Poly::constant(1).minus(&value)?);
+            self.draft.set_non_negative(atom);
+            self.draft.bound(atom, Some(0), Some(1));
+            self.draft.fact(Poly::constant(1).minus(&value)?);
             if level == 0 {
-                self.known.state.toggles.push(value.clone());
+                self.draft.state.toggles.push(value.clone());
             }
         } else {
             self.invariant(carried, &value, env);
@@ -217,21 +182,21 @@ impl Builder<'_> {
             _ => true,
         };
         let atom = value.as_atom()?;
-        if is_power && self.known.is_power(&start) {
-            self.known.powers.push(value.clone());
+        if is_power && self.draft.is_power(&start) {
+            self.draft.powers.push(value.clone());
         }
         match op {
-            BinaryOp::Mul | BinaryOp::Shl if self.known.shows_positive(&start) => {
+            BinaryOp::Mul | BinaryOp::Shl if self.draft.shows_positive(&start) => {
                 if !self.stays_in_range(carried, value, factor, op, env) {
                     self.assume_no_wrap(carried.next);
                 }
-                self.known.set_non_negative(atom);
-                self.known.fact(value.minus(&start)?);
-                self.known.fact(value.plus_constant(-1)?);
+                self.draft.set_non_negative(atom);
+                self.draft.fact(value.minus(&start)?);
+                self.draft.fact(value.plus_constant(-1)?);
             }
-            BinaryOp::Div | BinaryOp::Shr if self.known.shows(&start) => {
-                self.known.set_non_negative(atom);
-                self.known.fact(start.minus(value)?);
+            BinaryOp::Div | BinaryOp::Shr if self.draft.shows(&start) => {
+                self.draft.set_non_negative(atom);
+                self.draft.fact(start.minus(value)?);
             }
             _ => {}
         }
@@ -257,7 +222,7 @@ impl Builder<'_> {
                         && !self.protocol.exprs.mentions(b, carried.var) =>
                 {
                     let Some(bound) = self.value(b, env).filter(|bound| bound != value) else { continue };
-                    let high = self.known.interval(&bound).1;
+                    let high = self.draft.interval(&bound).1;
                     if high.and_then(|high| high.checked_mul(growth)).is_some_and(|most| most <= greatest) {
                         return true;
                     }
@@ -309,7 +274,7 @@ impl Builder<'_> {
             // Whoever reads it, and wherever: it is the value of one store.
             let identity = self.environments.numbers(&loops, env);
             let shared = self.launch.level.is_one_block() && self.environments.happen_together(&loops);
-            return self.known.unknown_atom(Key::Opaque(alike), identity, shared, side, ty, &name);
+            return self.draft.unknown_atom(Key::Opaque(alike), identity, shared, side, ty, &name);
         }
         let mut identity = self.turns(id, env);
         let (key, arguments, shared) = match &opaque.origin {
@@ -329,18 +294,18 @@ impl Builder<'_> {
             _ => (Key::Opaque(id), None, false),
         };
         let Some(arguments) = arguments else {
-            return self.known.unknown_atom(key, identity, false, side, ty, &name);
+            return self.draft.unknown_atom(key, identity, false, side, ty, &name);
         };
         let values: Option<Vec<Poly>> = arguments.into_iter().map(|argument| self.value(argument, env)).collect();
         let Some(values) = values else {
-            return self.known.unknown_atom(Key::Opaque(id), identity, false, side, ty, &name);
+            return self.draft.unknown_atom(Key::Opaque(id), identity, false, side, ty, &name);
         };
         let uniform = shared && values.iter().all(|value| !value.is_private());
         if matches!(key, Key::Function(_)) {
             identity.clear();
         }
         identity.extend(values);
-        self.known.unknown_atom(key, identity, uniform, side, ty, &name)
+        self.draft.unknown_atom(key, identity, uniform, side, ty, &name)
     }
 
     /// The first read that sees the same store as this one, and the loops around the store.

@@ -31,9 +31,9 @@ impl Builder<'_> {
     pub(super) fn fit(&mut self, expr: ExprId, env: EnvId, residue: Poly, ty: ScalarType) -> Option<Poly> {
         let (least, greatest) = ty.range()?;
         let (width, _) = integer(ty)?;
-        let (low, high) = self.known.interval(&residue);
+        let (low, high) = self.draft.interval(&residue);
         let too_high = high.is_none_or(|high| high > greatest);
-        let too_low = low.is_none_or(|low| low < least) && (least < 0 || !self.known.shows(&residue));
+        let too_low = low.is_none_or(|low| low < least) && (least < 0 || !self.draft.shows(&residue));
         if !too_high && !too_low {
             return Some(residue);
         }
@@ -49,7 +49,7 @@ impl Builder<'_> {
             return self.wrapped(expr, env, &residue, ty);
         }
         if below_zero {
-            self.known.fact(residue.clone());
+            self.draft.fact(residue.clone());
         }
         self.assume_no_wrap(expr);
         Some(residue)
@@ -122,7 +122,7 @@ impl Builder<'_> {
             || residue
                 .negated()
                 .and_then(|negated| negated.plus_constant(-1))
-                .is_some_and(|goal| self.known.shows(&goal))
+                .is_some_and(|goal| self.draft.shows(&goal))
     }
 
     /// Whether a value of a thread is one that is not negative, moved up by uniform values, or by multiples of them, that
@@ -132,13 +132,13 @@ impl Builder<'_> {
         let (own, shift): (Vec<_>, Vec<_>) = residue.terms().iter().partition(|(monomial, _)| {
             let mut atoms = monomial.atoms();
             let is_own = monomial.atoms().any(Atom::is_private);
-            is_own && atoms.all(|atom| atom.is_private() || self.known.state.non_negative.contains(atom))
+            is_own && atoms.all(|atom| atom.is_private() || self.draft.state.non_negative.contains(atom))
         });
         let (Some(own), Some(shift)) = (Poly::from_terms(own), Poly::from_terms(shift)) else { return false };
         let is_up = |term: &(Monomial, i64)| {
-            term.1 > 0 && term.0.private_part().atoms().all(|atom| self.known.state.non_negative.contains(atom))
+            term.1 > 0 && term.0.private_part().atoms().all(|atom| self.draft.state.non_negative.contains(atom))
         };
-        shift.terms().iter().all(is_up) && shift.as_constant().is_none() && self.known.shows(&own)
+        shift.terms().iter().all(is_up) && shift.as_constant().is_none() && self.draft.shows(&own)
     }
 
     /// The residue less a multiple of two to the width, so that it lies in the range of `ty`.
@@ -153,8 +153,8 @@ impl Builder<'_> {
         let modulus = 1i64 << width;
         let multiple = self.multiple(expr, env, residue, (least as i64, modulus))?;
         let value = residue.minus(&Poly::atom(multiple).scaled(modulus)?)?;
-        self.known.fact(value.plus_constant(-(least as i64))?);
-        self.known.fact(Poly::constant(greatest as i64).minus(&value)?);
+        self.draft.fact(value.plus_constant(-(least as i64))?);
+        self.draft.fact(Poly::constant(greatest as i64).minus(&value)?);
         self.bound_sizes()?;
         Some(value)
     }
@@ -164,13 +164,13 @@ impl Builder<'_> {
         let private = residue.is_private();
         let side = self.environments[env].side;
         let identity = (Key::Quotient(expr.into()), vec![residue.clone()], private.then_some(side));
-        if let Some(known) = self.known.unknowns.get(&identity) {
+        if let Some(known) = self.draft.unknowns.get(&identity) {
             return known.as_atom();
         }
         let source = Source::Quotient(residue.plus_constant(-least)?, Poly::constant(modulus));
         let level = if private { UNKNOWN } else { 0 };
-        let atom = self.known.atom(level, Key::Quotient(expr.into()), side, "wrap", source)?;
-        self.known.unknowns.insert(identity, Poly::atom(atom));
+        let atom = self.draft.atom(level, Key::Quotient(expr.into()), side, "wrap", source)?;
+        self.draft.unknowns.insert(identity, Poly::atom(atom));
         Some(atom)
     }
 
@@ -181,7 +181,7 @@ impl Builder<'_> {
         for axis in Axis::ALL {
             for (var, greatest) in [(GeometryVar::BlockDim(axis), block), (GeometryVar::GridDim(axis), grid)] {
                 let size = self.geometry(var, Side::First)?;
-                self.known.fact(Poly::constant(greatest.into()).minus(&size)?);
+                self.draft.fact(Poly::constant(greatest.into()).minus(&size)?);
             }
         }
         Some(())

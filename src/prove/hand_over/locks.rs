@@ -44,13 +44,12 @@
 
 use super::spins::{self, Found, Number, Truth, says};
 use super::{HandOver, LocksApart, MissingFence, is_seen, skeleton};
-use crate::calculus::{
-    ArrayId, BinaryOp, Expr, ExprId, GeometryVar, MemoryOrder, ScalarType, SiteId, Space, SyncMemory, SyncScope,
-};
+use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, MemoryOrder, ScalarType, SiteId, Space, SyncMemory, SyncScope};
 use crate::memory_model::{AccessKind, Level, both_atomic, fences};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, AccessId, Lock, Loop, Node, Protocol, Reason, ReasonKind};
 use crate::prove::Pair;
+use crate::prove::sameness::{self, Sameness};
 use std::collections::BTreeSet;
 
 /// The critical sections of a protocol.
@@ -190,21 +189,10 @@ impl<'p> CriticalSections<'p> {
             of_lock().all(|access| access.lock != Some(Lock::Clear))
                 || sections.all(|section| section.passes_on[memory][reach])
         };
-        let is_one_cell = || one.cell == other.cell && self.is_the_same_for_all(one.cell, pair.level);
+        let is_one_cell = || {
+            one.cell == other.cell && sameness::by_form(self.protocol, one.cell, pair.level) <= Sameness::OfConstants
+        };
         lies_alike && takes_alike() && is_carried_on() && (is_one_cell() || self.has_lock_of_its_own(pair, one, other))
-    }
-
-    /// Whether a value is the same in all threads at a level, whatever turns of loops they are in.
-    fn is_the_same_for_all(&self, value: ExprId, level: Level) -> bool {
-        let mut same = true;
-        self.protocol.exprs.visit(value, |_, node| {
-            same &= match node {
-                Expr::Var(_) | Expr::Call(..) | Expr::Geometry(GeometryVar::ThreadIdx(_)) => false,
-                Expr::Geometry(GeometryVar::BlockIdx(_)) => level != Level::Grid,
-                _ => true,
-            };
-        });
-        same
     }
 
     /// Whether every element of what is accessed has its own lock: `a[i]` under `lock[i]`.

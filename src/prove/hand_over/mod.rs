@@ -130,7 +130,7 @@ impl<'p> HandOvers<'p> {
 
     /// Whether the accesses of a pair are ordered, and by what.
     pub(in crate::prove) fn order(&self, pair: &Pair) -> Order {
-        if let Some(assumptions) = self.last_block.as_ref().and_then(|draws| draws.orders(pair)) {
+        if let Some(assumptions) = self.last_block.as_ref().and_then(|draws| draws.order(pair)) {
             Order::Always(assumptions)
         } else if self.sections.as_ref().is_some_and(|sections| sections.order(pair)) {
             Order::Always(Vec::new())

@@ -217,7 +217,7 @@ impl Search<'_> {
         if self.program.runs_blocks_together() {
             launch.blocks = None;
         }
-        self.sweep.clear();
+        self.sweep.forget_run();
         let setup = launch.setup_with(Contents::Chosen(&contents), self.left / RUN_SHARE);
         let outcome = run(self.program, &setup, &mut self.sweep);
         self.left = self.left.saturating_sub(outcome.steps + RUN_COST);

@@ -77,12 +77,12 @@ pub(super) fn conflict(
     }
     sketch(protocol, choices, pair.level, apart, &|sketch| {
         sketch.be_of(pair.groups);
-        sketch.enter(&accesses[0].loops, &accesses[1].loops, &pair.meeting.relations)?;
+        sketch.enter_loops(&accesses[0].loops, &accesses[1].loops, &pair.meeting.relations)?;
         for (env, access) in accesses.iter().enumerate() {
             sketch.hold(env, &access.loops, &access.guards)?;
         }
         let offsets = [sketch.expr(accesses[0].offset, 0)?, sketch.expr(accesses[1].offset, 1)?];
-        sketch.meet(offsets, accesses.map(|access| i64::from(access.bytes)));
+        sketch.overlap(offsets, accesses.map(|access| i64::from(access.bytes)));
         for (offset, align) in offsets.into_iter().zip(aligns).filter(|(_, align)| *align > 1) {
             sketch.align(offset, align.into());
         }
@@ -96,7 +96,7 @@ pub(super) fn failure(protocol: &Protocol, claim: &Claim, choices: &Space) -> Op
         return None;
     }
     sketch(protocol, choices, Level::Block, Apart::Alone, &|sketch| {
-        sketch.enter(&claim.loops, &[], &[])?;
+        sketch.enter_loops(&claim.loops, &[], &[])?;
         sketch.hold(0, &claim.loops, &claim.guards)?;
         let fails = sketch.expr(claim.cond, 0)?;
         sketch.problem.require(fails, Range::exactly(0));
@@ -123,7 +123,7 @@ pub(super) fn divergence(
         sketch(protocol, choices, asked.level, Apart::Distinct, &|sketch| {
             sketch.be_of(asked.groups);
             let together: Vec<_> = sync.loops.iter().map(|&id| (protocol.loops[id].site, Relation::Same)).collect();
-            sketch.enter(&sync.loops, &sync.loops, &together)?;
+            sketch.enter_loops(&sync.loops, &sync.loops, &together)?;
             sketch.hold(0, &[], &sync.guards)?;
             sketch.hold(1, &[], &sync.guards[..position])?;
             if let Some(cond) = sync.among.named().filter(|cond| *cond != guard.cond) {
@@ -333,7 +333,7 @@ impl<'a> Sketch<'a> {
     }
 
     /// Accesses of so many bytes at these offsets touch a common byte.
-    fn meet(&mut self, offsets: [NodeId; 2], bytes: [i64; 2]) {
+    fn overlap(&mut self, offsets: [NodeId; 2], bytes: [i64; 2]) {
         let distance = self.problem.difference(offsets[0], offsets[1]);
         let overlap = Range { low: 1 - bytes[0], high: bytes[1] - 1 };
         self.problem.require(distance, if bytes[0] == bytes[1] { Range::exactly(0) } else { overlap });

@@ -293,7 +293,7 @@ impl<'a> Hunt<'a> {
         if !self.space.admits(&launch.geometry) {
             return (0, false);
         }
-        self.sweep.clear();
+        self.sweep.forget_run();
         let outcome = run(self.program, &launch.setup(budget), &mut self.sweep);
         if !outcome.vacuous {
             let degenerate = self.space.degenerate(&launch.params);

@@ -35,7 +35,7 @@ impl Literal {
     }
 
     /// It with its polynomial changed.
-    pub fn map(&self, change: impl Fn(&Poly) -> Option<Poly>) -> Option<Literal> {
+    pub fn with_poly(&self, change: impl Fn(&Poly) -> Option<Poly>) -> Option<Literal> {
         Some(match self {
             Literal::Zero(poly) => Literal::Zero(change(poly)?),
             Literal::NonNegative(poly) => Literal::NonNegative(change(poly)?),
@@ -104,7 +104,7 @@ impl State {
         }
         for literal in self.disjunctions.iter_mut().flatten().flatten() {
             if literal.poly().mentions(atom) {
-                *literal = literal.map(change)?;
+                *literal = literal.with_poly(change)?;
             }
         }
         for (first, second) in self.coordinates.iter_mut().chain(&mut self.orders) {

@@ -56,15 +56,15 @@ impl Samples {
 
     /// Whether `poly` is negative at a point.
     pub fn refute(&self, poly: &Poly) -> bool {
-        self.alive != 0 && self.values(poly).is_some_and(|values| self.any(|point| values[point] < 0))
+        self.alive != 0 && self.values(poly).is_some_and(|values| self.at_some(|point| values[point] < 0))
     }
 
     /// Whether `poly` is other than zero at a point.
     pub fn refute_zero(&self, poly: &Poly) -> bool {
-        self.alive != 0 && self.values(poly).is_some_and(|values| self.any(|point| values[point] != 0))
+        self.alive != 0 && self.values(poly).is_some_and(|values| self.at_some(|point| values[point] != 0))
     }
 
-    fn any(&self, holds: impl Fn(usize) -> bool) -> bool {
+    fn at_some(&self, holds: impl Fn(usize) -> bool) -> bool {
         (0..POINTS).any(|point| self.alive >> point & 1 != 0 && holds(point))
     }
 

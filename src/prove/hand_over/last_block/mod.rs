@@ -110,7 +110,7 @@ impl<'p> LastBlock<'p> {
     }
 
     /// What a proof that the pair is ordered relies on; `None` if it is not ordered by a draw.
-    pub(super) fn orders(&self, pair: &Pair) -> Option<Vec<Assumption>> {
+    pub(super) fn order(&self, pair: &Pair) -> Option<Vec<Assumption>> {
         let ordered = |handing: &Handing<'_>| {
             handing.over.is_none_or(|[first, _]| self.publication(first, handing.draw, Level::Grid).is_some())
         };

@@ -13,7 +13,7 @@ const TURNS: i64 = 6;
 
 impl Sketch<'_> {
     /// Gives the loops around both places their iteration numbers.
-    pub(super) fn enter(
+    pub(super) fn enter_loops(
         &mut self,
         first: &[LoopId],
         second: &[LoopId],

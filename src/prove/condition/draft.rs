@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 /// What was said about the two threads so far.
 #[derive(Clone)]
-pub(super) struct Known<'a> {
+pub(super) struct Draft<'a> {
     /// Who answers questions of sign.
     pub(super) oracle: Oracle<'a>,
     /// What is known.
@@ -47,10 +47,10 @@ pub(super) struct Known<'a> {
     pub(super) pieces: Pieces,
 }
 
-impl<'a> Known<'a> {
+impl<'a> Draft<'a> {
     /// Nothing.
     pub(super) fn new(oracle: Oracle<'a>) -> Self {
-        Known {
+        Draft {
             oracle,
             state: State::default(),
             atoms: Atoms::default(),
@@ -168,7 +168,8 @@ impl<'a> Known<'a> {
     pub(super) fn disjunction(&mut self, mut alternatives: Vec<Alternative>) {
         for alternative in &mut alternatives {
             // What was made of them since they were read; a literal that grew out of range is dropped.
-            *alternative = alternative.iter().filter_map(|literal| literal.map(|poly| self.normal(poly))).collect();
+            *alternative =
+                alternative.iter().filter_map(|literal| literal.with_poly(|poly| self.normal(poly))).collect();
         }
         if alternatives.iter().any(Vec::is_empty) {
             return;
