@@ -42,7 +42,7 @@ pub mod validate;
 
 mod build;
 mod geometry;
-mod platform;
+pub mod platform;
 pub mod statements;
 mod synchronisation;
 mod walk;

@@ -31,7 +31,7 @@ const MOST_TOGETHER: usize = 3;
 /// Constants of the kernel that bounds are made of.
 const MOST_CONSTANTS: usize = 4;
 /// The threads of a warp.
-const WARP: i128 = 32;
+const WARP: i128 = crate::calculus::eval::WARP as i128;
 
 /// What is left of a verdict's attempt, for later.
 pub(super) struct Left {

@@ -29,6 +29,9 @@ use crate::memory_model::Level;
 use crate::protocol::{AccessId, SyncId};
 use crate::source::Span;
 
+/// What iteration numbers are taken to stay below: a loop of more iterations moves its variable out of range.
+const MOST_ITERATIONS: i128 = 0x7fff_ffff;
+
 /// Two accesses of two distinct threads that may happen in one interval.
 #[derive(Clone, Debug)]
 pub struct Pair {

@@ -12,11 +12,8 @@ use crate::protocol::{Carried, Claim, Fact, Guard, LoopId, Protocol, Relational,
 use crate::prove::condition::Question;
 use crate::prove::program_point::{self, ProgramPoint, relations, relations_at, stated_relation};
 use crate::prove::state::poly::Side;
-use crate::prove::{Groups, Pair, Scope, SyncQuestion};
+use crate::prove::{Groups, MOST_ITERATIONS, Pair, Scope, SyncQuestion};
 use crate::smt::{Op, Sort, TermId, Terms};
-
-/// Turns that a loop is taken not to reach, as for the rules.
-const TURNS: i128 = 0x7fff_ffff;
 
 /// The question whether the accesses of `pair` can conflict.
 pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope, terms: &'a mut Terms) -> Machine<'a> {
@@ -230,7 +227,7 @@ impl Machine<'_> {
     fn count(&mut self, id: LoopId) -> TermId {
         let name = self.protocol.vars[self.protocol.loops[id].iteration].name.clone();
         let term = self.terms.symbol(name, Sort::Bits(64));
-        let most = self.terms.bits(TURNS, 64);
+        let most = self.terms.bits(MOST_ITERATIONS, 64);
         let within = self.terms.apply(Op::BvUle, vec![term, most]);
         self.facts.push(within);
         term

@@ -14,6 +14,7 @@ use super::builder::Builder;
 use super::sampling::Source;
 use crate::calculus::eval::WARP;
 use crate::calculus::intervals::{Relation, SyncInstance, Turn};
+use crate::calculus::platform::BLOCK_THREADS;
 use crate::calculus::{Basis, Expr, ExprId, Geometry, GeometryFacts, GeometryVar, ScalarType, Space, arithmetic};
 use crate::memory_model::Level;
 use crate::protocol::instance::{Point, Valuation, Value};
@@ -74,7 +75,7 @@ impl Case {
             extent(sequence, builder.launch.scope.block[axis].or(required.map(|extents| extents[axis])), axis)
         });
         let grid = [0, 1, 2].map(|axis| extent(sequence, builder.launch.scope.grid[axis], 3));
-        let most = u64::from(builder.protocol.geometry.max_threads.unwrap_or(1024));
+        let most = u64::from(builder.protocol.geometry.max_threads.unwrap_or(BLOCK_THREADS));
         let geometry = Geometry { block, grid };
         if geometry.block_threads() > most {
             return None;

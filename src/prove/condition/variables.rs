@@ -13,10 +13,8 @@ use crate::calculus::intervals::Relation;
 use crate::calculus::{BinaryOp, Expr, HavocReason, ScalarType, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{Carried, LoopId, Opaque, OpaqueId, Origin, Role};
+use crate::prove::MOST_ITERATIONS;
 use crate::prove::state::poly::{LOOPS, PIECES, Poly, Side, UNKNOWN};
-
-/// Values that iteration numbers are taken to stay below: a loop of more turns moves its variable out of range.
-const TURNS: i128 = 0x7fff_ffff;
 
 impl Builder<'_> {
     pub(super) fn variable(&mut self, var: VarId, env: EnvId) -> Option<Poly> {
@@ -139,7 +137,7 @@ impl Builder<'_> {
         let name = self.protocol.vars[self.protocol.loops[id].iteration].name.clone();
         let atom = self.draft.atom(level, Key::Iteration(id), side, &name, Source::Count)?;
         self.draft.set_non_negative(atom);
-        self.draft.bound(atom, Some(0), Some(TURNS));
+        self.draft.bound(atom, Some(0), Some(MOST_ITERATIONS));
         Some(Poly::atom(atom))
     }
 

@@ -42,7 +42,7 @@ const VISITS: u32 = 60_000;
 /// Parameters are looked at up to here.
 const LARGE: i64 = 1 << 20;
 /// Threads of a warp.
-const WARP: i64 = 32;
+const WARP: i64 = crate::calculus::eval::WARP as i64;
 
 /// Which values a solution may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
