@@ -1,13 +1,13 @@
 //! Prove, refute, ask (docs/ARCHITECTURE.md, "Prove, refute, ask"): from a protocol to verdicts.
 //!
-//! Each pair of accesses that can meet gives a [`condition`]: that two distinct threads touch a common byte there, unless
-//! atomics order them ([`hand_over`]). It is written down as a [`state`]. [`rules`] prove states unsatisfiable, symbolically,
-//! and return a derivation that a separate checker replays; [`premises`] alone knows both conditions and rules.
-//! [`refute`] runs the kernel for concrete geometries and returns concrete conflicts; [`ask`] asks an SMT solver, if there is
-//! one. What none of them decides stays open.
+//! Each pair of accesses that can meet gives a [`condition`]: that two distinct threads touch a common byte there,
+//! unless atomics order them ([`hand_over`]). It is written down as a [`state`]. [`rules`] prove states unsatisfiable,
+//! symbolically, and return a derivation that a separate checker replays; [`premises`] alone knows both conditions and
+//! rules. [`refute`] runs the kernel for concrete geometries and returns concrete conflicts; [`ask`] asks an SMT
+//! solver, if there is one. What none of them decides stays open.
 //!
-//! This file has the words that all of them use. Deliberately absent: parsing, lowering, messages, the order in which scopes
-//! are tried (`judge`).
+//! This file has the words that all of them use. Deliberately absent: parsing, lowering, messages, the order in which
+//! scopes are tried (`judge`).
 
 pub mod ask;
 pub mod condition;
@@ -105,10 +105,10 @@ impl Scope {
     }
 }
 
-/// Something that a proof relies on and that the user is told.
+/// Something that a proof relies on and that is reported.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Assumption {
-    /// Unsigned arithmetic on the way to an index or guard does not wrap: the expression, as text, and its line.
+    /// Unsigned arithmetic on the path to an index or guard does not wrap: the expression, as text, and its line.
     NoUnsignedWrap {
         /// The expression in the user's words.
         expression: String,
@@ -163,7 +163,7 @@ pub enum Open {
     NoRule,
     /// The budget was spent.
     Budget,
-    /// A run shows the conflict (or the divergence), so that no proof was sought, or no dearer one.
+    /// A run shows the conflict (or the divergence), so that no proof was sought, or no more expensive one.
     Refuted,
     /// The condition could not be expressed; the reason names the expression.
     NotExpressible(String),
@@ -272,16 +272,16 @@ impl Divergence {
     }
 }
 
-/// A question about a sync: can two threads of a block (or warp), or of two blocks of the grid (or cluster), disagree about
-/// reaching it?
+/// A question about a sync: can two threads of a block (or warp), or of two blocks of the grid (or cluster), disagree
+/// about reaching it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyncQuestion {
     /// The sync.
     pub sync: SyncId,
     /// Whether the two threads are of one block ([`Level::Block`]) or of two ([`Level::Grid`]).
     pub level: Level,
-    /// Of which warps or clusters the two threads are: of the same one for a sync of a warp, whose size is known, or of a
-    /// cluster.
+    /// Of which warps or clusters the two threads are: of the same one for a sync of a warp, whose size is known, or of
+    /// a cluster.
     pub groups: Groups,
 }
 

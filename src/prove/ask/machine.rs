@@ -519,7 +519,7 @@ impl<'a> Machine<'a> {
                 Expr::Select(c, ..) => stack.push(c),
                 Expr::Binary(BinaryOp::And | BinaryOp::Or, a, _) => stack.push(a),
                 Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), a, b) => {
-                    // What a loop adds up in many turns is not computed as a product.
+                    // What a loop adds up in many iterations is not computed as a product.
                     if signed && ![expr, a, b].into_iter().any(|id| self.is_moved(id)) {
                         self.no_overflow(op, a, b, place);
                     }

@@ -39,7 +39,8 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
     machine
 }
 
-/// The question whether two threads of a block, or of two blocks, can disagree; `None` if the values are plainly the same.
+/// The question whether two threads of a block, or of two blocks, can disagree; `None` if the values are plainly the
+/// same.
 pub(super) fn disagreement<'a>(
     protocol: &'a Protocol,
     (question, asked): (&Question, SyncQuestion),
@@ -101,7 +102,7 @@ impl Parties {
     }
 }
 
-/// The question whether a claim can fail in one thread, or in two in the same turns of the loops around it.
+/// The question whether a claim can fail in one thread, or in two in the same iterations of the loops around it.
 pub(super) fn failure<'a>(
     protocol: &'a Protocol,
     claim: &Claim,
@@ -294,7 +295,7 @@ impl Machine<'_> {
         leaves.into_iter().all(|leaf| self.value(leaf, 0) == self.value(leaf, 1))
     }
 
-    /// The value that a loop carries in some turn, with what holds in every turn.
+    /// The value that a loop carries in some iteration, with what holds in every iteration.
     fn carried_value(&mut self, carried: &Carried, place: PlaceId) -> TermId {
         let variable = &self.protocol.vars[carried.var];
         let term = self.terms.symbol(&variable.name, sort_of(variable.ty));
@@ -407,7 +408,7 @@ impl Machine<'_> {
 
     // ---- syncs between
 
-    /// The turns differ as objects that count arrivals let them.
+    /// The iterations differ as objects that count arrivals let them.
     fn be_apart(&mut self, pair: &Pair) {
         let Some(apart) = pair.meeting.apart else { return };
         let mut numbers = Vec::new();
@@ -457,7 +458,7 @@ impl Machine<'_> {
         self.facts.push(ways);
     }
 
-    /// The ways in which the turn of the instance does not exist; `None` if that is not known.
+    /// The ways in which the iteration of the instance does not exist; `None` if that is not known.
     fn missing_turns(&mut self, sync: &Sync, instance: &SyncInstance) -> Option<Vec<TermId>> {
         let mut ways = Vec::new();
         for &id in &sync.loops {
@@ -468,7 +469,7 @@ impl Machine<'_> {
                     let zero = self.terms.bits(0, 64);
                     ways.push(self.terms.eq(number, zero));
                 }
-                // A `break` may end the loop after the turn of the access.
+                // A `break` may end the loop after the iteration of the access.
                 Some(Turn::AfterFirst | Turn::AfterSecond)
                     if self.protocol.exprs.as_int(around.continues) != Some(1) =>
                 {
@@ -518,7 +519,7 @@ impl Machine<'_> {
         place
     }
 
-    /// Values that the loop carries, where they are known in that turn.
+    /// Values that the loop carries, where they are known in that iteration.
     fn carry(&mut self, id: LoopId, turn: Turn, relation: Option<Relation>, place: PlaceId) {
         let side = self.places[place].side as usize;
         let protocol = self.protocol;
@@ -530,7 +531,7 @@ impl Machine<'_> {
                 let known = machine.places[holder].carried.iter().find(|entry| entry.0 == carried.var);
                 known.map(|entry| entry.1).filter(|_| shared || own)
             };
-            // In turns that are not related, a shared value is shared by the number of the turn only.
+            // In iterations that are not related, a shared value is shared by the number of the iteration only.
             let related = relation.is_some_and(|relation| relation != Relation::Any);
             let value = match turn {
                 Turn::First if related || side == 0 => of(self, 0),

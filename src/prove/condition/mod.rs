@@ -1,67 +1,40 @@
 //! Conflict conditions: from a protocol and a pair of accesses to a state that the rules can refute.
 //!
-//! A [`Condition`] says of two distinct threads that both reach their access, in the turns that the pair's
+//! A [`Condition`] says of two distinct threads that both reach their access, in the iterations that the pair's
 //! meeting allows, and touch a common byte. It is over-approximated wherever something cannot be expressed:
 //! a guard is dropped, a value becomes unknown. So a contradiction means that there is no conflict, under the
 //! assumptions that were noted.
 //!
-//! - [`integers`], [`division`], [`bits`]: expressions as polynomials, with C's meaning
-//!   (docs/RULES.md, "2. From source to state").
-//! - [`choices`]: values that conditions choose. [`truth`]: guards as alternatives of literals; [`last_iteration`],
-//!   [`numbered_iterations`]: what loops left. [`variables`]: loops and unknown values (docs/RULES.md, "2.7 LOOPS").
-//! - [`oracle`]: the questions of sign that this asks, so that the checker can build the same without search.
-//! - [`claim`]: a claim that fails in one thread, or in two. [`disagreement`]: threads that disagree about a sync.
-//! - [`groups`]: threads of one warp, or of two. [`whole_numbers`]: bounds of whole numbers.
-//! - [`sampling`]: concrete points. [`points`]: conditions against the meaning of the protocol. [`pairs`]: which pairs there
-//!   are. [`meeting`]: syncs that were passed. [`readings`]: the names of what gives a condition more than it was made of.
+//! - [`building`]: from a protocol and a question to a condition. [`values`]: expressions as polynomials, with C's
+//! meaning
+//!   (docs/RULES.md, "2. From source to state"). [`draft`]: what was said so far.
+//! - [`asking`]: questions while it is built. [`reading`]: what is asked of it once it is.
 //!
 //! Whom atomics order is handed in ([`Order`]). Deliberately absent: any search beyond SIGN's, rules, kernels, solvers.
 
-mod atoms;
-mod bits;
-mod builder;
-mod choices;
-mod claim;
-mod conflict;
-mod disagreement;
-mod division;
+mod asking;
+mod building;
 mod draft;
-mod environments;
-mod facts;
-mod groups;
-mod integers;
-mod last_iteration;
-mod launch;
-mod meeting;
-mod numbered_iterations;
-mod oracle;
-mod pairs;
-mod pieces;
-mod points;
-mod readings;
-mod sameness;
-mod sampling;
-mod tickets;
-mod truth;
-mod variables;
-mod whole_numbers;
-mod wrapping;
+mod reading;
+mod values;
 
 use super::hand_over::Order;
-use super::state::poly::{Atom, Poly};
+use super::state::State;
+use super::state::poly::Atom;
 use super::state::sign::Certificate;
-use super::state::{Alternative, Literal, State};
 use super::{Assumption, Open, Pair, Scope};
 use crate::protocol::Protocol;
-use oracle::Oracle;
+use asking::oracle::Oracle;
+use building::conflict;
+use reading::points;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use values::builder::Builder;
 
-pub use claim::{Place, failures, replay_failures};
-pub(in crate::prove) use disagreement::{Question, questions};
-pub use disagreement::{guard_conditions, replay_guards};
-pub use pairs::{SameValue, pairs, same_value};
-pub use readings::Reading;
+pub use building::claim::{Place, failures, replay_failures};
+pub(in crate::prove) use building::disagreement::{Question, questions};
+pub use building::disagreement::{guard_conditions, replay_guards};
+pub use building::pairs::{SameValue, pairs, same_value};
+pub use reading::readings::Reading;
 
 /// A condition that has no solution if the rules refute its state.
 pub struct Condition {
@@ -78,7 +51,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    fn of(builder: builder::Builder<'_>) -> Result<Condition, &'static str> {
+    fn of(builder: Builder<'_>) -> Result<Condition, &'static str> {
         Ok(Condition {
             rulings: builder.draft.oracle.finish()?,
             state: builder.draft.state,
@@ -127,38 +100,4 @@ pub fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
 /// What is assumed of launches, said of one thread.
 pub(in crate::prove) fn assumed_of_launches(protocol: &Protocol, scope: &Scope) -> State {
     conflict::assumed(protocol, scope).draft.state
-}
-
-/// The condition as text, for people: equations, facts, disjunctions, and what tells the threads apart.
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |atom: Atom| self.names.get(&atom).cloned().unwrap_or_else(|| format!("g{}", atom.index()));
-        let show = |poly: &Poly| poly.display(&name);
-        let literal = |literal: &Literal| match literal {
-            Literal::Zero(poly) => format!("{} = 0", show(poly)),
-            Literal::NonNegative(poly) => format!("{} >= 0", show(poly)),
-        };
-        for equation in &self.state.equations {
-            writeln!(f, "equation     {} = 0", show(equation))?;
-        }
-        for fact in &self.state.facts {
-            writeln!(f, "fact         {} >= 0", show(fact))?;
-        }
-        for alternatives in &self.state.disjunctions {
-            let all = |alternative: &Alternative| alternative.iter().map(literal).collect::<Vec<_>>().join(" and ");
-            writeln!(f, "either       {}", alternatives.iter().map(all).collect::<Vec<_>>().join("  or  "))?;
-        }
-        for xor in &self.state.xors {
-            writeln!(f, "xor          {} = {} ^ {}", show(&xor.value), show(&xor.argument), show(&xor.mask))?;
-        }
-        for toggle in &self.state.toggles {
-            writeln!(f, "toggle       {}", show(toggle))?;
-        }
-        let non_negative: Vec<String> = self.state.non_negative.iter().map(name).collect();
-        writeln!(f, "not negative {}", non_negative.join(", "))?;
-        for (first, second) in &self.state.coordinates {
-            writeln!(f, "may differ   {} and {}", show(first), show(second))?;
-        }
-        Ok(())
-    }
 }

@@ -10,35 +10,36 @@
 //! ```
 //!
 //! # Why two accesses under one lock do not conflict
-//! Let everything that may change the cells of an array be a *take* (an atomic that leaves a number other than 0 where it
-//! finds 0, and never leaves 0), a *release* (an atomic that leaves 0) or, of a lock of the block, a plain write of 0 that a
-//! barrier separates from all takes after it; and let each release stand at the end of a
-//! section: behind a take that found 0, in the same turn of all loops. Take the modification order of a cell. A take that
-//! finds 0 begins a section; until that thread's release nothing leaves 0, so that no other take finds 0. So sections of
-//! one cell do not overlap, whatever the cell holds at first (if that is not 0, there are none). The take that begins a
-//! section reads what the release before it wrote, or what takes that failed made of it, which is not 0. So the two
+//! Let everything that may change the cells of an array be a *take* (an atomic that leaves a number other than 0 where
+//! it finds 0, and never leaves 0), a *release* (an atomic that leaves 0) or, of a lock of the block, a plain write of
+//! 0 that a barrier separates from all takes after it; and let each release stand at the end of a section: after a take
+//! that found 0, in the same iteration of all loops. Take the modification order of a cell. A take that finds 0 begins
+//! a section; until that thread's release nothing leaves 0, so that no other take finds 0. So sections of one cell do
+//! not overlap, whatever the cell holds at first (if that is not 0, there are none). The take that begins a section
+//! reads what the release before it wrote, or what takes that failed made of it, which is not 0. So the two
 //! synchronise, if
-//! - the release releases, or a releasing fence stands before it in the section and behind the access, and
-//! - the take acquires, or an acquiring fence stands behind it in the section and before the access,
+//! - the release releases, or a releasing fence stands before it in the section and after the access, and
+//! - the take acquires, or an acquiring fence stands after it in the section and before the access,
 //!
-//! each with a scope that reaches the other thread, and a fence for the memory of the lock and that of the access (OpenCL's
-//! flags). In OpenCL the order of an atomic itself is one of the memory that it is in: it counts for accesses there. A
-//! compare-exchange that takes a lock has exchanged, so that what it orders otherwise is no matter.
+//! each with a scope that reaches the other thread, and a fence for the memory of the lock and that of the access
+//! (OpenCL's flags). In OpenCL the order of an atomic itself is one of the memory that it is in: it counts for accesses
+//! there. A compare-exchange that takes a lock has exchanged, so that what it orders otherwise is no matter.
 //!
-//! It need not be the section before: takes and releases that are read-modify-writes carry on what a release handed over,
-//! and so does one that leaves what it finds. Where some release is a plain atomic store, every section has to pass on what
-//! it was handed, by an acquiring and then a releasing fence or order of its own.
+//! It need not be the section before: takes and releases that are read-modify-writes carry on what a release handed
+//! over, and so does one that leaves what it finds. Where some release is a plain atomic store, every section has to
+//! pass on what it was handed, by an acquiring and then a releasing fence or order of its own.
 //!
-//! Two accesses are of one cell if its offset is the same for all threads of the launch (of the block, for threads of one),
-//! or if both accesses and both locks are elements of arrays with one index each, so that equal elements have equal locks.
+//! Two accesses are of one cell if its offset is the same for all threads of the launch (of the block, for threads of
+//! one), or if both accesses and both locks are elements of arrays with one index each, so that equal elements have
+//! equal locks.
 //!
 //! What is handed over, by which fences, and what a section in between carries on are entries of the table in
 //! `memory_model::litmus`.
 //!
 //! # What is not proved
-//! A lock that is given back by a plain write; one that is taken where it holds another number than 0; several locks that
-//! one access needs; a section whose fence is missing on either side; and, in CUDA, too, other memory than that of the lock
-//! by the order of the atomics alone.
+//! A lock that is given back by a plain write; one that is taken where it holds another number than 0; several locks
+//! that one access needs; a section whose fence is missing on either side; and, in CUDA, too, other memory than that of
+//! the lock by the order of the atomics alone.
 //!
 //! Everything here is decided by form, without search: prover and checker come to the same answer.
 
@@ -112,8 +113,8 @@ struct Missing {
     too_narrow: Option<SiteId>,
 }
 
-/// Whether some atomic takes a lock: a quick look. Where there is one, what orders two accesses depends on where they are
-/// made.
+/// Whether some atomic takes a lock: a quick look. Where there is one, what orders two accesses depends on where they
+/// are made.
 pub(super) fn may_lock(protocol: &Protocol) -> bool {
     protocol.accesses.iter().any(|(_, access)| access.lock == Some(Lock::Take))
 }
@@ -152,8 +153,8 @@ impl<'p> CriticalSections<'p> {
         Some(MissingFence { after, before, at: side, too_narrow })
     }
 
-    /// The takes of the locks under which the accesses of a pair are made, if there are some and they are not seen to be
-    /// one lock.
+    /// The takes of the locks under which the accesses of a pair are made, if there are some and they are not seen to
+    /// be one lock.
     pub(super) fn apart(&self, pair: &Pair) -> Option<LocksApart> {
         let take = |id: AccessId| {
             let holds = |section: &&Section| section.inside.iter().any(|inside| inside.id == id);
@@ -257,7 +258,8 @@ impl<'p> CriticalSections<'p> {
         }
     }
 
-    /// The last take among nodes that has found 0 where a condition holds (or fails), and that nothing has undone since.
+    /// The last take among nodes that has found 0 where a condition holds (or fails), and that nothing has undone
+    /// since.
     fn taken_before(&self, nodes: &[Node], cond: ExprId, truth: Truth) -> Option<Found> {
         let take = |node: &Node| Found::by(self.protocol, node, Lock::Take);
         let mut takes = nodes.iter().enumerate().filter_map(|(at, node)| Some((at, take(node)?)));
@@ -273,7 +275,8 @@ impl<'p> CriticalSections<'p> {
         ids.iter().map(|&id| &self.protocol.accesses[id]).any(|access| access.array == array && ends(access))
     }
 
-    /// The takes of which the last one has found 0 when this loop is over: one in the loop, and perhaps one just before.
+    /// The takes of which the last one has found 0 when this loop is over: one in the loop, and perhaps one just
+    /// before.
     fn taken_after(&self, around: &Loop, body: &[Node], before: &[Node]) -> Option<Vec<AccessId>> {
         // Only what was found may make the number of iterations unknown, not a test that is left out.
         let is_told =
@@ -316,8 +319,8 @@ impl<'p> CriticalSections<'p> {
     }
 }
 
-/// What a section hands over at a level: it receives behind its node number `from`, and publishes what stands before that
-/// number `to`.
+/// What a section hands over at a level: it receives after its node number `from`, and publishes what stands before
+/// that number `to`.
 struct Reach {
     from: Option<usize>,
     to: Option<usize>,

@@ -1,8 +1,8 @@
 //! Sums of products of sizes, parameters, ids and numbers that were drawn: enough to say that two of them are equal.
 //!
-//! A sum is the value of an expression as a mathematical integer. Unsigned products that may wrap on the way are noted;
-//! an unsigned difference that may be negative, or a conversion that may cut, is none (`ticket - 1 >= blocks - 2` holds for
-//! the first ticket, too).
+//! A sum is the value of an expression as a mathematical integer. Unsigned products that may wrap on the path are
+//! noted; an unsigned difference that may be negative, or a conversion that may cut, is none (`ticket - 1 >= blocks -
+//! 2` holds for the first ticket, too).
 
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ParamId, ScalarType, UnaryOp, VarId};
 use crate::protocol::Protocol;

@@ -1,14 +1,14 @@
-//! Numbers that two threads draw from one counter differ: TICKETS. Which numbers those are; what a condition says of them
-//! stands in [`condition`](crate::prove::condition).
+//! Numbers that two threads draw from one counter differ: TICKETS. Which numbers those are; what a condition says of
+//! them stands in [`condition`](crate::prove::condition).
 //!
-//! Let two threads draw `a` and `b` from cells `p` and `q` by atomics that add `s` and `t`, neither negative. If `p = q`
-//! and nothing but such additions writes there between the two, whoever comes later finds at least what the other
-//! left: `a + s <= b` or `b + t <= a`. (Negative steps: `b <= a + s` or `a <= b + t`.) So the conflict also says
-//! `p < q` or `q < p` or `a + s <= b` or `b + t <= a`. The counter is assumed not to wrap; that is printed.
+//! Let two threads draw `a` and `b` from cells `p` and `q` by atomics that add `s` and `t`, neither negative. If `p =
+//! q` and nothing but such additions writes there between the two, whoever comes later finds at least what the other
+//! left: `a + s <= b` or `b + t <= a`. (Negative steps: `b <= a + s` or `a <= b + t`.) So the conflict also says `p <
+//! q` or `q < p` or `a + s <= b` or `b + t <= a`. The counter is assumed not to wrap; that is printed.
 //!
 //! What else writes to the array are plain writes: resets. Order the steps of a run by (iteration of the
-//! outermost loop, place in it, iteration of the next loop, …). Barriers that all threads pass together keep that order between threads,
-//! so a write stands between the two draws only if it does in this order. It does not if
+//! outermost loop, place in it, iteration of the next loop, …). Barriers that all threads pass together keep that order
+//! between threads, so a write stands between the two draws only if it does in this order. It does not if
 //! - no loop is around both the write and a draw, or both threads are in the same iteration of each such
 //!   loop, and
 //! - the write does not stand between the places of the two draws.
@@ -17,14 +17,15 @@
 //! induction over time, what is used of the first race of a run lies before it, where the draws are as described.
 //! Nothing orders the threads of different blocks, so a counter in global memory must have no plain writes at all.
 //!
-//! Between threads of two blocks a number may be one that another thread of the block drew and handed on in shared memory
-//! ([`Opaque::handed`](crate::protocol::Opaque)): still the two were drawn by two threads. What was added, and where, is
-//! then said of the thread that draws, so both must be the same for its whole block. A number that the address takes for
-//! one of another type is the same there if it is not negative: that is assumed of the counter, and printed.
+//! Between threads of two blocks a number may be one that another thread of the block drew and handed on in shared
+//! memory ([`Opaque::handed`](crate::protocol::Opaque)): still the two were drawn by two threads. What was added, and
+//! where, is then said of the thread that draws, so both must be the same for its whole block. A number that the
+//! address takes for one of another type is the same there if it is not negative: that is assumed of the counter, and
+//! printed.
 //!
-//! *Trap.* `atomicExch`, `atomicInc` and `atomicCAS` on the cell; a reset between two draws, or once an iteration while the
-//! iterations of the two threads differ; a constant step of zero; atomics of block scope between blocks. Inference leaves the
-//! tickets out of the first and the third ([`Ticket`]).
+//! *Trap.* `atomicExch`, `atomicInc` and `atomicCAS` on the cell; a reset between two draws, or once an iteration while
+//! the iterations of the two threads differ; a constant step of zero; atomics of block scope between blocks. Inference
+//! leaves the tickets out of the first and the third ([`Ticket`]).
 
 use super::pins;
 use super::sums::Sizes;
@@ -197,7 +198,7 @@ impl<'p> Tickets<'p> {
         shares
     }
 
-    /// The unknown value that a node is, if it arises in turns that an access is in, too.
+    /// The unknown value that a node is, if it arises in iterations that an access is in, too.
     fn unknown_of(&self, node: &Expr, access: &Access) -> Option<OpaqueId> {
         let Expr::Var(var) = node else { return None };
         let Some(&Role::Opaque(opaque)) = self.protocol.roles.get(*var) else { return None };
@@ -217,7 +218,8 @@ impl<'p> Tickets<'p> {
         Some(Counted { value, store, ticket, at })
     }
 
-    /// Whether an expression converts what it computes from a signed variable to an unsigned type, or the other way round.
+    /// Whether an expression converts what it computes from a signed variable to an unsigned type, or the other way
+    /// round.
     fn is_converted(&self, value: ExprId, var: VarId) -> bool {
         let exprs = &self.protocol.exprs;
         let is_signed = |ty| matches!(ty, ScalarType::Int { signed: true, .. });

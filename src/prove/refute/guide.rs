@@ -1,15 +1,15 @@
 //! Launches that a condition asks for, instead of those that an enumeration happens on.
 //!
-//! What a pair of accesses needs to conflict (guards, turns of loops, a common byte, two distinct threads) and
+//! What a pair of accesses needs to conflict (guards, iterations of loops, a common byte, two distinct threads) and
 //! what two threads need to disagree about a barrier is a [`Problem`] over ids, sizes, parameters and iteration
 //! numbers. A solution names a launch and the blocks in which it happens; running it from the entry decides
 //! ([`super::Hunt`]), so that what is left out here (syncs between the accesses, early exits) costs a run,
 //! never a wrong witness.
 //!
-//! Natural values come first: parameters of at least 1, then any; ids, turns and sizes as small as they can be.
+//! Natural values come first: parameters of at least 1, then any; ids, iterations and sizes as small as they can be.
 //!
-//! Where arrays are named whose contents may be chosen ([`conflict_with_contents`]), a read of one is a free value, too,
-//! the same for all reads of one place; conditions that depend on anything else are left to the run.
+//! Where arrays are named whose contents may be chosen ([`conflict_with_contents`]), a read of one is a free value,
+//! too, the same for all reads of one place; conditions that depend on anything else are left to the run.
 //!
 //! Deliberately absent: all else that depends on what memory holds; it has no certain witness.
 
@@ -296,7 +296,8 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// Says of which clusters two blocks are. Of warps nothing is said: whether a launch shows what is asked, its run tells.
+    /// Says of which clusters two blocks are. Of warps nothing is said: whether a launch shows what is asked, its run
+    /// tells.
     fn be_of(&mut self, groups: Groups) {
         let (Some(extents), Level::Grid) = (self.protocol.geometry.clusters(), self.level) else { return };
         let mut same = self.problem.constant(1);

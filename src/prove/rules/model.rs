@@ -1,7 +1,7 @@
 //! Whether a state holds somewhere, so that looking for a contradiction is in vain.
 //!
 //! A condition with a solution has no refutation, since the rules are sound. Finding a solution is cheap where
-//! there are many, and that is where the search for a derivation is dearest: it has to exhaust its budget.
+//! there are many, and that is where the search for a derivation is most expensive: it has to exhaust its budget.
 //!
 //! Deliberately absent: any influence on what is proved. A point that is found here ends a search that could
 //! not have succeeded.

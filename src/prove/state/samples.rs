@@ -1,6 +1,6 @@
 //! Concrete points that satisfy a state, to refute goals before a certificate is sought for them.
 //!
-//! Most goals that the search tries have no certificate, and a failing search is the dearest
+//! Most goals that the search tries have no certificate, and a failing search is the most expensive
 //! (docs/RULES.md, "4. The procedure"). A point at which the facts hold and the goal does not
 //! ends it at the price of an evaluation.
 //! Points are a hint: a wrong one can lose a proof, never make one.
