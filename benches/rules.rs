@@ -10,7 +10,7 @@ use raceproof::calculus::{intervals, text};
 use raceproof::memory_model::Level;
 use raceproof::protocol::Protocol;
 use raceproof::protocol::infer::infer;
-use raceproof::prove::rules::{Budget, check_pair, prove_pair};
+use raceproof::prove::premises::{Budget, check_pair, prove_pair};
 use raceproof::prove::{Pair, Scope, condition};
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which rooms each room may use. `arena` and `source` are open to all; a room may use itself.
+/// Which rooms each room may use. `arena` and `source` are open to all; a room may use itself, and a part of a room what
+/// stands in the room but in none of its other parts. Who may use a room may use its parts.
 const ROOMS: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
     ("lib", &[]),
@@ -38,7 +39,17 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("amplify", &["flow", "calculus"]),
     ("protocol", &["calculus", "flow", "memory_model"]),
     ("smt", &[]),
-    ("prove", &["protocol", "calculus", "memory_model", "smt"]),
+    // The words that all parts of the prover use. Conditions know nothing of rules, nor rules of conditions: both know
+    // states, and `premises` alone knows both.
+    ("prove", &["protocol", "calculus", "memory_model"]),
+    ("prove/state", &[]),
+    ("prove/hand_over", &["protocol", "calculus", "memory_model"]),
+    ("prove/condition", &["prove/state", "prove/hand_over", "protocol", "calculus", "memory_model"]),
+    ("prove/domains", &["calculus"]),
+    ("prove/rules", &["prove/state", "prove/domains", "calculus"]),
+    ("prove/premises", &["prove/state", "prove/hand_over", "prove/condition", "prove/rules", "protocol"]),
+    ("prove/refute", &["prove/domains", "protocol", "calculus", "memory_model"]),
+    ("prove/ask", &["prove/state", "prove/condition", "prove/premises", "protocol", "calculus", "memory_model", "smt"]),
     ("invariant", &["calculus", "protocol", "prove"]),
     ("edit", &[]),
     ("fix", &["syntax"]),
@@ -114,15 +125,22 @@ fn sources(root: &str) -> Vec<Source> {
     found
 }
 
+/// The module that a file is: `src/cli/x.rs` is `cli`, `x`.
+fn module_of(path: &Path) -> Vec<String> {
+    let inner = path.strip_prefix("src").expect("the file is below src").with_extension("");
+    let parts = inner.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    parts.filter(|part| part != "mod").collect()
+}
+
+/// The room that a path of modules leads into: `front::tree_sitter::x` is in `front/tree_sitter`, `cli::x` in `cli`.
+fn room_at(path: &[String]) -> String {
+    let part = path.iter().take(2).cloned().collect::<Vec<_>>().join("/");
+    if ROOMS.iter().any(|(name, _)| *name == part) { part } else { path.first().cloned().unwrap_or_default() }
+}
+
 /// The room of a file: `src/front/tree_sitter/x.rs` is in `front/tree_sitter`, `src/cli/x.rs` in `cli`.
 fn room_of(path: &Path) -> String {
-    let inner = path.strip_prefix("src").expect("the file is below src").with_extension("");
-    let parts: Vec<_> = inner.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    match &parts[..] {
-        [first, second, ..] if first == "front" && second != "mod" => format!("front/{second}"),
-        [first, ..] => first.to_string(),
-        [] => String::new(),
-    }
+    room_at(&module_of(path))
 }
 
 /// The lines of a file with their numbers, comments left out.
@@ -130,40 +148,59 @@ fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines().map(|line| line.split("//").next().unwrap_or_default()))
 }
 
-/// Rooms that a line of code names: `crate::a::b` is `a`, `crate::{a, b::c}` is both.
-fn rooms_in(line: &str) -> Vec<String> {
+/// Rooms that a line of a module names: `crate::a::b` is `a`, `crate::{a, b::c}` is both; `super::` is what the module
+/// stands in.
+fn rooms_in(line: &str, module: &[String]) -> Vec<String> {
     let mut rooms = Vec::new();
-    for (at, word) in line.match_indices("crate::") {
-        let is_own_word = !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$');
-        let rest = &line[at + word.len()..];
-        match rest.strip_prefix('{') {
-            _ if !is_own_word => {}
-            Some(group) => rooms.extend(group_heads(group)),
-            None => rooms.push(head(rest)),
+    let around = &module[..module.len().saturating_sub(1)];
+    for (start, base) in [("crate::", &[][..]), ("super::", around)] {
+        for (at, word) in line.match_indices(start) {
+            let is_own_word = !line[..at].ends_with(|c: char| c.is_alphanumeric() || "_$:".contains(c));
+            for path in paths(&line[at + word.len()..], 2).into_iter().filter(|_| is_own_word) {
+                let room = room_at(&[base, &path].concat());
+                if !rooms.contains(&room) {
+                    rooms.push(room);
+                }
+            }
         }
     }
     rooms
 }
 
-/// The first names of the members of `a, b::c, d::{e, f}}`.
-fn group_heads(group: &str) -> Vec<String> {
-    let mut depth = 0;
-    let mut heads = Vec::new();
-    let mut expect = true;
+/// The paths that begin with `a::b`, or with `{a, b::c, d::{e, f}}`, up to so many names each.
+fn paths(text: &str, names: usize) -> Vec<Vec<String>> {
+    if let Some(group) = text.strip_prefix('{') {
+        return members(group).into_iter().flat_map(|member| paths(member, names)).collect();
+    }
+    let first = head(text);
+    match text[first.len()..].strip_prefix("::") {
+        Some(rest) if names > 1 => {
+            paths(rest, names - 1).into_iter().map(|path| [vec![first.clone()], path].concat()).collect()
+        }
+        _ => vec![vec![first]],
+    }
+}
+
+/// The members of `a, b::c, d::{e, f}}`.
+fn members(group: &str) -> Vec<&str> {
+    let (mut depth, mut start) = (0, 0);
+    let mut members = Vec::new();
     for (at, c) in group.char_indices() {
         match c {
             '{' => depth += 1,
-            '}' if depth == 0 => break,
-            '}' => depth -= 1,
-            ',' if depth == 0 => expect = true,
-            c if expect && !c.is_whitespace() => {
-                heads.push(head(&group[at..]));
-                expect = false;
+            '}' if depth > 0 => depth -= 1,
+            '}' | ',' if depth == 0 => {
+                members.push(group[start..at].trim());
+                start = at + 1;
+                if c == '}' {
+                    break;
+                }
             }
             _ => {}
         }
     }
-    heads
+    members.retain(|member| !member.is_empty());
+    members
 }
 
 fn head(path: &str) -> String {
@@ -188,7 +225,9 @@ fn joined_uses(text: &str) -> Vec<(usize, String)> {
             _ => joined.push((number, line.to_string())),
         }
         let last = &joined.last().expect("a line was pushed").1;
-        open = last.contains("crate::{") && !last.contains(';');
+        open = ["crate::", "super::"].iter().any(|start| last.contains(start))
+            && last.contains("use ")
+            && !last.contains(';');
     }
     joined
 }
@@ -197,11 +236,16 @@ fn joined_uses(text: &str) -> Vec<(usize, String)> {
 fn rooms_use_only_what_the_table_allows() {
     let mut complaints = Vec::new();
     for source in sources("src") {
-        let room = room_of(&source.path);
-        let own = room.split('/').next().unwrap_or_default().to_string();
-        let allowed: BTreeSet<&str> = allowed(&room).iter().chain(&OPEN).copied().chain([own.as_str()]).collect();
+        let (module, room) = (module_of(&source.path), room_of(&source.path));
+        let around = room.split('/').next().unwrap_or_default();
+        let allowed: BTreeSet<&str> =
+            allowed(&room).iter().chain(&OPEN).copied().chain([room.as_str(), around]).collect();
+        let may_use = |used: &str| {
+            let whole = used.split('/').next().filter(|whole| *whole != around);
+            allowed.contains(used) || whole.is_some_and(|whole| allowed.contains(whole))
+        };
         for (number, line) in joined_uses(&source.text) {
-            for used in rooms_in(&line).into_iter().filter(|used| !allowed.contains(used.as_str())) {
+            for used in rooms_in(&line, &module).into_iter().filter(|used| !may_use(used)) {
                 complaints.push(format!("{}:{number}: `{room}` may not use `{used}`", source.path.display()));
             }
         }
@@ -277,11 +321,18 @@ fn nothing_unfinished_and_no_path_of_one_machine_is_left() {
 
 #[test]
 fn the_scanner_sees_grouped_and_nested_paths() {
-    assert_eq!(rooms_in("use crate::{a, b::c, d::{e, f}};"), ["a", "b", "d"]);
-    assert_eq!(rooms_in("fn f(x: crate::lower::X, y: &crate::calculus::Y)"), ["lower", "calculus"]);
-    assert_eq!(rooms_in("my_crate::a; $crate::b"), [""; 0]);
+    let at = |module: &str| module.split("::").map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(rooms_in("use crate::{a, b::c, d::{e, f}};", &at("m")), ["a", "b", "d"]);
+    assert_eq!(rooms_in("fn f(x: crate::lower::X, y: &crate::calculus::Y)", &at("m")), ["lower", "calculus"]);
+    assert_eq!(rooms_in("my_crate::a; $crate::b", &at("m")), [""; 0]);
+    assert_eq!(
+        rooms_in("use crate::prove::{Pair, rules::{a, b}, state};", &at("m")),
+        ["prove", "prove/rules", "prove/state"]
+    );
+    assert_eq!(rooms_in("use super::rules::search;", &at("prove::condition")), ["prove/rules"]);
+    assert_eq!(rooms_in("use super::rules::search;", &at("prove::condition::truth")), ["prove/condition"]);
     assert_eq!(room_of(Path::new("src/front/tree_sitter/items.rs")), "front/tree_sitter");
     assert_eq!(room_of(Path::new("src/main.rs")), "main");
     let joined = joined_uses("use crate::{\n    a,\n    b,\n};\nfn f() {}");
-    assert_eq!(rooms_in(&joined[0].1), ["a", "b"]);
+    assert_eq!(rooms_in(&joined[0].1, &at("m")), ["a", "b"]);
 }

@@ -17,7 +17,7 @@ use raceproof::calculus::{
 use raceproof::protocol::infer::infer;
 use raceproof::prove::ask::{Asker, Budget as AskBudget};
 use raceproof::prove::condition;
-use raceproof::prove::rules::{Budget, Premises, check_claim};
+use raceproof::prove::premises::{Budget, Premises, check_claim};
 use raceproof::prove::{Assumption, Scope};
 use raceproof::smt::{Answer, SolverKind};
 use std::sync::Mutex;

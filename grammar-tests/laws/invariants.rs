@@ -12,7 +12,7 @@ use raceproof::calculus::text::{parse, print};
 use raceproof::calculus::{Basis, Claimed, Kernel, Site, Stmt};
 use raceproof::invariant::strengthen;
 use raceproof::protocol::infer::infer;
-use raceproof::prove::rules::Proofs;
+use raceproof::prove::premises::Proofs;
 use std::fmt::Write;
 
 const LAW: Law = Law::new("invariants", tiers(40, 150, 6_000));

@@ -12,7 +12,7 @@ use raceproof::calculus::text::{parse, print};
 use raceproof::calculus::{Kernel, validate};
 use raceproof::invariant::strengthen;
 use raceproof::protocol::infer::infer;
-use raceproof::prove::rules::Proofs;
+use raceproof::prove::premises::Proofs;
 use std::fmt::Write;
 
 const LAW: Law = Law::new("scales", tiers(150, 750, 6000));

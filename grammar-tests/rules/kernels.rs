@@ -2,9 +2,8 @@
 
 use super::Subject;
 use raceproof::memory_model::Level;
-use raceproof::prove::condition::Returned;
-use raceproof::prove::rules::{self, Budget};
-use raceproof::prove::{Assumption, Groups, Open, Proof, SyncQuestion};
+use raceproof::prove::premises::{self, Budget};
+use raceproof::prove::{Assumption, Groups, Open, Proof, Returned, SyncQuestion};
 
 /// Pairs of a kernel that stay open at `level`, by the sites' numbers.
 fn open(text: &str, dimensions: usize, level: Level) -> Vec<(usize, usize)> {
@@ -193,8 +192,9 @@ fn sync(text: &str, number: usize, returned: Returned) -> Result<Proof, Open> {
     let subject = Subject::read(text, 1);
     let (id, _) = subject.protocol.syncs.iter().nth(number).expect("a sync");
     let question = SyncQuestion { sync: id, level: Level::Block, groups: Groups::Any };
-    let proof = rules::prove_sync_uniform(&subject.protocol, question, returned, &subject.scope, &Budget::default())?;
-    rules::check_sync_uniform(&subject.protocol, question, returned, &subject.scope, &proof.derivation)
+    let proof =
+        premises::prove_sync_uniform(&subject.protocol, question, returned, &subject.scope, &Budget::default())?;
+    premises::check_sync_uniform(&subject.protocol, question, returned, &subject.scope, &proof.derivation)
         .unwrap_or_else(|error| panic!("{error}\n{text}"));
     Ok(proof)
 }

@@ -16,7 +16,8 @@ use raceproof::memory_model::Level;
 use raceproof::protocol::Protocol;
 use raceproof::protocol::infer::infer;
 use raceproof::prove::condition::pairs;
-use raceproof::prove::rules::{self, Budget};
+use raceproof::prove::premises::{self, Budget};
+use raceproof::prove::rules::CheckError;
 use raceproof::prove::{Open, Pair, Proof, Scope};
 
 /// A kernel with its protocol, and the scope in which dimensions that it has no use for are 1.
@@ -54,10 +55,10 @@ impl Subject {
     }
 
     pub(crate) fn prove(&self, pair: &Pair) -> Result<Proof, Open> {
-        rules::prove_pair(&self.protocol, pair, &self.scope, &Budget::default())
+        premises::prove_pair(&self.protocol, pair, &self.scope, &Budget::default())
     }
 
-    pub(crate) fn check(&self, pair: &Pair, proof: &Proof) -> Result<(), rules::CheckError> {
-        rules::check_pair(&self.protocol, pair, &self.scope, &proof.derivation)
+    pub(crate) fn check(&self, pair: &Pair, proof: &Proof) -> Result<(), CheckError> {
+        premises::check_pair(&self.protocol, pair, &self.scope, &proof.derivation)
     }
 }

@@ -3,10 +3,10 @@
 use super::Subject;
 use super::catalogue::idioms;
 use raceproof::memory_model::Level;
-use raceproof::prove::rules::check_pair;
-use raceproof::prove::rules::derivation::{Branch, Close, Derivation, Step};
-use raceproof::prove::rules::poly::{Atom, Monomial, Poly};
-use raceproof::prove::rules::sign::{Certificate, Part};
+use raceproof::prove::premises::{Derivation, check_pair};
+use raceproof::prove::rules::derivation::{Branch, Close, Step};
+use raceproof::prove::state::poly::{Atom, Monomial, Poly};
+use raceproof::prove::state::sign::{Certificate, Part};
 use raceproof::prove::{Pair, Proof};
 
 /// Every derivation of the catalogue.

@@ -122,10 +122,10 @@ impl Exprs {
         match (op, &self.nodes[a]) {
             (UnaryOp::Not, &Expr::Unary(UnaryOp::Not, inner)) => inner,
             (UnaryOp::Not, &Expr::Binary(comparison, left, right))
-                if negated(comparison).is_some() && self.ty(left).range().is_some() =>
+                if comparison.negated().is_some() && self.ty(left).range().is_some() =>
             {
                 // Not for floating point, where `!(a < b)` also holds for unordered operands.
-                let op = negated(comparison).unwrap_or(comparison);
+                let op = comparison.negated().unwrap_or(comparison);
                 self.intern(Expr::Binary(op, left, right), ScalarType::Bool)
             }
             _ => self.intern(Expr::Unary(op, a), ty),
@@ -228,7 +228,7 @@ impl Exprs {
         let opposite = |one: ExprId, other: ExprId| match (&self.nodes[one], &self.nodes[other]) {
             (Expr::Unary(UnaryOp::Not, inner), _) => *inner == other,
             (&Expr::Binary(op, left, right), &Expr::Binary(opposed, x, y)) => {
-                (left, right) == (x, y) && self.ty(left).range().is_some() && negated(op) == Some(opposed)
+                (left, right) == (x, y) && self.ty(left).range().is_some() && op.negated() == Some(opposed)
             }
             _ => false,
         };
@@ -325,17 +325,4 @@ impl Index<ExprId> for Exprs {
 
 fn is_about_two(node: &Expr) -> bool {
     matches!(node, Expr::Call(name, ..) if name == OTHER || name == SAME_BLOCK)
-}
-
-/// The comparison that holds exactly where `op` does not.
-fn negated(op: BinaryOp) -> Option<BinaryOp> {
-    Some(match op {
-        BinaryOp::Lt => BinaryOp::Ge,
-        BinaryOp::Le => BinaryOp::Gt,
-        BinaryOp::Gt => BinaryOp::Le,
-        BinaryOp::Ge => BinaryOp::Lt,
-        BinaryOp::Eq => BinaryOp::Ne,
-        BinaryOp::Ne => BinaryOp::Eq,
-        _ => return None,
-    })
 }

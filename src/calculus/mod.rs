@@ -42,7 +42,7 @@ pub mod validate;
 
 mod build;
 mod geometry;
-mod platform;
+pub mod platform;
 pub mod statements;
 mod synchronisation;
 mod walk;
@@ -370,6 +370,31 @@ impl BinaryOp {
     pub fn is_boolean(self) -> bool {
         use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
         matches!(self, Lt | Le | Gt | Ge | Eq | Ne | And | Or)
+    }
+
+    /// The comparison that holds exactly where this one does not; `None` if it is no comparison.
+    pub fn negated(self) -> Option<BinaryOp> {
+        Some(match self {
+            BinaryOp::Lt => BinaryOp::Ge,
+            BinaryOp::Le => BinaryOp::Gt,
+            BinaryOp::Gt => BinaryOp::Le,
+            BinaryOp::Ge => BinaryOp::Lt,
+            BinaryOp::Eq => BinaryOp::Ne,
+            BinaryOp::Ne => BinaryOp::Eq,
+            _ => return None,
+        })
+    }
+
+    /// The comparison that says the same of its operands in the other order; `None` if it is no comparison.
+    pub fn mirrored(self) -> Option<BinaryOp> {
+        Some(match self {
+            BinaryOp::Lt => BinaryOp::Gt,
+            BinaryOp::Le => BinaryOp::Ge,
+            BinaryOp::Gt => BinaryOp::Lt,
+            BinaryOp::Ge => BinaryOp::Le,
+            BinaryOp::Eq | BinaryOp::Ne => self,
+            _ => return None,
+        })
     }
 }
 

@@ -7,6 +7,7 @@
 //! Deliberately absent: which of this a proof uses, and how that is told.
 
 use super::Axis;
+use super::eval::WARP;
 use crate::source::{Dialect, OpenClVersion};
 
 /// Who runs a kernel.
@@ -48,13 +49,20 @@ pub struct Rules {
     pub divides_by_zero: bool,
 }
 
+/// The most threads of a block, on every device of CUDA and HIP.
+pub const BLOCK_THREADS: u32 = 1024;
+/// The greatest extents of a block there.
+pub const BLOCK: [u32; 3] = [BLOCK_THREADS, BLOCK_THREADS, 64];
+/// The greatest extents of a grid there.
+pub const GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+
 const DEVICE: Rules = Rules {
     word: "cuda",
-    most_threads: Some(1024),
-    most_shown: 1024,
-    block: [1024, 1024, 64],
-    grid: [0x7fff_ffff, 65_535, 65_535],
-    warp: Some(32),
+    most_threads: Some(BLOCK_THREADS),
+    most_shown: BLOCK_THREADS,
+    block: BLOCK,
+    grid: GRID,
+    warp: Some(WARP),
     has_offset: false,
     awaits_returned: false,
     shifts_modulo_width: false,

@@ -8,7 +8,7 @@ use super::{Context, contents, report_level, witness};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, FindingReason, Place};
 use crate::protocol::{AccessId, Reason, ReasonKind};
-use crate::prove::missing::{HandOver, MissingFence};
+use crate::prove::hand_over::{HandOver, MissingFence};
 use crate::source::Language;
 use rustc_hash::FxHashSet;
 

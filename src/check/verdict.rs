@@ -4,7 +4,7 @@ use crate::calculus::SiteId;
 use crate::diagnostic::report::{Divergence, Race, Scope};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, Reason, SyncId};
-use crate::prove::missing::{LocksApart, MissingFence};
+use crate::prove::hand_over::{LocksApart, MissingFence};
 use crate::prove::refute::FailedAssertion;
 use crate::prove::{self, Assumption, Conflict, DataConflict, Open, Pair};
 use crate::source::Span;

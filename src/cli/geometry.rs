@@ -2,13 +2,9 @@
 //!
 //! The limits are CUDA's (compute capability 5.0 and later); OpenCL leaves its own to the device, so that none holds there.
 
+use crate::driver::limits;
 use crate::source::Language;
 
-/// Threads of a block, along each dimension and altogether.
-const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-const MAX_BLOCK_THREADS: u64 = 1024;
-/// Blocks of a grid along each dimension.
-const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// What is wrong with extents.
@@ -24,7 +20,7 @@ pub(super) enum GeometryError {
     #[error("impossible geometry: {extent} along {axis} is more than the {limit} that a {what} can have there")]
     Extent { what: &'static str, axis: &'static str, extent: u32, limit: u32 },
     /// The extents multiply to too much.
-    #[error("impossible geometry: {total} threads are more than the {MAX_BLOCK_THREADS} that a block can have")]
+    #[error("impossible geometry: {total} threads are more than the {} that a block can have", limits::BLOCK_THREADS)]
     Total { total: u64 },
 }
 
@@ -34,16 +30,16 @@ pub(super) fn block(typed: &str, language: Option<Language>) -> Result<[u32; 3],
     if language == Some(Language::OpenCl) {
         return Ok(extents);
     }
-    within(extents, MAX_BLOCK, "block")?;
+    within(extents, limits::BLOCK, "block")?;
     let total = extents.iter().fold(1, |total: u64, &extent| total.saturating_mul(u64::from(extent)));
-    if total > MAX_BLOCK_THREADS { Err(GeometryError::Total { total }) } else { Ok(extents) }
+    if total > u64::from(limits::BLOCK_THREADS) { Err(GeometryError::Total { total }) } else { Ok(extents) }
 }
 
 /// The extents of a grid.
 pub(super) fn grid(typed: &str, language: Option<Language>) -> Result<[u32; 3], GeometryError> {
     let extents = parse(typed)?;
     if language != Some(Language::OpenCl) {
-        within(extents, MAX_GRID, "grid")?;
+        within(extents, limits::GRID, "grid")?;
     }
     Ok(extents)
 }

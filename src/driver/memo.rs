@@ -21,7 +21,7 @@ use crate::judge;
 use crate::launch::Facts;
 use crate::protocol::Protocol;
 use crate::prove::Assumption;
-use crate::prove::rules::Proofs;
+use crate::prove::premises::Proofs;
 use crate::source::{Language, Span};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;

@@ -32,6 +32,7 @@ pub mod subjects;
 pub mod trace;
 mod units;
 
+pub use crate::calculus::platform as limits;
 pub use crate::check::pages::page as rule_page;
 pub use crate::front::clang::{Limits, Pool, Start, locate, serve};
 pub use crate::preprocess::commands::CompileCommands;

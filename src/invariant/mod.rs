@@ -19,7 +19,7 @@ mod relevant;
 
 use crate::calculus::{ExprId, Kernel, SiteId};
 use crate::protocol::{Protocol, infer};
-use crate::prove::rules::{Budget, Premises, Proofs, rejection};
+use crate::prove::premises::{Budget, Premises, Proofs, rejection};
 use crate::prove::{Assumption, Scope};
 use plant::{Part, Stage};
 use std::collections::BTreeSet;

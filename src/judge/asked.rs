@@ -13,9 +13,9 @@ use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, ExprId};
 use crate::memory_model::{AccessKind, Level};
 use crate::protocol::{Access, AccessId, Guard, LoopId, Protocol};
-use crate::prove::rules::{Budget, Premises};
+use crate::prove::hand_over::may_order_by_place;
+use crate::prove::premises::{Budget, Premises};
 use crate::prove::{Groups, Open, Pair, Proof, Scope};
-use crate::prove::{critical_section, last_block};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -131,7 +131,7 @@ impl Question {
     pub(super) fn of(protocol: &Protocol, pair: &Pair) -> Question {
         // Whoever adds a field to a pair has to say here whether the condition depends on it.
         let Pair { first, second, level, groups, meeting } = pair;
-        let counts = *level == Level::Grid && last_block::may_draw(protocol) || critical_section::may_lock(protocol);
+        let counts = may_order_by_place(protocol, *level);
         let accesses = [first, second].map(|id| Address::of(protocol, *id, counts.then_some(*id)));
         Question { accesses, level: *level, groups: *groups, meeting: meeting.clone() }
     }

@@ -12,10 +12,10 @@ use crate::calculus::{ArrayId, Kernel, SiteId, Space, SyncMemory, SyncScope, arr
 use crate::memory_model::{self, Level};
 use crate::protocol::uniform::Uniformity;
 use crate::protocol::{Access, Protocol, Sync, SyncId};
-use crate::prove::condition::{self, Returned};
+use crate::prove::condition;
+use crate::prove::premises::Proofs;
 use crate::prove::refute::{self, Hunt};
-use crate::prove::rules::Proofs;
-use crate::prove::{Assumption, Groups, Open, Pair, Proof, Scope, SyncQuestion, rules};
+use crate::prove::{Assumption, Groups, Open, Pair, Proof, Returned, Scope, SyncQuestion, premises};
 use crate::source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -109,7 +109,7 @@ impl<'a> Case<'a> {
     ) -> Rest {
         let mut rest = Rest::default();
         for (part, hunt) in attempt.parts.iter().zip(hunts) {
-            let premises = rules::Premises::new(self.protocol, &part.scope);
+            let premises = premises::Premises::new(self.protocol, &part.scope);
             let (helper, rest) = (helper.as_deref_mut(), &mut rest);
             let mut proving = Proving { case: self, part, premises, hunt, persistence, helper, rest, observe };
             proving.rest.assumptions.extend(part.assumptions.iter().cloned());
@@ -162,7 +162,7 @@ impl<'a> Case<'a> {
     /// Whether threads of two warps cannot conflict at the pair: then lock-step execution would hide its race.
     pub(super) fn needs_one_warp(&self, pair: &Pair, scope: &Scope) -> bool {
         let apart = Pair { groups: Groups::Different, ..pair.clone() };
-        self.asked.prove(&rules::Premises::new(self.protocol, scope), &apart, || false).is_ok()
+        self.asked.prove(&premises::Premises::new(self.protocol, scope), &apart, || false).is_ok()
     }
 
     /// Whether some sync orders the threads of a warp only. In OpenCL the size of a sub-group is not known.
@@ -272,7 +272,7 @@ pub(super) enum Memory {
 struct Proving<'p, 'a, 'h, 'o> {
     case: &'p Case<'a>,
     part: &'p Candidate,
-    premises: rules::Premises<'p>,
+    premises: premises::Premises<'p>,
     hunt: &'p mut Hunt<'a>,
     persistence: Persistence,
     helper: Option<&'p mut Helper<'h>>,
@@ -312,7 +312,7 @@ impl Proving<'_, '_, '_, '_> {
                 let (protocol, scope) = (self.case.protocol, &self.part.scope);
                 if self.case.settings.proofs == Proofs::Recheck
                     && let Err(error) =
-                        rules::check_sync_uniform(protocol, question, returned, scope, &proof.derivation)
+                        premises::check_sync_uniform(protocol, question, returned, scope, &proof.derivation)
                 {
                     self.rest.rejected.push(error.to_string());
                 }
@@ -339,12 +339,12 @@ impl Proving<'_, '_, '_, '_> {
 
     fn sync(&mut self, question: SyncQuestion, returned: Returned) -> Result<Proof, Open> {
         let (protocol, premises) = (self.case.protocol, &self.premises);
-        let prove = |budget: &rules::Budget| premises.prove_sync_uniform(question, returned, budget);
+        let prove = |budget: &premises::Budget| premises.prove_sync_uniform(question, returned, budget);
         let hunt = &mut *self.hunt;
-        match prove(&rules::Budget::SMALL) {
+        match prove(&premises::Budget::SMALL) {
             Err(_) if hunt.diverges(protocol, question, returned) => Err(Open::Refuted),
             // A barrier has several conditions, of which the first pass may settle some.
-            Err(Open::NoRule | Open::Budget) => prove(&rules::Budget::default()),
+            Err(Open::NoRule | Open::Budget) => prove(&premises::Budget::default()),
             outcome => outcome,
         }
     }
@@ -447,7 +447,7 @@ impl Proving<'_, '_, '_, '_> {
             outcome => return outcome,
         };
         let Some(scope) = self.case.within_the_limit(&self.part.scope) else { return Err(why) };
-        let premises = rules::Premises::new(self.case.protocol, &scope);
+        let premises = premises::Premises::new(self.case.protocol, &scope);
         self.case.asked.prove(&premises, pair, || false).map_err(|_| why)
     }
 
@@ -471,7 +471,7 @@ impl Proving<'_, '_, '_, '_> {
         let derived = !proof.derivation.refutations.is_empty();
         if derived
             && self.case.settings.proofs == Proofs::Recheck
-            && let Err(error) = rules::check_pair(self.case.protocol, pair, &proof.scope, &proof.derivation)
+            && let Err(error) = premises::check_pair(self.case.protocol, pair, &proof.scope, &proof.derivation)
         {
             self.rest.rejected.push(error.to_string());
         }

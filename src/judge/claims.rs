@@ -12,8 +12,8 @@ use crate::check::verdict::{PossibleClaim, Undecided, Verdict};
 use crate::diagnostic::report::Divergence;
 use crate::protocol::{Claim, Fact, Protocol};
 use crate::prove::ask::{Asker, Budget as AskBudget, Reply};
+use crate::prove::premises::{self, Budget, Premises, Proofs};
 use crate::prove::refute::{self, Hunt};
-use crate::prove::rules::{self, Budget, Premises, Proofs};
 use crate::prove::{Assumption, Open, Scope};
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -36,7 +36,7 @@ pub fn adopt(protocol: &mut Protocol, proofs: Proofs) -> Vec<String> {
         if let Ok(proof) = proved
             && proof.assumptions.iter().all(plain)
         {
-            rejected.extend(rules::rejection(protocol, &claim, &proof, proofs));
+            rejected.extend(premises::rejection(protocol, &claim, &proof, proofs));
             insert(protocol, index, claim);
         }
     }
@@ -131,7 +131,7 @@ fn answer(case: &Case<'_>, claim: &Claim, attempt: &Attempt) -> Answer {
         match Premises::new(case.protocol, &part.scope).prove_claim(claim, &Budget::MIDDLE) {
             Ok(proof) => {
                 if case.settings.proofs == Proofs::Recheck
-                    && let Err(error) = rules::check_claim(case.protocol, claim, &part.scope, &proof.derivation)
+                    && let Err(error) = premises::check_claim(case.protocol, claim, &part.scope, &proof.derivation)
                 {
                     return Answer::Rejected(error.to_string());
                 }

@@ -7,7 +7,8 @@ use crate::launch::Facts;
 use crate::memory_model::AccessKind;
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, Protocol};
-use crate::prove::{Groups, Pair, condition};
+use crate::prove::premises::Premises;
+use crate::prove::{Groups, Pair};
 use crate::source::Language;
 use std::fmt::Write as _;
 
@@ -33,7 +34,7 @@ pub fn text(
             let _ = writeln!(out, "\n  {first} against {second}, {}", level(pair));
             let _ = match outcome {
                 Ok(proof) => writeln!(out, "    proved\n{}", proof.derivation),
-                Err(open) => match condition::build(case.protocol, pair, &part.scope) {
+                Err(open) => match Premises::new(case.protocol, &part.scope).conflict(pair) {
                     Ok(condition) => writeln!(out, "    open: {open:?}\n{condition}"),
                     Err(_) => writeln!(out, "    open: {open:?}"),
                 },

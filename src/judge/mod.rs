@@ -28,7 +28,8 @@ use crate::diagnostic::report::{Divergence, Race};
 use crate::launch::Facts;
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, Protocol, Reason, ReasonKind, infer};
-use crate::prove::missing::{HandOver, MissingFence, locks_apart, missing_fence, missing_where_threads_wait};
+use crate::prove::hand_over::{HandOver, MissingFence, locks_apart};
+use crate::prove::premises::{self, Premises};
 use crate::prove::refute::{self, Hunt};
 use crate::prove::{self, Assumption, Conflict, Pair, Scope};
 use crate::source::{Language, Span};
@@ -79,7 +80,7 @@ fn judge_as_it_stands(
     let case = Case::new(kernel, protocol, language, settings);
     let mut candidates = scopes::candidates(kernel, launches, settings);
     if takes_blocks_for_granted(kernel) {
-        candidates.keep_those_of_stated_launches(|scope| prove::condition::excludes(protocol, scope));
+        candidates.keep_those_of_stated_launches(|scope| premises::excludes(protocol, scope));
     }
     let program = eval::Program::new(kernel);
     let mut narrowest = None;
@@ -328,7 +329,7 @@ impl<'a> Case<'a> {
                 continue;
             }
             let mut reasons = self.reasons(pair);
-            let missing = |part: &Candidate| missing_where_threads_wait(self.protocol, pair, &part.scope);
+            let missing = |part: &Candidate| Premises::new(self.protocol, &part.scope).missing_where_threads_wait(pair);
             let is_exact = reasons.is_empty();
             if let Some(missing) = attempt.parts.iter().filter(|_| is_exact).find_map(missing) {
                 // Who gets there, and when, is up to who takes the lock or sets the flag.
@@ -366,7 +367,7 @@ impl<'a> Case<'a> {
     /// Says of possible races which fence would order them.
     fn name_fences(&self, attempt: &Attempt, verdict: &mut Verdict) {
         for race in &mut verdict.possible {
-            let missing = |part: &Candidate| missing_fence(self.protocol, &race.pair, &part.scope);
+            let missing = |part: &Candidate| Premises::new(self.protocol, &part.scope).missing_fence(&race.pair);
             race.fence = attempt.parts.iter().find_map(missing);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Deliberately absent: how it was typed (`cli`), and how files are read (`driver`).
 
-use crate::prove::rules::Proofs;
+use crate::prove::premises::Proofs;
 use crate::smt::Solver;
 use std::time::Duration;
 

@@ -18,8 +18,8 @@ use crate::check::verdict::{FreeIf, Verdict};
 use crate::diagnostic::report::Race;
 use crate::memory_model::Level;
 use crate::protocol::{Access, Before, Fact, Protocol};
-use crate::prove::rules::{Budget, Premises};
-use crate::prove::{Assumption, Pair, Witness, condition};
+use crate::prove::premises::{Budget, Premises};
+use crate::prove::{Assumption, Pair, Witness, program_point};
 use std::collections::BTreeSet;
 
 /// A kernel with more open pairs than this is not asked about.
@@ -31,7 +31,7 @@ const MOST_TOGETHER: usize = 3;
 /// Constants of the kernel that bounds are made of.
 const MOST_CONSTANTS: usize = 4;
 /// The threads of a warp.
-const WARP: i128 = 32;
+const WARP: i128 = crate::calculus::eval::WARP as i128;
 
 /// What is left of a verdict's attempt, for later.
 pub(super) struct Left {
@@ -117,7 +117,7 @@ impl Trial<'_> {
             }
         }
         let stated = self.protocol.facts.split_off(facts);
-        let own: Vec<Assumption> = stated.iter().map(|fact| condition::stated(&self.protocol, fact)).collect();
+        let own: Vec<Assumption> = stated.iter().map(|fact| program_point::stated(&self.protocol, fact)).collect();
         assumptions.retain(|assumption| !own.contains(assumption));
         Some(assumptions)
     }

@@ -27,7 +27,7 @@ pub(super) struct Asm<'s> {
 /// Bytes of a row of a matrix that `ldmatrix` loads.
 const ROW_BYTES: i128 = 16;
 /// Threads of a warp.
-const WARP: u32 = 32;
+const WARP: u32 = crate::calculus::eval::WARP;
 /// What is said of assembly that is not understood.
 const WHOLLY_UNKNOWN: &str = "inline assembly that may touch memory or other threads";
 

@@ -244,7 +244,7 @@ impl Pass<'_> {
             return None;
         };
         let (cmp, tested, bound) =
-            if self.is_var(left, var) { (op, left, right) } else { (mirrored(op)?, right, left) };
+            if self.is_var(left, var) { (op, left, right) } else { (op.mirrored()?, right, left) };
         let ScalarType::Int { width, signed } = self.kernel.vars[var].ty else { return None };
         if !matches!(cmp, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Ne) {
             return None;
@@ -355,17 +355,6 @@ impl Pass<'_> {
         });
         found
     }
-}
-
-fn mirrored(op: BinaryOp) -> Option<BinaryOp> {
-    Some(match op {
-        BinaryOp::Lt => BinaryOp::Gt,
-        BinaryOp::Le => BinaryOp::Ge,
-        BinaryOp::Gt => BinaryOp::Lt,
-        BinaryOp::Ge => BinaryOp::Le,
-        BinaryOp::Ne => BinaryOp::Ne,
-        _ => return None,
-    })
 }
 
 /// The variables that `stmts` may assign.

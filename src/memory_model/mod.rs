@@ -15,6 +15,7 @@ pub mod passed;
 pub mod seen;
 
 use crate::calculus::ArrayId;
+pub use crate::calculus::eval::WARP;
 pub use crate::calculus::{MemoryOrder, Space, SyncMemory, SyncScope};
 
 /// Where two distinct threads stand to each other.

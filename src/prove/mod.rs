@@ -1,31 +1,36 @@
 //! Prove, refute, ask (docs/ARCHITECTURE.md, "Prove, refute, ask"): from a protocol to verdicts.
 //!
-//! Each pair of accesses that can meet gives a *condition*: that two distinct threads touch a common byte
-//! there. [`rules`] proves conditions unsatisfiable, symbolically, and returns a derivation that a separate
-//! checker replays; [`refute`] runs the kernel for concrete geometries and returns concrete conflicts; [`ask`]
-//! asks an SMT solver, if there is one. What none of them decides stays open.
+//! Each pair of accesses that can meet gives a [`condition`]: that two distinct threads touch a common byte there,
+//! unless atomics order them ([`hand_over`]). It is written down as a [`state`]. [`rules`] prove states unsatisfiable,
+//! symbolically, and return a derivation that a separate checker replays; [`premises`] alone knows both conditions and
+//! rules. [`refute`] runs the kernel for concrete geometries and returns concrete conflicts; [`ask`] asks an SMT
+//! solver, if there is one. What none of them decides stays open.
 //!
-//! Deliberately absent: parsing, lowering, messages, the order in which scopes are tried (`driver`).
+//! This file has the words that all of them use. Deliberately absent: parsing, lowering, messages, the order in which
+//! scopes are tried (`judge`).
 
 pub mod ask;
 pub mod condition;
-pub mod critical_section;
 mod domains;
-pub mod flags;
-pub mod last_block;
-pub mod missing;
-mod passing;
-mod places;
+pub mod hand_over;
+pub mod premises;
+pub mod program_point;
 pub mod refute;
 pub mod rules;
-mod single;
-mod sums;
+mod sameness;
+pub mod state;
+mod words;
+
+pub use premises::Proof;
 
 use crate::calculus::intervals::Meeting;
 use crate::calculus::{ArrayId, Geometry, GeometryVar, SiteId};
 use crate::memory_model::Level;
 use crate::protocol::{AccessId, SyncId};
 use crate::source::Span;
+
+/// What iteration numbers are taken to stay below: a loop of more iterations moves its variable out of range.
+const MOST_ITERATIONS: i128 = 0x7fff_ffff;
 
 /// Two accesses of two distinct threads that may happen in one interval.
 #[derive(Clone, Debug)]
@@ -100,10 +105,10 @@ impl Scope {
     }
 }
 
-/// Something that a proof relies on and that the user is told.
+/// Something that a proof relies on and that is reported.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Assumption {
-    /// Unsigned arithmetic on the way to an index or guard does not wrap: the expression, as text, and its line.
+    /// Unsigned arithmetic on the path to an index or guard does not wrap: the expression, as text, and its line.
     NoUnsignedWrap {
         /// The expression in the user's words.
         expression: String,
@@ -151,17 +156,6 @@ pub enum Assumption {
     ExitedThreadsReleaseBarriers,
 }
 
-/// A proof that a condition cannot hold.
-#[derive(Clone, Debug)]
-pub struct Proof {
-    /// The launches that it was found for.
-    pub scope: Scope,
-    /// How it was found; the checker replays it.
-    pub derivation: rules::Derivation,
-    /// What it relies on, sorted, without repetition.
-    pub assumptions: Vec<Assumption>,
-}
-
 /// Why a condition stays open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Open {
@@ -169,7 +163,7 @@ pub enum Open {
     NoRule,
     /// The budget was spent.
     Budget,
-    /// A run shows the conflict (or the divergence), so that no proof was sought, or no dearer one.
+    /// A run shows the conflict (or the divergence), so that no proof was sought, or no more expensive one.
     Refuted,
     /// The condition could not be expressed; the reason names the expression.
     NotExpressible(String),
@@ -278,15 +272,24 @@ impl Divergence {
     }
 }
 
-/// A question about a sync: can two threads of a block (or warp), or of two blocks of the grid (or cluster), disagree about
-/// reaching it?
+/// A question about a sync: can two threads of a block (or warp), or of two blocks of the grid (or cluster), disagree
+/// about reaching it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyncQuestion {
     /// The sync.
     pub sync: SyncId,
     /// Whether the two threads are of one block ([`Level::Block`]) or of two ([`Level::Grid`]).
     pub level: Level,
-    /// Of which warps or clusters the two threads are: of the same one for a sync of a warp, whose size is known, or of a
-    /// cluster.
+    /// Of which warps or clusters the two threads are: of the same one for a sync of a warp, whose size is known, or of
+    /// a cluster.
     pub groups: Groups,
+}
+
+/// What a barrier does about threads that have returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Returned {
+    /// It does not wait for them (CUDA since Volta): guards that only say "has not returned" do not count.
+    ReleaseBarriers,
+    /// It waits for them for ever (OpenCL).
+    StillCount,
 }

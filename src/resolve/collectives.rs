@@ -19,7 +19,7 @@ use crate::syntax::{self, PathSegment, TemplateArg};
 /// Items of a thread beyond which they are not looked at one by one.
 const MOST_ITEMS: u64 = 64;
 /// Threads of a warp.
-const WARP: i128 = 32;
+const WARP: i128 = crate::calculus::eval::WARP as i128;
 
 /// A class of collectives with its template arguments.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@
 //! assumed in building it is assumed here. What a state leaves out (it over-approximates) stays left out, so
 //! that `unsat` is a proof, and `sat` means nothing but that this is none.
 
-use crate::prove::rules::poly::{Atom, Poly};
-use crate::prove::rules::state::{Literal, State};
+use crate::prove::state::poly::{Atom, Poly};
+use crate::prove::state::{Literal, State};
 use crate::smt::{Op, Sort, TermId, Terms};
 use std::collections::BTreeMap;
 

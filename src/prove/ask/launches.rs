@@ -5,7 +5,7 @@ use crate::calculus::arithmetic::wrap;
 use crate::calculus::{Axis, GeometryVar};
 use crate::protocol::Protocol;
 use crate::prove::Scope;
-use crate::prove::rules::poly::Side;
+use crate::prove::state::poly::Side;
 use crate::smt::{Op, Sort, TermId, Terms, Value};
 
 /// Bounds of a launch: extents of the block, of the grid, parameters.

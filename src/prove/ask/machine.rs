@@ -10,7 +10,7 @@
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType, UnaryOp, VarId};
 use crate::memory_model::Level;
 use crate::protocol::{LoopId, OpaqueId, Origin, Protocol, Role};
-use crate::prove::rules::poly::Side;
+use crate::prove::state::poly::Side;
 use crate::prove::{Assumption, Scope};
 use crate::smt::{FunctionId, Op, Sort, TermId, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -519,7 +519,7 @@ impl<'a> Machine<'a> {
                 Expr::Select(c, ..) => stack.push(c),
                 Expr::Binary(BinaryOp::And | BinaryOp::Or, a, _) => stack.push(a),
                 Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), a, b) => {
-                    // What a loop adds up in many turns is not computed as a product.
+                    // What a loop adds up in many iterations is not computed as a product.
                     if signed && ![expr, a, b].into_iter().any(|id| self.is_moved(id)) {
                         self.no_overflow(op, a, b, place);
                     }

@@ -16,10 +16,11 @@ mod launches;
 mod machine;
 mod setting;
 
-use super::condition::{self, Condition, Returned};
-use super::rules::poly::Atom;
-use super::rules::state::State;
-use super::{Assumption, Open, Pair, Scope, SyncQuestion};
+use super::condition::{self, Condition};
+use super::premises::Premises;
+use super::state::State;
+use super::state::poly::Atom;
+use super::{Assumption, Open, Pair, Returned, Scope, SyncQuestion};
 use crate::memory_model::Level;
 use crate::protocol::{Claim, Protocol};
 use crate::smt::{Answer, Limits, Session, SolverKind, TermId, Terms};
@@ -92,7 +93,7 @@ impl<'s> Asker<'s> {
 
     /// Whether two threads can conflict at `pair`.
     pub fn pair(&mut self, protocol: &Protocol, pair: &Pair, scope: &Scope, suspects: Suspects) -> Reply {
-        if let Ok(condition) = condition::build(protocol, pair, scope)
+        if let Ok(condition) = Premises::new(protocol, scope).conflict(pair)
             && self.over_integers(&condition) == Answer::Unsat
         {
             return self.proved(protocol, scope, condition.assumptions.into_iter().collect());
@@ -108,7 +109,7 @@ impl<'s> Asker<'s> {
     /// this room, against each other.
     pub fn view(&mut self, protocol: &Protocol, pair: &Pair, scope: &Scope, view: View) -> Result<Answer, Open> {
         if view == View::Rules {
-            return condition::build(protocol, pair, scope).map(|condition| self.over_integers(&condition));
+            return Premises::new(protocol, scope).conflict(pair).map(|condition| self.over_integers(&condition));
         }
         let mut terms = std::mem::take(&mut self.terms);
         let asked = Asked::from(setting::conflict(protocol, pair, scope, &mut terms));

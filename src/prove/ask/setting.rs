@@ -9,13 +9,11 @@ use crate::calculus::intervals::{Relation, SyncInstance, Turn};
 use crate::calculus::{Axis, BinaryOp, Expr, ExprId, GeometryVar, ScalarType};
 use crate::memory_model::{Level, both_atomic};
 use crate::protocol::{Carried, Claim, Fact, Guard, LoopId, Protocol, Relational, Role, Sync};
-use crate::prove::condition::{self, Question, Spot};
-use crate::prove::rules::poly::Side;
-use crate::prove::{Groups, Pair, Scope, SyncQuestion};
+use crate::prove::condition::Question;
+use crate::prove::program_point::{self, ProgramPoint, relations, relations_at, stated_relation};
+use crate::prove::state::poly::Side;
+use crate::prove::{Groups, MOST_ITERATIONS, Pair, Scope, SyncQuestion};
 use crate::smt::{Op, Sort, TermId, Terms};
-
-/// Turns that a loop is taken not to reach, as for the rules.
-const TURNS: i128 = 0x7fff_ffff;
 
 /// The question whether the accesses of `pair` can conflict.
 pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope, terms: &'a mut Terms) -> Machine<'a> {
@@ -28,11 +26,11 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
     machine.are_two();
     machine.groups(pair.groups);
     for (place, (access, id)) in accesses.into_iter().zip([pair.first, pair.second]).enumerate() {
-        machine.state_facts(place, Spot::Access(id), &access.loops, &access.guards);
+        machine.state_facts(place, ProgramPoint::Access(id), &access.loops, &access.guards);
         machine.guards(place, &access.loops, &access.guards);
         machine.is_defined(access.offset, place);
     }
-    machine.relate(&condition::relations(protocol, pair));
+    machine.relate(&relations(protocol, pair));
     for instance in &pair.meeting.between {
         machine.passed(pair, instance);
     }
@@ -41,7 +39,8 @@ pub(super) fn conflict<'a>(protocol: &'a Protocol, pair: &Pair, scope: &'a Scope
     machine
 }
 
-/// The question whether two threads of a block, or of two blocks, can disagree; `None` if the values are plainly the same.
+/// The question whether two threads of a block, or of two blocks, can disagree; `None` if the values are plainly the
+/// same.
 pub(super) fn disagreement<'a>(
     protocol: &'a Protocol,
     (question, asked): (&Question, SyncQuestion),
@@ -70,15 +69,15 @@ pub(super) fn disagreement<'a>(
     machine.facts.push(fails);
     // Who is not named may be there alone.
     for place in if question.names { 1..2 } else { 0..2 } {
-        machine.state_facts(place, Spot::Sync(asked.sync), &question.loops, &question.before);
+        machine.state_facts(place, ProgramPoint::Sync(asked.sync), &question.loops, &question.before);
         machine.guards(place, &[], &question.before);
         machine.is_defined(question.cond, place);
         if let Some(cond) = among.named().filter(|_| !question.names) {
-            machine.holds(cond, place);
+            machine.require(cond, place);
         }
     }
     if !question.names {
-        machine.relate(&condition::relations_at(protocol, Spot::Sync(asked.sync), (&question.loops, &question.before)));
+        machine.relate(&relations_at(protocol, ProgramPoint::Sync(asked.sync), (&question.loops, &question.before)));
         machine.facts.push(values[0]);
     }
     Some(machine)
@@ -103,7 +102,7 @@ impl Parties {
     }
 }
 
-/// The question whether a claim can fail in one thread, or in two in the same turns of the loops around it.
+/// The question whether a claim can fail in one thread, or in two in the same iterations of the loops around it.
 pub(super) fn failure<'a>(
     protocol: &'a Protocol,
     claim: &Claim,
@@ -124,13 +123,13 @@ pub(super) fn failure<'a>(
         }
     }
     machine.launch();
-    let spot = Spot::Claim(claim.before);
+    let point = ProgramPoint::Claim(claim.before);
     if parties != Parties::One {
         machine.are_two();
-        machine.relate(&condition::relations_at(protocol, spot, (&claim.loops, &claim.guards)));
+        machine.relate(&relations_at(protocol, point, (&claim.loops, &claim.guards)));
     }
     for place in places {
-        machine.state_facts(place, spot, &claim.loops, &claim.guards);
+        machine.state_facts(place, point, &claim.loops, &claim.guards);
         machine.guards(place, &claim.loops, &claim.guards);
         machine.is_defined(claim.cond, place);
     }
@@ -144,13 +143,13 @@ pub(super) fn failure<'a>(
 pub(super) fn stated<'a>(protocol: &'a Protocol, level: Level, scope: &'a Scope, terms: &'a mut Terms) -> Machine<'a> {
     let mut machine = Machine::new(protocol, scope, level, terms);
     machine.two_threads();
-    machine.state_facts(0, Spot::Entry, &[], &[]);
+    machine.state_facts(0, ProgramPoint::Entry, &[], &[]);
     let is_formula = |fact: &&Fact| matches!(protocol.relation(fact.cond), Some(Relational::Formula(_)));
     let stated = protocol.facts.iter().filter(|fact| fact.basis.is_told());
     let formulas: Vec<&Fact> = stated.filter(is_formula).collect();
     if !formulas.is_empty() {
         machine.are_two();
-        machine.state_facts(1, Spot::Entry, &[], &[]);
+        machine.state_facts(1, ProgramPoint::Entry, &[], &[]);
         machine.relate(&formulas);
     }
     machine
@@ -229,7 +228,7 @@ impl Machine<'_> {
     fn count(&mut self, id: LoopId) -> TermId {
         let name = self.protocol.vars[self.protocol.loops[id].iteration].name.clone();
         let term = self.terms.symbol(name, Sort::Bits(64));
-        let most = self.terms.bits(TURNS, 64);
+        let most = self.terms.bits(MOST_ITERATIONS, 64);
         let within = self.terms.apply(Op::BvUle, vec![term, most]);
         self.facts.push(within);
         term
@@ -296,7 +295,7 @@ impl Machine<'_> {
         leaves.into_iter().all(|leaf| self.value(leaf, 0) == self.value(leaf, 1))
     }
 
-    /// The value that a loop carries in some turn, with what holds in every turn.
+    /// The value that a loop carries in some iteration, with what holds in every iteration.
     fn carried_value(&mut self, carried: &Carried, place: PlaceId) -> TermId {
         let variable = &self.protocol.vars[carried.var];
         let term = self.terms.symbol(&variable.name, sort_of(variable.ty));
@@ -361,11 +360,11 @@ impl Machine<'_> {
     fn guards(&mut self, place: PlaceId, loops: &[LoopId], guards: &[Guard]) {
         let tests: Vec<ExprId> = loops.iter().map(|&id| self.protocol.loops[id].guard).collect();
         for cond in guards.iter().map(|guard| guard.cond).chain(tests) {
-            self.holds(cond, place);
+            self.require(cond, place);
         }
     }
 
-    fn holds(&mut self, cond: ExprId, place: PlaceId) {
+    fn require(&mut self, cond: ExprId, place: PlaceId) {
         self.is_defined(cond, place);
         let holds = self.value(cond, place);
         if self.terms.sort(holds) == Sort::Bool && !self.facts.contains(&holds) {
@@ -373,15 +372,15 @@ impl Machine<'_> {
         }
     }
 
-    fn state_facts(&mut self, place: PlaceId, spot: Spot, loops: &[LoopId], guards: &[Guard]) {
+    fn state_facts(&mut self, place: PlaceId, point: ProgramPoint, loops: &[LoopId], guards: &[Guard]) {
         let protocol = self.protocol;
         for (number, fact) in protocol.facts.iter().enumerate() {
             let says_something = protocol.exprs.as_int(fact.cond) != Some(1) && protocol.relation(fact.cond).is_none();
-            if spot.may_use(number, fact) && fact.is_passed(loops, guards) && says_something {
+            if point.may_use(number, fact) && fact.is_passed(loops, guards) && says_something {
                 if fact.basis.is_told() {
-                    self.assumptions.insert(condition::stated(protocol, fact));
+                    self.assumptions.insert(program_point::stated(protocol, fact));
                 }
-                self.holds(fact.cond, place);
+                self.require(fact.cond, place);
             }
         }
     }
@@ -396,20 +395,20 @@ impl Machine<'_> {
                         // That a uniform value differs between threads would prove anything.
                         continue;
                     }
-                    self.holds(fact.cond, 0);
+                    self.require(fact.cond, 0);
                 }
-                Some(Relational::Formula(cond)) => [0, 1].into_iter().for_each(|place| self.holds(cond, place)),
+                Some(Relational::Formula(cond)) => [0, 1].into_iter().for_each(|place| self.require(cond, place)),
                 None => continue,
             }
             if fact.basis.is_told() {
-                self.assumptions.insert(condition::stated_relation(self.protocol, fact));
+                self.assumptions.insert(stated_relation(self.protocol, fact));
             }
         }
     }
 
     // ---- syncs between
 
-    /// The turns differ as objects that count arrivals let them.
+    /// The iterations differ as objects that count arrivals let them.
     fn be_apart(&mut self, pair: &Pair) {
         let Some(apart) = pair.meeting.apart else { return };
         let mut numbers = Vec::new();
@@ -459,7 +458,7 @@ impl Machine<'_> {
         self.facts.push(ways);
     }
 
-    /// The ways in which the turn of the instance does not exist; `None` if that is not known.
+    /// The ways in which the iteration of the instance does not exist; `None` if that is not known.
     fn missing_turns(&mut self, sync: &Sync, instance: &SyncInstance) -> Option<Vec<TermId>> {
         let mut ways = Vec::new();
         for &id in &sync.loops {
@@ -470,7 +469,7 @@ impl Machine<'_> {
                     let zero = self.terms.bits(0, 64);
                     ways.push(self.terms.eq(number, zero));
                 }
-                // A `break` may end the loop after the turn of the access.
+                // A `break` may end the loop after the iteration of the access.
                 Some(Turn::AfterFirst | Turn::AfterSecond)
                     if self.protocol.exprs.as_int(around.continues) != Some(1) =>
                 {
@@ -520,7 +519,7 @@ impl Machine<'_> {
         place
     }
 
-    /// Values that the loop carries, where they are known in that turn.
+    /// Values that the loop carries, where they are known in that iteration.
     fn carry(&mut self, id: LoopId, turn: Turn, relation: Option<Relation>, place: PlaceId) {
         let side = self.places[place].side as usize;
         let protocol = self.protocol;
@@ -532,7 +531,7 @@ impl Machine<'_> {
                 let known = machine.places[holder].carried.iter().find(|entry| entry.0 == carried.var);
                 known.map(|entry| entry.1).filter(|_| shared || own)
             };
-            // In turns that are not related, a shared value is shared by the number of the turn only.
+            // In iterations that are not related, a shared value is shared by the number of the iteration only.
             let related = relation.is_some_and(|relation| relation != Relation::Any);
             let value = match turn {
                 Turn::First if related || side == 0 => of(self, 0),

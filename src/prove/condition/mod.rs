@@ -1,70 +1,40 @@
 //! Conflict conditions: from a protocol and a pair of accesses to a state that the rules can refute.
 //!
-//! A [`Condition`] says of two distinct threads that both reach their access, in the turns that the pair's
+//! A [`Condition`] says of two distinct threads that both reach their access, in the iterations that the pair's
 //! meeting allows, and touch a common byte. It is over-approximated wherever something cannot be expressed:
 //! a guard is dropped, a value becomes unknown. So a contradiction means that there is no conflict, under the
 //! assumptions that were noted.
 //!
-//! - [`integers`], [`division`], [`bits`]: expressions as polynomials, with C's meaning
-//!   (docs/RULES.md, "2. From source to state").
-//! - [`choices`]: values that conditions choose. [`truth`]: guards as alternatives of literals; [`last_turn`], [`turned`]:
-//!   what loops left behind. [`variables`]: loops and unknown values (docs/RULES.md, "2.7 LOOPS").
-//! - [`oracle`]: the questions of sign that this asks, so that the checker can build the same without search.
-//! - [`claim`]: a claim that fails in one thread, or in two; [`spot`]: which facts may be used where.
-//! - [`warps`]: threads of one warp, or of two. [`whole`]: bounds of whole numbers.
-//! - [`sampling`]: concrete points. [`points`]: conditions against the meaning of the protocol. [`pairs`]: which pairs there are. [`meeting`]: syncs that were passed.
+//! - [`building`]: from a protocol and a question to a condition. [`values`]: expressions as polynomials, with C's
+//! meaning
+//!   (docs/RULES.md, "2. From source to state"). [`draft`]: what was said so far.
+//! - [`asking`]: questions while it is built. [`reading`]: what is asked of it once it is.
 //!
-//! Deliberately absent: any search beyond SIGN's, kernels, solvers.
+//! Whom atomics order is handed in ([`Order`]). Deliberately absent: any search beyond SIGN's, rules, kernels, solvers.
 
-mod bits;
-mod builder;
-mod choices;
-mod claim;
-mod conflict;
-mod division;
-mod groups;
-mod integers;
-mod last_turn;
-mod meeting;
-mod oracle;
-mod pairs;
-mod points;
-mod sampling;
-mod spot;
-mod tickets;
-mod truth;
-mod turned;
-mod uniform;
-mod variables;
-mod whole;
-mod words;
-mod wrapping;
+mod asking;
+mod building;
+mod draft;
+mod reading;
+mod values;
 
-use super::flags::Cells;
-use super::rules::derivation::Reading;
-use super::rules::poly::{Atom, Poly};
-use super::rules::sign::Certificate;
-use super::rules::state::{Alternative, Literal, State};
+use super::hand_over::Order;
+use super::state::State;
+use super::state::poly::Atom;
+use super::state::sign::Certificate;
 use super::{Assumption, Open, Pair, Scope};
-use crate::calculus::Basis;
-use crate::protocol::{Fact, Protocol};
-use oracle::Oracle;
+use crate::protocol::Protocol;
+use asking::oracle::Oracle;
+use building::conflict;
+use reading::points;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use values::builder::Builder;
 
-pub use claim::{Place, failures, replay_failures};
-pub(in crate::prove) use conflict::{relations, relations_at, stated_relation};
-pub use pairs::{SameValue, pairs, same_value};
-pub(in crate::prove) use spot::Spot;
-pub(in crate::prove) use uniform::{Question, questions};
-pub use uniform::{Returned, guard_conditions, replay_guards};
-pub(in crate::prove) use words::words;
-
-/// The assumption that a fact which is told holds.
-pub fn stated(protocol: &Protocol, fact: &Fact) -> Assumption {
-    let words = words(protocol, fact.cond);
-    if fact.basis == Basis::Needed { Assumption::Needed(words) } else { Assumption::Stated(words) }
-}
+pub use building::claim::{Place, failures, replay_failures};
+pub(in crate::prove) use building::disagreement::{Question, questions};
+pub use building::disagreement::{guard_conditions, replay_guards};
+pub use building::pairs::{SameValue, pairs, same_value};
+pub use reading::readings::Reading;
 
 /// A condition that has no solution if the rules refute its state.
 pub struct Condition {
@@ -81,44 +51,38 @@ pub struct Condition {
 }
 
 impl Condition {
-    fn of(builder: builder::Builder<'_>) -> Result<Condition, &'static str> {
+    fn of(builder: Builder<'_>) -> Result<Condition, &'static str> {
         Ok(Condition {
-            rulings: builder.oracle.finish()?,
-            state: builder.state,
-            assumptions: builder.assumptions.into_iter().collect(),
-            names: builder.names,
-            readings: builder.readings,
+            rulings: builder.draft.oracle.finish()?,
+            state: builder.draft.state,
+            assumptions: builder.draft.assumptions.into_iter().collect(),
+            names: builder.draft.atoms.names,
+            readings: builder.draft.readings,
         })
     }
 }
 
-/// The condition that the two accesses of `pair` conflict.
-pub fn build(protocol: &Protocol, pair: &Pair, scope: &Scope) -> Result<Condition, Open> {
-    let builder = conflict::build(protocol, pair, scope, Oracle::searching(), conflict::Hints::Wanted)?;
-    Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))
-}
-
-/// The condition that the two accesses of `pair` conflict, where they do not unless these cells of flags differ.
-pub(in crate::prove) fn build_unless(
+/// The condition that the two accesses of `pair` conflict, which atomics order like this.
+pub(in crate::prove) fn build(
     protocol: &Protocol,
     pair: &Pair,
     scope: &Scope,
-    cells: &[Cells],
+    order: &Order,
 ) -> Result<Condition, Open> {
-    let oracle = Oracle::searching();
-    let builder = conflict::build_unless(protocol, pair, scope, oracle, conflict::Hints::Wanted, cells)?;
+    let builder = conflict::build(protocol, pair, scope, order, Oracle::searching(), conflict::Hints::Wanted)?;
     Condition::of(builder).map_err(|fault| Open::NotExpressible(fault.to_owned()))
 }
 
 /// The same condition, built with the rulings of a derivation instead of a search; every one is verified, and the
 /// result is held against the meaning of the protocol at concrete points.
-pub fn rebuild(
+pub(in crate::prove) fn rebuild(
     protocol: &Protocol,
     pair: &Pair,
     scope: &Scope,
+    order: &Order,
     rulings: &[Option<Certificate>],
 ) -> Result<State, String> {
-    let builder = conflict::build(protocol, pair, scope, Oracle::replaying(rulings), conflict::Hints::Unwanted)
+    let builder = conflict::build(protocol, pair, scope, order, Oracle::replaying(rulings), conflict::Hints::Unwanted)
         .map_err(|open| format!("{open:?}"))?;
     if !builder.is_ordered
         && let Some(disagreement) = points::disagreement(&builder, pair)
@@ -133,41 +97,7 @@ pub fn has_a_point(protocol: &Protocol, scope: &Scope) -> bool {
     conflict::has_a_point(protocol, scope)
 }
 
-/// Whether the assumptions of a protocol are seen to hold at no point of the scope. That they are not seen to says nothing.
-pub fn excludes(protocol: &Protocol, scope: &Scope) -> bool {
-    conflict::excludes(protocol, scope)
-}
-
-/// The condition as text, for people: equations, facts, disjunctions, and what tells the threads apart.
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |atom: Atom| self.names.get(&atom).cloned().unwrap_or_else(|| format!("g{}", atom.index()));
-        let show = |poly: &Poly| poly.display(&name);
-        let literal = |literal: &Literal| match literal {
-            Literal::Zero(poly) => format!("{} = 0", show(poly)),
-            Literal::NonNegative(poly) => format!("{} >= 0", show(poly)),
-        };
-        for equation in &self.state.equations {
-            writeln!(f, "equation     {} = 0", show(equation))?;
-        }
-        for fact in &self.state.facts {
-            writeln!(f, "fact         {} >= 0", show(fact))?;
-        }
-        for alternatives in &self.state.disjunctions {
-            let all = |alternative: &Alternative| alternative.iter().map(literal).collect::<Vec<_>>().join(" and ");
-            writeln!(f, "either       {}", alternatives.iter().map(all).collect::<Vec<_>>().join("  or  "))?;
-        }
-        for xor in &self.state.xors {
-            writeln!(f, "xor          {} = {} ^ {}", show(&xor.value), show(&xor.argument), show(&xor.mask))?;
-        }
-        for toggle in &self.state.toggles {
-            writeln!(f, "toggle       {}", show(toggle))?;
-        }
-        let non_negative: Vec<String> = self.state.non_negative.iter().map(name).collect();
-        writeln!(f, "not negative {}", non_negative.join(", "))?;
-        for (first, second) in &self.state.coordinates {
-            writeln!(f, "may differ   {} and {}", show(first), show(second))?;
-        }
-        Ok(())
-    }
+/// What is assumed of launches, said of one thread.
+pub(in crate::prove) fn assumed_of_launches(protocol: &Protocol, scope: &Scope) -> State {
+    conflict::assumed(protocol, scope).draft.state
 }

@@ -1,21 +1,21 @@
 //! Contents of arrays that make pairs conflict which depend on what memory holds.
 //!
 //! Contents may be chosen of arrays that are parameters, and of variables of the device that their declaration leaves
-//! open, if nothing unmodelled touches them ([`free_arrays`]); of a parameter that the kernel writes, what it holds at the
-//! launch, which is read until a thread writes there. A launch and contents are proposed (a few patterns for small
-//! launches; what [`guide`] solves for a pair) and run like any other.
-//! Of a conflict that this shows, the numbers are listed that its two threads have read, one after the other is struck
-//! off, and what remains is replayed from the entry with **nothing else** known of memory: so the conflict happens
-//! whatever all other elements hold.
+//! open, if nothing unmodelled touches them ([`free_arrays`]); of a parameter that the kernel writes, what it holds at
+//! the launch, which is read until a thread writes there. A launch and contents are proposed (a few patterns for small
+//! launches; what [`guide`] solves for a pair) and run like any other. Of a conflict that this shows, the numbers are
+//! listed that its two threads have read, one after the other is struck off, and what remains is replayed from the
+//! entry with **nothing else** known of memory: so the conflict happens whatever all other elements hold.
 //!
 //! Guarantees: every [`DataConflict`] was replayed with exactly the contents that it lists, in a run with nothing wrong
 //! before it. The search counts instructions, so equal inputs give equal outcomes.
 //!
-//! What a block has written to its shared memory is known to the runs as far as [`eval`](crate::calculus::eval) keeps it;
-//! the numbers behind it are those that its writer has read since it wrote last.
+//! What a block has written to its shared memory is known to the runs as far as [`eval`](crate::calculus::eval) keeps
+//! it; the numbers after it are those that its writer has read since it wrote last.
 //!
 //! Deliberately absent: what a kernel has written to global memory, results of atomics, floating point; contents of
-//! arrays that are written where blocks wait for each other; and completeness: that no contents were found says nothing.
+//! arrays that are written where blocks wait for each other; and completeness: that no contents were found says
+//! nothing.
 
 use super::sweep::{Candidate, Key, Levels, Sweep};
 use super::witness::{self, Launch, Named};
@@ -23,7 +23,7 @@ use super::{Mentions, RUN_COST, Space, chosen_blocks, guide, is_useful, key_of, 
 use crate::calculus::eval::{Chosen, Contents, Event, Kind, Program, Rest, Run, Sink, ThreadId, Value, run};
 use crate::calculus::{ArrayId, Kernel, ScalarType, SiteId, Space as Memory, Stmt, SyncScope};
 use crate::protocol::Protocol;
-use crate::prove::condition::Returned;
+use crate::prove::Returned;
 use crate::prove::{DataConflict, Held, Pair, Scope, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,12 +44,13 @@ const MOST_SOLVED: usize = 12;
 const MOST_LISTED: usize = 48;
 /// Of what a thread has read before it writes, what the value may come from.
 const MOST_BEHIND: usize = 8;
-/// What elements that are not placed hold, in the order in which it is tried; the last number is a multiple of nothing that
-/// kernels divide by, and more than most of it.
+/// What elements that are not placed hold, in the order in which it is tried; the last number is a multiple of nothing
+/// that kernels divide by, and more than most of it.
 const PATTERNS: [Rest; 6] =
     [Rest::Constant(0), Rest::Constant(1), Rest::Index(2), Rest::Index(1), Rest::Remainder(2), Rest::Constant(97)];
 
-/// Arrays whose contents at the launch may be chosen: what is passed or filled elsewhere, and nothing unmodelled touches.
+/// Arrays whose contents at the launch may be chosen: what is passed or filled elsewhere, and nothing unmodelled
+/// touches.
 pub fn free_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
     let mut free: BTreeSet<ArrayId> = kernel
         .arrays
@@ -66,7 +67,7 @@ pub fn free_arrays(kernel: &Kernel) -> BTreeSet<ArrayId> {
     }
     let mut bodies: Vec<&[Stmt]> = vec![&kernel.body];
     let mut written = BTreeSet::new();
-    // What a block reads behind such a barrier, one may have written that is not run.
+    // What a block reads after such a barrier, one may have written that is not run.
     let mut do_blocks_meet = kernel.arrays.iter().any(|(_, array)| array.space == Memory::Distributed);
     while let Some(body) = bodies.pop() {
         for stmt in body {
@@ -217,7 +218,7 @@ impl Search<'_> {
         if self.program.runs_blocks_together() {
             launch.blocks = None;
         }
-        self.sweep.clear();
+        self.sweep.forget_run();
         let setup = launch.setup_with(Contents::Chosen(&contents), self.left / RUN_SHARE);
         let outcome = run(self.program, &setup, &mut self.sweep);
         self.left = self.left.saturating_sub(outcome.steps + RUN_COST);

@@ -1,15 +1,15 @@
 //! Launches that a condition asks for, instead of those that an enumeration happens on.
 //!
-//! What a pair of accesses needs to conflict (guards, turns of loops, a common byte, two distinct threads) and
+//! What a pair of accesses needs to conflict (guards, iterations of loops, a common byte, two distinct threads) and
 //! what two threads need to disagree about a barrier is a [`Problem`] over ids, sizes, parameters and iteration
 //! numbers. A solution names a launch and the blocks in which it happens; running it from the entry decides
 //! ([`super::Hunt`]), so that what is left out here (syncs between the accesses, early exits) costs a run,
 //! never a wrong witness.
 //!
-//! Natural values come first: parameters of at least 1, then any; ids, turns and sizes as small as they can be.
+//! Natural values come first: parameters of at least 1, then any; ids, iterations and sizes as small as they can be.
 //!
-//! Where arrays are named whose contents may be chosen ([`conflict_with_contents`]), a read of one is a free value, too,
-//! the same for all reads of one place; conditions that depend on anything else are left to the run.
+//! Where arrays are named whose contents may be chosen ([`conflict_with_contents`]), a read of one is a free value,
+//! too, the same for all reads of one place; conditions that depend on anything else are left to the run.
 //!
 //! Deliberately absent: all else that depends on what memory holds; it has no certain witness.
 
@@ -24,7 +24,7 @@ use crate::calculus::intervals::Relation;
 use crate::calculus::{ArrayId, Axis, BinaryOp, Expr, ExprId, Geometry, GeometryVar, ScalarType, VarId, operands};
 use crate::memory_model::Level;
 use crate::protocol::{Claim, Protocol};
-use crate::prove::condition::Returned;
+use crate::prove::Returned;
 use crate::prove::domains::{Effort, NodeId, Op, Problem, Range};
 use crate::prove::{Groups, Pair, SyncQuestion};
 use rustc_hash::FxHashMap;
@@ -42,7 +42,7 @@ const VISITS: u32 = 60_000;
 /// Parameters are looked at up to here.
 const LARGE: i64 = 1 << 20;
 /// Threads of a warp.
-const WARP: i64 = 32;
+const WARP: i64 = crate::calculus::eval::WARP as i64;
 
 /// Which values a solution may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,12 +77,12 @@ pub(super) fn conflict(
     }
     sketch(protocol, choices, pair.level, apart, &|sketch| {
         sketch.be_of(pair.groups);
-        sketch.enter(&accesses[0].loops, &accesses[1].loops, &pair.meeting.relations)?;
+        sketch.enter_loops(&accesses[0].loops, &accesses[1].loops, &pair.meeting.relations)?;
         for (env, access) in accesses.iter().enumerate() {
             sketch.hold(env, &access.loops, &access.guards)?;
         }
         let offsets = [sketch.expr(accesses[0].offset, 0)?, sketch.expr(accesses[1].offset, 1)?];
-        sketch.meet(offsets, accesses.map(|access| i64::from(access.bytes)));
+        sketch.overlap(offsets, accesses.map(|access| i64::from(access.bytes)));
         for (offset, align) in offsets.into_iter().zip(aligns).filter(|(_, align)| *align > 1) {
             sketch.align(offset, align.into());
         }
@@ -96,7 +96,7 @@ pub(super) fn failure(protocol: &Protocol, claim: &Claim, choices: &Space) -> Op
         return None;
     }
     sketch(protocol, choices, Level::Block, Apart::Alone, &|sketch| {
-        sketch.enter(&claim.loops, &[], &[])?;
+        sketch.enter_loops(&claim.loops, &[], &[])?;
         sketch.hold(0, &claim.loops, &claim.guards)?;
         let fails = sketch.expr(claim.cond, 0)?;
         sketch.problem.require(fails, Range::exactly(0));
@@ -123,7 +123,7 @@ pub(super) fn divergence(
         sketch(protocol, choices, asked.level, Apart::Distinct, &|sketch| {
             sketch.be_of(asked.groups);
             let together: Vec<_> = sync.loops.iter().map(|&id| (protocol.loops[id].site, Relation::Same)).collect();
-            sketch.enter(&sync.loops, &sync.loops, &together)?;
+            sketch.enter_loops(&sync.loops, &sync.loops, &together)?;
             sketch.hold(0, &[], &sync.guards)?;
             sketch.hold(1, &[], &sync.guards[..position])?;
             if let Some(cond) = sync.among.named().filter(|cond| *cond != guard.cond) {
@@ -296,7 +296,8 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// Says of which clusters two blocks are. Of warps nothing is said: whether a launch shows what is asked, its run tells.
+    /// Says of which clusters two blocks are. Of warps nothing is said: whether a launch shows what is asked, its run
+    /// tells.
     fn be_of(&mut self, groups: Groups) {
         let (Some(extents), Level::Grid) = (self.protocol.geometry.clusters(), self.level) else { return };
         let mut same = self.problem.constant(1);
@@ -333,7 +334,7 @@ impl<'a> Sketch<'a> {
     }
 
     /// Accesses of so many bytes at these offsets touch a common byte.
-    fn meet(&mut self, offsets: [NodeId; 2], bytes: [i64; 2]) {
+    fn overlap(&mut self, offsets: [NodeId; 2], bytes: [i64; 2]) {
         let distance = self.problem.difference(offsets[0], offsets[1]);
         let overlap = Range { low: 1 - bytes[0], high: bytes[1] - 1 };
         self.problem.require(distance, if bytes[0] == bytes[1] { Range::exactly(0) } else { overlap });

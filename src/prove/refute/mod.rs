@@ -37,7 +37,7 @@ pub use contents::{free_arrays, replay_with_contents, with_contents};
 pub use sweep::Levels;
 pub use witness::replay;
 
-use super::condition::Returned;
+use super::Returned;
 use super::{Conflict, Divergence, Pair, Scope, SyncQuestion, WitnessThread};
 use crate::calculus::arithmetic::Trap;
 use crate::calculus::eval::{Program, Run, Sink as _, run};
@@ -293,7 +293,7 @@ impl<'a> Hunt<'a> {
         if !self.space.admits(&launch.geometry) {
             return (0, false);
         }
-        self.sweep.clear();
+        self.sweep.forget_run();
         let outcome = run(self.program, &launch.setup(budget), &mut self.sweep);
         if !outcome.vacuous {
             let degenerate = self.space.degenerate(&launch.params);

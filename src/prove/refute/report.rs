@@ -6,7 +6,7 @@ use super::{FailedAssertion, Incident, OutOfBounds, Outcome, reported_level};
 use crate::calculus::eval::{Kind, Program, Run, WARP};
 use crate::calculus::{Expr, ExprId, GeometryVar, Kernel, SiteId, Space, Stmt};
 use crate::memory_model::{Level, may_meet};
-use crate::prove::condition::Returned;
+use crate::prove::Returned;
 use crate::prove::{Conflict, Divergence, Witness};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};

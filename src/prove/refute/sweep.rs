@@ -163,7 +163,7 @@ impl Sweep {
     }
 
     /// Forgets the run before, keeping its memory.
-    pub(super) fn clear(&mut self) {
+    pub(super) fn forget_run(&mut self) {
         self.entries.clear();
         self.chains.clear();
         self.found.clear();
@@ -172,7 +172,7 @@ impl Sweep {
     }
 
     /// Meets the accesses of the same granule and interval, then joins them.
-    fn visit(&mut self, event: &Event, place: Place, level: Level) {
+    fn enlist(&mut self, event: &Event, place: Place, level: Level) {
         if self.found.len() >= MAX_FOUND {
             return;
         }
@@ -272,10 +272,10 @@ impl Sink for Sweep {
             let size = self.granules[event.array.index()];
             for granule in start.div_euclid(size)..=end.div_euclid(size) {
                 if self.levels.block {
-                    self.visit(event, (event.array, event.thread.block, event.stamp.block, granule), Level::Block);
+                    self.enlist(event, (event.array, event.thread.block, event.stamp.block, granule), Level::Block);
                 }
                 if self.levels.grid && may_meet(space, Level::Cluster) {
-                    self.visit(event, (event.array, NONE, event.stamp.grid, granule), Level::Grid);
+                    self.enlist(event, (event.array, NONE, event.stamp.grid, granule), Level::Grid);
                 }
             }
         }

@@ -5,8 +5,8 @@
 //! them itself and asks for a branch for each.
 //! *Trap.* A write through a clamp, `s[min(t, n-1)]`: two threads, one address; no case split proves it.
 
-use super::poly::{Atom, Poly};
-use super::state::State;
+use crate::prove::state::State;
+use crate::prove::state::poly::{Atom, Poly};
 
 /// The state in which the toggle has this value.
 pub fn toggle(state: &State, atom: Atom, value: i64) -> Option<State> {
@@ -28,8 +28,8 @@ pub fn alternative(state: &State, disjunction: usize, alternative: usize) -> Opt
     state.assume(chosen);
     for literal in chosen {
         match literal {
-            super::state::Literal::Zero(poly) => state.samples.keep_where_zero(poly),
-            super::state::Literal::NonNegative(poly) => state.samples.keep_where_not_negative(poly),
+            crate::prove::state::Literal::Zero(poly) => state.samples.keep_where_zero(poly),
+            crate::prove::state::Literal::NonNegative(poly) => state.samples.keep_where_not_negative(poly),
         }
     }
     Some(state)

@@ -1,76 +1,9 @@
 //! Derivations: how a contradiction was reached, as a tree that [`super::check`] replays.
 
-use super::poly::{Atom, Poly};
-use super::sign::Certificate;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::prove::state::poly::{Atom, Poly};
+use crate::prove::state::sign::Certificate;
+use std::collections::BTreeMap;
 use std::fmt;
-
-/// A proof: one refutation for a pair of accesses, one for each guard that is not plainly uniform for a sync.
-#[derive(Clone, Debug, Default)]
-pub struct Derivation {
-    /// The refutations, in order.
-    pub refutations: Vec<Refutation>,
-}
-
-/// A proof that one condition has no solution.
-#[derive(Clone, Debug, Default)]
-pub struct Refutation {
-    /// Answers to the questions of sign that building the condition asked, in order; `None` where no
-    /// certificate was found (the condition is then built without what would have followed).
-    pub rulings: Vec<Option<Certificate>>,
-    /// The proof proper.
-    pub root: Branch,
-    /// Names of atoms, for reading.
-    pub names: BTreeMap<Atom, String>,
-    /// Rules by which the condition was read.
-    pub readings: BTreeSet<Reading>,
-}
-
-/// A rule by which a condition says more than the expressions that it was made of: the proof starts from what they gave,
-/// and the checker applies them again. Their statements stand where they are applied, in [`crate::prove::condition`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reading {
-    /// Addresses that types do not admit are left out.
-    Aligned,
-    /// What lies below the smaller of two values.
-    Beyond,
-    /// Digits of a neighbour.
-    Carry,
-    /// What holds of all that a value may be.
-    Hull,
-    /// What a flag is worth after a loop.
-    LastTurn,
-    /// Divisors of either sign.
-    Loose,
-    /// A quotient of a quotient.
-    Nested,
-    /// Quotients of powers of two.
-    Powers,
-    /// Low bits changed by a mask that both threads need not share.
-    Swizzle,
-    /// Loops whose turns numbers decide.
-    Turned,
-    /// Bounds of whole numbers.
-    Whole,
-}
-
-impl fmt::Display for Reading {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Reading::Aligned => "ALIGNED",
-            Reading::Beyond => "BEYOND",
-            Reading::Carry => "CARRY",
-            Reading::Hull => "HULL",
-            Reading::LastTurn => "LAST-TURN",
-            Reading::Loose => "LOOSE",
-            Reading::Nested => "NESTED",
-            Reading::Powers => "POWERS",
-            Reading::Swizzle => "SWIZZLE",
-            Reading::Turned => "TURNED",
-            Reading::Whole => "WHOLE",
-        })
-    }
-}
 
 /// Steps and what ended them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -239,9 +172,16 @@ impl Branch {
     }
 }
 
-impl Refutation {
-    /// The name of an atom.
-    pub fn name(&self, atom: Atom) -> String {
+/// A branch with the names of its atoms, to be read.
+pub struct Named<'a> {
+    /// The branch.
+    pub branch: &'a Branch,
+    /// Names of atoms; one without a name was introduced by a rule.
+    pub names: &'a BTreeMap<Atom, String>,
+}
+
+impl Named<'_> {
+    fn name(&self, atom: Atom) -> String {
         self.names.get(&atom).cloned().unwrap_or_else(|| format!("g{}", atom.index()))
     }
 
@@ -327,15 +267,8 @@ impl Refutation {
     }
 }
 
-impl fmt::Display for Refutation {
+impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.readings.iter().try_for_each(|reading| writeln!(f, "READ  by {reading}"))?;
-        self.write_branch(f, &self.root, 0)
-    }
-}
-
-impl fmt::Display for Derivation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.refutations.iter().try_for_each(|refutation| refutation.fmt(f))
+        self.write_branch(f, self.branch, 0)
     }
 }

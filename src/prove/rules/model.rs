@@ -1,15 +1,15 @@
 //! Whether a state holds somewhere, so that looking for a contradiction is in vain.
 //!
 //! A condition with a solution has no refutation, since the rules are sound. Finding a solution is cheap where
-//! there are many, and that is where the search for a derivation is dearest: it has to exhaust its budget.
+//! there are many, and that is where the search for a derivation is most expensive: it has to exhaust its budget.
 //!
 //! Deliberately absent: any influence on what is proved. A point that is found here ends a search that could
 //! not have succeeded.
 
-use super::poly::{Atom, IDS, Poly, UNIFORM};
-use super::state::{Literal, State};
 use crate::calculus::BinaryOp;
 use crate::prove::domains::{Effort, NodeId, Problem, Range};
+use crate::prove::state::poly::{Atom, IDS, PIECES, Poly, UNIFORM};
+use crate::prove::state::{Literal, State};
 use std::collections::BTreeMap;
 
 /// Narrowings for one search.
@@ -35,7 +35,7 @@ pub(super) fn exists(state: &State) -> bool {
 fn rank(atom: Atom) -> u32 {
     match atom.level() {
         UNIFORM => 8,
-        level if (IDS..super::poly::PIECES).contains(&level) => u32::from(level),
+        level if (IDS..PIECES).contains(&level) => u32::from(level),
         level => 8 + u32::from(level),
     }
 }
@@ -131,7 +131,7 @@ impl Model<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prove::rules::poly::Side;
+    use crate::prove::state::poly::Side;
 
     /// `16*a + b = 16*c + d`, `a` and `c` differ, nothing is negative.
     fn state() -> (State, [Poly; 4]) {

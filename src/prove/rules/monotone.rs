@@ -11,9 +11,9 @@
 //! by belongs to the quotient: digits that an equation replaced. What [`super::round`] finds in a single fact is left to it.
 
 use super::derivation::Step;
-use super::poly::{Atom, Monomial, Poly};
-use super::sign::{self, Effort};
-use super::state::State;
+use crate::prove::state::State;
+use crate::prove::state::poly::{Atom, Monomial, Poly};
+use crate::prove::state::sign::{self, Effort};
 use rustc_hash::FxHashSet;
 
 /// Facts of more terms bound no digits alone.

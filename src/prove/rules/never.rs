@@ -5,10 +5,10 @@
 //! *Trap.* `t <= s` for `t < s`: the certificate misses by one, and thread `s` meets thread 0.
 
 use super::derivation::Close;
-use super::least::Least;
-use super::poly::{Monomial, Poly};
-use super::sign::{self, Certificate, Effort, Part};
-use super::state::State;
+use crate::prove::state::State;
+use crate::prove::state::least::Least;
+use crate::prove::state::poly::{Monomial, Poly};
+use crate::prove::state::sign::{self, Certificate, Effort, Part};
 
 /// A contradiction that can be read off.
 pub fn at_once(state: &State) -> Option<Close> {

@@ -7,8 +7,8 @@
 //! sum of products of non-negative atoms, so that SIGN finds it.
 //! *Trap.* `i < (g+1)*c + 1`, or lower ends with `n / T` and upper ends with `ceil(n / T)`.
 
-use super::poly::{Atom, Poly};
-use super::state::State;
+use crate::prove::state::State;
+use crate::prove::state::poly::{Atom, Poly};
 
 /// The three cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 //! *Trap.* `1 - s >= 0`: `s` may be 1.
 
 use super::derivation::Step;
-use super::poly::{Monomial, Poly};
-use super::state::State;
+use crate::prove::state::State;
+use crate::prove::state::poly::{Monomial, Poly};
 use rustc_hash::FxHashSet;
 
 /// What is 0 because `fact` is not negative.

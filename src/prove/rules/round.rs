@@ -11,10 +11,10 @@
 //! The radices are those of [`split`].
 
 use super::derivation::Step;
-use super::poly::Poly;
-use super::sign::{self, Effort};
 use super::split::{self, Candidate};
-use super::state::State;
+use crate::prove::state::State;
+use crate::prove::state::poly::Poly;
+use crate::prove::state::sign::{self, Effort};
 use rustc_hash::FxHashSet;
 
 /// Facts of more terms are not divided: nothing in them is a bound of one value.

@@ -8,33 +8,33 @@
 
 use super::cases;
 use super::derivation::{Branch, Close, Step};
-use super::least::Least;
 use super::model;
 use super::monotone;
 use super::never;
 use super::order;
 use super::pinch;
-use super::poly::{Atom, Monomial, Poly, Side};
 use super::round;
-use super::sign::Effort;
 use super::split;
-use super::state::{Alternative, Literal, State};
 use super::subst::{self, Form};
 use super::sum;
 use super::xor;
+use crate::prove::state::least::Least;
+use crate::prove::state::poly::{Atom, Monomial, Poly, Side};
+use crate::prove::state::sign::Effort;
+use crate::prove::state::{Alternative, Literal, State};
 use rustc_hash::FxHashSet;
 
 /// What a proof may cost, in cancellations of SIGN; deterministic, unlike a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Cancellations that the dearest pass may spend; passes that want more are left out.
+    /// Cancellations that the most expensive pass may spend; passes that want more are left out.
     pub cancellations: u32,
-    /// What the dearest pass might spend that was tried before, in vain; passes that want no more are left out.
+    /// What the most expensive pass might spend that was tried before, in vain; passes that want no more are left out.
     pub tried: u32,
 }
 
 impl Budget {
-    /// Leaves the two dearest passes out.
+    /// Leaves the two most expensive passes out.
     pub const MIDDLE: Budget = Budget { cancellations: 6_000, tried: 0 };
     /// The first pass only, which finds nearly all proofs.
     pub const SMALL: Budget = Budget { cancellations: PASSES[0].total, tried: 0 };
@@ -89,7 +89,7 @@ enum Early {
 enum Haste {
     /// Equations are split before they are solved.
     Split,
-    /// Where a value is greater in one thread, no equation splits, and each try is dear.
+    /// Where a value is greater in one thread, no equation splits, and each try is expensive.
     Solve,
 }
 
@@ -346,7 +346,7 @@ impl Prover {
     }
 
     /// Facts about uniform values contradict each other where a guard fails that holds at an access; that is
-    /// rare, and dear to look for.
+    /// rare, and expensive to look for.
     fn never_facts(&mut self, state: &State) -> Option<Close> {
         let uniform_too = self.rounding == Rounding::Yes;
         let mut facts = state.facts.iter().filter(|fact| uniform_too || fact.is_private());

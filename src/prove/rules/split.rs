@@ -14,9 +14,9 @@
 //! stand on either side. Least significant digits first, since their bounds are single facts.
 
 use super::derivation::Step;
-use super::poly::{Atom, Monomial, Poly};
-use super::sign::{self, Effort};
-use super::state::State;
+use crate::prove::state::State;
+use crate::prove::state::poly::{Atom, Monomial, Poly};
+use crate::prove::state::sign::{self, Effort};
 use std::collections::BTreeMap;
 
 /// A way to read an equation as `radix*quotient + rest`.
@@ -197,7 +197,7 @@ fn shifted(shift: &Poly, remains: &Poly, radix: &Poly, turn: i64) -> Option<(Pol
 /// Divides the whole equation by a radix whose leading coefficient is one, with remainder; this is what
 /// reads `dx` as `(dx + 1) - 1`.
 fn by_division(equation: &Poly, radix: &Poly, found: &mut Vec<Candidate>) {
-    let Some((quotient, rest)) = divide(equation, radix) else { return };
+    let Some((quotient, rest)) = equation.divide_with_rest(radix) else { return };
     if quotient.as_constant().is_some() {
         return;
     }
@@ -212,23 +212,4 @@ fn by_division(equation: &Poly, radix: &Poly, found: &mut Vec<Candidate>) {
             found.push(Candidate { order, radix: radix.clone(), quotient, rest });
         }
     }
-}
-
-/// `dividend = radix*quotient + rest`, where no monomial of `rest` is a multiple of the radix' leading one.
-pub fn divide(dividend: &Poly, radix: &Poly) -> Option<(Poly, Poly)> {
-    let &(lead, coefficient) = radix.terms().iter().max_by_key(|term| (term.0.degree(), term.0))?;
-    if coefficient != 1 || lead == Monomial::ONE {
-        return None;
-    }
-    let (mut quotient, mut rest) = (Vec::new(), dividend.clone());
-    for _ in 0..30 {
-        let multiples =
-            rest.terms().iter().filter_map(|&(monomial, value)| Some((monomial, monomial.divide(lead)?, value)));
-        let Some((_, factor, value)) = multiples.max_by_key(|multiple| (multiple.0.degree(), multiple.0)) else {
-            return Some((Poly::from_terms(quotient)?, rest));
-        };
-        quotient.push((factor, value));
-        rest = rest.plus_multiple(radix, factor, value.checked_neg()?)?;
-    }
-    None
 }

@@ -7,8 +7,8 @@
 //! every bound and loses the proof.
 
 use super::derivation::Step;
-use super::poly::{Atom, Monomial, PIECES, Poly, Side, XORS};
-use super::state::State;
+use crate::prove::state::State;
+use crate::prove::state::poly::{Atom, Monomial, PIECES, Poly, Side, XORS};
 
 /// Which equations may be solved.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,8 @@
 //! *Trap.* `f` holds `e` but for one coefficient: `4*i` for `3*i` leaves `i`, and nothing may be dropped.
 
 use super::derivation::Step;
-use super::poly::Poly;
-use super::state::State;
+use crate::prove::state::State;
+use crate::prove::state::poly::Poly;
 
 /// Equations of fewer terms are solved for an atom instead.
 const TERMS: usize = 3;

@@ -6,8 +6,8 @@
 //! *Trap.* Without `X > i` both partners write.
 
 use super::derivation::Step;
-use super::poly::Poly;
-use super::state::{State, Xor};
+use crate::prove::state::poly::Poly;
+use crate::prove::state::{State, Xor};
 
 /// The four pairs that may be equal, each with the pair that is equal exactly then.
 pub fn implications(one: &Xor, other: &Xor) -> [((Poly, Poly), (Poly, Poly)); 4] {

@@ -3,11 +3,8 @@
 use super::found::{Found, Observed, Wanted, Witness};
 use super::sweep::{Access, Interval};
 use crate::memory_model::passed::{self, Passed};
-use crate::memory_model::{AccessKind, ByteRange, Level, MemoryOrder, SyncScope, conflict};
+use crate::memory_model::{AccessKind, ByteRange, Level, MemoryOrder, SyncScope, WARP, conflict};
 use crate::trace::format::Kind;
-
-/// Threads of a warp.
-const WARP: u32 = 32;
 
 /// What an access does, in the words of the memory model.
 pub(super) fn access_kind(kind: Kind) -> AccessKind {

@@ -31,7 +31,7 @@ pub(in crate::prove::refute) fn conflict_with_contents(
 ) -> Option<(Launch, Vec<Placed>)> {
     let accesses = [&protocol.accesses[pair.first], &protocol.accesses[pair.second]];
     sketch_with(protocol, choices, pair.level, Apart::Distinct, free, &|sketch| {
-        sketch.enter(&accesses[0].loops, &accesses[1].loops, &pair.meeting.relations)?;
+        sketch.enter_loops(&accesses[0].loops, &accesses[1].loops, &pair.meeting.relations)?;
         for (env, access) in accesses.iter().enumerate() {
             sketch.hold_what_is_known(env, &access.loops, &access.guards);
         }
@@ -39,7 +39,7 @@ pub(in crate::prove::refute) fn conflict_with_contents(
         for offset in offsets {
             sketch.problem.require(offset, Range { low: 0, high: i64::MAX });
         }
-        sketch.meet(offsets, accesses.map(|access| i64::from(access.bytes)));
+        sketch.overlap(offsets, accesses.map(|access| i64::from(access.bytes)));
         Some(())
     })
 }

@@ -1,6 +1,7 @@
-//! Loops and guards around the places of a sketch: turns are free values, and what a loop carries follows from its turn.
+//! Loops and guards around the places of a sketch: iterations are free values, and what a loop carries follows from its
+//! iteration.
 //!
-//! Deliberately absent: after how many turns a loop is left.
+//! Deliberately absent: after how many iterations a loop is left.
 
 use super::{Class, LARGE, Sketch};
 use crate::calculus::intervals::Relation;
@@ -13,7 +14,7 @@ const TURNS: i64 = 6;
 
 impl Sketch<'_> {
     /// Gives the loops around both places their iteration numbers.
-    pub(super) fn enter(
+    pub(super) fn enter_loops(
         &mut self,
         first: &[LoopId],
         second: &[LoopId],
@@ -49,8 +50,8 @@ impl Sketch<'_> {
         Some(())
     }
 
-    /// What the test of a loop multiplies its turns by is not zero: in `i < n; i += gridDim.x * blockDim.x / 32` the
-    /// smallest blocks never come to an end, and their run shows nothing.
+    /// What the test of a loop multiplies its iterations by is not zero: in `i < n; i += gridDim.x * blockDim.x / 32`
+    /// the smallest blocks never come to an end, and their run shows nothing.
     fn get_on(&mut self, id: LoopId, env: usize) {
         let protocol = self.protocol;
         let each = &protocol.loops[id];
@@ -80,7 +81,7 @@ impl Sketch<'_> {
         self.free(Class::Turns, Range { low: 0, high: LARGE })
     }
 
-    /// The loop `id` is in this turn at place `env`: its number and what it carries have values.
+    /// The loop `id` is in this iteration at place `env`: its number and what it carries have values.
     fn bind(&mut self, id: LoopId, env: usize, number: NodeId) -> Option<()> {
         let protocol = self.protocol;
         let each = &protocol.loops[id];
@@ -98,7 +99,7 @@ impl Sketch<'_> {
         Some(())
     }
 
-    /// A value that a loop moves, after a few turns: one of those that it has from turn to turn.
+    /// A value that a loop moves, after a few iterations: one of those that it has from iteration to iteration.
     fn power(
         &mut self,
         var: VarId,

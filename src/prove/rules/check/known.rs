@@ -1,9 +1,9 @@
 //! What the checker holds to be known about two threads: its own copy of a state.
 
 use super::sum::Sum;
-use crate::prove::rules::poly::Atom;
-use crate::prove::rules::sign::Certificate;
-use crate::prove::rules::state::{Literal, State};
+use crate::prove::state::poly::Atom;
+use crate::prove::state::sign::Certificate;
+use crate::prove::state::{Literal, State};
 use std::collections::BTreeSet;
 
 /// An equation or fact.

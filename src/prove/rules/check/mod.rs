@@ -13,9 +13,9 @@ mod known;
 mod sum;
 
 use super::derivation::{Branch, Close, Step};
-use super::poly::{Atom, Poly};
-use super::sign::Certificate;
-use super::state::State;
+use crate::prove::state::State;
+use crate::prove::state::poly::{Atom, Poly};
+use crate::prove::state::sign::Certificate;
 use known::{Claim, Known};
 use sum::Sum;
 
@@ -277,8 +277,8 @@ fn follow_all(cases: Vec<Result<Known, CheckError>>, branches: &[Branch]) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prove::rules::poly::{IDS, Monomial, Side};
-    use crate::prove::rules::sign::Part;
+    use crate::prove::state::poly::{IDS, Monomial, Side};
+    use crate::prove::state::sign::Part;
 
     /// From `31 - 32*warp - lane >= 0` follows `-warp >= 0`, against `warp - 1 >= 0`; with changes to the division.
     fn one_warp(radix: i64, quotient_shift: i64, rest_shift: i64) -> Result<(), CheckError> {

@@ -3,7 +3,7 @@
 //! It shares no code with the polynomials of the search, only their terms as data, so that a mistake in either
 //! shows as a refused derivation. It is slow and plain: a map from sorted lists of atoms to coefficients.
 
-use crate::prove::rules::poly::{Atom, Monomial, Poly};
+use crate::prove::state::poly::{Atom, Monomial, Poly};
 use std::collections::BTreeMap;
 
 /// A sum of products. No coefficient is zero.
@@ -124,7 +124,7 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prove::rules::poly::{IDS, Side};
+    use crate::prove::state::poly::{IDS, Side};
 
     #[test]
     fn it_agrees_with_the_arithmetic_of_the_search() {
