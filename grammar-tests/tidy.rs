@@ -41,7 +41,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("prove", &["protocol", "calculus", "memory_model", "smt"]),
     ("invariant", &["calculus", "protocol", "prove"]),
     ("edit", &[]),
-    ("fix", &["syntax"]),
+    ("fix", &["syntax", "builtins", "calculus"]),
     ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
     ("trace", &["memory_model", "diagnostic"]),
     ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),

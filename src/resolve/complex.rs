@@ -8,10 +8,8 @@ use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Type, TypeId};
 use super::unknown_call::is_repeatable;
 use crate::builtins::Builtin;
+use crate::builtins::structures::COMPLEX;
 use crate::source::Span;
-
-/// The name under which the structure is kept.
-pub(super) const COMPLEX: &str = "thrust::complex";
 
 impl Resolver<'_> {
     /// The type of the parts of a complex number.
