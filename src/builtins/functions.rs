@@ -2,10 +2,10 @@
 
 use super::types::{DOUBLE, FLOAT, HALF, INT, LONG, NamedType, Scalar, UINT, ULONG, named_type};
 use super::{
-    BitCount, Builtin, Comparison, Copying, Direction, Dynamic, FenceCall, LaneFunction, Made, Operation, Partner,
-    Phase, PureFunction, Together, WorkItem, annotations, atomics, families,
+    Builtin, Comparison, Copying, Direction, Dynamic, FenceCall, LaneFunction, Made, Operation, Partner, Phase,
+    PureFunction, Together, WorkItem, annotations, atomics, families,
 };
-use crate::calculus::{MemoryOrder, SyncMemory, SyncScope};
+use crate::calculus::{BitCount, MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language;
 
 /// A builtin function with the rule for its result.
@@ -218,8 +218,10 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__reduce_xor_sync" => named(Made::Reduced(Operation::Xor), ResultType::Second),
         "__popc" => count(BitCount::SetOf32),
         "__popcll" => count(BitCount::Set),
-        "__clz" | "__clzll" => count(BitCount::LeadingZeros),
-        "__ffs" | "__ffsll" => pure(fixed(INT)),
+        "__clz" => count(BitCount::LeadingOf32),
+        "__clzll" => count(BitCount::Leading),
+        "__ffs" => count(BitCount::PlaceOf32),
+        "__ffsll" => count(BitCount::Place),
         "__brev" | "__byte_perm" | "__umulhi" | "__usad" | "__sad" | "__uhadd" | "__urhadd" | "__funnelshift_l"
         | "__funnelshift_r" | "__funnelshift_lc" | "__funnelshift_rc" | "__float_as_uint" | "__float2uint_rn"
         | "__float2uint_rz" | "__float2uint_ru" | "__float2uint_rd" | "__double2uint_rn" | "__double2uint_rz"
@@ -353,7 +355,7 @@ fn opencl(name: &str) -> Option<Meaning> {
         "clamp" | "mad_hi" | "mad_sat" | "ctz" => pure(ResultType::First),
         "bitselect" => known(PureFunction::Bits, ResultType::First),
         "popcount" => known(PureFunction::Count(BitCount::Set), ResultType::First),
-        "clz" => known(PureFunction::Count(BitCount::LeadingZeros), ResultType::First),
+        "clz" => known(PureFunction::Count(BitCount::Leading), ResultType::First),
         "shuffle" | "shuffle2" => pure(ResultType::Shuffled),
         "abs" => meaning(Builtin::Abs, ResultType::Unsigned),
         "select" => lanes(LaneFunction::Select, ResultType::First),

@@ -25,7 +25,7 @@ pub mod variables;
 #[cfg(test)]
 mod tests;
 
-use crate::calculus::{AtomicOp, Axis, MemoryOrder, SyncMemory, SyncScope};
+use crate::calculus::{AtomicOp, Axis, BitCount, MemoryOrder, Nature, SyncMemory, SyncScope};
 
 /// How a fence says what it orders, and for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,7 +251,7 @@ pub enum PureFunction {
     Query,
     /// It moves bits and computes no number: `bitselect`, a group of threads that is made of another one.
     Bits,
-    /// It counts bits, so that no result is negative.
+    /// It counts bits.
     Count(BitCount),
     /// `ceil`
     Ceil,
@@ -261,15 +261,17 @@ pub enum PureFunction {
     Compare(Comparison),
 }
 
-/// What a function counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BitCount {
-    /// The bits that are set in 32: `__popc`.
-    SetOf32,
-    /// Those of another width: `__popcll`, `popcount`.
-    Set,
-    /// The zeros before the first bit that is set: `__clz`, `clz`.
-    LeadingZeros,
+impl PureFunction {
+    /// What of it counts in the calculus.
+    pub fn nature(self) -> Nature {
+        match self {
+            PureFunction::Fetch => Nature::Fetches,
+            PureFunction::Query => Nature::Queries,
+            PureFunction::Bits => Nature::Exact,
+            PureFunction::Count(what) => Nature::Counts(what),
+            PureFunction::Ceil | PureFunction::Floor | PureFunction::Compare(_) => Nature::Computes,
+        }
+    }
 }
 
 /// Comparisons.

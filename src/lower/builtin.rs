@@ -8,8 +8,8 @@ use super::value::{Base, Place, Pointer, Value};
 use super::votes::Vote;
 use crate::builtins::{Builtin, Claim, Dynamic, Formula, Made, WorkItem};
 use crate::calculus::{
-    Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, Param, Platform, Relied, ScalarType, Step, Stmt,
-    SyncMemory, SyncScope, offset_name,
+    Axis, BinaryOp, Claimed, ExprId, For, Function, GeometryVar, HavocReason, Param, Platform, Relied, ScalarType,
+    Step, Stmt, SyncMemory, SyncScope, offset_name,
 };
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::{Language, Span};
@@ -28,7 +28,8 @@ impl Pass<'_> {
     pub(super) fn builtin(&mut self, builtin: &Builtin, name: &str, args: &[Expr], call: &Expr, used: Use) -> Value {
         let span = call.span;
         match builtin {
-            Builtin::Pure | Builtin::PureFunction(_) => self.pure(name, args, call),
+            Builtin::Pure => self.pure(&Function::from(name), args, call),
+            Builtin::PureFunction(function) => self.pure(&Function::new(name, function.nature()), args, call),
             Builtin::Min => self.extremum(BinaryOp::Min, args, call),
             Builtin::Max => self.extremum(BinaryOp::Max, args, call),
             Builtin::Abs => self.absolute(args, call),
@@ -162,7 +163,7 @@ impl Pass<'_> {
     }
 
     /// A pure function; one with pointer arguments (`sincosf`, `modf`) writes its results through them.
-    pub(super) fn pure(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
+    pub(super) fn pure(&mut self, function: &Function, args: &[Expr], call: &Expr) -> Value {
         let mut scalars = Vec::new();
         let mut pointers = Vec::new();
         for arg in args {
@@ -180,21 +181,21 @@ impl Pass<'_> {
         }
         for (index, (pointer, ty)) in pointers.into_iter().enumerate() {
             let Some(pointee) = self.layout.pointee(ty) else { continue };
-            let result = self.function_value(&format!("{name}.out{index}"), &scalars, pointee);
+            let result = self.function_value(&function.part(format_args!("out{index}")), &scalars, pointee);
             let place = Place { pointer, ty: pointee, bits: None };
             self.store(&place, result, call.span);
         }
-        self.function_value(name, &scalars, call.ty)
+        self.function_value(function, &scalars, call.ty)
     }
 
     /// The result of an uninterpreted function, of any type without pointers.
-    fn function_value(&mut self, name: &str, args: &[ExprId], ty: TypeId) -> Value {
+    fn function_value(&mut self, function: &Function, args: &[ExprId], ty: TypeId) -> Value {
         if let Some(scalar) = self.layout.scalar(ty) {
-            return Value::Scalar(self.exprs().call(name, args.to_vec(), scalar));
+            return Value::Scalar(self.exprs().call(function, args.to_vec(), scalar));
         }
         let Some(leaves) = self.layout.leaves(ty) else { return Value::Void };
         let parts = leaves.into_iter().enumerate().map(|(lane, leaf)| match self.layout.scalar(leaf.ty) {
-            Some(scalar) => Value::Scalar(self.exprs().call(format!("{name}.{lane}"), args.to_vec(), scalar)),
+            Some(scalar) => Value::Scalar(self.exprs().call(function.part(lane), args.to_vec(), scalar)),
             None => Value::Pointer(self.unknown_pointer("the result of a call")),
         });
         let parts = parts.collect();
@@ -439,7 +440,7 @@ impl Pass<'_> {
         let loaded: Vec<Value> = places.iter().map(|(place, _)| self.load(place, call.span)).collect();
         let scalar = |value: Value| if let Value::Scalar(expr) = value { Some(expr) } else { None };
         let scalars: Vec<ExprId> = loaded.into_iter().filter_map(scalar).collect();
-        self.function_value(name, &scalars, call.ty)
+        self.function_value(&Function::from(name), &scalars, call.ty)
     }
 
     fn half_store(&mut self, lanes: (u8, u8), args: &[Expr], call: &Expr) -> Value {
