@@ -6,6 +6,7 @@
 //! - [`references`]: what comments and documents cite.
 
 mod map;
+pub(crate) mod meanings;
 mod references;
 
 use std::collections::BTreeSet;
@@ -32,7 +33,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("resolve", &["syntax", "builtins", "calculus", "diagnostic"]),
     ("calculus", &[]),
     ("memory_model", &["calculus"]),
-    ("launch", &["resolve", "calculus", "preprocess"]),
+    ("launch", &["resolve", "builtins", "calculus", "preprocess"]),
     ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),

@@ -62,3 +62,21 @@ pub fn structure(name: &str) -> Option<Structure> {
 pub fn is_device_pointer(name: &str) -> bool {
     name == "thrust::device_ptr"
 }
+
+/// What a function of complex numbers gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfComplex {
+    /// A complex number.
+    Complex,
+    /// A number of the type of its parts.
+    Real,
+}
+
+/// What the function of Thrust or libcu++ of that name gives for a complex number, by its name without the namespace.
+pub fn of_complex(name: &str) -> Option<OfComplex> {
+    match name {
+        "conj" | "exp" | "log" | "pow" | "sqrt" | "proj" | "sin" | "cos" => Some(OfComplex::Complex),
+        "abs" | "norm" | "arg" => Some(OfComplex::Real),
+        _ => None,
+    }
+}

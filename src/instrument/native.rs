@@ -20,8 +20,8 @@ use std::ops::Range;
 
 /// The function of the runtime that stands for a call of a barrier.
 fn counting(meaning: Option<&Builtin>, name: &str) -> Option<&'static str> {
-    if groups::Function::named(name) == Some(groups::Function::Method("sync")) {
-        return Some("sync");
+    if let Some(groups::Function::Method(method)) = groups::Function::named(name) {
+        return (groups::Method::named(method) == Some(groups::Method::Sync)).then_some("sync");
     }
     Some(match meaning? {
         Builtin::Barrier { scope: SyncScope::Block, .. } => "syncthreads",
