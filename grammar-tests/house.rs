@@ -7,6 +7,7 @@
 //! All is read from text as rustfmt leaves it. Deliberately absent: what macros expand to, traits, and whose method a call is
 //! of where several types have one of its name: such calls are no edge. Types of one name in one room are counted together.
 
+use crate::tidy::meanings::named_elsewhere;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
@@ -233,28 +234,6 @@ fn boolean_parameters(code: &str) -> usize {
     count
 }
 
-/// The names of functions of CUDA, HIP and OpenCL that `builtins` knows, as they stand there in quotes.
-fn library_names(files: &[File]) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for file in files.iter().filter(|file| file.room() == "builtins") {
-        found.extend(file.code().flat_map(quoted).filter(|name| is_library_name(name)).map(str::to_owned));
-    }
-    found
-}
-
-/// Whether a word is one that nothing but a library would use: `__shfl_sync`, `atomicAdd`, `get_global_id`, `cudaMalloc`.
-fn is_library_name(word: &str) -> bool {
-    let starts = ["__", "atomic", "get_", "work_group_", "sub_group_", "cuda", "hip", "async_work", "convert_", "as_"];
-    word.len() > 5
-        && word.chars().all(|c| c.is_alphanumeric() || c == '_')
-        && starts.iter().any(|start| word.starts_with(start))
-}
-
-/// What stands in quotes in a line.
-fn quoted(line: &str) -> Vec<&str> {
-    line.split('"').skip(1).step_by(2).collect()
-}
-
 /// The figures, in the order in which they are printed.
 fn figures() -> Vec<(String, usize)> {
     let files = files();
@@ -275,13 +254,7 @@ fn figures() -> Vec<(String, usize)> {
             figures.push((format!("files in the largest circle of {room}"), circle));
         }
     }
-    let known = library_names(&files);
-    let is_outside = |file: &&File| !matches!(file.room().as_str(), "builtins") && !file.name().contains("runtime");
-    let outside = files.iter().filter(is_outside).flat_map(File::code).flat_map(quoted);
-    figures.push((
-        "library functions named outside of builtins".to_owned(),
-        outside.filter(|it| known.contains(*it)).count(),
-    ));
+    figures.push(("library functions named outside of builtins".to_owned(), named_elsewhere()));
     let code = |file: &File| file.code().collect::<Vec<_>>().join("\n");
     figures.push(("boolean parameters".to_owned(), files.iter().map(|file| boolean_parameters(&code(file))).sum()));
     let texts = files.iter().map(|file| code(file).matches(", String>").count()).sum();
@@ -356,8 +329,6 @@ fn circles_are_found_by_imports_and_by_calls() {
 }
 
 #[test]
-fn truth_values_and_names_of_libraries_are_counted() {
+fn truth_values_are_counted() {
     assert_eq!(boolean_parameters("fn a(b: bool, c: u32) -> bool {}\nfn d(is_e: bool) {}\nlet f: bool = g;"), 2);
-    assert_eq!(quoted(r#"match name { "atomicAdd" => "b", _ => c }"#), ["atomicAdd", "b"]);
-    assert!(is_library_name("__shfl_sync") && is_library_name("get_global_id") && !is_library_name("name"));
 }

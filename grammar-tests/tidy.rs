@@ -6,6 +6,7 @@
 //! - [`references`]: what comments and documents cite.
 
 mod map;
+pub(crate) mod meanings;
 mod references;
 
 use std::collections::BTreeSet;
@@ -33,7 +34,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("resolve", &["syntax", "builtins", "calculus", "diagnostic"]),
     ("calculus", &[]),
     ("memory_model", &["calculus"]),
-    ("launch", &["resolve", "calculus", "preprocess"]),
+    ("launch", &["resolve", "builtins", "calculus", "preprocess"]),
     ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),
@@ -52,7 +53,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("prove/ask", &["prove/state", "prove/condition", "prove/premises", "protocol", "calculus", "memory_model", "smt"]),
     ("invariant", &["calculus", "protocol", "prove"]),
     ("edit", &[]),
-    ("fix", &["syntax"]),
+    ("fix", &["syntax", "builtins", "calculus"]),
     ("instrument", &["syntax", "preprocess", "builtins", "calculus", "flow", "edit"]),
     ("trace", &["memory_model", "diagnostic"]),
     ("check", &["prove", "flow", "protocol", "calculus", "memory_model", "diagnostic"]),

@@ -1,7 +1,7 @@
 //! Overloads, defaults, methods, operators, builtins, unknown functions.
 
 use super::{check, check_with, cuda, function};
-use raceproof::builtins::{Builtin, Claim, Gives, Together};
+use raceproof::builtins::{Builtin, Claim, Made, Partner, Together};
 use raceproof::calculus::{AtomicOp, SyncScope};
 use raceproof::resolve::program::{Expr, ExprKind, Program, StmtKind};
 
@@ -251,8 +251,8 @@ fn shuffles_and_unimplemented_annotations_are_not_silent() {
         "__global__ void k(int v) { int a = __shfl_down_sync(~0u, v, 1); __invariant(v > 0); __assume(v > 1); __requires(v); }",
     );
     let found = builtins(&program);
-    assert_eq!(found[0], Builtin::Together(Together::Named, Gives::Each));
-    assert_eq!(found[1..], [Builtin::Claim(Claim::Asserted), Builtin::Assume, Builtin::Assume]);
+    assert_eq!(found[0], Builtin::Together(Together::Named, Made::Shuffle(Partner::Above)));
+    assert_eq!(found[1..], [Builtin::Claim(Claim::Asserted), Builtin::Assume, Builtin::Require]);
 }
 
 #[test]

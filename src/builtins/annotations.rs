@@ -8,13 +8,15 @@ use crate::source::Language;
 const BOOL: Scalar = Scalar::Bool;
 const SIZE: Scalar = Scalar::Int { width: 64, signed: false };
 
+/// The compilers' own assumption.
+pub const ASSUMPTION: &str = "__builtin_assume";
+
 /// What an annotation means. Those that are known and not implemented say so by name: taking them for nothing
 /// would lose an assumption, and with it what the user meant to be checked.
 pub(super) fn annotation(language: Language, name: &str) -> Option<Meaning> {
     Some(match name {
-        "__builtin_assume" | "__assume" | "__requires" | "__global_requires" => {
-            meaning(Builtin::Assume, ResultType::Void)
-        }
+        ASSUMPTION | "__assume" => meaning(Builtin::Assume, ResultType::Void),
+        "__requires" | "__global_requires" => meaning(Builtin::Require, ResultType::Void),
         "__assert" | "__global_assert" | "__builtin_assert" | "__invariant" | "__global_invariant" => {
             claim(Claim::Asserted)
         }

@@ -113,14 +113,14 @@ fn opencl2(rest: &str) -> Option<Meaning> {
         return Some(meaning(Builtin::CompareAndExchange { orders: [order; 2], scope, weak }, fixed(Scalar::Bool)));
     }
     match stem {
-        "flag_test_and_set" | "flag_clear" => Some(unmodelled("atomic flag", true, fixed(Scalar::Bool))),
+        "flag_test_and_set" | "flag_clear" => Some(meaning(Builtin::Flag, fixed(Scalar::Bool))),
         "init" => Some(unmodelled("atomic_init", true, ResultType::Void)),
         _ => Some(made(operation(stem)?, order, scope)),
     }
 }
 
 /// What C++ and OpenCL 2 call so: `fetch_add`, `load`.
-pub fn operation(name: &str) -> Option<AtomicOp> {
+fn operation(name: &str) -> Option<AtomicOp> {
     Some(match name {
         "load" => AtomicOp::Load,
         "store" => AtomicOp::Store,
@@ -137,12 +137,103 @@ pub fn operation(name: &str) -> Option<AtomicOp> {
 }
 
 /// Whether a compare-exchange of C++ and OpenCL 2 may fail though it finds what is expected; `None` if it is none.
-pub fn compare_and_exchange(name: &str) -> Option<bool> {
+fn compare_and_exchange(name: &str) -> Option<bool> {
     match name {
         "compare_exchange_strong" => Some(false),
         "compare_exchange_weak" => Some(true),
         _ => None,
     }
+}
+
+/// A class of atomics that are objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// It holds a value: `cuda::atomic`.
+    Object,
+    /// It refers to an object: `cuda::atomic_ref`.
+    Reference,
+}
+
+impl Class {
+    /// The class of that name, with its namespace.
+    pub fn named(name: &str) -> Option<Class> {
+        Self::in_library(name.strip_prefix("cuda::std::").or_else(|| name.strip_prefix("cuda::"))?)
+    }
+
+    /// The class of that name, without its namespace.
+    pub fn in_library(name: &str) -> Option<Class> {
+        Some(match name {
+            "atomic" => Class::Object,
+            "atomic_ref" => Class::Reference,
+            _ => return None,
+        })
+    }
+}
+
+/// A method of theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// It wakes others up, which says nothing about order: `notify_all()`.
+    Notify,
+    /// It waits for another value: `wait(old)`.
+    Wait,
+    /// `compare_exchange_weak(expected, desired)`
+    CompareAndExchange {
+        /// Whether it may fail though it finds what is expected.
+        weak: bool,
+    },
+    /// `fetch_add(value)`, `load()` …
+    Operation(AtomicOp),
+}
+
+impl Method {
+    /// The method of that name.
+    pub fn named(name: &str) -> Option<Method> {
+        if let Some(weak) = compare_and_exchange(name) {
+            return Some(Method::CompareAndExchange { weak });
+        }
+        match name {
+            "notify_one" | "notify_all" => Some(Method::Notify),
+            "wait" => Some(Method::Wait),
+            _ => operation(name).map(Method::Operation),
+        }
+    }
+}
+
+/// A fence of CUDA's C++ library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fence {
+    /// For the whole system: `cuda::std::atomic_thread_fence(order)`.
+    OfSystem,
+    /// For the scope that the second argument names, if there is one: `cuda::atomic_thread_fence(order, scope)`.
+    OfScope,
+}
+
+impl Fence {
+    /// The fence of that name, with its namespace.
+    pub fn named(name: &str) -> Option<Fence> {
+        Some(match name {
+            "cuda::atomic_thread_fence" => Fence::OfScope,
+            "cuda::std::atomic_thread_fence" => Fence::OfSystem,
+            _ => return None,
+        })
+    }
+
+    /// Whether a name without its namespace is one of theirs.
+    pub fn is_in_library(name: &str) -> bool {
+        name == "atomic_thread_fence"
+    }
+
+    /// Whether a name without its namespace is that of a fence between a thread and what interrupts it.
+    pub fn is_of_signals(name: &str) -> bool {
+        name == "atomic_signal_fence"
+    }
+}
+
+/// The operand that a call does not write because the name says it: `atomic_inc(p)` of OpenCL adds one.
+pub fn implied_operand(language: Language, name: &str) -> Option<i128> {
+    let is_step = matches!(name, "atomic_inc" | "atom_inc" | "atomic_dec" | "atom_dec");
+    (language == Language::OpenCl && is_step).then_some(1)
 }
 
 /// The number of operands after the address, beyond which OpenCL 2 states order and scope.

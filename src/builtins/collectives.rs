@@ -34,6 +34,22 @@ pub enum Class {
 }
 
 impl Class {
+    /// All of them.
+    pub const ALL: [Class; 12] = [
+        Class::BlockAdjacentDifference,
+        Class::BlockDiscontinuity,
+        Class::BlockExchange,
+        Class::BlockLoad,
+        Class::BlockMergeSort,
+        Class::BlockRadixSort,
+        Class::BlockReduce,
+        Class::BlockScan,
+        Class::BlockShuffle,
+        Class::BlockStore,
+        Class::WarpReduce,
+        Class::WarpScan,
+    ];
+
     /// The class of that name, without its namespace.
     pub fn named(name: &str) -> Option<Class> {
         Some(match name {

@@ -2,10 +2,10 @@
 
 use super::types::{DOUBLE, FLOAT, HALF, INT, LONG, NamedType, Scalar, UINT, ULONG, named_type};
 use super::{
-    Builtin, Copying, Direction, FenceCall, Gives, LaneFunction, Phase, Together, WorkItem, annotations, atomics,
-    families,
+    Builtin, Comparison, Copying, Direction, Dynamic, FenceCall, LaneFunction, Made, Operation, Partner, Phase,
+    PureFunction, Together, WorkItem, annotations, atomics, families,
 };
-use crate::calculus::{MemoryOrder, SyncMemory, SyncScope};
+use crate::calculus::{BitCount, MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language;
 
 /// A builtin function with the rule for its result.
@@ -28,6 +28,10 @@ pub enum ResultType {
     Common,
     /// The type of the first argument.
     First,
+    /// The promoted type of the second argument: what shuffles and reductions by a mask give.
+    Second,
+    /// What the first template argument says; without one it is not known.
+    Fetched,
     /// A floating-point type: that of the arguments if they have one, else `double`.
     Floating,
     /// The first argument's type with the lanes of another type.
@@ -81,6 +85,14 @@ pub(super) fn pure(result: ResultType) -> Meaning {
     meaning(Builtin::Pure, result)
 }
 
+/// A pure function of which more is known.
+fn known(function: PureFunction, result: ResultType) -> Meaning {
+    meaning(Builtin::PureFunction(function), result)
+}
+
+/// What an address that is made a number is, in the user's words.
+pub(super) const ADDRESS_AS_NUMBER: &str = "address as a number";
+
 /// The C library and what both languages share.
 fn common(name: &str) -> Option<Meaning> {
     Some(match name {
@@ -104,14 +116,14 @@ fn common(name: &str) -> Option<Meaning> {
         "isnan" | "isinf" | "isfinite" | "signbit" | "isnormal" => pure(fixed(INT)),
         "ilogb" | "ilogbf" => pure(fixed(INT)),
         "lrint" | "lround" | "llrint" | "llround" | "lrintf" | "lroundf" | "llrintf" | "llroundf" => pure(fixed(LONG)),
+        "floor" => known(PureFunction::Floor, ResultType::Floating),
+        "ceil" => known(PureFunction::Ceil, ResultType::Floating),
         "sqrt" | "rsqrt" | "cbrt" | "rcbrt" | "sin" | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "sinh"
         | "cosh" | "tanh" | "asinh" | "acosh" | "atanh" | "exp" | "exp2" | "exp10" | "expm1" | "log" | "log2"
-        | "log10" | "log1p" | "logb" | "pow" | "powf" | "floor" | "ceil" | "round" | "trunc" | "rint" | "nearbyint"
-        | "fabs" | "fma" | "fmod" | "remainder" | "fdim" | "hypot" | "copysign" | "erf" | "erfc" | "erfinv"
-        | "erfcinv" | "erfcx" | "lgamma" | "tgamma" | "ldexp" | "scalbn" | "nextafter" | "normcdf" | "normcdfinv"
-        | "sinpi" | "cospi" | "norm3d" | "rnorm3d" | "norm4d" | "rhypot" | "j0" | "j1" | "y0" | "y1" => {
-            pure(ResultType::Floating)
-        }
+        | "log10" | "log1p" | "logb" | "pow" | "powf" | "round" | "trunc" | "rint" | "nearbyint" | "fabs" | "fma"
+        | "fmod" | "remainder" | "fdim" | "hypot" | "copysign" | "erf" | "erfc" | "erfinv" | "erfcinv" | "erfcx"
+        | "lgamma" | "tgamma" | "ldexp" | "scalbn" | "nextafter" | "normcdf" | "normcdfinv" | "sinpi" | "cospi"
+        | "norm3d" | "rnorm3d" | "norm4d" | "rhypot" | "j0" | "j1" | "y0" | "y1" => pure(ResultType::Floating),
         _ => return None,
     })
 }
@@ -130,16 +142,19 @@ fn group_fence(order: MemoryOrder) -> Meaning {
 fn cuda(name: &str) -> Option<Meaning> {
     let both = SyncMemory::BOTH;
     let barrier = |scope| Builtin::Barrier { scope, memory: Some(both) };
-    let named = |gives, result| meaning(Builtin::Together(Together::Named, gives), result);
+    let named = |made, result| meaning(Builtin::Together(Together::Named, made), result);
+    let unmasked = |made, result| meaning(Builtin::Unmasked(made), result);
+    let voting = |made| meaning(Builtin::VotingBarrier(made), fixed(INT));
+    let count = |what| known(PureFunction::Count(what), fixed(INT));
     let surface = |direction, coordinates| {
         let result = if direction == Direction::Write { ResultType::Void } else { ResultType::Unknown };
         meaning(Builtin::Surface(direction, coordinates), result)
     };
     Some(match name {
         "__syncthreads" => meaning(barrier(SyncScope::Block), ResultType::Void),
-        "__syncthreads_count" | "__syncthreads_and" | "__syncthreads_or" => {
-            meaning(barrier(SyncScope::Block), fixed(INT))
-        }
+        "__syncthreads_count" => voting(Made::Count),
+        "__syncthreads_and" => voting(Made::All),
+        "__syncthreads_or" => voting(Made::Any),
         "__syncwarp" => meaning(barrier(SyncScope::Warp), ResultType::Void),
         "__cluster_barrier_arrive" => {
             meaning(Builtin::Phase(Phase::Arrive, Some(SyncScope::Cluster)), ResultType::Void)
@@ -170,15 +185,24 @@ fn cuda(name: &str) -> Option<Meaning> {
         "clock" => meaning(Builtin::Schedule, fixed(LONG)),
         "clock64" | "__clock64" | "globaltimer" => meaning(Builtin::Schedule, fixed(LONG)),
         "__clock" => meaning(Builtin::Schedule, fixed(INT)),
-        "__activemask" => meaning(Builtin::Schedule, fixed(UINT)),
-        "__shfl" | "__shfl_up" | "__shfl_down" | "__shfl_xor" => unmodelled("warp shuffle", false, ResultType::First),
-        "__shfl_sync" => named(Gives::Lane, ResultType::Unknown),
-        "__shfl_up_sync" | "__shfl_down_sync" | "__shfl_xor_sync" => named(Gives::Each, ResultType::Unknown),
-        "__any" | "__all" => unmodelled("warp vote", false, fixed(INT)),
-        "__any_sync" | "__all_sync" | "__uni_sync" => named(Gives::All, fixed(INT)),
-        "__ballot" => unmodelled("warp vote", false, fixed(UINT)),
-        "__ballot_sync" | "__match_all_sync" => named(Gives::All, fixed(UINT)),
-        "__match_any_sync" => named(Gives::Each, fixed(UINT)),
+        "__activemask" => meaning(Builtin::Running, fixed(UINT)),
+        "__shfl" => unmasked(Made::Shuffle(Partner::Lane), ResultType::First),
+        "__shfl_up" => unmasked(Made::Shuffle(Partner::Below), ResultType::First),
+        "__shfl_down" => unmasked(Made::Shuffle(Partner::Above), ResultType::First),
+        "__shfl_xor" => unmasked(Made::Shuffle(Partner::Flipped), ResultType::First),
+        "__shfl_sync" => named(Made::Shuffle(Partner::Lane), ResultType::Second),
+        "__shfl_up_sync" => named(Made::Shuffle(Partner::Below), ResultType::Second),
+        "__shfl_down_sync" => named(Made::Shuffle(Partner::Above), ResultType::Second),
+        "__shfl_xor_sync" => named(Made::Shuffle(Partner::Flipped), ResultType::Second),
+        "__any" => unmasked(Made::Any, fixed(INT)),
+        "__all" => unmasked(Made::All, fixed(INT)),
+        "__ballot" => unmasked(Made::Ballot, fixed(UINT)),
+        "__any_sync" => named(Made::Any, fixed(INT)),
+        "__all_sync" => named(Made::All, fixed(INT)),
+        "__uni_sync" => named(Made::Unanimous, fixed(INT)),
+        "__ballot_sync" => named(Made::Ballot, fixed(UINT)),
+        "__match_any_sync" => named(Made::MatchAny, fixed(UINT)),
+        "__match_all_sync" => named(Made::MatchAll, fixed(UINT)),
         // Names of HIP, where votes have a bit for each of up to 64 lanes.
         "__ballot64" => unmodelled("vote of a wavefront", false, fixed(ULONG)),
         "__builtin_amdgcn_wavefrontsize" => {
@@ -186,9 +210,18 @@ fn cuda(name: &str) -> Option<Meaning> {
         }
         "__lane_id" => unmodelled("lane of a wavefront, whose size the device decides", false, fixed(UINT)),
         "wall_clock64" => meaning(Builtin::Schedule, fixed(LONG)),
-        "__reduce_add_sync" | "__reduce_min_sync" | "__reduce_max_sync" | "__reduce_and_sync" | "__reduce_or_sync"
-        | "__reduce_xor_sync" => named(Gives::All, ResultType::Unknown),
-        "__popc" | "__popcll" | "__clz" | "__clzll" | "__ffs" | "__ffsll" => pure(fixed(INT)),
+        "__reduce_add_sync" => named(Made::Reduced(Operation::Add), ResultType::Second),
+        "__reduce_min_sync" => named(Made::Reduced(Operation::Min), ResultType::Second),
+        "__reduce_max_sync" => named(Made::Reduced(Operation::Max), ResultType::Second),
+        "__reduce_and_sync" => named(Made::Reduced(Operation::And), ResultType::Second),
+        "__reduce_or_sync" => named(Made::Reduced(Operation::Or), ResultType::Second),
+        "__reduce_xor_sync" => named(Made::Reduced(Operation::Xor), ResultType::Second),
+        "__popc" => count(BitCount::SetOf32),
+        "__popcll" => count(BitCount::Set),
+        "__clz" => count(BitCount::LeadingOf32),
+        "__clzll" => count(BitCount::Leading),
+        "__ffs" => count(BitCount::PlaceOf32),
+        "__ffsll" => count(BitCount::Place),
         "__brev" | "__byte_perm" | "__umulhi" | "__usad" | "__sad" | "__uhadd" | "__urhadd" | "__funnelshift_l"
         | "__funnelshift_r" | "__funnelshift_lc" | "__funnelshift_rc" | "__float_as_uint" | "__float2uint_rn"
         | "__float2uint_rz" | "__float2uint_ru" | "__float2uint_rd" | "__double2uint_rn" | "__double2uint_rz"
@@ -222,8 +255,9 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__low2half" | "__high2half" => pure(fixed(HALF)),
         "nan" | "__builtin_inf" | "__builtin_huge_val" | "__builtin_nan" => pure(fixed(DOUBLE)),
         "nanf" | "__builtin_inff" | "__builtin_huge_valf" | "__builtin_nanf" => pure(fixed(FLOAT)),
-        "tex1Dfetch" | "tex1D" | "tex2D" | "tex3D" | "tex1DLod" | "tex2DLod" | "tex3DLod" | "tex2DLayered"
-        | "texCubemap" | "tex2DGrad" | "tex1DLayered" | "tex2Dgather" => pure(ResultType::Unknown),
+        "tex1Dfetch" | "tex1D" | "tex2D" | "tex3D" => known(PureFunction::Fetch, ResultType::Fetched),
+        "tex1DLod" | "tex2DLod" | "tex3DLod" | "tex2DLayered" | "texCubemap" | "tex2DGrad" | "tex1DLayered"
+        | "tex2Dgather" => known(PureFunction::Fetch, ResultType::Unknown),
         "surf1Dwrite" => surface(Direction::Write, 1),
         "surf2Dwrite" | "surf1DLayeredwrite" => surface(Direction::Write, 2),
         "surf3Dwrite" | "surf2DLayeredwrite" | "surfCubemapwrite" | "surfCubemapLayeredwrite" => {
@@ -236,10 +270,9 @@ fn cuda(name: &str) -> Option<Meaning> {
         }
         "__trap" => meaning(Builtin::End, ResultType::Void),
         "__brkpt" | "__nanosleep" => unmodelled("pause", false, ResultType::Void),
-        "__isGlobal" | "__isShared" | "__isConstant" | "__isLocal" => pure(fixed(UINT)),
-        "__cvta_generic_to_shared" | "__cvta_generic_to_global" => {
-            unmodelled("address as a number", true, fixed(ULONG))
-        }
+        "__isGlobal" | "__isShared" | "__isConstant" | "__isLocal" => known(PureFunction::Query, fixed(UINT)),
+        "__cvta_generic_to_shared" => meaning(Builtin::SharedAddress, fixed(ULONG)),
+        "__cvta_generic_to_global" => unmodelled(ADDRESS_AS_NUMBER, true, fixed(ULONG)),
         "__prof_trigger" => meaning(Builtin::Hint, ResultType::Void),
         // Their pointers are all results.
         "sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif" => pure(ResultType::Void),
@@ -249,7 +282,9 @@ fn cuda(name: &str) -> Option<Meaning> {
         "__pipeline_commit" => meaning(Builtin::Copying(Copying::Commit), ResultType::Void),
         "__pipeline_wait_prior" => meaning(Builtin::Copying(Copying::WaitPrior), ResultType::Void),
         "memcpy_async" => unmodelled("asynchronous copy", true, ResultType::Void),
-        "malloc" | "free" | "alloca" | "__builtin_alloca" => unmodelled("dynamic memory", true, ResultType::Unknown),
+        "malloc" => meaning(Builtin::Dynamic(Dynamic::Allocate), ResultType::Unknown),
+        "free" => meaning(Builtin::Dynamic(Dynamic::Free), ResultType::Unknown),
+        "alloca" | "__builtin_alloca" => meaning(Builtin::Dynamic(Dynamic::OnStack), ResultType::Unknown),
         _ => return super::libraries::library(name).or_else(|| cuda_by_form(name)),
     })
 }
@@ -260,11 +295,16 @@ fn cuda_by_form(name: &str) -> Option<Meaning> {
         return Some(known);
     }
     // `sqrtf`, `__sinf`, `__fdividef`: the function of `double` with `f` after it.
-    let plain = name.strip_suffix('f')?;
-    let plain = plain.strip_prefix("__").unwrap_or(plain);
-    let is_float = matches!(plain, "fdivide" | "frsqrt_rn" | "exp10" | "powi" | "tanh")
-        || common(plain).is_some_and(|known| known.result == ResultType::Floating);
-    is_float.then(|| pure(fixed(FLOAT)))
+    let stem = name.strip_suffix('f')?;
+    let plain = stem.strip_prefix("__").unwrap_or(stem);
+    let wider = common(plain).filter(|known| known.result == ResultType::Floating);
+    match wider {
+        Some(Meaning { builtin: builtin @ Builtin::PureFunction(_), .. }) if plain == stem => {
+            Some(meaning(builtin, fixed(FLOAT)))
+        }
+        Some(_) => Some(pure(fixed(FLOAT))),
+        None => matches!(plain, "fdivide" | "frsqrt_rn" | "exp10" | "powi" | "tanh").then(|| pure(fixed(FLOAT))),
+    }
 }
 
 /// OpenCL C.
@@ -272,6 +312,7 @@ fn opencl(name: &str) -> Option<Meaning> {
     let work_item = |item, scalar| meaning(Builtin::WorkItem(item), fixed(scalar));
     let barrier = |scope| meaning(Builtin::Barrier { scope, memory: None }, ResultType::Void);
     let lanes = |function, result| meaning(Builtin::Lanes(function), result);
+    let compare = |how| known(PureFunction::Compare(how), ResultType::Comparison);
     Some(match name {
         "get_work_dim" => work_item(WorkItem::WorkDim, UINT),
         "get_global_size" => work_item(WorkItem::GlobalSize, ULONG),
@@ -298,9 +339,8 @@ fn opencl(name: &str) -> Option<Meaning> {
         "atomic_work_item_fence" => meaning(Builtin::Fence(FenceCall::Flagged), ResultType::Void),
         "mul24" => meaning(Builtin::Mul24, ResultType::Common),
         "mad24" => meaning(Builtin::MulAdd24, ResultType::Common),
-        "async_work_group_copy" | "async_work_group_strided_copy" => {
-            meaning(Builtin::Copying(Copying::WorkGroupCopy), fixed(ULONG))
-        }
+        "async_work_group_copy" => meaning(Builtin::Copying(Copying::WorkGroupCopy), fixed(ULONG)),
+        "async_work_group_strided_copy" => meaning(Builtin::Copying(Copying::StridedCopy), fixed(ULONG)),
         "wait_group_events" => meaning(Builtin::Copying(Copying::WaitEvents), ResultType::Void),
         "prefetch" => meaning(Builtin::Hint, ResultType::Void),
         "mad" | "native_sin" | "native_cos" | "native_tan" | "native_exp" | "native_exp2" | "native_exp10"
@@ -312,7 +352,10 @@ fn opencl(name: &str) -> Option<Meaning> {
         | "tanpi" => pure(ResultType::Floating),
         "dot" | "length" | "distance" | "fast_length" | "fast_distance" => pure(ResultType::Lane),
         "nan" => pure(ResultType::Real),
-        "clamp" | "bitselect" | "mad_hi" | "mad_sat" | "popcount" | "clz" | "ctz" => pure(ResultType::First),
+        "clamp" | "mad_hi" | "mad_sat" | "ctz" => pure(ResultType::First),
+        "bitselect" => known(PureFunction::Bits, ResultType::First),
+        "popcount" => known(PureFunction::Count(BitCount::Set), ResultType::First),
+        "clz" => known(PureFunction::Count(BitCount::Leading), ResultType::First),
         "shuffle" | "shuffle2" => pure(ResultType::Shuffled),
         "abs" => meaning(Builtin::Abs, ResultType::Unsigned),
         "select" => lanes(LaneFunction::Select, ResultType::First),
@@ -326,8 +369,13 @@ fn opencl(name: &str) -> Option<Meaning> {
         "upsample" => lanes(LaneFunction::Upsample, ResultType::Wider),
         "any" => lanes(LaneFunction::Any, fixed(INT)),
         "all" => lanes(LaneFunction::All, fixed(INT)),
-        "isless" | "isgreater" | "isequal" | "isnotequal" | "islessequal" | "isgreaterequal" | "islessgreater"
-        | "isordered" | "isunordered" | "isnan" | "isinf" | "isfinite" | "isnormal" | "signbit" => {
+        "isequal" => compare(Comparison::Equal),
+        "isnotequal" => compare(Comparison::NotEqual),
+        "isless" => compare(Comparison::Less),
+        "islessequal" => compare(Comparison::LessOrEqual),
+        "isgreater" => compare(Comparison::Greater),
+        "isgreaterequal" => compare(Comparison::GreaterOrEqual),
+        "islessgreater" | "isordered" | "isunordered" | "isnan" | "isinf" | "isfinite" | "isnormal" | "signbit" => {
             pure(ResultType::Comparison)
         }
         "ilogb" => pure(ResultType::Lanes(INT)),
@@ -339,12 +387,66 @@ fn opencl(name: &str) -> Option<Meaning> {
         "write_imagef" | "write_imagei" | "write_imageui" => {
             meaning(Builtin::Image(Direction::Write), ResultType::Void)
         }
-        "get_image_width" | "get_image_height" | "get_image_depth" => pure(fixed(INT)),
-        "get_image_dim" => pure(ResultType::Fixed(NamedType::Vector(INT, 2))),
-        "get_image_array_size" => pure(fixed(ULONG)),
+        "get_image_width" | "get_image_height" | "get_image_depth" => known(PureFunction::Query, fixed(INT)),
+        "get_image_dim" => known(PureFunction::Query, ResultType::Fixed(NamedType::Vector(INT, 2))),
+        "get_image_array_size" => known(PureFunction::Query, fixed(ULONG)),
         "vec_step" => pure(fixed(INT)),
         _ => return opencl_by_form(name),
     })
+}
+
+/// Whether a name has no namespace, or one whose functions are known without it.
+pub fn is_of_known_namespace(name: &str) -> bool {
+    let known = ["std::", "cuda::std::", "wmma::", "nvcuda::wmma::"];
+    !name.contains("::") || known.iter().any(|namespace| name.starts_with(namespace))
+}
+
+/// The result of the vector functions that every program for CUDA has a header of (`helper_math.h`): on vectors and
+/// numbers they mean what OpenCL's mean.
+pub fn vector_helper(name: &str) -> Option<ResultType> {
+    match name {
+        "dot" | "length" => Some(ResultType::Lane),
+        "cross" | "normalize" | "reflect" | "lerp" | "clamp" | "smoothstep" | "fracf" | "fminf" | "fmaxf" | "fmodf"
+        | "floorf" | "fabs" => Some(ResultType::First),
+        _ => None,
+    }
+}
+
+/// The arguments that point to results and to nothing else, by position: the function writes one object through each.
+pub fn results(language: Language, name: &str) -> &'static [usize] {
+    match (language, name) {
+        (Language::Cuda, "sincos" | "sincosf" | "__sincosf" | "sincospi" | "sincospif") => &[1, 2],
+        (Language::Cuda, "modf" | "modff" | "frexp" | "frexpf") => &[1],
+        (_, "remquo") => &[2],
+        (Language::OpenCl, "sincos" | "fract" | "modf" | "frexp" | "lgamma_r") => &[1],
+        (Language::Cuda, _) if function(language, name).is_some_and(|known| known.builtin == Builtin::CachedStore) => {
+            &[0]
+        }
+        (Language::OpenCl, "atomic_init") => &[0],
+        _ => &[],
+    }
+}
+
+/// Whether a function that has no meaning here asks about clusters of blocks, or maps addresses between them, as the
+/// headers of CUDA do: it accesses nothing.
+pub fn is_about_clusters(name: &str) -> bool {
+    matches!(
+        name,
+        "__clusterDim"
+            | "__clusterDimIsSpecified"
+            | "__clusterGridDimInClusters"
+            | "__clusterIdx"
+            | "__clusterRelativeBlockIdx"
+            | "__clusterRelativeBlockRank"
+            | "__clusterSizeInBlocks"
+            | "__cluster_map_shared_rank"
+            | "__cluster_query_shared_rank"
+    )
+}
+
+/// Whether a function of OpenCL C that has no meaning here is about the address space of a pointer: it accesses nothing.
+pub fn is_about_spaces(name: &str) -> bool {
+    matches!(name, "to_global" | "to_local" | "to_private" | "get_fence")
 }
 
 /// Whether a function of OpenCL C came with version 2.0.
@@ -374,14 +476,18 @@ fn group_function(name: &str) -> Option<Meaning> {
         (_, Some(function)) => (SyncScope::Warp, function),
         _ => return None,
     };
-    let (gives, result) = match function {
-        "all" | "any" => (Gives::All, fixed(INT)),
-        "broadcast" | "reduce_add" | "reduce_min" | "reduce_max" => (Gives::All, ResultType::First),
+    let (made, result) = match function {
+        "all" => (Made::All, fixed(INT)),
+        "any" => (Made::Any, fixed(INT)),
+        "broadcast" => (Made::Broadcast, ResultType::First),
+        "reduce_add" => (Made::Reduced(Operation::Add), ResultType::First),
+        "reduce_min" => (Made::Reduced(Operation::Min), ResultType::First),
+        "reduce_max" => (Made::Reduced(Operation::Max), ResultType::First),
         "scan_inclusive_add" | "scan_inclusive_min" | "scan_inclusive_max" | "scan_exclusive_add"
-        | "scan_exclusive_min" | "scan_exclusive_max" => (Gives::Each, ResultType::First),
+        | "scan_exclusive_min" | "scan_exclusive_max" => (Made::Scan, ResultType::First),
         _ => return None,
     };
-    Some(meaning(Builtin::Together(Together::Group(scope), gives), result))
+    Some(meaning(Builtin::Together(Together::Group(scope), made), result))
 }
 
 /// OpenCL's families of names.

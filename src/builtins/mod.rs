@@ -5,13 +5,21 @@
 //!
 //! Deliberately absent: spans, expressions, anything about one program.
 
-mod annotations;
+pub mod annotations;
 pub mod atomics;
 pub mod collectives;
 mod families;
 pub mod functions;
+pub mod groups;
+pub mod host;
+pub mod launches;
 mod libraries;
+pub mod names;
 pub mod namespaces;
+pub mod phases;
+pub mod pipelines;
+pub mod scopes;
+pub mod structures;
 pub mod telling;
 pub mod types;
 pub mod variables;
@@ -19,7 +27,7 @@ pub mod variables;
 #[cfg(test)]
 mod tests;
 
-use crate::calculus::{AtomicOp, Axis, MemoryOrder, SyncMemory, SyncScope};
+use crate::calculus::{AtomicOp, Axis, BitCount, MemoryOrder, Nature, SyncMemory, SyncScope};
 
 /// How a fence says what it orders, and for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +52,8 @@ pub enum FenceCall {
 pub enum Builtin {
     /// A pure function of its arguments that returns a floating-point or other opaque value.
     Pure,
+    /// A pure function of which more is known.
+    PureFunction(PureFunction),
     /// `min` of two values of one type.
     Min,
     /// `max` of two values of one type.
@@ -65,6 +75,8 @@ pub enum Builtin {
         /// Memory that it orders; `None` if the argument says.
         memory: Option<SyncMemory>,
     },
+    /// A barrier of the block that orders all memory and tells all what the threads have said: `__syncthreads_or`.
+    VotingBarrier(Made),
     /// A barrier of each aligned group of so many neighbouring threads of a block, a power of two.
     TileBarrier(u32),
     /// A memory fence, which waits for nobody.
@@ -90,6 +102,8 @@ pub enum Builtin {
         /// Whether it may fail though it finds what is expected.
         weak: bool,
     },
+    /// `atomic_flag_test_and_set`, `atomic_flag_clear`.
+    Flag,
     /// `memcpy`, `memmove`.
     CopyMemory,
     /// `memset`.
@@ -102,8 +116,10 @@ pub enum Builtin {
     End,
     /// A claim in an annotation, which the program does not evaluate.
     Claim(Claim),
-    /// `__builtin_assume`, `__assume`, `__requires`: the condition may be relied on.
+    /// `__builtin_assume`, `__assume`: the condition may be relied on.
     Assume,
+    /// `__requires`: the condition may be relied on in a kernel. A function that another one calls requires it of that one.
+    Require,
     /// A formula of annotations: `__implies(a, b)`.
     Formula(Formula),
     /// What a function of which nothing else is known may do: `__writes_to(a)`.
@@ -111,8 +127,16 @@ pub enum Builtin {
     /// An annotation that says nothing new: `__requires_fresh_array(a)`, since pointer parameters are taken to be
     /// disjoint anyway.
     Nothing,
-    /// `clock()`, active masks: the value depends on the schedule.
+    /// `clock()`: the value depends on the schedule.
     Schedule,
+    /// `__activemask()`, `coalesced_threads()`: the mask, or the group, of the threads that happen to run together.
+    Running,
+    /// A shuffle or vote without a mask (`__shfl`, `__ballot`): for the threads that happen to run together.
+    Unmasked(Made),
+    /// `malloc`, `free`, `alloca`.
+    Dynamic(Dynamic),
+    /// `__cvta_generic_to_shared(pointer)`: the address that shared memory has in its window, as a number.
+    SharedAddress,
     /// `vloadN(offset, p)`, with the number of lanes.
     VectorLoad(u8),
     /// `vstoreN(value, offset, p)`, with the number of lanes.
@@ -157,7 +181,7 @@ pub enum Builtin {
     Cluster(InCluster),
     /// A call that threads make together, and that gives them something made of the values of all: a shuffle, a vote, a
     /// reduction. That it orders memory is promised nowhere.
-    Together(Together, Gives),
+    Together(Together, Made),
     /// A number of a group of threads of a warp; the only argument stands for the mask of its threads.
     InGroup(InGroup),
     /// The meeting of a group of threads in a collective of CUB; the only argument points to its temporary storage.
@@ -199,17 +223,181 @@ pub enum LaneFunction {
     Rotate,
 }
 
+impl Builtin {
+    /// What [`Builtin::Flag`] is, in the user's words.
+    pub const FLAG: &str = "atomic flag";
+
+    /// Whether it computes a value of its arguments and does nothing else.
+    pub fn is_pure(&self) -> bool {
+        matches!(self, Builtin::Pure | Builtin::PureFunction(_))
+    }
+
+    /// What it is, in the user's words, if it may touch memory in a way that nothing models.
+    pub fn unmodelled_access(&self) -> Option<&str> {
+        match self {
+            Builtin::Unmodelled { reason, touches_memory: true } => Some(reason),
+            Builtin::Dynamic(_) => Some(Dynamic::REASON),
+            Builtin::SharedAddress => Some(functions::ADDRESS_AS_NUMBER),
+            Builtin::Flag => Some(Builtin::FLAG),
+            _ => None,
+        }
+    }
+}
+
+/// A pure function of which more is known than that it computes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PureFunction {
+    /// It reads a texture: `tex2D`.
+    Fetch,
+    /// It tells of a handle or of where a pointer leads: `get_image_width`, `__isShared`.
+    Query,
+    /// It moves bits and computes no number: `bitselect`, a group of threads that is made of another one.
+    Bits,
+    /// It counts bits.
+    Count(BitCount),
+    /// `ceil`
+    Ceil,
+    /// `floor`
+    Floor,
+    /// It compares two numbers, or their lanes: `isless`.
+    Compare(Comparison),
+}
+
+impl PureFunction {
+    /// What of it counts in the calculus.
+    pub fn nature(self) -> Nature {
+        match self {
+            PureFunction::Fetch => Nature::Fetches,
+            PureFunction::Query => Nature::Queries,
+            PureFunction::Bits => Nature::Exact,
+            PureFunction::Count(what) => Nature::Counts(what),
+            PureFunction::Ceil | PureFunction::Floor | PureFunction::Compare(_) => Nature::Computes,
+        }
+    }
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each variant is what its name says")]
+pub enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// What happens to memory that a thread asks for while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dynamic {
+    /// `malloc(bytes)`
+    Allocate,
+    /// `free(p)`
+    Free,
+    /// `alloca(bytes)`
+    OnStack,
+}
+
+impl Dynamic {
+    /// What it is, in the user's words.
+    pub const REASON: &str = "dynamic memory";
+}
+
 /// The threads that make a call together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Together {
-    /// Those of a warp that the first argument names: a mask, or a group that stands for one.
+    /// Those of a warp that the mask names which is the first argument.
     Named,
+    /// Those that happened to run together when the group was made that is the first argument and stands for its mask. Lanes
+    /// count within the group.
+    Coalesced,
     /// Those of an aligned group of so many, a power of two.
     Tile(u32),
     /// Those of a sub-group or a work-group.
     Group(SyncScope),
     /// Those of a group of which nothing is known.
     Some,
+}
+
+/// What is made of the values that threads put into a call which they make together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Made {
+    /// The value of another lane.
+    Shuffle(Partner),
+    /// The value of one thread, for all: `work_group_broadcast`.
+    Broadcast,
+    /// Whether one of them says yes: `__any_sync`, `__syncthreads_or`.
+    Any,
+    /// Whether all say yes.
+    All,
+    /// Whether all say the same: `__uni_sync`.
+    Unanimous,
+    /// How many say yes: `__syncthreads_count`.
+    Count,
+    /// The mask of those that say yes: `__ballot_sync`.
+    Ballot,
+    /// The mask of those that have the value of the thread itself: `__match_any_sync`.
+    MatchAny,
+    /// The mask of all if all have the same value: `__match_all_sync`.
+    MatchAll,
+    /// One value of all: `__reduce_min_sync`.
+    Reduced(Operation),
+    /// One value of all, by the function object that the second argument is: `reduce(group, value, function)`.
+    ReducedBy,
+    /// A value of those that come before: `sub_group_scan_inclusive_add`.
+    Scan,
+}
+
+impl Made {
+    /// Whom it gives the same value.
+    pub fn gives(self) -> Gives {
+        match self {
+            Made::Shuffle(Partner::Lane) => Gives::Lane,
+            Made::Shuffle(Partner::Below | Partner::Above | Partner::Flipped) | Made::MatchAny | Made::Scan => {
+                Gives::Each
+            }
+            Made::Broadcast
+            | Made::Any
+            | Made::All
+            | Made::Unanimous
+            | Made::Count
+            | Made::Ballot
+            | Made::MatchAll
+            | Made::Reduced(_)
+            | Made::ReducedBy => Gives::All,
+        }
+    }
+}
+
+/// The lane that a shuffle reads from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Partner {
+    /// That of a number: `__shfl_sync`.
+    Lane,
+    /// So many below: `__shfl_up_sync`.
+    Below,
+    /// So many above: `__shfl_down_sync`.
+    Above,
+    /// The own number with bits flipped: `__shfl_xor_sync`.
+    Flipped,
+}
+
+/// What a reduction does with two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// It adds them.
+    Add,
+    /// The smaller one.
+    Min,
+    /// The greater one.
+    Max,
+    /// The bits that both have.
+    And,
+    /// The bits that one has.
+    Or,
+    /// The bits in which they differ.
+    Xor,
 }
 
 /// Whom a call that threads make together gives the same value.
@@ -273,8 +461,10 @@ pub enum Copying {
     /// A thread, or a group together, begins a copy that is done once a barrier lets threads go on:
     /// `memcpy_async(to, from, bytes, barrier)`, with the address of the barrier.
     BarrierCopy(Option<collectives::Group>),
-    /// `async_work_group_copy` and its kin.
+    /// `async_work_group_copy`
     WorkGroupCopy,
+    /// `async_work_group_strided_copy`
+    StridedCopy,
     /// `wait_group_events(number, events)`
     WaitEvents,
 }

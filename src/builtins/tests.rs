@@ -4,7 +4,7 @@ use super::atomics::Numbering;
 use super::functions::{ResultType, conversion_target, function, is_plain_conversion};
 use super::types::{NamedType, Scalar, named_type};
 use super::variables::{Variable, variable};
-use super::{Builtin, Claim, Direction, FenceCall, Formula, Gives, Together, WorkItem};
+use super::{Builtin, Claim, Direction, FenceCall, Formula, Gives, Made, Together, WorkItem};
 use crate::calculus::{AtomicOp, Axis, GeometryVar, MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language::{Cuda, OpenCl};
 
@@ -85,7 +85,7 @@ fn barriers_state_what_they_order() {
     let both = Some(SyncMemory::BOTH);
     let builtin = |language, name| function(language, name).unwrap_or_else(|| panic!("{name}")).builtin;
     assert_eq!(builtin(Cuda, "__syncthreads"), Builtin::Barrier { scope: SyncScope::Block, memory: both });
-    assert_eq!(builtin(Cuda, "__syncthreads_or"), Builtin::Barrier { scope: SyncScope::Block, memory: both });
+    assert_eq!(builtin(Cuda, "__syncthreads_or"), Builtin::VotingBarrier(Made::Any));
     assert_eq!(builtin(Cuda, "__syncwarp"), Builtin::Barrier { scope: SyncScope::Warp, memory: both });
     assert_eq!(builtin(OpenCl, "barrier"), Builtin::Barrier { scope: SyncScope::Block, memory: None });
     for (language, name) in [(Cuda, "__threadfence"), (Cuda, "__threadfence_block"), (OpenCl, "mem_fence")] {
@@ -141,17 +141,14 @@ fn orders_and_scopes_are_numbered_by_each_language() {
 
 #[test]
 fn what_may_touch_memory_says_so() {
-    let touches = |language, name| match function(language, name).map(|known| known.builtin) {
-        Some(Builtin::Unmodelled { touches_memory, reason }) => {
-            assert!(!reason.is_empty());
-            touches_memory
-        }
-        other => panic!("{name}: {other:?}"),
+    let touches = |language, name| {
+        let meaning = function(language, name).unwrap_or_else(|| panic!("{name}"));
+        meaning.builtin.unmodelled_access().inspect(|reason| assert!(!reason.is_empty())).is_some()
     };
-    for name in ["__shfl", "__shfl_down", "__ballot", "__any"] {
+    for name in ["__shfl", "__shfl_down", "__ballot", "__any", "__lane_id"] {
         assert!(!touches(Cuda, name), "{name}");
     }
-    for name in ["memcpy_async", "malloc"] {
+    for name in ["memcpy_async", "malloc", "free", "__cvta_generic_to_shared"] {
         assert!(touches(Cuda, name), "{name}");
     }
     assert!(touches(OpenCl, "atomic_init"));
@@ -160,7 +157,7 @@ fn what_may_touch_memory_says_so() {
 #[test]
 fn what_threads_do_together_says_who_and_who_gets_the_same_value() {
     let together = |language, name| match function(language, name).map(|known| known.builtin) {
-        Some(Builtin::Together(whom, gives)) => (whom, gives),
+        Some(Builtin::Together(whom, made)) => (whom, made.gives()),
         other => panic!("{name}: {other:?}"),
     };
     assert_eq!(together(Cuda, "__shfl_sync"), (Together::Named, Gives::Lane));
@@ -172,9 +169,10 @@ fn what_threads_do_together_says_who_and_who_gets_the_same_value() {
 
 #[test]
 fn annotations_are_assumed_asserted_or_named() {
-    for name in ["__builtin_assume", "__assume", "__requires"] {
+    for name in ["__builtin_assume", "__assume"] {
         assert_eq!(function(Cuda, name).map(|known| known.builtin), Some(Builtin::Assume), "{name}");
     }
+    assert_eq!(function(Cuda, "__requires").map(|known| known.builtin), Some(Builtin::Require));
     // The program evaluates `assert`, and not what is written for a checker.
     assert_eq!(function(OpenCl, "assert").map(|known| known.builtin), Some(Builtin::Assert));
     assert_eq!(function(OpenCl, "__assert").map(|known| known.builtin), Some(Builtin::Claim(Claim::Asserted)));
@@ -190,7 +188,7 @@ fn annotations_are_assumed_asserted_or_named() {
     }
     // A vote of CUDA has the same name.
     assert_eq!(function(OpenCl, "__all").map(|known| known.builtin), Some(Builtin::Formula(Formula::Both)));
-    assert!(matches!(function(Cuda, "__all").map(|known| known.builtin), Some(Builtin::Unmodelled { .. })));
+    assert_eq!(function(Cuda, "__all").map(|known| known.builtin), Some(Builtin::Unmasked(Made::All)));
     assert_eq!(function(OpenCl, "__ensures").map(|known| known.builtin), Some(Builtin::Claim(Claim::Ensured)));
     assert_eq!(function(OpenCl, "__writes_to").map(|known| known.builtin), Some(Builtin::Specified));
     assert_eq!(

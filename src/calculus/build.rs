@@ -6,7 +6,9 @@
 //! They never change the meaning of an expression, including its traps: `x / 0` is not folded. One exception: a
 //! condition `a & b` of two truth values is read as `a && b`, which forgets a trap of `b` where `a` is false.
 
-use super::{BinaryOp, Expr, ExprId, GeometryVar, OTHER, ParamId, SAME_BLOCK, ScalarType, UnaryOp, VarId, arithmetic};
+use super::{
+    BinaryOp, Expr, ExprId, Function, GeometryVar, OTHER, ParamId, SAME_BLOCK, ScalarType, UnaryOp, VarId, arithmetic,
+};
 use crate::arena::Arena;
 use rustc_hash::FxHashMap;
 use std::ops::Index;
@@ -107,8 +109,8 @@ impl Exprs {
     }
 
     /// A call of an uninterpreted pure function.
-    pub fn call(&mut self, name: impl Into<String>, args: Vec<ExprId>, ty: ScalarType) -> ExprId {
-        self.intern(Expr::Call(name.into(), args, ty), ty)
+    pub fn call(&mut self, function: impl Into<Function>, args: Vec<ExprId>, ty: ScalarType) -> ExprId {
+        self.intern(Expr::Call(function.into(), args, ty), ty)
     }
 
     /// `op a`

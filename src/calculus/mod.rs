@@ -41,6 +41,7 @@ pub mod unroll;
 pub mod validate;
 
 mod build;
+mod function;
 mod geometry;
 pub mod platform;
 pub mod statements;
@@ -48,6 +49,7 @@ mod synchronisation;
 mod walk;
 
 pub use build::Exprs;
+pub use function::{BitCount, Function, Nature};
 pub use geometry::{Axis, Geometry, GeometryFacts, GeometryVar};
 pub use platform::{Platform, Rules, is_offset, offset_name};
 pub use statements::nesting;
@@ -318,7 +320,7 @@ pub enum Expr {
     /// A conversion between scalar types with C's meaning.
     Convert(ScalarType, ExprId),
     /// A pure function that the calculus does not interpret (`sqrtf`): equal arguments, equal results.
-    Call(String, Vec<ExprId>, ScalarType),
+    Call(Function, Vec<ExprId>, ScalarType),
 }
 
 /// The function that stands for the value of its only argument in another thread, in an assumption or a claim. Such a

@@ -6,6 +6,7 @@ use super::{Context, witness};
 use crate::calculus::{Claimed, SiteId};
 use crate::diagnostic::RuleId;
 use crate::diagnostic::report::{Certainty, Finding, Level, Place, PlaceAccess};
+use crate::diagnostic::vocabulary::Vocabulary;
 use crate::prove::refute::FailedAssertion;
 use crate::source::Span;
 
@@ -86,9 +87,6 @@ fn place(context: &Context<'_>, site: SiteId) -> Place {
 }
 
 fn advice(context: &Context<'_>) -> String {
-    let assume = match context.language {
-        crate::source::Language::Cuda => "__builtin_assume",
-        crate::source::Language::OpenCl => "__requires",
-    };
+    let assume = Vocabulary::of(context.language).assumption;
     format!("if callers see to it, say so with {assume}(…) at the start of the kernel; if not, test it with an if")
 }

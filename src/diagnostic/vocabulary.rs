@@ -23,6 +23,8 @@ pub struct Vocabulary {
     pub shared_memory: &'static str,
     /// A function that only threads run.
     pub device_function: &'static str,
+    /// The function that says what may be relied on.
+    pub assumption: &'static str,
     /// CUDA's ids and sizes, and the functions that give them here; empty for CUDA.
     pub ids: &'static [(&'static str, &'static str)],
     /// Number of threads of a block, along x, y, z, as it is written.
@@ -39,6 +41,7 @@ const CUDA: Vocabulary = Vocabulary {
     barrier: "__syncthreads()",
     shared_memory: "shared memory",
     device_function: "__device__ function",
+    assumption: "__builtin_assume",
     ids: &[],
     block_dim: ["blockDim.x", "blockDim.y", "blockDim.z"],
     grid_dim: ["gridDim.x", "gridDim.y", "gridDim.z"],
@@ -52,6 +55,7 @@ const OPENCL: Vocabulary = Vocabulary {
     barrier: "barrier()",
     shared_memory: "local memory",
     device_function: "function",
+    assumption: "__requires",
     ids: &[
         ("threadIdx", "get_local_id"),
         ("blockIdx", "get_group_id"),

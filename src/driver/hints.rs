@@ -13,11 +13,13 @@
 
 use super::options::{Levels, Settings};
 use super::{Options, check, lowered, parallel, report_on, selected, strengthened};
+use crate::builtins::functions::function;
+use crate::builtins::{Builtin, groups};
 use crate::calculus::barriers::{Barrier, barriers, without};
 use crate::calculus::{Kernel, SyncScope};
 use crate::diagnostic::report::{Determinism, Divergence, Finding, KernelReport, Race};
 use crate::resolve::program::{FunctionId, Program};
-use crate::source::{SourceMap, Span};
+use crate::source::{Language, SourceMap, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A barrier of the source: every call that it is inlined from.
@@ -65,8 +67,9 @@ fn of_kernel(program: &Program, function: FunctionId, report: &KernelReport, opt
     let mut kernel = lowered(program, function, options);
     let is_proved = report.race == Race::RaceFree && report.divergence == Divergence::Uniform;
     for (span, places) in places(&kernel) {
-        let can_go =
-            is_proved && is_plain(&program.sources, span) && places.iter().all(|it| it.scope > SyncScope::Warp);
+        let can_go = is_proved
+            && is_plain(program.language, &program.sources, span)
+            && places.iter().all(|it| it.scope > SyncScope::Warp);
         let less = can_go.then(|| without(&kernel, &places));
         match less.filter(|less| is_as_good(program, function, less.clone(), report, options)) {
             None => _ = of.needed.insert(span),
@@ -107,9 +110,11 @@ fn is_as_good(
 }
 
 /// Whether the text at a barrier is a call that only waits. Others give a value, or do more.
-fn is_plain(sources: &SourceMap, span: Span) -> bool {
+fn is_plain(language: Language, sources: &SourceMap, span: Span) -> bool {
     let text = sources.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or("");
     let callee = text.split('(').next().unwrap_or("").trim();
     let name = callee.rsplit(['.', ':', '>']).next().unwrap_or("");
-    matches!(name, "__syncthreads" | "barrier" | "work_group_barrier" | "sync")
+    let meaning = function(language, name).map(|known| known.builtin);
+    matches!(meaning, Some(Builtin::Barrier { scope: SyncScope::Block, .. }))
+        || groups::Method::named(name) == Some(groups::Method::Sync)
 }

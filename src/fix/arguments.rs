@@ -1,26 +1,35 @@
 //! First arguments of calls: by which barriers say which memory they order, and which threads of a warp they are for.
 
-use super::function;
+use super::function as function_of;
+use crate::builtins::functions::function;
+use crate::builtins::{Builtin, Together};
+use crate::calculus::SyncScope;
 use crate::source::{FileId, Span};
 use crate::syntax::{Expr, ExprKind, Init, ItemKind, Stmt, StmtKind, Unit};
 use std::ops::Range;
 
 /// Where the barriers of that kernel say which memory they order, those between the two bytes first.
 pub fn flags(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec<Range<usize>> {
-    between(unit, main, kernel, places, |name| matches!(name, "barrier" | "work_group_barrier"))
+    let says_memory = |meaning: &Builtin| matches!(meaning, Builtin::Barrier { scope: SyncScope::Block, memory: None });
+    between(unit, main, kernel, places, says_memory)
 }
 
 /// Where the barriers of that kernel say for which threads of a warp they are, those between the two bytes first.
 pub fn masks(unit: &Unit, main: FileId, kernel: Span, places: [usize; 2]) -> Vec<Range<usize>> {
-    between(unit, main, kernel, places, |name| name == "__syncwarp")
+    between(unit, main, kernel, places, is_barrier_of_warps)
 }
 
 /// Where the barrier, shuffle, vote or reduction that stands at a byte says for which threads of a warp it is.
 pub fn mask_at(unit: &Unit, main: FileId, kernel: Span, at: usize) -> Option<Range<usize>> {
-    let has_mask = |name: &str| name == "__syncwarp" || (name.starts_with("__") && name.ends_with("_sync"));
+    let has_mask =
+        |meaning: &Builtin| is_barrier_of_warps(meaning) || matches!(meaning, Builtin::Together(Together::Named, _));
     let calls = calls(unit, main, kernel, has_mask);
     let around = calls.into_iter().filter(|(call, _)| call.contains(&at));
     around.min_by_key(|(call, _)| call.len()).map(|(_, mask)| mask)
+}
+
+fn is_barrier_of_warps(meaning: &Builtin) -> bool {
+    matches!(meaning, Builtin::Barrier { scope: SyncScope::Warp, memory: Some(_) })
 }
 
 fn between(
@@ -28,7 +37,7 @@ fn between(
     main: FileId,
     kernel: Span,
     places: [usize; 2],
-    is_one: impl Fn(&str) -> bool,
+    is_one: impl Fn(&Builtin) -> bool,
 ) -> Vec<Range<usize>> {
     let between = places[0].min(places[1])..=places[0].max(places[1]);
     let mut found: Vec<Range<usize>> = calls(unit, main, kernel, is_one).into_iter().map(|(_, first)| first).collect();
@@ -36,11 +45,16 @@ fn between(
     found
 }
 
-/// The calls of functions with such names and the first argument of each, in the order of the text.
-fn calls(unit: &Unit, main: FileId, kernel: Span, is_one: impl Fn(&str) -> bool) -> Vec<(Range<usize>, Range<usize>)> {
+/// The calls of builtins with such meanings and the first argument of each, in the order of the text.
+fn calls(
+    unit: &Unit,
+    main: FileId,
+    kernel: Span,
+    is_one: impl Fn(&Builtin) -> bool,
+) -> Vec<(Range<usize>, Range<usize>)> {
     let mut found = Vec::new();
     let mut stmts: Vec<&Stmt> =
-        function(&unit.items, kernel).and_then(|function| function.body.as_ref()).into_iter().flatten().collect();
+        function_of(&unit.items, kernel).and_then(|function| function.body.as_ref()).into_iter().flatten().collect();
     let mut exprs = Vec::new();
     while let Some(stmt) = stmts.pop() {
         parts(stmt, &mut stmts, &mut exprs);
@@ -49,7 +63,8 @@ fn calls(unit: &Unit, main: FileId, kernel: Span, is_one: impl Fn(&str) -> bool)
         operands(expr, &mut exprs);
         let ExprKind::Call(callee, args) = &expr.kind else { continue };
         let ExprKind::Path(path) = &callee.kind else { continue };
-        let is_one = path.segments.last().is_some_and(|last| is_one(&last.name.text));
+        let meaning = path.segments.last().and_then(|last| function(unit.dialect.language(), &last.name.text));
+        let is_one = meaning.is_some_and(|meaning| is_one(&meaning.builtin));
         if let Some(first) = args.first().filter(|_| is_one && expr.span.expansion.is_none()) {
             // As the user wrote it: flags are macros.
             let first = unit.sources.visible(first.span);

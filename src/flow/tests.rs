@@ -1,8 +1,8 @@
 //! Flow on kernels in the calculus.
 
 use super::{Decides, Flow, Selection, Source, analyze};
-use crate::calculus::Kernel;
-use crate::calculus::text::parse;
+use crate::calculus::text::{parse, parse_with};
+use crate::calculus::{Kernel, Nature};
 
 fn kernel(text: &str) -> Kernel {
     parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -179,7 +179,8 @@ fn textures_are_data_and_arithmetic_is_told() {
            let v = tex1Dfetch(\"image\":opaque1, convert<i32>(tid.x)):opaque4
            let i = int(v):i32
            write a[convert<i64>(i); 4] @0 }";
-    let kernel = kernel(text);
+    let nature = |name: &str| if name == "tex1Dfetch" { Nature::Fetches } else { Nature::Computes };
+    let kernel = parse_with(text, nature).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let flow = analyze(&kernel);
     let sources: Vec<&Source> = flow.reached.iter().map(|each| &each.source).collect();
     assert!(sources.contains(&&Source::Texture("image".to_owned())), "{sources:?}");

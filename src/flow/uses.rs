@@ -2,7 +2,7 @@
 
 use super::graph::{Graph, NodeId};
 use super::{Source, content_of};
-use crate::calculus::{BinaryOp, Expr, ExprId, Kernel, ScalarType, VarId};
+use crate::calculus::{BinaryOp, Expr, ExprId, Kernel, Nature, ScalarType, VarId};
 
 /// Appends the nodes that the value of `root` is computed from, where `env` says what variables are.
 pub(super) fn uses(kernel: &Kernel, graph: &mut Graph, env: &[NodeId], root: ExprId, into: &mut Vec<NodeId>) {
@@ -13,14 +13,16 @@ pub(super) fn uses(kernel: &Kernel, graph: &mut Graph, env: &[NodeId], root: Exp
         // Constants of floating-point type, and handles of textures, which matter where they are fetched from.
         Expr::Opaque(_, ScalarType::Opaque { .. }) => {}
         Expr::Opaque(text, _) => leaves.push(Leaf::Source(Source::Named(text.clone()))),
-        Expr::Call(name, args, ty) => {
-            if is_fetch(name) {
-                leaves.push(Leaf::Source(Source::Texture(handle_name(kernel, args).unwrap_or(name).to_owned())));
-            } else if is_handle_query(name) {
-                leaves.push(Leaf::Source(Source::Named(format!("{name} of an image"))));
-            } else if is_floating(kernel, name, args, *ty) {
-                leaves.push(Leaf::Source(Source::Floating));
-            }
+        Expr::Call(function, args, ty) => {
+            let source = match function.nature {
+                Nature::Fetches => {
+                    Some(Source::Texture(handle_name(kernel, args).unwrap_or(&function.name).to_owned()))
+                }
+                Nature::Queries => Some(Source::Named(format!("{function} of an image"))),
+                Nature::Computes | Nature::Counts(_) => is_floating(kernel, args, *ty).then_some(Source::Floating),
+                Nature::Exact => None,
+            };
+            leaves.extend(source.map(Leaf::Source));
         }
         Expr::Binary(op, a, _) if !is_comparison(*op) && is_opaque(kernel.exprs.ty(*a)) => {
             leaves.push(Leaf::Source(Source::Floating));
@@ -43,18 +45,6 @@ enum Leaf {
     Source(Source),
 }
 
-/// Whether the function of that name reads a texture, surface or image.
-fn is_fetch(name: &str) -> bool {
-    let name = name.split('.').next().unwrap_or(name);
-    let starts = ["tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D", "surfCubemap", "read_image"];
-    starts.iter().any(|start| name.starts_with(start))
-}
-
-/// Whether the function of that name tells of a handle or a pointer, which its arguments in the calculus leave out.
-fn is_handle_query(name: &str) -> bool {
-    name.starts_with("get_image_") || name.starts_with("__is")
-}
-
 /// The name of the texture among the arguments of a fetch.
 fn handle_name<'k>(kernel: &'k Kernel, args: &[ExprId]) -> Option<&'k str> {
     args.iter().find_map(|&arg| match &kernel.exprs[arg] {
@@ -66,12 +56,9 @@ fn handle_name<'k>(kernel: &'k Kernel, args: &[ExprId]) -> Option<&'k str> {
     })
 }
 
-/// Whether a call computes with floating-point numbers, so that its result depends on who compiled it. Parts of
-/// aggregates, bit patterns and sign changes are exact.
-fn is_floating(kernel: &Kernel, name: &str, args: &[ExprId], ty: ScalarType) -> bool {
-    let exact = ["field@", "bits", "aggregate", "f!=0", "this_", "tiled_partition"];
-    let is_exact = name == "f-" && args.len() == 1 || exact.iter().any(|start| name.starts_with(start));
-    !is_exact && (is_opaque(ty) || args.iter().any(|&arg| is_opaque(kernel.exprs.ty(arg))))
+/// Whether a call computes with floating-point numbers, so that its result depends on who compiled it.
+fn is_floating(kernel: &Kernel, args: &[ExprId], ty: ScalarType) -> bool {
+    is_opaque(ty) || args.iter().any(|&arg| is_opaque(kernel.exprs.ty(arg)))
 }
 
 fn is_opaque(ty: ScalarType) -> bool {

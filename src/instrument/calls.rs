@@ -9,77 +9,25 @@ use super::facts::{Callable, Passing, last_name};
 use super::items::{Side, Walker};
 use super::scope::Shape;
 use super::sites::SiteKind;
-use crate::builtins::atomics::{Numbering, operand_count};
-use crate::builtins::{Builtin, Copying, Fragment, functions};
+use crate::builtins::atomics::{self, Fence, Numbering, operand_count};
+use crate::builtins::{Builtin, Copying, Fragment, functions, groups, phases, pipelines};
 use crate::calculus::{AtomicOp, SyncScope};
 use crate::syntax::{Expr, ExprKind, PathSegment, Type, TypeKind, UnaryOp};
 
 /// Functions of the standard library that take references and access nothing.
 const NAMING: [&str; 6] = ["forward", "move", "addressof", "ref", "cref", "launder"];
 
-/// Functions that write through pointers: their names and the positions of these arguments.
-const WRITING: [(&str, &[usize]); 14] = [
-    ("sincos", &[1, 2]),
-    ("sincosf", &[1, 2]),
-    ("__sincosf", &[1, 2]),
-    ("sincospi", &[1, 2]),
-    ("sincospif", &[1, 2]),
-    ("modf", &[1]),
-    ("modff", &[1]),
-    ("frexp", &[1]),
-    ("frexpf", &[1]),
-    ("remquo", &[2]),
-    ("__stcg", &[0]),
-    ("__stcs", &[0]),
-    ("__stwb", &[0]),
-    ("__stwt", &[0]),
-];
-
-/// What the runtime has, beyond `builtins`: groups of threads and functions of the host that are harmless.
-const PROVIDED: &[&str] = &[
-    "this_thread_block",
-    "this_grid",
-    "this_cluster",
-    "coalesced_threads",
-    "tiled_partition",
-    "labeled_partition",
-    "binary_partition",
-    "sync",
-    "wait",
-    "reduce",
-    "inclusive_scan",
-    "exclusive_scan",
+/// Functions of the standard library that the runtime has, beyond `builtins`, and that access nothing.
+const STANDARD: &[&str] = &[
     "get",
     "tie",
     "make_tuple",
     "make_pair",
     "declval",
     "numeric_limits",
-    "__clusterDim",
-    "__clusterDimIsSpecified",
-    "__clusterGridDimInClusters",
-    "__clusterIdx",
-    "__clusterRelativeBlockIdx",
-    "__clusterRelativeBlockRank",
-    "__clusterSizeInBlocks",
-    "__cluster_map_shared_rank",
-    "__cluster_query_shared_rank",
-    "__trap",
-    "__brkpt",
     "exit",
-    "__nanosleep",
-    "__builtin_unreachable",
-    "__prof_trigger",
-    "plus",
-    "less",
-    "greater",
     "equal_to",
-    "bit_and",
-    "bit_or",
-    "bit_xor",
     "multiplies",
-    "nan",
-    "nanf",
     "lowest",
     "epsilon",
     "infinity",
@@ -88,43 +36,34 @@ const PROVIDED: &[&str] = &[
     "time",
 ];
 
-/// Methods that the runtime's own objects have: groups of threads and vectors.
-const METHODS: &[&str] = &[
-    "sync",
-    "barrier_arrive",
-    "barrier_wait",
-    "thread_rank",
-    "size",
-    "num_threads",
-    "is_valid",
-    "group_index",
-    "thread_index",
-    "group_dim",
-    "dim_threads",
-    "dim_blocks",
-    "block_rank",
-    "block_index",
-    "num_blocks",
-    "map_shared_rank",
-    "query_shared_rank",
-    "meta_group_rank",
-    "meta_group_size",
-    "shfl",
-    "shfl_up",
-    "shfl_down",
-    "shfl_xor",
-    "any",
-    "all",
-    "ballot",
-    "match_any",
-    "match_all",
-];
+/// Whether the cpu back end's runtime has a function for asynchronous copies that accesses nothing.
+fn is_of_copies(name: &str) -> bool {
+    let of_pipelines = match pipelines::Function::in_library(name) {
+        Some(pipelines::Function::Make | pipelines::Function::WaitPrior) => true,
+        Some(pipelines::Function::Copy) | None => false,
+    };
+    of_pipelines
+        || groups::Function::named(name) == Some(groups::Function::WaitPrior)
+        || pipelines::CopyType::in_library(name) == Some(pipelines::CopyType::AlignedSize)
+}
 
-/// What the cpu back end's runtime has for asynchronous copies that accesses nothing.
-const OF_COPIES: [&str; 4] = ["wait_prior", "make_pipeline", "aligned_size_t", "pipeline_consumer_wait_prior"];
-
-/// Methods of its pipelines.
-const OF_PIPELINES: [&str; 4] = ["producer_acquire", "producer_commit", "consumer_wait", "consumer_release"];
+/// Whether the runtime has a free function of cooperative groups.
+fn has_group_function(name: &str) -> bool {
+    use groups::{Function, Group};
+    match groups::Function::named(name) {
+        Some(
+            Function::This(Group::Block | Group::Grid | Group::Cluster)
+            | Function::Running
+            | Function::Partition(_)
+            | Function::Together(_)
+            | Function::Object(_)
+            | Function::Wait,
+        ) => true,
+        // It has ranks and sizes as methods only.
+        Some(Function::Method(method)) => groups::Method::named(method) == Some(groups::Method::Sync),
+        Some(Function::This(_) | Function::ThisMultiGrid | Function::Copy | Function::WaitPrior) | None => false,
+    }
+}
 
 impl<'a> Walker<'a> {
     pub(super) fn call(&mut self, expr: &'a Expr, callee: &'a Expr, arguments: &'a [Expr], usage: Use) {
@@ -150,11 +89,11 @@ impl<'a> Walker<'a> {
                 }
                 let name = member.name.text.as_str();
                 let found = self.known(name, arguments.len());
-                let is_of_pipeline = self.source.backend == Backend::Cpu && OF_PIPELINES.contains(&name);
+                let is_of_pipeline = self.source.backend == Backend::Cpu && pipelines::Method::named(name).is_some();
                 if is_of_object || (is_of_pipeline && found.is_empty()) {
                     return self.pass(arguments, &[]);
                 }
-                if self.side == Side::Device && found.is_empty() && !METHODS.contains(&name) {
+                if self.side == Side::Device && found.is_empty() && groups::Method::named(name).is_none() {
                     self.leave_out(callee.span, format!("call of the method `{name}`, which is not in the unit"));
                 }
                 self.call_other_pass(callee, name);
@@ -238,10 +177,11 @@ impl<'a> Walker<'a> {
         if name == "swap" && arguments.len() == 2 {
             return arguments.iter().for_each(|argument| self.expr(argument, Use::ReadWrite));
         }
-        if let Some((_, positions)) = WRITING.iter().find(|(known, _)| *known == name) {
-            return self.pointees(arguments, positions, SiteKind::Write);
+        let results = functions::results(self.source.unit.dialect.language(), name);
+        if !results.is_empty() {
+            return self.pointees(arguments, results, SiteKind::Write);
         }
-        if self.source.backend == Backend::Cpu && self.of_objects(name, arguments) {
+        if self.source.backend == Backend::Cpu && self.of_objects(meaning.as_ref(), name, arguments) {
             return;
         }
         match meaning {
@@ -273,22 +213,23 @@ impl<'a> Walker<'a> {
                 let is_own = arguments.iter().any(|argument| self.is_own_address(argument));
                 (!is_own).then(|| format!("state of random numbers (`{name}`)"))
             }
-            Some(Builtin::Unmodelled { reason, touches_memory: true }) => Some(reason),
+            Some(meaning) => meaning.unmodelled_access().map(str::to_owned),
             None if !is_provided(name) => Some(format!("call of `{name}`, which is not in the unit")),
-            _ => None,
+            None => None,
         }
     }
 
     /// What the cpu back end has for objects by which threads synchronise, beside their methods. False if it is none of these.
-    fn of_objects(&mut self, name: &str, arguments: &'a [Expr]) -> bool {
+    fn of_objects(&mut self, meaning: Option<&Builtin>, name: &str, arguments: &'a [Expr]) -> bool {
+        let is_copy = groups::Function::named(name) == Some(groups::Function::Copy);
         match arguments {
-            [first, ..] if name.starts_with("__mbarrier_") => {
-                if self.side == Side::Device && name != "__mbarrier_maximum_count" {
+            [first, ..] if phases::is_of_hardware(name) => {
+                if self.side == Side::Device && !phases::is_about_all(name) {
                     self.wrap_pointer(first, SiteKind::Atomic, "on", ")");
                 }
                 self.pass(arguments, &[]);
             }
-            [first, _] if name == "init" => {
+            [first, _] if phases::is_init(name) => {
                 // What is named behind `&` is told where it is named.
                 let is_named = matches!(first.kind, ExprKind::Unary(UnaryOp::AddressOf, _));
                 if self.side == Side::Device && !is_named {
@@ -296,13 +237,15 @@ impl<'a> Walker<'a> {
                 }
                 self.pass(arguments, &[]);
             }
-            _ if OF_COPIES.contains(&name) || name == "atomic_thread_fence" || name == "atomic_signal_fence" => {
+            _ if is_of_copies(name) || Fence::is_in_library(name) || Fence::is_of_signals(name) => {
                 self.pass(arguments, &[]);
             }
-            [to, from, _, ..] if name == "__pipeline_memcpy_async" => self.copied(arguments, [to, from]),
+            [to, from, _, ..] if meaning == Some(&Builtin::Copying(Copying::Copy)) => {
+                self.copied(arguments, [to, from])
+            }
             // Of a thread if it begins with a place, of a group if it begins with one.
-            [to, from, _, _] if name == "memcpy_async" && self.is_pointer(to) => self.copied(arguments, [to, from]),
-            [_, to, from, _] | [_, to, from, _, _] if name == "memcpy_async" => self.copied(arguments, [to, from]),
+            [to, from, _, _] if is_copy && self.is_pointer(to) => self.copied(arguments, [to, from]),
+            [_, to, from, _] | [_, to, from, _, _] if is_copy => self.copied(arguments, [to, from]),
             _ => return false,
         }
         true
@@ -335,7 +278,7 @@ impl<'a> Walker<'a> {
         let found = match Shape::of(ty, &self.facts) {
             Shape::Record(name) => self.known(&format!("new {name}"), values.len()),
             // It refers to what it is given.
-            Shape::Object if last_name(self.facts.resolved(ty)).is_some_and(|name| name == "atomic_ref") => {
+            Shape::Object if last_name(self.facts.resolved(ty)).is_some_and(|name| is_reference(&name)) => {
                 if let Some(value) = values.first() {
                     self.not_followed(value.span, "`atomic_ref`".to_owned());
                 }
@@ -446,6 +389,10 @@ impl<'a> Walker<'a> {
     }
 }
 
+fn is_reference(class: &str) -> bool {
+    atomics::Class::in_library(class) == Some(atomics::Class::Reference)
+}
+
 fn range_wrapper(kind: SiteKind) -> &'static str {
     if kind == SiteKind::Read { "rd_range" } else { "wr_range" }
 }
@@ -453,7 +400,9 @@ fn range_wrapper(kind: SiteKind) -> &'static str {
 /// Whether a call of this name needs no body: a conversion, a maker of vectors, what the runtime has.
 fn is_provided(name: &str) -> bool {
     let ends_in_lanes = name.ends_with(['1', '2', '3', '4']);
-    PROVIDED.contains(&name)
+    STANDARD.contains(&name)
+        || has_group_function(name)
+        || functions::is_about_clusters(name)
         || name.starts_with("make_")
         || ends_in_lanes
         || name.starts_with("cuda")

@@ -10,39 +10,44 @@
 use super::items::{Side, Walker};
 use super::sites::{self, Site};
 use super::{Backend, DEVICE_PASS, Source, add_body, define, defines};
-use crate::source::Span;
+use crate::builtins::functions::function;
+use crate::builtins::{Builtin, Made, atomics, groups, phases, pipelines};
+use crate::calculus::SyncScope;
+use crate::source::{Language, Span};
 use crate::syntax::{Expr, ExprKind, Function, Item, TypeKind, Variable};
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Barriers, and the functions of the runtime that stand for them.
-const BARRIERS: [(&str, &str); 6] = [
-    ("__syncthreads", "syncthreads"),
-    ("__syncthreads_count", "syncthreads_count"),
-    ("__syncthreads_and", "syncthreads_and"),
-    ("__syncthreads_or", "syncthreads_or"),
-    ("__syncwarp", "syncwarp"),
-    ("sync", "sync"),
-];
+/// The function of the runtime that stands for a call of a barrier.
+fn counting(meaning: Option<&Builtin>, name: &str) -> Option<&'static str> {
+    if let Some(groups::Function::Method(method)) = groups::Function::named(name) {
+        return (groups::Method::named(method) == Some(groups::Method::Sync)).then_some("sync");
+    }
+    Some(match meaning? {
+        Builtin::Barrier { scope: SyncScope::Block, .. } => "syncthreads",
+        Builtin::Barrier { scope: SyncScope::Warp, .. } => "syncwarp",
+        Builtin::VotingBarrier(Made::Count) => "syncthreads_count",
+        Builtin::VotingBarrier(Made::All) => "syncthreads_and",
+        Builtin::VotingBarrier(Made::Any) => "syncthreads_or",
+        _ => return None,
+    })
+}
 
-/// Functions that order threads in a way that the runtime does not log; beside them all whose names begin with
-/// `__mbarrier_`.
-const UNFOLLOWED: [&str; 9] = [
-    "__threadfence",
-    "__threadfence_block",
-    "__threadfence_system",
-    "__nv_atomic_thread_fence",
-    "atomic_thread_fence",
-    // Of a group that waits for its copies: it is a barrier, too.
-    "wait",
-    "wait_prior",
-    // Blocks of a cluster hand memory over at its barrier.
-    "this_cluster",
-    "atomic_ref",
-];
-
-/// Methods of groups whose order the log has no words for: half a barrier.
-const SPLIT: [&str; 2] = ["barrier_arrive", "barrier_wait"];
+/// Whether a call orders threads in a way that the runtime does not log.
+fn is_unfollowed(meaning: Option<&Builtin>, name: &str) -> bool {
+    let of_groups = match groups::Function::named(name) {
+        // A group that waits for its copies: it is a barrier, too.
+        Some(groups::Function::Wait | groups::Function::WaitPrior) => true,
+        // Blocks of a cluster hand memory over at its barrier.
+        Some(groups::Function::This(groups::Group::Cluster)) => true,
+        _ => false,
+    };
+    of_groups
+        || matches!(meaning, Some(Builtin::Fence(_)))
+        || atomics::Fence::is_in_library(name)
+        || atomics::Class::in_library(name) == Some(atomics::Class::Reference)
+        || phases::is_of_hardware(name)
+}
 
 /// How names of PTX instructions begin, or what they hold, that order threads.
 const ORDERING: [&str; 4] = ["bar", "membar", "mbarrier", "fence"];
@@ -149,14 +154,15 @@ impl Walker<'_> {
     /// A call of a barrier by its name.
     pub(super) fn native_sync_call(&mut self, callee: &Expr, name: &str, arguments: &[Expr]) {
         // One that is made of nothing is a thread's own.
-        let is_shared_pipeline = name == "make_pipeline" && !arguments.is_empty();
-        if UNFOLLOWED.contains(&name) || name.starts_with("__mbarrier_") || is_shared_pipeline {
+        let is_pipeline = pipelines::Function::in_library(name) == Some(pipelines::Function::Make);
+        let meaning = function(Language::Cuda, name).map(|known| known.builtin);
+        if is_unfollowed(meaning.as_ref(), name) || is_pipeline && !arguments.is_empty() {
             self.not_followed(callee.span, format!("`{name}`"));
         }
-        let Some((_, own)) = BARRIERS.iter().find(|(known, _)| *known == name).filter(|_| self.counts_syncs()) else {
+        let Some(own) = counting(meaning.as_ref(), name).filter(|_| self.counts_syncs()) else {
             return;
         };
-        if name == "sync" && arguments.len() != 1 {
+        if meaning.is_none() && arguments.len() != 1 {
             return;
         }
         match self.tokens.range(callee.span) {
@@ -172,10 +178,12 @@ impl Walker<'_> {
         if !self.counts_syncs() {
             return;
         }
-        if SPLIT.contains(&name) {
+        let method = groups::Method::named(name);
+        // The log has no words for half a barrier.
+        if matches!(method, Some(groups::Method::Arrive | groups::Method::Wait)) {
             return self.not_followed(callee.span, format!("the split barrier `{name}`"));
         }
-        if name != "sync" || !arguments.is_empty() {
+        if method != Some(groups::Method::Sync) || !arguments.is_empty() {
             return;
         }
         match (self.tokens.range(call.span), self.tokens.range(object.span)) {

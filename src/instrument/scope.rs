@@ -1,6 +1,7 @@
 //! Names in scope while a function is walked, and as much of their types as accesses need.
 
 use super::facts::{Callable, Facts, last_name, record_name};
+use crate::builtins::{atomics, phases};
 use crate::syntax::{Type, TypeKind};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -18,8 +19,10 @@ pub(super) enum Shape {
     Unknown,
 }
 
-/// Types of the library whose objects threads synchronise by.
-const OBJECTS: [&str; 3] = ["atomic", "atomic_ref", "barrier"];
+/// Whether threads synchronise by the objects of a class, which is named without its namespace.
+fn is_synchronising(class: &str) -> bool {
+    atomics::Class::in_library(class).is_some() || phases::is_barrier(class)
+}
 
 impl Shape {
     pub(super) fn of(ty: &Type, facts: &Facts) -> Shape {
@@ -36,7 +39,7 @@ impl Shape {
             }
             _ => match last_name(facts.resolved(ty)) {
                 Some(name) if facts.is_record(&name) => Shape::Record(name),
-                Some(name) if OBJECTS.contains(&name.as_str()) => Shape::Object,
+                Some(name) if is_synchronising(&name) => Shape::Object,
                 _ => Shape::Unknown,
             },
         }

@@ -13,6 +13,7 @@
 //! Deliberately absent: the bindings of C++ (`cl::CommandQueue`), arguments (`clSetKernelArg`), sizes that are computed from
 //! what the program reads.
 
+use crate::builtins::launches::{CREATION, ENQUEUEING};
 use crate::preprocess::TokenKind;
 use crate::preprocess::host_text::HostText;
 use crate::source::headers::ProjectHeaders;
@@ -37,16 +38,14 @@ pub struct Enqueued {
 /// The launches in the host code at `path` with that `text`, in its order.
 pub fn enqueued(path: &Path, text: &str, headers: &Arc<ProjectHeaders>) -> Vec<Enqueued> {
     // Nearly no host code launches anything; it need not be preprocessed.
-    if !text.contains(CALL) {
+    if !text.contains(ENQUEUEING) {
         return Vec::new();
     }
     let host = HostText::read(path, text, headers);
     let reader = Reader { blocks: Blocks::of(&host), objects: objects(&host), host: &host };
-    let calls = (0..host.len()).filter(|&at| host.text(at) == CALL && host.text(at + 1) == "(");
+    let calls = (0..host.len()).filter(|&at| host.text(at) == ENQUEUEING && host.text(at + 1) == "(");
     calls.flat_map(|at| reader.launches(at)).collect()
 }
-
-const CALL: &str = "clEnqueueNDRangeKernel";
 
 /// A kernel object that `clCreateKernel` makes.
 struct Object {
@@ -59,7 +58,7 @@ struct Object {
 }
 
 fn objects(host: &HostText) -> Vec<Object> {
-    let is_call = |&at: &usize| host.text(at) == "clCreateKernel" && host.text(at + 1) == "(";
+    let is_call = |&at: &usize| host.text(at) == CREATION && host.text(at + 1) == "(";
     let object = |at| {
         let name = host.arguments(at + 1).into_iter().nth(1)?;
         Some(Object { holder: holder(host, at)?, kernel: string(host, name), at })
@@ -357,7 +356,9 @@ impl Reader<'_> {
 
     /// Whether the name at `at` is an argument of a call that changes nothing.
     fn is_read_only(&self, at: usize) -> bool {
-        self.host.callee(at).is_some_and(|callee| callee == CALL || callee == "sizeof" || callee.ends_with("printf"))
+        self.host
+            .callee(at)
+            .is_some_and(|callee| callee == ENQUEUEING || callee == "sizeof" || callee.ends_with("printf"))
     }
 
     /// Whether the statement of the name at `at` is run whenever its block is.

@@ -3,8 +3,8 @@
 use super::pass::Pass;
 use super::value::{Place, Pointer, Value};
 use crate::calculus::{
-    Access, ArrayId, AtomicOp, BinaryOp, Expr, ExprId, HavocReason, MemoryOrder, ScalarType, Space, Stmt, SyncScope,
-    VarId,
+    Access, ArrayId, AtomicOp, BinaryOp, Expr, ExprId, Function, HavocReason, MemoryOrder, ScalarType, Space, Stmt,
+    SyncScope, VarId,
 };
 use crate::resolve::program::TypeId;
 use crate::source::Span;
@@ -84,7 +84,7 @@ impl Pass<'_> {
             return Value::Scalar(value);
         }
         if let (Some(bits), Some(ty)) = (&place.bits, self.layout.scalar(place.ty)) {
-            let whole = self.exprs().call(format!("bits.{}", bits.name), vec![value], ty);
+            let whole = self.exprs().call(Function::exact(format!("bits.{}", bits.name)), vec![value], ty);
             return Value::Scalar(self.in_bits(whole, bits.width));
         }
         self.unpack(value, place.ty, &name)
@@ -119,7 +119,7 @@ impl Pass<'_> {
         let parts = leaves.into_iter().map(|leaf| match self.layout.scalar(leaf.ty) {
             Some(scalar) => {
                 let name = format!("field@{}:{}", leaf.offset, scalar.bytes());
-                Value::Scalar(self.exprs().call(name, vec![carrier], scalar))
+                Value::Scalar(self.exprs().call(Function::exact(name), vec![carrier], scalar))
             }
             None => Value::Pointer(self.unknown_pointer(&format!("a pointer that was loaded from '{array}'"))),
         });
@@ -166,7 +166,7 @@ impl Pass<'_> {
             })
             .collect();
         let bytes = u16::try_from(bytes).ok()?;
-        Some(self.exprs().call("aggregate", scalars?, ScalarType::Opaque { bytes }))
+        Some(self.exprs().call(Function::exact("aggregate"), scalars?, ScalarType::Opaque { bytes }))
     }
 
     /// An access of `bytes` bytes at a place, for `memcpy` and its kin: a write, or a read of an unused value.

@@ -6,6 +6,7 @@
 use super::facts::{Target, TargetId};
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
+use crate::builtins::Dynamic;
 use crate::calculus::{HavocReason, ScalarType};
 use crate::resolve::program::Expr;
 
@@ -34,7 +35,7 @@ impl Pass<'_> {
     }
 
     /// `free(p)`: of memory that is the thread's own, nothing that others see.
-    pub(super) fn release(&mut self, args: &[Expr], call: &Expr) -> Value {
+    pub(super) fn release(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
         let [only] = args else { return self.missing(call) };
         let Value::Pointer(pointer) = self.value(only) else { return self.missing(call) };
         let is_own = |target: &TargetId| self.allocated.contains(target) || *self.facts.key(*target) == Target::Null;
@@ -44,7 +45,7 @@ impl Pass<'_> {
             Base::Unknown(_) => false,
         };
         if !is_known {
-            self.unsupported(call.span, "dynamic memory ('free')".to_owned());
+            self.unsupported(call.span, format!("{} ('{name}')", Dynamic::REASON));
         }
         Value::Void
     }

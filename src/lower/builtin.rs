@@ -6,10 +6,10 @@ use super::home::Home;
 use super::pass::Pass;
 use super::value::{Base, Place, Pointer, Value};
 use super::votes::Vote;
-use crate::builtins::{Builtin, Claim, Formula, WorkItem};
+use crate::builtins::{Builtin, Claim, Dynamic, Formula, Made, WorkItem};
 use crate::calculus::{
-    Axis, BinaryOp, Claimed, ExprId, For, GeometryVar, HavocReason, Param, Platform, Relied, ScalarType, Step, Stmt,
-    SyncScope, offset_name,
+    Axis, BinaryOp, Claimed, ExprId, For, Function, GeometryVar, HavocReason, Param, Platform, Relied, ScalarType,
+    Step, Stmt, SyncMemory, SyncScope, offset_name,
 };
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::{Language, Span};
@@ -28,7 +28,8 @@ impl Pass<'_> {
     pub(super) fn builtin(&mut self, builtin: &Builtin, name: &str, args: &[Expr], call: &Expr, used: Use) -> Value {
         let span = call.span;
         match builtin {
-            Builtin::Pure => self.pure(name, args, call),
+            Builtin::Pure => self.pure(&Function::from(name), args, call),
+            Builtin::PureFunction(function) => self.pure(&Function::new(name, function.nature()), args, call),
             Builtin::Min => self.extremum(BinaryOp::Min, args, call),
             Builtin::Max => self.extremum(BinaryOp::Max, args, call),
             Builtin::Abs => self.absolute(args, call),
@@ -37,11 +38,16 @@ impl Pass<'_> {
             Builtin::MulAdd24 => self.product_of_24_bits_and_more(args, call),
             Builtin::WorkItem(item) => self.work_item(*item, args, call),
             Builtin::Barrier { scope, memory } => {
-                let own = self.barrier(*scope, *memory, args, span);
-                // `__syncthreads_or` tells all the same.
-                let given = self.unknown_value(call.ty, &HavocReason::Common(*scope, name.to_owned()), span);
-                if let Some((vote, own)) = Vote::named(name, None).zip(own) {
-                    self.note_vote(vote, own, &given, Some(*scope), span);
+                self.barrier(*scope, *memory, args, span);
+                self.unknown_value(call.ty, &HavocReason::Common(*scope, name.to_owned()), span)
+            }
+            Builtin::VotingBarrier(made) => {
+                let scope = SyncScope::Block;
+                let own = self.barrier(scope, Some(SyncMemory::BOTH), args, span);
+                // It tells all the same.
+                let given = self.unknown_value(call.ty, &HavocReason::Common(scope, name.to_owned()), span);
+                if let Some((vote, own)) = Vote::of(*made, None).zip(own) {
+                    self.note_vote(vote, own, &given, Some(scope), span);
                 }
                 given
             }
@@ -80,11 +86,11 @@ impl Pass<'_> {
             }
             Builtin::Nothing => Value::Void,
             // A function that another one calls requires something of that one.
-            Builtin::Assume if name.ends_with("requires") && self.frames.len() > 1 => {
+            Builtin::Require if self.frames.len() > 1 => {
                 self.annotated_claim(Claim::Asserted, name, args, span);
                 Value::Void
             }
-            Builtin::Assume => {
+            Builtin::Assume | Builtin::Require => {
                 for arg in args {
                     self.assume(arg);
                 }
@@ -92,16 +98,12 @@ impl Pass<'_> {
             }
             Builtin::Formula(formula) => self.formula(*formula, (name, args), call),
             // GPUVerify's name for a formula is that of a vote.
-            Builtin::Unmodelled { .. } if name == "__all" && self.in_annotation => {
-                self.formula(Formula::Both, (name, args), call)
-            }
+            Builtin::Unmasked(Made::All) if self.in_annotation => self.formula(Formula::Both, (name, args), call),
+            Builtin::Unmasked(Made::Ballot) => self.votes(name, args, call),
+            Builtin::Unmasked(_) => self.unknown_call_without_effect(name, args, call),
             Builtin::Specified => self.specified(name, args, span),
-            Builtin::Schedule if name == "__activemask" => self.threads_together(name, args, call),
-            Builtin::Unmodelled { touches_memory: false, .. } if name == "coalesced_threads" => {
-                self.threads_together(name, args, call)
-            }
-            Builtin::Unmodelled { .. } if name == "__ballot" => self.votes(name, args, call),
-            Builtin::Together(whom, gives) => self.together((*whom, *gives), name, args, call),
+            Builtin::Running => self.threads_together(name, args, call),
+            Builtin::Together(whom, made) => self.together((*whom, *made), name, args, call),
             Builtin::InGroup(what) => self.in_group(*what, name, args, call),
             Builtin::Schedule => {
                 self.ignore(args);
@@ -135,9 +137,11 @@ impl Pass<'_> {
             Builtin::Pipeline(pipeline) => self.pipeline(*pipeline, name, args, call),
             Builtin::Cluster(what) => self.in_cluster(*what, name, args, call),
             Builtin::Collective(group) => self.collective(*group, name, args, call),
-            Builtin::Unmodelled { .. } if name == "malloc" && matches!(args, [_]) => self.allocate(args, call),
-            Builtin::Unmodelled { .. } if name == "free" && matches!(args, [_]) => self.release(args, call),
-            Builtin::Unmodelled { .. } if name == "__cvta_generic_to_shared" => self.shared_address(args, call),
+            Builtin::Dynamic(Dynamic::Allocate) if matches!(args, [_]) => self.allocate(args, call),
+            Builtin::Dynamic(Dynamic::Free) if matches!(args, [_]) => self.release(name, args, call),
+            Builtin::Dynamic(_) => self.give_up_call(format!("{} ('{name}')", Dynamic::REASON), args, call),
+            Builtin::Flag => self.give_up_call(format!("{} ('{name}')", Builtin::FLAG), args, call),
+            Builtin::SharedAddress => self.shared_address(args, call),
             Builtin::Unmodelled { reason, touches_memory: true } => {
                 self.give_up_call(format!("{reason} ('{name}')"), args, call)
             }
@@ -159,7 +163,7 @@ impl Pass<'_> {
     }
 
     /// A pure function; one with pointer arguments (`sincosf`, `modf`) writes its results through them.
-    pub(super) fn pure(&mut self, name: &str, args: &[Expr], call: &Expr) -> Value {
+    pub(super) fn pure(&mut self, function: &Function, args: &[Expr], call: &Expr) -> Value {
         let mut scalars = Vec::new();
         let mut pointers = Vec::new();
         for arg in args {
@@ -177,21 +181,21 @@ impl Pass<'_> {
         }
         for (index, (pointer, ty)) in pointers.into_iter().enumerate() {
             let Some(pointee) = self.layout.pointee(ty) else { continue };
-            let result = self.function_value(&format!("{name}.out{index}"), &scalars, pointee);
+            let result = self.function_value(&function.part(format_args!("out{index}")), &scalars, pointee);
             let place = Place { pointer, ty: pointee, bits: None };
             self.store(&place, result, call.span);
         }
-        self.function_value(name, &scalars, call.ty)
+        self.function_value(function, &scalars, call.ty)
     }
 
     /// The result of an uninterpreted function, of any type without pointers.
-    fn function_value(&mut self, name: &str, args: &[ExprId], ty: TypeId) -> Value {
+    fn function_value(&mut self, function: &Function, args: &[ExprId], ty: TypeId) -> Value {
         if let Some(scalar) = self.layout.scalar(ty) {
-            return Value::Scalar(self.exprs().call(name, args.to_vec(), scalar));
+            return Value::Scalar(self.exprs().call(function, args.to_vec(), scalar));
         }
         let Some(leaves) = self.layout.leaves(ty) else { return Value::Void };
         let parts = leaves.into_iter().enumerate().map(|(lane, leaf)| match self.layout.scalar(leaf.ty) {
-            Some(scalar) => Value::Scalar(self.exprs().call(format!("{name}.{lane}"), args.to_vec(), scalar)),
+            Some(scalar) => Value::Scalar(self.exprs().call(function.part(lane), args.to_vec(), scalar)),
             None => Value::Pointer(self.unknown_pointer("the result of a call")),
         });
         let parts = parts.collect();
@@ -436,7 +440,7 @@ impl Pass<'_> {
         let loaded: Vec<Value> = places.iter().map(|(place, _)| self.load(place, call.span)).collect();
         let scalar = |value: Value| if let Value::Scalar(expr) = value { Some(expr) } else { None };
         let scalars: Vec<ExprId> = loaded.into_iter().filter_map(scalar).collect();
-        self.function_value(name, &scalars, call.ty)
+        self.function_value(&Function::from(name), &scalars, call.ty)
     }
 
     fn half_store(&mut self, lanes: (u8, u8), args: &[Expr], call: &Expr) -> Value {

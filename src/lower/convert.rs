@@ -3,7 +3,7 @@
 use super::facts::TargetId;
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
-use crate::calculus::{Array, ArrayId, BinaryOp, Expr, ExprId, HavocReason, Param, ScalarType, Space, Stmt};
+use crate::calculus::{Array, ArrayId, BinaryOp, Expr, ExprId, Function, HavocReason, Param, ScalarType, Space, Stmt};
 use crate::resolve::program::{Type, TypeId};
 use crate::source::Span;
 
@@ -13,7 +13,9 @@ impl Pass<'_> {
         let from = self.kernel.exprs.ty(value);
         match (from, to) {
             _ if from == to => value,
-            (ScalarType::Opaque { .. }, ScalarType::Bool) => self.exprs().call("f!=0", vec![value], to),
+            (ScalarType::Opaque { .. }, ScalarType::Bool) => {
+                self.exprs().call(Function::exact("f!=0"), vec![value], to)
+            }
             (ScalarType::Opaque { .. }, ScalarType::Int { .. }) => self.exprs().call("int", vec![value], to),
             (_, ScalarType::Opaque { .. }) => self.exprs().call("float", vec![value], to),
             (ScalarType::Int { .. }, ScalarType::Bool) => self.truth(value),
@@ -40,7 +42,7 @@ impl Pass<'_> {
         match (from, to) {
             _ if from == to => value,
             (ScalarType::Int { .. }, ScalarType::Int { .. }) => self.exprs().convert(to, value),
-            _ => self.exprs().call("bits", vec![value], to),
+            _ => self.exprs().call(Function::exact("bits"), vec![value], to),
         }
     }
 

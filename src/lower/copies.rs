@@ -83,7 +83,7 @@ impl Pass<'_> {
                 Value::Void
             }
             Copying::BarrierCopy(group) => self.copy_for_barrier(group, args, call),
-            Copying::WorkGroupCopy => self.work_group_copy(args, call),
+            Copying::WorkGroupCopy | Copying::StridedCopy => self.work_group_copy(args, call),
             Copying::WaitEvents => self.wait_for_events(args, span),
         }
     }

@@ -14,7 +14,7 @@
 use super::pass::Pass;
 use super::value::Value;
 use crate::builtins::Direction;
-use crate::calculus::{BinaryOp, ExprId, HavocReason};
+use crate::calculus::{BinaryOp, ExprId, Function, HavocReason, Nature};
 use crate::resolve::program::Expr;
 
 /// Bytes of a pixel of the widest format.
@@ -28,7 +28,7 @@ impl Pass<'_> {
     /// `write_imagef(image, place, colour)` and `read_imagef(image, place)`.
     pub(super) fn image(&mut self, direction: Direction, (name, args): (&str, &[Expr]), call: &Expr) -> Value {
         let (image, place) = match (direction, args) {
-            (Direction::Read, [_, _, _]) => return self.pure(name, args, call),
+            (Direction::Read, [_, _, _]) => return self.pure(&Function::new(name, Nature::Fetches), args, call),
             (Direction::Read, [image, place]) => (image, place),
             (Direction::Write, [image, place, colour]) => {
                 self.effect(colour);

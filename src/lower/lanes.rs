@@ -8,7 +8,7 @@
 use super::pass::Pass;
 use super::value::Value;
 use crate::builtins::LaneFunction;
-use crate::calculus::{BinaryOp, ExprId, ScalarType, UnaryOp};
+use crate::calculus::{BinaryOp, ExprId, Function, ScalarType, UnaryOp};
 use crate::resolve::program::{Expr, TypeId};
 
 impl Pass<'_> {
@@ -35,7 +35,7 @@ impl Pass<'_> {
                 }
                 self.regroup(lanes, call.ty)
             }
-            _ => self.pure(name, args, call),
+            _ => self.pure(&Function::from(name), args, call),
         }
     }
 

@@ -5,7 +5,7 @@ use super::home::{Holder, Home, Slot};
 use super::layout::Leaf;
 use super::pass::Pass;
 use super::value::{Base, PERHAPS_STRING, Place, Pointer, STRING, Value};
-use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, HavocReason, ScalarType, Stmt, VarId};
+use crate::calculus::{ArrayId, BinaryOp, Expr, ExprId, Function, HavocReason, ScalarType, Stmt, VarId};
 use crate::resolve::program::TypeId;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
@@ -334,7 +334,7 @@ impl Pass<'_> {
                         .map(|leaf| match self.layout.scalar(leaf.ty) {
                             Some(scalar) => {
                                 let name = format!("field@{}:{}", leaf.offset, scalar.bytes());
-                                Value::Scalar(self.exprs().call(name, vec![carrier], scalar))
+                                Value::Scalar(self.exprs().call(Function::exact(name), vec![carrier], scalar))
                             }
                             None => Value::Pointer(self.unknown_pointer("a pointer of unknown origin")),
                         })

@@ -2,7 +2,7 @@
 
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
-use crate::calculus::{BinaryOp, ExprId, HavocReason, Relied, ScalarType, UnaryOp};
+use crate::calculus::{BinaryOp, ExprId, Function, HavocReason, Relied, ScalarType, UnaryOp};
 use crate::resolve::program::{Expr, TypeId};
 use crate::source::Span;
 
@@ -50,7 +50,9 @@ impl Pass<'_> {
                 let truth = self.coerce(a, ScalarType::Bool);
                 self.exprs().not(truth)
             }
-            (UnaryOp::Neg | UnaryOp::BitNot, ScalarType::Opaque { .. }) => self.exprs().call("f-", vec![a], from),
+            (UnaryOp::Neg | UnaryOp::BitNot, ScalarType::Opaque { .. }) => {
+                self.exprs().call(Function::exact("f-"), vec![a], from)
+            }
             (UnaryOp::Neg | UnaryOp::BitNot, ScalarType::Bool) => {
                 let a = self.exprs().convert(ScalarType::I32, a);
                 self.exprs().unary(op, a)

@@ -110,7 +110,8 @@ pub(super) fn is_specification(body: &[Stmt]) -> bool {
 fn annotation(expr: &Expr) -> Option<&Builtin> {
     match &expr.kind {
         ExprKind::Builtin(builtin, ..) => {
-            let is_one = matches!(builtin, Builtin::Assume | Builtin::Claim(_) | Builtin::Specified | Builtin::Nothing);
+            use Builtin::{Assume, Claim, Nothing, Require, Specified};
+            let is_one = matches!(builtin, Assume | Require | Claim(_) | Specified | Nothing);
             is_one.then_some(builtin)
         }
         ExprKind::Convert(inner) => annotation(inner),

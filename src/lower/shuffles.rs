@@ -49,19 +49,6 @@ pub(super) enum Partner {
     Anyone,
 }
 
-impl Partner {
-    /// By the name of the function or method.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "__shfl_sync" | "shfl" => Partner::Lane,
-            "__shfl_up_sync" | "shfl_up" => Partner::Below,
-            "__shfl_down_sync" | "shfl_down" => Partner::Above,
-            "__shfl_xor_sync" | "shfl_xor" => Partner::Flipped,
-            _ => return None,
-        })
-    }
-}
-
 /// A shuffle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {

@@ -14,7 +14,7 @@ use super::pass::Pass;
 use super::shuffles::{Exchange, Partner};
 use super::value::Value;
 use super::votes::Vote;
-use crate::builtins::{Gives, InGroup, Together};
+use crate::builtins::{self, Gives, InGroup, Made, Operation, Together, groups};
 use crate::calculus::eval::WARP;
 use crate::calculus::{Among, Expr as Node, ExprId, HavocReason, ScalarType, Stmt, SyncMemory, SyncScope};
 use crate::resolve::program::{Expr, Type};
@@ -24,15 +24,12 @@ use std::cmp::Ordering;
 const WHOLE_WARP: i128 = 0xffff_ffff;
 
 impl Pass<'_> {
-    pub(super) fn together(
-        &mut self,
-        (whom, gives): (Together, Gives),
-        name: &str,
-        args: &[Expr],
-        call: &Expr,
-    ) -> Value {
+    pub(super) fn together(&mut self, (whom, made): (Together, Made), name: &str, args: &[Expr], call: &Expr) -> Value {
+        let gives = made.gives();
+        // A group of threads stands for their mask.
+        let has_mask = matches!(whom, Together::Named | Together::Coalesced);
         let mut values = self.values(args);
-        if let (Together::Named, Some(Value::Scalar(mask))) = (whom, values.first_mut()) {
+        if let (true, Some(Value::Scalar(mask))) = (has_mask, values.first_mut()) {
             *mask = self.snapshot(*mask);
         }
         let own = HavocReason::Call(name.to_owned());
@@ -43,10 +40,10 @@ impl Pass<'_> {
             Some(Value::Scalar(expr)) => Some(*expr),
             _ => None,
         };
-        let mask = number(0).filter(|_| whom == Together::Named);
+        let mask = number(0).filter(|_| has_mask);
         let meeting = match (whom, mask) {
-            (Together::Named, Some(mask)) => Some((SyncScope::Warp, self.named_by(mask))),
-            (Together::Named, None) => return self.missing(call),
+            (Together::Named | Together::Coalesced, Some(mask)) => Some((SyncScope::Warp, self.named_by(mask))),
+            (Together::Named | Together::Coalesced, None) => return self.missing(call),
             (Together::Tile(threads), _) => tile(threads),
             (Together::Group(scope), _) => Some((scope, Among::All)),
             (Together::Some, _) => {
@@ -60,11 +57,13 @@ impl Pass<'_> {
             let site = self.site(call.span);
             self.emit(Stmt::Sync { scope, memory, among, site });
         }
-        let first = usize::from(whom == Together::Named);
+        let first = usize::from(has_mask);
         let constant = |at: Option<ExprId>| at.and_then(|expr| self.kernel.exprs.as_int(expr));
         let segment = match (whom, number(first + 2)) {
-            (Together::Named, None) => Some(WARP),
-            (Together::Named, width) => constant(width).and_then(|width| u32::try_from(width).ok()),
+            (Together::Named | Together::Coalesced, None) => Some(WARP),
+            (Together::Named | Together::Coalesced, width) => {
+                constant(width).and_then(|width| u32::try_from(width).ok())
+            }
             (Together::Tile(threads), _) => Some(threads),
             (Together::Group(_) | Together::Some, _) => None,
         };
@@ -75,7 +74,7 @@ impl Pass<'_> {
             Gives::Lane => is_whole && constant(number(first + 1)).is_some(),
         };
         let group = match whom {
-            Together::Named => constant(mask).map(|_| SyncScope::Warp),
+            Together::Named | Together::Coalesced => constant(mask).map(|_| SyncScope::Warp),
             Together::Tile(WARP) => Some(SyncScope::Warp),
             Together::Group(SyncScope::Block) => Some(SyncScope::Block),
             // How large a sub-group is, the device decides.
@@ -85,9 +84,9 @@ impl Pass<'_> {
             Some(scope) => HavocReason::Common(scope, name.to_owned()),
             None => own,
         };
-        let voted = match (name, values.as_slice(), mask, whom) {
-            ("__ballot_sync", [_, said], Some(mask), _) => Some((said, &args[1], mask)),
-            ("ballot", [said], _, Together::Tile(WARP)) => {
+        let voted = match (made, values.as_slice(), mask, whom) {
+            (Made::Ballot, [_, said], Some(mask), Together::Named) => Some((said, &args[1], mask)),
+            (Made::Ballot, [said], _, Together::Tile(WARP)) => {
                 Some((said, &args[0], self.exprs().int(WHOLE_WARP, ScalarType::U32)))
             }
             _ => None,
@@ -96,7 +95,7 @@ impl Pass<'_> {
             Some([own, by, ..]) => self.operation(own, by),
             _ => None,
         };
-        let vote = Vote::named(name, operation).zip(number(first));
+        let vote = Vote::of(made, operation).zip(number(first));
         if let Some((said, arg, voters)) = voted {
             let said = match said {
                 &Value::Scalar(own) => self.asked(own),
@@ -122,11 +121,11 @@ impl Pass<'_> {
             && let Node::Var(holder) = self.kernel.exprs[holder]
         {
             // Lanes of a group that happened to be there count within it.
-            let is_within = whom == Together::Named && !name.starts_with("__");
+            let is_within = whom == Together::Coalesced;
             if gives == Gives::Lane && is_whole {
                 self.given.shuffles.insert(holder, Shuffle { value, lane: by, mask, is_within });
             }
-            if let (Some(from), Some(segment), false) = (Partner::named(name), segment, is_within) {
+            if let (Some(from), Some(segment), false) = (partner(made), segment, is_within) {
                 self.exchanges.insert(holder, Exchange { from, value, by, segment, mask });
             }
         }
@@ -134,11 +133,10 @@ impl Pass<'_> {
     }
 
     /// What a reduction of `own` is told to do, if it compares and computes in that type.
-    fn operation(&self, own: &Expr, by: &Expr) -> Option<&'static str> {
+    fn operation(&self, own: &Expr, by: &Expr) -> Option<Operation> {
         let Type::Unknown(name) = &self.program.types[by.ty] else { return None };
         let (name, of) = name.strip_suffix('>')?.split_once('<')?;
-        let is_of_own = of == self.program.type_name(own.ty);
-        ["less", "greater", "bit_and", "bit_or"].into_iter().find(|known| is_of_own && *known == name)
+        groups::operation(name).filter(|_| of == self.program.type_name(own.ty))
     }
 
     /// A number of a group of threads of a warp.
@@ -165,6 +163,17 @@ impl Pass<'_> {
             _ => Among::Named(masks::in_mask(self.exprs(), mask)),
         }
     }
+}
+
+/// The lane that a shuffle reads from.
+fn partner(made: Made) -> Option<Partner> {
+    let Made::Shuffle(partner) = made else { return None };
+    Some(match partner {
+        builtins::Partner::Lane => Partner::Lane,
+        builtins::Partner::Below => Partner::Below,
+        builtins::Partner::Above => Partner::Above,
+        builtins::Partner::Flipped => Partner::Flipped,
+    })
 }
 
 /// Whom a barrier of aligned groups of so many threads is for; `None` if each is alone.

@@ -19,6 +19,7 @@
 
 use super::pass::Pass;
 use super::value::Value;
+use crate::builtins::{Made, Operation};
 use crate::calculus::{Basis, BinaryOp, ExprId, HavocReason, ScalarType, Stmt, SyncScope};
 use crate::source::Span;
 
@@ -46,22 +47,25 @@ pub(super) enum Vote {
 }
 
 impl Vote {
-    /// By the name of the function or method; `operation` is what a reduction is told to do.
-    pub(super) fn named(name: &str, operation: Option<&str>) -> Option<Self> {
-        let prefix = ["work_group_", "sub_group_", "__"].into_iter().find(|prefix| name.starts_with(prefix));
-        let name = name.strip_prefix(prefix.unwrap_or_default())?;
-        Some(match (name.strip_suffix("_sync").unwrap_or(name), operation) {
-            ("any" | "ballot" | "syncthreads_or" | "syncthreads_count", _) => Vote::Any,
-            ("all" | "syncthreads_and", _) => Vote::All,
-            ("uni", _) => Vote::Unanimous,
-            ("match_any", _) => Vote::Alike,
-            ("match_all", _) => Vote::AllAlike,
-            ("reduce_min", _) | ("reduce", Some("less")) => Vote::Least,
-            ("reduce_max", _) | ("reduce", Some("greater")) => Vote::Most,
-            ("reduce_and", _) | ("reduce", Some("bit_and")) => Vote::CommonBits,
-            ("reduce_or", _) | ("reduce", Some("bit_or")) => Vote::AllBits,
-            _ => return None,
-        })
+    /// What says something of the thread's own value; `told` is what the function object of a reduction does.
+    pub(super) fn of(made: Made, told: Option<Operation>) -> Option<Self> {
+        let operation = match made {
+            Made::Any | Made::Ballot | Made::Count => return Some(Vote::Any),
+            Made::All => return Some(Vote::All),
+            Made::Unanimous => return Some(Vote::Unanimous),
+            Made::MatchAny => return Some(Vote::Alike),
+            Made::MatchAll => return Some(Vote::AllAlike),
+            Made::Reduced(operation) => operation,
+            Made::ReducedBy => told?,
+            Made::Shuffle(_) | Made::Broadcast | Made::Scan => return None,
+        };
+        match operation {
+            Operation::Min => Some(Vote::Least),
+            Operation::Max => Some(Vote::Most),
+            Operation::And => Some(Vote::CommonBits),
+            Operation::Or => Some(Vote::AllBits),
+            Operation::Add | Operation::Xor => None,
+        }
     }
 
     /// Whether it is asked for a truth.

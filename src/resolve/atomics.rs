@@ -15,7 +15,7 @@ use super::context::{Resolver, expr};
 use super::conversion::has_effect;
 use super::copies::last_name;
 use super::program::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, Type, TypeId};
-use crate::builtins::{Builtin, FenceCall, atomics};
+use crate::builtins::{Builtin, FenceCall, atomics, scopes};
 use crate::calculus::{AtomicOp, MemoryOrder, SyncScope};
 use crate::source::Span;
 use crate::syntax::{self, TemplateArg};
@@ -32,14 +32,13 @@ const KEPT: [(&str, bool, SyncScope); 6] = [
 
 /// What an atomic object is kept as, and whether it refers to another one; `None` if it is not followed.
 pub(super) fn kept(name: &str, args: &[TemplateArg]) -> Option<(&'static str, bool)> {
-    let refers = match name {
-        "cuda::atomic" | "cuda::std::atomic" => false,
-        "cuda::atomic_ref" | "cuda::std::atomic_ref" => true,
-        _ => return None,
+    let refers = match atomics::Class::named(name)? {
+        atomics::Class::Object => false,
+        atomics::Class::Reference => true,
     };
     let scope = match args {
         [_] => SyncScope::System,
-        [_, scope] => scope_of(last_name(scope)?)?,
+        [_, scope] => scopes::scope(last_name(scope)?)?,
         _ => return None,
     };
     KEPT.iter().find(|known| (known.1, known.2) == (refers, scope)).map(|known| (known.0, refers))
@@ -82,16 +81,21 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Option<Expr> {
         let (refers, scope) = self.atomic_of(object.ty)?;
-        if matches!(name, "notify_one" | "notify_all") && args.is_empty() {
+        let method = atomics::Method::named(name)?;
+        if method == atomics::Method::Notify && args.is_empty() {
             // What is done to find the object is done.
             let found = has_effect(object).then(|| self.address_of(object.clone()));
             let args = found.into_iter().collect();
             return Some(expr(ExprKind::Builtin(Builtin::Hint, name.to_owned(), args), self.common.void, span));
         }
-        if let Some(weak) = atomics::compare_and_exchange(name) {
-            return self.atomic_exchange((object, refers), (name, weak, scope), args, span);
-        }
-        let op = atomics::operation(name)?;
+        let op = match method {
+            atomics::Method::CompareAndExchange { weak } => {
+                return self.atomic_exchange((object, refers), (name, weak, scope), args, span);
+            }
+            atomics::Method::Operation(op) => op,
+            // A wait is a statement of its own.
+            atomics::Method::Notify | atomics::Method::Wait => return None,
+        };
         let operands = args.get(..atomics::operand_count(op))?;
         let order = match &args[operands.len()..] {
             [] => MemoryOrder::SequentiallyConsistent,
@@ -108,7 +112,8 @@ impl<'u> Resolver<'u> {
         let syntax::ExprKind::Call(callee, args) = &call.kind else { return None };
         let syntax::ExprKind::Member { object, arrow, member } = &callee.kind else { return None };
         let [old, order @ ..] = args.as_slice() else { return None };
-        if member.name.text != "wait" {
+        let name = member.name.text.as_str();
+        if atomics::Method::named(name) != Some(atomics::Method::Wait) {
             return None;
         }
         let order = match order {
@@ -127,7 +132,7 @@ impl<'u> Resolver<'u> {
             object = self.deref(address);
         }
         let what = (AtomicOp::Load, order, scope);
-        let found = self.atomic_access(what, &object, refers, Vec::new(), "wait", span)?;
+        let found = self.atomic_access(what, &object, refers, Vec::new(), name, span)?;
         let old = self.expr(old);
         let old = self.load(old);
         let mut old = self.convert(old, found.ty);
@@ -152,12 +157,10 @@ impl<'u> Resolver<'u> {
 
     /// `cuda::atomic_thread_fence(order, scope)`; `None` if it is none, or order or scope is not named.
     pub(super) fn atomic_fence(&mut self, name: &str, args: &'u [syntax::Expr], span: Span) -> Option<Expr> {
-        let (order, scope) = match (name, args) {
-            ("cuda::atomic_thread_fence" | "cuda::std::atomic_thread_fence", [order]) => {
-                (order_named(order)?, SyncScope::System)
-            }
-            ("cuda::atomic_thread_fence", [order, scope]) => (order_named(order)?, scope_named(scope)?),
-            _ => return None,
+        let (order, scope) = match (atomics::Fence::named(name)?, args) {
+            (_, [order]) => (order_named(order)?, SyncScope::System),
+            (atomics::Fence::OfScope, [order, scope]) => (order_named(order)?, scope_named(scope)?),
+            (atomics::Fence::OfScope | atomics::Fence::OfSystem, _) => return None,
         };
         let builtin = Builtin::Fence(FenceCall::All { order, scope });
         Some(expr(ExprKind::Builtin(builtin, name.to_owned(), Vec::new()), self.common.void, span))
@@ -267,32 +270,11 @@ fn without_release(order: MemoryOrder) -> MemoryOrder {
 fn order_named(argument: &syntax::Expr) -> Option<MemoryOrder> {
     let syntax::ExprKind::Path(path) = &argument.kind else { return None };
     let (last, outer) = path.segments.split_last()?;
-    let name = match last.name.text.strip_prefix("memory_order_") {
-        Some(order) => order,
-        None if outer.last()?.name.text == "memory_order" => last.name.text.as_str(),
-        None => return None,
-    };
-    Some(match name {
-        "relaxed" => MemoryOrder::Relaxed,
-        "acquire" | "consume" => MemoryOrder::Acquire,
-        "release" => MemoryOrder::Release,
-        "acq_rel" => MemoryOrder::AcquireRelease,
-        "seq_cst" => MemoryOrder::SequentiallyConsistent,
-        _ => return None,
-    })
+    scopes::order(&last.name.text, outer.last().map(|outer| outer.name.text.as_str()))
 }
 
 /// The scope that an argument names: `cuda::thread_scope_device`, `cuda::thread_scope::thread_scope_device`.
 fn scope_named(argument: &syntax::Expr) -> Option<SyncScope> {
     let syntax::ExprKind::Path(path) = &argument.kind else { return None };
-    scope_of(&path.segments.last()?.name.text)
-}
-
-fn scope_of(name: &str) -> Option<SyncScope> {
-    Some(match name {
-        "thread_scope_block" => SyncScope::Block,
-        "thread_scope_device" => SyncScope::Grid,
-        "thread_scope_system" => SyncScope::System,
-        _ => return None,
-    })
+    scopes::scope(&path.segments.last()?.name.text)
 }

@@ -6,9 +6,9 @@ use super::template::TemplateValue;
 use crate::builtins::atomics::{self, Numbering};
 use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::functions::{
-    Meaning, ResultType, conversion_target, function, is_of_opencl_2, is_plain_conversion,
+    self, Meaning, ResultType, conversion_target, function, is_of_opencl_2, is_plain_conversion, vector_helper,
 };
-use crate::builtins::{Builtin, Fragment, LaneFunction};
+use crate::builtins::{Builtin, Comparison, Fragment, LaneFunction, PureFunction};
 use crate::calculus::SyncMemory;
 use crate::source::{Language, Span};
 use crate::syntax::TemplateArg;
@@ -45,8 +45,7 @@ impl<'u> Resolver<'u> {
             }
             return expr(ExprKind::Builtin(Builtin::Pure, short.to_owned(), vec![value]), to, span);
         }
-        let namespaces = ["std::", "cuda::std::", "wmma::", "nvcuda::wmma::"];
-        let known_namespace = !name.contains("::") || namespaces.iter().any(|known| name.starts_with(known));
+        let known_namespace = functions::is_of_known_namespace(name);
         if self.language == Language::Cuda
             && let Some(rule) = vector_helper(name)
             && args.iter().any(|argument| matches!(self.types[argument.ty], Type::Vector { .. }))
@@ -152,12 +151,12 @@ impl<'u> Resolver<'u> {
                 (*orders, *scope, *weak) = said;
             }
             Builtin::Abs => return self.abs(name, args, span),
-            Builtin::Pure if result == ResultType::Comparison && args.len() == 2 => {
-                if let Some(compared) = self.comparison_by_name(name, &args, span) {
+            Builtin::PureFunction(PureFunction::Compare(how)) if args.len() == 2 => {
+                if let Some(compared) = self.comparison_by_name(*how, &args, span) {
                     return compared;
                 }
             }
-            Builtin::Assume | Builtin::Assert | Builtin::Claim(_) => {
+            Builtin::Assume | Builtin::Require | Builtin::Assert | Builtin::Claim(_) => {
                 args = args.into_iter().map(|argument| self.truth(argument)).collect();
             }
             Builtin::Min | Builtin::Max if !self.is_min_max(&args) => builtin = Builtin::Pure,
@@ -165,11 +164,8 @@ impl<'u> Resolver<'u> {
             Builtin::MulAdd24 if args.len() != 3 => builtin = Builtin::Pure,
             _ => {}
         }
-        let ty = match (name, template_args) {
-            ("tex1Dfetch" | "tex1D" | "tex2D" | "tex3D", Some([TemplateArg::Type(ty)])) => self.resolve_type(ty).ty,
-            (name, _) if name.contains("shfl") && name.ends_with("_sync") || name.starts_with("__reduce_") => {
-                args.get(1).map_or(self.common.unknown, |value| self.promoted(value.ty))
-            }
+        let ty = match (result, template_args) {
+            (ResultType::Fetched, Some([TemplateArg::Type(ty)])) => self.resolve_type(ty).ty,
             _ => self.result_type_of(result, &args),
         };
         let converts = matches!(builtin, Builtin::Min | Builtin::Max | Builtin::Mul24 | Builtin::MulAdd24);
@@ -196,15 +192,14 @@ impl<'u> Resolver<'u> {
     }
 
     /// `isless(a, b)` and its kin, which give what the operator gives.
-    fn comparison_by_name(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
-        let op = match name {
-            "isequal" => BinaryOp::Eq,
-            "isnotequal" => BinaryOp::Ne,
-            "isless" => BinaryOp::Lt,
-            "islessequal" => BinaryOp::Le,
-            "isgreater" => BinaryOp::Gt,
-            "isgreaterequal" => BinaryOp::Ge,
-            _ => return None,
+    fn comparison_by_name(&mut self, how: Comparison, args: &[Expr], span: Span) -> Option<Expr> {
+        let op = match how {
+            Comparison::Equal => BinaryOp::Eq,
+            Comparison::NotEqual => BinaryOp::Ne,
+            Comparison::Less => BinaryOp::Lt,
+            Comparison::LessOrEqual => BinaryOp::Le,
+            Comparison::Greater => BinaryOp::Gt,
+            Comparison::GreaterOrEqual => BinaryOp::Ge,
         };
         let [left, right] = args else { return None };
         let common = self.common_type(left.ty, right.ty)?;
@@ -280,7 +275,7 @@ impl<'u> Resolver<'u> {
         Builtin::Barrier { scope, memory }
     }
 
-    /// Completes an atomic: the one that `atomic_inc` adds, orders and scopes of OpenCL 2, operands converted.
+    /// Completes an atomic: the operand that its name implies, orders and scopes of OpenCL 2, operands converted.
     pub(super) fn atomic(
         &mut self,
         builtin: &mut Builtin,
@@ -298,8 +293,8 @@ impl<'u> Resolver<'u> {
                 return Some(self.unsupported_with(span, format!("`{name}` without a pointer"), parts));
             }
         };
-        if self.language == Language::OpenCl && matches!(name, "atomic_inc" | "atom_inc" | "atomic_dec" | "atom_dec") {
-            args.push(expr(ExprKind::Int(1), pointee, span));
+        if let Some(operand) = atomics::implied_operand(self.language, name) {
+            args.push(expr(ExprKind::Int(operand), pointee, span));
         }
         let operands = atomics::operand_count(*op);
         if let Some(numbering) = Numbering::of(self.language, name) {
@@ -333,6 +328,7 @@ impl<'u> Resolver<'u> {
             ResultType::Void => self.common.void,
             ResultType::Fixed(named) => self.named(named),
             ResultType::First => first,
+            ResultType::Second => args.get(1).map_or(self.common.unknown, |value| self.promoted(value.ty)),
             // OpenCL's functions take small numbers as they are.
             ResultType::Common
                 if self.language == Language::OpenCl
@@ -382,7 +378,7 @@ impl<'u> Resolver<'u> {
                 Some(Type::Pointer { to, .. }) => self.intern(Type::Vector { of: to, lanes }),
                 _ => self.common.unknown,
             },
-            ResultType::Unknown => self.unknown("result of a builtin"),
+            ResultType::Fetched | ResultType::Unknown => self.unknown("result of a builtin"),
         }
     }
 
@@ -398,16 +394,5 @@ impl<'u> Resolver<'u> {
             best = Some(best.map_or(ty, |known| self.common_type(known, ty).unwrap_or(known)));
         }
         best.unwrap_or(self.common.double)
-    }
-}
-
-/// The result of the vector functions that every program for CUDA has a header of (`helper_math.h`): on vectors and
-/// numbers they mean what OpenCL's mean.
-fn vector_helper(name: &str) -> Option<ResultType> {
-    match name {
-        "dot" | "length" => Some(ResultType::Lane),
-        "cross" | "normalize" | "reflect" | "lerp" | "clamp" | "smoothstep" | "fracf" | "fminf" | "fmaxf" | "fmodf"
-        | "floorf" | "fabs" => Some(ResultType::First),
-        _ => None,
     }
 }

@@ -10,8 +10,9 @@ use super::context::{Resolver, expr};
 use super::program::{BinaryOp, Expr, ExprKind, Storage, Type, TypeId};
 use super::scope::Found;
 use super::template::TemplateValue;
-use crate::builtins::Builtin;
+use crate::builtins::annotations::ASSUMPTION;
 use crate::builtins::collectives::{self, Arrangement, Class, FunctionObject, Group, Rest, Role};
+use crate::builtins::{Builtin, namespaces};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::{Dialect, Span};
 use crate::syntax::{self, PathSegment, TemplateArg};
@@ -77,7 +78,7 @@ impl<'u> Resolver<'u> {
 
     /// The name without the namespace of the library, if it is in there.
     fn name_in_library<'n>(&self, name: &'n str) -> Option<&'n str> {
-        let known = name.strip_prefix("cub::").or_else(|| name.strip_prefix("hipcub::"));
+        let known = namespaces::in_collectives(name);
         known.or_else(|| (self.uses_collectives && !name.contains("::")).then_some(name))
     }
 
@@ -138,8 +139,7 @@ impl<'u> Resolver<'u> {
         if self.in_collectives(name) {
             return Some(FunctionObject::Value);
         }
-        let short = ["thrust::", "cuda::std::", "std::"].iter().find_map(|space| name.strip_prefix(space))?;
-        collectives::function_object(short)
+        collectives::function_object(namespaces::in_standard(name)?)
     }
 
     fn in_collectives(&self, name: &str) -> bool {
@@ -235,7 +235,7 @@ impl<'u> Resolver<'u> {
         let width = expr(ExprKind::Int(width), size.ty, span);
         let says = ExprKind::Binary(BinaryOp::Eq, Box::new(size), Box::new(width));
         let says = expr(says, self.common.bool, span);
-        let name = "__builtin_assume".to_owned();
+        let name = ASSUMPTION.to_owned();
         Some(expr(ExprKind::Builtin(Builtin::Assume, name, vec![says]), self.common.void, span))
     }
 

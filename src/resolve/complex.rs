@@ -8,10 +8,8 @@ use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Type, TypeId};
 use super::unknown_call::is_repeatable;
 use crate::builtins::Builtin;
+use crate::builtins::structures::{self, COMPLEX, OfComplex};
 use crate::source::Span;
-
-/// The name under which the structure is kept.
-pub(super) const COMPLEX: &str = "thrust::complex";
 
 impl Resolver<'_> {
     /// The type of the parts of a complex number.
@@ -60,10 +58,9 @@ impl Resolver<'_> {
     pub(super) fn complex_function(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
         let short = name.strip_prefix("thrust::").or_else(|| name.strip_prefix("cuda::std::"))?;
         let ty = self.complex_among(args)?;
-        let result = match short {
-            "conj" | "exp" | "log" | "pow" | "sqrt" | "proj" | "sin" | "cos" => ty,
-            "abs" | "norm" | "arg" => self.part_of_complex(ty)?,
-            _ => return None,
+        let result = match structures::of_complex(short)? {
+            OfComplex::Complex => ty,
+            OfComplex::Real => self.part_of_complex(ty)?,
         };
         Some(self.made_of(name, args, result, span))
     }

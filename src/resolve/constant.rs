@@ -2,6 +2,7 @@
 
 use super::context::{DEPTH_LIMIT, Resolver};
 use super::program::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, Storage, Type, TypeId, UnaryOp, VariableId};
+use crate::builtins::{Builtin, PureFunction};
 use crate::calculus::Platform;
 use crate::syntax;
 use rustc_hash::FxHashMap;
@@ -105,7 +106,6 @@ impl<'u> Resolver<'u> {
                 _ => self.evaluate(then, environment, steps),
             },
             ExprKind::Builtin(builtin, _, args) => {
-                use crate::builtins::Builtin;
                 let mut values = Vec::new();
                 for argument in args {
                     values.push(self.evaluate(argument, environment, steps)?);
@@ -159,7 +159,7 @@ impl<'u> Resolver<'u> {
                     _ => return None,
                 }
             }
-            ExprKind::Builtin(crate::builtins::Builtin::Pure, name, args) => {
+            ExprKind::Builtin(Builtin::PureFunction(function), _, args) => {
                 let [only] = args.as_slice() else { return None };
                 // An integer argument counts as `double`.
                 let only = if self.is_integral(only.ty) {
@@ -167,10 +167,14 @@ impl<'u> Resolver<'u> {
                 } else {
                     self.real(only, environment, steps)?
                 };
-                match name.rsplit("::").next()? {
-                    "ceil" | "ceilf" => only.ceil(),
-                    "floor" | "floorf" => only.floor(),
-                    _ => return None,
+                match function {
+                    PureFunction::Ceil => only.ceil(),
+                    PureFunction::Floor => only.floor(),
+                    PureFunction::Fetch
+                    | PureFunction::Query
+                    | PureFunction::Bits
+                    | PureFunction::Count(_)
+                    | PureFunction::Compare(_) => return None,
                 }
             }
             _ => return None,

@@ -4,7 +4,10 @@
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Type, TypeId};
 use crate::builtins::collectives::Group;
-use crate::builtins::{Builtin, Copying};
+use crate::builtins::pipelines::{self, CopyType, Method};
+use crate::builtins::scopes::ThreadScope;
+use crate::builtins::{Builtin, Copying, groups};
+use crate::calculus::SyncScope;
 use crate::source::Span;
 use crate::syntax::{self, PathSegment, TemplateArg};
 
@@ -14,17 +17,17 @@ const PIPELINE: &str = "cuda::pipeline<thread_scope_thread>";
 impl<'u> Resolver<'u> {
     /// A type of the library that means more than its name: a pipeline of one thread, an aligned size.
     pub(super) fn copying_type(&mut self, name: &str, segment: Option<&'u PathSegment>) -> Option<TypeId> {
-        match name {
-            "cuda::aligned_size_t" => Some(self.common.ulong),
-            "cuda::pipeline" => {
+        match CopyType::named(name)? {
+            CopyType::AlignedSize => Some(self.common.ulong),
+            CopyType::Pipeline => {
                 let first = segment?.args.as_deref()?.first()?;
-                match last_name(first)? {
-                    "thread_scope_thread" => Some(self.unknown(PIPELINE)),
-                    _ => self.shared_pipeline_type(first),
+                match ThreadScope::named(last_name(first)?)? {
+                    ThreadScope::Thread => Some(self.unknown(PIPELINE)),
+                    ThreadScope::Of(SyncScope::Block) => Some(self.shared_pipeline()),
+                    ThreadScope::Of(_) => None,
                 }
             }
-            "cuda::pipeline_role" => Some(self.common.int),
-            _ => None,
+            CopyType::Role => Some(self.common.int),
         }
     }
 
@@ -43,24 +46,24 @@ impl<'u> Resolver<'u> {
         if let Some(shared) = self.shared_pipeline_function(name, args, span) {
             return Some(shared);
         }
-        match (name, args) {
-            ("cuda::make_pipeline", []) => {
+        match (pipelines::Function::named(name)?, args) {
+            (pipelines::Function::Make, []) => {
                 let ty = self.unknown(PIPELINE);
                 Some(expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), Vec::new()), ty, span))
             }
-            ("cuda::memcpy_async", [to, from, bytes, pipeline]) if self.is_pipeline(pipeline) => {
+            (pipelines::Function::Copy, [to, from, bytes, pipeline]) if self.is_pipeline(pipeline) => {
                 Some(self.copying(Copying::Copy, name, &[to, from, bytes], span))
             }
-            ("cuda::memcpy_async", [to, from, bytes, barrier]) if self.is_barrier(barrier) => {
+            (pipelines::Function::Copy, [to, from, bytes, barrier]) if self.is_barrier(barrier) => {
                 let barrier = self.address_of(barrier.clone());
                 Some(self.copying(Copying::BarrierCopy(None), name, &[to, from, bytes, &barrier], span))
             }
-            ("cuda::memcpy_async", [group, to, from, bytes, barrier]) if self.is_barrier(barrier) => {
+            (pipelines::Function::Copy, [group, to, from, bytes, barrier]) if self.is_barrier(barrier) => {
                 let group = self.copying_group(group)?;
                 let barrier = self.address_of(barrier.clone());
                 Some(self.copying(Copying::BarrierCopy(Some(group)), name, &[to, from, bytes, &barrier], span))
             }
-            ("cuda::pipeline_consumer_wait_prior", [pipeline]) if self.is_pipeline(pipeline) => {
+            (pipelines::Function::WaitPrior, [pipeline]) if self.is_pipeline(pipeline) => {
                 let newest = match template_args? {
                     [TemplateArg::Value(newest)] => self.constant_of(newest)?,
                     _ => return None,
@@ -68,7 +71,7 @@ impl<'u> Resolver<'u> {
                 let newest = expr(ExprKind::Int(newest), self.common.ulong, span);
                 Some(self.copying(Copying::WaitPrior, name, &[&newest], span))
             }
-            _ => None,
+            (pipelines::Function::Make | pipelines::Function::Copy | pipelines::Function::WaitPrior, _) => None,
         }
     }
 
@@ -80,24 +83,30 @@ impl<'u> Resolver<'u> {
         if !self.is_pipeline(object) || !args.is_empty() {
             return None;
         }
-        match name {
-            "producer_commit" => Some(self.copying(Copying::Commit, name, &[], span)),
-            "consumer_wait" => Some(self.copying(Copying::WaitOldest, name, &[], span)),
+        Some(match Method::named(name)? {
+            Method::Commit => self.copying(Copying::Commit, name, &[], span),
+            Method::Wait => self.copying(Copying::WaitOldest, name, &[], span),
             // A pipeline of one thread has room for what the thread begins.
-            "producer_acquire" | "consumer_release" => {
-                Some(expr(ExprKind::Builtin(Builtin::Nothing, name.to_owned(), Vec::new()), self.common.void, span))
+            Method::Acquire | Method::Release => {
+                expr(ExprKind::Builtin(Builtin::Nothing, name.to_owned(), Vec::new()), self.common.void, span)
             }
-            _ => None,
-        }
+        })
     }
 
     /// `memcpy_async(block, to, from, bytes)` and `wait(block)` of cooperative groups.
-    pub(super) fn group_copy(&mut self, group: Group, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
-        match (name, args) {
-            ("memcpy_async", [_, to, from, bytes]) => {
+    pub(super) fn group_copy(
+        &mut self,
+        group: Group,
+        function: groups::Function,
+        name: &str,
+        args: &[Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        match (function, args) {
+            (groups::Function::Copy, [_, to, from, bytes]) => {
                 Some(self.copying(Copying::GroupCopy(group), name, &[to, from, bytes], span))
             }
-            ("wait", [_]) => Some(self.copying(Copying::GroupWait(group), name, &[], span)),
+            (groups::Function::Wait, [_]) => Some(self.copying(Copying::GroupWait(group), name, &[], span)),
             _ => None,
         }
     }

@@ -8,28 +8,12 @@ use super::context::{Resolver, expr};
 use super::operators::binary_op;
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
 use super::scope::FunctionDecl;
+use crate::builtins::groups::{ANY_GROUP, Function, Group, Method, Partition};
 use crate::builtins::namespaces::without_namespaces;
-use crate::builtins::{Builtin, Gives, InCluster, InGroup, Together, collectives};
+use crate::builtins::{Builtin, InCluster, InGroup, Made, Phase, PureFunction, Together, collectives};
 use crate::calculus::{Axis, GeometryVar, SyncMemory, SyncScope};
 use crate::source::Span;
 use crate::syntax::{self, TemplateArg, TypeKind};
-
-/// A kind of group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Group {
-    Block,
-    Cluster,
-    Grid,
-    /// A tile of so many neighbouring threads of a block.
-    Tile(i128),
-    /// Threads of a warp that happen to run together.
-    Coalesced,
-    /// Threads that the schedule or a type that is not known decides.
-    Other,
-}
-
-/// The name of the type of any group.
-const ANY_GROUP: &str = "thread_group";
 
 /// Whether a parameter takes any group, by value or by reference.
 fn takes_any_group(ty: &syntax::Type) -> bool {
@@ -38,16 +22,6 @@ fn takes_any_group(ty: &syntax::Type) -> bool {
         TypeKind::Reference(inner, _) => takes_any_group(inner),
         _ => false,
     }
-}
-
-/// Whom a method of a tile gives the same value, if its threads call it together.
-fn given_by(method: &str) -> Option<Gives> {
-    Some(match method {
-        "shfl" => Gives::Lane,
-        "shfl_up" | "shfl_down" | "shfl_xor" | "match_any" => Gives::Each,
-        "any" | "all" | "ballot" | "match_all" => Gives::All,
-        _ => return None,
-    })
 }
 
 impl<'u> Resolver<'u> {
@@ -85,61 +59,46 @@ impl<'u> Resolver<'u> {
         let Type::Unknown(name) = &self.types[ty] else {
             return None;
         };
-        let short = without_namespaces(name);
-        Some(match short {
-            "thread_block" => Group::Block,
-            "grid_group" => Group::Grid,
-            "coalesced_group" => Group::Coalesced,
-            "cluster_group" => Group::Cluster,
-            ANY_GROUP | "multi_grid_group" => Group::Other,
-            _ => {
-                let size = short.strip_prefix("thread_block_tile")?;
-                let size = size.strip_prefix('<').and_then(|size| size.strip_suffix('>'));
-                match size.and_then(|size| size.parse::<i128>().ok()) {
-                    // Since CUDA 11.1 a tile may be larger than a warp, with the same ranks.
-                    Some(size) if (1..=1024).contains(&size) && size.count_ones() == 1 => Group::Tile(size),
-                    _ => Group::Other,
-                }
-            }
-        })
+        Group::named(without_namespaces(name))
     }
 
     /// A method of a group; `None` if the object is no group.
     pub(super) fn group_method(&mut self, object: &Expr, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
         let group = self.group(object)?;
-        let result = match (group, name) {
-            (_, "sync") => self.group_barrier(group, object, name, span),
-            (_, "barrier_wait" | "barrier_arrive") => {
-                let half = self.group_barrier(group, object, name, span);
+        let method = Method::named(name);
+        let result = match (group, method) {
+            (_, Some(Method::Sync)) => self.group_barrier(group, object, name, span),
+            (_, Some(half @ (Method::Wait | Method::Arrive))) => {
+                let done = self.half_a_barrier(group, half, name, span);
                 // The token that is waited for may be made in the call.
                 match args {
-                    [token] if name == "barrier_wait" => {
+                    [token] if half == Method::Wait => {
                         let token = self.load(token.clone());
-                        self.comma_if_needed(token, half, span)
+                        self.comma_if_needed(token, done, span)
                     }
-                    _ => half,
+                    _ => done,
                 }
             }
-            (Group::Block, "thread_rank") => self.block_rank(span),
-            (Group::Block, "size" | "num_threads") => self.product(GeometryVar::BlockDim, span),
-            (Group::Block, "thread_index") => self.ids(GeometryVar::ThreadIdx, span),
-            (Group::Block, "group_index") => self.ids(GeometryVar::BlockIdx, span),
-            (Group::Block, "group_dim" | "dim_threads") => self.ids(GeometryVar::BlockDim, span),
-            (Group::Cluster, "block_rank") => self.rank_in_cluster(span),
-            (Group::Cluster, "num_blocks") => self.cluster_product(span),
-            (Group::Cluster, "block_index") => self.cluster_ids(InCluster::Position, span),
-            (Group::Cluster, "dim_blocks") => self.cluster_ids(InCluster::Extent, span),
-            (Group::Cluster, "thread_rank") => {
+            (Group::Block, Some(Method::Rank)) => self.block_rank(span),
+            (Group::Block, Some(Method::Size)) => self.product(GeometryVar::BlockDim, span),
+            (Group::Block, Some(Method::ThreadIndex)) => self.ids(GeometryVar::ThreadIdx, span),
+            (Group::Block, Some(Method::GroupIndex)) => self.ids(GeometryVar::BlockIdx, span),
+            (Group::Block, Some(Method::Extents | Method::ThreadExtents)) => self.ids(GeometryVar::BlockDim, span),
+            (Group::Cluster, Some(Method::BlockRank)) => self.rank_in_cluster(span),
+            (Group::Cluster, Some(Method::BlockCount)) => self.cluster_product(span),
+            (Group::Cluster, Some(Method::BlockIndex)) => self.cluster_ids(InCluster::Position, span),
+            (Group::Cluster, Some(Method::BlockExtents)) => self.cluster_ids(InCluster::Extent, span),
+            (Group::Cluster, Some(Method::Rank)) => {
                 let (block, size) = (self.rank_in_cluster(span), self.product(GeometryVar::BlockDim, span));
                 let start = self.operation(BinaryOp::Mul, block, size);
                 let thread = self.block_rank(span);
                 self.operation(BinaryOp::Add, start, thread)
             }
-            (Group::Cluster, "size" | "num_threads") => {
+            (Group::Cluster, Some(Method::Size)) => {
                 let (blocks, threads) = (self.cluster_product(span), self.product(GeometryVar::BlockDim, span));
                 self.operation(BinaryOp::Mul, blocks, threads)
             }
-            (Group::Cluster, "map_shared_rank") => {
+            (Group::Cluster, Some(Method::MapSharedRank)) => {
                 let [pointer, rank] = args else { return None };
                 let (pointer, rank) = (self.load(pointer.clone()), self.load(rank.clone()));
                 let ty = pointer.ty;
@@ -149,24 +108,26 @@ impl<'u> Resolver<'u> {
                     span,
                 )
             }
-            (Group::Grid, "thread_rank") => self.grid_rank(span),
-            (Group::Grid, "size" | "num_threads") => {
+            (Group::Grid, Some(Method::Rank)) => self.grid_rank(span),
+            (Group::Grid, Some(Method::Size)) => {
                 let (blocks, threads) =
                     (self.product(GeometryVar::GridDim, span), self.product(GeometryVar::BlockDim, span));
                 let (blocks, threads) =
                     (self.convert(blocks, self.common.ulong), self.convert(threads, self.common.ulong));
                 self.operation(BinaryOp::Mul, blocks, threads)
             }
-            (Group::Grid, "block_rank") => self.linear_rank(GeometryVar::BlockIdx, GeometryVar::GridDim, span),
-            (Group::Grid, "num_blocks") => self.product(GeometryVar::GridDim, span),
-            (Group::Grid, "block_index") => self.ids(GeometryVar::BlockIdx, span),
-            (Group::Grid, "group_dim" | "dim_blocks") => self.ids(GeometryVar::GridDim, span),
-            (Group::Tile(size), "thread_rank") => self.by_size(BinaryOp::Rem, size, span),
-            (Group::Tile(size), "meta_group_rank") => self.by_size(BinaryOp::Div, size, span),
-            (Group::Tile(size), "meta_group_size") => self.tiles(size, span),
-            (Group::Tile(size), "size" | "num_threads") => expr(ExprKind::Int(size), self.common.uint, span),
-            (Group::Coalesced, "thread_rank" | "size" | "num_threads") => {
-                let what = if name == "thread_rank" { InGroup::Rank } else { InGroup::Size };
+            (Group::Grid, Some(Method::BlockRank)) => {
+                self.linear_rank(GeometryVar::BlockIdx, GeometryVar::GridDim, span)
+            }
+            (Group::Grid, Some(Method::BlockCount)) => self.product(GeometryVar::GridDim, span),
+            (Group::Grid, Some(Method::BlockIndex)) => self.ids(GeometryVar::BlockIdx, span),
+            (Group::Grid, Some(Method::Extents | Method::BlockExtents)) => self.ids(GeometryVar::GridDim, span),
+            (Group::Tile(size), Some(Method::Rank)) => self.by_size(BinaryOp::Rem, size, span),
+            (Group::Tile(size), Some(Method::TileRank)) => self.by_size(BinaryOp::Div, size, span),
+            (Group::Tile(size), Some(Method::TileCount)) => self.tiles(size, span),
+            (Group::Tile(size), Some(Method::Size)) => expr(ExprKind::Int(size), self.common.uint, span),
+            (Group::Coalesced, Some(what @ (Method::Rank | Method::Size))) => {
+                let what = if what == Method::Rank { InGroup::Rank } else { InGroup::Size };
                 let (name, object) = (format!("coalesced_group::{name}"), self.load(object.clone()));
                 return Some(expr(
                     ExprKind::Builtin(Builtin::InGroup(what), name, vec![object]),
@@ -174,19 +135,40 @@ impl<'u> Resolver<'u> {
                     span,
                 ));
             }
-            (_, _) if let Some(gives) = given_by(name) => {
-                let ty = match name {
-                    "any" | "all" => self.common.int,
-                    "ballot" | "match_any" | "match_all" => self.common.uint,
-                    _ => args.first().map_or(self.common.unknown, |value| self.promoted(value.ty)),
+            (_, Some(Method::Together(made))) => {
+                let ty = match made {
+                    Made::Any | Made::All => self.common.int,
+                    Made::Ballot | Made::MatchAny | Made::MatchAll => self.common.uint,
+                    Made::Shuffle(_)
+                    | Made::Broadcast
+                    | Made::Unanimous
+                    | Made::Count
+                    | Made::Reduced(_)
+                    | Made::ReducedBy
+                    | Made::Scan => args.first().map_or(self.common.unknown, |value| self.promoted(value.ty)),
                 };
-                return Some(self.together(object, gives, (name, args), ty, span));
+                return Some(self.together(object, made, (name, args), ty, span));
             }
-            (_, "thread_rank" | "size" | "num_threads" | "meta_group_rank" | "meta_group_size" | "is_valid") => {
+            (_, Some(Method::Rank | Method::Size | Method::TileRank | Method::TileCount | Method::IsValid)) => {
                 let name = format!("{}::{name}", self.type_name(object.ty));
                 return Some(self.unmodelled_call("group of threads", false, &name, args, self.common.uint, span));
             }
-            _ => {
+            (
+                _,
+                Some(
+                    Method::ThreadIndex
+                    | Method::GroupIndex
+                    | Method::Extents
+                    | Method::ThreadExtents
+                    | Method::BlockExtents
+                    | Method::BlockRank
+                    | Method::BlockCount
+                    | Method::BlockIndex
+                    | Method::MapSharedRank
+                    | Method::QuerySharedRank,
+                )
+                | None,
+            ) => {
                 let name = format!("{}::{name}", self.type_name(object.ty));
                 return Some(self.unmodelled_call("group of threads", true, &name, args, self.common.unknown, span));
             }
@@ -198,7 +180,8 @@ impl<'u> Resolver<'u> {
 
     fn comma_if_needed(&mut self, object: Expr, result: Expr, span: Span) -> Expr {
         match object.kind {
-            ExprKind::Builtin(Builtin::Pure, ..) | ExprKind::Load(_) => result,
+            ExprKind::Builtin(ref builtin, ..) if builtin.is_pure() => result,
+            ExprKind::Load(_) => result,
             _ => self.comma(object, result, span),
         }
     }
@@ -219,41 +202,37 @@ impl<'u> Resolver<'u> {
         args: &[Expr],
         span: Span,
     ) -> Option<Expr> {
-        let ty = match name {
-            "this_thread_block" => self.unknown("thread_block"),
-            "this_grid" => self.unknown("grid_group"),
-            "this_thread" => self.unknown("thread_block_tile<1>"),
-            "coalesced_threads" => {
-                let ty = self.unknown("coalesced_group");
-                return Some(self.unmodelled_call("group that the schedule decides", false, name, args, ty, span));
+        let (builtin, ty) = match Function::named(name)? {
+            Function::This(group) => (Builtin::PureFunction(PureFunction::Bits), self.unknown(group.type_name())),
+            Function::ThisMultiGrid => (Builtin::PureFunction(PureFunction::Bits), self.unknown("multi_grid_group")),
+            Function::Running => (Builtin::Running, self.unknown(Group::Coalesced.type_name())),
+            Function::Partition(Partition::Tiled) => {
+                (Builtin::PureFunction(PureFunction::Bits), self.tile_type(template_args, args))
             }
-            "this_multi_grid" => self.unknown("multi_grid_group"),
-            "this_cluster" => self.unknown("cluster_group"),
-            "tiled_partition" | "binary_partition" | "labeled_partition" => self.tile_type(name, template_args, args),
-            "sync" | "thread_rank" | "group_size" => {
+            Function::Partition(Partition::Binary | Partition::Labeled) => (Builtin::Pure, self.unknown(ANY_GROUP)),
+            Function::Method(method) => {
                 let [group] = args else { return None };
                 self.group(group)?;
-                let method = if name == "group_size" { "size" } else { name };
                 return self.group_method(&group.clone(), method, &[], span);
             }
-            "reduce" | "inclusive_scan" | "exclusive_scan" => {
+            Function::Together(made) => {
                 let [group, value, ..] = args else { return None };
                 self.group(group)?;
-                let gives = if name == "reduce" { Gives::All } else { Gives::Each };
-                return Some(self.together(group, gives, (name, &args[1..]), value.ty, span));
+                return Some(self.together(group, made, (name, &args[1..]), value.ty, span));
             }
-            // Function objects for `reduce`: what they compute is never an address.
-            "plus" | "less" | "greater" | "bit_and" | "bit_or" | "bit_xor" if args.is_empty() => match template_args {
+            // What it computes is never an address.
+            Function::Object(_) if args.is_empty() => match template_args {
                 Some([TemplateArg::Type(of)]) => {
                     let of = self.resolve_type(of).ty;
-                    self.unknown(format!("{name}<{}>", self.type_name(of)))
+                    (Builtin::Pure, self.unknown(format!("{name}<{}>", self.type_name(of))))
                 }
-                _ => self.unknown(name),
+                _ => (Builtin::Pure, self.unknown(name)),
             },
-            "memcpy_async" | "wait" | "wait_prior" => {
+            Function::Object(_) => return None,
+            function @ (Function::Copy | Function::Wait | Function::WaitPrior) => {
                 let [group, ..] = args else { return None };
                 let copied = match self.group(group)? {
-                    Group::Block => self.group_copy(collectives::Group::Block, name, args, span),
+                    Group::Block => self.group_copy(collectives::Group::Block, function, name, args, span),
                     _ => None,
                 };
                 if copied.is_some() {
@@ -261,26 +240,23 @@ impl<'u> Resolver<'u> {
                 }
                 return Some(self.unmodelled_call("asynchronous copy", true, name, args, self.common.void, span));
             }
-            _ => return None,
         };
         let args = args.iter().map(|argument| self.load(argument.clone())).collect();
-        Some(expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), args), ty, span))
+        Some(expr(ExprKind::Builtin(builtin, name.to_owned(), args), ty, span))
     }
 
     /// The type of a tile that a partition makes.
-    fn tile_type(&mut self, name: &str, template_args: Option<&'u [TemplateArg]>, args: &[Expr]) -> TypeId {
+    fn tile_type(&mut self, template_args: Option<&'u [TemplateArg]>, args: &[Expr]) -> TypeId {
         let size = match (template_args.and_then(|args| args.first()), args) {
-            (Some(TemplateArg::Value(size)), _) if name == "tiled_partition" => self.constant_of(size),
+            (Some(TemplateArg::Value(size)), _) => self.constant_of(size),
             // A tile of threads that happen to run together is not one of neighbours.
-            (None, [parent, size])
-                if name == "tiled_partition" && matches!(self.group(parent), Some(Group::Block | Group::Tile(_))) =>
-            {
+            (None, [parent, size]) if matches!(self.group(parent), Some(Group::Block | Group::Tile(_))) => {
                 self.constant(size)
             }
             _ => None,
         };
         match size {
-            Some(size) => self.unknown(format!("thread_block_tile<{size}>")),
+            Some(size) => self.unknown(Group::Tile(size).type_name()),
             None => self.unknown(ANY_GROUP),
         }
     }
@@ -290,12 +266,6 @@ impl<'u> Resolver<'u> {
         let memory = Some(SyncMemory::BOTH);
         let of = |scope| Builtin::Barrier { scope, memory };
         let (builtin, args) = match group {
-            Group::Block if name != "sync" => return self.group_phase(name, SyncScope::Block, span),
-            Group::Cluster if name != "sync" => return self.group_phase(name, SyncScope::Cluster, span),
-            Group::Grid if name != "sync" => return self.group_phase(name, SyncScope::Grid, span),
-            _ if name != "sync" => {
-                return self.unmodelled_call("half a barrier of a group", true, name, &[], self.common.void, span);
-            }
             Group::Block => (of(SyncScope::Block), Vec::new()),
             Group::Cluster => (of(SyncScope::Cluster), Vec::new()),
             Group::Grid => (of(SyncScope::Grid), Vec::new()),
@@ -310,20 +280,34 @@ impl<'u> Resolver<'u> {
         expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.common.void, span)
     }
 
+    /// Half of the barrier of a group.
+    fn half_a_barrier(&mut self, group: Group, half: Method, name: &str, span: Span) -> Expr {
+        let scope = match group {
+            Group::Block => SyncScope::Block,
+            Group::Cluster => SyncScope::Cluster,
+            Group::Grid => SyncScope::Grid,
+            Group::Tile(_) | Group::Coalesced | Group::Other => {
+                return self.unmodelled_call("half a barrier of a group", true, name, &[], self.common.void, span);
+            }
+        };
+        let phase = if half == Method::Arrive { Phase::Arrive } else { Phase::Wait };
+        self.group_phase(phase, name, scope, span)
+    }
+
     /// A call that the threads of a group make together.
-    fn together(&mut self, group: &Expr, gives: Gives, (name, args): (&str, &[Expr]), ty: TypeId, span: Span) -> Expr {
+    fn together(&mut self, group: &Expr, made: Made, (name, args): (&str, &[Expr]), ty: TypeId, span: Span) -> Expr {
         let mut args: Vec<Expr> = args.iter().map(|argument| self.load(argument.clone())).collect();
         let whom = match self.group(group) {
             Some(Group::Tile(size)) => Together::Tile(u32::try_from(size).unwrap_or(u32::MAX)),
             // The group stands for the mask of its threads.
             Some(Group::Coalesced) => {
                 args.insert(0, self.load(group.clone()));
-                Together::Named
+                Together::Coalesced
             }
             Some(Group::Block) => Together::Group(SyncScope::Block),
             _ => Together::Some,
         };
-        expr(ExprKind::Builtin(Builtin::Together(whom, gives), name.to_owned(), args), ty, span)
+        expr(ExprKind::Builtin(Builtin::Together(whom, made), name.to_owned(), args), ty, span)
     }
 
     /// A call that is known and not modelled.

@@ -164,7 +164,7 @@ impl<'u> Resolver<'u> {
         let linkage = self.linkage(items);
         let defined: FxHashSet<&str> = functions.iter().map(|decl| name_of(decl.syntax)).collect();
         let is_foreign = |name: &&str| {
-            called.contains(*name) && !defined.contains(*name) && super::host_library::takes(name).is_none()
+            called.contains(*name) && !defined.contains(*name) && crate::builtins::host::takes(name).is_none()
         };
         let is_program = defined.contains("main") && !linkage.declared_here.iter().any(is_foreign);
         for decl in functions {

@@ -1,6 +1,7 @@
 //! The parts of host code, and the names of its variables that something may change (see [`super::host_uses`]).
 
 use super::launch_call::{for_launches, is_array_of_pointers};
+use crate::builtins::host::gives_reference;
 use crate::source::Span;
 use crate::syntax::{self, Init, Item, ItemKind, StmtKind, TemplateParamKind, UnaryOp};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -352,9 +353,6 @@ pub(super) fn is_for_launches(variable: &syntax::Variable, changed: &Changes<'_>
     changed.is_for_launches(&variable.name.text) && is_array_of_pointers(&variable.ty)
 }
 
-/// Functions whose result is one of their arguments, for whoever assigns to it.
-const REFERENCES: [&str; 6] = ["tie", "ref", "get", "min", "max", "forward"];
-
 /// The variables that an expression may name as a whole or in part: `a` of `a.b[c]`, `a` and `b` of `c ? a : b`.
 pub(super) fn roots(value: &syntax::Expr) -> Vec<&str> {
     use syntax::ExprKind as Kind;
@@ -379,7 +377,7 @@ pub(super) fn roots(value: &syntax::Expr) -> Vec<&str> {
                     Kind::Path(path) => path.segments.last().map_or("", |last| last.name.text.as_str()),
                     _ => "",
                 };
-                if REFERENCES.contains(&name) {
+                if gives_reference(name) {
                     open.extend(args);
                 }
             }

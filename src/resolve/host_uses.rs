@@ -2,7 +2,7 @@
 //!
 //! A variable that is only read keeps what it holds. Everything else is a change: an assignment changes it where it stands,
 //! and a reference or an address that is taken of it lets others change it from there on, whoever they are. That an argument
-//! is only read, the declaration of what is called says, or the lists of libraries ([`super::host_library`]); a call of anything else
+//! is only read, the declaration of what is called says, or the lists of libraries ([`host`]); a call of anything else
 //! may keep a reference to each variable that it is given. So may a constructor.
 //!
 //! Guarantees: a variable that is not named here is changed by nothing but what [`ANYTHING`] stands for.
@@ -12,13 +12,13 @@
 
 use super::call::functions_of;
 use super::context::Resolver;
-use super::host_library::{self, Takes};
 use super::host_parts::{
     ANYTHING, Changes, init_parts, is_for_launches, parts_of, parts_of_stmt, roots, stmts_of_lambda,
 };
 use super::program::{RecordId, Type, TypeId};
 use super::scope::{Entity, Found, FunctionDecl};
 use super::types::path_text;
+use crate::builtins::host::{self, Takes};
 use crate::source::{Language, Span};
 use crate::syntax::{self, BinaryOp, ExprKind, Item, ItemKind, StmtKind, TemplateArg, TypeKind, UnaryOp};
 
@@ -211,7 +211,7 @@ impl<'u> Resolver<'u> {
             ExprKind::Member { member, .. } => {
                 let declared = self.host_methods.get(member.name.text.as_str()).cloned().unwrap_or_default();
                 if declared.is_empty() {
-                    return all(if host_library::is_method(&member.name.text) { Use::Read } else { Use::Bind });
+                    return all(if host::is_method(&member.name.text) { Use::Read } else { Use::Bind });
                 }
                 (0..args.len()).map(|at| Use::any(declared.iter().map(|it| self.param_use(it, at)))).collect()
             }
@@ -232,7 +232,7 @@ impl<'u> Resolver<'u> {
     ) -> Vec<Use> {
         let all = |it: Use| vec![it; args.len()];
         match self.find(path) {
-            Found::External(name) => match host_library::takes(&name) {
+            Found::External(name) => match host::takes(&name) {
                 Some(Takes::Values) => all(Use::Read),
                 Some(Takes::Through) => all(wanted),
                 Some(Takes::Exchanged) => {
@@ -318,7 +318,7 @@ impl<'u> Resolver<'u> {
         if has_reference_argument(path) {
             return Use::Bind;
         }
-        if changed.is_type_parameter(path) || host_library::keeps_nothing(&path_text(path)) {
+        if changed.is_type_parameter(path) || host::keeps_nothing(&path_text(path)) {
             return Use::Read;
         }
         let written = match self.find(path) {
@@ -398,7 +398,7 @@ impl<'u> Resolver<'u> {
             TypeKind::Reference(inner, _) => self.is_object_type(inner, changed),
             TypeKind::Record(_) => true,
             TypeKind::Named(path) if changed.is_type_parameter(path) => false,
-            TypeKind::Named(path) if host_library::keeps_nothing(&path_text(path)) => false,
+            TypeKind::Named(path) if host::keeps_nothing(&path_text(path)) => false,
             TypeKind::Named(_) => {
                 let ty = self.resolve_type(ty).ty;
                 matches!(self.types[ty], Type::Record(_) | Type::Unknown(_))

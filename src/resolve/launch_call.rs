@@ -16,12 +16,9 @@ use super::host_parts::{exprs_of_stmt, init_parts, stmts_in, visit};
 use super::launch_site::{Site, Size};
 use super::program::{Type, TypeId, VariableId};
 use super::scope::Entity;
+use crate::builtins::launches::{self, LaunchCall};
 use crate::syntax::{self, Designator, ExprKind, Item, ItemKind, StmtKind, TypeKind, UnaryOp};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Launches with an array of addresses.
-const BY_ADDRESS: [&str; 4] =
-    ["cudaLaunchKernel", "cudaLaunchCooperativeKernel", "hipLaunchKernel", "hipLaunchCooperativeKernel"];
 
 /// The fields of a configuration that say something of a launch, in the order in which it has them.
 const FIELDS: [&str; 6] = ["gridDim", "blockDim", "dynamicSmemBytes", "stream", "attrs", "numAttrs"];
@@ -56,10 +53,10 @@ impl Prepared<'_> {
 impl<'u> Resolver<'u> {
     /// Remembers what a call launches, if it is one that launches.
     pub(super) fn launch_call(&mut self, value: &'u syntax::Expr, walk: &mut Walk<'u>) {
-        let Some((name, args)) = launching_call(value) else { return };
+        let Some((launch, args)) = launching_call(value) else { return };
         let mut cluster = None;
         let unknown = || (Size::Unknown, Size::Unknown, Size::Unknown);
-        let (kernel, (grid, block, shared), given) = if BY_ADDRESS.contains(&name) {
+        let (kernel, (grid, block, shared), given) = if launch == LaunchCall::ByAddress {
             let [grid, block, shared] = [1, 2, 4].map(|at| args.get(at).map_or(Size::Absent, Size::Written));
             (args.first(), (grid, block, shared), self.addressed(args.get(3), walk))
         } else {
@@ -68,9 +65,9 @@ impl<'u> Resolver<'u> {
             let sizes = fields.map(|fields| fields.map(|field| Size::Held(self.held(field))));
             let sizes = sizes.map_or_else(unknown, |[grid, block, shared, ..]| (grid, block, shared));
             cluster = config.and_then(|config| self.clusters_of(config, walk));
-            let given = match name {
-                "cudaLaunchKernelExC" => self.addressed(args.get(2), walk),
-                _ => Some(args.iter().skip(2).map(Some).collect()),
+            let given = match launch {
+                LaunchCall::ByAddress | LaunchCall::ConfiguredByAddress => self.addressed(args.get(2), walk),
+                LaunchCall::Configured => Some(args.iter().skip(2).map(Some).collect()),
             };
             (args.get(1), sizes, given)
         };
@@ -192,18 +189,16 @@ impl<'u> Resolver<'u> {
     }
 }
 
-/// The name and the arguments of a call that launches a kernel.
-fn launching_call(value: &syntax::Expr) -> Option<(&str, &[syntax::Expr])> {
+/// How a call launches a kernel, and its arguments; `None` if it launches none.
+fn launching_call(value: &syntax::Expr) -> Option<(LaunchCall, &[syntax::Expr])> {
     let ExprKind::Call(callee, args) = &value.kind else { return None };
     let ExprKind::Path(path) = &callee.kind else { return None };
-    let name = path.segments.last()?.name.text.as_str();
-    let is_known = BY_ADDRESS.contains(&name) || ["cudaLaunchKernelEx", "cudaLaunchKernelExC"].contains(&name);
-    is_known.then_some((name, args))
+    Some((LaunchCall::named(&path.segments.last()?.name.text)?, args))
 }
 
 /// The argument of a call that launches a kernel which names the kernel.
 pub(super) fn launched_argument(value: &syntax::Expr) -> Option<usize> {
-    launching_call(value).map(|(name, _)| usize::from(!BY_ADDRESS.contains(&name)))
+    launching_call(value).map(|(launch, _)| launch.kernel_argument())
 }
 
 /// Whether an expression is a call that launches a kernel.
@@ -264,10 +259,7 @@ pub(super) fn for_launches(body: &[syntax::Stmt]) -> FxHashSet<&str> {
 /// Whether a function is one of the API, which changes nothing but what it is documented to.
 fn is_api(callee: &syntax::Expr) -> bool {
     match &callee.kind {
-        ExprKind::Path(path) => path.segments.last().is_some_and(|last| {
-            let name = last.name.text.as_str();
-            name.starts_with("cuda") || name.starts_with("hip")
-        }),
+        ExprKind::Path(path) => path.segments.last().is_some_and(|last| launches::is_api(&last.name.text)),
         _ => false,
     }
 }
@@ -281,14 +273,14 @@ pub(super) fn is_array_of_pointers(ty: &syntax::Type) -> bool {
 }
 
 fn is_config(ty: &syntax::Type) -> bool {
-    is_named(ty, "cudaLaunchConfig_t")
+    is_named(ty, launches::CONFIGURATION)
 }
 
 /// `cudaLaunchAttribute attributes[2]`
 fn is_attribute(ty: &syntax::Type) -> bool {
     match &ty.kind {
         TypeKind::Array(inner, _) => is_attribute(inner),
-        _ => is_named(ty, "cudaLaunchAttribute"),
+        _ => is_named(ty, launches::ATTRIBUTE),
     }
 }
 

@@ -6,9 +6,8 @@
 //!
 //! Deliberately absent: methods, comparisons; `std::tuple` and `std::array`, whose parts have no names.
 
-use super::complex::COMPLEX;
 use super::context::{Resolver, expr};
-use super::phases::{BARRIER, is_followed};
+use super::phases::is_followed;
 use super::pipelines;
 use super::program::{Expr, ExprKind, Record, Type, TypeId};
 use super::scope::{Found, RecordDecl, Scope, ScopeId};
@@ -17,13 +16,14 @@ use super::types::Written;
 use crate::builtins::Builtin;
 use crate::builtins::functions::function;
 use crate::builtins::namespaces::without_namespaces;
+use crate::builtins::phases::BARRIER;
+use crate::builtins::pipelines::STATE;
+use crate::builtins::structures::{COMPLEX, Member, Structure, is_device_pointer, structure};
 use crate::source::{FileId, Language, Span};
 use crate::syntax::{self, Name, PathSegment, TemplateArg};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-/// A part of a matrix that a warp holds.
-pub(super) const FRAGMENT: &str = "nvcuda::wmma::fragment";
 /// As many elements of a fragment as a thread may hold.
 const MOST_ELEMENTS: u64 = 64;
 
@@ -45,43 +45,11 @@ static NO_SOURCE: LazyLock<syntax::Record> = LazyLock::new(|| syntax::Record {
     members: Some(Vec::new()),
 });
 
-/// The members of a structure, with the position of their type among its arguments or a type of the language.
-enum Member {
-    Argument(&'static str, usize),
-    Pointer(&'static str, usize),
-    /// The elements of a fragment of a matrix that a thread holds.
-    Elements(&'static str, usize),
-    /// Two barriers for each of as many stages as an argument says.
-    Stages(&'static str, usize),
-    Size(&'static str),
-    Address(&'static str),
-}
-
-/// The structure of that name: the name under which it is kept, and its members.
-fn structure(name: &str) -> Option<(&'static str, &'static [Member])> {
-    use Member::{Address, Argument, Elements, Size, Stages};
-    Some(match name {
-        "std::pair" | "thrust::pair" | "cuda::std::pair" => {
-            ("std::pair", &[Argument("first", 0), Argument("second", 1)])
-        }
-        "cub::KeyValuePair" | "hipcub::KeyValuePair" => {
-            ("cub::KeyValuePair", &[Argument("key", 0), Argument("value", 1)])
-        }
-        COMPLEX | "cuda::std::complex" => (COMPLEX, &[Argument("real part", 0), Argument("imaginary part", 0)]),
-        "wmma::fragment" | "nvcuda::wmma::fragment" => (FRAGMENT, &[Elements("x", 4)]),
-        "cuda::barrier" => (BARRIER, &[Size("phase")]),
-        "cuda::pipeline_shared_state" => (pipelines::STATE, &[Stages("barriers", 1)]),
-        "cudaPitchedPtr" => ("cudaPitchedPtr", &[Address("ptr"), Size("pitch"), Size("xsize"), Size("ysize")]),
-        "cudaExtent" => ("cudaExtent", &[Size("width"), Size("height"), Size("depth")]),
-        _ => return None,
-    })
-}
-
-/// An atomic that is an object, likewise.
-fn atomic(name: &str, args: &[TemplateArg]) -> Option<(&'static str, &'static [Member])> {
+/// An atomic that is an object, as a structure.
+fn atomic(name: &str, args: &[TemplateArg]) -> Option<Structure> {
     let (name, refers) = super::atomics::kept(name, args)?;
     let members: &[Member] = if refers { &[Member::Pointer("object", 0)] } else { &[Member::Argument("value", 0)] };
-    Some((name, members))
+    Some(Structure { name, members })
 }
 
 impl<'u> Resolver<'u> {
@@ -93,7 +61,7 @@ impl<'u> Resolver<'u> {
 
     /// `thrust::device_ptr<T>`, which is a pointer to every kernel.
     fn device_pointer(&mut self, name: &str, last: Option<&'u PathSegment>) -> Option<TypeId> {
-        let args = last.filter(|_| name == "thrust::device_ptr")?.args.as_deref()?;
+        let args = last.filter(|_| is_device_pointer(name))?.args.as_deref()?;
         let [TemplateArg::Type(ty)] = args else { return None };
         let to = self.resolve_type(ty).ty;
         Some(self.pointer(to, None))
@@ -103,8 +71,8 @@ impl<'u> Resolver<'u> {
     pub(super) fn library_record(&mut self, name: &str, segment: Option<&'u PathSegment>) -> Option<TypeId> {
         let args = segment.and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
         let known = structure(name).or_else(|| atomic(name, args));
-        let (name, members) = known.filter(|_| self.language == Language::Cuda)?;
-        if name == BARRIER && !is_followed(args) || name == pipelines::STATE && !pipelines::is_followed(args) {
+        let Structure { name, members } = known.filter(|_| self.language == Language::Cuda)?;
+        if name == BARRIER && !is_followed(args) || name == STATE && !pipelines::is_followed(args) {
             return None;
         }
         let values: Vec<TemplateValue> = args.iter().map(|argument| self.template_value(argument)).collect();
@@ -275,7 +243,7 @@ impl<'u> Resolver<'u> {
         let syntax::ExprKind::Path(path) = &argument.kind else { return None };
         let Found::External(name) = self.find(path) else { return None };
         let short = without_namespaces(&name);
-        let is_pure = function(self.language, short).is_some_and(|known| known.builtin == Builtin::Pure);
+        let is_pure = function(self.language, short).is_some_and(|known| known.builtin.is_pure());
         let is_variable = crate::builtins::variables::variable(self.language, short).is_some();
         let is_meant = self.language == Language::Cuda && is_pure && !is_variable && !self.in_host;
         let ty = is_meant.then(|| self.unknown(format!("{FUNCTION}{short}")))?;

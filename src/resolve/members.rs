@@ -2,11 +2,11 @@
 
 use super::context::{Resolver, expr};
 use super::dependent::Bases;
-use super::library_types::FRAGMENT;
 use super::program::{Expr, ExprKind, RecordId, Type};
 use super::record_layout::PartKind;
 use super::scope::Entity;
 use crate::builtins::Builtin;
+use crate::builtins::structures::FRAGMENT;
 use crate::source::{Language, Span};
 
 impl Resolver<'_> {

@@ -41,7 +41,6 @@ mod host_cases;
 mod host_escapes;
 mod host_fields;
 mod host_flow;
-mod host_library;
 mod host_loops;
 mod host_mentions;
 mod host_parts;

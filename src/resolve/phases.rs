@@ -10,18 +10,16 @@
 use super::context::{Resolver, expr};
 use super::copies::last_name;
 use super::program::{Expr, ExprKind, Type, TypeId};
-use crate::builtins::{Builtin, Phase};
+use crate::builtins::phases::{self, BARRIER, Function};
+use crate::builtins::{Builtin, Phase, scopes};
 use crate::calculus::SyncScope;
 use crate::source::Span;
 use crate::syntax::TemplateArg;
 
-/// The name of a barrier that is an object.
-pub(super) const BARRIER: &str = "cuda::barrier";
-
 /// Whether a barrier with these template arguments is one that is followed.
 pub(super) fn is_followed(args: &[TemplateArg]) -> bool {
     let [scope] = args else { return false };
-    matches!(last_name(scope), Some("thread_scope_block" | "thread_scope_device" | "thread_scope_system"))
+    last_name(scope).and_then(scopes::scope).is_some()
 }
 
 impl Resolver<'_> {
@@ -38,15 +36,22 @@ impl Resolver<'_> {
     /// `init(&barrier, number)`, `__mbarrier_init(&barrier, number)` and its kin; `None` if it is none of them.
     pub(super) fn phase_function(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
         let pointer = args.first()?;
-        let (phase, ty) = match (name, args.len()) {
-            ("init" | "cuda::init", 2) if self.points_to_barrier(pointer) => (Phase::Init, self.common.void),
-            ("__mbarrier_init", 2) => (Phase::Init, self.common.void),
-            ("__mbarrier_arrive", 1) => (Phase::Arrive, self.common.ulong),
-            ("__mbarrier_test_wait", 2) => (Phase::Test, self.common.bool),
-            _ => return None,
+        let phase = match Function::named(name, args.len())? {
+            Function::OfObject(phase) => self.points_to_barrier(pointer).then_some(phase)?,
+            Function::OfAny(phase) => phase,
         };
+        let ty = self.result_of(phase);
         let args = args.iter().map(|argument| self.load(argument.clone())).collect();
         Some(expr(ExprKind::Builtin(Builtin::Phase(phase, None), name.to_owned(), args), ty, span))
+    }
+
+    /// What a step at a barrier gives: an arrival its token, a question a truth.
+    fn result_of(&self, phase: Phase) -> TypeId {
+        match phase {
+            Phase::Arrive => self.common.ulong,
+            Phase::Test | Phase::TestParity => self.common.bool,
+            Phase::Init | Phase::Wait | Phase::ArriveAndWait | Phase::WaitParity => self.common.void,
+        }
     }
 
     fn points_to_barrier(&self, pointer: &Expr) -> bool {
@@ -58,26 +63,16 @@ impl Resolver<'_> {
         if !self.is_barrier(object) {
             return None;
         }
-        let (phase, ty) = match (name, args) {
-            ("arrive", []) => (Phase::Arrive, self.common.ulong),
-            ("wait", [_]) => (Phase::Wait, self.common.void),
-            ("arrive_and_wait", []) => (Phase::ArriveAndWait, self.common.void),
-            ("try_wait_for" | "try_wait_until", [_, _]) => (Phase::Test, self.common.bool),
-            ("wait_parity", [_]) => (Phase::WaitParity, self.common.void),
-            ("try_wait_parity_for" | "try_wait_parity_until", [_, _]) => (Phase::TestParity, self.common.bool),
-            _ => return None,
-        };
+        let phase = phases::method(name, args.len())?;
+        let ty = self.result_of(phase);
         let mut all = vec![self.address_of(object.clone())];
         all.extend(args.iter().map(|argument| self.load(argument.clone())));
         Some(expr(ExprKind::Builtin(Builtin::Phase(phase, None), name.to_owned(), all), ty, span))
     }
 
     /// `group.barrier_arrive()` and `group.barrier_wait(token)`
-    pub(super) fn group_phase(&mut self, name: &str, scope: SyncScope, span: Span) -> Expr {
-        let (phase, ty) = match name {
-            "barrier_arrive" => (Phase::Arrive, self.common.ulong),
-            _ => (Phase::Wait, self.common.void),
-        };
+    pub(super) fn group_phase(&mut self, phase: Phase, name: &str, scope: SyncScope, span: Span) -> Expr {
+        let ty = self.result_of(phase);
         expr(ExprKind::Builtin(Builtin::Phase(phase, Some(scope)), name.to_owned(), Vec::new()), ty, span)
     }
 }

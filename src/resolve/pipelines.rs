@@ -10,15 +10,14 @@ use super::context::{Resolver, expr};
 use super::copies::last_name;
 use super::program::{Expr, ExprKind, Record, Type, TypeId};
 use crate::builtins::collectives::Group;
-use crate::builtins::{Builtin, Pipeline};
+use crate::builtins::pipelines::{Function, Method, STATE};
+use crate::builtins::{Builtin, Pipeline, scopes};
+use crate::calculus::SyncScope;
 use crate::source::Span;
 use crate::syntax::TemplateArg;
 
 /// What a pipeline points to.
 const PIPELINE: &str = "cuda::pipeline<thread_scope_block>";
-
-/// The name of its state, before its arguments.
-pub(super) const STATE: &str = "cuda::pipeline_shared_state";
 
 /// Bytes of the two barriers of a stage.
 pub(super) const STAGE_BYTES: u64 = 16;
@@ -26,16 +25,12 @@ pub(super) const STAGE_BYTES: u64 = 16;
 /// Whether a state with these template arguments is one that is followed.
 pub(super) fn is_followed(args: &[TemplateArg]) -> bool {
     let [scope, _] = args else { return false };
-    last_name(scope) == Some("thread_scope_block")
+    last_name(scope).and_then(scopes::scope) == Some(SyncScope::Block)
 }
 
 impl Resolver<'_> {
-    /// The type of a pipeline that the threads of a block share, by its scope.
-    pub(super) fn shared_pipeline_type(&mut self, scope: &TemplateArg) -> Option<TypeId> {
-        (last_name(scope)? == "thread_scope_block").then(|| self.shared_pipeline())
-    }
-
-    fn shared_pipeline(&mut self) -> TypeId {
+    /// The type of a pipeline that the threads of a block share.
+    pub(super) fn shared_pipeline(&mut self) -> TypeId {
         let of = self.unknown(PIPELINE);
         self.pointer(of, None)
     }
@@ -56,8 +51,8 @@ impl Resolver<'_> {
 
     /// A free function of the library; `None` if it is none that belongs to such a pipeline.
     pub(super) fn shared_pipeline_function(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
-        match (name, args) {
-            ("cuda::make_pipeline", [group, state, told @ ..]) if told.len() <= 1 => {
+        match (Function::named(name)?, args) {
+            (Function::Make, [group, state, told @ ..]) if told.len() <= 1 => {
                 let state = self.load(state.clone());
                 let stages = self.stages(&state)?;
                 self.copying_group(group).filter(|group| *group == Group::Block)?;
@@ -67,14 +62,14 @@ impl Resolver<'_> {
                 let builtin = Builtin::Pipeline(Pipeline::Make(stages));
                 Some(expr(ExprKind::Builtin(builtin, name.to_owned(), args), ty, span))
             }
-            ("cuda::memcpy_async", [to, from, bytes, pipeline]) if self.is_shared_pipeline(pipeline) => {
+            (Function::Copy, [to, from, bytes, pipeline]) if self.is_shared_pipeline(pipeline) => {
                 Some(self.in_pipeline(Pipeline::Copy(None), name, &[pipeline, to, from, bytes], span))
             }
-            ("cuda::memcpy_async", [group, to, from, bytes, pipeline]) if self.is_shared_pipeline(pipeline) => {
+            (Function::Copy, [group, to, from, bytes, pipeline]) if self.is_shared_pipeline(pipeline) => {
                 let group = self.copying_group(group)?;
                 Some(self.in_pipeline(Pipeline::Copy(Some(group)), name, &[pipeline, to, from, bytes], span))
             }
-            _ => None,
+            (Function::Make | Function::Copy | Function::WaitPrior, _) => None,
         }
     }
 
@@ -89,12 +84,11 @@ impl Resolver<'_> {
         if !self.is_shared_pipeline(object) || !args.is_empty() {
             return None;
         }
-        let pipeline = match name {
-            "producer_acquire" => Pipeline::Acquire,
-            "producer_commit" => Pipeline::Commit,
-            "consumer_wait" => Pipeline::Wait,
-            "consumer_release" => Pipeline::Release,
-            _ => return None,
+        let pipeline = match Method::named(name)? {
+            Method::Acquire => Pipeline::Acquire,
+            Method::Commit => Pipeline::Commit,
+            Method::Wait => Pipeline::Wait,
+            Method::Release => Pipeline::Release,
         };
         Some(self.in_pipeline(pipeline, name, &[object], span))
     }

@@ -4,6 +4,7 @@ use super::context::Resolver;
 use super::dependent::Bases;
 use super::program::{RecordId, Type, TypeId, VariableId};
 use super::template::TemplateValue;
+use crate::builtins::namespaces;
 use crate::syntax;
 use rustc_hash::FxHashMap;
 
@@ -250,7 +251,7 @@ impl<'u> Resolver<'u> {
                 Some(_) => {}
                 None => {
                     let first = path.segments.first().map(|segment| segment.name.text.as_str());
-                    self.uses_collectives |= matches!(first, Some("cub" | "hipcub"));
+                    self.uses_collectives |= first.is_some_and(namespaces::is_of_collectives);
                 }
             }
         }

@@ -15,7 +15,7 @@ use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Stmt, StmtKind, Type, TypeId, VariableId};
 use super::scope::Entity;
 use super::types::{Written, path_text};
-use crate::builtins::namespaces::is_of_library;
+use crate::builtins::namespaces::is_of_a_library;
 use crate::source::{Language, Span};
 use crate::syntax::{self, Init, Qualifier, TypeKind};
 
@@ -199,66 +199,4 @@ fn is_named_like_class(name: &str) -> bool {
 /// namespace.
 fn is_class(ty: &syntax::Type) -> bool {
     matches!(&ty.kind, TypeKind::Named(path) if only_word(ty).is_none() && !path_text(path).is_empty())
-}
-
-/// Whether a name is one of CUDA's, HIP's or the standard library's.
-fn is_of_a_library(name: &str) -> bool {
-    let (first, last) = (name.split("::").next().unwrap_or(name), name.rsplit("::").next().unwrap_or(name));
-    let is_named = matches!(
-        last,
-        "texture"
-            | "surface"
-            | "half"
-            | "bfloat16"
-            | "thread_block"
-            | "thread_group"
-            | "thread_block_tile"
-            | "grid_group"
-            | "multi_grid_group"
-            | "coalesced_group"
-            | "cluster_group"
-            | "array"
-            | "pair"
-            | "tuple"
-            | "complex"
-            | "atomic"
-            | "string"
-            | "vector"
-            | "numeric_limits"
-            | "fragment"
-    );
-    is_of_library(name) || first == last && (is_named || is_prefixed(last))
-}
-
-/// Whether a name begins as those of a library do: `cudaStream_t`, `cuFloatComplex`, `hipDeviceptr_t`, `__half2`, `GLuint`.
-fn is_prefixed(name: &str) -> bool {
-    const LIBRARIES: [&str; 17] = [
-        "__",
-        "cuda",
-        "curand",
-        "cublas",
-        "cufft",
-        "cusparse",
-        "cusolver",
-        "cudnn",
-        "cutensor",
-        "hipblas",
-        "hiprand",
-        "hipfft",
-        "hipsparse",
-        "rocblas",
-        "rocrand",
-        "nvshmem",
-        "nv_bfloat16",
-    ];
-    // A capital goes on with a word of its own, and a small letter with another word: `customSync`.
-    let goes_on = |prefix: &str| {
-        let next = name.strip_prefix(prefix).and_then(|rest| rest.chars().next());
-        next.is_some_and(|next| next.is_ascii_uppercase())
-    };
-    let of_graphics =
-        name.strip_prefix("GL").is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_lowercase()));
-    of_graphics
-        || LIBRARIES.iter().any(|prefix| name.starts_with(prefix))
-        || ["cu", "hip", "roc", "CU"].into_iter().any(goes_on)
 }

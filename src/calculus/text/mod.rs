@@ -42,7 +42,7 @@ mod print;
 mod same;
 mod words;
 
-pub use parse::{ParseError, parse};
+pub use parse::{ParseError, parse, parse_with};
 pub use print::{print, print_expr};
 pub use same::same;
 

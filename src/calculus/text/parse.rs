@@ -7,8 +7,8 @@ use super::MAX_DEPTH;
 use super::lex::{Token, error_at, tokens};
 use super::words::{SPACES, entry, type_of};
 use crate::calculus::{
-    Array, ArrayId, ExprId, Kernel, Param, ParamId, Platform, ScalarType, Site, SiteId, Space, Told, Unsupported,
-    VarId, Variable,
+    Array, ArrayId, ExprId, Kernel, Nature, Param, ParamId, Platform, ScalarType, Site, SiteId, Space, Told,
+    Unsupported, VarId, Variable,
 };
 use rustc_hash::FxHashMap;
 
@@ -27,9 +27,14 @@ pub struct ParseError {
 /// Greatest number of a site in a text, so that a digit too many does not ask for gigabytes.
 const MAX_SITES: usize = 1 << 20;
 
-/// Reads one kernel.
+/// Reads one kernel, of whose functions nothing is known.
 pub fn parse(text: &str) -> Result<Kernel, ParseError> {
-    let mut parser = Parser::new(text)?;
+    parse_with(text, |_| Nature::default())
+}
+
+/// Reads one kernel, of whose functions `nature` says what is known.
+pub fn parse_with(text: &str, nature: fn(&str) -> Nature) -> Result<Kernel, ParseError> {
+    let mut parser = Parser { nature, ..Parser::new(text)? };
     parser.head("kernel")?;
     parser.kernel.body = parser.statements()?;
     parser.end()?;
@@ -55,6 +60,8 @@ pub(crate) struct Parser<'a> {
     at: usize,
     depth: usize,
     kernel: Kernel,
+    /// What is known of the function of a name.
+    nature: fn(&str) -> Nature,
     scalars: FxHashMap<Key, Scalar>,
     arrays: FxHashMap<Key, ArrayId>,
     definitions: FxHashMap<u32, ExprId>,
@@ -69,6 +76,7 @@ impl<'a> Parser<'a> {
             at: 0,
             depth: 0,
             kernel: Kernel::default(),
+            nature: |_| Nature::default(),
             scalars: FxHashMap::default(),
             arrays: FxHashMap::default(),
             definitions: FxHashMap::default(),

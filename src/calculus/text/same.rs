@@ -47,7 +47,7 @@ impl Comparison<'_> {
                 (Expr::Binary(x, ..), Expr::Binary(y, ..)) => x == y,
                 (Expr::Select(..), Expr::Select(..)) => true,
                 (Expr::Convert(x, _), Expr::Convert(y, _)) => x == y,
-                (Expr::Call(x, xs, s), Expr::Call(y, ys, t)) => x == y && s == t && xs.len() == ys.len(),
+                (Expr::Call(x, xs, s), Expr::Call(y, ys, t)) => x.name == y.name && s == t && xs.len() == ys.len(),
                 _ => left == right,
             };
             if !heads || self.one.exprs.ty(a) != self.other.exprs.ty(b) {

@@ -4,9 +4,9 @@ use super::Walker;
 use super::expressions::number;
 use super::types::Shape;
 use crate::builtins::atomics::{Numbering, operand_count};
-use crate::builtins::functions::{conversion_target, function};
+use crate::builtins::functions::{self, ResultType, conversion_target, function};
 use crate::builtins::types::{NamedType, named_type};
-use crate::builtins::{Builtin, Direction};
+use crate::builtins::{Builtin, Copying, Direction};
 use crate::calculus::SyncScope;
 use crate::instrument::expressions::{Use, constant};
 use crate::instrument::sites::SiteKind;
@@ -14,14 +14,6 @@ use crate::source::Language;
 use crate::syntax::{Expr, ExprKind, UnaryOp};
 use std::fmt::Write;
 use std::ops::Range;
-
-/// Functions that write one object through a pointer: their names and the position of that argument.
-const WRITING: [(&str, usize); 7] =
-    [("sincos", 1), ("fract", 1), ("modf", 1), ("frexp", 1), ("remquo", 2), ("lgamma_r", 1), ("atomic_init", 0)];
-
-/// What OpenCL has and `builtins` does not name; none of it accesses memory that work-items share.
-const HARMLESS: [&str; 7] =
-    ["to_global", "to_local", "to_private", "get_fence", "islessgreater", "isordered", "isunordered"];
 
 /// The tokens of a call.
 struct Call {
@@ -45,44 +37,38 @@ impl<'a> Walker<'a> {
             return;
         }
         let meaning = function(Language::OpenCl, name).map(|meaning| meaning.builtin);
-        match (meaning, name) {
-            (Some(meaning), _) if is_annotation(&meaning) => self.drop_annotation(expr),
-            (Some(Builtin::Atomic { op, scope, .. }), _) => {
-                let stated = name.ends_with("_explicit").then(|| operand_count(op) + 2);
-                self.atomic(expr, arguments, scope, stated);
+        let is_explicit = Numbering::of(Language::OpenCl, name).is_some();
+        match meaning {
+            Some(meaning) if is_annotation(&meaning) => self.drop_annotation(expr),
+            Some(Builtin::Atomic { op, scope, .. }) => {
+                self.atomic(expr, arguments, scope, is_explicit.then(|| operand_count(op) + 2));
             }
-            (_, "atomic_flag_test_and_set" | "atomic_flag_clear") => {
-                self.atomic(expr, arguments, SyncScope::Grid, None);
-            }
-            (_, "atomic_flag_test_and_set_explicit" | "atomic_flag_clear_explicit") => {
-                self.atomic(expr, arguments, SyncScope::Grid, Some(2));
-            }
-            (_, name) if name.starts_with("atomic_compare_exchange_") => {
-                let stated = name.ends_with("_explicit").then_some(5);
-                self.atomic(expr, arguments, SyncScope::Grid, stated);
+            Some(Builtin::Flag) => self.atomic(expr, arguments, SyncScope::Grid, is_explicit.then_some(2)),
+            Some(Builtin::CompareAndExchange { .. }) => {
+                self.atomic(expr, arguments, SyncScope::Grid, is_explicit.then_some(5));
                 self.pointee(expr, 1, SiteKind::ReadWrite, arguments);
             }
-            (_, "barrier" | "work_group_barrier") => self.barrier(expr, arguments, None),
-            (_, "wait_group_events") => {
-                self.leave_out(
-                    callee.span,
-                    "order of what stands around `wait_group_events`, which is taken for a barrier",
-                );
-                self.barrier(expr, arguments, Some("3"));
-            }
-            (_, "sub_group_barrier") => {
+            Some(Builtin::Barrier { scope: SyncScope::Warp, .. }) => {
                 self.leave_out(callee.span, "order by a barrier of sub-groups");
                 self.read_all(arguments);
             }
-            (_, "async_work_group_copy" | "async_work_group_strided_copy") => self.copy(expr, name, arguments),
-            (_, name) if vector_access(name).is_some() => self.vector_access(expr, name, arguments),
-            (_, name) if WRITING.iter().any(|(known, _)| *known == name) => {
-                let position = WRITING.iter().find(|(known, _)| *known == name).map_or(0, |(_, position)| *position);
-                self.pointee(expr, position, SiteKind::Write, arguments);
-                self.read_all(arguments);
+            Some(Builtin::Barrier { .. }) => self.barrier(expr, arguments, None),
+            Some(Builtin::Copying(Copying::WaitEvents)) => {
+                let what = format!("order of what stands around `{name}`, which is taken for a barrier");
+                self.leave_out(callee.span, what);
+                self.barrier(expr, arguments, Some("3"));
             }
-            (meaning, name) => {
-                self.name_unknown(callee, name, meaning);
+            Some(Builtin::Copying(how @ (Copying::WorkGroupCopy | Copying::StridedCopy))) => {
+                self.copy(expr, how, name, arguments);
+            }
+            Some(ref meaning) if let Some(access) = vector_access(meaning) => {
+                self.vector_access(expr, access, name, arguments);
+            }
+            meaning => {
+                match functions::results(Language::OpenCl, name) {
+                    [only, ..] => self.pointee(expr, *only, SiteKind::Write, arguments),
+                    [] => self.name_unknown(callee, name, meaning),
+                }
                 self.read_all(arguments);
             }
         }
@@ -116,14 +102,16 @@ impl<'a> Walker<'a> {
             Some(Builtin::Together(..)) => {}
             Some(Builtin::Image(Direction::Read)) => self.leave_out(callee.span, "image read"),
             Some(Builtin::Image(Direction::Write)) => self.leave_out(callee.span, "image write"),
-            Some(Builtin::Unmodelled { reason, touches_memory: true }) => self.leave_out(callee.span, reason),
             Some(Builtin::CopyMemory | Builtin::SetMemory) => {
                 self.leave_out(callee.span, format!("call of `{name}`"));
             }
-            None if !HARMLESS.contains(&name) && conversion_target(Language::OpenCl, name).is_none() => {
-                self.leave_out(callee.span, format!("call of `{name}`, which is not in the unit"));
+            Some(meaning) => {
+                if let Some(reason) = meaning.unmodelled_access() {
+                    self.leave_out(callee.span, reason);
+                }
             }
-            _ => {}
+            None if functions::is_about_spaces(name) || conversion_target(Language::OpenCl, name).is_some() => {}
+            None => self.leave_out(callee.span, format!("call of `{name}`, which is not in the unit")),
         }
     }
 
@@ -223,8 +211,8 @@ impl<'a> Walker<'a> {
     }
 
     /// `vload4(offset, p)` and its kin become a block that has offset and pointer in variables.
-    fn vector_access(&mut self, expr: &'a Expr, name: &str, arguments: &'a [Expr]) {
-        let Some(VectorAccess { kind, step, count, element }) = vector_access(name) else { return };
+    fn vector_access(&mut self, expr: &'a Expr, access: VectorAccess, name: &str, arguments: &'a [Expr]) {
+        let VectorAccess { kind, step, count, element } = access;
         let stores = kind == SiteKind::Write;
         let call = self.tokens_of(expr).filter(|call| call.arguments.len() == 2 + usize::from(stores));
         let (Some(call), Some(pointer)) = (call, arguments.last()) else {
@@ -255,8 +243,8 @@ impl<'a> Walker<'a> {
     }
 
     /// An asynchronous copy becomes a block that has its arguments in variables.
-    fn copy(&mut self, expr: &'a Expr, name: &str, arguments: &'a [Expr]) {
-        let strided = name == "async_work_group_strided_copy";
+    fn copy(&mut self, expr: &'a Expr, how: Copying, name: &str, arguments: &'a [Expr]) {
+        let strided = how == Copying::StridedCopy;
         let call = self.tokens_of(expr).filter(|call| call.arguments.len() == 4 + usize::from(strided));
         let (Some(call), [to, from, ..]) = (call, arguments) else {
             return self.leave_out(expr.span, format!("`{name}` in a macro that cannot be taken apart"));
@@ -294,10 +282,11 @@ impl<'a> Walker<'a> {
             Some(_) => return Shape::Scalar,
             None => {}
         }
-        match vector_access(name) {
+        let meaning = function(Language::OpenCl, name);
+        match meaning.as_ref().and_then(|meaning| vector_access(&meaning.builtin)) {
             Some(access) if access.kind == SiteKind::Read && access.count > 1 => Shape::Vector(access.count),
             Some(_) => Shape::Scalar,
-            None if matches!(name, "dot" | "length" | "distance" | "fast_length" | "fast_distance") => Shape::Scalar,
+            None if meaning.is_some_and(|meaning| meaning.result == ResultType::Lane) => Shape::Scalar,
             // Functions over vectors give what they are given.
             None => arguments.first().map_or(Shape::Unknown, |first| match self.shape(first) {
                 shape @ (Shape::Scalar | Shape::Vector(_)) => shape,
@@ -317,22 +306,20 @@ struct VectorAccess {
     element: &'static str,
 }
 
-fn vector_access(name: &str) -> Option<VectorAccess> {
-    let (kind, rest) = match name.strip_prefix("vload") {
-        Some(rest) => (SiteKind::Read, rest),
-        None => (SiteKind::Write, name.strip_prefix("vstore")?),
+fn vector_access(meaning: &Builtin) -> Option<VectorAccess> {
+    const OF_POINTEE: &str = "sizeof *raceproof_at";
+    const OF_HALF: &str = "2";
+    let (kind, step, count, element) = match *meaning {
+        Builtin::VectorLoad(lanes) => (SiteKind::Read, lanes, lanes, OF_POINTEE),
+        Builtin::VectorStore(lanes) => (SiteKind::Write, lanes, lanes, OF_POINTEE),
+        Builtin::HalfLoad { lanes, stride } => (SiteKind::Read, stride, lanes, OF_HALF),
+        Builtin::HalfStore { lanes, stride } => (SiteKind::Write, stride, lanes, OF_HALF),
+        _ => return None,
     };
-    let rest = ["_rte", "_rtz", "_rtp", "_rtn"].iter().find_map(|suffix| rest.strip_suffix(suffix)).unwrap_or(rest);
-    let is_count = |count: &u8| matches!(count, 2 | 3 | 4 | 8 | 16);
-    if let Some(lanes) = rest.strip_prefix("a_half").or_else(|| rest.strip_prefix("_half")) {
-        let count = if lanes.is_empty() { 1 } else { lanes.parse().ok().filter(is_count)? };
-        let step = if rest.starts_with('a') && count == 3 { 4 } else { count };
-        return Some(VectorAccess { kind, step, count, element: "2" });
-    }
-    let count = rest.parse().ok().filter(is_count)?;
-    Some(VectorAccess { kind, step: count, count, element: "sizeof *raceproof_at" })
+    Some(VectorAccess { kind, step, count, element })
 }
 
 fn is_annotation(meaning: &Builtin) -> bool {
-    matches!(meaning, Builtin::Assert | Builtin::Claim(_) | Builtin::Assume | Builtin::Specified | Builtin::Nothing)
+    use Builtin::{Assert, Assume, Claim, Nothing, Require, Specified};
+    matches!(meaning, Assert | Claim(_) | Assume | Require | Specified | Nothing)
 }

@@ -117,7 +117,7 @@ fn counters(kernel: &mut Kernel, calls: &Calls) -> FxHashSet<ArrayId> {
         let amount = stripped(kernel, amount);
         let is_count = match &kernel.exprs[amount] {
             Expr::Int(value, ty) => *value >= 0 && ty.range().is_some_and(|(_, most)| *value <= most / 2),
-            Expr::Call(name, ..) => name == COUNT,
+            Expr::Call(function, ..) => function.nature == COUNT,
             Expr::Var(var) => calls.sizes.contains_key(var),
             _ => false,
         };

@@ -5,14 +5,14 @@
 use super::walk::{Around, Known, Walk};
 use super::{DEEPEST, Shuffle};
 use crate::calculus::{
-    Access, Axis, BinaryOp, Expr, ExprId, GeometryVar, Kernel, MemoryOrder, ScalarType, SiteId, SyncScope, UnaryOp,
-    VarId,
+    Access, Axis, BinaryOp, BitCount, Expr, ExprId, GeometryVar, Kernel, MemoryOrder, Nature, ScalarType, SiteId,
+    SyncScope, UnaryOp, VarId,
 };
 use crate::lower::masks::Source;
 
-pub(super) const COUNT: &str = "__popc";
-const FIRST: &str = "__ffs";
-const LEADING: &str = "__clz";
+pub(super) const COUNT: Nature = Nature::Counts(BitCount::SetOf32);
+const FIRST: Nature = Nature::Counts(BitCount::PlaceOf32);
+const LEADING: Nature = Nature::Counts(BitCount::LeadingOf32);
 const LANES: i128 = crate::calculus::eval::WARP as i128;
 
 /// The threads that numbers are drawn for.
@@ -113,7 +113,7 @@ impl Walk<'_> {
         match &self.kernel.exprs[stripped(self.kernel, amount)] {
             Expr::Int(amount, _) => (*amount >= LANES).then_some(Group::Warp),
             Expr::Var(var) => self.state.sizes.get(var).map(|&mask| Group::Mask(mask)),
-            Expr::Call(name, args, _) if name == COUNT => self.group(*args.first()?),
+            Expr::Call(function, args, _) if function.nature == COUNT => self.group(*args.first()?),
             _ => None,
         }
     }
@@ -123,7 +123,7 @@ impl Walk<'_> {
         let value = stripped(self.kernel, value);
         match &self.kernel.exprs[value] {
             Expr::Var(var) => self.state.ranks.get(var).map(|&mask| Group::Mask(mask)),
-            Expr::Call(name, args, _) if name == COUNT => {
+            Expr::Call(function, args, _) if function.nature == COUNT => {
                 let Expr::Binary(BinaryOp::BitAnd, a, b) = self.kernel.exprs[stripped(self.kernel, *args.first()?)]
                 else {
                     return None;
@@ -201,8 +201,8 @@ impl Walk<'_> {
     /// A lane that all of a group agree about.
     fn lane(&self, value: ExprId) -> Option<Lane> {
         let exprs = &self.kernel.exprs;
-        let of = |call: ExprId, wanted: &str| match &exprs[stripped(self.kernel, call)] {
-            Expr::Call(name, args, _) if name == wanted => match self.group(*args.first()?)? {
+        let of = |call: ExprId, wanted: Nature| match &exprs[stripped(self.kernel, call)] {
+            Expr::Call(function, args, _) if function.nature == wanted => match self.group(*args.first()?)? {
                 Group::Mask(mask) => Some(mask),
                 Group::Warp => None,
             },

@@ -12,7 +12,9 @@
 
 use super::finish;
 use super::state::{Mode, State};
-use crate::calculus::{ArrayId, AtomicOp, BinaryOp, Expr, ExprId, Exprs, GeometryVar, ScalarType, SiteId, Space};
+use crate::calculus::{
+    ArrayId, AtomicOp, BinaryOp, BitCount, Expr, ExprId, Exprs, GeometryVar, Nature, ScalarType, SiteId, Space,
+};
 use crate::memory_model::AccessKind;
 use crate::protocol::{Count, Opaque, Origin, Protocol, Role, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,9 +49,6 @@ fn addition(state: &mut State<'_>, op: AtomicOp, operands: &[ExprId]) -> Option<
     step.filter(|step| *step != i64::MIN).map(Step::Constant)
 }
 
-/// Functions that count the bits of their argument.
-const COUNTS: [&str; 6] = ["__popc", "__popcll", "popcount", "__clz", "__clzll", "clz"];
-
 /// Whether a value was read from memory of a block, of which [`confirm`] says later whether it is a count.
 fn is_of_a_block(protocol: &Protocol, opaque: &Opaque) -> bool {
     matches!(opaque.origin, Origin::Read { array, .. } if protocol.arrays[array].space == Space::Shared)
@@ -58,6 +57,12 @@ fn is_of_a_block(protocol: &Protocol, opaque: &Opaque) -> bool {
 /// Whether a value was counted from no less than 0.
 fn is_counted(protocol: &Protocol, opaque: &Opaque) -> bool {
     opaque.counted.and_then(|store| protocol.least(store)).is_some_and(|least| least >= 0)
+}
+
+/// Whether a function says how many bits of its argument are set, or are not before the first that is.
+fn is_count_of_bits(nature: Nature) -> bool {
+    use BitCount::{Leading, LeadingOf32, Set, SetOf32};
+    matches!(nature, Nature::Counts(SetOf32 | Set | LeadingOf32 | Leading))
 }
 
 /// Whether an expression is a number from 0 on by its form, and not because -1 is a large one of its type; `is_count` says
@@ -84,7 +89,8 @@ fn is_never_negative(protocol: &Protocol, value: ExprId, is_count: &dyn Fn(&Prot
         Expr::Var(var) => match protocol.roles.get(var) {
             Some(&Role::Opaque(opaque)) => {
                 let opaque = &protocol.opaques[opaque];
-                let counts = matches!(&opaque.origin, Origin::Function { name, .. } if COUNTS.contains(&name.as_str()));
+                let counts =
+                    matches!(&opaque.origin, Origin::Function { function, .. } if is_count_of_bits(function.nature));
                 is_unsigned || counts || is_count(protocol, opaque)
             }
             Some(Role::Iteration(_) | Role::Toggle(_)) => true,

@@ -159,7 +159,7 @@ impl Reader<'_> {
             return Ok(Origin::Loop { site, name, from: self.values()? });
         }
         if self.parser.take_word("function") {
-            return Ok(Origin::Function { name: self.parser.string()?, args: self.values()? });
+            return Ok(Origin::Function { function: self.parser.string()?.into(), args: self.values()? });
         }
         self.parser.word("complex")?;
         Ok(Origin::Complex { value: self.value()? })

@@ -128,8 +128,8 @@ impl Printer<'_> {
                 let site = self.text.site(*site);
                 format!("loop {site} {} from ({})", quoted(name, '"'), self.values(from))
             }
-            Origin::Function { name, args } => {
-                format!("function {}({})", quoted(name, '"'), self.values(args))
+            Origin::Function { function, args } => {
+                format!("function {}({})", quoted(&function.name, '"'), self.values(args))
             }
             Origin::Complex { value } => format!("complex {}", self.value(*value)),
         };

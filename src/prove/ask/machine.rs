@@ -138,9 +138,9 @@ impl<'a> Machine<'a> {
                 let value = of(self, *a);
                 self.convert(value, self.ty(*a), ty)
             }
-            Expr::Call(name, args, _) => {
+            Expr::Call(function, args, _) => {
                 let args = args.iter().map(|&arg| of(self, arg)).collect();
-                self.apply_unknown(Meaning::Call(name.clone(), ty), name, args, ty)
+                self.apply_unknown(Meaning::Call(function.name.clone(), ty), &function.name, args, ty)
             }
         }
     }
@@ -331,9 +331,14 @@ impl<'a> Machine<'a> {
         }
         match &opaque.origin {
             Origin::Complex { value } => return self.value(*value, place),
-            Origin::Function { name, args } => {
+            Origin::Function { function, args } => {
                 let args = args.iter().map(|&arg| self.value(arg, place)).collect();
-                return self.apply_unknown(Meaning::Call(name.clone(), variable.ty), name, args, variable.ty);
+                return self.apply_unknown(
+                    Meaning::Call(function.name.clone(), variable.ty),
+                    &function.name,
+                    args,
+                    variable.ty,
+                );
             }
             Origin::Read { offset, constant: true, .. } => {
                 let shared = self.level == Level::Block || self.is_seen_by_all_blocks(id);

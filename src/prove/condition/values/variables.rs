@@ -332,8 +332,8 @@ impl Builder<'_> {
     fn first_alike(&self, id: OpaqueId) -> OpaqueId {
         let wanted = &self.protocol.opaques[id];
         let alike = |origin: &Origin| match (origin, &wanted.origin) {
-            (Origin::Function { name, args }, Origin::Function { name: other, args: others }) => {
-                name == other && args.len() == others.len()
+            (Origin::Function { function, args }, Origin::Function { function: other, args: others }) => {
+                function == other && args.len() == others.len()
             }
             (
                 Origin::Read { array, bytes, constant: true, .. },

@@ -9,7 +9,7 @@
 
 /// How a function takes the variables that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
+pub enum Takes {
     /// It reads them.
     Values,
     /// It reads them, and what it gives may be one of them.
@@ -78,13 +78,9 @@ const TYPES: &str = " array basic_string bitset complex deque device_ptr device_
     unordered_set universal_vector valarray vector bernoulli_distribution counting_iterator constant_iterator optional ";
 
 /// How the function of that name, with its namespaces, takes its arguments; nothing if it is not known.
-pub(super) fn takes(name: &str) -> Option<Takes> {
+pub fn takes(name: &str) -> Option<Takes> {
     let short = own_name(name)?;
-    let has_prefix = UNDERSCORED.iter().any(|prefix| name.starts_with(prefix))
-        || PREFIXES.iter().any(|prefix| {
-            let next = name.strip_prefix(prefix).and_then(|rest| rest.chars().next());
-            next.is_some_and(|next| next.is_ascii_uppercase())
-        });
+    let has_prefix = UNDERSCORED.iter().any(|prefix| name.starts_with(prefix)) || is_of_prefix(name);
     let is_maker = short.strip_prefix("make_").is_some_and(|made| {
         made.starts_with("cuda") || made.starts_with("hip") || made.ends_with(|last: char| ('1'..='4').contains(&last))
     });
@@ -98,13 +94,26 @@ pub(super) fn takes(name: &str) -> Option<Takes> {
     }
 }
 
+/// Whether a name begins as functions of C of a library do: `cudaMalloc`.
+pub fn is_of_prefix(name: &str) -> bool {
+    PREFIXES.iter().any(|prefix| {
+        let next = name.strip_prefix(prefix).and_then(|rest| rest.chars().next());
+        next.is_some_and(|next| next.is_ascii_uppercase())
+    })
+}
+
+/// Whether the result of a function of the standard library is one of its arguments, for whoever assigns to it.
+pub fn gives_reference(name: &str) -> bool {
+    matches!(name, "tie" | "ref" | "get" | "min" | "max" | "forward")
+}
+
 /// Whether the method of that name takes numbers as values, if the unit declares none of the name.
-pub(super) fn is_method(name: &str) -> bool {
+pub fn is_method(name: &str) -> bool {
     is_in(METHODS, name)
 }
 
 /// Whether an object of the type of that name, with its namespaces, keeps no reference to what it is made from.
-pub(super) fn keeps_nothing(name: &str) -> bool {
+pub fn keeps_nothing(name: &str) -> bool {
     let has_prefix = ["cuda", "hip", "curand", "cublas", "cufft"].iter().any(|prefix| name.starts_with(prefix));
     own_name(name).is_some_and(|short| has_prefix || is_in(TYPES, short))
 }
