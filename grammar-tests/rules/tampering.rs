@@ -207,7 +207,7 @@ fn changed_ends_are_refused() {
     });
     refuses_each("an equation that is no longer there", 10, &|derivation, place| {
         at_close(derivation, place, &|close| match close {
-            Close::NeverEquation { equation, .. } => {
+            Close::NeverEquation { equation, .. } | Close::Divides(equation) => {
                 *equation = equation.plus_constant(1).expect("in range");
                 true
             }

@@ -114,6 +114,8 @@ pub enum Close {
     NegativeFact(Poly),
     /// All coordinates are equal.
     SameThread,
+    /// A number divides all terms of the equation but its constant.
+    Divides(Poly),
     /// The equation, or its negation, is at least one.
     NeverEquation {
         /// The equation.
@@ -238,6 +240,7 @@ impl Named<'_> {
             Close::Constant(poly) => writeln!(f, "{pad}CONSTANT  {} = 0 is impossible", self.show(poly)),
             Close::NegativeFact(poly) => writeln!(f, "{pad}CONSTANT  {} >= 0 is impossible", self.show(poly)),
             Close::SameThread => writeln!(f, "{pad}SAME-THREAD"),
+            Close::Divides(poly) => writeln!(f, "{pad}DIVIDES  {} = 0 is impossible", self.show(poly)),
             Close::NeverEquation { equation, .. } => {
                 writeln!(f, "{pad}NEVER  {} = 0 is impossible", self.show(equation))
             }

@@ -2,7 +2,7 @@
 //! (docs/RULES.md, "Proof rules").
 //!
 //! A [`State`](crate::prove::state::State) holds what is known about two threads that are supposed to conflict; [`search`]
-//! looks for a contradiction with the rules of one file each ([`split`], [`subst`], [`sum`], [`never`],
+//! looks for a contradiction with the rules of one file each ([`split`], [`subst`], [`sum`], [`never`], [`divides`],
 //! [`xor`], [`round`], [`monotone`], [`pinch`], [`order`], [`cases`]) beside [SIGN](crate::prove::state::sign), which all ask,
 //! and returns a [`derivation`], which [`check`] replays without searching.
 //!
@@ -13,6 +13,7 @@
 pub mod cases;
 pub mod check;
 pub mod derivation;
+pub mod divides;
 mod model;
 pub mod monotone;
 pub mod never;

@@ -8,6 +8,7 @@
 
 use super::cases;
 use super::derivation::{Branch, Close, Step};
+use super::divides;
 use super::model;
 use super::monotone;
 use super::never;
@@ -276,7 +277,7 @@ impl Prover {
                 *equation = equation.primitive();
             }
         }
-        if let Some(close) = never::at_once(state) {
+        if let Some(close) = never::at_once(state).or_else(|| divides::at_once(state)) {
             return Round::Closed(close);
         }
         if let Some(round) = solve(state, 0..state.equations.len(), Form::Twins) {

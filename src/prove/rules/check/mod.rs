@@ -191,6 +191,10 @@ fn close(close: &Close, known: &Known) -> Result<(), CheckError> {
             let value = fact(known, from)?.as_number();
             require(value.is_some_and(|value| value < 0), CheckError::Identity("negative constant"))
         }
+        Close::Divides(from) => {
+            let divides = equation(known, from)?.has_divisor_without_its_number();
+            require(divides, CheckError::Identity("divisor of all terms but one"))
+        }
         Close::SameThread => {
             let same = known.coordinates.iter().all(|(first, second)| first == second);
             require(same && !known.coordinates.is_empty(), CheckError::UnknownPremise("pair of equal coordinates"))

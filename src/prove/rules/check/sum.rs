@@ -52,6 +52,22 @@ impl Sum {
         }
     }
 
+    /// Whether a number divides every coefficient but that of no product.
+    pub(super) fn has_divisor_without_its_number(&self) -> bool {
+        let varying = self.0.iter().filter(|(atoms, _)| !atoms.is_empty());
+        let (mut divisor, mut number) = (0_i128, self.0.get(&Vec::new()).copied().unwrap_or(0));
+        for (_, &coefficient) in varying {
+            let mut rest = coefficient;
+            while rest != 0 {
+                (divisor, rest) = (rest, divisor % rest);
+            }
+        }
+        if divisor != 0 {
+            number %= divisor;
+        }
+        divisor.checked_abs().is_some_and(|divisor| divisor > 1) && number != 0
+    }
+
     pub(super) fn mentions(&self, atom: Atom) -> bool {
         self.0.keys().any(|atoms| atoms.contains(&atom))
     }
