@@ -6,7 +6,7 @@ use super::pass::{Frame, Pass};
 use super::place::is_object;
 use super::scan;
 use super::value::{Base, Place, STRING, Value};
-use crate::builtins::telling;
+use crate::builtins::{functions, telling};
 use crate::calculus::{ArrayId, HavocReason, Relied, ScalarType};
 use crate::resolve::program::{Expr, FunctionId, Storage, Type};
 use crate::source::{Language, Span};
@@ -184,7 +184,7 @@ impl Pass<'_> {
     fn may_do_anything(&mut self, name: &str, args: &[Expr], span: Span) -> bool {
         let is_given_pointers =
             args.iter().any(|arg| self.layout.is_pointer(arg.ty) || self.layout.leads_to_pointers(arg.ty));
-        if self.program.language != Language::Cuda || is_given_pointers || name.starts_with("__builtin_") {
+        if self.program.language != Language::Cuda || is_given_pointers || functions::is_of_compiler(name) {
             return false;
         }
         if telling::only_tells(name) {
