@@ -395,6 +395,11 @@ fn opencl(name: &str) -> Option<Meaning> {
     })
 }
 
+/// Whether a name is one of a compiler's own functions, which do nothing that is not written in their arguments.
+pub fn is_of_compiler(name: &str) -> bool {
+    name.starts_with("__builtin_")
+}
+
 /// Whether a name has no namespace, or one whose functions are known without it.
 pub fn is_of_known_namespace(name: &str) -> bool {
     let known = ["std::", "cuda::std::", "wmma::", "nvcuda::wmma::"];

@@ -21,8 +21,14 @@ pub enum Group {
     Other,
 }
 
+/// The name of the type of tiles, without its arguments.
+pub const TILE: &str = "thread_block_tile";
+
 /// The name of the type of any group.
 pub const ANY_GROUP: &str = "thread_group";
+
+/// The name of the type of all grids of a launch on several devices.
+pub const MULTI_GRID: &str = "multi_grid_group";
 
 impl Group {
     /// The group whose type has that name, without its namespace and with the size of a tile as a number.
@@ -32,9 +38,9 @@ impl Group {
             "grid_group" => Group::Grid,
             "coalesced_group" => Group::Coalesced,
             "cluster_group" => Group::Cluster,
-            ANY_GROUP | "multi_grid_group" => Group::Other,
+            ANY_GROUP | MULTI_GRID => Group::Other,
             _ => {
-                let size = name.strip_prefix("thread_block_tile")?;
+                let size = name.strip_prefix(TILE)?;
                 let size = size.strip_prefix('<').and_then(|size| size.strip_suffix('>'));
                 match size.and_then(|size| size.parse::<i128>().ok()) {
                     // Since CUDA 11.1 a tile may be larger than a warp, with the same ranks.
@@ -51,7 +57,7 @@ impl Group {
             Group::Block => "thread_block".to_owned(),
             Group::Cluster => "cluster_group".to_owned(),
             Group::Grid => "grid_group".to_owned(),
-            Group::Tile(size) => format!("thread_block_tile<{size}>"),
+            Group::Tile(size) => format!("{TILE}<{size}>"),
             Group::Coalesced => "coalesced_group".to_owned(),
             Group::Other => ANY_GROUP.to_owned(),
         }

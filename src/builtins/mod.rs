@@ -1,7 +1,18 @@
-//! What the builtins of CUDA and OpenCL mean: functions, variables, types.
+//! What names of the libraries of CUDA, HIP and OpenCL mean: functions, classes and their methods, variables, types.
 //!
-//! A table from names to meanings ([`Builtin`]), with which `resolve` types a call and `lower` turns it
-//! into the calculus. A name that is not here is unknown, and what it may do is decided by `lower`.
+//! Tables from names to meanings, which are closed enums: of functions [`Builtin`], with which `resolve` types a call and
+//! `lower` turns it into the calculus; of methods and of functions on objects an enum for each library ([`groups`],
+//! [`pipelines`], [`phases`], [`atomics`], [`collectives`]). A name that is not here is unknown, and what it may do is
+//! decided by `lower`.
+//!
+//! Guarantees: no other room compares names of these libraries; who adds a meaning is led by the compiler to every place that
+//! has to say what becomes of it.
+//!
+//! - [`functions`], with [`annotations`], [`atomics`] and families of names: functions of kernels.
+//! - [`groups`], [`pipelines`], [`phases`], [`collectives`], [`structures`]: classes. [`scopes`]: what their arguments name.
+//! - [`host`], [`launches`]: functions of the host. [`namespaces`]: what a name says of its library. [`telling`]: names that
+//!   only tell something.
+//! - [`types`], [`variables`]: the others. [`names`]: whether a name is here at all.
 //!
 //! Deliberately absent: spans, expressions, anything about one program.
 
@@ -232,16 +243,91 @@ impl Builtin {
         matches!(self, Builtin::Pure | Builtin::PureFunction(_))
     }
 
-    /// What it is, in the user's words, if it may touch memory in a way that nothing models.
-    pub fn unmodelled_access(&self) -> Option<&str> {
+    /// What it does beside giving a value.
+    pub fn effect(&self) -> Effect<'_> {
         match self {
-            Builtin::Unmodelled { reason, touches_memory: true } => Some(reason),
-            Builtin::Dynamic(_) => Some(Dynamic::REASON),
-            Builtin::SharedAddress => Some(functions::ADDRESS_AS_NUMBER),
-            Builtin::Flag => Some(Builtin::FLAG),
-            _ => None,
+            Builtin::Pure
+            | Builtin::PureFunction(_)
+            | Builtin::Min
+            | Builtin::Max
+            | Builtin::Abs
+            | Builtin::Lanes(_)
+            | Builtin::Mul24
+            | Builtin::MulAdd24
+            | Builtin::WorkItem(_)
+            | Builtin::Hint
+            | Builtin::Print
+            | Builtin::Assert
+            | Builtin::End
+            | Builtin::Claim(_)
+            | Builtin::Assume
+            | Builtin::Require
+            | Builtin::Formula(_)
+            | Builtin::Specified
+            | Builtin::Nothing
+            | Builtin::Schedule
+            | Builtin::Running
+            | Builtin::Unmasked(_)
+            | Builtin::MakeVector(_)
+            | Builtin::Undeclared
+            | Builtin::Cluster(_)
+            | Builtin::InGroup(_)
+            | Builtin::Unmodelled { touches_memory: false, .. } => Effect::Nothing,
+            Builtin::Barrier { .. }
+            | Builtin::VotingBarrier(_)
+            | Builtin::TileBarrier(_)
+            | Builtin::Fence(_)
+            | Builtin::Phase(..)
+            | Builtin::Pipeline(_)
+            | Builtin::Together(..)
+            | Builtin::Copying(
+                Copying::Commit
+                | Copying::WaitPrior
+                | Copying::WaitOldest
+                | Copying::GroupWait(_)
+                | Copying::WaitEvents,
+            ) => Effect::Order,
+            Builtin::Atomic { .. }
+            | Builtin::CompareAndExchange { .. }
+            | Builtin::CopyMemory
+            | Builtin::SetMemory
+            | Builtin::VectorLoad(_)
+            | Builtin::VectorStore(_)
+            | Builtin::HalfLoad { .. }
+            | Builtin::HalfStore { .. }
+            | Builtin::CachedLoad
+            | Builtin::CachedStore
+            | Builtin::Random(_)
+            | Builtin::Surface(..)
+            | Builtin::Image(_)
+            | Builtin::Fragment(_)
+            | Builtin::Collective(_)
+            | Builtin::Copying(
+                Copying::Copy
+                | Copying::GroupCopy(_)
+                | Copying::BarrierCopy(_)
+                | Copying::WorkGroupCopy
+                | Copying::StridedCopy,
+            ) => Effect::Access,
+            Builtin::Unmodelled { reason, touches_memory: true } => Effect::Unmodelled(reason),
+            Builtin::Dynamic(_) => Effect::Unmodelled(Dynamic::REASON),
+            Builtin::SharedAddress => Effect::Unmodelled(functions::ADDRESS_AS_NUMBER),
+            Builtin::Flag => Effect::Unmodelled(Builtin::FLAG),
         }
     }
+}
+
+/// What a builtin does beside giving a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect<'b> {
+    /// Nothing that other threads could notice.
+    Nothing,
+    /// It orders threads or memory, and accesses none.
+    Order,
+    /// It accesses memory.
+    Access,
+    /// It may do either, in a way that is not modelled: what it is, in the user's words.
+    Unmodelled(&'b str),
 }
 
 /// A pure function of which more is known than that it computes a value.

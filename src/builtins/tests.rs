@@ -4,7 +4,7 @@ use super::atomics::Numbering;
 use super::functions::{ResultType, conversion_target, function, is_plain_conversion};
 use super::types::{NamedType, Scalar, named_type};
 use super::variables::{Variable, variable};
-use super::{Builtin, Claim, Direction, FenceCall, Formula, Gives, Made, Together, WorkItem};
+use super::{Builtin, Claim, Direction, Effect, FenceCall, Formula, Gives, Made, Together, WorkItem};
 use crate::calculus::{AtomicOp, Axis, GeometryVar, MemoryOrder, SyncMemory, SyncScope};
 use crate::source::Language::{Cuda, OpenCl};
 
@@ -143,7 +143,7 @@ fn orders_and_scopes_are_numbered_by_each_language() {
 fn what_may_touch_memory_says_so() {
     let touches = |language, name| {
         let meaning = function(language, name).unwrap_or_else(|| panic!("{name}"));
-        meaning.builtin.unmodelled_access().inspect(|reason| assert!(!reason.is_empty())).is_some()
+        matches!(meaning.builtin.effect(), Effect::Unmodelled(reason) if !reason.is_empty())
     };
     for name in ["__shfl", "__shfl_down", "__ballot", "__any", "__lane_id"] {
         assert!(!touches(Cuda, name), "{name}");

@@ -69,6 +69,16 @@ pub fn named_type(language: Language, name: &str) -> Option<NamedType> {
     }
 }
 
+/// Whether a type is that of a handle of textures or of how they are sampled, which says which one it is: `texture<float, 2>`.
+pub fn is_handle(name: &str) -> bool {
+    ["texture", "sampler_t", "cudaTextureObject_t"].iter().any(|handle| name.starts_with(handle))
+}
+
+/// Whether a type is that of a texture which the host makes and hands to kernels.
+pub fn is_texture_object(name: &str) -> bool {
+    matches!(name, "cudaTextureObject_t" | "CUtexObject")
+}
+
 /// The signed or unsigned integer type of that width.
 const fn int(width: u8, signed: bool) -> Scalar {
     Scalar::Int { width, signed }

@@ -5,6 +5,7 @@
 
 use super::front::{self, ReadUnit};
 use super::{Options, resolve};
+use crate::builtins::types::is_texture_object;
 pub use crate::execute::launch::host::Head;
 use crate::execute::launch::host::{self, Host, Parameter, ParameterKind, Target};
 use crate::execute::launch::record::{Member, Record};
@@ -127,9 +128,7 @@ fn kind(program: &Program, ty: TypeId, is_reference: bool) -> ParameterKind {
             None => ParameterKind::Other("a vector of a type that is not known".to_owned()),
         },
         Type::Record(record) => structure(program, *record),
-        Type::Unknown(name) if ["cudaTextureObject_t", "CUtexObject"].contains(&name.as_str()) => {
-            ParameterKind::Texture
-        }
+        Type::Unknown(name) if is_texture_object(name) => ParameterKind::Texture,
         Type::Unknown(name) => ParameterKind::Other(format!("of the type {name}, which is not known")),
         other => match scalar(other) {
             Some(scalar) => ParameterKind::Scalars { scalar, lanes: 1 },

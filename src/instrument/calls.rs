@@ -10,7 +10,7 @@ use super::items::{Side, Walker};
 use super::scope::Shape;
 use super::sites::SiteKind;
 use crate::builtins::atomics::{self, Fence, Numbering, operand_count};
-use crate::builtins::{Builtin, Copying, Fragment, functions, groups, phases, pipelines};
+use crate::builtins::{Builtin, Copying, Effect, Fragment, functions, groups, phases, pipelines};
 use crate::calculus::{AtomicOp, SyncScope};
 use crate::syntax::{Expr, ExprKind, PathSegment, Type, TypeKind, UnaryOp};
 
@@ -213,7 +213,11 @@ impl<'a> Walker<'a> {
                 let is_own = arguments.iter().any(|argument| self.is_own_address(argument));
                 (!is_own).then(|| format!("state of random numbers (`{name}`)"))
             }
-            Some(meaning) => meaning.unmodelled_access().map(str::to_owned),
+            Some(meaning) => match meaning.effect() {
+                Effect::Unmodelled(reason) => Some(reason.to_owned()),
+                // Accesses are logged where they are called, or by the runtime.
+                Effect::Nothing | Effect::Order | Effect::Access => None,
+            },
             None if !is_provided(name) => Some(format!("call of `{name}`, which is not in the unit")),
             None => None,
         }

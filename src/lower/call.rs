@@ -6,7 +6,7 @@ use super::pass::{Frame, Pass};
 use super::place::is_object;
 use super::scan;
 use super::value::{Base, Place, STRING, Value};
-use crate::builtins::telling;
+use crate::builtins::{functions, telling};
 use crate::calculus::{ArrayId, HavocReason, Relied, ScalarType};
 use crate::resolve::program::{Expr, ExprKind, FunctionId, Storage, Type};
 use crate::source::Span;
@@ -188,7 +188,7 @@ impl Pass<'_> {
         };
         let leads_on = |arg: &&Expr| self.layout.is_pointer(arg.ty) || self.layout.leads_to_pointers(arg.ty);
         let is_given_pointers = args.iter().filter(leads_on).any(|arg| !is_string(arg));
-        if is_given_pointers || name.starts_with("__builtin_") {
+        if is_given_pointers || functions::is_of_compiler(name) {
             return false;
         }
         if telling::only_tells(name) {

@@ -4,6 +4,7 @@ use super::facts::{Target, TargetId};
 use super::layout::Leaf;
 use super::pass::Pass;
 use super::value::{Base, Pointer, Value};
+use crate::builtins::types::is_handle;
 use crate::calculus::{Array, ArrayId, Basis, BinaryOp, ExprId, HavocReason, Param, ScalarType, Space, Stmt, VarId};
 use crate::resolve::program::{Storage, Type, TypeId, VariableId};
 use crate::source::Span;
@@ -145,8 +146,7 @@ impl Pass<'_> {
     }
 
     fn is_handle(&self, ty: TypeId) -> bool {
-        matches!(&self.program.types[ty], Type::Unknown(name)
-            if ["texture", "sampler_t", "cudaTextureObject_t"].iter().any(|handle| name.starts_with(handle)))
+        matches!(&self.program.types[ty], Type::Unknown(name) if is_handle(name))
     }
 
     fn static_array(&mut self, variable: VariableId, space: Space) -> ArrayId {

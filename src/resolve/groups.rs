@@ -8,7 +8,7 @@ use super::context::{Resolver, expr};
 use super::operators::binary_op;
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
 use super::scope::FunctionDecl;
-use crate::builtins::groups::{ANY_GROUP, Function, Group, Method, Partition};
+use crate::builtins::groups::{ANY_GROUP, Function, Group, MULTI_GRID, Method, Partition};
 use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::{Builtin, InCluster, InGroup, Made, Phase, PureFunction, Together, collectives};
 use crate::calculus::{Axis, GeometryVar, SyncMemory, SyncScope};
@@ -204,7 +204,7 @@ impl<'u> Resolver<'u> {
     ) -> Option<Expr> {
         let (builtin, ty) = match Function::named(name)? {
             Function::This(group) => (Builtin::PureFunction(PureFunction::Bits), self.unknown(group.type_name())),
-            Function::ThisMultiGrid => (Builtin::PureFunction(PureFunction::Bits), self.unknown("multi_grid_group")),
+            Function::ThisMultiGrid => (Builtin::PureFunction(PureFunction::Bits), self.unknown(MULTI_GRID)),
             Function::Running => (Builtin::Running, self.unknown(Group::Coalesced.type_name())),
             Function::Partition(Partition::Tiled) => {
                 (Builtin::PureFunction(PureFunction::Bits), self.tile_type(template_args, args))

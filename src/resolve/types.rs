@@ -3,6 +3,7 @@
 use super::context::{DEPTH_LIMIT, Resolver};
 use super::program::{AddressSpace, Type, TypeId};
 use super::scope::{Entity, Found, Scope, ScopeId};
+use crate::builtins::groups;
 use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::types::{NamedType, Scalar, named_type};
 use crate::source::Language;
@@ -206,7 +207,7 @@ impl<'u> Resolver<'u> {
             }
         });
         match size {
-            Some(size) if short == "thread_block_tile" => self.unknown(format!("{short}<{size}>")),
+            Some(size) if short == groups::TILE => self.unknown(groups::Group::Tile(size).type_name()),
             _ if last.is_some_and(|segment| segment.args.is_some()) => self.unknown(format!("{name}<…>")),
             _ => self.unknown(name),
         }

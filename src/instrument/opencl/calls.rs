@@ -6,7 +6,7 @@ use super::types::Shape;
 use crate::builtins::atomics::{Numbering, operand_count};
 use crate::builtins::functions::{self, ResultType, conversion_target, function};
 use crate::builtins::types::{NamedType, named_type};
-use crate::builtins::{Builtin, Copying, Direction};
+use crate::builtins::{Builtin, Copying, Direction, Effect};
 use crate::calculus::SyncScope;
 use crate::instrument::expressions::{Use, constant};
 use crate::instrument::sites::SiteKind;
@@ -105,11 +105,10 @@ impl<'a> Walker<'a> {
             Some(Builtin::CopyMemory | Builtin::SetMemory) => {
                 self.leave_out(callee.span, format!("call of `{name}`"));
             }
-            Some(meaning) => {
-                if let Some(reason) = meaning.unmodelled_access() {
-                    self.leave_out(callee.span, reason);
-                }
-            }
+            Some(meaning) => match meaning.effect() {
+                Effect::Unmodelled(reason) => self.leave_out(callee.span, reason),
+                Effect::Nothing | Effect::Order | Effect::Access => {}
+            },
             None if functions::is_about_spaces(name) || conversion_target(Language::OpenCl, name).is_some() => {}
             None => self.leave_out(callee.span, format!("call of `{name}`, which is not in the unit")),
         }
