@@ -33,6 +33,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("calculus", &[]),
     ("memory_model", &["calculus"]),
     ("launch", &["resolve", "calculus", "preprocess"]),
+    // Host code asks `resolve` what names, types and constants are, through `resolve::Declared` alone.
+    ("launch/host", &["resolve", "syntax", "calculus"]),
     ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),
@@ -114,12 +116,16 @@ fn sources(root: &str) -> Vec<Source> {
     found
 }
 
-/// The room of a file: `src/front/tree_sitter/x.rs` is in `front/tree_sitter`, `src/cli/x.rs` in `cli`.
+/// The room of a file: `src/front/tree_sitter/x.rs` is in `front/tree_sitter`, `src/cli/x.rs` in `cli`. A room inside of another is
+/// one of its own if the table names it.
 fn room_of(path: &Path) -> String {
     let inner = path.strip_prefix("src").expect("the file is below src").with_extension("");
     let parts: Vec<_> = inner.components().map(|part| part.as_os_str().to_string_lossy()).collect();
     match &parts[..] {
         [first, second, ..] if first == "front" && second != "mod" => format!("front/{second}"),
+        [first, second, ..] if ROOMS.iter().any(|(room, _)| *room == format!("{first}/{second}")) => {
+            format!("{first}/{second}")
+        }
         [first, ..] => first.to_string(),
         [] => String::new(),
     }
@@ -281,6 +287,8 @@ fn the_scanner_sees_grouped_and_nested_paths() {
     assert_eq!(rooms_in("fn f(x: crate::lower::X, y: &crate::calculus::Y)"), ["lower", "calculus"]);
     assert_eq!(rooms_in("my_crate::a; $crate::b"), [""; 0]);
     assert_eq!(room_of(Path::new("src/front/tree_sitter/items.rs")), "front/tree_sitter");
+    assert_eq!(room_of(Path::new("src/launch/host/flow.rs")), "launch/host");
+    assert_eq!(room_of(Path::new("src/launch/enqueued.rs")), "launch");
     assert_eq!(room_of(Path::new("src/main.rs")), "main");
     let joined = joined_uses("use crate::{\n    a,\n    b,\n};\nfn f() {}");
     assert_eq!(rooms_in(&joined[0].1), ["a", "b"]);

@@ -15,9 +15,9 @@ mod scopes;
 mod templates;
 
 use raceproof::front::tree_sitter;
+use raceproof::launch::resolve;
 use raceproof::preprocess::Options;
 use raceproof::resolve::program::{Function, Program};
-use raceproof::resolve::resolve;
 use raceproof::source::{Language, SourceMap};
 
 /// The program of a text.

@@ -2,9 +2,9 @@
 
 use super::function;
 use raceproof::front::tree_sitter;
+use raceproof::launch::resolve;
 use raceproof::preprocess::Options;
 use raceproof::resolve::program::Program;
-use raceproof::resolve::resolve;
 use raceproof::source::{FileId, Language, SourceMap, Span};
 use raceproof::syntax::Shape;
 use raceproof::syntax::known::{Call, Known};

@@ -4,7 +4,7 @@
 //! called, and with the program behind it, to see which types the parameters have in the instances that it launches.
 
 use super::front::{self, ReadUnit};
-use super::{Options, resolve};
+use super::{Options, launch};
 pub use crate::execute::launch::host::Head;
 use crate::execute::launch::host::{self, Host, Parameter, ParameterKind, Target};
 use crate::execute::launch::record::{Member, Record};
@@ -35,7 +35,7 @@ pub(super) fn kernels(path: &Path, text: &str, options: &Options) -> Kernels {
     let mut heads = Vec::new();
     collect(&unit.items, "", &mut heads);
     let has_main = unit.items.iter().any(is_main);
-    let program = resolve::resolve(unit).program;
+    let program = launch::resolve(unit).program;
     for head in heads.iter_mut().filter(|head| head.template.is_none()) {
         let mut named = program.kernels.iter().map(|&kernel| &program.functions[kernel]);
         let same = |function: &&crate::resolve::program::Function| {

@@ -295,7 +295,7 @@ fn read_with(path: &Path, text: &str, options: &Options, headers: Option<&Arc<Pr
     let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, misses_headers, sought, uses } =
         front::read(path, text, options, headers);
     crash::entering("resolve");
-    let resolve::Resolved { program, diagnostics: more, missed } = resolve::resolve(unit);
+    let resolve::Resolved { program, diagnostics: more, missed } = launch::resolve(unit);
     diagnostics.extend(more);
     ReadFile {
         program,

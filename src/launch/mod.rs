@@ -1,7 +1,7 @@
 //! What the launches in a file say about a kernel: facts about geometry and arguments.
 //!
-//! `resolve` evaluates what host code around a launch says, because template arguments need the same
-//! constants; here the launches of one kernel become sets of facts, each once, in the order in which they
+//! What host code around a launch says is evaluated between declarations and kernels ([`host`]), because templates of kernels
+//! need its constants; here the launches of one kernel become sets of facts, each once, in the order in which they
 //! first appear. A size or argument that is not a constant is no fact, never a guess. That other launches
 //! may exist elsewhere is for the caller to say.
 //!
@@ -11,9 +11,13 @@
 //! Deliberately absent: relations with sizes that are rounded up, which kernels guard against themselves.
 
 pub mod enqueued;
+mod host;
+
+pub use crate::resolve::program::{Given, Launch, Relation, Term};
+pub use host::resolve;
 
 use crate::calculus::{Basis, BinaryOp, ExprId, GeometryVar, Kernel, ScalarType, Stmt};
-use crate::resolve::program::{FunctionId, Given, Launch, Program, Relation, Term, Type};
+use crate::resolve::program::{FunctionId, Program, Type};
 use crate::source::Span;
 
 /// What one or more equal launches say.

@@ -6,8 +6,8 @@ use super::context::{Resolver, expr};
 use super::dispatch::Dispatch;
 use super::program::{Expr, ExprKind, FunctionId, RecordId, Type};
 use super::scope::{Entity, Found, FunctionDecl};
-use super::types::path_text;
 use crate::source::Span;
+use crate::syntax::parts::path_text;
 use crate::syntax::{self, Binding, PathSegment, TemplateArg, TypeKind};
 
 impl<'u> Resolver<'u> {

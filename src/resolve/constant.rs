@@ -25,6 +25,24 @@ impl<'u> Resolver<'u> {
         self.evaluate(value, &Environment::default(), &mut steps)
     }
 
+    /// The lanes of a vector, as far as they are constants.
+    pub(super) fn constant_lanes(&mut self, value: &Expr) -> Option<Vec<Option<i128>>> {
+        match &value.kind {
+            ExprKind::Construct(parts) => {
+                let Type::Vector { lanes, .. } = self.types[value.ty] else {
+                    return None;
+                };
+                (parts.len() == usize::from(lanes)).then(|| parts.iter().map(|part| self.constant(part)).collect())
+            }
+            ExprKind::Load(object) => match object.kind {
+                ExprKind::Variable(variable) => self.vector_constants.get(&variable).cloned(),
+                _ => None,
+            },
+            ExprKind::Convert(inner) => self.constant_lanes(inner),
+            _ => None,
+        }
+    }
+
     /// The kernel parameter that an expression names through conversions, if it stands for a template argument.
     pub(super) fn symbol(&self, value: &Expr) -> Option<VariableId> {
         match &value.kind {

@@ -1,14 +1,13 @@
 //! The state of a resolution: what has been declared, what has been built, and where it stands.
 
 use super::function_value::Signature;
-use super::host_relations::Quotient;
 use super::implicit::Implicit;
 use super::lambda::References;
 use super::layout::Layout;
 use super::names::type_name;
 use super::program::{
-    AddressSpace, Expr, ExprKind, Function, FunctionId, Launch, Record, RecordId, Stmt, Storage, Type, TypeId,
-    Variable, VariableId,
+    AddressSpace, Expr, ExprKind, Function, FunctionId, Record, RecordId, Stmt, Storage, Type, TypeId, Variable,
+    VariableId,
 };
 use super::record_layout::Shapes;
 use super::scope::{Global, RecordDecl, Scope, ScopeId};
@@ -65,8 +64,6 @@ pub(super) struct Resolver<'u> {
     pub(super) uses_opencl_2: bool,
     /// Where the text stands, for what of host code is not read.
     pub(super) sources: &'u SourceMap,
-    /// The methods that the unit declares, by name, while host code is looked at.
-    pub(super) host_methods: FxHashMap<&'u str, Vec<&'u syntax::Function>>,
     pub(super) types: Arena<Type>,
     interned: FxHashMap<Type, TypeId>,
     pub(super) visible: super::visible::Visible,
@@ -99,14 +96,11 @@ pub(super) struct Resolver<'u> {
     pub(super) variables: Arena<Variable>,
     /// Lanes of host variables of type `dim3` that are constant at the current place of host code.
     pub(super) vector_constants: FxHashMap<VariableId, Vec<Option<i128>>>,
-    /// What host variables come from at the current place of host code: of a `dim3`, its lanes.
-    pub(super) host_values: FxHashMap<VariableId, Vec<Vec<Quotient>>>,
     pub(super) functions: Arena<Function>,
     pub(super) infos: Vec<FunctionInfo<'u>>,
     pub(super) instances: FxHashMap<InstanceKey, FunctionId>,
     pub(super) queue: VecDeque<FunctionId>,
     pub(super) kernels: Vec<FunctionId>,
-    pub(super) launches: Vec<Launch>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) scopes: Vec<Scope<'u>>,
     pub(super) globals: Vec<Global<'u>>,
@@ -152,29 +146,29 @@ pub(super) struct Resolver<'u> {
 
 /// Types that are needed everywhere.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Common {
-    pub(super) void: TypeId,
-    pub(super) bool: TypeId,
-    pub(super) char: TypeId,
-    pub(super) int: TypeId,
-    pub(super) uint: TypeId,
-    pub(super) long: TypeId,
-    pub(super) ulong: TypeId,
-    pub(super) long_long: TypeId,
-    pub(super) unsigned_long_long: TypeId,
-    pub(super) signed_char: TypeId,
+pub(crate) struct Common {
+    pub(crate) void: TypeId,
+    pub(crate) bool: TypeId,
+    pub(crate) char: TypeId,
+    pub(crate) int: TypeId,
+    pub(crate) uint: TypeId,
+    pub(crate) long: TypeId,
+    pub(crate) ulong: TypeId,
+    pub(crate) long_long: TypeId,
+    pub(crate) unsigned_long_long: TypeId,
+    pub(crate) signed_char: TypeId,
     /// `wchar_t`
-    pub(super) wide: TypeId,
+    pub(crate) wide: TypeId,
     /// `char16_t`
-    pub(super) utf16: TypeId,
+    pub(crate) utf16: TypeId,
     /// `char32_t`
-    pub(super) utf32: TypeId,
-    pub(super) float: TypeId,
-    pub(super) double: TypeId,
+    pub(crate) utf32: TypeId,
+    pub(crate) float: TypeId,
+    pub(crate) double: TypeId,
     /// `dim3`: what it holds is that of `uint3`, but what makes one is not, and so it is a type of its own.
-    pub(super) dim3: TypeId,
+    pub(crate) dim3: TypeId,
     /// The type of what could not be typed.
-    pub(super) unknown: TypeId,
+    pub(crate) unknown: TypeId,
 }
 
 /// Nesting beyond which nothing is resolved any more.
@@ -221,7 +215,6 @@ impl<'u> Resolver<'u> {
             dialect,
             uses_opencl_2: false,
             sources,
-            host_methods: FxHashMap::default(),
             types,
             interned,
             visible: super::visible::Visible::default(),
@@ -241,13 +234,11 @@ impl<'u> Resolver<'u> {
             record_origins: Vec::new(),
             variables: Arena::new(),
             vector_constants: FxHashMap::default(),
-            host_values: FxHashMap::default(),
             functions: Arena::new(),
             infos: Vec::new(),
             instances: FxHashMap::default(),
             queue: VecDeque::new(),
             kernels: Vec::new(),
-            launches: Vec::new(),
             diagnostics: Vec::new(),
             scopes: vec![Scope { is_namespace: true, ..Scope::default() }],
             globals: Vec::new(),

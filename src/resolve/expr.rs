@@ -6,13 +6,13 @@ use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::conversion::has_effect;
 use super::program::{Expr, ExprKind, Type, TypeId};
 use super::scope::{Entity, Found, Global};
-use super::types::path_text;
 use crate::builtins::functions::{Meaning, function};
 use crate::builtins::variables::{Variable as BuiltinVariable, variable};
 use crate::builtins::{Builtin, Formula, LaneFunction};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::{Dialect, Language, Span};
 use crate::syntax::literals::{CharacterType, string};
+use crate::syntax::parts::path_text;
 use crate::syntax::{self, Binding};
 
 /// Instances of variable templates beyond which no more are made.

@@ -9,8 +9,8 @@ use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, FunctionId, Type, TypeId};
 use super::scope::{Found, FunctionDecl};
 use super::template::TemplateValue;
-use super::types::path_text;
 use crate::source::Span;
+use crate::syntax::parts::path_text;
 use crate::syntax::{self, Param, Qualifier, words};
 
 /// The result and the parameters of a function; references are pointers.

@@ -1,31 +1,32 @@
-//! The roots of a resolution: kernels, the instances of kernel templates, and launches in host code.
+//! The roots of a resolution: kernels, and the instances of kernel templates.
 
 use super::context::Resolver;
-use super::host_escapes::Escaped;
-use super::launch_site::Seen;
-use super::program::{FunctionId, Given, Launch, Storage, Type, Variable, VariableId};
+use super::program::{FunctionId, Storage, Variable, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, Outside, ScopeId};
 use super::template::TemplateValue;
 use super::template_use::is_index_type;
-use crate::syntax::{self, Item, ItemKind, Mention, Path, Qualifier, TemplateParamKind};
+use crate::syntax::{self, Item, ItemKind, Path, Qualifier, TemplateParamKind};
 use rustc_hash::FxHashSet;
 
 /// Instances of a kernel template beyond which it is looked at once for all arguments: dispatchers ask for hundreds.
 const MOST_INSTANCES: usize = 100;
 
+/// Arguments that something gives to a template, by the address of its syntax.
+pub(super) type Request = (usize, Vec<TemplateValue>);
+
 impl<'u> Resolver<'u> {
-    /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it.
-    pub(super) fn run(&mut self, items: &'u [Item], mentions: &'u [Mention]) {
-        self.declare_items(items);
-        let mut kernels = Vec::new();
-        self.collect_kernels(self.scope, items, &mut kernels);
-        let mut requests: Vec<(usize, Vec<TemplateValue>)> = Vec::new();
-        self.explicit_instances(self.scope, items, &mut requests);
-        let (launches, escaped) = self.launches_of(items, mentions, &requests);
-        for launch in &launches {
-            requests.push((std::ptr::from_ref(launch.decl.syntax) as usize, launch.values.clone()));
-        }
-        for decl in kernels {
+    /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it: by explicit
+    /// instantiations, the `requests`, and by what is `launched`.
+    pub(super) fn resolve_kernels(
+        &mut self,
+        kernels: &[FunctionDecl<'u>],
+        mut requests: Vec<Request>,
+        launched: &[(FunctionDecl<'u>, &Vec<TemplateValue>)],
+    ) {
+        let of_launches =
+            launched.iter().map(|(decl, values)| (std::ptr::from_ref(decl.syntax) as usize, (*values).clone()));
+        requests.extend(of_launches);
+        for &decl in kernels {
             let key = std::ptr::from_ref(decl.syntax) as usize;
             if self.own_template(decl).is_empty() {
                 let function = self.kernel(decl, Vec::new());
@@ -33,13 +34,12 @@ impl<'u> Resolver<'u> {
                 continue;
             }
             let mut made = false;
-            let of_launches = launches.iter().filter(|launch| std::ptr::eq(launch.decl.syntax, decl.syntax));
-            let distinct: FxHashSet<&Vec<TemplateValue>> = of_launches.map(|launch| &launch.values).collect();
+            let of_launches = launched.iter().filter(|(launched, _)| std::ptr::eq(launched.syntax, decl.syntax));
+            let distinct: FxHashSet<&Vec<TemplateValue>> = of_launches.map(|(_, values)| *values).collect();
             if distinct.len() > MOST_INSTANCES {
                 self.kernels_in_general.insert(key);
             }
-            let is_wanted =
-                |(wanted, _): &&(usize, Vec<TemplateValue>)| *wanted == key && !self.kernels_in_general.contains(&key);
+            let is_wanted = |(wanted, _): &&Request| *wanted == key && !self.kernels_in_general.contains(&key);
             let wanted: Vec<_> = requests.iter().filter(is_wanted).map(|(_, values)| values).collect();
             for values in &wanted {
                 if !self.is_complete(values) {
@@ -57,12 +57,20 @@ impl<'u> Resolver<'u> {
             }
         }
         self.drain();
-        self.finish_launches(launches, &escaped);
-        self.launch_elsewhere(&escaped);
+    }
+
+    /// The function that a launch of a kernel with these template arguments is of.
+    pub(super) fn launched(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) -> Option<FunctionId> {
+        let is_general = self.kernels_in_general.contains(&(std::ptr::from_ref(decl.syntax) as usize));
+        if self.own_template(decl).is_empty() || !is_general && self.is_complete(&values) {
+            self.instance(decl, values)
+        } else {
+            Some(self.pattern(decl))
+        }
     }
 
     /// Definitions of kernels, in source order.
-    fn collect_kernels(&mut self, scope: ScopeId, items: &'u [Item], kernels: &mut Vec<FunctionDecl<'u>>) {
+    pub(super) fn collect_kernels(&mut self, scope: ScopeId, items: &'u [Item], kernels: &mut Vec<FunctionDecl<'u>>) {
         for item in items {
             match &item.kind {
                 ItemKind::Function(function)
@@ -94,12 +102,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Arguments that explicit instantiations give to templates.
-    fn explicit_instances(
-        &mut self,
-        scope: ScopeId,
-        items: &'u [Item],
-        requests: &mut Vec<(usize, Vec<TemplateValue>)>,
-    ) {
+    pub(super) fn explicit_instances(&mut self, scope: ScopeId, items: &'u [Item], requests: &mut Vec<Request>) {
         for item in items {
             match &item.kind {
                 ItemKind::ExplicitInstantiation { path, params } => {
@@ -140,7 +143,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The arguments that the instantiation of a class template gives to its members that are defined outside of it.
-    fn instances_of_members(&mut self, path: &'u Path) -> Vec<(usize, Vec<TemplateValue>)> {
+    fn instances_of_members(&mut self, path: &'u Path) -> Vec<Request> {
         let Found::Entities(entities) = self.find(path) else { return Vec::new() };
         let index = entities.iter().find_map(|entity| match entity {
             Entity::Record(index) => Some(*index),
@@ -233,76 +236,6 @@ impl<'u> Resolver<'u> {
         self.instances.insert(key, function);
         self.queue.push_back(function);
         function
-    }
-
-    /// Turns what was seen of launches into launches of instances.
-    fn finish_launches(&mut self, launches: Vec<Seen<'u>>, escaped: &Escaped) {
-        let mut clusters: Vec<(FunctionId, Option<[u32; 3]>)> = Vec::new();
-        for launch in launches {
-            let own = self.own_template(launch.decl);
-            let key = std::ptr::from_ref(launch.decl.syntax) as usize;
-            let is_general = self.kernels_in_general.contains(&key);
-            let function = if own.is_empty() || !is_general && self.is_complete(&launch.values) {
-                self.instance(launch.decl, launch.values)
-            } else {
-                Some(self.pattern(launch.decl))
-            };
-            let Some(function) = function else { continue };
-            match clusters.iter_mut().find(|(known, _)| *known == function) {
-                Some((_, cluster)) => *cluster = cluster.filter(|known| Some(*known) == launch.cluster),
-                None => clusters.push((function, launch.cluster)),
-            }
-            let params = self.functions[function].params.clone();
-            let args = params
-                .iter()
-                .enumerate()
-                .map(|(position, &param)| {
-                    let value = (*launch.args.get(position)?)?;
-                    let ty = self.variables[param].ty;
-                    matches!(self.types[ty], Type::Int { .. } | Type::Bool).then(|| self.wrap(value, ty))
-                })
-                .collect();
-            self.launches.push(Launch {
-                kernel: function,
-                grid: launch.grid,
-                block: launch.block,
-                args,
-                shared_bytes: launch.shared_bytes,
-                relations: launch.relations,
-                same_pointers: launch.same_pointers,
-                given: launch.given,
-                span: launch.span,
-            });
-        }
-        for (function, cluster) in clusters {
-            if escaped.contains_key(&std::ptr::from_ref(self.infos[function.index()].syntax)) {
-                continue;
-            }
-            let function = &mut self.functions[function];
-            if let (Some([x, y, z]), None) = (cluster, function.geometry.cluster) {
-                function.geometry.cluster = cluster;
-                function.assumed.push(format!("clusters of ({x},{y},{z}) blocks, as in the launches in this file"));
-            }
-        }
-    }
-
-    /// Adds launches of which nothing is known: of the kernels whose address escapes.
-    fn launch_elsewhere(&mut self, escaped: &Escaped) {
-        for function in self.kernels.clone() {
-            let syntax = std::ptr::from_ref(self.infos[function.index()].syntax);
-            let Some(&span) = escaped.get(&syntax) else { continue };
-            self.launches.push(Launch {
-                kernel: function,
-                grid: [None; 3],
-                block: [None; 3],
-                args: Vec::new(),
-                shared_bytes: None,
-                relations: Vec::new(),
-                same_pointers: Vec::new(),
-                given: [Given::Unread; 2],
-                span,
-            });
-        }
     }
 
     /// Whether every argument is known.

@@ -7,11 +7,11 @@
 //! Deliberately absent: lambdas whose captures are packs, and arrays that are captured by value.
 
 use super::context::{Resolver, expr};
-use super::host_parts::{exprs_of_stmt, visit};
 use super::program::{Expr, ExprKind, RecordId, Storage, Type, TypeId, VariableId};
 use super::scope::{Entity, Scope, ScopeId};
 use super::types::Written;
 use crate::source::Span;
+use crate::syntax::parts::{exprs_of_stmt, visit};
 use crate::syntax::{self, CaptureMode, ItemKind, Lambda, TemplateArg, TypeKind};
 use rustc_hash::FxHashSet;
 

@@ -16,9 +16,9 @@ use super::types::Written;
 use crate::syntax::{self, Binding, Qualifier, TemplateArg, TypeKind};
 
 /// A function with its template arguments.
-pub(super) struct Chosen<'u> {
-    pub(super) decl: FunctionDecl<'u>,
-    pub(super) values: Vec<TemplateValue>,
+pub(crate) struct Chosen<'u> {
+    pub(crate) decl: FunctionDecl<'u>,
+    pub(crate) values: Vec<TemplateValue>,
 }
 
 /// What candidates are compared by: how well the object and the arguments fit, whether it is a template, whether it has no

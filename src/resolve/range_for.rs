@@ -6,7 +6,6 @@ use super::context::{Resolver, expr};
 use super::conversion::has_effect;
 use super::program::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, Storage, Type, Variable, VariableId};
 use super::scope::Entity;
-use super::stmt::is_auto;
 use crate::source::Span;
 use crate::syntax;
 
@@ -83,7 +82,7 @@ impl<'u> Resolver<'u> {
     fn range_variable(&mut self, declared: &'u syntax::Variable, element: Expr, out: &mut Vec<Stmt>) {
         let span = declared.span;
         let mut written = self.declared_type(&declared.ty, &declared.qualifiers);
-        if is_auto(&declared.ty) {
+        if declared.ty.is_auto() {
             written.ty = element.ty;
             self.collapse(&mut written, &element);
         }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 /// Handle of a scope; the first is the translation unit's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct ScopeId(pub(super) usize);
+pub(crate) struct ScopeId(pub(super) usize);
 
 /// A namespace, a record, a set of template arguments, a function's parameters or a block.
 #[derive(Debug, Default)]
@@ -105,13 +105,13 @@ impl Entity<'_> {
 
 /// A declared function.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FunctionDecl<'u> {
+pub(crate) struct FunctionDecl<'u> {
     /// Its syntax.
-    pub(super) syntax: &'u syntax::Function,
+    pub(crate) syntax: &'u syntax::Function,
     /// Where it is declared.
-    pub(super) scope: ScopeId,
+    pub(crate) scope: ScopeId,
     /// The record that it is a member of.
-    pub(super) record: Option<RecordId>,
+    pub(crate) record: Option<RecordId>,
 }
 
 /// A variable at namespace scope or a static member.

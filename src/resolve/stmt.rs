@@ -288,7 +288,7 @@ impl<'u> Resolver<'u> {
         }
         let mut written = self.declared_type(&syntax.ty, &syntax.qualifiers);
         let mut deduced = None;
-        if is_auto(&syntax.ty) {
+        if syntax.ty.is_auto() {
             let Some(value) = self.auto_value(syntax, &mut written) else {
                 out.push(Stmt { kind: StmtKind::Unsupported("`auto` without a value".to_owned()), span });
                 return;
@@ -533,13 +533,4 @@ impl Resolver<'_> {
 /// `return f();` without a value: the call is made for its effect, and then the function returns.
 fn returned_void(value: Expr, span: Span) -> StmtKind {
     StmtKind::Block(vec![Stmt { kind: StmtKind::Expr(value), span }, Stmt { kind: StmtKind::Return(None), span }])
-}
-
-/// Whether a type is `auto`, perhaps behind pointers or a reference.
-pub(super) fn is_auto(ty: &syntax::Type) -> bool {
-    match &ty.kind {
-        TypeKind::Auto | TypeKind::DecltypeAuto => true,
-        TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) => is_auto(inner),
-        _ => false,
-    }
 }

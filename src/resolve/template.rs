@@ -11,7 +11,7 @@ use crate::syntax::{self, Binding, Qualifier, TemplateArg, TemplateParam, Templa
 
 /// A template argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum TemplateValue {
+pub(crate) enum TemplateValue {
     /// A type.
     Type(TypeId),
     /// A constant of a type.

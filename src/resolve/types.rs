@@ -5,25 +5,26 @@ use super::program::{AddressSpace, Type, TypeId};
 use super::scope::{Entity, Found, Scope, ScopeId};
 use crate::builtins::types::{NamedType, Scalar, named_type};
 use crate::source::Language;
+use crate::syntax::parts::path_text;
 use crate::syntax::{self, Binding, PathSegment, Qualifier, TypeKind};
 
 /// A type with what declarations make of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Written {
+pub(crate) struct Written {
     /// The type; of a reference, the type of the object.
-    pub(super) ty: TypeId,
+    pub(crate) ty: TypeId,
     /// Whether it is a reference.
-    pub(super) is_reference: bool,
+    pub(crate) is_reference: bool,
     /// What a reference binds to.
-    pub(super) binding: Option<Binding>,
+    pub(crate) binding: Option<Binding>,
     /// Whether its outermost level is `const`.
-    pub(super) is_const: bool,
+    pub(crate) is_const: bool,
     /// Whether `volatile` stands anywhere in it.
-    pub(super) is_volatile: bool,
+    pub(crate) is_volatile: bool,
     /// The address space of its outermost level.
-    pub(super) space: Option<AddressSpace>,
+    pub(crate) space: Option<AddressSpace>,
     /// The values that the language lets it have, where they are fewer than those of the type: an enumeration's.
-    pub(super) range: Option<(i128, i128)>,
+    pub(crate) range: Option<(i128, i128)>,
 }
 
 impl Written {
@@ -371,10 +372,4 @@ fn space_of(language: Language, qualifier: &Qualifier) -> Option<AddressSpace> {
         (Language::OpenCl, Qualifier::Private) => Some(AddressSpace::Private),
         _ => None,
     }
-}
-
-/// A path as text, without template arguments.
-pub(super) fn path_text(path: &syntax::Path) -> String {
-    let segments: Vec<&str> = path.segments.iter().map(|segment| segment.name.text.as_str()).collect();
-    segments.join("::")
 }

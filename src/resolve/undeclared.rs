@@ -15,8 +15,9 @@
 use super::context::{Resolver, expr};
 use super::program::{Expr, ExprKind, Stmt, StmtKind, Type, TypeId, VariableId};
 use super::scope::Entity;
-use super::types::{Written, path_text};
+use super::types::Written;
 use crate::source::{Language, Span};
+use crate::syntax::parts::path_text;
 use crate::syntax::{self, Init, Qualifier, TypeKind};
 
 impl<'u> Resolver<'u> {

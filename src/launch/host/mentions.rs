@@ -2,7 +2,7 @@
 //! or the kernel is launched there in a way of which nothing is known:
 //!
 //! - the kernel of a launch that was understood, or of one on a way that is never taken,
-//! - a name that goes where it is followed ([`super::host_escapes`]), by what was looked at,
+//! - a name that goes where it is followed ([`super::escapes`]), by what was looked at,
 //! - a name of something else: a local, a member, a function of another namespace.
 //!
 //! What the tokens alone show to launch nothing is not among the places. A launch that names no kernel and was not
@@ -10,67 +10,70 @@
 //!
 //! Deliberately absent: what is launched there, and how.
 
-use super::context::Resolver;
+use super::calls::Calls;
+use super::escapes::{Kept, Uses, kernels_of};
+use super::found::{Found, Understood};
 use super::hidden::{Hidden, is_within};
-use super::host::Walk;
-use super::host_calls::name_of;
-use super::host_escapes::{Kept, Uses, kernels_of};
+use super::unit::Code;
 use crate::source::{SourceMap, Span};
 use crate::syntax::{HiddenBy, Item, Mention, MentionKind};
 use rustc_hash::FxHashSet;
 
-/// What the walk through host code has understood.
-#[derive(Default)]
-pub(super) struct Understood {
-    /// The names of kernels in launches.
-    pub(super) names: FxHashSet<Span>,
-    /// Names that are given to functions which were looked at with them.
-    pub(super) given: FxHashSet<Span>,
-    /// Launches.
-    pub(super) launches: Vec<Span>,
-    /// Statements that no way led to when they were looked at.
-    pub(super) dead: Vec<Span>,
-    /// Statements that a way led to: a function is looked at once for each set of arguments.
-    pub(super) reached: FxHashSet<Span>,
+/// What has been looked at, to hold the places against that name kernels.
+pub(super) struct Seen<'a, 'u> {
+    pub(super) sources: &'u SourceMap,
+    pub(super) code: &'a Code<'u>,
+    pub(super) calls: &'a Calls<'u>,
+    pub(super) uses: &'a Uses<'u>,
 }
 
-impl<'u> Resolver<'u> {
+impl<'u> Seen<'_, 'u> {
     /// Lets the kernels escape that are named where nothing is understood.
-    pub(super) fn escape_mentioned(
-        &mut self,
-        items: &'u [Item],
-        mentions: &'u [Mention],
-        uses: Uses<'u>,
-        walk: &mut Walk<'u>,
-    ) {
-        let sources = self.sources;
+    pub(super) fn escape_mentioned(&self, items: &'u [Item], mentions: &'u [Mention], found: &mut Found<'u>) {
+        let (sources, uses) = (self.sources, self.uses);
         let kernels = kernels_of(items);
         let names: FxHashSet<&str> = kernels.keys().copied().collect();
         let mut hidden = Hidden::collect(items, &names, sources);
         for decl in &uses.functions {
-            for field in walk.fields_of(decl.syntax) {
+            for field in self.code.members_of(decl.syntax).unwrap_or_default() {
                 let body = decl.syntax.body.as_deref().unwrap_or(&[]);
                 body.iter().for_each(|stmt| hidden.hide(&field.name, stmt.span));
             }
         }
-        let followed = match mentions.iter().any(|mention| walk.misses_launch(mention, sources)) {
+        let Found { understood, escaped, .. } = found;
+        let followed = match mentions.iter().any(|mention| understood.misses_launch(mention, sources)) {
             true => Followed::OnlyWhereAsked,
             false => Followed::WhereLookedAt,
         };
         for mention in mentions {
             let MentionKind::Kernel { name, hidden_by } = &mention.kind else { continue };
             let is_hidden = || *hidden_by == HiddenBy::Declarations && hidden.has(name, mention.span);
-            let is_followed = || uses.kept.get(&mention.span).is_some_and(|kept| walk.follows(*kept, followed));
-            if walk.understood.names.contains(&mention.span)
+            let is_followed =
+                || uses.kept.get(&mention.span).is_some_and(|kept| self.follows(*kept, followed, understood));
+            if understood.names.contains(&mention.span)
                 || uses.foreign.contains(&mention.span)
                 || is_followed()
                 || is_hidden()
-                || walk.understood.is_dead(mention.span, sources)
+                || understood.is_dead(mention.span, sources)
             {
                 continue;
             }
             for &kernel in kernels.get(name.as_str()).into_iter().flatten() {
-                walk.escaped.entry(std::ptr::from_ref(kernel)).or_insert(mention.span);
+                escaped.entry(std::ptr::from_ref(kernel)).or_insert(mention.span);
+            }
+        }
+    }
+
+    /// Whether what becomes of a name has been seen.
+    fn follows(&self, kept: Kept<'_>, followed: Followed, understood: &Understood) -> bool {
+        let is_looked_at = followed == Followed::WhereLookedAt;
+        match kept {
+            Kept::Asked => true,
+            Kept::Given(callee, place) => {
+                is_looked_at && (!self.code.launching.contains(callee) || understood.given.contains(&place))
+            }
+            Kept::Held(function) => {
+                is_looked_at && (!self.code.launching.contains(function.name()) || self.calls.looked_at(function))
             }
         }
     }
@@ -90,28 +93,10 @@ impl Understood {
         let is_dead = |range: &Span| !self.reached.contains(range) && is_within(sources, place, *range);
         self.dead.iter().any(is_dead)
     }
-}
 
-impl Walk<'_> {
     /// Whether a launch stands at a place that was not understood as one.
     fn misses_launch(&self, mention: &Mention, sources: &SourceMap) -> bool {
         let is_of = |&launch: &Span| is_within(sources, mention.span, sources.visible(launch));
-        mention.kind == MentionKind::Launch
-            && !self.understood.is_dead(mention.span, sources)
-            && !self.understood.launches.iter().any(is_of)
-    }
-
-    /// Whether what becomes of a name has been seen.
-    fn follows(&self, kept: Kept<'_>, followed: Followed) -> bool {
-        let is_looked_at = followed == Followed::WhereLookedAt;
-        match kept {
-            Kept::Asked => true,
-            Kept::Given(callee, place) => {
-                is_looked_at && (!self.launching.contains(callee) || self.understood.given.contains(&place))
-            }
-            Kept::Held(function) => {
-                is_looked_at && (!self.launching.contains(name_of(function)) || self.looked_at(function))
-            }
-        }
+        mention.kind == MentionKind::Launch && !self.is_dead(mention.span, sources) && !self.launches.iter().any(is_of)
     }
 }
