@@ -11,7 +11,7 @@ fn lowered(language: Language, source: &str) -> Vec<Kernel> {
     let mut sources = SourceMap::new();
     let main = sources.add_file("test", source);
     let answer = tree_sitter::parse(sources, main, &Options::new(language));
-    lower::kernels(&launch::resolve(answer.unit).program)
+    lower::kernels(&launch::resolve(answer.unit).launched.program)
 }
 
 /// Checks that the last kernel of `source` has these lines in this order; `!` before a line: nowhere.

@@ -89,7 +89,7 @@ fn compared(pool: &Pool, path: &Path, text: &str) -> (Vec<String>, Vec<(String, 
     let known = known(pool, path, text, dialect);
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
-    let program = resolve(tree_sitter::parse(sources, main, &Options::new(dialect)).unit).program;
+    let program = resolve(tree_sitter::parse(sources, main, &Options::new(dialect)).unit).launched.program;
     let (mut seen, mut found) = (Vec::new(), Vec::new());
     for (_, variable) in program.variables.iter() {
         let Some(shape) = known.get(&variable.span) else { continue };

@@ -53,7 +53,7 @@ pub(super) fn lowered(text: &str) -> Kernel {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
     let answer = tree_sitter::parse(sources, main, &preprocess::Options::new(language));
-    lower::kernels(&launch::resolve(answer.unit).program).remove(0)
+    lower::kernels(&launch::resolve(answer.unit).launched.program).remove(0)
 }
 
 /// What is said of the one kernel of a text of which every proof is checked again, and holds.

@@ -30,7 +30,7 @@ fn held(known: Known) -> Program {
     let main = sources.add_file("test.cu", TEXT);
     let mut unit = tree_sitter::parse(sources, main, &Options::new(Language::Cuda)).unit;
     unit.known = known;
-    resolve(unit).program
+    resolve(unit).launched.program
 }
 
 /// Why nothing is proved of a kernel.

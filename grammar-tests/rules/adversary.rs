@@ -38,7 +38,7 @@ fn kernels(path: &Path) -> (Language, Vec<Kernel>) {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
     let answer = tree_sitter::parse(sources, main, &Options::new(language));
-    (language, lower::kernels(&launch::resolve(answer.unit).program))
+    (language, lower::kernels(&launch::resolve(answer.unit).launched.program))
 }
 
 /// Every launch in which the dimensions that the kernel never reads are 1.

@@ -148,6 +148,7 @@ impl Build {
             span,
             unsupported: Vec::new(),
             assumed: Vec::new(),
+            same_pointers: Vec::new(),
         })
     }
 

@@ -16,7 +16,7 @@ use super::call::functions_of;
 use super::context::{Common, DEPTH_LIMIT, Frame, Resolver};
 use super::kernel::Request;
 use super::overload::Chosen;
-use super::program::{Expr, FunctionId, Launch, RecordId, Storage, Type, TypeId, Variable, VariableId};
+use super::program::{Expr, FunctionId, RecordId, Storage, Type, TypeId, Variable, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
 use super::types::Written;
@@ -139,8 +139,8 @@ impl<'u> Declared<'u> {
         }
     }
 
-    /// What has been resolved, with these launches.
-    pub(crate) fn finish(self, launches: Vec<Launch>) -> Parts {
+    /// What has been resolved.
+    pub(crate) fn finish(self) -> Parts {
         let resolver = self.resolver;
         Parts {
             language: resolver.language,
@@ -150,7 +150,6 @@ impl<'u> Declared<'u> {
             variables: resolver.variables,
             functions: resolver.functions,
             kernels: resolver.kernels,
-            launches,
             numbers: resolver.numbers,
             diagnostics: resolver.diagnostics,
             missed: resolver.missed.get(),

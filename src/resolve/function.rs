@@ -92,6 +92,7 @@ impl<'u> Resolver<'u> {
             span,
             unsupported,
             assumed: Vec::new(),
+            same_pointers: Vec::new(),
         };
         self.head_attributes(decl.syntax, &mut function);
         if is_kernel {

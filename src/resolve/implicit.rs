@@ -330,6 +330,7 @@ impl<'u> Resolver<'u> {
             span,
             unsupported: Vec::new(),
             assumed: Vec::new(),
+            same_pointers: Vec::new(),
         });
         self.infos.push(FunctionInfo {
             syntax: &NO_SOURCE,

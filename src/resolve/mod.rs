@@ -102,7 +102,6 @@ pub(crate) struct Parts {
     variables: Arena<program::Variable>,
     functions: Arena<program::Function>,
     kernels: Vec<program::FunctionId>,
-    launches: Vec<program::Launch>,
     numbers: FxHashSet<program::TypeId>,
     diagnostics: Vec<Diagnostic>,
     missed: usize,
@@ -121,7 +120,6 @@ impl Parts {
             variables: self.variables,
             functions: self.functions,
             kernels: self.kernels,
-            launches: self.launches,
             numbers: self.numbers,
         };
         referee::compare(&mut program, known, &self.told);

@@ -39,11 +39,23 @@ use self::calls::{Calls, Instance};
 use self::effects::Methods;
 use self::found::{Escaped, Found};
 use self::unit::{Bodies, Code};
-use super::{Given, Launch};
+use super::{Given, Launch, Launched};
+use crate::diagnostic::Diagnostic;
 use crate::resolve::program::FunctionId;
-use crate::resolve::{Declared, FunctionDecl, Resolved};
+use crate::resolve::{self, Declared, FunctionDecl};
 use crate::source::Language;
 use crate::syntax::Unit;
+
+/// A program with its launches, and what was noticed on the way.
+#[derive(Debug)]
+pub struct Resolved {
+    /// The program and its launches.
+    pub launched: Launched,
+    /// Items at namespace scope that are not understood.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How often something that a kernel reaches, or a launch needs, was not understood: a name, a call, a type.
+    pub missed: usize,
+}
 
 /// Resolves a unit: its kernels, with the template arguments that its host code gives them, and the launches there.
 pub fn resolve(unit: Unit) -> Resolved {
@@ -53,10 +65,10 @@ pub fn resolve(unit: Unit) -> Resolved {
     names.resolve_kernels(&launched);
     let missed = found.missed;
     let launches = launches(&mut names, found);
-    let parts = names.finish(launches);
-    let mut resolved = parts.program(unit.sources, &unit.known);
-    resolved.missed += missed;
-    resolved
+    let parts = names.finish();
+    let resolve::Resolved { program, diagnostics, missed: missed_by_kernels } =
+        parts.program(unit.sources, &unit.known);
+    Resolved { launched: Launched::new(program, launches), diagnostics, missed: missed + missed_by_kernels }
 }
 
 /// The launches in host functions, in source order, and the kernels that are launched elsewhere, too.
