@@ -94,15 +94,15 @@ impl<'u> Resolver<'u> {
     fn associate(&mut self, ty: TypeId, associated: &mut Associated) {
         let mut open = vec![ty];
         while let Some(ty) = open.pop() {
-            let ty = self.plain(ty);
+            let ty = self.types.plain(ty);
             if associated.types.contains(&ty) {
                 continue;
             }
             associated.types.push(ty);
-            if let Some(home) = self.home_of_enumeration(ty) {
+            if let Some(home) = self.types.home_of_enumeration(ty) {
                 self.associate_home(home, associated);
             }
-            if let Some(signature) = self.signatures.get(&ty) {
+            if let Some(signature) = self.types.signatures.get(&ty) {
                 open.push(signature.result);
                 open.extend(signature.params.iter().copied());
             }

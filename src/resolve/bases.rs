@@ -47,10 +47,10 @@ impl Resolver<'_> {
         if !self.is_derived(value.ty, base) {
             return None;
         }
-        let base = if self.is_const(value.ty) { self.with_const(base) } else { base };
-        let is_given_up = self.is_given_up(&value) || !self.is_object(&value);
+        let base = if self.types.is_const(value.ty) { self.types.with_const(base) } else { base };
+        let is_given_up = self.types.is_given_up(&value) || !self.is_object(&value);
         let address = self.address_of_any(value);
-        let to = self.pointer(base, None);
+        let to = self.types.pointer(base, None);
         let address = self.convert(address, to);
         let part = self.deref(address);
         Some(if is_given_up { self.given_up(part) } else { part })
@@ -97,15 +97,15 @@ impl Resolver<'_> {
             result.ty = to;
             return result;
         }
-        let bytes = self.pointer(self.common.char, None);
+        let bytes = self.types.pointer(self.types.common.char, None);
         let start = expr(ExprKind::Convert(Box::new(pointer.clone())), bytes, span);
-        let offset = expr(ExprKind::Int(offset), self.common.long, span);
+        let offset = expr(ExprKind::Int(offset), self.types.common.long, span);
         let moved = expr(ExprKind::PointerAdd(Box::new(start), Box::new(offset)), bytes, span);
         let moved = expr(ExprKind::Convert(Box::new(moved)), to, span);
         if is_object {
             return moved;
         }
-        let is_set = expr(ExprKind::Convert(Box::new(pointer)), self.common.bool, span);
+        let is_set = expr(ExprKind::Convert(Box::new(pointer)), self.types.common.bool, span);
         let null = expr(ExprKind::Null, to, span);
         expr(ExprKind::Conditional(Box::new(is_set), Box::new(moved), Box::new(null)), to, span)
     }

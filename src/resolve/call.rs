@@ -141,7 +141,7 @@ impl<'u> Resolver<'u> {
                 return self.function_call(&functions, template_args, None, args, span);
             }
         }
-        if let Some(ty) = self.builtin_type(short) {
+        if let Some(ty) = self.types.builtin_type(short) {
             return self.construct_from(ty, args, span);
         }
         if let Some(object) = self.library_function_object(name, &args, span) {
@@ -348,7 +348,7 @@ impl<'u> Resolver<'u> {
         let (ty, span) = (value.ty, value.span);
         // What nothing changes needs no variable.
         if matches!(self.types[ty], Type::Record(record) if self.records[record].is_fixed) {
-            let pointer = self.pointer(ty, None);
+            let pointer = self.types.pointer(ty, None);
             return expr(ExprKind::AddressOf(Box::new(value)), pointer, span);
         }
         let temporary = self.temporary(ty, span);
@@ -392,7 +392,7 @@ impl<'u> Resolver<'u> {
         let call = expr(ExprKind::Call(function, converted), result, span);
         let call = if info.returns_reference { call } else { self.destroyed(call, span) };
         if is_constexpr(info.syntax)
-            && self.is_integral(result)
+            && self.types.is_integral(result)
             && let Some(value) = self.constant(&call)
         {
             return expr(ExprKind::Int(value), result, span);
@@ -419,10 +419,10 @@ impl<'u> Resolver<'u> {
             return self.load(argument);
         };
         // What refers to a function holds its address.
-        if matches!(argument.kind, ExprKind::Function(_)) && self.function_behind(argument.ty) == to {
+        if matches!(argument.kind, ExprKind::Function(_)) && self.types.function_behind(argument.ty) == to {
             return Expr { ty, ..argument };
         }
-        if self.is_alike(argument.ty, to) && self.is_object(&argument) {
+        if self.types.is_alike(argument.ty, to) && self.is_object(&argument) {
             let address = self.address_of(argument);
             return self.convert(address, ty);
         }
@@ -437,7 +437,7 @@ impl<'u> Resolver<'u> {
             return self.convert(address, ty);
         }
         // A reference to a new object, which ends with the call.
-        let is_new = self.plain(argument.ty) != self.plain(to);
+        let is_new = self.types.plain(argument.ty) != self.types.plain(to);
         let value = self.converted_for_reference(argument, to, span);
         let value = if is_new { self.destroyed(value, span) } else { value };
         let address = self.address_of_any(value);

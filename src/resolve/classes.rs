@@ -33,10 +33,10 @@ impl<'u> Resolver<'u> {
         }
         self.retain_fitting(&mut operators, value);
         let mut same: Vec<(FunctionDecl<'u>, TypeId)> =
-            operators.iter().copied().filter(|&(_, ty)| self.plain(ty) == self.plain(to)).collect();
+            operators.iter().copied().filter(|&(_, ty)| self.types.plain(ty) == self.types.plain(to)).collect();
         if let ([only], true) = (operators.as_slice(), same.is_empty())
-            && self.is_arithmetic(only.1)
-            && self.is_arithmetic(to)
+            && self.types.is_arithmetic(only.1)
+            && self.types.is_arithmetic(to)
         {
             same = vec![*only];
         }
@@ -53,7 +53,7 @@ impl<'u> Resolver<'u> {
         }
         let call = self.function_call(&decls, None, Some(value.clone()), Vec::new(), span);
         let call = self.load(call);
-        Some(if self.plain(first) == self.plain(to) { call } else { self.convert(call, to) })
+        Some(if self.types.plain(first) == self.types.plain(to) { call } else { self.convert(call, to) })
     }
 
     /// The conversion operators that take an object without being asked for.
@@ -76,7 +76,7 @@ impl<'u> Resolver<'u> {
 
     /// What a reference to another type is bound to: a new object, but for what converts to a reference.
     pub(super) fn converted_for_reference(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
-        if !self.is_alike(value.ty, to) && self.converts_to_reference(value.ty) {
+        if !self.types.is_alike(value.ty, to) && self.converts_to_reference(value.ty) {
             let name = self.type_name(value.ty);
             return self.unsupported_with(span, format!("reference to what {name} is converted to"), vec![value]);
         }
@@ -127,7 +127,7 @@ impl<'u> Resolver<'u> {
         let adds_const = inner.qualifiers.iter().any(|word| matches!(word, syntax::Qualifier::Const));
         let binds_closer = match binding {
             None => false,
-            Some(_) if !self.is_const(source.ty) => !adds_const,
+            Some(_) if !self.types.is_const(source.ty) => !adds_const,
             // What is given up goes to `&&` rather than to `const &`.
             Some(binding) => binding == syntax::Binding::Rvalue && !self.is_lvalue(source),
         };
@@ -152,11 +152,11 @@ impl<'u> Resolver<'u> {
             return held;
         }
         let mut types: Vec<TypeId> =
-            self.conversions_by_themselves(&value).into_iter().map(|(_, ty)| self.plain(ty)).collect();
+            self.conversions_by_themselves(&value).into_iter().map(|(_, ty)| self.types.plain(ty)).collect();
         types.sort();
         types.dedup();
         match types.as_slice() {
-            &[only] if self.is_pointer(only) || self.is_arithmetic(only) => {
+            &[only] if self.types.is_pointer(only) || self.types.is_arithmetic(only) => {
                 self.conversion_call(&value, only, Asked::Nobody, span).unwrap_or(value)
             }
             _ => value,
@@ -166,7 +166,7 @@ impl<'u> Resolver<'u> {
     /// Whether objects of the type convert to numbers or pointers in more ways than one.
     pub(super) fn converts_somehow(&mut self, ty: TypeId) -> bool {
         let types: Vec<TypeId> = self.conversion_operators(ty).into_iter().map(|(_, ty)| ty).collect();
-        types.iter().any(|&ty| self.is_pointer(ty) || self.is_arithmetic(ty))
+        types.iter().any(|&ty| self.types.is_pointer(ty) || self.types.is_arithmetic(ty))
     }
 
     /// The conversion operators of a record and what they convert to, in the order in which they are preferred.
@@ -320,7 +320,7 @@ impl<'u> Resolver<'u> {
         }
         let parts: Vec<TypeId> = self.records[record].fields.iter().map(|field| field.ty).collect();
         let bases: Vec<RecordId> = self.record_bases[record.index()].iter().map(|&(base, _)| base).collect();
-        let bases: Vec<TypeId> = bases.into_iter().map(|base| self.intern(Type::Record(base))).collect();
+        let bases: Vec<TypeId> = bases.into_iter().map(|base| self.types.intern(Type::Record(base))).collect();
         parts.into_iter().chain(bases).any(|part| self.has_destructor(part))
     }
 
@@ -402,12 +402,12 @@ impl<'u> Resolver<'u> {
             let has_bytes = !self.records[record].fields.is_empty();
             return has_bytes.then(|| self.store(target, value, span));
         }
-        if args.len() == 1 && (self.plain(args[0].ty) == ty || self.is_derived(args[0].ty, ty)) {
+        if args.len() == 1 && (self.types.plain(args[0].ty) == ty || self.is_derived(args[0].ty, ty)) {
             let only = args.swap_remove(0);
             if let Some(problem) = self.greedy_copy(ty, &only, span) {
                 return Some(problem);
             }
-            let source = if self.plain(only.ty) == ty { Some(only) } else { self.base_part(only, ty) }?;
+            let source = if self.types.plain(only.ty) == ty { Some(only) } else { self.base_part(only, ty) }?;
             return Some(match self.is_object(&source) {
                 true => self.copy_into(target, source, span),
                 false => self.store(target, source, span),
@@ -452,12 +452,12 @@ impl<'u> Resolver<'u> {
 
     /// A record from arguments: a copy, a call of a constructor on a temporary, or its parts in order.
     pub(super) fn construct_record(&mut self, ty: TypeId, args: Vec<Expr>, asked: Asked, span: Span) -> Expr {
-        let ty = self.plain(ty);
+        let ty = self.types.plain(ty);
         let Type::Record(record) = self.types[ty] else {
             return self.unsupported_with(span, "constructor".to_owned(), args);
         };
         if let [only] = args.as_slice()
-            && self.plain(only.ty) == ty
+            && self.types.plain(only.ty) == ty
         {
             let copied = self.is_object(only);
             let value = self.copy(only.clone(), span);

@@ -81,17 +81,17 @@ impl<'u> Resolver<'u> {
                 }
                 let truncated = real.trunc();
                 // A value that the type cannot hold has no defined conversion.
-                if !self.is_integral(ty) || truncated.abs() >= 9e18 {
+                if !self.types.is_integral(ty) || truncated.abs() >= 9e18 {
                     return None;
                 }
                 self.integer(truncated as i128, ty).filter(|&whole| whole == truncated as i128)
             }
             ExprKind::Convert(inner) => {
-                if !self.is_integral(inner.ty) || !self.is_integral(ty) {
+                if !self.types.is_integral(inner.ty) || !self.types.is_integral(ty) {
                     return None;
                 }
                 let inner = self.evaluate(inner, environment, steps)?;
-                Some(self.wrap(inner, ty))
+                Some(self.types.wrap(inner, ty))
             }
             ExprKind::Unary(op, inner) => {
                 let inner = self.evaluate(inner, environment, steps)?;
@@ -103,7 +103,7 @@ impl<'u> Resolver<'u> {
                 self.integer(result, ty)
             }
             ExprKind::Binary(op, left, right) => {
-                if !self.is_integral(left.ty) {
+                if !self.types.is_integral(left.ty) {
                     return None;
                 }
                 let left = self.evaluate(left, environment, steps)?;
@@ -164,7 +164,9 @@ impl<'u> Resolver<'u> {
         }
         let exact = match &value.kind {
             ExprKind::Float(text) => text.trim_end_matches(['f', 'F', 'l', 'L']).parse().ok()?,
-            ExprKind::Convert(inner) if self.is_integral(inner.ty) => self.evaluate(inner, environment, steps)? as f64,
+            ExprKind::Convert(inner) if self.types.is_integral(inner.ty) => {
+                self.evaluate(inner, environment, steps)? as f64
+            }
             ExprKind::Convert(inner) => self.real(inner, environment, steps)?,
             ExprKind::Unary(UnaryOp::Neg, inner) => -self.real(inner, environment, steps)?,
             ExprKind::Binary(op, left, right) => {
@@ -180,7 +182,7 @@ impl<'u> Resolver<'u> {
             ExprKind::Builtin(crate::builtins::Builtin::Pure, name, args) => {
                 let [only] = args.as_slice() else { return None };
                 // An integer argument counts as `double`.
-                let only = if self.is_integral(only.ty) {
+                let only = if self.types.is_integral(only.ty) {
                     self.evaluate(only, environment, steps)? as f64
                 } else {
                     self.real(only, environment, steps)?
@@ -277,7 +279,7 @@ impl<'u> Resolver<'u> {
 
     /// The result as a value of its type: unsigned types wrap, signed overflow is no constant.
     fn integer(&self, value: i128, ty: TypeId) -> Option<i128> {
-        let wrapped = self.wrap(value, ty);
+        let wrapped = self.types.wrap(value, ty);
         match self.types[ty] {
             Type::Int { signed: true, .. } if wrapped != value => None,
             Type::Int { .. } | Type::Bool => Some(wrapped),

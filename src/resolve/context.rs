@@ -1,17 +1,16 @@
 //! The state of a resolution: what has been declared, what has been built, and where it stands.
 
-use super::function_value::Signature;
 use super::implicit::Implicit;
 use super::lambda::References;
 use super::layout::Layout;
 use super::names::type_name;
 use super::program::{
-    AddressSpace, Expr, ExprKind, Function, FunctionId, Record, RecordId, Stmt, Storage, Type, TypeId, Variable,
-    VariableId,
+    Expr, ExprKind, Function, FunctionId, Record, RecordId, Stmt, Storage, TypeId, Variable, VariableId,
 };
 use super::record_layout::Shapes;
 use super::scope::{Global, RecordDecl, Scope, ScopeId};
 use super::template::TemplateValue;
+use super::type_table::Types;
 use super::types::Written;
 use crate::arena::Arena;
 use crate::diagnostic::Diagnostic;
@@ -64,10 +63,8 @@ pub(super) struct Resolver<'u> {
     pub(super) uses_opencl_2: bool,
     /// Where the text stands, for what of host code is not read.
     pub(super) sources: &'u SourceMap,
-    pub(super) types: Arena<Type>,
-    interned: FxHashMap<Type, TypeId>,
+    pub(super) types: Types,
     pub(super) visible: super::visible::Visible,
-    pub(super) qualified: super::qualified::Qualified,
     /// Variables that are declared `const` and are no references.
     pub(super) const_variables: FxHashSet<VariableId>,
     /// Variables that are declared as references to what is given up.
@@ -109,9 +106,6 @@ pub(super) struct Resolver<'u> {
     pub(super) record_decls: Vec<RecordDecl<'u>>,
     /// Records and enums defined inside other declarations, by address of their syntax and scope.
     pub(super) inline_types: FxHashMap<(usize, ScopeId), Written>,
-    /// Types of functions, by result and parameters, and the results by type.
-    pub(super) function_types: FxHashMap<Signature, TypeId>,
-    pub(super) signatures: FxHashMap<TypeId, Signature>,
     /// The records that lambdas have become.
     pub(super) closures: FxHashMap<RecordId, References>,
     /// The fields of records that are declared as references, by index: pointers, of which every use is a dereference.
@@ -141,34 +135,6 @@ pub(super) struct Resolver<'u> {
     pub(super) missed: Cell<usize>,
     /// Nesting of expressions, statements, types and instances that are being resolved.
     pub(super) depth: usize,
-    pub(super) common: Common,
-}
-
-/// Types that are needed everywhere.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Common {
-    pub(crate) void: TypeId,
-    pub(crate) bool: TypeId,
-    pub(crate) char: TypeId,
-    pub(crate) int: TypeId,
-    pub(crate) uint: TypeId,
-    pub(crate) long: TypeId,
-    pub(crate) ulong: TypeId,
-    pub(crate) long_long: TypeId,
-    pub(crate) unsigned_long_long: TypeId,
-    pub(crate) signed_char: TypeId,
-    /// `wchar_t`
-    pub(crate) wide: TypeId,
-    /// `char16_t`
-    pub(crate) utf16: TypeId,
-    /// `char32_t`
-    pub(crate) utf32: TypeId,
-    pub(crate) float: TypeId,
-    pub(crate) double: TypeId,
-    /// `dim3`: what it holds is that of `uint3`, but what makes one is not, and so it is a type of its own.
-    pub(crate) dim3: TypeId,
-    /// The type of what could not be typed.
-    pub(crate) unknown: TypeId,
 }
 
 /// Nesting beyond which nothing is resolved any more.
@@ -178,47 +144,13 @@ impl<'u> Resolver<'u> {
     /// An empty state with the scope of the translation unit.
     pub(super) fn new(dialect: Dialect, sources: &'u SourceMap) -> Self {
         let language = dialect.language();
-        let mut types = Arena::new();
-        let mut interned = FxHashMap::default();
-        let mut intern = |ty: Type| {
-            let handle = types.push(ty.clone());
-            interned.insert(ty, handle);
-            handle
-        };
-        let int = |width, signed| Type::Int { width, signed };
-        let void = intern(Type::Void);
-        let uint = intern(int(32, false));
-        let common = Common {
-            void,
-            // Named below.
-            long_long: void,
-            unsigned_long_long: void,
-            signed_char: void,
-            wide: void,
-            utf16: void,
-            utf32: void,
-            bool: intern(Type::Bool),
-            char: intern(int(8, true)),
-            int: intern(int(32, true)),
-            uint,
-            long: intern(int(64, true)),
-            ulong: intern(int(64, false)),
-            float: intern(Type::Float { width: 32 }),
-            double: intern(Type::Float { width: 64 }),
-            dim3: uint,
-            unknown: intern(Type::Unknown("unknown type".to_owned())),
-        };
-        // Not interned: no other type is it.
-        let common = Common { dim3: types.push(Type::Vector { of: uint, lanes: 3 }), ..common };
-        let mut resolver = Resolver {
+        Resolver {
             language,
             dialect,
             uses_opencl_2: false,
             sources,
-            types,
-            interned,
+            types: Types::new(language),
             visible: super::visible::Visible::default(),
-            qualified: super::qualified::Qualified::default(),
             const_variables: FxHashSet::default(),
             rvalue_references: FxHashSet::default(),
             records: Arena::new(),
@@ -245,8 +177,6 @@ impl<'u> Resolver<'u> {
             global_instances: FxHashMap::default(),
             record_decls: Vec::new(),
             inline_types: FxHashMap::default(),
-            function_types: FxHashMap::default(),
-            signatures: FxHashMap::default(),
             closures: FxHashMap::default(),
             reference_members: FxHashMap::default(),
             told: super::referee::Told::default(),
@@ -262,62 +192,23 @@ impl<'u> Resolver<'u> {
             in_host: false,
             missed: Cell::new(0),
             depth: 0,
-            common,
-        };
-        resolver.name_integers();
-        resolver
-    }
-
-    /// Gives the integer types of C++ that share their content with another a handle of their own.
-    fn name_integers(&mut self) {
-        let Common { long, ulong, char, int, uint, .. } = self.common;
-        let ushort = self.intern(Type::Int { width: 16, signed: false });
-        let is_c = self.language == Language::OpenCl;
-        let mut named = |ty| if is_c { ty } else { self.spelled(ty) };
-        let (long_long, unsigned_long_long, signed_char) = (named(long), named(ulong), named(char));
-        let (wide, utf16, utf32) = (named(int), named(ushort), named(uint));
-        self.common.wide = wide;
-        self.common.utf16 = utf16;
-        self.common.utf32 = utf32;
-        self.common.long_long = long_long;
-        self.common.unsigned_long_long = unsigned_long_long;
-        self.common.signed_char = signed_char;
-    }
-
-    /// The handle of a type.
-    pub(super) fn intern(&mut self, ty: Type) -> TypeId {
-        if let Some(&known) = self.interned.get(&ty) {
-            return known;
         }
-        let handle = self.types.push(ty.clone());
-        self.interned.insert(ty, handle);
-        handle
     }
 
     /// The type as users would write it.
     pub(super) fn type_name(&self, ty: TypeId) -> String {
-        type_name(self.language, &self.types, &self.records, ty)
+        type_name(self.language, self.types.all(), &self.records, ty)
     }
 
     /// What sizes depend on.
     pub(super) fn layout(&self) -> Layout<'_> {
-        Layout { language: self.language, types: &self.types, records: &self.records }
-    }
-
-    /// A pointer type.
-    pub(super) fn pointer(&mut self, to: TypeId, space: Option<AddressSpace>) -> TypeId {
-        self.intern(Type::Pointer { to, space })
-    }
-
-    /// A type of that name that is not modelled.
-    pub(super) fn unknown(&mut self, name: impl Into<String>) -> TypeId {
-        self.intern(Type::Unknown(name.into()))
+        Layout { language: self.language, types: self.types.all(), records: &self.records }
     }
 
     /// An expression that stands for what is not understood.
     pub(super) fn unsupported(&self, span: Span, reason: impl Into<String>) -> Expr {
         self.miss();
-        Expr { kind: ExprKind::Unsupported(reason.into()), ty: self.common.unknown, span }
+        Expr { kind: ExprKind::Unsupported(reason.into()), ty: self.types.common.unknown, span }
     }
 
     /// Notes that something is not understood, perhaps because its declaration was not read.

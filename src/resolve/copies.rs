@@ -15,15 +15,15 @@ impl<'u> Resolver<'u> {
     /// A type of the library that means more than its name: a pipeline of one thread, an aligned size.
     pub(super) fn copying_type(&mut self, name: &str, segment: Option<&'u PathSegment>) -> Option<TypeId> {
         match name {
-            "cuda::aligned_size_t" => Some(self.common.ulong),
+            "cuda::aligned_size_t" => Some(self.types.common.ulong),
             "cuda::pipeline" => {
                 let first = segment?.args.as_deref()?.first()?;
                 match last_name(first)? {
-                    "thread_scope_thread" => Some(self.unknown(PIPELINE)),
+                    "thread_scope_thread" => Some(self.types.unknown(PIPELINE)),
                     _ => self.shared_pipeline_type(first),
                 }
             }
-            "cuda::pipeline_role" => Some(self.common.int),
+            "cuda::pipeline_role" => Some(self.types.common.int),
             _ => None,
         }
     }
@@ -45,7 +45,7 @@ impl<'u> Resolver<'u> {
         }
         match (name, args) {
             ("cuda::make_pipeline", []) => {
-                let ty = self.unknown(PIPELINE);
+                let ty = self.types.unknown(PIPELINE);
                 Some(expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), Vec::new()), ty, span))
             }
             ("cuda::memcpy_async", [to, from, bytes, pipeline]) if self.is_pipeline(pipeline) => {
@@ -65,7 +65,7 @@ impl<'u> Resolver<'u> {
                     [TemplateArg::Value(newest)] => self.constant_of(newest)?,
                     _ => return None,
                 };
-                let newest = expr(ExprKind::Int(newest), self.common.ulong, span);
+                let newest = expr(ExprKind::Int(newest), self.types.common.ulong, span);
                 Some(self.copying(Copying::WaitPrior, name, &[&newest], span))
             }
             _ => None,
@@ -84,9 +84,11 @@ impl<'u> Resolver<'u> {
             "producer_commit" => Some(self.copying(Copying::Commit, name, &[], span)),
             "consumer_wait" => Some(self.copying(Copying::WaitOldest, name, &[], span)),
             // A pipeline of one thread has room for what the thread begins.
-            "producer_acquire" | "consumer_release" => {
-                Some(expr(ExprKind::Builtin(Builtin::Nothing, name.to_owned(), Vec::new()), self.common.void, span))
-            }
+            "producer_acquire" | "consumer_release" => Some(expr(
+                ExprKind::Builtin(Builtin::Nothing, name.to_owned(), Vec::new()),
+                self.types.common.void,
+                span,
+            )),
             _ => None,
         }
     }
@@ -104,7 +106,7 @@ impl<'u> Resolver<'u> {
 
     fn copying(&mut self, copying: Copying, name: &str, args: &[&Expr], span: Span) -> Expr {
         let args = args.iter().map(|&argument| self.load(argument.clone())).collect();
-        expr(ExprKind::Builtin(Builtin::Copying(copying), name.to_owned(), args), self.common.void, span)
+        expr(ExprKind::Builtin(Builtin::Copying(copying), name.to_owned(), args), self.types.common.void, span)
     }
 }
 

@@ -250,7 +250,7 @@ impl<'u> Resolver<'u> {
     /// Declares an enumeration with its constants and returns its type.
     pub(super) fn declare_enum(&mut self, definition: &'u syntax::Enum) -> Written {
         let underlying = definition.underlying.as_ref().map(|ty| self.resolve_type(ty).ty);
-        let mut ty = underlying.unwrap_or(self.common.int);
+        let mut ty = underlying.unwrap_or(self.types.common.int);
         let constants = self.add_scope(Scope::inside(self.scope));
         let mut next = Some(0_i128);
         let mut values = Vec::new();
@@ -264,7 +264,7 @@ impl<'u> Resolver<'u> {
             if underlying.is_none() && !(-(1 << 31)..1 << 31).contains(&value) {
                 let signed = value < 0;
                 let width = if value < 1 << 32 && !signed { 32 } else { 64 };
-                ty = self.intern(Type::Int { width, signed });
+                ty = self.types.intern(Type::Int { width, signed });
             }
             self.within(constants, |this| this.declare(&name.text, Entity::Constant(value, ty)));
             values.push((&name.text, value));
@@ -274,11 +274,11 @@ impl<'u> Resolver<'u> {
         let integer = ty;
         // In C the constants are of type `int`, and every compiler of OpenCL makes an enumeration unsigned if it can.
         let is_unsigned = self.language == Language::OpenCl && values.iter().all(|&(_, value)| value >= 0);
-        if is_unsigned && underlying.is_none() && ty == self.common.int {
-            ty = self.common.uint;
+        if is_unsigned && underlying.is_none() && ty == self.types.common.int {
+            ty = self.types.common.uint;
         }
         // In C++ they are of the enumeration's type behind its end.
-        let ty = self.enumeration(ty, definition.scoped);
+        let ty = self.types.enumeration(ty, definition.scoped, self.scope);
         let of_constants = if self.language == Language::OpenCl { integer } else { ty };
         for &(name, value) in &values {
             self.within(constants, |this| this.declare(name, Entity::Constant(value, of_constants)));

@@ -13,12 +13,13 @@
 //! Deliberately absent: what host code does, in what order, and what follows of it for launches.
 
 use super::call::functions_of;
-use super::context::{Common, DEPTH_LIMIT, Frame, Resolver};
+use super::context::{DEPTH_LIMIT, Frame, Resolver};
 use super::kernel::Request;
 use super::overload::Chosen;
 use super::program::{Expr, FunctionId, RecordId, Storage, Type, TypeId, Variable, VariableId};
 use super::scope::{Entity, Found, FunctionDecl, ScopeId};
 use super::template::TemplateValue;
+use super::type_table::Common;
 use super::types::Written;
 use super::{Parts, platform};
 use crate::source::{Language, SourceMap, Span};
@@ -125,7 +126,8 @@ impl<'u> Declared<'u> {
         let held = |(position, &param): (usize, &VariableId)| {
             let value = (*args.get(position)?)?;
             let ty = self.resolver.variables[param].ty;
-            matches!(self.resolver.types[ty], Type::Int { .. } | Type::Bool).then(|| self.resolver.wrap(value, ty))
+            matches!(self.resolver.types[ty], Type::Int { .. } | Type::Bool)
+                .then(|| self.resolver.types.wrap(value, ty))
         };
         self.resolver.functions[function].params.iter().enumerate().map(held).collect()
     }
@@ -145,7 +147,7 @@ impl<'u> Declared<'u> {
         Parts {
             language: resolver.language,
             platform: platform(resolver.dialect, resolver.uses_opencl_2),
-            types: resolver.types,
+            types: resolver.types.into_all(),
             records: resolver.records,
             variables: resolver.variables,
             functions: resolver.functions,
@@ -211,7 +213,7 @@ impl<'u> Declared<'u> {
 
     /// A parameter of a template of the host that nothing gives.
     pub(crate) fn open_parameter(&mut self, name: &str) {
-        let open = self.resolver.unknown(name);
+        let open = self.resolver.types.unknown(name);
         self.resolver.open_types.insert(open);
     }
 
@@ -260,7 +262,7 @@ impl<'u> Declared<'u> {
 
     /// Adds and declares a variable of the host as it is written.
     pub(crate) fn declare_written(&mut self, name: &syntax::Name, written: Written) -> VariableId {
-        let ty = if written.is_reference { self.resolver.pointer(written.ty, None) } else { written.ty };
+        let ty = if written.is_reference { self.resolver.types.pointer(written.ty, None) } else { written.ty };
         let variable = self.add_variable(name, ty);
         let added = &mut self.resolver.variables[variable];
         added.is_reference = written.is_reference;
@@ -273,7 +275,7 @@ impl<'u> Declared<'u> {
     pub(crate) fn complete_array(&mut self, variable: VariableId, elements: usize) {
         if let Type::Array { of, len: None } = self.resolver.types[self.resolver.variables[variable].ty] {
             let len = Some(elements as u64);
-            self.resolver.variables[variable].ty = self.resolver.intern(Type::Array { of, len });
+            self.resolver.variables[variable].ty = self.resolver.types.intern(Type::Array { of, len });
         }
     }
 }
@@ -391,7 +393,7 @@ impl<'u> Declared<'u> {
 impl<'u> Declared<'u> {
     /// Types that are needed everywhere.
     pub(crate) fn common(&self) -> Common {
-        self.resolver.common
+        self.resolver.types.common
     }
 
     /// A type by its handle.
@@ -401,22 +403,22 @@ impl<'u> Declared<'u> {
 
     /// A type of that name that is not known.
     pub(crate) fn unknown_type(&mut self, name: &str) -> TypeId {
-        self.resolver.unknown(name)
+        self.resolver.types.unknown(name)
     }
 
     /// Whether a type is one of integers, or `bool`.
     pub(crate) fn is_integral(&self, ty: TypeId) -> bool {
-        self.resolver.is_integral(ty)
+        self.resolver.types.is_integral(ty)
     }
 
     /// Whether a type is `dim3`.
     pub(crate) fn is_dim3(&self, ty: TypeId) -> bool {
-        self.resolver.is_dim3(ty)
+        self.resolver.types.is_dim3(ty)
     }
 
     /// Whether a type is one of pointers.
     pub(crate) fn is_pointer(&self, ty: TypeId) -> bool {
-        self.resolver.is_pointer(ty)
+        self.resolver.types.is_pointer(ty)
     }
 
     /// A type as it is written.
@@ -493,7 +495,7 @@ impl<'u> Declared<'u> {
 
     /// A number as an integer of a type holds it.
     pub(crate) fn wrapped(&self, number: i128, ty: TypeId) -> i128 {
-        self.resolver.wrap(number, ty)
+        self.resolver.types.wrap(number, ty)
     }
 
     /// The value of an expression, if it is an integer constant here.

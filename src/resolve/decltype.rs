@@ -28,7 +28,7 @@ impl<'u> Resolver<'u> {
             syntax::ExprKind::Path(_) => {
                 let resolved = self.looked_at(value);
                 // A name that refers to something has a place.
-                let resolved = self.as_named(resolved);
+                let resolved = self.types.as_named(resolved);
                 match resolved.kind {
                     ExprKind::Function(_) => self.of_unknown_category(),
                     _ => self.of_category(&resolved),
@@ -60,7 +60,7 @@ impl<'u> Resolver<'u> {
                 None => match value.kind {
                     ExprKind::Variable(_) | ExprKind::Field(..) => self.referring(value, None),
                     // A function is no pointer to it.
-                    ExprKind::Function(_) => Written::plain(self.function_behind(value.ty)),
+                    ExprKind::Function(_) => Written::plain(self.types.function_behind(value.ty)),
                     _ => self.of_category(value),
                 },
             },
@@ -73,7 +73,7 @@ impl<'u> Resolver<'u> {
                 _ => self.decltype_of_value(last),
             },
             // The null pointer has a type of its own.
-            syntax::ExprKind::Null => Written::plain(self.unknown(NULL_TYPE)),
+            syntax::ExprKind::Null => Written::plain(self.types.unknown(NULL_TYPE)),
             syntax::ExprKind::Conditional(_, then, otherwise) => {
                 let has_place = [then, otherwise].into_iter().any(|side| {
                     let side = self.looked_at(side);
@@ -96,7 +96,7 @@ impl<'u> Resolver<'u> {
             _ => value,
         };
         let binding = match &value.kind {
-            _ if self.is_given_up(value) => Some(Binding::Rvalue),
+            _ if self.types.is_given_up(value) => Some(Binding::Rvalue),
             _ if self.is_object(value) => Some(Binding::Lvalue),
             _ => None,
         };
@@ -104,12 +104,12 @@ impl<'u> Resolver<'u> {
     }
 
     fn referring(&self, value: &Expr, binding: Option<Binding>) -> Written {
-        let plain = Written { is_const: self.is_const(value.ty), ..Written::plain(self.plain(value.ty)) };
+        let plain = Written { is_const: self.types.is_const(value.ty), ..Written::plain(self.types.plain(value.ty)) };
         Written { is_reference: binding.is_some(), binding, ..plain }
     }
 
     fn of_unknown_category(&mut self) -> Written {
-        Written::plain(self.unknown("decltype of a value whose category is not known"))
+        Written::plain(self.types.unknown("decltype of a value whose category is not known"))
     }
 
     /// How the variable was declared that a name stands for, if it is a reference.

@@ -70,7 +70,7 @@ impl<'u> Resolver<'u> {
             ExprKind::Assign(target, _) => self.is_seen_as_made(target),
             ExprKind::Deref(pointer) => match (&pointer.kind, &self.types[pointer.ty]) {
                 (ExprKind::AddressOf(object), Type::Pointer { to, .. }) => {
-                    self.is_alike(object.ty, *to) && self.is_seen_as_made(object)
+                    self.types.is_alike(object.ty, *to) && self.is_seen_as_made(object)
                 }
                 _ => false,
             },

@@ -74,7 +74,7 @@ impl<'u> Resolver<'u> {
             let variable = self.param(param);
             if let Some(&(_, ty)) = groups.iter().find(|(of, _)| *of == number) {
                 let is_reference = self.variables[variable].is_reference;
-                self.variables[variable].ty = if is_reference { self.pointer(ty, None) } else { ty };
+                self.variables[variable].ty = if is_reference { self.types.pointer(ty, None) } else { ty };
             }
             handles.push(variable);
         }
@@ -116,11 +116,11 @@ impl<'u> Resolver<'u> {
         match &function.result {
             Some(result) => {
                 let written = self.resolve_type(result);
-                (self.held_type(written), written.is_reference)
+                (self.types.held_type(written), written.is_reference)
             }
             None => match name.strip_prefix("operator ") {
                 Some(target) => (self.type_by_name(target), false),
-                None => (self.common.void, false),
+                None => (self.types.common.void, false),
             },
         }
     }
@@ -132,7 +132,7 @@ impl<'u> Resolver<'u> {
             None => (words.trim(), 0),
         };
         let base = base.strip_prefix("const ").unwrap_or(base).trim();
-        let mut ty = match self.builtin_type(base) {
+        let mut ty = match self.types.builtin_type(base) {
             Some(named) => named,
             None => match self.lookup(base).into_iter().find_map(|entity| match entity {
                 Entity::Type(ty) | Entity::Enum(ty, _) => Some(ty),
@@ -141,11 +141,11 @@ impl<'u> Resolver<'u> {
                 _ => None,
             }) {
                 Some(ty) => ty,
-                None => self.unknown(base),
+                None => self.types.unknown(base),
             },
         };
         for _ in 0..stars {
-            ty = self.pointer(ty, None);
+            ty = self.types.pointer(ty, None);
         }
         ty
     }
@@ -156,9 +156,9 @@ impl<'u> Resolver<'u> {
         if self.is_static(decl, record) {
             return None;
         }
-        let ty = self.intern(Type::Record(record));
-        let ty = if decl.syntax.is_const { self.with_const(ty) } else { ty };
-        let ty = self.pointer(ty, None);
+        let ty = self.types.intern(Type::Record(record));
+        let ty = if decl.syntax.is_const { self.types.with_const(ty) } else { ty };
+        let ty = self.types.pointer(ty, None);
         Some(self.variables.push(Variable {
             name: "this".to_owned(),
             ty,
@@ -194,7 +194,7 @@ impl<'u> Resolver<'u> {
     /// A parameter; arrays and functions are pointers to them.
     fn param(&mut self, param: &'u Param) -> VariableId {
         let written = self.param_type(param);
-        let ty = self.held_type(written);
+        let ty = self.types.held_type(written);
         let variable = self.variables.push(Variable {
             name: param.name.text.clone(),
             ty,
@@ -212,26 +212,17 @@ impl<'u> Resolver<'u> {
         variable
     }
 
-    /// The type of what a variable holds: of a reference, a pointer.
-    pub(super) fn held_type(&mut self, written: Written) -> TypeId {
-        if !written.is_reference {
-            return written.ty;
-        }
-        let to = self.object_type(written);
-        self.pointer(to, written.space)
-    }
-
     /// The type of a parameter: an array by value is a pointer to its elements.
     pub(super) fn param_type(&mut self, param: &'u Param) -> Written {
         let written = self.declared_type(&param.ty, &param.qualifiers);
         match self.types[written.ty] {
             Type::Array { of, .. } if !written.is_reference => {
-                let of = if written.is_const { self.with_const(of) } else { of };
-                let ty = self.pointer(of, written.space);
+                let of = if written.is_const { self.types.with_const(of) } else { of };
+                let ty = self.types.pointer(of, written.space);
                 Written { ty, space: None, is_const: false, ..written }
             }
-            Type::Unknown(_) if !written.is_reference && self.signatures.contains_key(&written.ty) => {
-                let ty = self.pointer(written.ty, None);
+            Type::Unknown(_) if !written.is_reference && self.types.signatures.contains_key(&written.ty) => {
+                let ty = self.types.pointer(written.ty, None);
                 Written { ty, space: None, ..written }
             }
             _ => written,
@@ -321,7 +312,7 @@ impl<'u> Resolver<'u> {
             })
         });
         if info.result_is_auto {
-            self.functions[function].result = result.unwrap_or(self.common.void);
+            self.functions[function].result = result.unwrap_or(self.types.common.void);
         }
     }
 
@@ -554,7 +545,7 @@ impl<'u> Resolver<'u> {
         }
         let resolved = self.expr(value);
         let is_class = |ty: TypeId| matches!(self.types[ty], Type::Record(_));
-        match self.plain(resolved.ty) != self.plain(ty) && (is_class(ty) || is_class(resolved.ty)) {
+        match self.types.plain(resolved.ty) != self.types.plain(ty) && (is_class(ty) || is_class(resolved.ty)) {
             true => self.functional_cast(resolved, ty, value.span),
             false => self.implicit(resolved, ty, value.span),
         }
@@ -612,7 +603,7 @@ impl<'u> Resolver<'u> {
         written: Written,
         storage: Storage,
     ) -> VariableId {
-        let ty = self.held_type(written);
+        let ty = self.types.held_type(written);
         // Before version 2.0 variables outside of functions are constants.
         self.uses_opencl_2 |= self.language == Language::OpenCl && storage == Storage::Global;
         let is_extern = storage == Storage::Shared
@@ -652,7 +643,7 @@ impl<'u> Resolver<'u> {
         if let Type::Array { of, len: None } = self.types[ty] {
             let value = self.init_value(init, ty, syntax.span);
             if let Some(len) = list_length(&value) {
-                self.variables[variable].ty = self.intern(Type::Array { of, len: Some(len) });
+                self.variables[variable].ty = self.types.intern(Type::Array { of, len: Some(len) });
             }
             return;
         }
@@ -662,7 +653,7 @@ impl<'u> Resolver<'u> {
         let is_const = written.is_const
             || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr))
             || self.variables[variable].storage == Storage::Constant;
-        if is_const && !is_device && !written.is_reference && self.is_integral(ty) && !written.is_volatile {
+        if is_const && !is_device && !written.is_reference && self.types.is_integral(ty) && !written.is_volatile {
             let value = self.init_value(init, ty, syntax.span);
             self.variables[variable].constant = self.constant(&value);
         }

@@ -70,14 +70,14 @@ impl<'u> Resolver<'u> {
         let given = decl.syntax.params.iter().zip(args).enumerate();
         given
             .filter(|(_, (param, argument))| takes_any_group(&param.ty) && self.is_certain_group(argument.ty))
-            .map(|(number, (_, argument))| (number, self.plain(argument.ty)))
+            .map(|(number, (_, argument))| (number, self.types.plain(argument.ty)))
             .collect()
     }
 
     /// Whether an assignment may make a group another one than its type tells.
     pub(super) fn changes_group(&self, target: &Expr, value: &Expr) -> bool {
         let is_elsewhere = matches!(target.kind, ExprKind::Deref(_)) && self.is_any_group(target.ty);
-        is_elsewhere || self.is_certain_group(target.ty) && self.plain(target.ty) != self.plain(value.ty)
+        is_elsewhere || self.is_certain_group(target.ty) && self.types.plain(target.ty) != self.types.plain(value.ty)
     }
 
     fn group_of(&self, ty: TypeId) -> Option<Group> {
@@ -153,7 +153,7 @@ impl<'u> Resolver<'u> {
                 let (blocks, threads) =
                     (self.product(GeometryVar::GridDim, span), self.product(GeometryVar::BlockDim, span));
                 let (blocks, threads) =
-                    (self.convert(blocks, self.common.ulong), self.convert(threads, self.common.ulong));
+                    (self.convert(blocks, self.types.common.ulong), self.convert(threads, self.types.common.ulong));
                 self.operation(BinaryOp::Mul, blocks, threads)
             }
             (Group::Grid, "block_rank") => self.linear_rank(GeometryVar::BlockIdx, GeometryVar::GridDim, span),
@@ -163,31 +163,45 @@ impl<'u> Resolver<'u> {
             (Group::Tile(size), "thread_rank") => self.by_size(BinaryOp::Rem, size, span),
             (Group::Tile(size), "meta_group_rank") => self.by_size(BinaryOp::Div, size, span),
             (Group::Tile(size), "meta_group_size") => self.tiles(size, span),
-            (Group::Tile(size), "size" | "num_threads") => expr(ExprKind::Int(size), self.common.uint, span),
+            (Group::Tile(size), "size" | "num_threads") => expr(ExprKind::Int(size), self.types.common.uint, span),
             (Group::Coalesced, "thread_rank" | "size" | "num_threads") => {
                 let what = if name == "thread_rank" { InGroup::Rank } else { InGroup::Size };
                 let (name, object) = (format!("coalesced_group::{name}"), self.load(object.clone()));
                 return Some(expr(
                     ExprKind::Builtin(Builtin::InGroup(what), name, vec![object]),
-                    self.common.uint,
+                    self.types.common.uint,
                     span,
                 ));
             }
             (_, _) if let Some(gives) = given_by(name) => {
                 let ty = match name {
-                    "any" | "all" => self.common.int,
-                    "ballot" | "match_any" | "match_all" => self.common.uint,
-                    _ => args.first().map_or(self.common.unknown, |value| self.promoted(value.ty)),
+                    "any" | "all" => self.types.common.int,
+                    "ballot" | "match_any" | "match_all" => self.types.common.uint,
+                    _ => args.first().map_or(self.types.common.unknown, |value| self.types.promoted(value.ty)),
                 };
                 return Some(self.together(object, gives, (name, args), ty, span));
             }
             (_, "thread_rank" | "size" | "num_threads" | "meta_group_rank" | "meta_group_size" | "is_valid") => {
                 let name = format!("{}::{name}", self.type_name(object.ty));
-                return Some(self.unmodelled_call("group of threads", false, &name, args, self.common.uint, span));
+                return Some(self.unmodelled_call(
+                    "group of threads",
+                    false,
+                    &name,
+                    args,
+                    self.types.common.uint,
+                    span,
+                ));
             }
             _ => {
                 let name = format!("{}::{name}", self.type_name(object.ty));
-                return Some(self.unmodelled_call("group of threads", true, &name, args, self.common.unknown, span));
+                return Some(self.unmodelled_call(
+                    "group of threads",
+                    true,
+                    &name,
+                    args,
+                    self.types.common.unknown,
+                    span,
+                ));
             }
         };
         // The object itself may be the result of a call.
@@ -219,15 +233,15 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Option<Expr> {
         let ty = match name {
-            "this_thread_block" => self.unknown("thread_block"),
-            "this_grid" => self.unknown("grid_group"),
-            "this_thread" => self.unknown("thread_block_tile<1>"),
+            "this_thread_block" => self.types.unknown("thread_block"),
+            "this_grid" => self.types.unknown("grid_group"),
+            "this_thread" => self.types.unknown("thread_block_tile<1>"),
             "coalesced_threads" => {
-                let ty = self.unknown("coalesced_group");
+                let ty = self.types.unknown("coalesced_group");
                 return Some(self.unmodelled_call("group that the schedule decides", false, name, args, ty, span));
             }
-            "this_multi_grid" => self.unknown("multi_grid_group"),
-            "this_cluster" => self.unknown("cluster_group"),
+            "this_multi_grid" => self.types.unknown("multi_grid_group"),
+            "this_cluster" => self.types.unknown("cluster_group"),
             "tiled_partition" | "binary_partition" | "labeled_partition" => self.tile_type(name, template_args, args),
             "sync" | "thread_rank" | "group_size" => {
                 let [group] = args else { return None };
@@ -245,9 +259,9 @@ impl<'u> Resolver<'u> {
             "plus" | "less" | "greater" | "bit_and" | "bit_or" | "bit_xor" if args.is_empty() => match template_args {
                 Some([TemplateArg::Type(of)]) => {
                     let of = self.resolve_type(of).ty;
-                    self.unknown(format!("{name}<{}>", self.type_name(of)))
+                    self.types.unknown(format!("{name}<{}>", self.type_name(of)))
                 }
-                _ => self.unknown(name),
+                _ => self.types.unknown(name),
             },
             "memcpy_async" | "wait" | "wait_prior" => {
                 let [group, ..] = args else { return None };
@@ -258,7 +272,7 @@ impl<'u> Resolver<'u> {
                 if copied.is_some() {
                     return copied;
                 }
-                return Some(self.unmodelled_call("asynchronous copy", true, name, args, self.common.void, span));
+                return Some(self.unmodelled_call("asynchronous copy", true, name, args, self.types.common.void, span));
             }
             _ => return None,
         };
@@ -279,8 +293,8 @@ impl<'u> Resolver<'u> {
             _ => None,
         };
         match size {
-            Some(size) => self.unknown(format!("thread_block_tile<{size}>")),
-            None => self.unknown(ANY_GROUP),
+            Some(size) => self.types.unknown(format!("thread_block_tile<{size}>")),
+            None => self.types.unknown(ANY_GROUP),
         }
     }
 
@@ -293,7 +307,14 @@ impl<'u> Resolver<'u> {
             Group::Cluster if name != "sync" => return self.group_phase(name, SyncScope::Cluster, span),
             Group::Grid if name != "sync" => return self.group_phase(name, SyncScope::Grid, span),
             _ if name != "sync" => {
-                return self.unmodelled_call("half a barrier of a group", true, name, &[], self.common.void, span);
+                return self.unmodelled_call(
+                    "half a barrier of a group",
+                    true,
+                    name,
+                    &[],
+                    self.types.common.void,
+                    span,
+                );
             }
             Group::Block => (of(SyncScope::Block), Vec::new()),
             Group::Cluster => (of(SyncScope::Cluster), Vec::new()),
@@ -303,10 +324,10 @@ impl<'u> Resolver<'u> {
             Group::Coalesced => (of(SyncScope::Warp), vec![self.load(object.clone())]),
             Group::Other => {
                 let reason = "barrier of a group whose threads are not known before it runs";
-                return self.unmodelled_call(reason, true, name, &[], self.common.void, span);
+                return self.unmodelled_call(reason, true, name, &[], self.types.common.void, span);
             }
         };
-        expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.common.void, span)
+        expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.types.common.void, span)
     }
 
     /// A call that the threads of a group make together.
@@ -343,7 +364,7 @@ impl<'u> Resolver<'u> {
     /// Three ids or sizes as a vector.
     fn ids(&mut self, make: fn(Axis) -> GeometryVar, span: Span) -> Expr {
         let lanes = Axis::ALL.iter().map(|&axis| self.geometry(make(axis), span)).collect();
-        let ty = self.type_of_ids(make(Axis::X));
+        let ty = self.types.type_of_ids(make(Axis::X));
         expr(ExprKind::Construct(lanes), ty, span)
     }
 
@@ -374,13 +395,13 @@ impl<'u> Resolver<'u> {
 
     /// A number of a block's cluster.
     fn cluster_value(&self, what: InCluster, span: Span) -> Expr {
-        expr(ExprKind::Builtin(Builtin::Cluster(what), "cluster".to_owned(), Vec::new()), self.common.uint, span)
+        expr(ExprKind::Builtin(Builtin::Cluster(what), "cluster".to_owned(), Vec::new()), self.types.common.uint, span)
     }
 
     /// Three of them as a vector.
     fn cluster_ids(&mut self, what: fn(Axis) -> InCluster, span: Span) -> Expr {
         let lanes = Axis::ALL.iter().map(|&axis| self.cluster_value(what(axis), span)).collect();
-        let ty = self.intern(Type::Vector { of: self.common.uint, lanes: 3 });
+        let ty = self.types.intern(Type::Vector { of: self.types.common.uint, lanes: 3 });
         expr(ExprKind::Construct(lanes), ty, span)
     }
 
@@ -410,7 +431,7 @@ impl<'u> Resolver<'u> {
         let block = self.linear_rank(GeometryVar::BlockIdx, GeometryVar::GridDim, span);
         let size = self.product(GeometryVar::BlockDim, span);
         let thread = self.block_rank(span);
-        let [block, size, thread] = [block, size, thread].map(|value| self.convert(value, self.common.ulong));
+        let [block, size, thread] = [block, size, thread].map(|value| self.convert(value, self.types.common.ulong));
         let start = self.operation(BinaryOp::Mul, block, size);
         self.operation(BinaryOp::Add, start, thread)
     }
@@ -418,7 +439,7 @@ impl<'u> Resolver<'u> {
     /// The number of tiles of a block.
     fn tiles(&mut self, size: i128, span: Span) -> Expr {
         let threads = self.product(GeometryVar::BlockDim, span);
-        let uint = self.common.uint;
+        let uint = self.types.common.uint;
         let up = self.operation(BinaryOp::Add, threads, expr(ExprKind::Int(size - 1), uint, span));
         self.operation(BinaryOp::Div, up, expr(ExprKind::Int(size), uint, span))
     }
@@ -426,7 +447,7 @@ impl<'u> Resolver<'u> {
     /// The rank in the block divided by the size of a tile, or its remainder.
     fn by_size(&mut self, op: BinaryOp, size: i128, span: Span) -> Expr {
         let rank = self.block_rank(span);
-        let size = expr(ExprKind::Int(size), self.common.uint, span);
+        let size = expr(ExprKind::Int(size), self.types.common.uint, span);
         self.operation(op, rank, size)
     }
 }

@@ -290,7 +290,7 @@ impl<'u> Resolver<'u> {
 
     /// A call of such a function.
     fn implicit_call(&mut self, what: Implicit, target: Expr, source: Option<Expr>, span: Span) -> Expr {
-        let function = self.implicit_function(what, self.plain(target.ty));
+        let function = self.implicit_function(what, self.types.plain(target.ty));
         let params = self.functions[function].params.clone();
         let mut args = Vec::new();
         for (object, param) in std::iter::once(target).chain(source).zip(params) {
@@ -323,7 +323,7 @@ impl<'u> Resolver<'u> {
             name,
             template_args: Vec::new(),
             is_kernel: false,
-            result: if what == Implicit::Assign { pointer } else { self.common.void },
+            result: if what == Implicit::Assign { pointer } else { self.types.common.void },
             params: std::iter::once(this).chain(other).collect(),
             body: Some(Vec::new()),
             geometry: GeometryFacts::default(),
@@ -342,7 +342,7 @@ impl<'u> Resolver<'u> {
         });
         self.implicit.insert((what, ty), function);
         let frame = Frame {
-            result: Some(self.common.void),
+            result: Some(self.types.common.void),
             returns_reference: false,
             this: Some(this),
             temporaries: Vec::new(),
@@ -361,7 +361,7 @@ impl<'u> Resolver<'u> {
     }
 
     fn implicit_param(&mut self, name: &str, ty: TypeId, span: Span) -> VariableId {
-        let ty = self.pointer(ty, None);
+        let ty = self.types.pointer(ty, None);
         self.variables.push(Variable {
             name: name.to_owned(),
             ty,
@@ -539,7 +539,7 @@ impl<'u> Resolver<'u> {
             let reason = "objects of which nobody says how many there are".to_owned();
             return vec![Stmt { kind: StmtKind::Unsupported(reason), span }];
         };
-        let ty = self.common.ulong;
+        let ty = self.types.common.ulong;
         if len <= FEW {
             let number = |value: u64| expr(ExprKind::Int(i128::from(value)), ty, span);
             let effects = (0..len).filter_map(|at| self.element_effect(what, of, &number(at), target, source, span));
@@ -555,7 +555,7 @@ impl<'u> Resolver<'u> {
         let first = Stmt { kind: StmtKind::Declare(counter, Some(number(0))), span };
         let kind = StmtKind::For {
             init: Some(Box::new(first)),
-            cond: Some(expr(less, self.common.bool, span)),
+            cond: Some(expr(less, self.types.common.bool, span)),
             step: Some(expr(step, ty, span)),
             body: Box::new(Stmt { kind: StmtKind::Expr(effect), span }),
         };

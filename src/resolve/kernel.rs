@@ -212,10 +212,10 @@ impl<'u> Resolver<'u> {
                 }
                 TemplateParamKind::Type(None) if !param.pack && is_index_type(decl.syntax, &param.name.text) => {
                     assumed.push(format!("{} = int (nothing in this file says which type it is)", param.name.text));
-                    TemplateValue::Type(self.common.int)
+                    TemplateValue::Type(self.types.common.int)
                 }
                 TemplateParamKind::Type(None) if !param.pack => {
-                    TemplateValue::Type(self.unknown(param.name.text.clone()))
+                    TemplateValue::Type(self.types.unknown(param.name.text.clone()))
                 }
                 TemplateParamKind::Template(None) => TemplateValue::Unknown,
                 _ => {

@@ -71,7 +71,7 @@ impl<'u> Resolver<'u> {
         for (name, value, ty) in constants {
             self.within(scope, |this| this.declare(&name, Entity::Constant(value, ty)));
         }
-        self.intern(Type::Record(record))
+        self.types.intern(Type::Record(record))
     }
 
     /// A scope with all names that the blocks around the current place declare now: later ones are not seen in it.

@@ -47,7 +47,7 @@ impl Resolver<'_> {
         if name == "num_elements" && self.records[record].name.starts_with(FRAGMENT) {
             let reason = "how many elements of a matrix a thread holds, which the device decides".to_owned();
             let builtin = Builtin::Unmodelled { reason, touches_memory: false };
-            return expr(ExprKind::Builtin(builtin, name.to_owned(), Vec::new()), self.common.int, span);
+            return expr(ExprKind::Builtin(builtin, name.to_owned(), Vec::new()), self.types.common.int, span);
         }
         let scope = self.record_scopes[record.index()];
         let entity = self.lookup_in(scope, name).into_iter().next();
@@ -91,13 +91,13 @@ impl Resolver<'_> {
     /// A field by index; one that is a reference is the pointer that it holds.
     pub(super) fn field_itself(&mut self, object: Expr, record: RecordId, index: usize, span: Span) -> Expr {
         let ty = self.records[record].fields[index].ty;
-        let ty = if self.is_const(object.ty) { self.with_const(ty) } else { ty };
+        let ty = if self.types.is_const(object.ty) { self.types.with_const(ty) } else { ty };
         // Whether such a field has a sign depends on which constants there are.
-        if self.records[record].fields[index].bit_group_bytes.is_some() && self.behind_enumeration(ty).is_some() {
+        if self.records[record].fields[index].bit_group_bytes.is_some() && self.types.behind_enumeration(ty).is_some() {
             return self.unsupported_with(span, "bit-field of an enumeration".to_owned(), vec![object]);
         }
         // A part of what is given up, or of a value, is given up ([expr.ref]).
-        if self.is_given_up(&object) && !self.in_host && !self.is_reference_member(record, index) {
+        if self.types.is_given_up(&object) && !self.in_host && !self.is_reference_member(record, index) {
             let part = expr(ExprKind::Field(Box::new(object), index), ty, span);
             return self.given_up(part);
         }
@@ -119,7 +119,9 @@ impl Resolver<'_> {
     /// The address that a field holds which is declared as a reference.
     pub(super) fn bound_member(&mut self, object: Expr, pointer: super::program::TypeId, span: Span) -> Expr {
         let Type::Pointer { to, .. } = self.types[pointer] else { return object };
-        if !self.is_object(&object) || !self.is_alike(object.ty, to) && !matches!(self.types[to], Type::Unknown(_)) {
+        if !self.is_object(&object)
+            || !self.types.is_alike(object.ty, to) && !matches!(self.types[to], Type::Unknown(_))
+        {
             return self.unsupported_with(span, "reference member that is bound to no object".to_owned(), vec![object]);
         }
         let address = self.address_of(object);
@@ -130,7 +132,7 @@ impl Resolver<'_> {
     fn lanes(&mut self, object: Expr, of: super::program::TypeId, chosen: Vec<u8>, span: Span) -> Expr {
         let ty = match chosen.as_slice() {
             [_] => of,
-            _ => self.intern(Type::Vector { of, lanes: chosen.len() as u8 }),
+            _ => self.types.intern(Type::Vector { of, lanes: chosen.len() as u8 }),
         };
         if let (ExprKind::Construct(parts), [lane]) = (&object.kind, chosen.as_slice())
             && parts.iter().all(|part| matches!(part.kind, ExprKind::Geometry(_) | ExprKind::Int(_)))

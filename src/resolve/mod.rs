@@ -46,6 +46,7 @@ mod layout;
 mod library_types;
 mod members;
 mod names;
+mod numbers;
 mod operators;
 mod outside;
 mod overload;
@@ -65,15 +66,16 @@ mod stmt;
 mod template;
 mod template_use;
 mod type_functions;
+mod type_table;
 mod types;
 mod undeclared;
 mod unknown_call;
 mod visible;
 
-pub(crate) use context::Common;
 pub(crate) use declared::{Declared, Lanes};
 pub(crate) use scope::{FunctionDecl, ScopeId};
 pub(crate) use template::TemplateValue;
+pub(crate) use type_table::Common;
 
 use crate::arena::Arena;
 use crate::calculus::Platform;

@@ -348,7 +348,7 @@ impl<'u> Resolver<'u> {
             for param in &decl.syntax.params {
                 let written = this.param_type(param);
                 signature.push(
-                    this.argument_type(Written { is_const: written.is_const && written.is_reference, ..written }),
+                    this.types.argument_type(Written { is_const: written.is_const && written.is_reference, ..written }),
                 );
                 if let Some(argument) = args.get(fits.len() - 1) {
                     let refers = written.is_reference || matches!(this.types[written.ty], Type::Pointer { .. });
@@ -357,7 +357,7 @@ impl<'u> Resolver<'u> {
                         condition = Condition::Open;
                     }
                     // That `const` is added to `void` is in no type.
-                    if params.is_empty() && is_const_void(&param.ty) && this.is_void_pointer(argument.ty) {
+                    if params.is_empty() && is_const_void(&param.ty) && this.types.is_void_pointer(argument.ty) {
                         condition = Condition::Open;
                     }
                     fits.push(this.fit_of_argument(argument, written, care)?);
@@ -367,14 +367,10 @@ impl<'u> Resolver<'u> {
         })?;
         fits.resize(args.len() + 1, Fit::value(Rank::Ellipsis, 0));
         if decl.syntax.is_const {
-            signature.push(self.common.void);
+            signature.push(self.types.common.void);
         }
         let key = (fits, !values.is_empty(), decl.syntax.body.is_none());
         Some(Candidate { key, decl, values, signature, takes_volatile, condition })
-    }
-
-    fn is_void_pointer(&self, ty: TypeId) -> bool {
-        matches!(self.types[ty], Type::Pointer { to, .. } if to == self.common.void)
     }
 
     /// Whether an argument may lead to what is `volatile`: a variable that is, or that points there, stands in it.
@@ -421,18 +417,18 @@ impl<'u> Resolver<'u> {
             let is_function = matches!(argument.kind, ExprKind::Function(_));
             // A reference is to the function itself.
             let object = match (&param.ty.kind, is_function) {
-                (TypeKind::Reference(..), true) => self.function_behind(argument.ty),
-                _ => self.referred(argument.ty).0,
+                (TypeKind::Reference(..), true) => self.types.function_behind(argument.ty),
+                _ => self.types.referred(argument.ty).0,
             };
             let actual = match param.ty.kind {
                 // `T &&` takes what has a place as `X &`.
                 TypeKind::Reference(_, Binding::Rvalue) if is_function || self.is_lvalue(argument) => {
-                    self.with_reference(object, Binding::Lvalue)
+                    self.types.with_reference(object, Binding::Lvalue)
                 }
                 TypeKind::Reference(..) => object,
                 _ => match self.types[object] {
-                    Type::Array { of, .. } => self.pointer(of, None),
-                    _ => self.plain(object),
+                    Type::Array { of, .. } => self.types.pointer(of, None),
+                    _ => self.types.plain(object),
                 },
             };
             // Other names in the pattern are looked up where the function is declared.
@@ -458,7 +454,7 @@ impl<'u> Resolver<'u> {
         match (one, other) {
             (TemplateValue::Type(a), TemplateValue::Type(b)) => {
                 let is_open = |ty: TypeId| matches!(self.types[ty], Type::Unknown(_));
-                a != b && !self.is_alike(*a, *b) && !is_open(*a) && !is_open(*b)
+                a != b && !self.types.is_alike(*a, *b) && !is_open(*a) && !is_open(*b)
             }
             (TemplateValue::Value(a, _), TemplateValue::Value(b, _)) => a != b,
             _ => false,
@@ -488,7 +484,7 @@ impl<'u> Resolver<'u> {
         let mut found = vec![TemplateValue::Unknown; params.len()];
         self.within(other.decl.scope, |this| {
             for (pattern, written) in other.decl.syntax.params.iter().zip(&made) {
-                let ty = this.object_type(*written);
+                let ty = this.types.object_type(*written);
                 this.deduce(params, &mut found, &pattern.ty, ty);
             }
         });
@@ -513,9 +509,9 @@ impl<'u> Resolver<'u> {
         for (at, param) in params.iter().enumerate() {
             values.push(match &param.kind {
                 _ if param.pack => TemplateValue::Unknown,
-                syntax::TemplateParamKind::Type(_) => TemplateValue::Type(self.placeholder(at)),
+                syntax::TemplateParamKind::Type(_) => TemplateValue::Type(self.types.placeholder(at)),
                 syntax::TemplateParamKind::Value(..) => {
-                    TemplateValue::Value(PLACEHOLDER + at as i128, self.common.ulong)
+                    TemplateValue::Value(PLACEHOLDER + at as i128, self.types.common.ulong)
                 }
                 syntax::TemplateParamKind::Template(_) => TemplateValue::Unknown,
             });

@@ -39,10 +39,10 @@ impl Resolver<'_> {
     pub(super) fn phase_function(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
         let pointer = args.first()?;
         let (phase, ty) = match (name, args.len()) {
-            ("init" | "cuda::init", 2) if self.points_to_barrier(pointer) => (Phase::Init, self.common.void),
-            ("__mbarrier_init", 2) => (Phase::Init, self.common.void),
-            ("__mbarrier_arrive", 1) => (Phase::Arrive, self.common.ulong),
-            ("__mbarrier_test_wait", 2) => (Phase::Test, self.common.bool),
+            ("init" | "cuda::init", 2) if self.points_to_barrier(pointer) => (Phase::Init, self.types.common.void),
+            ("__mbarrier_init", 2) => (Phase::Init, self.types.common.void),
+            ("__mbarrier_arrive", 1) => (Phase::Arrive, self.types.common.ulong),
+            ("__mbarrier_test_wait", 2) => (Phase::Test, self.types.common.bool),
             _ => return None,
         };
         let args = args.iter().map(|argument| self.load(argument.clone())).collect();
@@ -59,12 +59,12 @@ impl Resolver<'_> {
             return None;
         }
         let (phase, ty) = match (name, args) {
-            ("arrive", []) => (Phase::Arrive, self.common.ulong),
-            ("wait", [_]) => (Phase::Wait, self.common.void),
-            ("arrive_and_wait", []) => (Phase::ArriveAndWait, self.common.void),
-            ("try_wait_for" | "try_wait_until", [_, _]) => (Phase::Test, self.common.bool),
-            ("wait_parity", [_]) => (Phase::WaitParity, self.common.void),
-            ("try_wait_parity_for" | "try_wait_parity_until", [_, _]) => (Phase::TestParity, self.common.bool),
+            ("arrive", []) => (Phase::Arrive, self.types.common.ulong),
+            ("wait", [_]) => (Phase::Wait, self.types.common.void),
+            ("arrive_and_wait", []) => (Phase::ArriveAndWait, self.types.common.void),
+            ("try_wait_for" | "try_wait_until", [_, _]) => (Phase::Test, self.types.common.bool),
+            ("wait_parity", [_]) => (Phase::WaitParity, self.types.common.void),
+            ("try_wait_parity_for" | "try_wait_parity_until", [_, _]) => (Phase::TestParity, self.types.common.bool),
             _ => return None,
         };
         let mut all = vec![self.address_of(object.clone())];
@@ -75,8 +75,8 @@ impl Resolver<'_> {
     /// `group.barrier_arrive()` and `group.barrier_wait(token)`
     pub(super) fn group_phase(&mut self, name: &str, scope: SyncScope, span: Span) -> Expr {
         let (phase, ty) = match name {
-            "barrier_arrive" => (Phase::Arrive, self.common.ulong),
-            _ => (Phase::Wait, self.common.void),
+            "barrier_arrive" => (Phase::Arrive, self.types.common.ulong),
+            _ => (Phase::Wait, self.types.common.void),
         };
         expr(ExprKind::Builtin(Builtin::Phase(phase, Some(scope)), name.to_owned(), Vec::new()), ty, span)
     }

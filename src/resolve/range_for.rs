@@ -28,7 +28,7 @@ impl<'u> Resolver<'u> {
             return self.unread_range(array);
         }
         let counter = self.range_counter(span);
-        let ty = self.common.ulong;
+        let ty = self.types.common.ulong;
         let object = || expr(ExprKind::Variable(counter), ty, span);
         let index = || expr(ExprKind::Load(Box::new(object())), ty, span);
         let number = |value: i128| expr(ExprKind::Int(value), ty, span);
@@ -43,7 +43,7 @@ impl<'u> Resolver<'u> {
         let first = Stmt { kind: StmtKind::Declare(counter, Some(number(0))), span };
         StmtKind::For {
             init: Some(Box::new(first)),
-            cond: Some(expr(less, self.common.bool, span)),
+            cond: Some(expr(less, self.types.common.bool, span)),
             step: Some(expr(step, ty, span)),
             body: Box::new(Stmt { kind: StmtKind::Block(inner), span: body.span }),
         }
@@ -102,7 +102,7 @@ impl<'u> Resolver<'u> {
     pub(super) fn range_counter(&mut self, span: Span) -> VariableId {
         self.variables.push(Variable {
             name: "position".to_owned(),
-            ty: self.common.ulong,
+            ty: self.types.common.ulong,
             storage: Storage::Local,
             is_reference: false,
             is_volatile: false,

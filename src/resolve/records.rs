@@ -33,24 +33,24 @@ impl<'u> Resolver<'u> {
             None if params.is_empty() => Vec::new(),
             // Inside a template its bare name stands for the instance.
             None => match self.enclosing_instance(index) {
-                Some(record) => return self.intern(Type::Record(record)),
+                Some(record) => return self.types.intern(Type::Record(record)),
                 None => self.complete_values(params, Vec::new(), home),
             },
             Some(args) => self.template_values(params, args, home),
         };
         if self.depth > DEPTH_LIMIT {
-            return self.unknown(self.record_decls[index].name);
+            return self.types.unknown(self.record_decls[index].name);
         }
         let record = self.instantiate_record(index, values);
         // Types do not tell what is `volatile`.
         let is_specialized = !self.record_decls[index].specializations.is_empty();
         if self.open_records.contains(&record) || is_specialized && states_volatile(args.unwrap_or(&[])) {
             let name = &self.records[record].name;
-            let class = self.unknown(format!("{name}, of which another specialisation may be meant"));
+            let class = self.types.unknown(format!("{name}, of which another specialisation may be meant"));
             self.open_classes.insert(class);
             return class;
         }
-        self.intern(Type::Record(record))
+        self.types.intern(Type::Record(record))
     }
 
     /// The class before the last name of a path, where it is not known whether a specialisation of it is meant.
@@ -198,11 +198,11 @@ impl<'u> Resolver<'u> {
 
     /// Whether a type is not known, or what it is made of.
     fn is_open_type(&self, ty: TypeId) -> bool {
-        let ty = self.plain(ty);
+        let ty = self.types.plain(ty);
         match &self.types[ty] {
             Type::Pointer { to, .. } => self.is_open_type(*to),
             Type::Array { of, .. } => self.is_open_type(*of),
-            Type::Unknown(_) => !self.signatures.contains_key(&ty),
+            Type::Unknown(_) => !self.types.signatures.contains_key(&ty),
             _ => false,
         }
     }
@@ -430,7 +430,7 @@ impl<'u> Resolver<'u> {
             _ => false,
         };
         let written = self.declared_type(&variable.ty, &variable.qualifiers);
-        let ty = if written.is_reference { self.held_type(written) } else { self.object_type(written) };
+        let ty = if written.is_reference { self.types.held_type(written) } else { self.types.object_type(written) };
         if anonymous {
             return self.lift(ty, builder);
         }
@@ -438,7 +438,7 @@ impl<'u> Resolver<'u> {
             .qualifiers
             .iter()
             .any(|qualifier| matches!(qualifier, Qualifier::Other(word) if word == "mutable"));
-        let ty = if is_mutable { self.as_mutable(ty) } else { ty };
+        let ty = if is_mutable { self.types.as_mutable(ty) } else { ty };
         let size = self.layout().size_of(ty);
         let natural = self.layout().align_of(ty);
         if let Some(bits) = &variable.bits {
