@@ -7,9 +7,8 @@
 
 use super::call::functions_of;
 use super::context::Resolver;
+use super::entities::{FunctionDecl, ScopeId, TemplateValue};
 use super::program::{Expr, RecordId, Type, TypeId};
-use super::scope::{FunctionDecl, ScopeId};
-use super::template::TemplateValue;
 use crate::source::{Language, SourceMap};
 use crate::syntax;
 

@@ -1,8 +1,8 @@
 //! Calls of builtins: the type of the result, conversions of arguments, and what constants among them decide.
 
 use super::context::{Resolver, expr};
+use super::entities::TemplateValue;
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
-use super::template::TemplateValue;
 use crate::builtins::atomics::{self, Numbering};
 use crate::builtins::functions::{
     Meaning, ResultType, conversion_target, function, is_of_opencl_2, is_plain_conversion,

@@ -5,10 +5,10 @@
 
 use super::call::functions_of;
 use super::context::{DEPTH_LIMIT, Resolver, expr};
+use super::entities::FunctionDecl;
 use super::implicit::is_idle;
 use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
 use super::record_layout::{Part, PartKind};
-use super::scope::FunctionDecl;
 use crate::source::Span;
 use crate::syntax;
 

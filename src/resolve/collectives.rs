@@ -7,9 +7,8 @@
 //! Deliberately absent: what is computed; that other memory is ordered, which the library does not promise.
 
 use super::context::{Resolver, expr};
+use super::entities::{Found, TemplateValue};
 use super::program::{BinaryOp, Expr, ExprKind, Storage, Type, TypeId};
-use super::scope::Found;
-use super::template::TemplateValue;
 use crate::builtins::Builtin;
 use crate::builtins::collectives::{self, Arrangement, Class, FunctionObject, Group, Rest, Role};
 use crate::calculus::{Axis, GeometryVar};

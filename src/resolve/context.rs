@@ -1,5 +1,6 @@
 //! The state of a resolution: what has been declared, what has been built, and where it stands.
 
+use super::entities::{Global, RecordDecl, Scope, ScopeId, TemplateValue};
 use super::implicit::Implicit;
 use super::lambda::References;
 use super::layout::Layout;
@@ -7,11 +8,9 @@ use super::names::type_name;
 use super::program::{
     Expr, ExprKind, Function, FunctionId, Record, RecordId, Stmt, Storage, TypeId, Variable, VariableId,
 };
+use super::qualified::Written;
 use super::record_layout::Shapes;
-use super::scope::{Global, RecordDecl, Scope, ScopeId};
-use super::template::TemplateValue;
 use super::type_table::Types;
-use super::types::Written;
 use crate::arena::Arena;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Dialect, Language, SourceMap, Span};

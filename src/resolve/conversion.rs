@@ -19,6 +19,20 @@ impl Resolver<'_> {
         }
     }
 
+    /// The object as one that is given up.
+    pub(super) fn given_up(&mut self, object: Expr) -> Expr {
+        if self.language == Language::OpenCl || !self.is_object(&object) {
+            return object;
+        }
+        Expr { ty: self.types.given_up(object.ty), ..object }
+    }
+
+    /// An object seen as one of a type that is the same but for `const`.
+    pub(super) fn seen_as(&self, object: Expr, ty: TypeId) -> Expr {
+        debug_assert!(!matches!(object.kind, ExprKind::Load(_)));
+        Expr { ty, ..object }
+    }
+
     /// The value of an expression: an object is loaded, an array decays to a pointer to its first element, a
     /// variable with a known constant becomes the constant.
     pub(super) fn load(&mut self, value: Expr) -> Expr {

@@ -2,9 +2,9 @@
 //! initialisers are left for their first use; enumerators get their values here, in order.
 
 use super::context::Resolver;
+use super::entities::{Entity, FunctionDecl, Global, Outside, RecordDecl, Scope, ScopeId};
 use super::program::Type;
-use super::scope::{Entity, FunctionDecl, Global, Outside, RecordDecl, Scope, ScopeId};
-use super::types::Written;
+use super::qualified::Written;
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::Language;
 use crate::syntax::{self, Item, ItemKind, Qualifier, TypeKind};

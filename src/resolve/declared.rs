@@ -14,13 +14,12 @@
 
 use super::call::functions_of;
 use super::context::{DEPTH_LIMIT, Frame, Resolver};
+use super::entities::{Entity, Found, FunctionDecl, Scope, ScopeId, TemplateValue};
 use super::kernel::Request;
 use super::overload::Chosen;
 use super::program::{Expr, FunctionId, RecordId, Storage, Type, TypeId, Variable, VariableId};
-use super::scope::{Entity, Found, FunctionDecl, ScopeId};
-use super::template::TemplateValue;
+use super::qualified::Written;
 use super::type_table::Common;
-use super::types::Written;
 use super::{Parts, platform};
 use crate::source::{Language, SourceMap, Span};
 use crate::syntax::{self, Item, Path, Qualifier, TemplateArg, TemplateParam};
@@ -189,7 +188,7 @@ impl<'u> Declared<'u> {
 
     /// Enters a new block.
     pub(crate) fn enter_block(&mut self) -> ScopeId {
-        let block = self.resolver.add_scope(super::scope::Scope::inside(self.resolver.scope));
+        let block = self.resolver.add_scope(Scope::inside(self.resolver.scope));
         self.enter(block)
     }
 

@@ -9,7 +9,7 @@
 
 use super::context::Resolver;
 use super::program::{Expr, ExprKind, Type};
-use super::types::Written;
+use super::qualified::Written;
 use crate::syntax::{self, Binding};
 
 /// The type of `nullptr`, as the standard library names it.

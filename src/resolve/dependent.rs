@@ -5,9 +5,9 @@
 //! template. The class itself and those around it are no such bases of one another: of these the members are known.
 
 use super::context::{DEPTH_LIMIT, Resolver};
+use super::entities::{Entity, ScopeId};
 use super::program::RecordId;
 use super::record_layout::PartKind;
-use super::scope::{Entity, ScopeId};
 use crate::syntax;
 
 /// Which bases of a class a name is looked up in.

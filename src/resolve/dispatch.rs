@@ -8,9 +8,9 @@
 
 use super::call::functions_of;
 use super::context::Resolver;
+use super::entities::FunctionDecl;
 use super::program::{Expr, ExprKind, RecordId, Type};
 use super::records::is_marked_virtual;
-use super::scope::FunctionDecl;
 use crate::syntax::{self, Qualifier};
 
 /// Bases of bases beyond which nothing is looked for.

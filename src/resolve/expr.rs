@@ -4,8 +4,8 @@
 use super::classes::Asked;
 use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::conversion::has_effect;
+use super::entities::{Entity, Found, Global};
 use super::program::{Expr, ExprKind, Type, TypeId};
-use super::scope::{Entity, Found, Global};
 use crate::builtins::functions::{Meaning, function};
 use crate::builtins::variables::{Variable as BuiltinVariable, variable};
 use crate::builtins::{Builtin, Formula, LaneFunction};

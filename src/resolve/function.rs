@@ -1,13 +1,12 @@
 //! Instances of functions: their heads when they are first named, their bodies from a queue.
 
 use super::context::{Frame, FunctionInfo, Resolver};
+use super::entities::{Entity, FunctionDecl, Scope, TemplateValue};
 use super::program::{
     Expr, ExprKind, Function, FunctionId, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable, VariableId,
 };
+use super::qualified::Written;
 use super::record_layout::{Part, PartKind};
-use super::scope::{Entity, FunctionDecl, Scope};
-use super::template::TemplateValue;
-use super::types::Written;
 use crate::calculus::GeometryFacts;
 use crate::source::{Language, Span};
 use crate::syntax::literals::string;

@@ -6,22 +6,12 @@
 
 use super::call::functions_of;
 use super::context::{Resolver, expr};
+use super::entities::{Found, FunctionDecl, TemplateValue};
 use super::program::{Expr, ExprKind, FunctionId, Type, TypeId};
-use super::scope::{Found, FunctionDecl};
-use super::template::TemplateValue;
+use super::type_table::Signature;
 use crate::source::Span;
 use crate::syntax::parts::path_text;
 use crate::syntax::{self, Param, Qualifier, words};
-
-/// The result and the parameters of a function; references are pointers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Signature {
-    pub(super) result: TypeId,
-    pub(super) returns_reference: bool,
-    pub(super) params: Vec<TypeId>,
-    /// Whether it is `noexcept`, which is part of the type ([dcl.fct]).
-    pub(super) never_throws: bool,
-}
 
 impl<'u> Resolver<'u> {
     /// The type of functions with this signature: one of unknown size, of which there are only pointers.

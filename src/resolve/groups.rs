@@ -5,9 +5,9 @@
 //! initialised with, and a parameter the one that is given for it.
 
 use super::context::{Resolver, expr};
+use super::entities::FunctionDecl;
 use super::operators::binary_op;
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
-use super::scope::FunctionDecl;
 use crate::builtins::{Builtin, Gives, InCluster, InGroup, Together, collectives};
 use crate::calculus::{Axis, GeometryVar, SyncMemory, SyncScope};
 use crate::source::Span;

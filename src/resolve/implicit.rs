@@ -13,12 +13,12 @@
 
 use super::classes::is_defaulted;
 use super::context::{DEPTH_LIMIT, Frame, FunctionInfo, Resolver, expr};
+use super::entities::{FunctionDecl, ScopeId};
 use super::program::{
     BinaryOp, Expr, ExprKind, Function, FunctionId, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable,
     VariableId,
 };
 use super::record_layout::{Part, PartKind};
-use super::scope::{FunctionDecl, ScopeId};
 use crate::calculus::GeometryFacts;
 use crate::source::{FileId, Span};
 use crate::syntax;

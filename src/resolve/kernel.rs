@@ -1,9 +1,8 @@
 //! The roots of a resolution: kernels, and the instances of kernel templates.
 
 use super::context::Resolver;
+use super::entities::{Entity, Found, FunctionDecl, Outside, ScopeId, TemplateValue};
 use super::program::{FunctionId, Storage, Variable, VariableId};
-use super::scope::{Entity, Found, FunctionDecl, Outside, ScopeId};
-use super::template::TemplateValue;
 use super::template_use::is_index_type;
 use crate::syntax::{self, Item, ItemKind, Path, Qualifier, TemplateParamKind};
 use rustc_hash::FxHashSet;

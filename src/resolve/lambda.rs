@@ -7,9 +7,9 @@
 //! Deliberately absent: lambdas whose captures are packs, and arrays that are captured by value.
 
 use super::context::{Resolver, expr};
+use super::entities::{Entity, Scope, ScopeId};
 use super::program::{Expr, ExprKind, RecordId, Storage, Type, TypeId, VariableId};
-use super::scope::{Entity, Scope, ScopeId};
-use super::types::Written;
+use super::qualified::Written;
 use crate::source::Span;
 use crate::syntax::parts::{exprs_of_stmt, visit};
 use crate::syntax::{self, CaptureMode, ItemKind, Lambda, TemplateArg, TypeKind};

@@ -8,12 +8,11 @@
 
 use super::complex::COMPLEX;
 use super::context::{Resolver, expr};
+use super::entities::{Found, RecordDecl, Scope, ScopeId, TemplateValue};
 use super::phases::{BARRIER, is_followed};
 use super::pipelines;
 use super::program::{Expr, ExprKind, Record, Type, TypeId};
-use super::scope::{Found, RecordDecl, Scope, ScopeId};
-use super::template::TemplateValue;
-use super::types::Written;
+use super::qualified::Written;
 use crate::builtins::Builtin;
 use crate::builtins::functions::function;
 use crate::source::{FileId, Language, Span};

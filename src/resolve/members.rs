@@ -2,10 +2,10 @@
 
 use super::context::{Resolver, expr};
 use super::dependent::Bases;
+use super::entities::Entity;
 use super::library_types::FRAGMENT;
 use super::program::{Expr, ExprKind, RecordId, Type};
 use super::record_layout::PartKind;
-use super::scope::Entity;
 use crate::builtins::Builtin;
 use crate::source::{Language, Span};
 

@@ -34,6 +34,7 @@ mod declared;
 mod decltype;
 mod dependent;
 mod dispatch;
+mod entities;
 mod expr;
 mod function;
 mod function_value;
@@ -73,8 +74,7 @@ mod unknown_call;
 mod visible;
 
 pub(crate) use declared::{Declared, Lanes};
-pub(crate) use scope::{FunctionDecl, ScopeId};
-pub(crate) use template::TemplateValue;
+pub(crate) use entities::{FunctionDecl, ScopeId, TemplateValue};
 pub(crate) use type_table::Common;
 
 use crate::arena::Arena;

@@ -2,8 +2,8 @@
 
 use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
+use super::entities::{Entity, Found};
 use super::program::{BinaryOp, Expr, ExprKind, RecordId, Type, TypeId, UnaryOp};
-use super::scope::{Entity, Found};
 use crate::calculus::AtomicOp;
 use crate::source::{Language, Span};
 use crate::syntax;

@@ -8,10 +8,9 @@
 //! then not understood.
 
 use super::context::Resolver;
+use super::entities::{Entity, FunctionDecl, Outside, ScopeId, TemplateValue};
 use super::program::RecordId;
 use super::records::same_value;
-use super::scope::{Entity, FunctionDecl, Outside, ScopeId};
-use super::template::TemplateValue;
 use crate::syntax::{self, PathSegment, TemplateArg, TemplateParam};
 
 /// Where the parameters of a definition are bound, and how it relates to an instance.

@@ -6,13 +6,12 @@
 //! Deliberately absent: conversions by more than one function, and pointers to members.
 
 use super::context::Resolver;
+use super::entities::{Entity, Found, FunctionDecl, TemplateValue};
 use super::program::visit::any_within;
 use super::program::{Expr, ExprKind, Type, TypeId};
+use super::qualified::Written;
 use super::ranks::{Care, Fit, Rank};
-use super::scope::{Entity, Found, FunctionDecl};
-use super::template::TemplateValue;
 use super::type_functions::Condition;
-use super::types::Written;
 use crate::syntax::{self, Binding, Qualifier, TemplateArg, TypeKind};
 
 /// A function with its template arguments.
@@ -498,7 +497,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The types of the parameters that so many arguments are for.
-    fn first_types(&mut self, decl: FunctionDecl<'u>, scope: super::scope::ScopeId, count: usize) -> Vec<Written> {
+    fn first_types(&mut self, decl: FunctionDecl<'u>, scope: super::entities::ScopeId, count: usize) -> Vec<Written> {
         let params = decl.syntax.params.iter().take(count);
         self.within(scope, |this| params.map(|param| this.param_type(param)).collect())
     }

@@ -10,11 +10,9 @@
 //!
 //! Deliberately absent: `volatile`, and OpenCL C, in which nothing is chosen by these.
 
-use super::context::Resolver;
-use super::program::{Expr, ExprKind, Type, TypeId};
-use super::scope::ScopeId;
+use super::entities::ScopeId;
+use super::program::{AddressSpace, Expr, Type, TypeId};
 use super::type_table::Types;
-use super::types::Written;
 use crate::source::Language;
 use crate::syntax::Binding;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,6 +24,40 @@ pub(super) enum Quality {
     /// A member that `const` objects have, too.
     Mutable,
     Reference(Binding),
+}
+
+/// A type with what declarations make of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    /// The type; of a reference, the type of the object.
+    pub(crate) ty: TypeId,
+    /// Whether it is a reference.
+    pub(crate) is_reference: bool,
+    /// What a reference binds to.
+    pub(crate) binding: Option<Binding>,
+    /// Whether its outermost level is `const`.
+    pub(crate) is_const: bool,
+    /// Whether `volatile` stands anywhere in it.
+    pub(crate) is_volatile: bool,
+    /// The address space of its outermost level.
+    pub(crate) space: Option<AddressSpace>,
+    /// The values that the language lets it have, where they are fewer than those of the type: an enumeration's.
+    pub(crate) range: Option<(i128, i128)>,
+}
+
+impl Written {
+    /// A type without qualifiers.
+    pub(super) fn plain(ty: TypeId) -> Written {
+        Written {
+            ty,
+            is_reference: false,
+            binding: None,
+            is_const: false,
+            is_volatile: false,
+            space: None,
+            range: None,
+        }
+    }
 }
 
 /// The types that are known by more than their content.
@@ -132,6 +164,12 @@ impl Types {
         matches!(self.qualified.parts.get(&object.ty), Some((_, Quality::Reference(Binding::Rvalue))))
     }
 
+    /// The type of an object that is given up.
+    pub(super) fn given_up(&mut self, ty: TypeId) -> TypeId {
+        let (of, _) = self.referred(ty);
+        self.with_quality(of, Quality::Reference(Binding::Rvalue))
+    }
+
     /// An object that has been given a name, which is given up no more.
     pub(super) fn as_named(&self, object: Expr) -> Expr {
         let (of, _) = self.referred(object.ty);
@@ -228,22 +266,5 @@ impl Types {
     /// Whether an integer type is another one than its content's first: `long long` and not `long`.
     pub(super) fn is_spelled(&self, ty: TypeId) -> bool {
         self.qualified.spelled.contains(&ty)
-    }
-}
-
-impl Resolver<'_> {
-    /// The object as one that is given up.
-    pub(super) fn given_up(&mut self, object: Expr) -> Expr {
-        if self.language == Language::OpenCl || !self.is_object(&object) {
-            return object;
-        }
-        let (of, _) = self.types.referred(object.ty);
-        Expr { ty: self.types.with_quality(of, Quality::Reference(Binding::Rvalue)), ..object }
-    }
-
-    /// An object seen as one of a type that is the same but for `const`.
-    pub(super) fn seen_as(&self, object: Expr, ty: TypeId) -> Expr {
-        debug_assert!(!matches!(object.kind, ExprKind::Load(_)));
-        Expr { ty, ..object }
     }
 }

@@ -4,8 +4,8 @@
 
 use super::context::{Resolver, expr};
 use super::conversion::has_effect;
+use super::entities::Entity;
 use super::program::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, Storage, Type, Variable, VariableId};
-use super::scope::Entity;
 use crate::source::Span;
 use crate::syntax;
 

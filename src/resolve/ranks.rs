@@ -7,10 +7,10 @@
 
 use super::context::Resolver;
 use super::decltype::NULL_TYPE;
+use super::entities::FunctionDecl;
 use super::overload::accepts;
 use super::program::{Expr, ExprKind, Type, TypeId};
-use super::scope::FunctionDecl;
-use super::types::Written;
+use super::qualified::Written;
 use crate::syntax::{Binding, TypeKind};
 
 /// How well a conversion fits: lower is better.

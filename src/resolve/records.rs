@@ -2,11 +2,10 @@
 //! definitions outside of a class belong to it for [`super::outside`].
 
 use super::context::{DEPTH_LIMIT, Resolver};
+use super::entities::{Entity, Found, Global, Scope, ScopeId, TemplateValue};
 use super::overload::states_volatile;
 use super::program::{Field, Record, RecordId, Type, TypeId};
 use super::record_layout::{Builder, Part, PartKind, is_packed};
-use super::scope::{Entity, Found, Global, Scope, ScopeId};
-use super::template::TemplateValue;
 use super::type_functions::Condition;
 use crate::syntax::{self, Item, ItemKind, Qualifier, TemplateArg, TypeKind};
 

@@ -1,10 +1,10 @@
 //! Statements and local declarations.
 
 use super::context::{DEPTH_LIMIT, Resolver, expr};
+use super::entities::{Entity, Global, ScopeId};
 use super::function::list_length;
 use super::program::{AddressSpace, Expr, ExprKind, Stmt, StmtKind, Storage, Type, TypeId, VariableId};
-use super::scope::{Entity, Global, ScopeId};
-use super::types::Written;
+use super::qualified::Written;
 use crate::source::{Language, Span};
 use crate::syntax::{self, ItemKind, Qualifier, TypeKind};
 

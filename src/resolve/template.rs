@@ -4,29 +4,10 @@
 //! parameters name their arguments.
 
 use super::context::Resolver;
+use super::entities::{Entity, Found, ScopeId, TemplateValue};
 use super::overload::is_placeholder;
-use super::program::{Expr, ExprKind, FunctionId, Type, TypeId, VariableId};
-use super::scope::{Entity, Found, ScopeId};
+use super::program::{Expr, ExprKind, Type, TypeId};
 use crate::syntax::{self, Binding, Qualifier, TemplateArg, TemplateParam, TemplateParamKind, TypeKind};
-
-/// A template argument.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum TemplateValue {
-    /// A type.
-    Type(TypeId),
-    /// A constant of a type.
-    Value(i128, TypeId),
-    /// A uniform parameter of the kernel that stands for a value that nothing gives.
-    Symbol(VariableId),
-    /// A function.
-    Function(FunctionId),
-    /// A class template, by index of its record.
-    Template(usize),
-    /// An argument that is not understood, or none.
-    Unknown,
-    /// The arguments of a pack.
-    Pack(Vec<TemplateValue>),
-}
 
 impl<'u> Resolver<'u> {
     /// The arguments of a template: those written, then defaults, resolved in the scope of its declaration.

@@ -5,9 +5,9 @@
 //! in classes of the program.
 
 use super::context::Resolver;
+use super::entities::{Entity, Found, FunctionDecl};
 use super::program::{Type, TypeId};
-use super::scope::{Entity, Found, FunctionDecl};
-use super::types::Written;
+use super::qualified::Written;
 use crate::syntax::{self, Path, TemplateArg, TemplateParamKind, TypeKind};
 
 /// Whether a function takes part in an overload.
@@ -69,7 +69,7 @@ impl<'u> Resolver<'u> {
     /// The truth value of a template argument, where it is known.
     fn condition_value(&mut self, argument: &'u TemplateArg) -> Option<bool> {
         match self.template_value(argument) {
-            super::template::TemplateValue::Value(value, _) => Some(value != 0),
+            super::entities::TemplateValue::Value(value, _) => Some(value != 0),
             _ => None,
         }
     }

@@ -5,7 +5,6 @@
 //!
 //! Deliberately absent: records, of which only the handles stand here, and types as they are written ([`super::types`]).
 
-use super::function_value::Signature;
 use super::program::{AddressSpace, Type, TypeId};
 use super::qualified::Qualified;
 use crate::arena::Arena;
@@ -13,6 +12,16 @@ use crate::builtins::types::{NamedType, Scalar, named_type};
 use crate::source::Language;
 use rustc_hash::FxHashMap;
 use std::ops::Index;
+
+/// The result and the parameters of a function; references are pointers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Signature {
+    pub(super) result: TypeId,
+    pub(super) returns_reference: bool,
+    pub(super) params: Vec<TypeId>,
+    /// Whether it is `noexcept`, which is part of the type ([dcl.fct]).
+    pub(super) never_throws: bool,
+}
 
 /// All types of a program.
 pub(super) struct Types {

@@ -1,45 +1,12 @@
 //! From types as written to types.
 
 use super::context::{DEPTH_LIMIT, Resolver};
+use super::entities::{Entity, Found, Scope, ScopeId};
 use super::program::{AddressSpace, Type, TypeId};
-use super::scope::{Entity, Found, Scope, ScopeId};
+use super::qualified::Written;
 use crate::source::Language;
 use crate::syntax::parts::path_text;
 use crate::syntax::{self, Binding, PathSegment, Qualifier, TypeKind};
-
-/// A type with what declarations make of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Written {
-    /// The type; of a reference, the type of the object.
-    pub(crate) ty: TypeId,
-    /// Whether it is a reference.
-    pub(crate) is_reference: bool,
-    /// What a reference binds to.
-    pub(crate) binding: Option<Binding>,
-    /// Whether its outermost level is `const`.
-    pub(crate) is_const: bool,
-    /// Whether `volatile` stands anywhere in it.
-    pub(crate) is_volatile: bool,
-    /// The address space of its outermost level.
-    pub(crate) space: Option<AddressSpace>,
-    /// The values that the language lets it have, where they are fewer than those of the type: an enumeration's.
-    pub(crate) range: Option<(i128, i128)>,
-}
-
-impl Written {
-    /// A type without qualifiers.
-    pub(super) fn plain(ty: TypeId) -> Written {
-        Written {
-            ty,
-            is_reference: false,
-            binding: None,
-            is_const: false,
-            is_volatile: false,
-            space: None,
-            range: None,
-        }
-    }
-}
 
 /// Whether an entity is another name of a type of its own name.
 fn is_named_alike(entity: &Entity<'_>, name: &str) -> bool {

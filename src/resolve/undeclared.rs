@@ -13,9 +13,9 @@
 //! Deliberately absent: the types of CUDA's, HIP's and the standard library, whose operators do what they say.
 
 use super::context::{Resolver, expr};
+use super::entities::Entity;
 use super::program::{Expr, ExprKind, Stmt, StmtKind, Type, TypeId, VariableId};
-use super::scope::Entity;
-use super::types::Written;
+use super::qualified::Written;
 use crate::source::{Language, Span};
 use crate::syntax::parts::path_text;
 use crate::syntax::{self, Init, Qualifier, TypeKind};

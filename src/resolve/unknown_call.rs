@@ -4,8 +4,8 @@
 //! What such a call may do is for `lower` to say; here it is made sure that whatever it could reach is handed over.
 
 use super::context::{Resolver, expr};
+use super::entities::FunctionDecl;
 use super::program::{Expr, ExprKind, Type, TypeId};
-use super::scope::FunctionDecl;
 use crate::source::{Language, Span};
 use crate::syntax::{self, TemplateArg};
 
