@@ -67,7 +67,7 @@ impl<'u> Resolver<'u> {
             found.extend(self.as_seen_by_arguments(|this| this.functions_in(namespace, name)));
         }
         for class in associated.classes.into_iter().chain(associated.around) {
-            let friends = &self.scopes[self.record_scopes[class.index()].0].friends;
+            let friends = &self.scopes[self.records.scopes[class.index()].0].friends;
             found.extend(friends.iter().filter(|(known, _)| *known == name).map(|(_, decl)| *decl));
         }
         for decl in found {
@@ -109,12 +109,12 @@ impl<'u> Resolver<'u> {
                 Type::Pointer { to, .. } | Type::Array { of: to, .. } => open.push(to),
                 Type::Record(record) => {
                     self.associate_class(record, associated);
-                    let mut values = self.record_origins[record.index()].1.clone();
+                    let mut values = self.records.origins[record.index()].1.clone();
                     while let Some(value) = values.pop() {
                         match value {
                             TemplateValue::Type(ty) => open.push(ty),
                             TemplateValue::Template(index) => {
-                                self.associate_home(self.record_decls[index].scope, associated);
+                                self.associate_home(self.records.decls[index].scope, associated);
                             }
                             TemplateValue::Pack(inner) => values.extend(inner),
                             _ => {}
@@ -138,8 +138,8 @@ impl<'u> Resolver<'u> {
                 continue;
             }
             associated.classes.push(class);
-            self.associate_home(self.record_decls[self.record_origins[class.index()].0].scope, associated);
-            open.extend(self.record_bases[class.index()].iter().map(|(base, _)| *base));
+            self.associate_home(self.records.decls[self.records.origins[class.index()].0].scope, associated);
+            open.extend(self.records.bases[class.index()].iter().map(|(base, _)| *base));
         }
     }
 

@@ -236,7 +236,7 @@ impl<'u> Resolver<'u> {
 
     /// The methods of that name of a record and its bases.
     pub(super) fn methods(&mut self, record: RecordId, name: &str) -> Vec<FunctionDecl<'u>> {
-        let entities = self.lookup_in(self.record_scopes[record.index()], name);
+        let entities = self.lookup_in(self.records.scopes[record.index()], name);
         // Those of a base that a `using` brings in come after the class's own, which hide them.
         let (brought, own): (Vec<_>, Vec<_>) =
             entities.into_iter().partition(|entity| matches!(entity, Entity::Path(..)));
@@ -322,7 +322,7 @@ impl<'u> Resolver<'u> {
 
     /// The argument for `this`, and what has to be evaluated before a static method's call.
     fn this_argument(&mut self, function: FunctionId, object: Option<Expr>, span: Span) -> Result<Option<Expr>, Expr> {
-        let Some(this) = self.infos[function.index()].this else {
+        let Some(this) = self.functions.infos[function.index()].this else {
             return Ok(None);
         };
         let object = match object {
@@ -367,7 +367,7 @@ impl<'u> Resolver<'u> {
         args: Vec<Expr>,
         span: Span,
     ) -> Expr {
-        let info = self.infos[function.index()].clone();
+        let info = self.functions.infos[function.index()].clone();
         if info.result_is_auto {
             self.ensure_body(function);
         }
@@ -445,7 +445,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The default argument of a parameter, resolved where the function is declared.
-    fn default_argument(&mut self, info: &super::context::FunctionInfo<'u>, position: usize) -> Option<Expr> {
+    fn default_argument(&mut self, info: &super::function_table::FunctionInfo<'u>, position: usize) -> Option<Expr> {
         let default = match &info.syntax.params.get(position)?.default {
             Some(default) => default,
             None => self.default_elsewhere(info, position)?,
@@ -456,7 +456,7 @@ impl<'u> Resolver<'u> {
     /// A default that another declaration of the function states.
     fn default_elsewhere(
         &mut self,
-        info: &super::context::FunctionInfo<'u>,
+        info: &super::function_table::FunctionInfo<'u>,
         position: usize,
     ) -> Option<&'u syntax::Expr> {
         let name = &info.syntax.path.segments.last()?.name.text;

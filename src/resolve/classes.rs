@@ -113,7 +113,7 @@ impl<'u> Resolver<'u> {
     /// willingly than what copies and assigns: `template <class T> X(T &)`. Where both are equally willing, it is no template.
     pub(super) fn is_greedy(&self, decl: FunctionDecl<'u>, record: RecordId, source: &Expr) -> bool {
         let is_own = self.types[source.ty] == Type::Record(record);
-        let params = self.own_template(decl);
+        let params = self.records.own_template(decl);
         let Some((first, rest)) = decl.syntax.params.split_first() else { return false };
         let (inner, binding) = match &first.ty.kind {
             syntax::TypeKind::Reference(inner, binding) => (&**inner, Some(*binding)),
@@ -180,9 +180,9 @@ impl<'u> Resolver<'u> {
         let mut names: Vec<String> = Vec::new();
         while let Some(&class) = classes.get(next) {
             next += 1;
-            let scope = self.record_scopes[class.index()];
+            let scope = self.records.scopes[class.index()];
             names.extend(self.scopes[scope.0].names.keys().filter(is_conversion).cloned());
-            let bases = self.record_bases[class.index()].iter().map(|&(base, _)| base);
+            let bases = self.records.bases[class.index()].iter().map(|&(base, _)| base);
             let bases: Vec<RecordId> = bases.filter(|base| !classes.contains(base)).collect();
             classes.extend(bases);
         }
@@ -196,7 +196,7 @@ impl<'u> Resolver<'u> {
             let Some(function) = self.instance(decl, Vec::new()) else { continue };
             let result = self.functions[function].result;
             let ty = match self.types[result] {
-                Type::Pointer { to, .. } if self.infos[function.index()].returns_reference => to,
+                Type::Pointer { to, .. } if self.functions.infos[function.index()].returns_reference => to,
                 _ => result,
             };
             found.push((decl, ty));
@@ -233,8 +233,8 @@ impl<'u> Resolver<'u> {
     }
 
     pub(super) fn named_constructors(&self, record: RecordId) -> Vec<FunctionDecl<'u>> {
-        let name = self.record_decls[self.record_origins[record.index()].0].name;
-        let scope = self.record_scopes[record.index()];
+        let name = self.records.decls[self.records.origins[record.index()].0].name;
+        let scope = self.records.scopes[record.index()];
         functions_of(self.scopes[scope.0].names.get(name).map(Vec::as_slice).unwrap_or(&[]))
     }
 
@@ -261,7 +261,7 @@ impl<'u> Resolver<'u> {
     /// Whether a function takes an object of its own class, by reference or value, and nothing else that has no default.
     pub(super) fn takes_own(&mut self, decl: FunctionDecl<'u>, record: RecordId) -> bool {
         let Some((first, rest)) = decl.syntax.params.split_first() else { return false };
-        if rest.iter().any(|param| param.default.is_none()) || !self.own_template(decl).is_empty() {
+        if rest.iter().any(|param| param.default.is_none()) || !self.records.own_template(decl).is_empty() {
             return false;
         }
         let ty = self.within(decl.scope, |this| this.param_type(first).ty);
@@ -310,8 +310,8 @@ impl<'u> Resolver<'u> {
             Type::Array { of, .. } => return self.has_destructor(of),
             _ => return false,
         };
-        let name = format!("~{}", self.record_decls[self.record_origins[record.index()].0].name);
-        let scope = self.record_scopes[record.index()];
+        let name = format!("~{}", self.records.decls[self.records.origins[record.index()].0].name);
+        let scope = self.records.scopes[record.index()];
         let own = functions_of(self.scopes[scope.0].names.get(&name).map(Vec::as_slice).unwrap_or(&[]));
         // One that is only declared is defined elsewhere.
         let is_left = own.iter().all(|decl| decl.syntax.body.is_none()) && own.iter().any(|it| is_defaulted(it.syntax));
@@ -319,7 +319,7 @@ impl<'u> Resolver<'u> {
             return true;
         }
         let parts: Vec<TypeId> = self.records[record].fields.iter().map(|field| field.ty).collect();
-        let bases: Vec<RecordId> = self.record_bases[record.index()].iter().map(|&(base, _)| base).collect();
+        let bases: Vec<RecordId> = self.records.bases[record.index()].iter().map(|&(base, _)| base).collect();
         let bases: Vec<TypeId> = bases.into_iter().map(|base| self.types.intern(Type::Record(base))).collect();
         parts.into_iter().chain(bases).any(|part| self.has_destructor(part))
     }
@@ -414,23 +414,11 @@ impl<'u> Resolver<'u> {
             });
         }
         let constructors = self.constructors(record);
-        if !self.inherits_constructors(record) && self.choose(&constructors, None, None, &args).is_some() {
+        if !self.records.inherits_constructors(record) && self.choose(&constructors, None, None, &args).is_some() {
             return Some(self.function_call(&constructors, None, Some(target), args, span));
         }
         let value = self.construct_record(ty, args, Asked::Written, span);
         Some(self.store(target, value, span))
-    }
-
-    /// Whether a class has the constructors of a base, which are not followed.
-    pub(super) fn inherits_constructors(&self, record: RecordId) -> bool {
-        let members = self.definitions.get(&record).and_then(|definition| definition.members.as_deref());
-        members.unwrap_or(&[]).iter().any(|item| match &item.kind {
-            syntax::ItemKind::UsingName { path, .. } => match path.segments.as_slice() {
-                [.., class, name] => class.name.text == name.name.text,
-                _ => false,
-            },
-            _ => false,
-        })
     }
 
     /// Whether braces around values make a list for a constructor of a class, which is not followed.
@@ -492,7 +480,7 @@ impl<'u> Resolver<'u> {
             let name = self.type_name(ty);
             return self.unsupported_with(span, format!("destructor of {name}"), args);
         }
-        if !args.is_empty() && self.inherits_constructors(record) {
+        if !args.is_empty() && self.records.inherits_constructors(record) {
             let name = self.type_name(ty);
             return self.unsupported_with(span, format!("inherited constructor of {name}"), args);
         }
@@ -512,7 +500,7 @@ impl<'u> Resolver<'u> {
         }
         let name = self.type_name(ty);
         let fields: Vec<TypeId> = self.records[record].fields.iter().map(|field| field.ty).collect();
-        let whole = self.records[record].bytes.is_some() && self.record_bases[record.index()].is_empty();
+        let whole = self.records[record].bytes.is_some() && self.records.bases[record.index()].is_empty();
         if !constructors.is_empty() && !args.is_empty() || !whole || args.len() > fields.len() || !self.is_plain(record)
         {
             return self.unsupported_with(span, format!("construction of {name}"), args);
@@ -522,7 +510,7 @@ impl<'u> Resolver<'u> {
             .zip(fields)
             .enumerate()
             .map(|(index, (part, field))| {
-                if self.is_reference_member(record, index) {
+                if self.records.is_reference_member(record, index) {
                     return self.bound_member(part, field, span);
                 }
                 self.implicit(part, field, span)

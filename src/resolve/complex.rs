@@ -17,7 +17,7 @@ impl Resolver<'_> {
     /// The type of the parts of a complex number.
     pub(super) fn part_of_complex(&self, ty: TypeId) -> Option<TypeId> {
         let Type::Record(record) = self.types[ty] else { return None };
-        let is_complex = self.record_decls[self.record_origins[record.index()].0].name == COMPLEX;
+        let is_complex = self.records.decls[self.records.origins[record.index()].0].name == COMPLEX;
         is_complex.then(|| self.records[record].fields.first().map(|field| field.ty)).flatten()
     }
 

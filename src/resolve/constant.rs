@@ -35,7 +35,7 @@ impl<'u> Resolver<'u> {
                 (parts.len() == usize::from(lanes)).then(|| parts.iter().map(|part| self.constant(part)).collect())
             }
             ExprKind::Load(object) => match object.kind {
-                ExprKind::Variable(variable) => self.vector_constants.get(&variable).cloned(),
+                ExprKind::Variable(variable) => self.variables.lanes.get(&variable).cloned(),
                 _ => None,
             },
             ExprKind::Convert(inner) => self.constant_lanes(inner),
@@ -67,7 +67,7 @@ impl<'u> Resolver<'u> {
                 }
                 ExprKind::Lanes(inner, lanes) => match (&inner.kind, lanes.as_slice()) {
                     (ExprKind::Variable(variable), [lane]) => {
-                        *self.vector_constants.get(variable)?.get(usize::from(*lane))?
+                        *self.variables.lanes.get(variable)?.get(usize::from(*lane))?
                     }
                     _ => None,
                 },

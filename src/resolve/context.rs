@@ -1,45 +1,19 @@
 //! The state of a resolution: what has been declared, what has been built, and where it stands.
 
-use super::entities::{Global, RecordDecl, Scope, ScopeId, TemplateValue};
+use super::entities::{Global, Scope, ScopeId, TemplateValue};
+use super::function_table::Functions;
 use super::implicit::Implicit;
-use super::lambda::References;
 use super::layout::Layout;
 use super::names::type_name;
-use super::program::{
-    Expr, ExprKind, Function, FunctionId, Record, RecordId, Stmt, Storage, TypeId, Variable, VariableId,
-};
+use super::program::{Expr, ExprKind, FunctionId, RecordId, Stmt, Storage, TypeId, Variable, VariableId};
 use super::qualified::Written;
-use super::record_layout::Shapes;
+use super::record_table::Records;
 use super::type_table::Types;
-use crate::arena::Arena;
+use super::variable_table::Variables;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Dialect, Language, SourceMap, Span};
-use crate::syntax;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
-use std::collections::VecDeque;
-
-/// Identity of a function instance: its syntax by address, the scope that it stands in (each instance of a
-/// class template has its own), its template arguments, and the groups of threads that are given for parameters that take
-/// any.
-pub(super) type InstanceKey = (usize, ScopeId, Vec<TemplateValue>, Vec<(usize, TypeId)>);
-
-/// What is known of a function beside its [`Function`].
-#[derive(Clone, Debug)]
-pub(super) struct FunctionInfo<'u> {
-    /// Its syntax.
-    pub(super) syntax: &'u syntax::Function,
-    /// The scope that holds its parameters.
-    pub(super) scope: ScopeId,
-    /// The parameter `this`.
-    pub(super) this: Option<VariableId>,
-    /// Whether it returns a reference.
-    pub(super) returns_reference: bool,
-    /// Whether its result type is written `auto`.
-    pub(super) result_is_auto: bool,
-    /// Whether its body has been resolved, or is being.
-    pub(super) started: bool,
-}
 
 /// The function whose body is being resolved.
 #[derive(Clone, Debug)]
@@ -64,51 +38,21 @@ pub(super) struct Resolver<'u> {
     pub(super) sources: &'u SourceMap,
     pub(super) types: Types,
     pub(super) visible: super::visible::Visible,
-    /// Variables that are declared `const` and are no references.
-    pub(super) const_variables: FxHashSet<VariableId>,
-    /// Variables that are declared as references to what is given up.
-    pub(super) rvalue_references: FxHashSet<VariableId>,
-    pub(super) records: Arena<Record>,
-    /// Scopes of the records, by index.
-    pub(super) record_scopes: Vec<ScopeId>,
-    /// The bases of each record and where they lie, as far as that is known, by index.
-    pub(super) record_bases: Vec<Vec<(RecordId, Option<u64>)>>,
-    /// The bases that depend on parameters of a template, with the records that they are bases of.
-    pub(super) dependent_bases: FxHashSet<(RecordId, RecordId)>,
-    /// The records of which it is not known whether a specialisation is meant instead.
-    pub(super) open_records: FxHashSet<RecordId>,
-    /// The types that stand for these.
-    pub(super) open_classes: FxHashSet<TypeId>,
-    /// What is known of records beside their fields.
-    pub(super) shapes: Shapes<'u>,
-    /// The definition that each record was made from: a template's, or a specialisation's.
-    pub(super) definitions: FxHashMap<RecordId, &'u syntax::Record>,
     /// The functions that the compiler makes, by what they do and for which type.
     pub(super) implicit: FxHashMap<(Implicit, TypeId), FunctionId>,
     /// Whether copying or assigning objects of a class runs code of the program, as far as it has been asked.
     pub(super) runs_code: FxHashMap<(Implicit, RecordId), bool>,
-    /// The declaration and template arguments that a record comes from, by index.
-    pub(super) record_origins: Vec<(usize, Vec<TemplateValue>)>,
-    pub(super) variables: Arena<Variable>,
-    /// Lanes of host variables of type `dim3` that are constant at the current place of host code.
-    pub(super) vector_constants: FxHashMap<VariableId, Vec<Option<i128>>>,
-    pub(super) functions: Arena<Function>,
-    pub(super) infos: Vec<FunctionInfo<'u>>,
-    pub(super) instances: FxHashMap<InstanceKey, FunctionId>,
-    pub(super) queue: VecDeque<FunctionId>,
+    pub(super) records: Records<'u>,
+    pub(super) variables: Variables,
+    pub(super) functions: Functions<'u>,
     pub(super) kernels: Vec<FunctionId>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) scopes: Vec<Scope<'u>>,
     pub(super) globals: Vec<Global<'u>>,
     /// Instances of variable templates, by the template's index and its arguments.
     pub(super) global_instances: FxHashMap<(usize, Vec<TemplateValue>), usize>,
-    pub(super) record_decls: Vec<RecordDecl<'u>>,
     /// Records and enums defined inside other declarations, by address of their syntax and scope.
     pub(super) inline_types: FxHashMap<(usize, ScopeId), Written>,
-    /// The records that lambdas have become.
-    pub(super) closures: FxHashMap<RecordId, References>,
-    /// The fields of records that are declared as references, by index: pointers, of which every use is a dereference.
-    pub(super) reference_members: FxHashMap<RecordId, Vec<usize>>,
     /// The values that enumerations can have, by the scope of their constants, where the language limits them.
     pub(super) enum_ranges: FxHashMap<ScopeId, (i128, i128)>,
     /// What a compiler's answers are held against beside the program.
@@ -119,12 +63,6 @@ pub(super) struct Resolver<'u> {
     pub(super) uses_collectives: bool,
     /// Kernel templates that are looked at once for all arguments, by address of their syntax.
     pub(super) kernels_in_general: FxHashSet<usize>,
-    /// Types that stand for parameters of host templates which nothing gives.
-    pub(super) open_types: FxHashSet<TypeId>,
-    /// Types that nothing in the unit declares and no library is known to.
-    pub(super) undeclared: FxHashSet<TypeId>,
-    /// Those that are taken for numbers.
-    pub(super) numbers: FxHashSet<TypeId>,
     /// Where names are looked up now.
     pub(super) scope: ScopeId,
     pub(super) frame: Frame,
@@ -150,40 +88,20 @@ impl<'u> Resolver<'u> {
             sources,
             types: Types::new(language),
             visible: super::visible::Visible::default(),
-            const_variables: FxHashSet::default(),
-            rvalue_references: FxHashSet::default(),
-            records: Arena::new(),
-            record_scopes: Vec::new(),
-            record_bases: Vec::new(),
-            dependent_bases: FxHashSet::default(),
-            open_records: FxHashSet::default(),
-            open_classes: FxHashSet::default(),
-            shapes: Shapes::default(),
-            definitions: FxHashMap::default(),
             implicit: FxHashMap::default(),
             runs_code: FxHashMap::default(),
-            record_origins: Vec::new(),
-            variables: Arena::new(),
-            vector_constants: FxHashMap::default(),
-            functions: Arena::new(),
-            infos: Vec::new(),
-            instances: FxHashMap::default(),
-            queue: VecDeque::new(),
+            records: Records::default(),
+            variables: Variables::default(),
+            functions: Functions::default(),
             kernels: Vec::new(),
             diagnostics: Vec::new(),
             scopes: vec![Scope { is_namespace: true, ..Scope::default() }],
             globals: Vec::new(),
             global_instances: FxHashMap::default(),
-            record_decls: Vec::new(),
             inline_types: FxHashMap::default(),
-            closures: FxHashMap::default(),
-            reference_members: FxHashMap::default(),
             told: super::referee::Told::default(),
             collectives: FxHashMap::default(),
             uses_collectives: false,
-            open_types: FxHashSet::default(),
-            undeclared: FxHashSet::default(),
-            numbers: FxHashSet::default(),
             kernels_in_general: FxHashSet::default(),
             enum_ranges: FxHashMap::default(),
             scope: ScopeId::default(),
@@ -196,12 +114,12 @@ impl<'u> Resolver<'u> {
 
     /// The type as users would write it.
     pub(super) fn type_name(&self, ty: TypeId) -> String {
-        type_name(self.language, self.types.all(), &self.records, ty)
+        type_name(self.language, self.types.all(), self.records.all(), ty)
     }
 
     /// What sizes depend on.
     pub(super) fn layout(&self) -> Layout<'_> {
-        Layout { language: self.language, types: self.types.all(), records: &self.records }
+        Layout { language: self.language, types: self.types.all(), records: self.records.all() }
     }
 
     /// An expression that stands for what is not understood.
@@ -237,7 +155,7 @@ impl<'u> Resolver<'u> {
 
     /// Adds a local variable that the source does not name, declared at the beginning of the function.
     pub(super) fn temporary(&mut self, ty: TypeId, span: Span) -> VariableId {
-        let variable = self.variables.push(Variable {
+        let variable = self.variables.add(Variable {
             name: "temporary".to_owned(),
             ty,
             storage: Storage::Local,

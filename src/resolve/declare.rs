@@ -79,7 +79,7 @@ impl<'u> Resolver<'u> {
             return;
         }
         match self.owner(outer) {
-            Some(Owner::Record(index)) => self.record_decls[index].outside.push(Outside::Function(function)),
+            Some(Owner::Record(index)) => self.records.decls[index].outside.push(Outside::Function(function)),
             Some(Owner::Namespace(namespace)) => {
                 let decl = FunctionDecl { scope: namespace, record: None, ..decl };
                 let home = self.home_of(namespace, function);
@@ -112,7 +112,7 @@ impl<'u> Resolver<'u> {
         let global = Global::new(variable, self.scope);
         let scope = match (variable.outer.last(), self.owner(&variable.outer)) {
             (Some(last), Some(Owner::Record(index))) => {
-                self.record_decls[index].outside.push(Outside::Variable(last, variable));
+                self.records.decls[index].outside.push(Outside::Variable(last, variable));
                 return;
             }
             (_, Some(Owner::Namespace(namespace))) => namespace,
@@ -127,7 +127,7 @@ impl<'u> Resolver<'u> {
     fn declare_named_record(&mut self, record: &'u syntax::Record) {
         match (record.outer.last(), self.owner(&record.outer)) {
             (Some(last), Some(Owner::Record(index))) => {
-                self.record_decls[index].outside.push(Outside::Record(last, record));
+                self.records.decls[index].outside.push(Outside::Record(last, record));
             }
             (_, Some(Owner::Namespace(namespace))) => self.within(namespace, |this| this.declare_record(record)),
             _ => self.declare_record(record),
@@ -196,7 +196,7 @@ impl<'u> Resolver<'u> {
             _ => None,
         });
         if let Some(index) = known {
-            let decl = &mut self.record_decls[index];
+            let decl = &mut self.records.decls[index];
             if record.specialization.is_some() {
                 decl.specializations.push(record);
             } else if decl.primary.members.is_none() {
@@ -213,7 +213,7 @@ impl<'u> Resolver<'u> {
 
     /// Adds a declaration of a record that no name in scope refers to yet.
     pub(super) fn add_record_decl(&mut self, record: &'u syntax::Record) -> usize {
-        self.record_decls.push(RecordDecl {
+        self.records.decls.push(RecordDecl {
             name: &record.name.text,
             scope: self.scope,
             primary: record,
@@ -221,7 +221,7 @@ impl<'u> Resolver<'u> {
             outside: Vec::new(),
             instances: FxHashMap::default(),
         });
-        self.record_decls.len() - 1
+        self.records.decls.len() - 1
     }
 
     /// Declares records and enums that are defined inside the type of another declaration.

@@ -117,7 +117,7 @@ impl<'u> Declared<'u> {
 
     /// The syntax of a function.
     pub(crate) fn syntax_of(&self, function: FunctionId) -> *const syntax::Function {
-        std::ptr::from_ref(self.resolver.infos[function.index()].syntax)
+        std::ptr::from_ref(self.resolver.functions.infos[function.index()].syntax)
     }
 
     /// The arguments of a launch as the kernel's parameters hold them.
@@ -146,12 +146,12 @@ impl<'u> Declared<'u> {
         Parts {
             language: resolver.language,
             platform: platform(resolver.dialect, resolver.uses_opencl_2),
-            types: resolver.types.into_all(),
-            records: resolver.records,
-            variables: resolver.variables,
-            functions: resolver.functions,
+            records: resolver.records.into_all(),
+            variables: resolver.variables.into_all(),
+            functions: resolver.functions.into_all(),
             kernels: resolver.kernels,
-            numbers: resolver.numbers,
+            numbers: resolver.types.numbers.clone(),
+            types: resolver.types.into_all(),
             diagnostics: resolver.diagnostics,
             missed: resolver.missed.get(),
             told: resolver.told,
@@ -213,7 +213,7 @@ impl<'u> Declared<'u> {
     /// A parameter of a template of the host that nothing gives.
     pub(crate) fn open_parameter(&mut self, name: &str) {
         let open = self.resolver.types.unknown(name);
-        self.resolver.open_types.insert(open);
+        self.resolver.types.open.insert(open);
     }
 
     /// One statement deeper, unless the nesting is too deep to look at.
@@ -245,7 +245,7 @@ impl<'u> Declared<'u> {
 
     /// Adds a variable of the host that is no reference, without declaring it.
     pub(crate) fn add_variable(&mut self, name: &syntax::Name, ty: TypeId) -> VariableId {
-        self.resolver.variables.push(Variable {
+        self.resolver.variables.add(Variable {
             name: name.text.clone(),
             ty,
             storage: Storage::Host,
@@ -325,7 +325,7 @@ impl<'u> Declared<'u> {
 
     /// The parameters of a function template that are its own.
     pub(crate) fn own_template(&self, decl: FunctionDecl<'u>) -> &'u [TemplateParam] {
-        self.resolver.own_template(decl)
+        self.resolver.records.own_template(decl)
     }
 
     /// The arguments of a template: those written, then defaults.
@@ -355,15 +355,15 @@ impl<'u> Declared<'u> {
 
     /// How many classes have been made so far, instances of templates each by itself.
     pub(crate) fn count_of_classes(&self) -> usize {
-        self.resolver.records.len()
+        self.resolver.records.all().len()
     }
 
     /// The arguments of a class that is an instance of a template, and its methods; nothing of one whose arguments are open.
     pub(crate) fn instance_of_class(&self, at: usize) -> Option<(Vec<TemplateValue>, Vec<FunctionDecl<'u>>)> {
-        let (index, values) = self.resolver.record_origins[at].clone();
+        let (index, values) = self.resolver.records.origins[at].clone();
         let is_template =
-            self.resolver.record_decls[index].primary.template.as_ref().is_some_and(|own| !own.is_empty());
-        let scope = self.resolver.record_scopes[at];
+            self.resolver.records.decls[index].primary.template.as_ref().is_some_and(|own| !own.is_empty());
+        let scope = self.resolver.records.scopes[at];
         let methods = || self.resolver.scopes[scope.0].names.values().flat_map(|entities| functions_of(entities));
         (is_template && self.is_complete(&values)).then(|| (values, methods().collect()))
     }
@@ -371,19 +371,19 @@ impl<'u> Declared<'u> {
     /// What an object of a class may keep.
     pub(crate) fn class(&self, record: RecordId) -> Class<'u> {
         let resolver = &self.resolver;
-        let (index, _) = resolver.record_origins[record.index()];
-        let (name, definition) = (resolver.record_decls[index].name, resolver.record_decls[index].primary);
-        let scope = resolver.record_scopes[record.index()];
+        let (index, _) = resolver.records.origins[record.index()];
+        let (name, definition) = (resolver.records.decls[index].name, resolver.records.decls[index].primary);
+        let scope = resolver.records.scopes[record.index()];
         let constructors =
             resolver.scopes[scope.0].names.get(name).map(|named| functions_of(named)).unwrap_or_default();
-        let bases: Vec<RecordId> = resolver.record_bases[record.index()].iter().map(|&(base, _)| base).collect();
+        let bases: Vec<RecordId> = resolver.records.bases[record.index()].iter().map(|&(base, _)| base).collect();
         Class {
             name,
             has_unknown_base: constructors.is_empty() && bases.len() < definition.bases.len(),
             constructors,
             bases,
             fields: resolver.records[record].fields.iter().map(|field| field.ty).collect(),
-            has_references: resolver.reference_members.contains_key(&record),
+            has_references: resolver.records.references.contains_key(&record),
         }
     }
 }
@@ -448,7 +448,7 @@ impl<'u> Declared<'u> {
 
     /// The lanes of a vector that is a variable, as far as they are constants here.
     pub(crate) fn lanes(&self, variable: VariableId) -> Option<&Lanes> {
-        self.resolver.vector_constants.get(&variable)
+        self.resolver.variables.lanes.get(&variable)
     }
 
     /// Says which constant an integer is from here on.
@@ -459,8 +459,8 @@ impl<'u> Declared<'u> {
     /// Says which constants the lanes of a vector are from here on; gives what was said before.
     pub(crate) fn set_lanes(&mut self, variable: VariableId, lanes: Option<Lanes>) -> Option<Lanes> {
         match lanes {
-            Some(lanes) => self.resolver.vector_constants.insert(variable, lanes),
-            None => self.resolver.vector_constants.remove(&variable),
+            Some(lanes) => self.resolver.variables.lanes.insert(variable, lanes),
+            None => self.resolver.variables.lanes.remove(&variable),
         }
     }
 

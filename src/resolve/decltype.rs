@@ -117,7 +117,7 @@ impl<'u> Resolver<'u> {
         let ExprKind::Deref(pointer) = &value.kind else { return None };
         let ExprKind::Load(variable) = &pointer.kind else { return None };
         let ExprKind::Variable(variable) = variable.kind else { return None };
-        let is_rvalue = self.rvalue_references.contains(&variable);
+        let is_rvalue = self.variables.rvalue_references.contains(&variable);
         self.variables[variable].is_reference.then_some(if is_rvalue { Binding::Rvalue } else { Binding::Lvalue })
     }
 }

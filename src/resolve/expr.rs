@@ -244,7 +244,7 @@ impl<'u> Resolver<'u> {
                 None => self.unsupported(span, format!("`{}` depends on itself", path_text(path))),
             },
             Entity::Constant(value, ty) => expr(ExprKind::Int(*value), *ty, span),
-            Entity::Field(record, field) if self.closures.contains_key(record) => {
+            Entity::Field(record, field) if self.records.closures.contains_key(record) => {
                 self.captured_field(*record, *field, span)
             }
             Entity::Field(record, field) => {
@@ -299,7 +299,7 @@ impl<'u> Resolver<'u> {
         let declared = &self.variables[variable];
         let ty = declared.ty;
         if !declared.is_reference {
-            let ty = if self.const_variables.contains(&variable) { self.types.with_const(ty) } else { ty };
+            let ty = if self.variables.constant.contains(&variable) { self.types.with_const(ty) } else { ty };
             return expr(ExprKind::Variable(variable), ty, span);
         }
         let object = expr(ExprKind::Variable(variable), ty, span);

@@ -1,7 +1,8 @@
 //! Instances of functions: their heads when they are first named, their bodies from a queue.
 
-use super::context::{Frame, FunctionInfo, Resolver};
+use super::context::{Frame, Resolver};
 use super::entities::{Entity, FunctionDecl, Scope, TemplateValue};
+use super::function_table::FunctionInfo;
 use super::program::{
     Expr, ExprKind, Function, FunctionId, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable, VariableId,
 };
@@ -36,15 +37,15 @@ impl<'u> Resolver<'u> {
         groups: Vec<(usize, TypeId)>,
     ) -> Option<FunctionId> {
         let key = (std::ptr::from_ref(decl.syntax) as usize, decl.scope, values, groups);
-        if let Some(&known) = self.instances.get(&key) {
+        if let Some(&known) = self.functions.instances.get(&key) {
             return Some(known);
         }
-        if self.functions.len() >= INSTANCE_LIMIT {
+        if self.functions.all().len() >= INSTANCE_LIMIT {
             return None;
         }
         let function = self.head(decl, &key.2, &key.3);
-        self.instances.insert(key, function);
-        self.queue.push_back(function);
+        self.functions.instances.insert(key, function);
+        self.functions.queue.push_back(function);
         Some(function)
     }
 
@@ -55,7 +56,7 @@ impl<'u> Resolver<'u> {
         values: &[TemplateValue],
         groups: &[(usize, TypeId)],
     ) -> FunctionId {
-        let params = self.own_template(decl);
+        let params = self.records.own_template(decl);
         let bound = self.bind(decl.scope, params, values);
         let scope = self.add_scope(Scope::inside(bound));
         let name = decl.syntax.path.segments.last();
@@ -99,7 +100,7 @@ impl<'u> Resolver<'u> {
         }
         self.see_again(seen);
         self.scope = outer;
-        self.infos.push(FunctionInfo {
+        self.functions.infos.push(FunctionInfo {
             syntax: decl.syntax,
             scope,
             this,
@@ -107,7 +108,7 @@ impl<'u> Resolver<'u> {
             result_is_auto: decl.syntax.result.as_ref().is_some_and(|ty| matches!(ty.kind, TypeKind::Auto)),
             started: false,
         });
-        self.functions.push(function)
+        self.functions.add(function)
     }
 
     /// The result type; a reference is a pointer.
@@ -158,7 +159,7 @@ impl<'u> Resolver<'u> {
         let ty = self.types.intern(Type::Record(record));
         let ty = if decl.syntax.is_const { self.types.with_const(ty) } else { ty };
         let ty = self.types.pointer(ty, None);
-        Some(self.variables.push(Variable {
+        Some(self.variables.add(Variable {
             name: "this".to_owned(),
             ty,
             storage: Storage::Param,
@@ -178,7 +179,7 @@ impl<'u> Resolver<'u> {
             function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Static))
         };
         let name = decl.syntax.path.segments.last().map_or("", |segment| segment.name.text.as_str());
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         says(decl.syntax)
             || self.scopes[scope.0].names.get(name).is_some_and(|entities| {
                 entities.iter().any(|entity| match entity {
@@ -194,7 +195,7 @@ impl<'u> Resolver<'u> {
     fn param(&mut self, param: &'u Param) -> VariableId {
         let written = self.param_type(param);
         let ty = self.types.held_type(written);
-        let variable = self.variables.push(Variable {
+        let variable = self.variables.add(Variable {
             name: param.name.text.clone(),
             ty,
             storage: Storage::Param,
@@ -278,19 +279,19 @@ impl<'u> Resolver<'u> {
 
     /// Resolves the bodies of all functions that have been named, and of those that these name.
     pub(super) fn drain(&mut self) {
-        while let Some(function) = self.queue.pop_front() {
+        while let Some(function) = self.functions.queue.pop_front() {
             self.ensure_body(function);
         }
     }
 
     /// Resolves the body of a function, if it has not been.
     pub(super) fn ensure_body(&mut self, function: FunctionId) {
-        let info = self.infos[function.index()].clone();
+        let info = self.functions.infos[function.index()].clone();
         // What is too deep here stays in the queue.
         if info.started || self.depth > super::context::DEPTH_LIMIT {
             return;
         }
-        self.infos[function.index()].started = true;
+        self.functions.infos[function.index()].started = true;
         let Some(body) = &info.syntax.body else {
             return;
         };
@@ -341,7 +342,7 @@ impl<'u> Resolver<'u> {
         let mut scope = Some(info.scope);
         while let Some(current) = scope {
             if let Some(record) = self.scopes[current.0].record
-                && !self.record_origins[record.index()].1.is_empty()
+                && !self.records.origins[record.index()].1.is_empty()
             {
                 return true;
             }
@@ -363,13 +364,13 @@ impl<'u> Resolver<'u> {
         let Type::Record(record) = self.types[to] else {
             return stmts;
         };
-        if !self.is_constructor(syntax, record) {
+        if !self.records.is_constructor(syntax, record) {
             return stmts;
         }
         let span = syntax.path.segments.last().map_or_else(no_span, |segment| segment.name.span);
         let object = self.this(span);
         let object = self.deref(object);
-        let own = self.record_decls[self.record_origins[record.index()].0].name;
+        let own = self.records.decls[self.records.origins[record.index()].0].name;
         if let [(name, args)] = syntax.initializers.as_slice()
             && name.text == own
         {
@@ -443,7 +444,7 @@ impl<'u> Resolver<'u> {
     ) -> Option<Expr> {
         let target = self.field_itself(object.clone(), record, index, span);
         let ty = target.ty;
-        if self.is_reference_member(record, index) {
+        if self.records.is_reference_member(record, index) {
             let value = match args {
                 [only] => {
                     let bound = self.object(only);
@@ -488,23 +489,17 @@ impl<'u> Resolver<'u> {
             PartKind::Anonymous { .. } => false,
             PartKind::Base(base) => {
                 let has_name = |this: &Self, base: RecordId| {
-                    this.record_decls[this.record_origins[base.index()].0].name == name.text
+                    this.records.decls[this.records.origins[base.index()].0].name == name.text
                 };
                 if has_name(self, base) {
                     // Of two instances of one template the name alone tells none.
-                    let bases = &self.record_bases[record.index()];
+                    let bases = &self.records.bases[record.index()];
                     return bases.iter().filter(|(other, _)| has_name(self, *other)).count() == 1;
                 }
-                let scope = self.record_scopes[record.index()];
+                let scope = self.records.scopes[record.index()];
                 self.within(scope, |this| this.type_by_name(&name.text)) == part.ty
             }
         }
-    }
-
-    /// Whether a method of a record is its constructor.
-    fn is_constructor(&self, syntax: &syntax::Function, record: RecordId) -> bool {
-        let name = self.record_decls[self.record_origins[record.index()].0].name;
-        syntax.result.is_none() && syntax.path.segments.last().is_some_and(|segment| segment.name.text == name)
     }
 
     /// The value of an initialiser in any of its forms.
@@ -607,7 +602,7 @@ impl<'u> Resolver<'u> {
         self.uses_opencl_2 |= self.language == Language::OpenCl && storage == Storage::Global;
         let is_extern = storage == Storage::Shared
             && syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Extern));
-        let variable = self.variables.push(Variable {
+        let variable = self.variables.add(Variable {
             name: syntax.name.text.clone(),
             ty,
             storage,
@@ -626,10 +621,10 @@ impl<'u> Resolver<'u> {
     /// Remembers that a variable is `const`: its type does not say so, because that of its value is the same.
     fn note_const(&mut self, variable: VariableId, written: Written) {
         if written.is_const && !written.is_reference {
-            self.const_variables.insert(variable);
+            self.variables.constant.insert(variable);
         }
         if written.is_reference && written.binding == Some(syntax::Binding::Rvalue) {
-            self.rvalue_references.insert(variable);
+            self.variables.rvalue_references.insert(variable);
         }
     }
 

@@ -67,12 +67,12 @@ impl<'u> Resolver<'u> {
 
     /// A function as a pointer to it.
     pub(super) fn function_value(&mut self, function: FunctionId, span: Span) -> Expr {
-        if self.infos[function.index()].result_is_auto {
+        if self.functions.infos[function.index()].result_is_auto {
             self.ensure_body(function);
         }
         let params = self.functions[function].params.iter().map(|&param| self.variables[param].ty).collect();
         let result = self.functions[function].result;
-        let info = self.infos[function.index()].clone();
+        let info = self.functions.infos[function.index()].clone();
         let returns_reference = info.returns_reference;
         let stated = self.within(info.scope, |this| this.never_throws(&info.syntax.qualifiers));
         let Some(never_throws) = stated else {
@@ -107,7 +107,7 @@ impl<'u> Resolver<'u> {
         if only.record.is_some() || functions.iter().any(is_other) {
             return None;
         }
-        let own = self.own_template(**only);
+        let own = self.records.own_template(**only);
         let args = path.segments.last().and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
         let values = self.template_values(own, args, only.scope);
         let is_known = |value: &TemplateValue| !matches!(value, TemplateValue::Unknown | TemplateValue::Pack(_));

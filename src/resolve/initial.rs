@@ -111,7 +111,7 @@ impl<'u> Resolver<'u> {
                 }
                 if let Type::Record(record) = self.types[ty]
                     && !entries.is_empty()
-                    && self.inherits_constructors(record)
+                    && self.records.inherits_constructors(record)
                 {
                     let name = self.type_name(ty);
                     return self.unsupported(span, format!("inherited constructor of {name}"));
@@ -143,7 +143,7 @@ impl<'u> Resolver<'u> {
                     return self.unsupported(span, format!("initialiser of {}, whose layout is not known", made.name));
                 }
                 let is_union = made.is_union;
-                let binds = !self.in_host && self.reference_members.contains_key(&record);
+                let binds = !self.in_host && self.records.references.contains_key(&record);
                 if !is_union && (binds || !self.is_plain(record)) {
                     return self.made(ty, span, |this, object| this.fill_parts(cursor, record, object, span));
                 }
@@ -240,7 +240,7 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Option<Expr> {
         match &part.kind {
-            PartKind::Member(_) if self.is_reference_member(record, part.fields.start) => {
+            PartKind::Member(_) if self.records.is_reference_member(record, part.fields.start) => {
                 cursor.next += 1;
                 let target = self.field_itself(object.clone(), record, part.fields.start, span);
                 let bound = self.object(value);

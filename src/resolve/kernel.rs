@@ -27,7 +27,7 @@ impl<'u> Resolver<'u> {
         requests.extend(of_launches);
         for &decl in kernels {
             let key = std::ptr::from_ref(decl.syntax) as usize;
-            if self.own_template(decl).is_empty() {
+            if self.records.own_template(decl).is_empty() {
                 let function = self.kernel(decl, Vec::new());
                 self.kernels.push(function);
                 continue;
@@ -61,7 +61,7 @@ impl<'u> Resolver<'u> {
     /// The function that a launch of a kernel with these template arguments is of.
     pub(super) fn launched(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) -> Option<FunctionId> {
         let is_general = self.kernels_in_general.contains(&(std::ptr::from_ref(decl.syntax) as usize));
-        if self.own_template(decl).is_empty() || !is_general && self.is_complete(&values) {
+        if self.records.own_template(decl).is_empty() || !is_general && self.is_complete(&values) {
             self.instance(decl, values)
         } else {
             Some(self.pattern(decl))
@@ -111,7 +111,7 @@ impl<'u> Resolver<'u> {
                         let types: Vec<_> =
                             params.iter().map(|param| self.declared_type(&param.ty, &param.qualifiers)).collect();
                         for decl in super::call::functions_of(&entities) {
-                            let own = self.own_template(decl);
+                            let own = self.records.own_template(decl);
                             if own.is_empty() || decl.syntax.params.len() != params.len() && !params.is_empty() {
                                 continue;
                             }
@@ -151,7 +151,7 @@ impl<'u> Resolver<'u> {
         let (Some(index), Some(last)) = (index, path.segments.last()) else { return Vec::new() };
         let args = last.args.as_deref().unwrap_or(&[]);
         let values: Vec<TemplateValue> = args.iter().map(|argument| self.template_value(argument)).collect();
-        let decl = &self.record_decls[index];
+        let decl = &self.records.decls[index];
         let (scope, own) = (decl.scope, decl.primary.template.as_deref().unwrap_or(&[]));
         let functions = decl.outside.iter().filter_map(|member| match member {
             Outside::Function(function) => Some(*function),
@@ -173,7 +173,7 @@ impl<'u> Resolver<'u> {
             return function;
         }
         let function = self.head(decl, &values, &[]);
-        self.infos[function.index()].started = true;
+        self.functions.infos[function.index()].started = true;
         let reason = "one kernel of too many in this file (check it by itself with `--kernel`)".to_owned();
         let span = self.functions[function].span;
         self.functions[function].unsupported.push((span, reason));
@@ -185,7 +185,7 @@ impl<'u> Resolver<'u> {
     /// taken as `int` if the kernel indexes by them; value parameters without one become uniform parameters after
     /// the kernel's own.
     pub(super) fn pattern(&mut self, decl: FunctionDecl<'u>) -> FunctionId {
-        let params = self.own_template(decl);
+        let params = self.records.own_template(decl);
         let mut assumed = Vec::new();
         let mut values: Vec<TemplateValue> = Vec::new();
         let mut added: Vec<VariableId> = Vec::new();
@@ -194,7 +194,7 @@ impl<'u> Resolver<'u> {
             let value = match &param.kind {
                 TemplateParamKind::Value(ty, None) if !param.pack => {
                     let ty = self.within(scope, |this| this.resolve_type(ty).ty);
-                    let variable = self.variables.push(Variable {
+                    let variable = self.variables.add(Variable {
                         name: param.name.text.clone(),
                         ty,
                         storage: Storage::Param,
@@ -225,15 +225,15 @@ impl<'u> Resolver<'u> {
             values.push(value);
         }
         let key = (std::ptr::from_ref(decl.syntax) as usize, decl.scope, Vec::new(), Vec::new());
-        if let Some(&known) = self.instances.get(&key) {
+        if let Some(&known) = self.functions.instances.get(&key) {
             return known;
         }
         let function = self.head(decl, &values, &[]);
         self.functions[function].template_args.clear();
         self.functions[function].assumed = assumed;
         self.functions[function].params.extend(added);
-        self.instances.insert(key, function);
-        self.queue.push_back(function);
+        self.functions.instances.insert(key, function);
+        self.functions.queue.push_back(function);
         function
     }
 
@@ -242,7 +242,7 @@ impl<'u> Resolver<'u> {
         values.iter().all(|value| match value {
             TemplateValue::Unknown | TemplateValue::Symbol(_) => false,
             TemplateValue::Pack(values) => self.is_complete(values),
-            TemplateValue::Type(ty) => !self.open_types.contains(ty),
+            TemplateValue::Type(ty) => !self.types.open.contains(ty),
             TemplateValue::Value(..) | TemplateValue::Function(_) | TemplateValue::Template(_) => true,
         })
     }

@@ -137,13 +137,13 @@ impl<'u> Resolver<'u> {
             });
         }
         let index = self.library_decl(name);
-        if let Some(&known) = self.record_decls[index].instances.get(&values) {
+        if let Some(&known) = self.records.decls[index].instances.get(&values) {
             return Some(self.types.intern(Type::Record(known)));
         }
         let types: Vec<String> = fields.iter().map(|(_, ty)| self.type_name(*ty)).collect();
         let name = if values.is_empty() { name.to_owned() } else { format!("{name}<{}>", types.join(", ")) };
         let prefix = format!("{name}::");
-        let record = self.records.push(Record {
+        let record = self.records.all.push(Record {
             name,
             is_union: false,
             fields: Vec::new(),
@@ -152,12 +152,12 @@ impl<'u> Resolver<'u> {
             is_fixed: false,
         });
         let scope = self.add_scope(Scope { record: Some(record), prefix, ..Scope::inside(ScopeId::default()) });
-        self.record_scopes.push(scope);
-        self.record_bases.push(Vec::new());
-        self.record_origins.push((index, values.clone()));
-        self.record_decls[index].instances.insert(values, record);
+        self.records.scopes.push(scope);
+        self.records.bases.push(Vec::new());
+        self.records.origins.push((index, values.clone()));
+        self.records.decls[index].instances.insert(values, record);
         self.lay_out_closure(record, fields);
-        if let (COMPLEX, Some(bytes)) = (self.record_decls[index].name, self.records[record].bytes) {
+        if let (COMPLEX, Some(bytes)) = (self.records.decls[index].name, self.records[record].bytes) {
             self.records[record].align = bytes;
         }
         Some(self.types.intern(Type::Record(record)))
@@ -165,10 +165,10 @@ impl<'u> Resolver<'u> {
 
     fn library_decl(&mut self, name: &'static str) -> usize {
         let same = |decl: &RecordDecl<'u>| std::ptr::eq(decl.primary, &raw const *NO_SOURCE) && decl.name == name;
-        if let Some(index) = self.record_decls.iter().position(same) {
+        if let Some(index) = self.records.decls.iter().position(same) {
             return index;
         }
-        self.record_decls.push(RecordDecl {
+        self.records.decls.push(RecordDecl {
             name,
             scope: ScopeId::default(),
             primary: &NO_SOURCE,
@@ -176,7 +176,7 @@ impl<'u> Resolver<'u> {
             outside: Vec::new(),
             instances: FxHashMap::default(),
         });
-        self.record_decls.len() - 1
+        self.records.decls.len() - 1
     }
 
     /// `std::is_same_v<T, U>`, `std::is_integral<T>::value` and their kin.

@@ -49,7 +49,7 @@ impl Resolver<'_> {
             let builtin = Builtin::Unmodelled { reason, touches_memory: false };
             return expr(ExprKind::Builtin(builtin, name.to_owned(), Vec::new()), self.types.common.int, span);
         }
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         let entity = self.lookup_in(scope, name).into_iter().next();
         let member = match entity {
             Some(Entity::Constant(value, ty)) => expr(ExprKind::Int(value), ty, span),
@@ -68,8 +68,8 @@ impl Resolver<'_> {
     /// A field by index; one that is a reference stands for what it refers to.
     pub(super) fn field(&mut self, object: Expr, record: RecordId, index: usize, span: Span) -> Expr {
         let field = self.field_itself(object, record, index, span);
-        if self.closures.get(&record).is_some_and(|references| references.contains(&index))
-            || self.is_reference_member(record, index)
+        if self.records.closures.get(&record).is_some_and(|references| references.contains(&index))
+            || self.records.is_reference_member(record, index)
         {
             let pointer = self.load(field);
             return self.deref(pointer);
@@ -97,23 +97,18 @@ impl Resolver<'_> {
             return self.unsupported_with(span, "bit-field of an enumeration".to_owned(), vec![object]);
         }
         // A part of what is given up, or of a value, is given up ([expr.ref]).
-        if self.types.is_given_up(&object) && !self.in_host && !self.is_reference_member(record, index) {
+        if self.types.is_given_up(&object) && !self.in_host && !self.records.is_reference_member(record, index) {
             let part = expr(ExprKind::Field(Box::new(object), index), ty, span);
             return self.given_up(part);
         }
         let ends = !self.is_object(&object);
-        if !ends || self.in_host || !self.copies_by_code(ty) || self.is_reference_member(record, index) {
+        if !ends || self.in_host || !self.copies_by_code(ty) || self.records.is_reference_member(record, index) {
             return expr(ExprKind::Field(Box::new(object), index), ty, span);
         }
         let address = self.address_of_any(object);
         let object = self.deref(address);
         let part = expr(ExprKind::Field(Box::new(object), index), ty, span);
         self.given_up(part)
-    }
-
-    /// Whether a field is declared as a reference.
-    pub(super) fn is_reference_member(&self, record: RecordId, index: usize) -> bool {
-        self.reference_members.get(&record).is_some_and(|references| references.contains(&index))
     }
 
     /// The address that a field holds which is declared as a reference.

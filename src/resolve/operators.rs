@@ -372,7 +372,8 @@ impl<'u> Resolver<'u> {
             let reason = format!("assignment of {}, to which a template may fit better", self.type_name(target.ty));
             return Some(self.unsupported_with(span, reason, vec![target.clone(), value.clone()]));
         }
-        let has_other = methods.iter().any(|decl| decl.record == Some(record) && !self.own_template(*decl).is_empty());
+        let has_other =
+            methods.iter().any(|decl| decl.record == Some(record) && !self.records.own_template(*decl).is_empty());
         (has_other || self.assigns_by_code(target.ty)).then(|| self.assign_object(target.clone(), value.clone(), span))
     }
 
@@ -388,7 +389,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether a class brings in functions of a base by `using`.
     fn brings(&self, record: RecordId, name: &str) -> bool {
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         let named = self.scopes[scope.0].names.get(name);
         named.is_some_and(|entities| entities.iter().any(|entity| matches!(entity, Entity::Path(..))))
     }

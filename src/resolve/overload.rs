@@ -77,7 +77,7 @@ impl<'u> Resolver<'u> {
         care: Care,
     ) -> Vec<Candidate<'u>> {
         // A specialisation is chosen with its template, never by itself.
-        let has_template = functions.iter().any(|decl| !self.own_template(*decl).is_empty());
+        let has_template = functions.iter().any(|decl| !self.records.own_template(*decl).is_empty());
         let mut found = Vec::new();
         let calls_device = !self.in_host && functions.iter().any(|decl| !is_of_host(*decl));
         for &decl in functions.iter().filter(|decl| !calls_device || !is_of_host(**decl)) {
@@ -100,7 +100,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether a parameter of a function template is of a type that is deduced, where `nullptr` is given for it.
     fn may_be_made_of_null(&self, decl: FunctionDecl<'u>, args: &[Expr]) -> bool {
-        let params = self.own_template(decl);
+        let params = self.records.own_template(decl);
         !params.is_empty()
             && decl.syntax.params.iter().zip(args).any(|(param, argument)| {
                 let written = match &param.ty.kind {
@@ -116,7 +116,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether a parameter of a function template is written by an alias template.
     fn has_alias_of_template(&mut self, decl: FunctionDecl<'u>) -> bool {
-        if self.own_template(decl).is_empty() {
+        if self.records.own_template(decl).is_empty() {
             return false;
         }
         decl.syntax.params.iter().any(|param| {
@@ -178,7 +178,7 @@ impl<'u> Resolver<'u> {
     /// Whether a template with a pack, of which no candidate is made, may fit so many arguments better than the fits of the
     /// best candidate are. Where both fit alike, it is the one without a pack.
     fn may_win_by_pack(&self, decl: FunctionDecl<'u>, fits: &[Fit]) -> bool {
-        if !self.own_template(decl).iter().any(|param| param.pack) {
+        if !self.records.own_template(decl).iter().any(|param| param.pack) {
             return false;
         }
         // Of a parameter that is a pack the syntax does not tell whether it is a reference.
@@ -201,7 +201,7 @@ impl<'u> Resolver<'u> {
 
     /// Why none of these functions is chosen for a call.
     pub(super) fn why_none_fits(&mut self, name: &str, functions: &[FunctionDecl<'u>], args: &[Expr]) -> String {
-        let has_pack = |decl: &FunctionDecl<'u>| self.own_template(*decl).iter().any(|param| param.pack);
+        let has_pack = |decl: &FunctionDecl<'u>| self.records.own_template(*decl).iter().any(|param| param.pack);
         let is_volatile = functions.iter().any(|decl| are_volatile(*decl).contains(&true))
             || args.iter().any(|argument| self.may_be_volatile(argument));
         if is_volatile && functions.len() > 1 {
@@ -226,7 +226,7 @@ impl<'u> Resolver<'u> {
         let mut common = None;
         for &decl in functions.iter().filter(|decl| accepts(functions, **decl, count)) {
             let param = decl.syntax.params.get(position)?;
-            if !self.own_template(decl).is_empty() {
+            if !self.records.own_template(decl).is_empty() {
                 return None;
             }
             let ty = self.within(decl.scope, |this| this.param_type(param).ty);
@@ -249,7 +249,7 @@ impl<'u> Resolver<'u> {
         if chosen.values.is_empty() {
             return Some(chosen);
         }
-        let own = self.own_template(chosen.decl);
+        let own = self.records.own_template(chosen.decl);
         for &decl in functions {
             if !is_specialization(decl) || decl.syntax.params.len() != chosen.decl.syntax.params.len() {
                 continue;
@@ -317,7 +317,7 @@ impl<'u> Resolver<'u> {
         args: &[Expr],
         care: Care,
     ) -> Option<Candidate<'u>> {
-        let params = self.own_template(decl);
+        let params = self.records.own_template(decl);
         let mut scope = decl.scope;
         let mut values = Vec::new();
         if params.is_empty() {
@@ -375,20 +375,6 @@ impl<'u> Resolver<'u> {
     /// Whether an argument may lead to what is `volatile`: a variable that is, or that points there, stands in it.
     fn may_be_volatile(&self, argument: &Expr) -> bool {
         any_within(argument, |part| matches!(part.kind, ExprKind::Variable(it) if self.variables[it].is_volatile))
-    }
-
-    /// The template parameters of a function itself, without those of the record that it is a member of.
-    pub(super) fn own_template(&self, decl: FunctionDecl<'u>) -> &'u [syntax::TemplateParam] {
-        let params = decl.syntax.template.as_deref().unwrap_or(&[]);
-        let is_outside = decl.syntax.path.segments.len() > 1;
-        let of_record = match decl.record {
-            Some(record) if is_outside => {
-                let template = |definition: &&'u syntax::Record| definition.template.as_ref().map(Vec::len);
-                self.definitions.get(&record).and_then(template).unwrap_or(0)
-            }
-            _ => 0,
-        };
-        params.get(of_record..).unwrap_or(&[])
     }
 
     /// Explicit, deduced and default template arguments; `None` if one is missing.
@@ -475,11 +461,11 @@ impl<'u> Resolver<'u> {
             return true;
         }
         let count = one.key.0.len() - 1;
-        let params = self.own_template(one.decl);
+        let params = self.records.own_template(one.decl);
         let values = self.placeholders(params);
         let scope = self.bind(one.decl.scope, params, &values);
         let made = self.first_types(one.decl, scope, count);
-        let params = self.own_template(other.decl);
+        let params = self.records.own_template(other.decl);
         let mut found = vec![TemplateValue::Unknown; params.len()];
         self.within(other.decl.scope, |this| {
             for (pattern, written) in other.decl.syntax.params.iter().zip(&made) {

@@ -100,7 +100,7 @@ impl<'u> Resolver<'u> {
 
     /// The number of the turn.
     pub(super) fn range_counter(&mut self, span: Span) -> VariableId {
-        self.variables.push(Variable {
+        self.variables.add(Variable {
             name: "position".to_owned(),
             ty: self.types.common.ulong,
             storage: Storage::Local,

@@ -82,7 +82,7 @@ impl<'u> Resolver<'u> {
     pub(super) fn as_returned(&mut self, object: &Expr) -> Expr {
         let mut object = object.clone();
         if let (ExprKind::Call(function, _), Type::Record(_)) = (&object.kind, &self.types[object.ty])
-            && let info = self.infos[function.index()].clone()
+            && let info = self.functions.infos[function.index()].clone()
             && let Some(result) = &info.syntax.result
             && self.within(info.scope, |this| this.resolve_type(result).is_const)
         {
@@ -106,7 +106,7 @@ impl<'u> Resolver<'u> {
         let Some(record) = decl.record.filter(|_| care == Care::Exact) else {
             return Some(EXACT);
         };
-        let name = self.record_decls[self.record_origins[record.index()].0].name;
+        let name = self.records.decls[self.records.origins[record.index()].0].name;
         let is_constructor = decl.syntax.result.is_none()
             && decl.syntax.path.segments.last().is_some_and(|segment| segment.name.text == name);
         if is_constructor || self.is_static(decl, record) {
@@ -305,7 +305,7 @@ impl<'u> Resolver<'u> {
                 return (steps > 0).then_some(steps);
             }
             if steps < 64 {
-                reached.extend(self.record_bases[record.index()].iter().map(|(base, _)| (*base, steps + 1)));
+                reached.extend(self.records.bases[record.index()].iter().map(|(base, _)| (*base, steps + 1)));
             }
         }
         None

@@ -61,11 +61,11 @@ impl<'u> Resolver<'u> {
                 found.push(Entity::Field(record, index));
             }
             if found.is_empty() && depth < 16 {
-                for (base, _) in self.record_bases[record.index()].clone() {
-                    if bases == Bases::Independent && self.dependent_bases.contains(&(record, base)) {
+                for (base, _) in self.records.bases[record.index()].clone() {
+                    if bases == Bases::Independent && self.records.dependent_bases.contains(&(record, base)) {
                         continue;
                     }
-                    found.extend(self.lookup_within(self.record_scopes[base.index()], name, depth + 1));
+                    found.extend(self.lookup_within(self.records.scopes[base.index()], name, depth + 1));
                 }
             }
         }
@@ -143,7 +143,7 @@ impl<'u> Resolver<'u> {
                 return found;
             }
             let Scope { parent, record, .. } = &self.scopes[current.0];
-            has_left_lambda |= record.is_some_and(|record| self.closures.contains_key(&record));
+            has_left_lambda |= record.is_some_and(|record| self.records.closures.contains_key(&record));
             scope = *parent;
         }
         Vec::new()
@@ -244,7 +244,7 @@ impl<'u> Resolver<'u> {
                 Entity::Type(_) | Entity::Record(_) | Entity::Alias(..) => {
                     let ty = self.type_of_entity(&entity, segment);
                     return match self.types[ty] {
-                        Type::Record(record) => Some(Ok(self.record_scopes[record.index()])),
+                        Type::Record(record) => Some(Ok(self.records.scopes[record.index()])),
                         _ => None,
                     };
                 }

@@ -337,7 +337,7 @@ impl<'u> Resolver<'u> {
         let Type::Record(record) = self.types[actual] else {
             return;
         };
-        let (origin, actual_values) = self.record_origins[record.index()].clone();
+        let (origin, actual_values) = self.records.origins[record.index()].clone();
         if let [segment] = path.segments.as_slice()
             && !actual_values.is_empty()
             && let Some(at) = params.iter().position(|param| param.name.text == segment.name.text)
@@ -407,7 +407,7 @@ impl<'u> Resolver<'u> {
                 TemplateValue::Value(value, _) => vec![value.to_string()],
                 TemplateValue::Symbol(variable) => vec![self.variables[*variable].name.clone()],
                 TemplateValue::Function(function) => vec![self.functions[*function].name.clone()],
-                TemplateValue::Template(record) => vec![self.record_decls[*record].name.to_owned()],
+                TemplateValue::Template(record) => vec![self.records.decls[*record].name.to_owned()],
                 TemplateValue::Unknown => vec!["?".to_owned()],
                 TemplateValue::Pack(values) => self.value_texts(values),
             })

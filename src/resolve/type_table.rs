@@ -10,7 +10,7 @@ use super::qualified::Qualified;
 use crate::arena::Arena;
 use crate::builtins::types::{NamedType, Scalar, named_type};
 use crate::source::Language;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Index;
 
 /// The result and the parameters of a function; references are pointers.
@@ -33,6 +33,12 @@ pub(super) struct Types {
     /// Types of functions, by result and parameters, and the results by type.
     pub(super) function_types: FxHashMap<Signature, TypeId>,
     pub(super) signatures: FxHashMap<TypeId, Signature>,
+    /// Those that stand for parameters of host templates which nothing gives.
+    pub(super) open: FxHashSet<TypeId>,
+    /// Those that nothing in the unit declares and no library is known to.
+    pub(super) undeclared: FxHashSet<TypeId>,
+    /// Those of these that are taken for numbers.
+    pub(super) numbers: FxHashSet<TypeId>,
     /// Those that are needed everywhere.
     pub(super) common: Common,
 }
@@ -114,6 +120,9 @@ impl Types {
             qualified: Qualified::default(),
             function_types: FxHashMap::default(),
             signatures: FxHashMap::default(),
+            open: FxHashSet::default(),
+            undeclared: FxHashSet::default(),
+            numbers: FxHashSet::default(),
             common,
         };
         made.name_integers();

@@ -26,7 +26,7 @@ impl<'u> Resolver<'u> {
         let is_unknown = self.language == Language::Cuda && matches!(self.types[ty], Type::Unknown(_));
         // What hangs on a parameter of a template is whatever its argument makes it.
         if is_unknown && !is_of_a_library(name) && self.lookup(&path.segments[0].name.text).is_empty() {
-            let taken = if name.ends_with("_t") { &mut self.numbers } else { &mut self.undeclared };
+            let taken = if name.ends_with("_t") { &mut self.types.numbers } else { &mut self.types.undeclared };
             taken.insert(ty);
         }
     }
@@ -37,13 +37,13 @@ impl<'u> Resolver<'u> {
             |entity: &Entity<'u>| matches!(entity, Entity::Variable(_) | Entity::Global(_) | Entity::Function(_));
         let is_one_word = path.segments.len() == 1;
         if self.language == Language::Cuda && is_one_word && !entities.is_empty() && entities.iter().all(is_no_type) {
-            self.undeclared.insert(ty);
+            self.types.undeclared.insert(ty);
         }
     }
 
     /// Whether nothing declares the type.
     pub(super) fn is_undeclared(&self, ty: TypeId) -> bool {
-        self.undeclared.contains(&ty)
+        self.types.undeclared.contains(&ty)
     }
 
     /// An operator on an object of a type that nothing declares.
@@ -54,7 +54,7 @@ impl<'u> Resolver<'u> {
         let call = self.unknown_call(name, args, span);
         // `in >> a >> b` goes on with what the first of them gives.
         if let Type::Unknown(_) = self.types[call.ty] {
-            self.undeclared.insert(call.ty);
+            self.types.undeclared.insert(call.ty);
         }
         Some(call)
     }

@@ -48,12 +48,12 @@ impl<'u> Resolver<'u> {
         }
         match self.types[ty] {
             Type::Record(record) => {
-                self.closures.contains_key(&record)
+                self.records.closures.contains_key(&record)
                     || self.records[record].fields.iter().any(|field| self.holds_code(field.ty, depth + 1))
             }
             Type::Array { of, .. } => self.holds_code(of, depth + 1),
             Type::Pointer { to, .. } => match self.types[to] {
-                Type::Record(record) => self.closures.contains_key(&record),
+                Type::Record(record) => self.records.closures.contains_key(&record),
                 _ => false,
             },
             _ => false,
