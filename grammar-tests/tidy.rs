@@ -116,8 +116,8 @@ fn sources(root: &str) -> Vec<Source> {
     found
 }
 
-/// The room of a file: `src/front/tree_sitter/x.rs` is in `front/tree_sitter`, `src/cli/x.rs` in `cli`. A room inside of another is
-/// one of its own if the table names it.
+/// The room of a file: `src/front/tree_sitter/x.rs` is in `front/tree_sitter`, `src/cli/x.rs` in `cli`. A room inside
+/// of another is one of its own if the table names it.
 fn room_of(path: &Path) -> String {
     let inner = path.strip_prefix("src").expect("the file is below src").with_extension("");
     let parts: Vec<_> = inner.components().map(|part| part.as_os_str().to_string_lossy()).collect();

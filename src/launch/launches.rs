@@ -4,8 +4,8 @@ use crate::calculus::GeometryVar;
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::Span;
 
-/// A program, and what is known of the launches of its kernels. Which parameters they give one pointer, the kernels know
-/// themselves.
+/// A program, and what is known of the launches of its kernels. Which parameters they give one pointer, the kernels
+/// know themselves.
 #[derive(Debug)]
 pub struct Launched {
     /// The program.

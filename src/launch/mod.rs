@@ -1,9 +1,9 @@
 //! What the launches in a file say about a kernel: facts about geometry and arguments.
 //!
-//! What host code around a launch says is evaluated between declarations and kernels ([`host`]), because templates of kernels
-//! need its constants; here the launches of one kernel become sets of facts, each once, in the order in which they
-//! first appear. A size or argument that is not a constant is no fact, never a guess. That other launches
-//! may exist elsewhere is for the caller to say.
+//! What host code around a launch says is evaluated between declarations and kernels ([`host`]), because templates of
+//! kernels need its constants; here the launches of one kernel become sets of facts, each once, in the order in which
+//! they first appear. A size or argument that is not a constant is no fact, never a guess. That other launches may
+//! exist elsewhere is for the caller to say.
 //!
 //! Relations between sizes and arguments that all launches of a kernel have in common become assumptions of the
 //! kernel ([`assume`]).

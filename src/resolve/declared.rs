@@ -1,14 +1,14 @@
-//! A unit whose declarations are known and whose kernels are not resolved yet: all that code which reads host code may ask of
-//! names, types and constants, and the way from there to the program.
+//! A unit whose declarations are known and whose kernels are not resolved yet: all that code which reads host code may
+//! ask of names, types and constants, and the way from there to the program.
 //!
 //! Host code names kernels and gives them arguments and template arguments. Whoever looks at it moves through scopes
-//! ([`Declared::enter`]), declares its variables, says what is known of them at the place at hand ([`Declared::set_constant`]),
-//! and asks what a name, a type or an expression means there. Then the kernels are resolved with the template arguments that
-//! were found ([`Declared::resolve_kernels`]).
+//! ([`Declared::enter`]), declares its variables, says what is known of them at the place at hand
+//! ([`Declared::set_constant`]), and asks what a name, a type or an expression means there. Then the kernels are
+//! resolved with the template arguments that were found ([`Declared::resolve_kernels`]).
 //!
-//! Guarantees: what stands outside of this file is not to be seen from other rooms, but for the types of what is asked and
-//! answered. Between [`Declared::begin_host`] and [`Declared::end_host`] calls are not followed, and what is not understood is
-//! no reason to look for headers.
+//! Guarantees: what stands outside of this file is not to be seen from other rooms, but for the types of what is asked
+//! and answered. Between [`Declared::begin_host`] and [`Declared::end_host`] calls are not followed, and what is not
+//! understood is no reason to look for headers.
 //!
 //! Deliberately absent: what host code does, in what order, and what follows of it for launches.
 
@@ -358,7 +358,8 @@ impl<'u> Declared<'u> {
         self.resolver.records.all().len()
     }
 
-    /// The arguments of a class that is an instance of a template, and its methods; nothing of one whose arguments are open.
+    /// The arguments of a class that is an instance of a template, and its methods; nothing of one whose arguments are
+    /// open.
     pub(crate) fn instance_of_class(&self, at: usize) -> Option<(Vec<TemplateValue>, Vec<FunctionDecl<'u>>)> {
         let (index, values) = self.resolver.records.origins[at].clone();
         let is_template =

@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 
-/// Identity of a function instance: its syntax by address, the scope that it stands in (each instance of a
-/// class template has its own), its template arguments, and the groups of threads that are given for parameters that take
+/// Identity of a function instance: its syntax by address, the scope that it stands in (each instance of a class
+/// template has its own), its template arguments, and the groups of threads that are given for parameters that take
 /// any.
 pub(super) type InstanceKey = (usize, ScopeId, Vec<TemplateValue>, Vec<(usize, TypeId)>);
 

@@ -14,8 +14,8 @@ const MOST_INSTANCES: usize = 100;
 pub(super) type Request = (usize, Vec<TemplateValue>);
 
 impl<'u> Resolver<'u> {
-    /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it: by explicit
-    /// instantiations, the `requests`, and by what is `launched`.
+    /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it: by
+    /// explicit instantiations, the `requests`, and by what is `launched`.
     pub(super) fn resolve_kernels(
         &mut self,
         kernels: &[FunctionDecl<'u>],
@@ -166,8 +166,8 @@ impl<'u> Resolver<'u> {
         of_the_class.map(|member| (std::ptr::from_ref(member) as usize, values.clone())).collect()
     }
 
-    /// A kernel, or an instance of a kernel template. Where there are too many functions to look at, it is listed all the
-    /// same, or it would look as if it had been checked.
+    /// A kernel, or an instance of a kernel template. Where there are too many functions to look at, it is listed all
+    /// the same, or it would look as if it had been checked.
     fn kernel(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) -> FunctionId {
         if let Some(function) = self.instance(decl, values.clone()) {
             return function;

@@ -11,8 +11,8 @@
 //! [`StmtKind::Unsupported`](program::StmtKind::Unsupported) with its span and a reason, never dropped.
 //! Only what kernels reach is resolved: a host function may hold any C++.
 //!
-//! The way to a program goes through [`Declared`]: first what a unit declares, then what host code gives to its kernels, which
-//! [`launch::host`](crate::launch::host) finds, then the kernels.
+//! The way to a program goes through [`Declared`]: first what a unit declares, then what host code gives to its
+//! kernels, which [`launch::host`](crate::launch::host) finds, then the kernels.
 //!
 //! Deliberately absent: control flow, memory, aliasing, and host code.
 
@@ -132,7 +132,8 @@ impl Parts {
     }
 }
 
-/// Whose rules launches obey: where nobody states the version of OpenCL C, a program that uses what came with 2.0 shows it.
+/// Whose rules launches obey: where nobody states the version of OpenCL C, a program that uses what came with 2.0 shows
+/// it.
 fn platform(dialect: Dialect, uses_opencl_2: bool) -> Platform {
     match dialect {
         Dialect::OpenCl(OpenClVersion::Unstated) if uses_opencl_2 => Platform::OpenCl2,

@@ -1,4 +1,5 @@
-//! Numbers: which types they are, what they are promoted to, which type two of them have in common, and the types of literals.
+//! Numbers: which types they are, what they are promoted to, which type two of them have in common, and the types of
+//! literals.
 //!
 //! Deliberately absent: conversions of values ([`super::conversion`]).
 

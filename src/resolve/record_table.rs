@@ -164,8 +164,8 @@ impl<'u> Records<'u> {
         empties
     }
 
-    /// A pointer to a table of virtual functions lies before all fields, unless the first base that has one lends its own;
-    /// the other bases lie somewhere behind it.
+    /// A pointer to a table of virtual functions lies before all fields, unless the first base that has one lends its
+    /// own; the other bases lie somewhere behind it.
     pub(super) fn settle_bases(&mut self, record: RecordId, builder: &Builder<'u>) {
         if !builder.is_dynamic && !builder.has_virtual_base {
             return;

@@ -1,9 +1,10 @@
 //! All types of a program: one handle for each, and what is known of them beside their content.
 //!
-//! Guarantees: types that [`Types::intern`] gives have one handle if their content is equal; the others ([`super::qualified`])
-//! are types of their own.
+//! Guarantees: types that [`Types::intern`] gives have one handle if their content is equal; the others
+//! ([`super::qualified`]) are types of their own.
 //!
-//! Deliberately absent: records, of which only the handles stand here, and types as they are written ([`super::types`]).
+//! Deliberately absent: records, of which only the handles stand here, and types as they are written
+//! ([`super::types`]).
 
 use super::program::{AddressSpace, Type, TypeId};
 use super::qualified::Qualified;

@@ -1,7 +1,7 @@
 //! The parts of expressions and statements, for whoever looks for something in a tree without a walk of its own.
 //!
-//! Guarantees: every expression that is evaluated, and every statement, is among the parts of what it stands in, those in the
-//! bodies of lambdas included.
+//! Guarantees: every expression that is evaluated, and every statement, is among the parts of what it stands in, those
+//! in the bodies of lambdas included.
 //!
 //! Deliberately absent: labels, and types and template arguments, which may hold expressions, too.
 

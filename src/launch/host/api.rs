@@ -1,6 +1,7 @@
-//! The API of launches that are calls: `cudaLaunchKernel(kernel, grid, block, args, bytes, stream)`, its cooperative form and
-//! those of HIP, whose arguments stand in an array of addresses; `cudaLaunchKernelEx(&config, kernel, args…)`, whose sizes stand
-//! in a structure, and `cudaLaunchKernelExC`, which has both. Attributes of such a structure may say how large clusters are.
+//! The API of launches that are calls: `cudaLaunchKernel(kernel, grid, block, args, bytes, stream)`, its cooperative
+//! form and those of HIP, whose arguments stand in an array of addresses; `cudaLaunchKernelEx(&config, kernel, args…)`,
+//! whose sizes stand in a structure, and `cudaLaunchKernelExC`, which has both. Attributes of such a structure may say
+//! how large clusters are.
 //!
 //! An array of addresses is read where it is a local that is initialised by a list and used for nothing but such calls;
 //! a configuration, if it is a local that only calls of the API take the address of.
@@ -66,8 +67,8 @@ pub(super) fn is_launching_call(value: &syntax::Expr) -> bool {
     launching_call(value).is_some()
 }
 
-/// The names of arrays of pointers that a body uses for launches alone, and of configurations and attributes that it uses
-/// for calls of the API and member by member.
+/// The names of arrays of pointers that a body uses for launches alone, and of configurations and attributes that it
+/// uses for calls of the API and member by member.
 pub(super) fn for_launches(body: &[syntax::Stmt]) -> FxHashSet<&str> {
     let mut uses: FxHashMap<&str, i64> = FxHashMap::default();
     let mut open: Vec<&syntax::Stmt> = body.iter().collect();

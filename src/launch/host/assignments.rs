@@ -1,7 +1,7 @@
 //! Assignments of host code: what they give to the variables that are followed.
 //!
-//! An assignment of its own (`n = 4`, `block.x = 32`, `a = b = 1`) gives its variable a value; whatever else may change a
-//! variable makes it unknown.
+//! An assignment of its own (`n = 4`, `block.x = 32`, `a = b = 1`) gives its variable a value; whatever else may change
+//! a variable makes it unknown.
 //!
 //! Deliberately absent: `n *= 2`.
 

@@ -1,14 +1,15 @@
 //! What host code does to its variables: which it changes, and which it hands to something that may change them.
 //!
-//! A variable that is only read keeps what it holds. Everything else is a change: an assignment changes it where it stands,
-//! and a reference or an address that is taken of it lets others change it from there on, whoever they are. That an argument
-//! is only read, the declaration of what is called says, or the lists of libraries ([`super::library`]); a call of anything else
-//! may keep a reference to each variable that it is given. So may a constructor.
+//! A variable that is only read keeps what it holds. Everything else is a change: an assignment changes it where it
+//! stands, and a reference or an address that is taken of it lets others change it from there on, whoever they are.
+//! That an argument is only read, the declaration of what is called says, or the lists of libraries
+//! ([`super::library`]); a call of anything else may keep a reference to each variable that it is given. So may a
+//! constructor.
 //!
 //! Guarantees: a variable that is not named here is changed by nothing but what [`ANYTHING`] stands for.
 //!
-//! Deliberately absent: the types of expressions. A variable is known by its name, and those of one name share what is done to
-//! each of them.
+//! Deliberately absent: the types of expressions. A variable is known by its name, and those of one name share what is
+//! done to each of them.
 
 use super::changes::{ANYTHING, Changes, is_for_launches, roots};
 use super::library::{self, Takes};
@@ -342,7 +343,8 @@ impl<'u> Effects<'_, 'u> {
         }
     }
 
-    /// What a record does with what it is made from: it may have a constructor that takes a reference, or a member that is one.
+    /// What a record does with what it is made from: it may have a constructor that takes a reference, or a member that
+    /// is one.
     fn record_use(&mut self, record: RecordId, depth: usize) -> Use {
         let class = self.names.class(record);
         if depth > NESTING || class.has_unknown_base || class.has_references {

@@ -1,10 +1,10 @@
-//! Where names of kernels are followed. A kernel whose name stands elsewhere escapes: what is launched through it is launched
-//! where nobody looks, and so the launches that are seen are not all ([`super::mentions`]).
+//! Where names of kernels are followed. A kernel whose name stands elsewhere escapes: what is launched through it is
+//! launched where nobody looks, and so the launches that are seen are not all ([`super::mentions`]).
 //!
-//! A kernel's name stays where it is followed: as what a launch names, in a local pointer that is used for launches alone, and as
-//! an argument for a parameter of a function of the unit that is used so. Functions of the API that ask about kernels
-//! launch none. Anything else (a table of pointers, an argument of a template, a call of what is not known, text that is not
-//! read) lets it escape.
+//! A kernel's name stays where it is followed: as what a launch names, in a local pointer that is used for launches
+//! alone, and as an argument for a parameter of a function of the unit that is used so. Functions of the API that ask
+//! about kernels launch none. Anything else (a table of pointers, an argument of a template, a call of what is not
+//! known, text that is not read) lets it escape.
 //!
 //! Deliberately absent: who launches it then, and what other units launch that declare the kernel.
 

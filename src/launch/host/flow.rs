@@ -1,12 +1,12 @@
 //! The way of control through a function of the host, in source order, and the launches on it.
 //!
-//! A local counts as a constant where what it was given last is one ([`super::assignments`]), and nothing that may change it
-//! has got hold of it by then ([`super::effects`]); a parameter, if a call gives it one and there are no other calls
-//! ([`super::calls`]). A branch that a constant condition never takes launches nothing. What a loop changes is unknown where an
-//! iteration starts and after the loop, what a branch changes is known after it if both ways agree, and what a `switch`
-//! changes is unknown after it (for its labels see [`super::ways`]). What others may change from a place on, as they got
-//! its address or a reference to it, is unknown from there on, and stays so; variables that may change at places that
-//! cannot be told (in a lambda, in a macro) are never known.
+//! A local counts as a constant where what it was given last is one ([`super::assignments`]), and nothing that may
+//! change it has got hold of it by then ([`super::effects`]); a parameter, if a call gives it one and there are no
+//! other calls ([`super::calls`]). A branch that a constant condition never takes launches nothing. What a loop changes
+//! is unknown where an iteration starts and after the loop, what a branch changes is known after it if both ways agree,
+//! and what a `switch` changes is unknown after it (for its labels see [`super::ways`]). What others may change from a
+//! place on, as they got its address or a reference to it, is unknown from there on, and stays so; variables that may
+//! change at places that cannot be told (in a lambda, in a macro) are never known.
 //!
 //! Deliberately absent: the iterations of loops one by one, but for few; what host code calls, beside launches.
 
@@ -229,8 +229,8 @@ impl<'u> Walk<'_, 'u> {
         self.place.follow(value);
     }
 
-    /// The branches that may be taken; what both leave behind stays known. Says whether control never comes to what stands
-    /// behind them.
+    /// The branches that may be taken; what both leave behind stays known. Says whether control never comes to what
+    /// stands behind them.
     fn branches(
         &mut self,
         cond: &'u syntax::Expr,
@@ -365,8 +365,8 @@ impl<'u> Walk<'_, 'u> {
         }
     }
 
-    /// Looks for launches in the body of a lambda, wherever it is called: of the variables that it names, only constants are
-    /// known (see [`super::effects`]), and what loops say of theirs does not hold there.
+    /// Looks for launches in the body of a lambda, wherever it is called: of the variables that it names, only
+    /// constants are known (see [`super::effects`]), and what loops say of theirs does not hold there.
     fn lambda(&mut self, lambda: &'u syntax::Lambda) {
         let counted = std::mem::take(&mut self.place.values.counted);
         // It may be called when what the function changes has other values.

@@ -1,4 +1,5 @@
-//! What is found in host code: launches, kernels of which not all launches are seen, and what was understood on the way.
+//! What is found in host code: launches, kernels of which not all launches are seen, and what was understood on the
+//! way.
 
 use crate::launch::{Given, Relation};
 use crate::resolve::{FunctionDecl, ScopeId, TemplateValue};

@@ -1,4 +1,5 @@
-//! What loops of host code say of the variables that they count: `for (int threads = 64; threads <= 512; threads *= 2)`.
+//! What loops of host code say of the variables that they count: `for (int threads = 64; threads <= 512; threads *=
+//! 2)`.
 //!
 //! While the body of a `for` runs, a variable that only its step changes lies between the loop's bounds. Where sizes of
 //! launches depend on it and it takes few values, all of them constants, the body is looked at once for each.

@@ -1,8 +1,8 @@
 //! What functions of classes see under the names of data members, in host code.
 //!
 //! A member hides what is declared outside of its class: a size that a method launches with is that of its object. The
-//! members are those of the classes around a function, or of the one that its name is qualified by, and of their bases, as
-//! far as the unit has them; classes are told apart by their names alone, so that a function may see a few more.
+//! members are those of the classes around a function, or of the one that its name is qualified by, and of their bases,
+//! as far as the unit has them; classes are told apart by their names alone, so that a function may see a few more.
 //!
 //! Deliberately absent: what members hold, and functions of classes, whose calls are followed by their names
 //! ([`super::callees`]).

@@ -1,5 +1,5 @@
-//! The net under the launches that are seen: every place where the tokens of the unit name a kernel has to be one of these,
-//! or the kernel is launched there in a way of which nothing is known:
+//! The net under the launches that are seen: every place where the tokens of the unit name a kernel has to be one of
+//! these, or the kernel is launched there in a way of which nothing is known:
 //!
 //! - the kernel of a launch that was understood, or of one on a way that is never taken,
 //! - a name that goes where it is followed ([`super::escapes`]), by what was looked at,

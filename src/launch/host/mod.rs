@@ -1,12 +1,12 @@
 //! Host code, as far as launches need it: constants of locals and globals, and `k<<<…>>>(…)`.
 //!
-//! A unit is resolved in three steps ([`resolve`]): what it declares; what its host code launches, with which template arguments;
-//! the kernels. The functions of the host that launch something are looked at one by one ([`flow`]), those that nothing
-//! calls first, since their calls show the arguments of the others ([`calls`]). In each a [`place`] moves along; at a launch it
-//! is asked for sizes and arguments ([`sites`]).
+//! A unit is resolved in three steps ([`resolve`]): what it declares; what its host code launches, with which template
+//! arguments; the kernels. The functions of the host that launch something are looked at one by one ([`flow`]), those
+//! that nothing calls first, since their calls show the arguments of the others ([`calls`]). In each a [`place`] moves
+//! along; at a launch it is asked for sizes and arguments ([`sites`]).
 //!
-//! Guarantees: a size or an argument that is not certain is not known, and a kernel of which not all launches are seen has one of
-//! which nothing is known ([`escapes`], [`mentions`]).
+//! Guarantees: a size or an argument that is not certain is not known, and a kernel of which not all launches are seen
+//! has one of which nothing is known ([`escapes`], [`mentions`]).
 //!
 //! Deliberately absent: what host code calls, beside what launches something; names, types and constants, for which
 //! [`resolve::Declared`](crate::resolve) is asked.
@@ -155,8 +155,8 @@ fn add_methods<'u>(names: &Declared<'u>, code: &Code<'u>, calls: &mut Calls<'u>)
     }
 }
 
-/// What was seen of launches as launches of kernels that are resolved, and one of which nothing is known of each kernel that
-/// escapes.
+/// What was seen of launches as launches of kernels that are resolved, and one of which nothing is known of each kernel
+/// that escapes.
 fn launches<'u>(names: &mut Declared<'u>, found: Found<'u>) -> Vec<Launch> {
     let mut launches = Vec::new();
     let mut clusters: Vec<(FunctionId, Option<[u32; 3]>)> = Vec::new();

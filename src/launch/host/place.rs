@@ -1,7 +1,7 @@
 //! A place in a function of the host: what its names mean there, and what its variables hold.
 //!
-//! Whoever walks through the function moves the place along, and says what it changes on the way; whoever wants to know a size
-//! or an argument asks it here.
+//! Whoever walks through the function moves the place along, and says what it changes on the way; whoever wants to know
+//! a size or an argument asks it here.
 //!
 //! Deliberately absent: the way itself ([`super::flow`]), and launches.
 

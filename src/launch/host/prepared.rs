@@ -1,5 +1,5 @@
-//! What functions prepare for launches that are calls ([`super::api`]): arrays of addresses, configurations, and attributes. Their
-//! fields are followed as variables of their own.
+//! What functions prepare for launches that are calls ([`super::api`]): arrays of addresses, configurations, and
+//! attributes. Their fields are followed as variables of their own.
 
 use super::api::{FIELDS, addressed, is_array_of_pointers, is_attribute, is_config, without_casts};
 use super::place::Place;

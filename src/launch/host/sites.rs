@@ -254,8 +254,8 @@ impl<'u> Walk<'_, 'u> {
         Measured { lanes: [lane(0), lane(1), lane(2)], given, sources, value }
     }
 
-    /// Whether an expression is a call, with integers, of functions that give integers: nobody has to look into them to see
-    /// that a size has one axis. A method may mean one of its class, which is not looked up.
+    /// Whether an expression is a call, with integers, of functions that give integers: nobody has to look into them to
+    /// see that a size has one axis. A method may mean one of its class, which is not looked up.
     fn calls_for_a_number(&mut self, size: &'u syntax::Expr) -> bool {
         let syntax::ExprKind::Call(callee, args) = &size.kind else { return false };
         let syntax::ExprKind::Path(path) = &callee.kind else { return false };

@@ -1,5 +1,5 @@
-//! What is known of a unit's host code as a whole, before any of its functions is looked at: what they are, which of them launch
-//! something, and which are called.
+//! What is known of a unit's host code as a whole, before any of its functions is looked at: what they are, which of
+//! them launch something, and which are called.
 //!
 //! Deliberately absent: what other units call ([`super::linkage`]).
 

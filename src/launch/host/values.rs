@@ -1,8 +1,8 @@
 //! What the variables of a function hold at the place at hand, and what they come from.
 //!
-//! What may be changed by whoever got hold of a variable is unknown for good ([`Values::forget`]); what two ways to a place
-//! agree on stays known after them ([`Values::agree`]). A variable is told apart from what it comes from: `n / 64` comes from
-//! `n`, whatever `n` is, as long as neither is given another value.
+//! What may be changed by whoever got hold of a variable is unknown for good ([`Values::forget`]); what two ways to a
+//! place agree on stays known after them ([`Values::agree`]). A variable is told apart from what it comes from: `n /
+//! 64` comes from `n`, whatever `n` is, as long as neither is given another value.
 //!
 //! Guarantees: only what was said of a variable since the last place that may have changed it is held for true.
 //!
@@ -86,7 +86,8 @@ pub(super) struct Made {
     pub(super) ty: TypeId,
 }
 
-/// What is known of the variables of a function at the place at hand, but for the constants, which whoever evaluates needs.
+/// What is known of the variables of a function at the place at hand, but for the constants, which whoever evaluates
+/// needs.
 #[derive(Default)]
 pub(super) struct Values {
     /// What variables come from: of a `dim3`, its lanes.

@@ -1,8 +1,8 @@
-//! What a way through host code says of a variable: in `case 9:` of `switch (bits)` and behind `if (bits == 9)` it is 9,
-//! and so is what was made of it before, `threads = 1 << (bits - 4)`.
+//! What a way through host code says of a variable: in `case 9:` of `switch (bits)` and behind `if (bits == 9)` it is
+//! 9, and so is what was made of it before, `threads = 1 << (bits - 4)`.
 //!
-//! Guarantees: only the function's own variables count, whose changes are all seen, and of what was made of them only locals
-//! that nothing changes, from values that nothing changes. Where the way ends, nothing that it said is left.
+//! Guarantees: only the function's own variables count, whose changes are all seen, and of what was made of them only
+//! locals that nothing changes, from values that nothing changes. Where the way ends, nothing that it said is left.
 //!
 //! Deliberately absent: `!=`, `<`, and labels that control falls into.
 
