@@ -2,17 +2,16 @@
 
 use raceproof::calculus::{Kernel, text};
 use raceproof::front::tree_sitter;
-use raceproof::lower;
 use raceproof::preprocess::Options;
-use raceproof::resolve;
 use raceproof::source::{Language, SourceMap};
+use raceproof::{launch, lower};
 
 /// The kernels of a source text.
 fn lowered(language: Language, source: &str) -> Vec<Kernel> {
     let mut sources = SourceMap::new();
     let main = sources.add_file("test", source);
     let answer = tree_sitter::parse(sources, main, &Options::new(language));
-    lower::kernels(&resolve::resolve(answer.unit).program)
+    lower::kernels(&launch::resolve(answer.unit).launched.program)
 }
 
 /// Checks that the last kernel of `source` has these lines in this order; `!` before a line: nowhere.

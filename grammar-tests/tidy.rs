@@ -35,6 +35,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("calculus", &[]),
     ("memory_model", &["calculus"]),
     ("launch", &["resolve", "builtins", "calculus", "preprocess"]),
+    // Host code asks `resolve` what names, types and constants are, through `resolve::Declared` alone.
+    ("launch/host", &["resolve", "syntax", "builtins", "calculus"]),
     ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),
@@ -139,7 +141,8 @@ fn room_at(path: &[String]) -> String {
     if ROOMS.iter().any(|(name, _)| *name == part) { part } else { path.first().cloned().unwrap_or_default() }
 }
 
-/// The room of a file: `src/front/tree_sitter/x.rs` is in `front/tree_sitter`, `src/cli/x.rs` in `cli`.
+/// The room of a file: `src/front/tree_sitter/x.rs` is in `front/tree_sitter`, `src/cli/x.rs` in `cli`. A room inside
+/// of another is one of its own if the table names it.
 fn room_of(path: &Path) -> String {
     room_at(&module_of(path))
 }
@@ -333,6 +336,8 @@ fn the_scanner_sees_grouped_and_nested_paths() {
     assert_eq!(rooms_in("use super::rules::search;", &at("prove::condition")), ["prove/rules"]);
     assert_eq!(rooms_in("use super::rules::search;", &at("prove::condition::truth")), ["prove/condition"]);
     assert_eq!(room_of(Path::new("src/front/tree_sitter/items.rs")), "front/tree_sitter");
+    assert_eq!(room_of(Path::new("src/launch/host/flow.rs")), "launch/host");
+    assert_eq!(room_of(Path::new("src/launch/enqueued.rs")), "launch");
     assert_eq!(room_of(Path::new("src/main.rs")), "main");
     let joined = joined_uses("use crate::{\n    a,\n    b,\n};\nfn f() {}");
     assert_eq!(rooms_in(&joined[0].1, &at("m")), ["a", "b"]);

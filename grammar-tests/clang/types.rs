@@ -9,9 +9,9 @@ use crate::support::tier::tiers;
 use raceproof::driver::Pool;
 use raceproof::front::clang;
 use raceproof::front::tree_sitter;
+use raceproof::launch::resolve;
 use raceproof::preprocess::{Options, preprocess};
 use raceproof::resolve::program::{Program, Storage, Type, TypeId};
-use raceproof::resolve::resolve;
 use raceproof::source::{Dialect, SourceMap, Span, discover};
 use raceproof::syntax::Shape;
 use rayon::prelude::*;
@@ -89,7 +89,7 @@ fn compared(pool: &Pool, path: &Path, text: &str) -> (Vec<String>, Vec<(String, 
     let known = known(pool, path, text, dialect);
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
-    let program = resolve(tree_sitter::parse(sources, main, &Options::new(dialect)).unit).program;
+    let program = resolve(tree_sitter::parse(sources, main, &Options::new(dialect)).unit).launched.program;
     let (mut seen, mut found) = (Vec::new(), Vec::new());
     for (_, variable) in program.variables.iter() {
         let Some(shape) = known.get(&variable.span) else { continue };

@@ -8,7 +8,7 @@ use raceproof::driver::options::{Proofs, Settings};
 use raceproof::driver::{Options, check_source};
 use raceproof::front::tree_sitter;
 use raceproof::source::{Language, SourceMap};
-use raceproof::{lower, preprocess, resolve};
+use raceproof::{launch, lower, preprocess};
 use std::path::Path;
 
 /// What became of the kernels.
@@ -53,7 +53,7 @@ pub(super) fn lowered(text: &str) -> Kernel {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
     let answer = tree_sitter::parse(sources, main, &preprocess::Options::new(language));
-    lower::kernels(&resolve::resolve(answer.unit).program).remove(0)
+    lower::kernels(&launch::resolve(answer.unit).launched.program).remove(0)
 }
 
 /// What is said of the one kernel of a text of which every proof is checked again, and holds.

@@ -1,15 +1,15 @@
 //! What launches say of a kernel, each set of facts once.
 
-use super::cuda;
+use super::launched;
 use raceproof::launch::{Impossible, facts};
 
 #[test]
 fn equal_launches_are_one_set_of_facts() {
-    let program = cuda(
+    let launched = launched(
         "__global__ void k(int *a, int n, bool b) { a[n] = b; } void host(int *p, int x) {
          k<<<4, 64>>>(p, 9, true); k<<<4, 64>>>(p, 9, true); k<<<x, dim3(8, 8)>>>(p, x, 2); }",
     );
-    let (found, impossible) = facts(&program, program.kernels[0]);
+    let (found, impossible) = facts(&launched, launched.program.kernels[0]);
     assert_eq!(impossible, []);
     assert_eq!(found.len(), 2);
     assert_eq!(found[0].spans.len(), 2);
@@ -21,10 +21,10 @@ fn equal_launches_are_one_set_of_facts() {
 
 #[test]
 fn launches_that_no_device_runs_are_told_apart() {
-    let program = cuda(
+    let launched = launched(
         "__global__ void k(int *a) { a[0] = 1; } void host(int *p) { k<<<1, 2048>>>(p); k<<<dim3(1, 70000), 32>>>(p); k<<<1, 1>>>(p); }",
     );
-    let (found, impossible) = facts(&program, program.kernels[0]);
+    let (found, impossible) = facts(&launched, launched.program.kernels[0]);
     assert_eq!(found.len(), 1);
     let reasons: Vec<Impossible> = impossible.into_iter().map(|(_, reason)| reason).collect();
     assert_eq!(reasons, [Impossible::Block(2048), Impossible::Grid(70_000)]);

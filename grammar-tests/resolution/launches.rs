@@ -1,14 +1,14 @@
 //! Launches: geometry, arguments, shared bytes, and what a constant of the host is.
 
-use super::cuda;
+use super::launched;
 use raceproof::calculus::{Axis, GeometryVar};
-use raceproof::resolve::program::{Given, Launch, Relation, Term};
+use raceproof::launch::{Given, Launch, Relation, Term};
 
 const KERNEL: &str = "__global__ void k(float *a, int n, unsigned short m) { a[n] = m; }\n";
 
 /// The launches of host statements in a function with an `int` parameter `x`.
 fn launches(before: &str, stmts: &str) -> Vec<Launch> {
-    cuda(&format!("{before}{KERNEL} void host(float *d, int x) {{ {stmts} }}")).launches
+    launched(&format!("{before}{KERNEL} void host(float *d, int x) {{ {stmts} }}")).launches().to_vec()
 }
 
 #[track_caller]
@@ -95,15 +95,15 @@ fn arguments_and_shared_bytes() {
 
 #[test]
 fn a_launch_names_the_overload_and_instance_that_fits() {
-    let program = cuda(
+    let found = launched(
         "__global__ void k(int *a) { } __global__ void k(float *a, int n) { } template <int N> __global__ void t(float *a) { a[N] = 1; }
          void host(float *f) { k<<<1, 2>>>(f, 3); const int n = 5; t<n * 2><<<1, 3>>>(f); }",
     );
-    let named: Vec<_> = program
-        .launches
+    let named: Vec<_> = found
+        .launches()
         .iter()
         .map(|launch| {
-            let kernel = &program.functions[launch.kernel];
+            let kernel = &found.program.functions[launch.kernel];
             (kernel.name.clone(), kernel.params.len(), kernel.template_args.join(","))
         })
         .collect();
@@ -112,17 +112,17 @@ fn a_launch_names_the_overload_and_instance_that_fits() {
 
 #[test]
 fn launches_stand_in_methods_and_templates() {
-    let program = cuda(&format!(
+    let found = launched(&format!(
         "{KERNEL} struct R {{ void go(float *d) {{ k<<<7, 8>>>(d, 1, 2); }} }}; namespace n {{ template <int B> void run(float *d) {{ k<<<1, B>>>(d, 1, 2); }} }}
          void host(float *d) {{ n::run<32>(d); }}"
     ));
-    let sizes: Vec<_> = program.launches.iter().map(|launch| (launch.grid[0], launch.block[0])).collect();
+    let sizes: Vec<_> = found.launches().iter().map(|launch| (launch.grid[0], launch.block[0])).collect();
     assert_eq!(sizes, [(Some(7), Some(8)), (Some(1), Some(32))]);
 }
 
 #[test]
 fn host_templates_give_their_arguments_to_the_kernels_that_they_launch() {
-    let program = cuda(
+    let found = launched(
         "template <typename T, int B> __global__ void k(T *a) { a[B] = 1; }
          template <typename T> void inner(int s, T *d) { switch (s) { case 1: k<T, 64><<<1, 64>>>(d); break; case 2: k<T, 32><<<2, 32>>>(d); } }
          template <typename T> void outer(T *d) { inner<T>(1, d); }
@@ -130,10 +130,10 @@ fn host_templates_give_their_arguments_to_the_kernels_that_they_launch() {
          template <int B> void open(float *d) { k<float, B><<<3, B>>>(d); }
          void host(int *d) { outer(d); }",
     );
-    let named: Vec<_> = program
-        .launches
+    let named: Vec<_> = found
+        .launches()
         .iter()
-        .map(|launch| (program.functions[launch.kernel].template_args.join(","), launch.block[0]))
+        .map(|launch| (found.program.functions[launch.kernel].template_args.join(","), launch.block[0]))
         .collect();
     let expect = [("double,64", 64), ("int,64", 64), ("double,32", 32), ("int,32", 32)];
     for (args, block) in expect {
@@ -145,8 +145,12 @@ fn host_templates_give_their_arguments_to_the_kernels_that_they_launch() {
 
 /// The sizes along x and the second arguments of all launches of a text after the kernel.
 fn sizes(text: &str) -> Vec<(Option<u64>, Option<u64>, Option<i128>)> {
-    let found = cuda(&format!("{KERNEL}{text}")).launches;
-    found.iter().map(|launch| (launch.grid[0], launch.block[0], launch.args.get(1).copied().flatten())).collect()
+    let found = launched(&format!("{KERNEL}{text}"));
+    found
+        .launches()
+        .iter()
+        .map(|launch| (launch.grid[0], launch.block[0], launch.args.get(1).copied().flatten()))
+        .collect()
 }
 
 #[test]
@@ -224,12 +228,12 @@ fn an_argument_that_a_loop_counts_lies_between_its_bounds() {
 
 #[test]
 fn one_pointer_for_two_parameters() {
-    let found = cuda(
+    let found = launched(
         "__global__ void k(float *a, const float *b, int n) { }
          void host(float *p, float *q) { k<<<1, 1>>>(p, (const float *)p, 1); k<<<1, 1>>>(p, q, 1); }",
     );
-    assert_eq!(found.launches[0].same_pointers, [(0, 1)]);
-    assert_eq!(found.launches[1].same_pointers, []);
+    assert_eq!(found.launches()[0].same_pointers, [(0, 1)]);
+    assert_eq!(found.launches()[1].same_pointers, []);
 }
 
 /// The second argument of the last launch of a text after the kernel.
@@ -417,8 +421,8 @@ fn launches_through_pointers_and_helpers_are_followed() {
 #[test]
 fn where_a_kernel_s_address_escapes_it_is_launched_otherwise_too() {
     let last = |text: &str| {
-        let launches = cuda(&format!("typedef void (*F)(float *, int, unsigned short); {KERNEL}{text}")).launches;
-        launches.last().map(|launch| launch.given[0])
+        let found = launched(&format!("typedef void (*F)(float *, int, unsigned short); {KERNEL}{text}"));
+        found.launches().last().map(|launch| launch.given[0])
     };
     for text in [
         "int main() { k<<<1, 32>>>(0, 1, 2); benchmark(k, 2); }",

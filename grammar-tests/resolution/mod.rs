@@ -15,16 +15,26 @@ mod scopes;
 mod templates;
 
 use raceproof::front::tree_sitter;
+use raceproof::launch::{Launched, resolve};
 use raceproof::preprocess::Options;
 use raceproof::resolve::program::{Function, Program};
-use raceproof::resolve::resolve;
 use raceproof::source::{Language, SourceMap};
+
+/// The program of a text, with its launches.
+fn read(language: Language, text: &str) -> Launched {
+    let mut sources = SourceMap::new();
+    let main = sources.add_file(if language == Language::Cuda { "test.cu" } else { "test.cl" }, text);
+    resolve(tree_sitter::parse(sources, main, &Options::new(language)).unit).launched
+}
 
 /// The program of a text.
 fn program(language: Language, text: &str) -> Program {
-    let mut sources = SourceMap::new();
-    let main = sources.add_file(if language == Language::Cuda { "test.cu" } else { "test.cl" }, text);
-    resolve(tree_sitter::parse(sources, main, &Options::new(language)).unit).program
+    read(language, text).program
+}
+
+/// The program of a CUDA text, with its launches.
+fn launched(text: &str) -> Launched {
+    read(Language::Cuda, text)
 }
 
 /// The program of a CUDA text.

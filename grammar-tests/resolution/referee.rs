@@ -2,9 +2,9 @@
 
 use super::function;
 use raceproof::front::tree_sitter;
+use raceproof::launch::resolve;
 use raceproof::preprocess::Options;
 use raceproof::resolve::program::Program;
-use raceproof::resolve::resolve;
 use raceproof::source::{FileId, Language, SourceMap, Span};
 use raceproof::syntax::Shape;
 use raceproof::syntax::known::{Call, Known};
@@ -30,7 +30,7 @@ fn held(known: Known) -> Program {
     let main = sources.add_file("test.cu", TEXT);
     let mut unit = tree_sitter::parse(sources, main, &Options::new(Language::Cuda)).unit;
     unit.known = known;
-    resolve(unit).program
+    resolve(unit).launched.program
 }
 
 /// Why nothing is proved of a kernel.

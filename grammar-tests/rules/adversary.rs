@@ -16,7 +16,7 @@ use raceproof::prove::premises::{Budget, Premises};
 use raceproof::prove::refute::{self, Hunt, Levels};
 use raceproof::prove::{Assumption, Groups, Pair, Returned, Scope, SyncQuestion};
 use raceproof::source::{Language, SourceMap};
-use raceproof::{lower, resolve};
+use raceproof::{launch, lower};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn kernels(path: &Path) -> (Language, Vec<Kernel>) {
     let mut sources = SourceMap::new();
     let main = sources.add_file(path, text);
     let answer = tree_sitter::parse(sources, main, &Options::new(language));
-    (language, lower::kernels(&resolve::resolve(answer.unit).program))
+    (language, lower::kernels(&launch::resolve(answer.unit).launched.program))
 }
 
 /// Every launch in which the dimensions that the kernel never reads are 1.

@@ -12,8 +12,9 @@
 use super::{Options, Outcome, checked, read};
 use crate::calculus::{Platform, text};
 use crate::diagnostic::report::{Assumption, AssumptionKind, Divergence, KernelReport, Race, Unknown};
+use crate::launch::{Launch, Launched};
 use crate::lower;
-use crate::resolve::program::{FunctionId, Launch, Program};
+use crate::resolve::program::{FunctionId, Program};
 use crate::source::{SourceMap, Span};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -53,12 +54,12 @@ pub(super) fn look_aside(
     for other in others {
         let mut options = options.clone();
         options.defines.push((NAME.to_owned(), other.to_string()));
-        let there = read(path, text, &options).program;
+        let there = read(path, text, &options).launched;
         for (at, &kernel) in kernels.iter().enumerate() {
             let Ok((report, _)) = &mut outcomes[at] else { continue };
-            let found = counterpart(program, kernel, &there);
+            let found = counterpart(program, kernel, &there.program);
             let here = lower::lower(program, kernel);
-            if found.is_some_and(|found| text::same(&here, &lower::lower(&there, found))) {
+            if found.is_some_and(|found| text::same(&here, &lower::lower(&there.program, found))) {
                 continue;
             }
             depending.insert(at);
@@ -125,10 +126,11 @@ fn counterpart(program: &Program, kernel: FunctionId, there: &Program) -> Option
 
 /// Puts the launches of the file as it is compiled for the host in the place of those that were read. One that stands in text
 /// which only the host has is told at its kernel.
-pub(super) fn take_launches(program: &mut Program, host: &Program) {
+pub(super) fn take_launches(file: &mut Launched, there: &Launched) {
+    let (program, host) = (&file.program, &there.program);
     let kernels: Vec<(FunctionId, FunctionId)> =
         program.kernels.iter().filter_map(|&kernel| Some((counterpart(program, kernel, host)?, kernel))).collect();
-    let launches = host.launches.iter().filter_map(|launch| {
+    let launches = there.launches().iter().filter_map(|launch| {
         let &(_, kernel) = kernels.iter().find(|(there, _)| *there == launch.kernel)?;
         // It is told by its line, which is the same in both.
         let place = host.sources.visible(launch.span);
@@ -137,7 +139,8 @@ pub(super) fn take_launches(program: &mut Program, host: &Program) {
         let span = file.map_or(program.functions[kernel].span, |file| Span { file, ..place });
         Some(Launch { kernel, span, ..launch.clone() })
     });
-    program.launches = launches.collect();
+    let launches = launches.collect();
+    file.replace(launches);
 }
 
 /// Takes back what does not hold for the other architecture.

@@ -3,13 +3,14 @@
 //! The file is read twice where it has templates: alone, to see which kernels there are and what their parameters are
 //! called, and with the program behind it, to see which types the parameters have in the instances that it launches.
 
+use super::Options;
 use super::front::{self, ReadUnit};
-use super::{Options, resolve};
 use crate::builtins::types::is_texture_object;
 pub use crate::execute::launch::host::Head;
 use crate::execute::launch::host::{self, Host, Parameter, ParameterKind, Target};
 use crate::execute::launch::record::{Member, Record};
 use crate::execute::launch::{Blocks, Description, DescriptionError, Launch, Problem, Scalar, nearest};
+use crate::launch::{self, Launched};
 use crate::resolve::program::{Program, RecordId, Type, TypeId, Variable};
 use crate::syntax::{self, Item, ItemKind, Qualifier, TypeKind};
 use std::path::Path;
@@ -20,7 +21,7 @@ const MAX_PARAMETER: u64 = 32 * 1024;
 /// What a file of kernels has.
 pub(super) struct Kernels {
     heads: Vec<Head>,
-    program: Program,
+    launched: Launched,
     /// Whether it defines `main`.
     pub(super) has_main: bool,
 }
@@ -36,7 +37,8 @@ pub(super) fn kernels(path: &Path, text: &str, options: &Options) -> Kernels {
     let mut heads = Vec::new();
     collect(&unit.items, "", &mut heads);
     let has_main = unit.items.iter().any(is_main);
-    let program = resolve::resolve(unit).program;
+    let launched = launch::resolve(unit).launched;
+    let program = &launched.program;
     for head in heads.iter_mut().filter(|head| head.template.is_none()) {
         let mut named = program.kernels.iter().map(|&kernel| &program.functions[kernel]);
         let same = |function: &&crate::resolve::program::Function| {
@@ -46,11 +48,11 @@ pub(super) fn kernels(path: &Path, text: &str, options: &Options) -> Kernels {
         if let Some(function) = named.find(same) {
             let types = function.params.iter().map(|&param| &program.variables[param]);
             for (parameter, variable) in head.parameters.iter_mut().zip(types) {
-                parameter.kind = kind(&program, variable.ty, variable.is_reference);
+                parameter.kind = kind(program, variable.ty, variable.is_reference);
             }
         }
     }
-    Kernels { heads, program, has_main }
+    Kernels { heads, launched, has_main }
 }
 
 fn is_main(item: &Item) -> bool {
@@ -280,8 +282,9 @@ pub(super) fn program(
     if !targets.iter().any(depends) {
         return host::program(description, &targets, directory);
     }
-    let whole = kernels(path, &format!("{text}{}", draft.text), options).program;
-    let behind: Vec<_> = whole.launches.iter().filter(|launch| launch.span.start as usize >= text.len()).collect();
+    let launched = kernels(path, &format!("{text}{}", draft.text), options).launched;
+    let whole = &launched.program;
+    let behind: Vec<_> = launched.launches().iter().filter(|launch| launch.span.start as usize >= text.len()).collect();
     if behind.len() == targets.len() {
         for (target, launch) in targets.iter_mut().zip(behind).filter(|(target, _)| depends(target)) {
             let params = &whole.functions[launch.kernel].params;
@@ -289,7 +292,7 @@ pub(super) fn program(
                 let variable = &whole.variables[param];
                 let is_known = !matches!(whole.types[variable.ty], Type::Unknown(_));
                 if parameter.kind == ParameterKind::Dependent && parameter.name == variable.name && is_known {
-                    parameter.kind = kind(&whole, variable.ty, variable.is_reference);
+                    parameter.kind = kind(whole, variable.ty, variable.is_reference);
                 }
             }
         }

@@ -28,11 +28,11 @@ pub struct KernelFlow {
 
 /// The kernels of a file, and what decides their accesses.
 pub fn flows(path: &Path, text: &str, options: &Options) -> FileFlows {
-    let program = read(path, text, options).program;
-    let kernels = selected(&program, options).map(|function| model(&program, function, options, None).kernel);
+    let file = read(path, text, options).launched;
+    let kernels = selected(&file.program, options).map(|function| model(&file, function, options, None).kernel);
     let kernels = kernels.map(|kernel| KernelFlow { flow: analyze(&kernel), kernel }).collect();
-    let architecture = architecture(&program.sources);
-    FileFlows { kernels, sources: program.sources, architecture }
+    let architecture = architecture(&file.program.sources);
+    FileFlows { kernels, sources: file.program.sources, architecture }
 }
 
 /// Where the files name the macro of the architecture, line comments apart.

@@ -18,7 +18,8 @@ use crate::builtins::{Builtin, groups};
 use crate::calculus::barriers::{Barrier, barriers, without};
 use crate::calculus::{Kernel, SyncScope};
 use crate::diagnostic::report::{Determinism, Divergence, Finding, KernelReport, Race};
-use crate::resolve::program::{FunctionId, Program};
+use crate::launch::Launched;
+use crate::resolve::program::FunctionId;
 use crate::source::{Language, SourceMap, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +28,7 @@ type Places = BTreeMap<Span, Vec<Barrier>>;
 
 /// The findings that each kernel gets in addition; `reports` are those of `kernels`.
 pub(super) fn redundant_barriers(
-    program: &Program,
+    file: &Launched,
     kernels: &[FunctionId],
     reports: &[KernelReport],
     options: &Options,
@@ -36,13 +37,14 @@ pub(super) fn redundant_barriers(
     let options = &Options { judging, ..options.clone() };
     let subjects: Vec<_> = kernels.iter().copied().zip(reports).collect();
     let found = parallel::each(&subjects, |&(function, report)| {
-        super::isolate::isolated(|| of_kernel(program, function, report, options)).unwrap_or_default()
+        super::isolate::isolated(|| of_kernel(file, function, report, options)).unwrap_or_default()
     });
-    let is_whole = selected(program, &Options::default()).all(|kernel| kernels.contains(&kernel));
+    let is_whole = selected(&file.program, &Options::default()).all(|kernel| kernels.contains(&kernel));
     let needed: BTreeSet<Span> = found.iter().flat_map(|of| of.needed.iter().copied()).collect();
     let named = |of: Of| {
         let is_named = |barrier: &&Unneeded| !needed.contains(&barrier.span) && (is_whole || !barrier.is_inlined);
-        let words = check::redundant_barrier::Setting { sources: &program.sources, language: program.language };
+        let words =
+            check::redundant_barrier::Setting { sources: &file.program.sources, language: file.program.language };
         of.unneeded.iter().filter(is_named).map(|it| words.finding(it.span, it.scope, it.is_inlined)).collect()
     };
     found.into_iter().map(named).collect()
@@ -62,16 +64,16 @@ struct Unneeded {
     is_inlined: bool,
 }
 
-fn of_kernel(program: &Program, function: FunctionId, report: &KernelReport, options: &Options) -> Of {
+fn of_kernel(file: &Launched, function: FunctionId, report: &KernelReport, options: &Options) -> Of {
     let mut of = Of::default();
-    let mut kernel = lowered(program, function, options);
+    let mut kernel = lowered(file, function, options);
     let is_proved = report.race == Race::RaceFree && report.divergence == Divergence::Uniform;
     for (span, places) in places(&kernel) {
         let can_go = is_proved
-            && is_plain(program.language, &program.sources, span)
+            && is_plain(file.program.language, &file.program.sources, span)
             && places.iter().all(|it| it.scope > SyncScope::Warp);
         let less = can_go.then(|| without(&kernel, &places));
-        match less.filter(|less| is_as_good(program, function, less.clone(), report, options)) {
+        match less.filter(|less| is_as_good(file, function, less.clone(), report, options)) {
             None => _ = of.needed.insert(span),
             Some(less) => {
                 let is_inlined = places.iter().any(|it| !it.inlined.is_empty());
@@ -94,14 +96,8 @@ fn places(kernel: &Kernel) -> Places {
 }
 
 /// Whether the kernel is proved to have one result, with no more said of its launches than `before`.
-fn is_as_good(
-    program: &Program,
-    function: FunctionId,
-    kernel: Kernel,
-    before: &KernelReport,
-    options: &Options,
-) -> bool {
-    let (after, _) = report_on(program, function, strengthened(kernel, options, None), options);
+fn is_as_good(file: &Launched, function: FunctionId, kernel: Kernel, before: &KernelReport, options: &Options) -> bool {
+    let (after, _) = report_on(file, function, strengthened(kernel, options, None), options);
     after.race == Race::RaceFree
         && after.divergence == Divergence::Uniform
         && after.determinism == Determinism::Deterministic

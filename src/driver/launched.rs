@@ -17,8 +17,9 @@ use super::stated::host_files;
 use super::{Options, parallel};
 use crate::diagnostic::report::{Assumption, AssumptionKind};
 use crate::launch::enqueued::{Enqueued, enqueued};
+use crate::launch::{Given, Launch, Launched};
 use crate::preprocess::normalized;
-use crate::resolve::program::{FunctionId, Given, Launch, Program};
+use crate::resolve::program::{FunctionId, Program};
 use crate::source::headers::{Header, ProjectHeaders, Words, shared};
 use crate::source::{Language, Span};
 use std::collections::BTreeMap;
@@ -38,41 +39,41 @@ struct Found {
     text: Arc<str>,
 }
 
-/// Adds to `program` the launches that other files of the project make of `kernels`, which stand in `path`.
-pub(super) fn add(program: &mut Program, path: &Path, kernels: &[FunctionId], options: &Options) -> Places {
+/// Adds the launches that other files of the project make of `kernels`, which stand in `path`.
+pub(super) fn add(file: &mut Launched, path: &Path, kernels: &[FunctionId], options: &Options) -> Places {
     let mut places = Places::new();
     let is_given = options.judging.gives_sizes() || !options.judging.params.is_empty();
     let Some(headers) = options.headers.as_ref().filter(|_| !is_given) else {
         return places;
     };
-    let found = match program.language {
-        Language::OpenCl => of_host_code(program, path, kernels, headers),
-        Language::Cuda => of_units(program, path, kernels, (options, headers)),
+    let found = match file.program.language {
+        Language::OpenCl => of_host_code(file, path, kernels, headers),
+        Language::Cuda => of_units(&file.program, path, kernels, (options, headers)),
     };
-    for (file, Found { launch, place, text }) in found {
-        let span = placed(program, &file, place, &text);
-        places.entry(launch.kernel).or_default().push(assumption(program, &file, span));
-        program.launches.push(Launch { span, ..launch });
+    for (other, Found { launch, place, text }) in found {
+        let span = placed(&mut file.program, &other, place, &text);
+        places.entry(launch.kernel).or_default().push(assumption(&file.program, &other, span));
+        file.add(Launch { span, ..launch });
     }
     places
 }
 
 /// The launches of kernels of OpenCL: those in the nearest directory that has some.
 fn of_host_code(
-    program: &Program,
+    launched: &Launched,
     path: &Path,
     kernels: &[FunctionId],
     headers: &Arc<ProjectHeaders>,
 ) -> Vec<(Header, Found)> {
     let mut open: Vec<FunctionId> = kernels.to_vec();
-    open.retain(|&kernel| program.launches.iter().all(|launch| launch.kernel != kernel));
+    open.retain(|&kernel| launched.launches_of(kernel).next().is_none());
     let mut all: Vec<(Header, Found)> = Vec::new();
     if open.is_empty() {
         return all;
     }
     for group in host_files(path, headers) {
         for file in group.files {
-            let found = by_name(program, &open, &file, headers);
+            let found = by_name(&launched.program, &open, &file, headers);
             all.extend(found.into_iter().map(|found| (file.clone(), found)));
         }
         open.retain(|&kernel| all.iter().all(|(_, found)| found.launch.kernel != kernel));
@@ -276,18 +277,19 @@ fn by_unit(
         // The declaration may stand in a header that no include path leads to.
         other = super::read_with(&file.path, &text, options, Some(headers));
     }
-    let other = other.program;
+    let launched = other.launched;
+    let other = &launched.program;
     let kernel_of = |launch: &Launch| {
         let function = &other.functions[launch.kernel];
         named.iter().copied().find(|&kernel| {
             let own = &program.functions[kernel];
             let is_it = own.name == function.name && own.params.len() == function.params.len();
-            let is_ours = || path_of(&other, function.span) == path_of(program, own.span);
+            let is_ours = || path_of(other, function.span) == path_of(program, own.span);
             let is_declared = || function.body.is_none() && is_nearest(program, kernel, file, headers);
             is_it && function.template_args.is_empty() && (is_declared() || is_ours())
         })
     };
-    let of_kernels = other.launches.iter().filter_map(|launch| {
+    let of_kernels = launched.launches().iter().filter_map(|launch| {
         let kernel = kernel_of(launch)?;
         let span = other.sources.visible(launch.span);
         let is_here = is_file(&other.sources.file(span.file).path, file);

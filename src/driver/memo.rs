@@ -323,7 +323,7 @@ __global__ void uneven(int *y, const int *flag, unsigned n) {
     #[test]
     fn invariants_come_back_with_the_spans_of_their_own_kernel() {
         let kernel = |(path, text): &(PathBuf, String)| {
-            let program = crate::driver::read(Path::new(path), text, &Options::default()).program;
+            let program = crate::driver::read(Path::new(path), text, &Options::default()).launched.program;
             let found = program.kernels.iter().find(|&&kernel| program.functions[kernel].name == "doubled");
             crate::lower::lower(&program, *found.expect("it is there"))
         };

@@ -47,11 +47,12 @@ use crate::diagnostic::report::{
     Assumption, AssumptionKind, Determinism, Divergence, FileReport, Front, KernelReport, Parse, Race, ScopeKind,
     Unknown,
 };
+use crate::launch::{self, Launched};
 use crate::preprocess::{SoughtBy, SoughtHeader, Uses, normalized};
 use crate::protocol::{Protocol, infer};
 use crate::resolve::program::{FunctionId, Program};
 use crate::source::{Dialect, Language, Span};
-use crate::{invariant, judge, launch, lower, prove, resolve};
+use crate::{invariant, judge, lower, prove};
 use memo::{Entry, Memo, Subject};
 use options::{ProjectHeaders, Reproductions, Timings};
 use std::collections::BTreeSet;
@@ -61,7 +62,7 @@ use std::time::Instant;
 
 /// A file that has been read and resolved.
 struct ReadFile {
-    program: Program,
+    launched: Launched,
     diagnostics: Vec<Diagnostic>,
     parse: Parse,
     front: Front,
@@ -108,60 +109,61 @@ fn check_source_of_many(
     memo: Option<&Memo>,
     inside: Option<&Path>,
 ) -> Checked {
-    let ReadFile { mut program, diagnostics, parse, front, exceptions, missed, sought, uses, stated, .. } =
+    let ReadFile { launched: mut file, diagnostics, parse, front, exceptions, missed, sought, uses, stated, .. } =
         read(path, text, options);
     let options = &stated::with(options, &stated);
     let wanted: Vec<FunctionId> =
-        selected(&program, options).filter(|&kernel| stands_in(&program, kernel, inside)).collect();
-    let mut outcomes = checked(&program, &wanted, options, memo);
-    let launched = launched::add(&mut program, path, &unsettled(&wanted, &outcomes), options);
-    let again: Vec<FunctionId> = launched.keys().copied().collect();
-    for (kernel, outcome) in again.iter().zip(checked(&program, &again, options, memo)) {
+        selected(&file.program, options).filter(|&kernel| stands_in(&file.program, kernel, inside)).collect();
+    let mut outcomes = checked(&file, &wanted, options, memo);
+    let elsewhere = launched::add(&mut file, path, &unsettled(&wanted, &outcomes), options);
+    let again: Vec<FunctionId> = elsewhere.keys().copied().collect();
+    for (kernel, outcome) in again.iter().zip(checked(&file, &again, options, memo)) {
         if let Some(at) = wanted.iter().position(|wanted| wanted == kernel) {
             outcomes[at] = outcome.map(of_the_project);
         }
     }
-    architecture::look_aside((path, text), &program, (&wanted, &again), options, &mut outcomes);
+    let program = &file.program;
+    architecture::look_aside((path, text), program, (&wanted, &again), options, &mut outcomes);
     let mut bugs = Vec::new();
     let mut kernels = Vec::new();
     let mut judged = Vec::new();
     for (&function, outcome) in wanted.iter().zip(outcomes) {
         let (mut report, kernel) = outcome.unwrap_or_else(|panic| {
             let message = panic.to_string();
-            let report = unjudged(&program, function, &message);
+            let report = unjudged(program, function, &message);
             bugs.push(message);
             (report, Kernel::default())
         });
         let is_exception = exceptions.contains(&program.functions[function].span);
         report.assumptions.extend(sought.iter().map(assumed_header));
         report.assumptions.extend(stated.iter().map(stated::Found::assumption));
-        report.assumptions.extend(chosen(&uses, &program, function, &report));
-        report.assumptions.extend(launched.get(&function).into_iter().flatten().cloned());
+        report.assumptions.extend(chosen(&uses, &file, function, &report));
+        report.assumptions.extend(elsewhere.get(&function).into_iter().flatten().cloned());
         report.front = if is_exception { Front::TreeSitter } else { front };
         kernels.push(report);
         judged.push((function, kernel));
     }
     if options.hints == options::Hints::Give {
-        let hints = hints::redundant_barriers(&program, &wanted, &kernels, options);
+        let hints = hints::redundant_barriers(&file, &wanted, &kernels, options);
         kernels.iter_mut().zip(hints).for_each(|(kernel, hints)| kernel.findings.extend(hints));
     }
     if options.fixes == options::Fixes::Suggest && kernels.iter().any(mend::is_mendable) {
         crash::entering("fix");
-        mend::suggest((path, text), options, &program, &wanted, &mut kernels);
+        mend::suggest((path, text), options, program, &wanted, &mut kernels);
     }
     let drafts = match options.reproductions {
         Reproductions::Omit => Vec::new(),
         Reproductions::Draft => {
             crash::entering("reproduce");
             let headers = options.headers.as_ref().filter(|_| !sought.is_empty());
-            isolate::isolated(|| reproduce::drafts((path, text), options, headers, &program, &judged, &mut kernels))
+            isolate::isolated(|| reproduce::drafts((path, text), options, headers, &file, &judged, &mut kernels))
                 .unwrap_or_else(|message| {
                     bugs.push(message.to_string());
                     Vec::new()
                 })
         }
     };
-    let launches = program.launches.iter().any(|launch| wanted.contains(&launch.kernel));
+    let launches = file.launches().iter().any(|launch| wanted.contains(&launch.kernel));
     let report = FileReport {
         path: path.to_path_buf(),
         language: program.language,
@@ -169,7 +171,7 @@ fn check_source_of_many(
         parse,
         kernels,
         diagnostics,
-        sources: program.sources,
+        sources: file.program.sources,
     };
     Checked { report, bugs, drafts, incomplete: missed > 0, launches }
 }
@@ -178,8 +180,8 @@ fn check_source_of_many(
 type Outcome = Result<(KernelReport, Kernel), isolate::Panic>;
 
 /// Checks these kernels of a program.
-fn checked(program: &Program, kernels: &[FunctionId], options: &Options, memo: Option<&Memo>) -> Vec<Outcome> {
-    let check = |&kernel: &FunctionId| isolate::isolated(|| check_kernel(program, kernel, options, memo));
+fn checked(file: &Launched, kernels: &[FunctionId], options: &Options, memo: Option<&Memo>) -> Vec<Outcome> {
+    let check = |&kernel: &FunctionId| isolate::isolated(|| check_kernel(file, kernel, options, memo));
     parallel::each(kernels, check)
 }
 
@@ -217,11 +219,12 @@ fn assumed_header(header: &SoughtHeader) -> Assumption {
 }
 
 /// What the text of a kernel, or the launches that its verdict is about, took by default.
-fn chosen(uses: &Uses, program: &Program, function: FunctionId, report: &KernelReport) -> Vec<Assumption> {
+fn chosen(uses: &Uses, file: &Launched, function: FunctionId, report: &KernelReport) -> Vec<Assumption> {
+    let program = &file.program;
     let place = program.sources.visible(program.functions[function].span);
     let mut found: BTreeSet<&str> = uses.choices_of(place).into_iter().map(|choice| choice.taken.as_str()).collect();
     if report.scope.as_ref().is_some_and(|scope| scope.kind == ScopeKind::Launch) {
-        for launch in program.launches.iter().filter(|launch| launch.kernel == function) {
+        for launch in file.launches_of(function) {
             let place = program.sources.visible(launch.span);
             found.extend(uses.choices_at(place).map(|choice| choice.taken.as_str()));
         }
@@ -267,7 +270,7 @@ fn read_for_device(path: &Path, text: &str, options: &Options) -> ReadFile {
         }
     }
     if file.missed > 0 {
-        let stated = stated::sought(path, &file.program, options, headers);
+        let stated = stated::sought(path, &file.launched.program, options, headers);
         let better = || read_with(path, text, &stated::with(options, &stated), Some(headers));
         let better = Some(&stated).filter(|stated| !stated.is_empty()).map(|_| better());
         if let Some(better) = better.filter(|better| better.missed < file.missed) {
@@ -280,14 +283,14 @@ fn read_for_device(path: &Path, text: &str, options: &Options) -> ReadFile {
 /// The same, with the launches that the compiler of host code sees.
 fn read(path: &Path, text: &str, options: &Options) -> ReadFile {
     let mut file = read_for_device(path, text, options);
-    let launches = !file.program.launches.is_empty() || text.contains("<<<");
+    let launches = !file.launched.launches().is_empty() || text.contains("<<<");
     if launches && file.uses.depends_on_pass() {
         let headers = options.headers.as_ref().filter(|_| !file.sought.is_empty());
         let mut options = stated::with(options, &file.stated);
         let names = [Dialect::Cuda, Dialect::Hip].into_iter().flat_map(Dialect::names_of_device_pass);
         options.undefined.extend(names.map(|&name| name.to_owned()));
-        let there = read_with(path, text, &options, headers).program;
-        architecture::take_launches(&mut file.program, &there);
+        let there = read_with(path, text, &options, headers).launched;
+        architecture::take_launches(&mut file.launched, &there);
     }
     file
 }
@@ -297,10 +300,10 @@ fn read_with(path: &Path, text: &str, options: &Options, headers: Option<&Arc<Pr
     let front::ReadUnit { unit, mut diagnostics, parse, front, exceptions, misses_headers, sought, uses } =
         front::read(path, text, options, headers);
     crash::entering("resolve");
-    let resolve::Resolved { program, diagnostics: more, missed } = resolve::resolve(unit);
+    let launch::Resolved { launched, diagnostics: more, missed } = launch::resolve(unit);
     diagnostics.extend(more);
     ReadFile {
-        program,
+        launched,
         diagnostics,
         parse,
         front,
@@ -342,17 +345,18 @@ struct Model<'m> {
 
 /// Lowers one kernel, looks for invariants of its loops, and infers its protocol. What the run knows of the kernel is
 /// in `memo`.
-fn model<'m>(program: &Program, function: FunctionId, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
-    strengthened(lowered(program, function, options), options, memo)
+fn model<'m>(file: &Launched, function: FunctionId, options: &Options, memo: Option<&'m Memo>) -> Model<'m> {
+    strengthened(lowered(file, function, options), options, memo)
 }
 
 /// One kernel, with what the launches in its file say.
-fn lowered(program: &Program, function: FunctionId, options: &Options) -> Kernel {
+fn lowered(file: &Launched, function: FunctionId, options: &Options) -> Kernel {
+    let program = &file.program;
     crash::entering("lower");
     let mut kernel = lower::lower(program, function);
     // What the command line says of the launch comes instead of what the file says.
     if !options.judging.gives_sizes() && options.judging.params.is_empty() {
-        launch::assume(&mut kernel, program, function);
+        launch::assume(&mut kernel, file, function);
     }
     if let Some(threads) = in_step(options, program.language) {
         lockstep::in_step(&mut kernel, threads);
@@ -408,13 +412,13 @@ fn strengthened<'m>(mut kernel: Kernel, options: &Options, memo: Option<&'m Memo
 
 /// The report on a kernel, and the kernel as it was judged.
 fn check_kernel(
-    program: &Program,
+    file: &Launched,
     function: FunctionId,
     options: &Options,
     memo: Option<&Memo>,
 ) -> (KernelReport, Kernel) {
     let start = Instant::now();
-    let (mut report, kernel) = report_on(program, function, model(program, function, options, memo), options);
+    let (mut report, kernel) = report_on(file, function, model(file, function, options, memo), options);
     if options.timings == Timings::Measure {
         report.time_ms = start.elapsed().as_millis() as u64;
     }
@@ -422,9 +426,10 @@ fn check_kernel(
 }
 
 /// The report on a model of a kernel, and the kernel as it was judged.
-fn report_on(program: &Program, function: FunctionId, model: Model<'_>, options: &Options) -> (KernelReport, Kernel) {
+fn report_on(file: &Launched, function: FunctionId, model: Model<'_>, options: &Options) -> (KernelReport, Kernel) {
+    let program = &file.program;
     let Model { kernel, protocol, assumptions, rejected, entry } = model;
-    let (launches, _) = launch::facts(program, function);
+    let (launches, _) = launch::facts(file, function);
     let language = program.language;
     crash::entering("prove");
     let mut verdict = match &entry {

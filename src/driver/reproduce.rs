@@ -14,6 +14,7 @@ use crate::diagnostic::vocabulary::{Vocabulary, triple};
 use crate::execute::launch::host::ParameterKind;
 use crate::front::tree_sitter;
 use crate::instrument::numbered;
+use crate::launch::Launched;
 use crate::preprocess::{self, Output};
 use crate::prove::refute::free_arrays;
 use crate::reproduce::{
@@ -86,7 +87,7 @@ pub(super) fn drafts(
     (path, text): (&Path, &str),
     options: &Options,
     headers: Option<&Arc<ProjectHeaders>>,
-    program: &Program,
+    file: &Launched,
     judged: &[(FunctionId, Kernel)],
     reports: &mut [KernelReport],
 ) -> Vec<Drafted> {
@@ -96,7 +97,7 @@ pub(super) fn drafts(
     let text = Text::read(path, text, options, headers);
     let mut drafts = Vec::new();
     for (number, ((function, kernel), report)) in judged.iter().zip(reports).enumerate() {
-        let job = Job { text: &text, program, function: *function, kernel, number };
+        let job = Job { text: &text, file, program: &file.program, function: *function, kernel, number };
         drafts.extend(job.drafts(report));
     }
     drafts
@@ -105,6 +106,7 @@ pub(super) fn drafts(
 /// The programs of one kernel.
 struct Job<'a> {
     text: &'a Text,
+    file: &'a Launched,
     program: &'a Program,
     function: FunctionId,
     kernel: &'a Kernel,
@@ -207,7 +209,7 @@ impl Job<'_> {
 
     /// The names of parameters that the launches in the file give one pointer.
     fn same_pointers(&self) -> Vec<Vec<String>> {
-        let launches = self.program.launches.iter().filter(|launch| launch.kernel == self.function);
+        let launches = self.file.launches_of(self.function);
         let params = &self.program.functions[self.function].params;
         let name = |at: usize| params.get(at).map(|&param| self.program.variables[param].name.clone());
         let mut groups: Vec<Vec<String>> = Vec::new();

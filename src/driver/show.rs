@@ -9,8 +9,9 @@ mod places;
 use super::options::Options;
 use super::{Model, model, selected};
 use crate::judge::conditions;
-use crate::resolve::program::{FunctionId, Program};
-use crate::{calculus, launch, protocol, syntax};
+use crate::launch::{self, Launched};
+use crate::resolve::program::FunctionId;
+use crate::{calculus, protocol, syntax};
 use places::Places;
 use std::path::Path;
 
@@ -44,17 +45,18 @@ pub fn show(stage: Stage, path: &Path, text: &str, options: &Options) -> Result<
     if stage == Stage::Syntax {
         return Ok(syntax::print(&super::front::read(path, text, options, None).unit));
     }
-    let program = super::read(path, text, options).program;
-    let kernels: Vec<FunctionId> = selected(&program, options).collect();
+    let file = super::read(path, text, options).launched;
+    let kernels: Vec<FunctionId> = selected(&file.program, options).collect();
     if kernels.is_empty() {
         return Err(ShowError::NoKernel(path.display().to_string()));
     }
-    let shown: Vec<String> = kernels.into_iter().map(|kernel| of_kernel(stage, &program, kernel, options)).collect();
+    let shown: Vec<String> = kernels.into_iter().map(|kernel| of_kernel(stage, &file, kernel, options)).collect();
     Ok(shown.join("\n"))
 }
 
-fn of_kernel(stage: Stage, program: &Program, function: FunctionId, options: &Options) -> String {
-    let Model { kernel, protocol, .. } = model(program, function, options, None);
+fn of_kernel(stage: Stage, file: &Launched, function: FunctionId, options: &Options) -> String {
+    let Model { kernel, protocol, .. } = model(file, function, options, None);
+    let program = &file.program;
     let places = Places::new(&program.sources, &kernel);
     match stage {
         Stage::Syntax | Stage::Calculus => calculus::text::print(&kernel),
@@ -62,7 +64,7 @@ fn of_kernel(stage: Stage, program: &Program, function: FunctionId, options: &Op
         Stage::Flow => flow::text(&kernel, &crate::flow::analyze(&kernel), &program.sources),
         Stage::Intervals => intervals::text(&kernel, &protocol, &places),
         Stage::Conditions => {
-            let (launches, _) = launch::facts(program, function);
+            let (launches, _) = launch::facts(file, function);
             let place = |site| places.name(site);
             conditions::text(&kernel, &protocol, &launches, program.language, &options.judging, &place)
         }

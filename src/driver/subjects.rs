@@ -11,21 +11,21 @@ use super::{Options, lowered, report_on, selected, strengthened};
 use crate::calculus::Kernel;
 use crate::diagnostic::report::KernelReport;
 use crate::judge::scopes;
-use crate::launch;
+use crate::launch::{self, Launched};
 use crate::prove::Scope;
-use crate::resolve::program::{FunctionId, Program};
+use crate::resolve::program::FunctionId;
 use crate::source::{Language, SourceMap};
 use std::path::Path;
 
 /// The kernels of one file.
 pub struct Subjects {
-    program: Program,
+    file: Launched,
 }
 
 /// One of them.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
-    program: &'a Program,
+    file: &'a Launched,
     function: FunctionId,
 }
 
@@ -41,36 +41,36 @@ pub struct Judged {
 impl Subjects {
     /// Reads the text of a file. A panic is an error.
     pub fn read(path: &Path, text: &str, options: &Options) -> Result<Subjects, Panic> {
-        isolated(|| Subjects { program: super::read(path, text, options).program })
+        isolated(|| Subjects { file: super::read(path, text, options).launched })
     }
 
     /// The kernels that the options ask for, in source order.
     pub fn iter<'a>(&'a self, options: &'a Options) -> impl Iterator<Item = Subject<'a>> {
-        selected(&self.program, options).map(|function| Subject { program: &self.program, function })
+        selected(&self.file.program, options).map(|function| Subject { file: &self.file, function })
     }
 
     /// Where their spans point.
     pub fn sources(&self) -> &SourceMap {
-        &self.program.sources
+        &self.file.program.sources
     }
 
     /// The language of the file.
     pub fn language(&self) -> Language {
-        self.program.language
+        self.file.program.language
     }
 }
 
 impl Subject<'_> {
     /// The kernel as it is lowered, with what its launches in the file say. A panic is an error.
     pub fn lower(&self, options: &Options) -> Result<Kernel, Panic> {
-        isolated(|| lowered(self.program, self.function, options))
+        isolated(|| lowered(self.file, self.function, options))
     }
 
     /// The verdict on `kernel`, which was lowered from this subject and may have been changed since. A panic is an
     /// error.
     pub fn judge(&self, kernel: Kernel, options: &Options) -> Result<Judged, Panic> {
         isolated(|| {
-            let (report, kernel) = report_on(self.program, self.function, strengthened(kernel, options, None), options);
+            let (report, kernel) = report_on(self.file, self.function, strengthened(kernel, options, None), options);
             let scopes = self.scopes(&report, &kernel, options);
             Judged { report, scopes }
         })
@@ -79,7 +79,7 @@ impl Subject<'_> {
     /// The sets of launches that a verdict holds for: the attempt that reached it.
     fn scopes(&self, report: &KernelReport, kernel: &Kernel, options: &Options) -> Vec<Scope> {
         let Some(reached) = &report.scope else { return Vec::new() };
-        let (launches, _) = launch::facts(self.program, self.function);
+        let (launches, _) = launch::facts(self.file, self.function);
         scopes::of_kind(kernel, &launches, &options.judging, &reached.kind)
     }
 }

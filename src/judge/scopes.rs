@@ -12,9 +12,8 @@ use super::settings::{GlobalOffset, Levels};
 use crate::calculus::{Kernel, extents, is_offset};
 use crate::check::verdict::{Undecided, Verdict};
 use crate::diagnostic::report::{self, Race, ScopeKind};
-use crate::launch::Facts;
+use crate::launch::{Facts, Given};
 use crate::prove::{Assumption, Scope};
-use crate::resolve::program::Given;
 use std::collections::BTreeSet;
 
 /// One set of launches.

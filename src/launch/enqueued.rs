@@ -225,7 +225,7 @@ impl Reader<'_> {
     /// The sizes that an argument of the call at `at` holds; those of further dimensions are 1.
     fn sizes(&self, at: usize, argument: Range<usize>, dimensions: usize) -> [Option<u64>; 3] {
         let mut sizes = [Some(1); 3];
-        let name = self.variable(argument);
+        let name = self.addressed_variable(argument);
         for (axis, size) in sizes.iter_mut().enumerate().take(dimensions) {
             let held = name.as_deref().and_then(|name| self.held(at, name, axis));
             *size = held.and_then(|number| u64::try_from(number).ok()).filter(|&number| number > 0);
@@ -234,7 +234,7 @@ impl Reader<'_> {
     }
 
     /// The variable whose address an argument is.
-    fn variable(&self, argument: Range<usize>) -> Option<String> {
+    fn addressed_variable(&self, argument: Range<usize>) -> Option<String> {
         let words: Vec<&str> = argument.map(|at| self.host.text(at)).collect();
         let name = match words.as_slice() {
             [name] | ["&", name] | ["&", name, "[", "0", "]"] => name,

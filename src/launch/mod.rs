@@ -1,9 +1,9 @@
 //! What the launches in a file say about a kernel: facts about geometry and arguments.
 //!
-//! `resolve` evaluates what host code around a launch says, because template arguments need the same
-//! constants; here the launches of one kernel become sets of facts, each once, in the order in which they
-//! first appear. A size or argument that is not a constant is no fact, never a guess. That other launches
-//! may exist elsewhere is for the caller to say.
+//! What host code around a launch says is evaluated between declarations and kernels ([`host`]), because templates of
+//! kernels need its constants; here the launches of one kernel become sets of facts, each once, in the order in which
+//! they first appear. A size or argument that is not a constant is no fact, never a guess. That other launches may
+//! exist elsewhere is for the caller to say.
 //!
 //! Relations between sizes and arguments that all launches of a kernel have in common become assumptions of the
 //! kernel ([`assume`]).
@@ -11,9 +11,14 @@
 //! Deliberately absent: relations with sizes that are rounded up, which kernels guard against themselves.
 
 pub mod enqueued;
+mod host;
+mod launches;
+
+pub use host::{Resolved, resolve};
+pub use launches::{Given, Launch, Launched, Relation, Term};
 
 use crate::calculus::{Basis, BinaryOp, ExprId, GeometryVar, Kernel, ScalarType, Stmt};
-use crate::resolve::program::{FunctionId, Given, Launch, Program, Relation, Term, Type};
+use crate::resolve::program::{FunctionId, Program, Type};
 use crate::source::Span;
 
 /// What one or more equal launches say.
@@ -45,11 +50,11 @@ pub enum Impossible {
 }
 
 /// The sets of facts that the launches of `kernel` state, and the launches that can never run.
-pub fn facts(program: &Program, kernel: FunctionId) -> (Vec<Facts>, Vec<(Span, Impossible)>) {
+pub fn facts(launched: &Launched, kernel: FunctionId) -> (Vec<Facts>, Vec<(Span, Impossible)>) {
     let mut found: Vec<Facts> = Vec::new();
     let mut impossible = Vec::new();
-    for launch in program.launches.iter().filter(|launch| launch.kernel == kernel) {
-        let made = match facts_of(program, launch) {
+    for launch in launched.launches_of(kernel) {
+        let made = match facts_of(&launched.program, launch) {
             Ok(made) => made,
             Err(reason) => {
                 impossible.push((launch.span, reason));
@@ -104,8 +109,8 @@ fn facts_of(program: &Program, launch: &Launch) -> Result<Facts, Impossible> {
 }
 
 /// States in the kernel what all its launches in the file say of its sizes and parameters.
-pub fn assume(kernel: &mut Kernel, program: &Program, function: FunctionId) {
-    let launches: Vec<&Launch> = program.launches.iter().filter(|launch| launch.kernel == function).collect();
+pub fn assume(kernel: &mut Kernel, launched: &Launched, function: FunctionId) {
+    let launches: Vec<&Launch> = launched.launches_of(function).collect();
     let mut stated = Vec::new();
     let mut seen: Vec<&Relation> = Vec::new();
     for (launch, relation) in launches.iter().flat_map(|launch| launch.relations.iter().map(move |it| (launch, it))) {
@@ -113,7 +118,7 @@ pub fn assume(kernel: &mut Kernel, program: &Program, function: FunctionId) {
             continue;
         }
         seen.push(relation);
-        if let Some(cond) = condition(kernel, program, function, relation) {
+        if let Some(cond) = condition(kernel, &launched.program, function, relation) {
             stated.push(Stmt::Assume { cond, basis: Basis::Stated, span: Some(launch.span) });
         }
     }

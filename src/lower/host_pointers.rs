@@ -22,10 +22,8 @@ impl Pass<'_> {
     /// The first of the parameters to which launches in the file give the same pointer as to `variable`, one launch
     /// or another. What is proved of one array also holds where launches give several.
     fn same_pointer(&self, variable: VariableId) -> VariableId {
-        let kernel = self.frames[0].function;
-        let params = &self.program.functions[kernel].params;
-        let launches = self.program.launches.iter().filter(|launch| launch.kernel == kernel);
-        let pairs: Vec<(usize, usize)> = launches.flat_map(|launch| launch.same_pointers.iter().copied()).collect();
+        let kernel = &self.program.functions[self.frames[0].function];
+        let (params, pairs) = (&kernel.params, &kernel.same_pointers);
         let Some(at) = params.iter().position(|&param| param == variable) else { return variable };
         let mut same = vec![at];
         let mut next = 0;

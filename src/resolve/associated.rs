@@ -7,9 +7,8 @@
 
 use super::call::functions_of;
 use super::context::Resolver;
+use super::entities::{FunctionDecl, ScopeId, TemplateValue};
 use super::program::{Expr, RecordId, Type, TypeId};
-use super::scope::{FunctionDecl, ScopeId};
-use super::template::TemplateValue;
 use crate::source::{Language, SourceMap};
 use crate::syntax;
 
@@ -68,7 +67,7 @@ impl<'u> Resolver<'u> {
             found.extend(self.as_seen_by_arguments(|this| this.functions_in(namespace, name)));
         }
         for class in associated.classes.into_iter().chain(associated.around) {
-            let friends = &self.scopes[self.record_scopes[class.index()].0].friends;
+            let friends = &self.scopes[self.records.scopes[class.index()].0].friends;
             found.extend(friends.iter().filter(|(known, _)| *known == name).map(|(_, decl)| *decl));
         }
         for decl in found {
@@ -94,15 +93,15 @@ impl<'u> Resolver<'u> {
     fn associate(&mut self, ty: TypeId, associated: &mut Associated) {
         let mut open = vec![ty];
         while let Some(ty) = open.pop() {
-            let ty = self.plain(ty);
+            let ty = self.types.plain(ty);
             if associated.types.contains(&ty) {
                 continue;
             }
             associated.types.push(ty);
-            if let Some(home) = self.home_of_enumeration(ty) {
+            if let Some(home) = self.types.home_of_enumeration(ty) {
                 self.associate_home(home, associated);
             }
-            if let Some(signature) = self.signatures.get(&ty) {
+            if let Some(signature) = self.types.signatures.get(&ty) {
                 open.push(signature.result);
                 open.extend(signature.params.iter().copied());
             }
@@ -110,12 +109,12 @@ impl<'u> Resolver<'u> {
                 Type::Pointer { to, .. } | Type::Array { of: to, .. } => open.push(to),
                 Type::Record(record) => {
                     self.associate_class(record, associated);
-                    let mut values = self.record_origins[record.index()].1.clone();
+                    let mut values = self.records.origins[record.index()].1.clone();
                     while let Some(value) = values.pop() {
                         match value {
                             TemplateValue::Type(ty) => open.push(ty),
                             TemplateValue::Template(index) => {
-                                self.associate_home(self.record_decls[index].scope, associated);
+                                self.associate_home(self.records.decls[index].scope, associated);
                             }
                             TemplateValue::Pack(inner) => values.extend(inner),
                             _ => {}
@@ -139,8 +138,8 @@ impl<'u> Resolver<'u> {
                 continue;
             }
             associated.classes.push(class);
-            self.associate_home(self.record_decls[self.record_origins[class.index()].0].scope, associated);
-            open.extend(self.record_bases[class.index()].iter().map(|(base, _)| *base));
+            self.associate_home(self.records.decls[self.records.origins[class.index()].0].scope, associated);
+            open.extend(self.records.bases[class.index()].iter().map(|(base, _)| *base));
         }
     }
 

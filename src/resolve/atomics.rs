@@ -86,7 +86,7 @@ impl<'u> Resolver<'u> {
             // What is done to find the object is done.
             let found = has_effect(object).then(|| self.address_of(object.clone()));
             let args = found.into_iter().collect();
-            return Some(expr(ExprKind::Builtin(Builtin::Hint, name.to_owned(), args), self.common.void, span));
+            return Some(expr(ExprKind::Builtin(Builtin::Hint, name.to_owned(), args), self.types.common.void, span));
         }
         let op = match method {
             atomics::Method::CompareAndExchange { weak } => {
@@ -139,7 +139,7 @@ impl<'u> Resolver<'u> {
         if has_effect(&old) {
             old = self.kept_once(old, &mut stmts);
         }
-        let same = expr(ExprKind::Binary(BinaryOp::Eq, Box::new(found), Box::new(old)), self.common.bool, span);
+        let same = expr(ExprKind::Binary(BinaryOp::Eq, Box::new(found), Box::new(old)), self.types.common.bool, span);
         let nothing = Stmt { kind: StmtKind::Block(Vec::new()), span };
         stmts.push(Stmt { kind: StmtKind::While(same, Box::new(nothing)), span });
         Some(StmtKind::Block(stmts))
@@ -163,7 +163,7 @@ impl<'u> Resolver<'u> {
             (atomics::Fence::OfScope | atomics::Fence::OfSystem, _) => return None,
         };
         let builtin = Builtin::Fence(FenceCall::All { order, scope });
-        Some(expr(ExprKind::Builtin(builtin, name.to_owned(), Vec::new()), self.common.void, span))
+        Some(expr(ExprKind::Builtin(builtin, name.to_owned(), Vec::new()), self.types.common.void, span))
     }
 
     /// `object.compare_exchange_strong(expected, desired)`, with the orders that follow or those of the library.
@@ -193,12 +193,13 @@ impl<'u> Resolver<'u> {
         let desired = self.convert(desired, to);
         let builtin = Builtin::CompareAndExchange { orders, scope, weak };
         let args = vec![pointer, expected, desired];
-        Some(expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.common.bool, span))
+        Some(expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.types.common.bool, span))
     }
 
     /// An operator of an atomic object with one operand: `object = value`, `object += value`; its value is what was there.
     pub(super) fn atomic_operator(&mut self, op: AtomicOp, object: &Expr, operand: &Expr, span: Span) -> Option<Expr> {
-        let (refers, scope) = self.atomic_of(object.ty).filter(|_| self.plain(object.ty) != self.plain(operand.ty))?;
+        let (refers, scope) =
+            self.atomic_of(object.ty).filter(|_| self.types.plain(object.ty) != self.types.plain(operand.ty))?;
         let what = (op, MemoryOrder::SequentiallyConsistent, scope);
         let operand = self.load(operand.clone());
         self.atomic_access(what, object, refers, vec![operand], "operator", span)
@@ -252,7 +253,7 @@ impl<'u> Resolver<'u> {
         if let Some(problem) = self.atomic(&mut builtin, name, &mut all, span) {
             return Some(problem);
         }
-        let ty = if op == AtomicOp::Store { self.common.void } else { to };
+        let ty = if op == AtomicOp::Store { self.types.common.void } else { to };
         Some(expr(ExprKind::Builtin(builtin, name.to_owned(), all), ty, span))
     }
 }

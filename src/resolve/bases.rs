@@ -3,41 +3,18 @@
 //! Deliberately absent: virtual bases, of which only the object itself knows the place.
 
 use super::context::{Resolver, expr};
-use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
+use super::program::{Expr, ExprKind, Type, TypeId};
+use super::record_table::BasePlace;
 use super::unknown_call::is_repeatable;
 use crate::source::Span;
 
-/// Where a base lies in a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BasePlace {
-    /// That many bytes behind its start.
-    At(u64),
-    /// Not known, or there are several.
-    Unknown,
-}
-
 impl Resolver<'_> {
-    /// Where a base lies in a record; `None` if it is no base of it.
-    pub(super) fn base_place(&self, record: RecordId, base: RecordId) -> Option<BasePlace> {
-        if record == base {
-            return Some(BasePlace::At(0));
-        }
-        let mut found = None;
-        for &(direct, offset) in &self.record_bases[record.index()] {
-            let Some(inner) = self.base_place(direct, base) else { continue };
-            let place = match (offset, inner) {
-                (Some(offset), BasePlace::At(inner)) => BasePlace::At(offset + inner),
-                _ => BasePlace::Unknown,
-            };
-            found = Some(if found.is_none() { place } else { BasePlace::Unknown });
-        }
-        found
-    }
-
     /// Whether a type is a class that is derived from another.
     pub(super) fn is_derived(&self, ty: TypeId, base: TypeId) -> bool {
         match (&self.types[ty], &self.types[base]) {
-            (Type::Record(record), Type::Record(base)) => record != base && self.base_place(*record, *base).is_some(),
+            (Type::Record(record), Type::Record(base)) => {
+                record != base && self.records.base_place(*record, *base).is_some()
+            }
             _ => false,
         }
     }
@@ -47,10 +24,10 @@ impl Resolver<'_> {
         if !self.is_derived(value.ty, base) {
             return None;
         }
-        let base = if self.is_const(value.ty) { self.with_const(base) } else { base };
-        let is_given_up = self.is_given_up(&value) || !self.is_object(&value);
+        let base = if self.types.is_const(value.ty) { self.types.with_const(base) } else { base };
+        let is_given_up = self.types.is_given_up(&value) || !self.is_object(&value);
         let address = self.address_of_any(value);
-        let to = self.pointer(base, None);
+        let to = self.types.pointer(base, None);
         let address = self.convert(address, to);
         let part = self.deref(address);
         Some(if is_given_up { self.given_up(part) } else { part })
@@ -67,9 +44,9 @@ impl Resolver<'_> {
         let (&Type::Record(source), &Type::Record(target)) = (&self.types[from], &self.types[into]) else {
             return None;
         };
-        let (place, is_up) = match self.base_place(source, target) {
+        let (place, is_up) = match self.records.base_place(source, target) {
             Some(place) => (place, true),
-            None => (self.base_place(target, source)?, false),
+            None => (self.records.base_place(target, source)?, false),
         };
         let span = pointer.span;
         match place {
@@ -97,15 +74,15 @@ impl Resolver<'_> {
             result.ty = to;
             return result;
         }
-        let bytes = self.pointer(self.common.char, None);
+        let bytes = self.types.pointer(self.types.common.char, None);
         let start = expr(ExprKind::Convert(Box::new(pointer.clone())), bytes, span);
-        let offset = expr(ExprKind::Int(offset), self.common.long, span);
+        let offset = expr(ExprKind::Int(offset), self.types.common.long, span);
         let moved = expr(ExprKind::PointerAdd(Box::new(start), Box::new(offset)), bytes, span);
         let moved = expr(ExprKind::Convert(Box::new(moved)), to, span);
         if is_object {
             return moved;
         }
-        let is_set = expr(ExprKind::Convert(Box::new(pointer)), self.common.bool, span);
+        let is_set = expr(ExprKind::Convert(Box::new(pointer)), self.types.common.bool, span);
         let null = expr(ExprKind::Null, to, span);
         expr(ExprKind::Conditional(Box::new(is_set), Box::new(moved), Box::new(null)), to, span)
     }

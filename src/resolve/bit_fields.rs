@@ -27,11 +27,11 @@ impl Resolver<'_> {
 
     /// The type that arithmetic on an operand starts with: of a bit-field the promoted one.
     pub(super) fn operand_type(&self, value: &Expr) -> TypeId {
-        let ty = self.plain(value.ty);
+        let ty = self.types.plain(value.ty);
         match (self.types[ty].clone(), self.bits_of(value)) {
-            (Type::Int { .. }, Some(_)) if self.behind_enumeration(ty).is_some() => ty,
-            (Type::Int { signed, .. }, Some(bits)) if bits < 32 || bits == 32 && signed => self.common.int,
-            (Type::Int { .. }, Some(32)) => self.common.uint,
+            (Type::Int { .. }, Some(_)) if self.types.behind_enumeration(ty).is_some() => ty,
+            (Type::Int { signed, .. }, Some(bits)) if bits < 32 || bits == 32 && signed => self.types.common.int,
+            (Type::Int { .. }, Some(32)) => self.types.common.uint,
             _ => ty,
         }
     }
@@ -39,7 +39,9 @@ impl Resolver<'_> {
     /// A loaded operand of arithmetic, promoted if it is a bit-field.
     pub(super) fn operand(&mut self, value: Expr) -> Expr {
         if let ExprKind::Conditional(_, then, otherwise) = &value.kind
-            && [then, otherwise].iter().any(|arm| self.promoted(self.operand_type(arm)) != self.promoted(arm.ty))
+            && [then, otherwise]
+                .iter()
+                .any(|arm| self.types.promoted(self.operand_type(arm)) != self.types.promoted(arm.ty))
         {
             let (span, reason) = (value.span, "arithmetic on one of two bit-fields".to_owned());
             return self.unsupported_with(span, reason, vec![value]);

@@ -1,13 +1,13 @@
 //! Calls of builtins: the type of the result, conversions of arguments, and what constants among them decide.
 
 use super::context::{Resolver, expr};
+use super::entities::TemplateValue;
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
-use super::template::TemplateValue;
 use crate::builtins::atomics::{self, Numbering};
-use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::functions::{
     self, Meaning, ResultType, conversion_target, function, is_of_opencl_2, is_plain_conversion, vector_helper,
 };
+use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::{Builtin, Comparison, Fragment, LaneFunction, PureFunction};
 use crate::calculus::SyncMemory;
 use crate::source::{Language, Span};
@@ -37,7 +37,7 @@ impl<'u> Resolver<'u> {
         if let Some(named) = conversion_target(self.language, short)
             && let [only] = args.as_slice()
         {
-            let to = self.named(named);
+            let to = self.types.named(named);
             let only = self.built_in_operand(only.clone(), span);
             let value = self.load(only);
             if is_plain_conversion(short) {
@@ -62,8 +62,9 @@ impl<'u> Resolver<'u> {
 
     /// Whether all are numbers or vectors of them.
     fn are_plain(&self, args: &[Expr]) -> bool {
-        args.iter()
-            .all(|argument| self.is_arithmetic(argument.ty) || matches!(self.types[argument.ty], Type::Vector { .. }))
+        args.iter().all(|argument| {
+            self.types.is_arithmetic(argument.ty) || matches!(self.types[argument.ty], Type::Vector { .. })
+        })
     }
 
     fn known_call(
@@ -94,7 +95,7 @@ impl<'u> Resolver<'u> {
             let TemplateValue::Type(ty) = self.template_value(stated) else {
                 return self.unsupported_with(span, format!("template arguments of `{name}`"), args);
             };
-            let ty = self.plain(ty);
+            let ty = self.types.plain(ty);
             args = args.into_iter().map(|argument| self.convert(argument, ty)).collect();
         }
         if args.iter().any(|argument| self.converts_somehow(argument.ty)) {
@@ -187,7 +188,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether `min` and `max` compare two numbers, or vectors of them.
     fn is_min_max(&self, args: &[Expr]) -> bool {
-        let number = |ty: TypeId| self.is_arithmetic(ty) || matches!(self.types[ty], Type::Vector { .. });
+        let number = |ty: TypeId| self.types.is_arithmetic(ty) || matches!(self.types[ty], Type::Vector { .. });
         matches!(args, [a, b] if number(a.ty) && number(b.ty))
     }
 
@@ -202,7 +203,7 @@ impl<'u> Resolver<'u> {
             Comparison::GreaterOrEqual => BinaryOp::Ge,
         };
         let [left, right] = args else { return None };
-        let common = self.common_type(left.ty, right.ty)?;
+        let common = self.types.common_type(left.ty, right.ty)?;
         let (left, right) = (self.convert(left.clone(), common), self.convert(right.clone(), common));
         Some(self.comparison(op, left, right, span))
     }
@@ -219,7 +220,7 @@ impl<'u> Resolver<'u> {
         };
         let (is_counted, ty) = match self.language {
             Language::OpenCl => (self.is_of_integers(value.ty), self.without_sign(value.ty)),
-            Language::Cuda => (self.is_integral(value.ty), value.ty),
+            Language::Cuda => (self.types.is_integral(value.ty), value.ty),
         };
         let builtin = if is_counted { Builtin::Abs } else { Builtin::Pure };
         expr(ExprKind::Builtin(builtin, name.to_owned(), vec![value]), ty, span)
@@ -241,8 +242,8 @@ impl<'u> Resolver<'u> {
     /// Whether it is an integer or a vector of integers.
     fn is_of_integers(&self, ty: TypeId) -> bool {
         match self.types[ty] {
-            Type::Vector { of, .. } => self.is_integral(of),
-            _ => self.is_integral(ty),
+            Type::Vector { of, .. } => self.types.is_integral(of),
+            _ => self.types.is_integral(ty),
         }
     }
 
@@ -253,8 +254,8 @@ impl<'u> Resolver<'u> {
             _ => (ty, None),
         };
         let Some(changed) = change(&self.types[lane]) else { return ty };
-        let of = self.intern(changed);
-        lanes.map_or(of, |lanes| self.intern(Type::Vector { of, lanes }))
+        let of = self.types.intern(changed);
+        lanes.map_or(of, |lanes| self.types.intern(Type::Vector { of, lanes }))
     }
 
     /// The type without a sign.
@@ -323,12 +324,12 @@ impl<'u> Resolver<'u> {
 
     /// The type of a builtin's result.
     fn result_type_of(&mut self, rule: ResultType, args: &[Expr]) -> TypeId {
-        let first = args.first().map_or(self.common.unknown, |argument| argument.ty);
+        let first = args.first().map_or(self.types.common.unknown, |argument| argument.ty);
         match rule {
-            ResultType::Void => self.common.void,
-            ResultType::Fixed(named) => self.named(named),
+            ResultType::Void => self.types.common.void,
+            ResultType::Fixed(named) => self.types.named(named),
             ResultType::First => first,
-            ResultType::Second => args.get(1).map_or(self.common.unknown, |value| self.promoted(value.ty)),
+            ResultType::Second => args.get(1).map_or(self.types.common.unknown, |value| self.types.promoted(value.ty)),
             // OpenCL's functions take small numbers as they are.
             ResultType::Common
                 if self.language == Language::OpenCl
@@ -337,13 +338,13 @@ impl<'u> Resolver<'u> {
                 first
             }
             ResultType::Common => {
-                args.iter().skip(1).fold(first, |ty, argument| self.common_type(ty, argument.ty).unwrap_or(ty))
+                args.iter().skip(1).fold(first, |ty, argument| self.types.common_type(ty, argument.ty).unwrap_or(ty))
             }
             ResultType::Floating => self.floating(args),
             ResultType::Lanes(scalar) => {
-                let lane = self.scalar(scalar);
+                let lane = self.types.scalar(scalar);
                 match self.types[first] {
-                    Type::Vector { lanes, .. } => self.intern(Type::Vector { of: lane, lanes }),
+                    Type::Vector { lanes, .. } => self.types.intern(Type::Vector { of: lane, lanes }),
                     _ => lane,
                 }
             }
@@ -353,7 +354,7 @@ impl<'u> Resolver<'u> {
             },
             ResultType::Comparison => match self.types[first] {
                 Type::Vector { .. } => self.comparison_type(first),
-                _ => self.common.int,
+                _ => self.types.common.int,
             },
             ResultType::Unsigned => self.without_sign(first),
             ResultType::Wider => self.with_lanes(first, |lane| match *lane {
@@ -366,19 +367,19 @@ impl<'u> Resolver<'u> {
             }),
             ResultType::Shuffled => match (&self.types[first], args.last().map(|mask| &self.types[mask.ty])) {
                 (&Type::Vector { of, .. }, Some(&Type::Vector { lanes, .. })) => {
-                    self.intern(Type::Vector { of, lanes })
+                    self.types.intern(Type::Vector { of, lanes })
                 }
-                _ => self.unknown("result of a builtin"),
+                _ => self.types.unknown("result of a builtin"),
             },
             ResultType::Pointee => match self.types[first] {
                 Type::Pointer { to, .. } => to,
-                _ => self.common.unknown,
+                _ => self.types.common.unknown,
             },
             ResultType::Loaded(lanes) => match args.last().map(|pointer| self.types[pointer.ty].clone()) {
-                Some(Type::Pointer { to, .. }) => self.intern(Type::Vector { of: to, lanes }),
-                _ => self.common.unknown,
+                Some(Type::Pointer { to, .. }) => self.types.intern(Type::Vector { of: to, lanes }),
+                _ => self.types.common.unknown,
             },
-            ResultType::Fetched | ResultType::Unknown => self.unknown("result of a builtin"),
+            ResultType::Fetched | ResultType::Unknown => self.types.unknown("result of a builtin"),
         }
     }
 
@@ -391,8 +392,8 @@ impl<'u> Resolver<'u> {
                 Type::Float { .. } => argument.ty,
                 _ => continue,
             };
-            best = Some(best.map_or(ty, |known| self.common_type(known, ty).unwrap_or(known)));
+            best = Some(best.map_or(ty, |known| self.types.common_type(known, ty).unwrap_or(known)));
         }
-        best.unwrap_or(self.common.double)
+        best.unwrap_or(self.types.common.double)
     }
 }

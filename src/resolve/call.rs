@@ -4,12 +4,12 @@ use super::associated::{Lookup, is_in_parentheses};
 use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
 use super::dispatch::Dispatch;
+use super::entities::{Entity, Found, FunctionDecl};
 use super::overload::Operator;
 use super::program::{Expr, ExprKind, FunctionId, RecordId, Type};
-use super::scope::{Entity, Found, FunctionDecl};
-use super::types::path_text;
 use crate::builtins::namespaces::without_namespaces;
 use crate::source::Span;
+use crate::syntax::parts::path_text;
 use crate::syntax::{self, Binding, PathSegment, TemplateArg, TypeKind};
 
 impl<'u> Resolver<'u> {
@@ -143,7 +143,7 @@ impl<'u> Resolver<'u> {
                 return self.function_call(&functions, template_args, None, args, span);
             }
         }
-        if let Some(ty) = self.builtin_type(short) {
+        if let Some(ty) = self.types.builtin_type(short) {
             return self.construct_from(ty, args, span);
         }
         if let Some(object) = self.library_function_object(name, &args, span) {
@@ -238,7 +238,7 @@ impl<'u> Resolver<'u> {
 
     /// The methods of that name of a record and its bases.
     pub(super) fn methods(&mut self, record: RecordId, name: &str) -> Vec<FunctionDecl<'u>> {
-        let entities = self.lookup_in(self.record_scopes[record.index()], name);
+        let entities = self.lookup_in(self.records.scopes[record.index()], name);
         // Those of a base that a `using` brings in come after the class's own, which hide them.
         let (brought, own): (Vec<_>, Vec<_>) =
             entities.into_iter().partition(|entity| matches!(entity, Entity::Path(..)));
@@ -324,7 +324,7 @@ impl<'u> Resolver<'u> {
 
     /// The argument for `this`, and what has to be evaluated before a static method's call.
     fn this_argument(&mut self, function: FunctionId, object: Option<Expr>, span: Span) -> Result<Option<Expr>, Expr> {
-        let Some(this) = self.infos[function.index()].this else {
+        let Some(this) = self.functions.infos[function.index()].this else {
             return Ok(None);
         };
         let object = match object {
@@ -350,7 +350,7 @@ impl<'u> Resolver<'u> {
         let (ty, span) = (value.ty, value.span);
         // What nothing changes needs no variable.
         if matches!(self.types[ty], Type::Record(record) if self.records[record].is_fixed) {
-            let pointer = self.pointer(ty, None);
+            let pointer = self.types.pointer(ty, None);
             return expr(ExprKind::AddressOf(Box::new(value)), pointer, span);
         }
         let temporary = self.temporary(ty, span);
@@ -369,7 +369,7 @@ impl<'u> Resolver<'u> {
         args: Vec<Expr>,
         span: Span,
     ) -> Expr {
-        let info = self.infos[function.index()].clone();
+        let info = self.functions.infos[function.index()].clone();
         if info.result_is_auto {
             self.ensure_body(function);
         }
@@ -394,7 +394,7 @@ impl<'u> Resolver<'u> {
         let call = expr(ExprKind::Call(function, converted), result, span);
         let call = if info.returns_reference { call } else { self.destroyed(call, span) };
         if is_constexpr(info.syntax)
-            && self.is_integral(result)
+            && self.types.is_integral(result)
             && let Some(value) = self.constant(&call)
         {
             return expr(ExprKind::Int(value), result, span);
@@ -421,10 +421,10 @@ impl<'u> Resolver<'u> {
             return self.load(argument);
         };
         // What refers to a function holds its address.
-        if matches!(argument.kind, ExprKind::Function(_)) && self.function_behind(argument.ty) == to {
+        if matches!(argument.kind, ExprKind::Function(_)) && self.types.function_behind(argument.ty) == to {
             return Expr { ty, ..argument };
         }
-        if self.is_alike(argument.ty, to) && self.is_object(&argument) {
+        if self.types.is_alike(argument.ty, to) && self.is_object(&argument) {
             let address = self.address_of(argument);
             return self.convert(address, ty);
         }
@@ -439,7 +439,7 @@ impl<'u> Resolver<'u> {
             return self.convert(address, ty);
         }
         // A reference to a new object, which ends with the call.
-        let is_new = self.plain(argument.ty) != self.plain(to);
+        let is_new = self.types.plain(argument.ty) != self.types.plain(to);
         let value = self.converted_for_reference(argument, to, span);
         let value = if is_new { self.destroyed(value, span) } else { value };
         let address = self.address_of_any(value);
@@ -447,7 +447,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The default argument of a parameter, resolved where the function is declared.
-    fn default_argument(&mut self, info: &super::context::FunctionInfo<'u>, position: usize) -> Option<Expr> {
+    fn default_argument(&mut self, info: &super::function_table::FunctionInfo<'u>, position: usize) -> Option<Expr> {
         let default = match &info.syntax.params.get(position)?.default {
             Some(default) => default,
             None => self.default_elsewhere(info, position)?,
@@ -458,7 +458,7 @@ impl<'u> Resolver<'u> {
     /// A default that another declaration of the function states.
     fn default_elsewhere(
         &mut self,
-        info: &super::context::FunctionInfo<'u>,
+        info: &super::function_table::FunctionInfo<'u>,
         position: usize,
     ) -> Option<&'u syntax::Expr> {
         let name = &info.syntax.path.segments.last()?.name.text;

@@ -5,10 +5,10 @@
 
 use super::call::functions_of;
 use super::context::{DEPTH_LIMIT, Resolver, expr};
+use super::entities::FunctionDecl;
 use super::implicit::is_idle;
 use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
 use super::record_layout::{Part, PartKind};
-use super::scope::FunctionDecl;
 use crate::source::Span;
 use crate::syntax;
 
@@ -33,10 +33,10 @@ impl<'u> Resolver<'u> {
         }
         self.retain_fitting(&mut operators, value);
         let mut same: Vec<(FunctionDecl<'u>, TypeId)> =
-            operators.iter().copied().filter(|&(_, ty)| self.plain(ty) == self.plain(to)).collect();
+            operators.iter().copied().filter(|&(_, ty)| self.types.plain(ty) == self.types.plain(to)).collect();
         if let ([only], true) = (operators.as_slice(), same.is_empty())
-            && self.is_arithmetic(only.1)
-            && self.is_arithmetic(to)
+            && self.types.is_arithmetic(only.1)
+            && self.types.is_arithmetic(to)
         {
             same = vec![*only];
         }
@@ -53,7 +53,7 @@ impl<'u> Resolver<'u> {
         }
         let call = self.function_call(&decls, None, Some(value.clone()), Vec::new(), span);
         let call = self.load(call);
-        Some(if self.plain(first) == self.plain(to) { call } else { self.convert(call, to) })
+        Some(if self.types.plain(first) == self.types.plain(to) { call } else { self.convert(call, to) })
     }
 
     /// The conversion operators that take an object without being asked for.
@@ -76,7 +76,7 @@ impl<'u> Resolver<'u> {
 
     /// What a reference to another type is bound to: a new object, but for what converts to a reference.
     pub(super) fn converted_for_reference(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
-        if !self.is_alike(value.ty, to) && self.converts_to_reference(value.ty) {
+        if !self.types.is_alike(value.ty, to) && self.converts_to_reference(value.ty) {
             let name = self.type_name(value.ty);
             return self.unsupported_with(span, format!("reference to what {name} is converted to"), vec![value]);
         }
@@ -113,7 +113,7 @@ impl<'u> Resolver<'u> {
     /// willingly than what copies and assigns: `template <class T> X(T &)`. Where both are equally willing, it is no template.
     pub(super) fn is_greedy(&self, decl: FunctionDecl<'u>, record: RecordId, source: &Expr) -> bool {
         let is_own = self.types[source.ty] == Type::Record(record);
-        let params = self.own_template(decl);
+        let params = self.records.own_template(decl);
         let Some((first, rest)) = decl.syntax.params.split_first() else { return false };
         let (inner, binding) = match &first.ty.kind {
             syntax::TypeKind::Reference(inner, binding) => (&**inner, Some(*binding)),
@@ -127,7 +127,7 @@ impl<'u> Resolver<'u> {
         let adds_const = inner.qualifiers.iter().any(|word| matches!(word, syntax::Qualifier::Const));
         let binds_closer = match binding {
             None => false,
-            Some(_) if !self.is_const(source.ty) => !adds_const,
+            Some(_) if !self.types.is_const(source.ty) => !adds_const,
             // What is given up goes to `&&` rather than to `const &`.
             Some(binding) => binding == syntax::Binding::Rvalue && !self.is_lvalue(source),
         };
@@ -152,11 +152,11 @@ impl<'u> Resolver<'u> {
             return held;
         }
         let mut types: Vec<TypeId> =
-            self.conversions_by_themselves(&value).into_iter().map(|(_, ty)| self.plain(ty)).collect();
+            self.conversions_by_themselves(&value).into_iter().map(|(_, ty)| self.types.plain(ty)).collect();
         types.sort();
         types.dedup();
         match types.as_slice() {
-            &[only] if self.is_pointer(only) || self.is_arithmetic(only) => {
+            &[only] if self.types.is_pointer(only) || self.types.is_arithmetic(only) => {
                 self.conversion_call(&value, only, Asked::Nobody, span).unwrap_or(value)
             }
             _ => value,
@@ -166,7 +166,7 @@ impl<'u> Resolver<'u> {
     /// Whether objects of the type convert to numbers or pointers in more ways than one.
     pub(super) fn converts_somehow(&mut self, ty: TypeId) -> bool {
         let types: Vec<TypeId> = self.conversion_operators(ty).into_iter().map(|(_, ty)| ty).collect();
-        types.iter().any(|&ty| self.is_pointer(ty) || self.is_arithmetic(ty))
+        types.iter().any(|&ty| self.types.is_pointer(ty) || self.types.is_arithmetic(ty))
     }
 
     /// The conversion operators of a record and what they convert to, in the order in which they are preferred.
@@ -180,9 +180,9 @@ impl<'u> Resolver<'u> {
         let mut names: Vec<String> = Vec::new();
         while let Some(&class) = classes.get(next) {
             next += 1;
-            let scope = self.record_scopes[class.index()];
+            let scope = self.records.scopes[class.index()];
             names.extend(self.scopes[scope.0].names.keys().filter(is_conversion).cloned());
-            let bases = self.record_bases[class.index()].iter().map(|&(base, _)| base);
+            let bases = self.records.bases[class.index()].iter().map(|&(base, _)| base);
             let bases: Vec<RecordId> = bases.filter(|base| !classes.contains(base)).collect();
             classes.extend(bases);
         }
@@ -196,7 +196,7 @@ impl<'u> Resolver<'u> {
             let Some(function) = self.instance(decl, Vec::new()) else { continue };
             let result = self.functions[function].result;
             let ty = match self.types[result] {
-                Type::Pointer { to, .. } if self.infos[function.index()].returns_reference => to,
+                Type::Pointer { to, .. } if self.functions.infos[function.index()].returns_reference => to,
                 _ => result,
             };
             found.push((decl, ty));
@@ -233,8 +233,8 @@ impl<'u> Resolver<'u> {
     }
 
     pub(super) fn named_constructors(&self, record: RecordId) -> Vec<FunctionDecl<'u>> {
-        let name = self.record_decls[self.record_origins[record.index()].0].name;
-        let scope = self.record_scopes[record.index()];
+        let name = self.records.decls[self.records.origins[record.index()].0].name;
+        let scope = self.records.scopes[record.index()];
         functions_of(self.scopes[scope.0].names.get(name).map(Vec::as_slice).unwrap_or(&[]))
     }
 
@@ -261,7 +261,7 @@ impl<'u> Resolver<'u> {
     /// Whether a function takes an object of its own class, by reference or value, and nothing else that has no default.
     pub(super) fn takes_own(&mut self, decl: FunctionDecl<'u>, record: RecordId) -> bool {
         let Some((first, rest)) = decl.syntax.params.split_first() else { return false };
-        if rest.iter().any(|param| param.default.is_none()) || !self.own_template(decl).is_empty() {
+        if rest.iter().any(|param| param.default.is_none()) || !self.records.own_template(decl).is_empty() {
             return false;
         }
         let ty = self.within(decl.scope, |this| this.param_type(first).ty);
@@ -310,8 +310,8 @@ impl<'u> Resolver<'u> {
             Type::Array { of, .. } => return self.has_destructor(of),
             _ => return false,
         };
-        let name = format!("~{}", self.record_decls[self.record_origins[record.index()].0].name);
-        let scope = self.record_scopes[record.index()];
+        let name = format!("~{}", self.records.decls[self.records.origins[record.index()].0].name);
+        let scope = self.records.scopes[record.index()];
         let own = functions_of(self.scopes[scope.0].names.get(&name).map(Vec::as_slice).unwrap_or(&[]));
         // One that is only declared is defined elsewhere.
         let is_left = own.iter().all(|decl| decl.syntax.body.is_none()) && own.iter().any(|it| is_defaulted(it.syntax));
@@ -319,8 +319,8 @@ impl<'u> Resolver<'u> {
             return true;
         }
         let parts: Vec<TypeId> = self.records[record].fields.iter().map(|field| field.ty).collect();
-        let bases: Vec<RecordId> = self.record_bases[record.index()].iter().map(|&(base, _)| base).collect();
-        let bases: Vec<TypeId> = bases.into_iter().map(|base| self.intern(Type::Record(base))).collect();
+        let bases: Vec<RecordId> = self.records.bases[record.index()].iter().map(|&(base, _)| base).collect();
+        let bases: Vec<TypeId> = bases.into_iter().map(|base| self.types.intern(Type::Record(base))).collect();
         parts.into_iter().chain(bases).any(|part| self.has_destructor(part))
     }
 
@@ -333,7 +333,7 @@ impl<'u> Resolver<'u> {
             return self.load(value);
         }
         // A value of a class is not `const` because what it was copied from is.
-        let ty = self.plain(value.ty);
+        let ty = self.types.plain(value.ty);
         self.made(ty, span, |this, object| Some(this.copy_into(object, value, span)))
     }
 
@@ -404,35 +404,23 @@ impl<'u> Resolver<'u> {
             let has_bytes = !self.records[record].fields.is_empty();
             return has_bytes.then(|| self.store(target, value, span));
         }
-        if args.len() == 1 && (self.plain(args[0].ty) == ty || self.is_derived(args[0].ty, ty)) {
+        if args.len() == 1 && (self.types.plain(args[0].ty) == ty || self.is_derived(args[0].ty, ty)) {
             let only = args.swap_remove(0);
             if let Some(problem) = self.greedy_copy(ty, &only, span) {
                 return Some(problem);
             }
-            let source = if self.plain(only.ty) == ty { Some(only) } else { self.base_part(only, ty) }?;
+            let source = if self.types.plain(only.ty) == ty { Some(only) } else { self.base_part(only, ty) }?;
             return Some(match self.is_object(&source) {
                 true => self.copy_into(target, source, span),
                 false => self.store(target, source, span),
             });
         }
         let constructors = self.constructors(record);
-        if !self.inherits_constructors(record) && self.choose(&constructors, None, None, &args).is_some() {
+        if !self.records.inherits_constructors(record) && self.choose(&constructors, None, None, &args).is_some() {
             return Some(self.function_call(&constructors, None, Some(target), args, span));
         }
         let value = self.construct_record(ty, args, Asked::Written, span);
         Some(self.store(target, value, span))
-    }
-
-    /// Whether a class has the constructors of a base, which are not followed.
-    pub(super) fn inherits_constructors(&self, record: RecordId) -> bool {
-        let members = self.definitions.get(&record).and_then(|definition| definition.members.as_deref());
-        members.unwrap_or(&[]).iter().any(|item| match &item.kind {
-            syntax::ItemKind::UsingName { path, .. } => match path.segments.as_slice() {
-                [.., class, name] => class.name.text == name.name.text,
-                _ => false,
-            },
-            _ => false,
-        })
     }
 
     /// Whether braces around values make a list for a constructor of a class, which is not followed.
@@ -454,12 +442,12 @@ impl<'u> Resolver<'u> {
 
     /// A record from arguments: a copy, a call of a constructor on a temporary, or its parts in order.
     pub(super) fn construct_record(&mut self, ty: TypeId, args: Vec<Expr>, asked: Asked, span: Span) -> Expr {
-        let ty = self.plain(ty);
+        let ty = self.types.plain(ty);
         let Type::Record(record) = self.types[ty] else {
             return self.unsupported_with(span, "constructor".to_owned(), args);
         };
         if let [only] = args.as_slice()
-            && self.plain(only.ty) == ty
+            && self.types.plain(only.ty) == ty
         {
             let copied = self.is_object(only);
             let value = self.copy(only.clone(), span);
@@ -494,7 +482,7 @@ impl<'u> Resolver<'u> {
             let name = self.type_name(ty);
             return self.unsupported_with(span, format!("destructor of {name}"), args);
         }
-        if !args.is_empty() && self.inherits_constructors(record) {
+        if !args.is_empty() && self.records.inherits_constructors(record) {
             let name = self.type_name(ty);
             return self.unsupported_with(span, format!("inherited constructor of {name}"), args);
         }
@@ -514,7 +502,7 @@ impl<'u> Resolver<'u> {
         }
         let name = self.type_name(ty);
         let fields: Vec<TypeId> = self.records[record].fields.iter().map(|field| field.ty).collect();
-        let whole = self.records[record].bytes.is_some() && self.record_bases[record.index()].is_empty();
+        let whole = self.records[record].bytes.is_some() && self.records.bases[record.index()].is_empty();
         if !constructors.is_empty() && !args.is_empty() || !whole || args.len() > fields.len() || !self.is_plain(record)
         {
             return self.unsupported_with(span, format!("construction of {name}"), args);
@@ -524,7 +512,7 @@ impl<'u> Resolver<'u> {
             .zip(fields)
             .enumerate()
             .map(|(index, (part, field))| {
-                if self.is_reference_member(record, index) {
+                if self.records.is_reference_member(record, index) {
                     return self.bound_member(part, field, span);
                 }
                 self.implicit(part, field, span)

@@ -7,9 +7,8 @@
 //! Deliberately absent: what is computed; that other memory is ordered, which the library does not promise.
 
 use super::context::{Resolver, expr};
+use super::entities::{Found, TemplateValue};
 use super::program::{BinaryOp, Expr, ExprKind, Storage, Type, TypeId};
-use super::scope::Found;
-use super::template::TemplateValue;
 use crate::builtins::annotations::ASSUMPTION;
 use crate::builtins::collectives::{self, Arrangement, Class, FunctionObject, Group, Rest, Role};
 use crate::builtins::{Builtin, namespaces};
@@ -43,7 +42,7 @@ impl<'u> Resolver<'u> {
         let args = segment?.args.as_deref()?;
         let item = match args.first().map(|first| self.template_value(first)) {
             Some(TemplateValue::Type(item)) => item,
-            _ => self.common.unknown,
+            _ => self.types.common.unknown,
         };
         let words: Vec<Option<String>> = args.iter().map(named_constant).collect();
         let mut numbers = vec![None];
@@ -60,11 +59,11 @@ impl<'u> Resolver<'u> {
         };
         let rest: Vec<String> = numbers.iter().zip(&words).skip(1).map(shown).collect();
         let text = [vec![self.type_name(item)], rest].concat().join(", ");
-        let storage = self.unknown(format!("{name}<{text}>::TempStorage"));
+        let storage = self.types.unknown(format!("{name}<{text}>::TempStorage"));
         let algorithm = words.into_iter().flatten().find(|word| word.starts_with("BLOCK_"));
         let collective = Collective { class, name: name.to_owned(), item, numbers, algorithm };
         self.collectives.insert(storage, collective);
-        Some(self.pointer(storage, None))
+        Some(self.types.pointer(storage, None))
     }
 
     fn template_value_if(&mut self, wanted: bool, argument: &'u TemplateArg) -> Option<TemplateValue> {
@@ -130,7 +129,7 @@ impl<'u> Resolver<'u> {
     /// A function object of the library: an object of it, or nothing if the name is another one.
     pub(super) fn library_function_object(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Expr> {
         let is_known = args.is_empty() && self.function_object(name).is_some();
-        let ty = is_known.then(|| self.unknown(name))?;
+        let ty = is_known.then(|| self.types.unknown(name))?;
         Some(expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), Vec::new()), ty, span))
     }
 
@@ -153,15 +152,15 @@ impl<'u> Resolver<'u> {
         let result = self.function_object(stem)?;
         let args: Vec<Expr> = args.iter().map(|argument| self.load(argument.clone())).collect();
         let ty = args.first()?.ty;
-        let is_number = |ty| self.is_arithmetic(ty) || self.part_of_complex(ty).is_some();
+        let is_number = |ty| self.types.is_arithmetic(ty) || self.part_of_complex(ty).is_some();
         if !args.iter().all(|argument| is_number(argument.ty)) && !self.in_collectives(stem) {
             // Operators of the program, which may do anything, or of a type that is not known.
             return None;
         }
         if result == FunctionObject::Test {
-            return Some(expr(ExprKind::Builtin(Builtin::Pure, name, args), self.common.bool, span));
+            return Some(expr(ExprKind::Builtin(Builtin::Pure, name, args), self.types.common.bool, span));
         }
-        let ty = args.iter().skip(1).fold(ty, |ty, argument| self.common_type(ty, argument.ty).unwrap_or(ty));
+        let ty = args.iter().skip(1).fold(ty, |ty, argument| self.types.common_type(ty, argument.ty).unwrap_or(ty));
         Some(expr(ExprKind::Builtin(Builtin::Pure, name, args), ty, span))
     }
 
@@ -212,11 +211,11 @@ impl<'u> Resolver<'u> {
         }
         steps.before.extend(self.stated_width(collective, span));
         let meeting = ExprKind::Builtin(Builtin::Collective(collective.class.group()), name.clone(), vec![object]);
-        let meeting = expr(meeting, self.common.void, span);
-        let ty = if known.result == collectives::Result::Item { collective.item } else { self.common.void };
+        let meeting = expr(meeting, self.types.common.void, span);
+        let ty = if known.result == collectives::Result::Item { collective.item } else { self.types.common.void };
         let result = match known.result {
             collectives::Result::Item => self.unknown_value_of(&name, ty, span),
-            collectives::Result::Nothing => expr(ExprKind::Int(0), self.common.int, span),
+            collectives::Result::Nothing => expr(ExprKind::Int(0), self.types.common.int, span),
         };
         let all = [steps.before, vec![meeting], steps.after].concat();
         all.into_iter().rev().fold(result, |rest, step| {
@@ -234,9 +233,9 @@ impl<'u> Resolver<'u> {
         let size = self.geometry(GeometryVar::BlockDim(Axis::X), span);
         let width = expr(ExprKind::Int(width), size.ty, span);
         let says = ExprKind::Binary(BinaryOp::Eq, Box::new(size), Box::new(width));
-        let says = expr(says, self.common.bool, span);
+        let says = expr(says, self.types.common.bool, span);
         let name = ASSUMPTION.to_owned();
-        Some(expr(ExprKind::Builtin(Builtin::Assume, name, vec![says]), self.common.void, span))
+        Some(expr(ExprKind::Builtin(Builtin::Assume, name, vec![says]), self.types.common.void, span))
     }
 
     /// Whether all threads of a warp take part, whose number is known.
@@ -309,7 +308,7 @@ impl<'u> Resolver<'u> {
     /// One item of an array.
     fn item(&self, array: &Expr, of: TypeId, index: u64) -> Expr {
         let span = array.span;
-        let index = expr(ExprKind::Int(i128::from(index)), self.common.long, span);
+        let index = expr(ExprKind::Int(i128::from(index)), self.types.common.long, span);
         expr(ExprKind::Element(Box::new(array.clone()), Box::new(index)), of, span)
     }
 
@@ -333,7 +332,7 @@ impl<'u> Resolver<'u> {
         let valid = match rest.first() {
             Some(valid) => {
                 let valid = self.load(valid.clone());
-                let valid = self.convert(valid, self.common.long);
+                let valid = self.convert(valid, self.types.common.long);
                 Some(self.kept(valid, steps, span))
             }
             None => None,
@@ -355,12 +354,12 @@ impl<'u> Resolver<'u> {
             let step = match &valid {
                 Some(valid) => {
                     let is_valid = ExprKind::Binary(BinaryOp::Lt, Box::new(position), Box::new(valid.clone()));
-                    let is_valid = expr(is_valid, self.common.bool, span);
-                    let zero = expr(ExprKind::Int(0), self.common.int, span);
+                    let is_valid = expr(is_valid, self.types.common.bool, span);
+                    let zero = expr(ExprKind::Int(0), self.types.common.int, span);
                     let access = ExprKind::Comma(Box::new(access), Box::new(zero.clone()));
-                    let access = expr(access, self.common.int, span);
+                    let access = expr(access, self.types.common.int, span);
                     let kind = ExprKind::Conditional(Box::new(is_valid), Box::new(access), Box::new(zero));
-                    expr(kind, self.common.int, span)
+                    expr(kind, self.types.common.int, span)
                 }
                 None => access,
             };
@@ -392,7 +391,7 @@ impl<'u> Resolver<'u> {
             None if collective.numbers.len() > 3 => return Err("an algorithm that is not known".to_owned()),
             None => Arrangement::Blocked,
         };
-        let constant = |value: i128, this: &Self| expr(ExprKind::Int(value), this.common.long, span);
+        let constant = |value: i128, this: &Self| expr(ExprKind::Int(value), this.types.common.long, span);
         let threads = number(1).ok_or("a block of unknown size")?;
         let rank = self.rank_by_extents(collective, threads, span);
         let (item, items) = (i128::from(item), i128::from(items));
@@ -418,9 +417,9 @@ impl<'u> Resolver<'u> {
     fn rank_by_extents(&self, collective: &Collective, width: i128, span: Span) -> Expr {
         let id = |axis| {
             let value = self.geometry(GeometryVar::ThreadIdx(axis), span);
-            expr(ExprKind::Convert(Box::new(value)), self.common.long, span)
+            expr(ExprKind::Convert(Box::new(value)), self.types.common.long, span)
         };
-        let constant = |value: i128| expr(ExprKind::Int(value), self.common.long, span);
+        let constant = |value: i128| expr(ExprKind::Int(value), self.types.common.long, span);
         let [height, depth] = collective.extents();
         let mut rank = id(Axis::X);
         if height > 1 {

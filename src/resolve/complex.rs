@@ -15,7 +15,7 @@ impl Resolver<'_> {
     /// The type of the parts of a complex number.
     pub(super) fn part_of_complex(&self, ty: TypeId) -> Option<TypeId> {
         let Type::Record(record) = self.types[ty] else { return None };
-        let is_complex = self.record_decls[self.record_origins[record.index()].0].name == COMPLEX;
+        let is_complex = self.records.decls[self.records.origins[record.index()].0].name == COMPLEX;
         is_complex.then(|| self.records[record].fields.first().map(|field| field.ty)).flatten()
     }
 
@@ -25,14 +25,14 @@ impl Resolver<'_> {
         let target = args.first()?;
         match name.strip_prefix("operator")? {
             "+" | "-" | "*" | "/" => Some(self.made_of(name, args, ty, span)),
-            "==" | "!=" => Some(self.made_of(name, args, self.common.bool, span)),
+            "==" | "!=" => Some(self.made_of(name, args, self.types.common.bool, span)),
             "+=" | "-=" | "*=" | "/="
-                if self.plain(target.ty) == ty && self.is_object(target) && is_repeatable(target) =>
+                if self.types.plain(target.ty) == ty && self.is_object(target) && is_repeatable(target) =>
             {
                 let value = self.made_of(name.trim_end_matches('='), args, ty, span);
                 Some(self.store(target.clone(), value, span))
             }
-            "=" if self.plain(target.ty) == ty && self.is_object(target) => {
+            "=" if self.types.plain(target.ty) == ty && self.is_object(target) => {
                 let [_, value] = args else { return None };
                 let value = self.load(value.clone());
                 let value = if value.ty == ty {
@@ -67,7 +67,8 @@ impl Resolver<'_> {
 
     /// The type of the first complex number among operands that are numbers.
     fn complex_among(&self, args: &[Expr]) -> Option<TypeId> {
-        let are_numbers = args.iter().all(|it| self.is_arithmetic(it.ty) || self.part_of_complex(it.ty).is_some());
+        let are_numbers =
+            args.iter().all(|it| self.types.is_arithmetic(it.ty) || self.part_of_complex(it.ty).is_some());
         let complex = args.iter().map(|argument| argument.ty).find(|&ty| self.part_of_complex(ty).is_some());
         complex.filter(|_| are_numbers)
     }

@@ -26,6 +26,24 @@ impl<'u> Resolver<'u> {
         self.evaluate(value, &Environment::default(), &mut steps)
     }
 
+    /// The lanes of a vector, as far as they are constants.
+    pub(super) fn constant_lanes(&mut self, value: &Expr) -> Option<Vec<Option<i128>>> {
+        match &value.kind {
+            ExprKind::Construct(parts) => {
+                let Type::Vector { lanes, .. } = self.types[value.ty] else {
+                    return None;
+                };
+                (parts.len() == usize::from(lanes)).then(|| parts.iter().map(|part| self.constant(part)).collect())
+            }
+            ExprKind::Load(object) => match object.kind {
+                ExprKind::Variable(variable) => self.variables.lanes.get(&variable).cloned(),
+                _ => None,
+            },
+            ExprKind::Convert(inner) => self.constant_lanes(inner),
+            _ => None,
+        }
+    }
+
     /// The kernel parameter that an expression names through conversions, if it stands for a template argument.
     pub(super) fn symbol(&self, value: &Expr) -> Option<VariableId> {
         match &value.kind {
@@ -50,7 +68,7 @@ impl<'u> Resolver<'u> {
                 }
                 ExprKind::Lanes(inner, lanes) => match (&inner.kind, lanes.as_slice()) {
                     (ExprKind::Variable(variable), [lane]) => {
-                        *self.vector_constants.get(variable)?.get(usize::from(*lane))?
+                        *self.variables.lanes.get(variable)?.get(usize::from(*lane))?
                     }
                     _ => None,
                 },
@@ -64,17 +82,17 @@ impl<'u> Resolver<'u> {
                 }
                 let truncated = real.trunc();
                 // A value that the type cannot hold has no defined conversion.
-                if !self.is_integral(ty) || truncated.abs() >= 9e18 {
+                if !self.types.is_integral(ty) || truncated.abs() >= 9e18 {
                     return None;
                 }
                 self.integer(truncated as i128, ty).filter(|&whole| whole == truncated as i128)
             }
             ExprKind::Convert(inner) => {
-                if !self.is_integral(inner.ty) || !self.is_integral(ty) {
+                if !self.types.is_integral(inner.ty) || !self.types.is_integral(ty) {
                     return None;
                 }
                 let inner = self.evaluate(inner, environment, steps)?;
-                Some(self.wrap(inner, ty))
+                Some(self.types.wrap(inner, ty))
             }
             ExprKind::Unary(op, inner) => {
                 let inner = self.evaluate(inner, environment, steps)?;
@@ -86,7 +104,7 @@ impl<'u> Resolver<'u> {
                 self.integer(result, ty)
             }
             ExprKind::Binary(op, left, right) => {
-                if !self.is_integral(left.ty) {
+                if !self.types.is_integral(left.ty) {
                     return None;
                 }
                 let left = self.evaluate(left, environment, steps)?;
@@ -146,7 +164,9 @@ impl<'u> Resolver<'u> {
         }
         let exact = match &value.kind {
             ExprKind::Float(text) => text.trim_end_matches(['f', 'F', 'l', 'L']).parse().ok()?,
-            ExprKind::Convert(inner) if self.is_integral(inner.ty) => self.evaluate(inner, environment, steps)? as f64,
+            ExprKind::Convert(inner) if self.types.is_integral(inner.ty) => {
+                self.evaluate(inner, environment, steps)? as f64
+            }
             ExprKind::Convert(inner) => self.real(inner, environment, steps)?,
             ExprKind::Unary(UnaryOp::Neg, inner) => -self.real(inner, environment, steps)?,
             ExprKind::Binary(op, left, right) => {
@@ -162,7 +182,7 @@ impl<'u> Resolver<'u> {
             ExprKind::Builtin(Builtin::PureFunction(function), _, args) => {
                 let [only] = args.as_slice() else { return None };
                 // An integer argument counts as `double`.
-                let only = if self.is_integral(only.ty) {
+                let only = if self.types.is_integral(only.ty) {
                     self.evaluate(only, environment, steps)? as f64
                 } else {
                     self.real(only, environment, steps)?
@@ -263,7 +283,7 @@ impl<'u> Resolver<'u> {
 
     /// The result as a value of its type: unsigned types wrap, signed overflow is no constant.
     fn integer(&self, value: i128, ty: TypeId) -> Option<i128> {
-        let wrapped = self.wrap(value, ty);
+        let wrapped = self.types.wrap(value, ty);
         match self.types[ty] {
             Type::Int { signed: true, .. } if wrapped != value => None,
             Type::Int { .. } | Type::Bool => Some(wrapped),

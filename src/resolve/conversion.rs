@@ -19,6 +19,20 @@ impl Resolver<'_> {
         }
     }
 
+    /// The object as one that is given up.
+    pub(super) fn given_up(&mut self, object: Expr) -> Expr {
+        if self.language == Language::OpenCl || !self.is_object(&object) {
+            return object;
+        }
+        Expr { ty: self.types.given_up(object.ty), ..object }
+    }
+
+    /// An object seen as one of a type that is the same but for `const`.
+    pub(super) fn seen_as(&self, object: Expr, ty: TypeId) -> Expr {
+        debug_assert!(!matches!(object.kind, ExprKind::Load(_)));
+        Expr { ty, ..object }
+    }
+
     /// The value of an expression: an object is loaded, an array decays to a pointer to its first element, a
     /// variable with a known constant becomes the constant.
     pub(super) fn load(&mut self, value: Expr) -> Expr {
@@ -27,7 +41,7 @@ impl Resolver<'_> {
         }
         if let Type::Array { of, .. } = self.types[value.ty] {
             let space = self.space_of_object(&value);
-            let ty = self.pointer(of, space);
+            let ty = self.types.pointer(of, space);
             if let ExprKind::String(_) = value.kind {
                 return Expr { ty, ..value };
             }
@@ -38,9 +52,9 @@ impl Resolver<'_> {
             && let Some(constant) = self.variables[variable].constant
             && matches!(self.types[value.ty], Type::Int { .. } | Type::Bool)
         {
-            return Expr { kind: ExprKind::Int(constant), ty: self.plain(value.ty), span: value.span };
+            return Expr { kind: ExprKind::Int(constant), ty: self.types.plain(value.ty), span: value.span };
         }
-        let (ty, span) = (self.plain(value.ty), value.span);
+        let (ty, span) = (self.types.plain(value.ty), value.span);
         let value = match self.loaded_arms(value) {
             Ok(loaded) => return loaded,
             Err(value) => value,
@@ -50,7 +64,7 @@ impl Resolver<'_> {
 
     /// The value of an object that is one of two: a choice between two values, for which nobody needs an address.
     fn loaded_arms(&mut self, object: Expr) -> Result<Expr, Expr> {
-        let (ty, span) = (self.plain(object.ty), object.span);
+        let (ty, span) = (self.types.plain(object.ty), object.span);
         let ExprKind::Deref(pointer) = object.kind else { return Err(object) };
         let ExprKind::Conditional(cond, then, otherwise) = pointer.kind else {
             return Err(Expr { kind: ExprKind::Deref(pointer), ..object });
@@ -93,18 +107,18 @@ impl Resolver<'_> {
     /// The address of an object, as a pointer to its type.
     pub(super) fn address_of(&mut self, object: Expr) -> Expr {
         let span = object.span;
-        let object = self.as_named(object);
+        let object = self.types.as_named(object);
         if let ExprKind::String(_) = object.kind {
-            return Expr { ty: self.pointer(object.ty, None), ..object };
+            return Expr { ty: self.types.pointer(object.ty, None), ..object };
         }
         if let ExprKind::Deref(pointer) = object.kind {
             // The object may have been seen as one that cannot be changed.
-            let space = self.space_of_pointer(pointer.ty);
-            let ty = self.pointer(object.ty, space);
+            let space = self.types.space_of_pointer(pointer.ty);
+            let ty = self.types.pointer(object.ty, space);
             return self.convert(*pointer, ty);
         }
         let space = self.space_of_object(&object);
-        let ty = self.pointer(object.ty, space);
+        let ty = self.types.pointer(object.ty, space);
         expr(ExprKind::AddressOf(Box::new(object)), ty, span)
     }
 
@@ -113,7 +127,7 @@ impl Resolver<'_> {
         let span = pointer.span;
         if let ExprKind::AddressOf(object) = &pointer.kind
             && let Type::Pointer { to, .. } = self.types[pointer.ty]
-            && self.is_alike(object.ty, to)
+            && self.types.is_alike(object.ty, to)
         {
             return self.seen_as((**object).clone(), to);
         }
@@ -146,9 +160,9 @@ impl Resolver<'_> {
 
     /// Converts a value (not an object) to a type.
     pub(super) fn convert(&mut self, value: Expr, to: TypeId) -> Expr {
-        let to = self.plain(to);
+        let to = self.types.plain(to);
         // Types of one content differ by name alone.
-        let is_same = self.types[value.ty] == self.types[to] || self.is_alike(value.ty, to);
+        let is_same = self.types[value.ty] == self.types[to] || self.types.is_alike(value.ty, to);
         if is_same || matches!(value.kind, ExprKind::Unsupported(_)) {
             return Expr { ty: to, ..value };
         }
@@ -163,21 +177,21 @@ impl Resolver<'_> {
         }
         match (&value.kind, &self.types[to]) {
             (ExprKind::Int(constant), Type::Int { .. } | Type::Bool) => {
-                let constant = self.wrap(*constant, to);
+                let constant = self.types.wrap(*constant, to);
                 return expr(ExprKind::Int(constant), to, span);
             }
             (ExprKind::Int(0) | ExprKind::Null, Type::Pointer { .. }) => return expr(ExprKind::Null, to, span),
-            (_, Type::Vector { of, lanes }) if self.is_arithmetic(value.ty) => {
+            (_, Type::Vector { of, lanes }) if self.types.is_arithmetic(value.ty) => {
                 let (of, lanes) = (*of, *lanes);
                 let lane = self.convert(value, of);
                 let mut parts = vec![lane];
                 // A number converts to a `dim3` of one axis; elsewhere it is a splat.
-                if self.is_dim3(to) {
+                if self.types.is_dim3(to) {
                     parts.extend((1..lanes).map(|_| expr(ExprKind::Int(1), of, span)));
                 }
                 return expr(ExprKind::Construct(parts), to, span);
             }
-            _ if self.is_unlike(value.ty, to) => {
+            _ if self.types.is_unlike(value.ty, to) => {
                 if let Some(loaded) = self.atomic_load(&value) {
                     return self.convert(loaded, to);
                 }
@@ -194,30 +208,12 @@ impl Resolver<'_> {
     /// The truth value that a number was made from.
     fn number_of_truth(&self, value: &Expr) -> Option<Expr> {
         let ExprKind::Convert(inner) = &value.kind else { return None };
-        (self.is_integral(value.ty) && matches!(self.types[inner.ty], Type::Bool)).then(|| (**inner).clone())
+        (self.types.is_integral(value.ty) && matches!(self.types[inner.ty], Type::Bool)).then(|| (**inner).clone())
     }
 
     /// What a comparison or a logical operator gives: a truth value, which in C is an `int`.
     pub(super) fn answer(&mut self, truth: Expr) -> Expr {
-        if self.language == Language::OpenCl { self.convert(truth, self.common.int) } else { truth }
-    }
-
-    /// Whether a type is `dim3`, whose lanes are ones where nothing says what they are.
-    pub(super) fn is_dim3(&self, ty: TypeId) -> bool {
-        self.plain(ty) == self.common.dim3
-    }
-
-    /// Whether no conversion leads from one type to the other. Of types that are not known nothing is claimed.
-    fn is_unlike(&self, from: TypeId, to: TypeId) -> bool {
-        let is_whole = |ty: &Type| matches!(ty, Type::Record(_) | Type::Array { .. });
-        match (&self.types[from], &self.types[to]) {
-            (Type::Unknown(_), _) | (_, Type::Unknown(_) | Type::Void) => false,
-            (Type::Void, _) => true,
-            // Lanes are converted one by one, and a cast keeps the bits.
-            (Type::Vector { .. }, Type::Vector { .. }) => false,
-            (Type::Vector { .. }, _) | (_, Type::Vector { .. }) => true,
-            (from, to) => is_whole(from) || is_whole(to),
-        }
+        if self.language == Language::OpenCl { self.convert(truth, self.types.common.int) } else { truth }
     }
 
     /// The truth value of a value.
@@ -225,99 +221,19 @@ impl Resolver<'_> {
         let span = value.span;
         if let Type::Record(_) = self.types[value.ty]
             && let Some(converted) =
-                self.conversion_call(&value, self.common.bool, super::classes::Asked::Written, span)
+                self.conversion_call(&value, self.types.common.bool, super::classes::Asked::Written, span)
         {
             return converted;
         }
         let value = self.load(value);
-        self.convert(value, self.common.bool)
-    }
-
-    /// The constant as a value of an integer type or `bool`.
-    pub(super) fn wrap(&self, value: i128, ty: TypeId) -> i128 {
-        match self.types[ty] {
-            Type::Bool => i128::from(value != 0),
-            Type::Int { width, signed } => {
-                let modulus = 1_i128 << width;
-                let low = value.rem_euclid(modulus);
-                if signed && low >= modulus / 2 { low - modulus } else { low }
-            }
-            _ => value,
-        }
-    }
-
-    /// Whether it is a number or a truth value.
-    pub(super) fn is_arithmetic(&self, ty: TypeId) -> bool {
-        matches!(self.types[ty], Type::Bool | Type::Int { .. } | Type::Float { .. })
-    }
-
-    /// Whether it is an integer or a truth value.
-    pub(super) fn is_integral(&self, ty: TypeId) -> bool {
-        matches!(self.types[ty], Type::Bool | Type::Int { .. })
-    }
-
-    /// Whether it is a pointer.
-    pub(super) fn is_pointer(&self, ty: TypeId) -> bool {
-        matches!(self.types[ty], Type::Pointer { .. })
-    }
-
-    /// The type after the integer promotions.
-    pub(super) fn promoted(&self, ty: TypeId) -> TypeId {
-        let ty = self.behind_enumeration(ty).map_or(ty, |(integer, _)| integer);
-        match self.types[ty] {
-            Type::Bool | Type::Int { width: 8 | 16, .. } => self.common.int,
-            _ if ty == self.common.wide => self.common.int,
-            _ if ty == self.common.utf32 => self.common.uint,
-            _ => ty,
-        }
+        self.convert(value, self.types.common.bool)
     }
 
     /// Applies the integer promotions.
     pub(super) fn promote(&mut self, value: Expr) -> Expr {
         let value = self.operand(value);
-        let to = self.promoted(value.ty);
+        let to = self.types.promoted(value.ty);
         self.convert(value, to)
-    }
-
-    /// The common type of two operands: the usual arithmetic conversions, with scalars widened to vectors. A
-    /// type that is not known is contagious.
-    pub(super) fn common_type(&self, left: TypeId, right: TypeId) -> Option<TypeId> {
-        match (&self.types[left], &self.types[right]) {
-            _ if left == right && !self.is_integral(left) => Some(left),
-            (Type::Unknown(_), _) => Some(left),
-            (_, Type::Unknown(_)) => Some(right),
-            (Type::Vector { .. }, Type::Vector { .. }) => None,
-            (Type::Vector { .. }, _) if self.is_arithmetic(right) => Some(left),
-            (_, Type::Vector { .. }) if self.is_arithmetic(left) => Some(right),
-            (Type::Float { width: a }, Type::Float { width: b }) => Some(if a >= b { left } else { right }),
-            (Type::Float { .. }, _) if self.is_integral(right) => Some(left),
-            (_, Type::Float { .. }) if self.is_integral(left) => Some(right),
-            _ if self.is_integral(left) && self.is_integral(right) => {
-                Some(self.common_integer(self.promoted(left), self.promoted(right)))
-            }
-            _ => None,
-        }
-    }
-
-    /// The common type of two promoted integer types.
-    fn common_integer(&self, left: TypeId, right: TypeId) -> TypeId {
-        match (&self.types[left], &self.types[right]) {
-            (Type::Int { width: a, signed: sa }, Type::Int { width: b, signed: sb }) => {
-                // The numbers of `unsigned long` do not fit into `long long`, which is the higher of the two.
-                let ([signed, unsigned], is_mixed) = (if *sa { [left, right] } else { [right, left] }, sa != sb);
-                if a == b && is_mixed && signed == self.common.long_long && !self.is_spelled(unsigned) {
-                    return self.common.unsigned_long_long;
-                }
-                // Of two types of one width the unsigned one wins; of two widths the wider one holds both.
-                let left_wins = match a == b {
-                    true if sa == sb => self.is_spelled(left),
-                    true => !sa,
-                    false => a > b,
-                };
-                if left_wins { left } else { right }
-            }
-            _ => left,
-        }
     }
 
     /// A cast as written: like a conversion, and also between vectors of one size, which keeps the bits.

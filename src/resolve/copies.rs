@@ -18,16 +18,16 @@ impl<'u> Resolver<'u> {
     /// A type of the library that means more than its name: a pipeline of one thread, an aligned size.
     pub(super) fn copying_type(&mut self, name: &str, segment: Option<&'u PathSegment>) -> Option<TypeId> {
         match CopyType::named(name)? {
-            CopyType::AlignedSize => Some(self.common.ulong),
+            CopyType::AlignedSize => Some(self.types.common.ulong),
             CopyType::Pipeline => {
                 let first = segment?.args.as_deref()?.first()?;
                 match ThreadScope::named(last_name(first)?)? {
-                    ThreadScope::Thread => Some(self.unknown(PIPELINE)),
+                    ThreadScope::Thread => Some(self.types.unknown(PIPELINE)),
                     ThreadScope::Of(SyncScope::Block) => Some(self.shared_pipeline()),
                     ThreadScope::Of(_) => None,
                 }
             }
-            CopyType::Role => Some(self.common.int),
+            CopyType::Role => Some(self.types.common.int),
         }
     }
 
@@ -48,7 +48,7 @@ impl<'u> Resolver<'u> {
         }
         match (pipelines::Function::named(name)?, args) {
             (pipelines::Function::Make, []) => {
-                let ty = self.unknown(PIPELINE);
+                let ty = self.types.unknown(PIPELINE);
                 Some(expr(ExprKind::Builtin(Builtin::Pure, name.to_owned(), Vec::new()), ty, span))
             }
             (pipelines::Function::Copy, [to, from, bytes, pipeline]) if self.is_pipeline(pipeline) => {
@@ -68,7 +68,7 @@ impl<'u> Resolver<'u> {
                     [TemplateArg::Value(newest)] => self.constant_of(newest)?,
                     _ => return None,
                 };
-                let newest = expr(ExprKind::Int(newest), self.common.ulong, span);
+                let newest = expr(ExprKind::Int(newest), self.types.common.ulong, span);
                 Some(self.copying(Copying::WaitPrior, name, &[&newest], span))
             }
             (pipelines::Function::Make | pipelines::Function::Copy | pipelines::Function::WaitPrior, _) => None,
@@ -88,7 +88,7 @@ impl<'u> Resolver<'u> {
             Method::Wait => self.copying(Copying::WaitOldest, name, &[], span),
             // A pipeline of one thread has room for what the thread begins.
             Method::Acquire | Method::Release => {
-                expr(ExprKind::Builtin(Builtin::Nothing, name.to_owned(), Vec::new()), self.common.void, span)
+                expr(ExprKind::Builtin(Builtin::Nothing, name.to_owned(), Vec::new()), self.types.common.void, span)
             }
         })
     }
@@ -113,7 +113,7 @@ impl<'u> Resolver<'u> {
 
     fn copying(&mut self, copying: Copying, name: &str, args: &[&Expr], span: Span) -> Expr {
         let args = args.iter().map(|&argument| self.load(argument.clone())).collect();
-        expr(ExprKind::Builtin(Builtin::Copying(copying), name.to_owned(), args), self.common.void, span)
+        expr(ExprKind::Builtin(Builtin::Copying(copying), name.to_owned(), args), self.types.common.void, span)
     }
 }
 

@@ -2,9 +2,9 @@
 //! initialisers are left for their first use; enumerators get their values here, in order.
 
 use super::context::Resolver;
+use super::entities::{Entity, FunctionDecl, Global, Outside, RecordDecl, Scope, ScopeId};
 use super::program::Type;
-use super::scope::{Entity, FunctionDecl, Global, Outside, RecordDecl, Scope, ScopeId};
-use super::types::Written;
+use super::qualified::Written;
 use crate::diagnostic::{Diagnostic, Label, RuleId, Severity};
 use crate::source::Language;
 use crate::syntax::{self, Item, ItemKind, Qualifier, TypeKind};
@@ -79,7 +79,7 @@ impl<'u> Resolver<'u> {
             return;
         }
         match self.owner(outer) {
-            Some(Owner::Record(index)) => self.record_decls[index].outside.push(Outside::Function(function)),
+            Some(Owner::Record(index)) => self.records.decls[index].outside.push(Outside::Function(function)),
             Some(Owner::Namespace(namespace)) => {
                 let decl = FunctionDecl { scope: namespace, record: None, ..decl };
                 let home = self.home_of(namespace, function);
@@ -96,7 +96,7 @@ impl<'u> Resolver<'u> {
         if let ([owner, _], false) = (outer, has_params)
             && let Some(Owner::Record(index)) = self.owner(std::slice::from_ref(owner))
         {
-            self.record_decls[index].outside.push(Outside::Inner(function));
+            self.records.decls[index].outside.push(Outside::Inner(function));
         }
     }
 
@@ -123,7 +123,7 @@ impl<'u> Resolver<'u> {
         let global = Global::new(variable, self.scope);
         let scope = match (variable.outer.last(), self.owner(&variable.outer)) {
             (Some(last), Some(Owner::Record(index))) => {
-                self.record_decls[index].outside.push(Outside::Variable(last, variable));
+                self.records.decls[index].outside.push(Outside::Variable(last, variable));
                 return;
             }
             (_, Some(Owner::Namespace(namespace))) => namespace,
@@ -138,7 +138,7 @@ impl<'u> Resolver<'u> {
     fn declare_named_record(&mut self, record: &'u syntax::Record) {
         match (record.outer.last(), self.owner(&record.outer)) {
             (Some(last), Some(Owner::Record(index))) => {
-                self.record_decls[index].outside.push(Outside::Record(last, record));
+                self.records.decls[index].outside.push(Outside::Record(last, record));
             }
             (_, Some(Owner::Namespace(namespace))) => self.within(namespace, |this| this.declare_record(record)),
             _ => self.declare_record(record),
@@ -207,7 +207,7 @@ impl<'u> Resolver<'u> {
             _ => None,
         });
         if let Some(index) = known {
-            let decl = &mut self.record_decls[index];
+            let decl = &mut self.records.decls[index];
             if record.specialization.is_some() {
                 decl.specializations.push(record);
             } else if decl.primary.members.is_none() {
@@ -224,7 +224,7 @@ impl<'u> Resolver<'u> {
 
     /// Adds a declaration of a record that no name in scope refers to yet.
     pub(super) fn add_record_decl(&mut self, record: &'u syntax::Record) -> usize {
-        self.record_decls.push(RecordDecl {
+        self.records.decls.push(RecordDecl {
             name: &record.name.text,
             scope: self.scope,
             primary: record,
@@ -232,7 +232,7 @@ impl<'u> Resolver<'u> {
             outside: Vec::new(),
             instances: FxHashMap::default(),
         });
-        self.record_decls.len() - 1
+        self.records.decls.len() - 1
     }
 
     /// Declares records and enums that are defined inside the type of another declaration.
@@ -261,7 +261,7 @@ impl<'u> Resolver<'u> {
     /// Declares an enumeration with its constants and returns its type.
     pub(super) fn declare_enum(&mut self, definition: &'u syntax::Enum) -> Written {
         let underlying = definition.underlying.as_ref().map(|ty| self.resolve_type(ty).ty);
-        let mut ty = underlying.unwrap_or(self.common.int);
+        let mut ty = underlying.unwrap_or(self.types.common.int);
         let constants = self.add_scope(Scope::inside(self.scope));
         let mut next = Some(0_i128);
         let mut values = Vec::new();
@@ -275,7 +275,7 @@ impl<'u> Resolver<'u> {
             if underlying.is_none() && !(-(1 << 31)..1 << 31).contains(&value) {
                 let signed = value < 0;
                 let width = if value < 1 << 32 && !signed { 32 } else { 64 };
-                ty = self.intern(Type::Int { width, signed });
+                ty = self.types.intern(Type::Int { width, signed });
             }
             self.within(constants, |this| this.declare(&name.text, Entity::Constant(value, ty)));
             values.push((&name.text, value));
@@ -285,11 +285,11 @@ impl<'u> Resolver<'u> {
         let integer = ty;
         // In C the constants are of type `int`, and every compiler of OpenCL makes an enumeration unsigned if it can.
         let is_unsigned = self.language == Language::OpenCl && values.iter().all(|&(_, value)| value >= 0);
-        if is_unsigned && underlying.is_none() && ty == self.common.int {
-            ty = self.common.uint;
+        if is_unsigned && underlying.is_none() && ty == self.types.common.int {
+            ty = self.types.common.uint;
         }
         // In C++ they are of the enumeration's type behind its end.
-        let ty = self.enumeration(ty, definition.scoped);
+        let ty = self.types.enumeration(ty, definition.scoped, self.scope);
         let of_constants = if self.language == Language::OpenCl { integer } else { ty };
         for &(name, value) in &values {
             self.within(constants, |this| this.declare(name, Entity::Constant(value, of_constants)));

@@ -9,7 +9,7 @@
 
 use super::context::Resolver;
 use super::program::{Expr, ExprKind, Type};
-use super::types::Written;
+use super::qualified::Written;
 use crate::syntax::{self, Binding};
 
 /// The type of `nullptr`, as the standard library names it.
@@ -28,7 +28,7 @@ impl<'u> Resolver<'u> {
             syntax::ExprKind::Path(_) => {
                 let resolved = self.looked_at(value);
                 // A name that refers to something has a place.
-                let resolved = self.as_named(resolved);
+                let resolved = self.types.as_named(resolved);
                 match resolved.kind {
                     ExprKind::Function(_) => self.of_unknown_category(),
                     _ => self.of_category(&resolved),
@@ -61,7 +61,7 @@ impl<'u> Resolver<'u> {
                     ExprKind::Variable(_) => self.referring(value, None),
                     ExprKind::Field(..) => self.of_member(value),
                     // A function is no pointer to it.
-                    ExprKind::Function(_) => Written::plain(self.function_behind(value.ty)),
+                    ExprKind::Function(_) => Written::plain(self.types.function_behind(value.ty)),
                     _ => self.of_category(value),
                 },
             },
@@ -74,7 +74,7 @@ impl<'u> Resolver<'u> {
                 _ => self.decltype_of_value(last),
             },
             // The null pointer has a type of its own.
-            syntax::ExprKind::Null => Written::plain(self.unknown(NULL_TYPE)),
+            syntax::ExprKind::Null => Written::plain(self.types.unknown(NULL_TYPE)),
             syntax::ExprKind::Conditional(_, then, otherwise) => {
                 let has_place = [then, otherwise].into_iter().any(|side| {
                     let side = self.looked_at(side);
@@ -97,7 +97,7 @@ impl<'u> Resolver<'u> {
             _ => value,
         };
         let binding = match &value.kind {
-            _ if self.is_given_up(value) => Some(Binding::Rvalue),
+            _ if self.types.is_given_up(value) => Some(Binding::Rvalue),
             _ if self.is_object(value) => Some(Binding::Lvalue),
             _ => None,
         };
@@ -105,7 +105,7 @@ impl<'u> Resolver<'u> {
     }
 
     fn referring(&self, value: &Expr, binding: Option<Binding>) -> Written {
-        let plain = Written { is_const: self.is_const(value.ty), ..Written::plain(self.plain(value.ty)) };
+        let plain = Written { is_const: self.types.is_const(value.ty), ..Written::plain(self.types.plain(value.ty)) };
         Written { is_reference: binding.is_some(), binding, ..plain }
     }
 
@@ -114,11 +114,11 @@ impl<'u> Resolver<'u> {
         let ExprKind::Field(object, field) = &value.kind else { return self.referring(value, None) };
         let Type::Record(record) = self.types[object.ty] else { return self.referring(value, None) };
         let declared = self.records[record].fields[*field].ty;
-        Written { is_const: self.is_const(declared), ..Written::plain(self.plain(declared)) }
+        Written { is_const: self.types.is_const(declared), ..Written::plain(self.types.plain(declared)) }
     }
 
     fn of_unknown_category(&mut self) -> Written {
-        Written::plain(self.unknown("decltype of a value whose category is not known"))
+        Written::plain(self.types.unknown("decltype of a value whose category is not known"))
     }
 
     /// How the variable was declared that a name stands for, if it is a reference.
@@ -126,7 +126,7 @@ impl<'u> Resolver<'u> {
         let ExprKind::Deref(pointer) = &value.kind else { return None };
         let ExprKind::Load(variable) = &pointer.kind else { return None };
         let ExprKind::Variable(variable) = variable.kind else { return None };
-        let is_rvalue = self.rvalue_references.contains(&variable);
+        let is_rvalue = self.variables.rvalue_references.contains(&variable);
         self.variables[variable].is_reference.then_some(if is_rvalue { Binding::Rvalue } else { Binding::Lvalue })
     }
 }

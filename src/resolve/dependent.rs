@@ -5,9 +5,8 @@
 //! template. The class itself and those around it are no such bases of one another: of these the members are known.
 
 use super::context::{DEPTH_LIMIT, Resolver};
+use super::entities::{Entity, ScopeId};
 use super::program::RecordId;
-use super::record_layout::PartKind;
-use super::scope::{Entity, ScopeId};
 use crate::syntax;
 
 /// Which bases of a class a name is looked up in.
@@ -91,22 +90,13 @@ impl<'u> Resolver<'u> {
     /// The position of the field of a record that a name means: a field of the record itself comes behind those of its bases,
     /// which it hides.
     pub(super) fn field_seen(&self, record: RecordId, name: &str, bases: Bases) -> Option<usize> {
-        let is_own = self.scopes[self.record_scopes[record.index()].0].names.contains_key(name);
-        let is_seen = |index: usize| match self.base_of_field(record, index) {
-            Some(base) => !is_own && (bases == Bases::All || !self.dependent_bases.contains(&(record, base))),
+        let is_own = self.scopes[self.records.scopes[record.index()].0].names.contains_key(name);
+        let is_seen = |index: usize| match self.records.base_of_field(record, index) {
+            Some(base) => !is_own && (bases == Bases::All || !self.records.dependent_bases.contains(&(record, base))),
             None => true,
         };
         let fields = self.records[record].fields.iter().enumerate().rev();
         fields.filter(|(_, field)| field.name == name).map(|(index, _)| index).find(|&index| is_seen(index))
-    }
-
-    /// The base that a field of a record belongs to.
-    fn base_of_field(&self, record: RecordId, index: usize) -> Option<RecordId> {
-        let parts = self.shapes.get(&record).map_or(&[][..], |shape| shape.parts.as_slice());
-        parts.iter().find_map(|part| match part.kind {
-            PartKind::Base(base) if part.fields.contains(&index) => Some(base),
-            _ => None,
-        })
     }
 }
 

@@ -8,10 +8,11 @@
 
 use super::call::functions_of;
 use super::context::Resolver;
+use super::entities::FunctionDecl;
 use super::program::{Expr, ExprKind, RecordId, Type};
+use super::record_table::has_final;
 use super::records::is_marked_virtual;
-use super::scope::FunctionDecl;
-use crate::syntax::{self, Qualifier};
+use crate::syntax;
 
 /// Bases of bases beyond which nothing is looked for.
 const DEPTH: usize = 16;
@@ -32,7 +33,7 @@ impl<'u> Resolver<'u> {
         let (name, params) = (last.name.text.as_str(), decl.syntax.params.len());
         let is_exact = object.is_some_and(|object| self.is_seen_as_made(object));
         let is_last = object.is_some_and(|object| match self.types[object.ty] {
-            Type::Record(record) => self.is_final_class(record),
+            Type::Record(record) => self.records.is_final_class(record),
             _ => false,
         });
         !is_exact && !is_last && self.is_virtual(name, params, record, 0) && !self.is_final(name, params, record)
@@ -40,14 +41,14 @@ impl<'u> Resolver<'u> {
 
     /// Whether a method of that name is virtual in a record, by its own declarations or because it overrides one of a base.
     fn is_virtual(&self, name: &str, params: usize, record: RecordId, depth: usize) -> bool {
-        let bases = &self.record_bases[record.index()];
+        let bases = &self.records.bases[record.index()];
         self.declarations(name, params, record).into_iter().any(is_marked_virtual)
             || depth < DEPTH && bases.iter().any(|&(base, _)| self.is_virtual(name, params, base, depth + 1))
     }
 
     /// All declarations of a method in its record: a definition outside does not repeat what the class says.
     fn declarations(&self, name: &str, params: usize, record: RecordId) -> Vec<&'u syntax::Function> {
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         let entities = self.scopes[scope.0].names.get(name).map(Vec::as_slice).unwrap_or(&[]);
         let functions = functions_of(entities).into_iter().map(|decl| decl.syntax);
         functions.filter(|other| other.params.len() == params).collect()
@@ -55,12 +56,8 @@ impl<'u> Resolver<'u> {
 
     /// Whether no class can override a method.
     fn is_final(&self, name: &str, params: usize, record: RecordId) -> bool {
-        self.is_final_class(record)
+        self.records.is_final_class(record)
             || self.declarations(name, params, record).into_iter().any(|other| has_final(&other.qualifiers))
-    }
-
-    fn is_final_class(&self, record: RecordId) -> bool {
-        self.definitions.get(&record).is_some_and(|definition| has_final(&definition.qualifiers))
     }
 
     /// Whether an object is named by the class that it was made as.
@@ -70,15 +67,11 @@ impl<'u> Resolver<'u> {
             ExprKind::Assign(target, _) => self.is_seen_as_made(target),
             ExprKind::Deref(pointer) => match (&pointer.kind, &self.types[pointer.ty]) {
                 (ExprKind::AddressOf(object), Type::Pointer { to, .. }) => {
-                    self.is_alike(object.ty, *to) && self.is_seen_as_made(object)
+                    self.types.is_alike(object.ty, *to) && self.is_seen_as_made(object)
                 }
                 _ => false,
             },
             _ => !self.is_object(object),
         }
     }
-}
-
-fn has_final(qualifiers: &[Qualifier]) -> bool {
-    qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Final))
 }

@@ -4,9 +4,8 @@
 use super::classes::Asked;
 use super::context::{DEPTH_LIMIT, Resolver, expr};
 use super::conversion::has_effect;
+use super::entities::{Entity, Found, Global};
 use super::program::{Expr, ExprKind, Type, TypeId};
-use super::scope::{Entity, Found, Global};
-use super::types::path_text;
 use crate::builtins::functions::{Meaning, function};
 use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::variables::{Variable as BuiltinVariable, variable};
@@ -14,6 +13,7 @@ use crate::builtins::{Builtin, Formula, LaneFunction};
 use crate::calculus::{Axis, GeometryVar};
 use crate::source::{Dialect, Language, Span};
 use crate::syntax::literals::{CharacterType, string};
+use crate::syntax::parts::path_text;
 use crate::syntax::{self, Binding};
 
 /// Instances of variable templates beyond which no more are made.
@@ -64,7 +64,7 @@ impl<'u> Resolver<'u> {
                 let then = self.effect(then);
                 let otherwise = self.effect(otherwise);
                 let kind = ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise));
-                expr(kind, self.common.void, span)
+                expr(kind, self.types.common.void, span)
             }
             // A name alone is no value that someone wants: it may stand for statements.
             syntax::ExprKind::Path(_) => match self.expr_kind(value) {
@@ -73,7 +73,7 @@ impl<'u> Resolver<'u> {
                 }
                 named => named,
             },
-            syntax::ExprKind::Cast(_, ty, operand) if self.resolve_type(ty).ty == self.common.void => {
+            syntax::ExprKind::Cast(_, ty, operand) if self.resolve_type(ty).ty == self.types.common.void => {
                 self.effect(operand)
             }
             _ => self.expr_kind(value),
@@ -95,18 +95,18 @@ impl<'u> Resolver<'u> {
         let span = value.span;
         match &value.kind {
             Kind::Int { value, suffix, decimal } => {
-                let ty = self.integer_literal_type(*value, suffix, *decimal);
+                let ty = self.types.integer_literal_type(*value, suffix, *decimal);
                 expr(ExprKind::Int(i128::from(*value)), ty, span)
             }
             Kind::Float(text) => {
-                let ty = self.float_literal_type(text);
+                let ty = self.types.float_literal_type(text);
                 expr(ExprKind::Float(text.clone()), ty, span)
             }
-            Kind::Char(code, ty) => expr(ExprKind::Int(i128::from(*code)), self.character_type(*ty), span),
+            Kind::Char(code, ty) => expr(ExprKind::Int(i128::from(*code)), self.types.character_type(*ty), span),
             Kind::String(text) => self.string(text, span),
-            Kind::Bool(value) => expr(ExprKind::Int(i128::from(*value)), self.common.bool, span),
+            Kind::Bool(value) => expr(ExprKind::Int(i128::from(*value)), self.types.common.bool, span),
             Kind::Null => {
-                let ty = self.pointer(self.common.void, None);
+                let ty = self.types.pointer(self.types.common.void, None);
                 expr(ExprKind::Null, ty, span)
             }
             Kind::This => self.this(span),
@@ -174,58 +174,16 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// The type of a character literal, which in C is `int` unless a prefix says otherwise.
-    fn character_type(&self, ty: CharacterType) -> TypeId {
-        match ty {
-            CharacterType::Char if self.language == Language::Cuda => self.common.char,
-            CharacterType::Char | CharacterType::Int => self.common.int,
-            CharacterType::Wide => self.common.wide,
-            CharacterType::Utf16 => self.common.utf16,
-            CharacterType::Utf32 => self.common.utf32,
-        }
-    }
-
     /// A string literal: an array of constant characters. Of one that is malformed the length is not known.
     fn string(&mut self, text: &str, span: Span) -> Expr {
         let (ty, len) = string(text).unzip();
         let of = match ty.unwrap_or(CharacterType::Char) {
-            CharacterType::Char => self.common.char,
-            ty => self.character_type(ty),
+            CharacterType::Char => self.types.common.char,
+            ty => self.types.character_type(ty),
         };
-        let of = self.with_const(of);
-        let ty = self.intern(Type::Array { of, len });
+        let of = self.types.with_const(of);
+        let ty = self.types.intern(Type::Array { of, len });
         expr(ExprKind::String(text.to_owned()), ty, span)
-    }
-
-    /// The type of an integer literal: the first of its list that holds the value.
-    fn integer_literal_type(&mut self, value: u64, suffix: &str, decimal: bool) -> TypeId {
-        let unsigned = suffix.contains('u');
-        let long = suffix.contains('l') || suffix.contains('z');
-        let (signed_long, unsigned_long) = match suffix.contains("ll") {
-            true => (self.common.long_long, self.common.unsigned_long_long),
-            false => (self.common.long, self.common.ulong),
-        };
-        let fits_int = i32::try_from(value).is_ok();
-        let fits_uint = u32::try_from(value).is_ok();
-        let fits_long = i64::try_from(value).is_ok();
-        match (unsigned, long) {
-            (false, false) if fits_int => self.common.int,
-            (false, false) if fits_uint && !decimal => self.common.uint,
-            (true, false) if fits_uint => self.common.uint,
-            (false, _) if fits_long => signed_long,
-            _ => unsigned_long,
-        }
-    }
-
-    /// The type of a floating literal: by its suffix.
-    fn float_literal_type(&mut self, text: &str) -> TypeId {
-        let is_hex = text.starts_with("0x") || text.starts_with("0X");
-        match text.chars().last() {
-            Some('f' | 'F') if !is_hex || text.contains(['p', 'P']) => self.common.float,
-            Some('h' | 'H') => self.intern(Type::Float { width: 16 }),
-            Some('l' | 'L') => self.intern(Type::Float { width: 128 }),
-            _ => self.common.double,
-        }
     }
 
     /// `this`
@@ -287,7 +245,7 @@ impl<'u> Resolver<'u> {
                 None => self.unsupported(span, format!("`{}` depends on itself", path_text(path))),
             },
             Entity::Constant(value, ty) => expr(ExprKind::Int(*value), *ty, span),
-            Entity::Field(record, field) if self.closures.contains_key(record) => {
+            Entity::Field(record, field) if self.records.closures.contains_key(record) => {
                 self.captured_field(*record, *field, span)
             }
             Entity::Field(record, field) => {
@@ -342,7 +300,7 @@ impl<'u> Resolver<'u> {
         let declared = &self.variables[variable];
         let ty = declared.ty;
         if !declared.is_reference {
-            let ty = if self.const_variables.contains(&variable) { self.with_const(ty) } else { ty };
+            let ty = if self.variables.constant.contains(&variable) { self.types.with_const(ty) } else { ty };
             return expr(ExprKind::Variable(variable), ty, span);
         }
         let object = expr(ExprKind::Variable(variable), ty, span);
@@ -357,12 +315,12 @@ impl<'u> Resolver<'u> {
         if self.dialect == Dialect::Hip && short == "warpSize" {
             let reason = "size of a wavefront, which the device decides".to_owned();
             let builtin = Builtin::Unmodelled { reason, touches_memory: false };
-            return expr(ExprKind::Builtin(builtin, short.to_owned(), Vec::new()), self.common.int, span);
+            return expr(ExprKind::Builtin(builtin, short.to_owned(), Vec::new()), self.types.common.int, span);
         }
         if let Some(Meaning { builtin: builtin @ Builtin::Formula(Formula::SameGroup), .. }) =
             function(self.language, short)
         {
-            let ty = self.common.bool;
+            let ty = self.types.common.bool;
             return expr(ExprKind::Builtin(builtin, short.to_owned(), Vec::new()), ty, span);
         }
         // The names of a scoped enumeration mean nothing by themselves.
@@ -371,45 +329,37 @@ impl<'u> Resolver<'u> {
             Some(BuiltinVariable::Ids(make)) => {
                 let lanes = Axis::ALL
                     .iter()
-                    .map(|&axis| expr(ExprKind::Geometry(make(axis)), self.common.uint, span))
+                    .map(|&axis| expr(ExprKind::Geometry(make(axis)), self.types.common.uint, span))
                     .collect();
-                let ty = self.type_of_ids(make(Axis::X));
+                let ty = self.types.type_of_ids(make(Axis::X));
                 expr(ExprKind::Construct(lanes), ty, span)
             }
             Some(BuiltinVariable::Constant(value, scalar)) => {
-                let ty = self.scalar(scalar);
+                let ty = self.types.scalar(scalar);
                 expr(ExprKind::Int(value), ty, span)
             }
             Some(BuiltinVariable::Float(scalar)) => {
-                let ty = self.scalar(scalar);
+                let ty = self.types.scalar(scalar);
                 expr(ExprKind::Float(short.to_owned()), ty, span)
             }
             None if self.in_host => self.unsupported(span, format!("unknown name `{name}`")),
             None => {
                 self.miss();
-                let ty = self.unknown(name);
+                let ty = self.types.unknown(name);
                 expr(ExprKind::Builtin(Builtin::Undeclared, name.to_owned(), Vec::new()), ty, span)
             }
         }
     }
 
-    /// The type of three of these: sizes are a `dim3`.
-    pub(super) fn type_of_ids(&mut self, along_x: GeometryVar) -> TypeId {
-        match along_x {
-            GeometryVar::BlockDim(_) | GeometryVar::GridDim(_) if self.language == Language::Cuda => self.common.dim3,
-            _ => self.intern(Type::Vector { of: self.common.uint, lanes: 3 }),
-        }
-    }
-
     /// An id or size along an axis.
     pub(super) fn geometry(&self, variable: GeometryVar, span: Span) -> Expr {
-        expr(ExprKind::Geometry(variable), self.common.uint, span)
+        expr(ExprKind::Geometry(variable), self.types.common.uint, span)
     }
 
     /// `sizeof`
     fn size_of(&mut self, ty: TypeId, span: Span) -> Expr {
         match self.layout().size_of(ty) {
-            Some(size) => expr(ExprKind::Int(i128::from(size)), self.common.ulong, span),
+            Some(size) => expr(ExprKind::Int(i128::from(size)), self.types.common.ulong, span),
             None => {
                 let name = self.type_name(ty);
                 self.unsupported(span, format!("size of type {name}, which is not known"))
@@ -451,8 +401,8 @@ impl<'u> Resolver<'u> {
         match self.types[array.ty].clone() {
             Type::Array { of, .. } if self.is_object(&array) => {
                 let index = self.load(index);
-                let index = self.convert(index, self.common.long);
-                let is_given_up = self.is_given_up(&array);
+                let index = self.convert(index, self.types.common.long);
+                let is_given_up = self.types.is_given_up(&array);
                 let element = expr(ExprKind::Element(Box::new(array), Box::new(index)), of, span);
                 if is_given_up { self.given_up(element) } else { element }
             }
@@ -470,7 +420,7 @@ impl<'u> Resolver<'u> {
                     _ if self.is_object(&array) => {
                         let space = self.space_of_object(&array);
                         let address = self.address_of(array);
-                        let ty = self.pointer(of, space);
+                        let ty = self.types.pointer(of, space);
                         let first = self.convert(address, ty);
                         let moved = self.pointer_add(first, index, span);
                         self.deref(moved)
@@ -504,7 +454,7 @@ impl<'u> Resolver<'u> {
     /// A pointer moved by an index of any integer type.
     pub(super) fn pointer_add(&mut self, pointer: Expr, index: Expr, span: Span) -> Expr {
         let index = self.load(index);
-        let index = self.convert(index, self.common.long);
+        let index = self.convert(index, self.types.common.long);
         let ty = pointer.ty;
         expr(ExprKind::PointerAdd(Box::new(pointer), Box::new(index)), ty, span)
     }
@@ -524,13 +474,14 @@ impl<'u> Resolver<'u> {
             || self.language == Language::Cuda
                 && !self.in_host
                 && matches!(self.types[then.ty], Type::Array { .. } | Type::Record(_))
-                && !self.is_given_up(&then)
-                && !self.is_given_up(&otherwise);
-        if self.is_alike(then.ty, otherwise.ty) && is_kept && self.is_object(&then) && self.is_object(&otherwise) {
+                && !self.types.is_given_up(&then)
+                && !self.types.is_given_up(&otherwise);
+        if self.types.is_alike(then.ty, otherwise.ty) && is_kept && self.is_object(&then) && self.is_object(&otherwise)
+        {
             return self.chosen_object(cond, then, otherwise, span);
         }
         let (then, otherwise) = (self.copy(then, span), self.copy(otherwise, span));
-        let (then, otherwise) = match self.is_alike(then.ty, otherwise.ty) && self.language == Language::Cuda {
+        let (then, otherwise) = match self.types.is_alike(then.ty, otherwise.ty) && self.language == Language::Cuda {
             true => (then, otherwise),
             false => (self.operand(then), self.operand(otherwise)),
         };
@@ -554,15 +505,15 @@ impl<'u> Resolver<'u> {
             return false;
         }
         let differ = |of: &dyn Fn(&Expr) -> bool| of(then) != of(otherwise);
-        differ(&|side| self.is_given_up(side))
-            || differ(&|side| self.is_object(side)) && differ(&|side| self.is_const(side.ty))
+        differ(&|side| self.types.is_given_up(side))
+            || differ(&|side| self.is_object(side)) && differ(&|side| self.types.is_const(side.ty))
     }
 
     /// `c ? a : b` as an object.
     pub(super) fn chosen_object(&mut self, cond: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
-        let is_given_up = self.is_given_up(&then) && self.is_given_up(&otherwise);
+        let is_given_up = self.types.is_given_up(&then) && self.types.is_given_up(&otherwise);
         let (then, otherwise) = (self.address_of(then), self.address_of(otherwise));
-        let ty = if self.points_to_const(otherwise.ty) { otherwise.ty } else { then.ty };
+        let ty = if self.types.points_to_const(otherwise.ty) { otherwise.ty } else { then.ty };
         let (then, otherwise) = (self.convert(then, ty), self.convert(otherwise, ty));
         let address = expr(ExprKind::Conditional(Box::new(cond), Box::new(then), Box::new(otherwise)), ty, span);
         let chosen = self.deref(address);
@@ -574,12 +525,12 @@ impl<'u> Resolver<'u> {
         let (cond, then, otherwise) = (self.load(cond), self.load(then), self.load(otherwise));
         let common = match self.types[then.ty] == self.types[otherwise.ty] {
             true => Some(then.ty),
-            false => self.common_type(then.ty, otherwise.ty),
+            false => self.types.common_type(then.ty, otherwise.ty),
         };
         let ty = match (common.map(|ty| (ty, self.types[ty].clone())), &self.types[cond.ty]) {
             (Some((ty, Type::Vector { .. })), _) => ty,
             (Some((of, Type::Int { .. } | Type::Float { .. })), &Type::Vector { lanes, .. }) => {
-                self.intern(Type::Vector { of, lanes })
+                self.types.intern(Type::Vector { of, lanes })
             }
             _ => {
                 let reason = "conditional between unlike types".to_owned();
@@ -595,17 +546,17 @@ impl<'u> Resolver<'u> {
     fn merged_type(&self, then: &Expr, otherwise: &Expr) -> Option<TypeId> {
         let (a, b) = (&self.types[then.ty], &self.types[otherwise.ty]);
         match (a, b) {
-            _ if self.is_alike(then.ty, otherwise.ty) => {
-                Some(if self.points_to_const(otherwise.ty) { otherwise.ty } else { then.ty })
+            _ if self.types.is_alike(then.ty, otherwise.ty) => {
+                Some(if self.types.points_to_const(otherwise.ty) { otherwise.ty } else { then.ty })
             }
             (Type::Pointer { .. }, _) if matches!(otherwise.kind, ExprKind::Null | ExprKind::Int(0)) => Some(then.ty),
             (_, Type::Pointer { .. }) if matches!(then.kind, ExprKind::Null | ExprKind::Int(0)) => Some(otherwise.ty),
             (&Type::Pointer { to, .. }, &Type::Pointer { to: other, .. }) => {
-                let is_wider = to == self.common.void || self.is_derived(other, to);
+                let is_wider = to == self.types.common.void || self.is_derived(other, to);
                 Some(if is_wider { then.ty } else { otherwise.ty })
             }
-            (Type::Void, _) | (_, Type::Void) => Some(self.common.void),
-            _ => self.common_type(then.ty, otherwise.ty),
+            (Type::Void, _) | (_, Type::Void) => Some(self.types.common.void),
+            _ => self.types.common_type(then.ty, otherwise.ty),
         }
     }
 
@@ -653,8 +604,8 @@ impl<'u> Resolver<'u> {
             if !self.is_object(&object) {
                 return self.unsupported_with(span, "cast of a value to a reference".to_owned(), vec![object]);
             }
-            if self.is_alike(object.ty, written.ty) {
-                let ty = self.object_type(written);
+            if self.types.is_alike(object.ty, written.ty) {
+                let ty = self.types.object_type(written);
                 let object = self.seen_as(object, ty);
                 return if written.binding == Some(Binding::Rvalue) { self.given_up(object) } else { object };
             }
@@ -670,8 +621,8 @@ impl<'u> Resolver<'u> {
             }
             let space = self.space_of_object(&object);
             let address = self.address_of(object);
-            let to = self.object_type(written);
-            let to = self.pointer(to, space);
+            let to = self.types.object_type(written);
+            let to = self.types.pointer(to, space);
             let address = match kind {
                 syntax::CastKind::Reinterpret => expr(ExprKind::Convert(Box::new(address)), to, span),
                 _ => self.convert(address, to),
@@ -685,16 +636,19 @@ impl<'u> Resolver<'u> {
         if let syntax::ExprKind::InitList(_) = &operand.kind {
             return self.initial(operand, written.ty);
         }
-        if written.ty == self.common.void {
+        if written.ty == self.types.common.void {
             let operand = self.effect(operand);
-            return expr(ExprKind::Convert(Box::new(operand)), self.common.void, span);
+            return expr(ExprKind::Convert(Box::new(operand)), self.types.common.void, span);
         }
         let operand = self.expr(operand);
         if written.is_const && matches!(self.types[written.ty], Type::Record(_)) && !self.in_host {
             let reason = format!("value of type const {}", self.type_name(written.ty));
             return self.unsupported_with(span, reason, vec![operand]);
         }
-        if kind == syntax::CastKind::Reinterpret && self.is_pointer(operand.ty) && self.is_pointer(written.ty) {
+        if kind == syntax::CastKind::Reinterpret
+            && self.types.is_pointer(operand.ty)
+            && self.types.is_pointer(written.ty)
+        {
             let operand = self.load(operand);
             return expr(ExprKind::Convert(Box::new(operand)), written.ty, span);
         }
@@ -705,7 +659,7 @@ impl<'u> Resolver<'u> {
 
     /// A cast of one value, which may call a constructor or keep the bits of a vector.
     pub(super) fn functional_cast(&mut self, operand: Expr, to: TypeId, span: Span) -> Expr {
-        let to = self.plain(to);
+        let to = self.types.plain(to);
         if let Type::Record(_) = self.types[to] {
             return self.construct_record(to, vec![operand], Asked::Written, span);
         }

@@ -1,13 +1,13 @@
 //! Instances of functions: their heads when they are first named, their bodies from a queue.
 
-use super::context::{Frame, FunctionInfo, Resolver};
+use super::context::{Frame, Resolver};
+use super::entities::{Entity, FunctionDecl, Scope, TemplateValue};
+use super::function_table::FunctionInfo;
 use super::program::{
     Expr, ExprKind, Function, FunctionId, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable, VariableId,
 };
+use super::qualified::Written;
 use super::record_layout::{Part, PartKind};
-use super::scope::{Entity, FunctionDecl, Scope};
-use super::template::TemplateValue;
-use super::types::Written;
 use crate::calculus::GeometryFacts;
 use crate::source::{Language, Span};
 use crate::syntax::literals::string;
@@ -37,15 +37,15 @@ impl<'u> Resolver<'u> {
         groups: Vec<(usize, TypeId)>,
     ) -> Option<FunctionId> {
         let key = (std::ptr::from_ref(decl.syntax) as usize, decl.scope, values, groups);
-        if let Some(&known) = self.instances.get(&key) {
+        if let Some(&known) = self.functions.instances.get(&key) {
             return Some(known);
         }
-        if self.functions.len() >= INSTANCE_LIMIT {
+        if self.functions.all().len() >= INSTANCE_LIMIT {
             return None;
         }
         let function = self.head(decl, &key.2, &key.3);
-        self.instances.insert(key, function);
-        self.queue.push_back(function);
+        self.functions.instances.insert(key, function);
+        self.functions.queue.push_back(function);
         Some(function)
     }
 
@@ -56,7 +56,7 @@ impl<'u> Resolver<'u> {
         values: &[TemplateValue],
         groups: &[(usize, TypeId)],
     ) -> FunctionId {
-        let params = self.own_template(decl);
+        let params = self.records.own_template(decl);
         let bound = self.bind(decl.scope, params, values);
         let scope = self.add_scope(Scope::inside(bound));
         let name = decl.syntax.path.segments.last();
@@ -76,7 +76,7 @@ impl<'u> Resolver<'u> {
             let variable = self.param(param);
             if let Some(&(_, ty)) = groups.iter().find(|(of, _)| *of == number) {
                 let is_reference = self.variables[variable].is_reference;
-                self.variables[variable].ty = if is_reference { self.pointer(ty, None) } else { ty };
+                self.variables[variable].ty = if is_reference { self.types.pointer(ty, None) } else { ty };
             }
             handles.push(variable);
         }
@@ -98,6 +98,7 @@ impl<'u> Resolver<'u> {
             span,
             unsupported,
             assumed: Vec::new(),
+            same_pointers: Vec::new(),
         };
         self.head_attributes(decl.syntax, &mut function);
         if is_kernel {
@@ -105,7 +106,7 @@ impl<'u> Resolver<'u> {
         }
         self.see_again(seen);
         self.scope = outer;
-        self.infos.push(FunctionInfo {
+        self.functions.infos.push(FunctionInfo {
             syntax: decl.syntax,
             scope,
             this,
@@ -113,7 +114,7 @@ impl<'u> Resolver<'u> {
             result_is_auto: decl.syntax.result.as_ref().is_some_and(|ty| matches!(ty.kind, TypeKind::Auto)),
             started: false,
         });
-        self.functions.push(function)
+        self.functions.add(function)
     }
 
     /// The result type; a reference is a pointer.
@@ -121,11 +122,11 @@ impl<'u> Resolver<'u> {
         match &function.result {
             Some(result) => {
                 let written = self.resolve_type(result);
-                (self.held_type(written), written.is_reference)
+                (self.types.held_type(written), written.is_reference)
             }
             None => match name.strip_prefix("operator ") {
                 Some(target) => (self.type_by_name(target), false),
-                None => (self.common.void, false),
+                None => (self.types.common.void, false),
             },
         }
     }
@@ -137,7 +138,7 @@ impl<'u> Resolver<'u> {
             None => (words.trim(), 0),
         };
         let base = base.strip_prefix("const ").unwrap_or(base).trim();
-        let mut ty = match self.builtin_type(base) {
+        let mut ty = match self.types.builtin_type(base) {
             Some(named) => named,
             None => match self.lookup(base).into_iter().find_map(|entity| match entity {
                 Entity::Type(ty) | Entity::Enum(ty, _) => Some(ty),
@@ -146,11 +147,11 @@ impl<'u> Resolver<'u> {
                 _ => None,
             }) {
                 Some(ty) => ty,
-                None => self.unknown(base),
+                None => self.types.unknown(base),
             },
         };
         for _ in 0..stars {
-            ty = self.pointer(ty, None);
+            ty = self.types.pointer(ty, None);
         }
         ty
     }
@@ -161,10 +162,10 @@ impl<'u> Resolver<'u> {
         if self.is_static(decl, record) {
             return None;
         }
-        let ty = self.intern(Type::Record(record));
-        let ty = if decl.syntax.is_const { self.with_const(ty) } else { ty };
-        let ty = self.pointer(ty, None);
-        Some(self.variables.push(Variable {
+        let ty = self.types.intern(Type::Record(record));
+        let ty = if decl.syntax.is_const { self.types.with_const(ty) } else { ty };
+        let ty = self.types.pointer(ty, None);
+        Some(self.variables.add(Variable {
             name: "this".to_owned(),
             ty,
             storage: Storage::Param,
@@ -184,7 +185,7 @@ impl<'u> Resolver<'u> {
             function.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Static))
         };
         let name = decl.syntax.path.segments.last().map_or("", |segment| segment.name.text.as_str());
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         says(decl.syntax)
             || self.scopes[scope.0].names.get(name).is_some_and(|entities| {
                 entities.iter().any(|entity| match entity {
@@ -199,8 +200,8 @@ impl<'u> Resolver<'u> {
     /// A parameter; arrays and functions are pointers to them.
     fn param(&mut self, param: &'u Param) -> VariableId {
         let written = self.param_type(param);
-        let ty = self.held_type(written);
-        let variable = self.variables.push(Variable {
+        let ty = self.types.held_type(written);
+        let variable = self.variables.add(Variable {
             name: param.name.text.clone(),
             ty,
             storage: Storage::Param,
@@ -217,26 +218,17 @@ impl<'u> Resolver<'u> {
         variable
     }
 
-    /// The type of what a variable holds: of a reference, a pointer.
-    pub(super) fn held_type(&mut self, written: Written) -> TypeId {
-        if !written.is_reference {
-            return written.ty;
-        }
-        let to = self.object_type(written);
-        self.pointer(to, written.space)
-    }
-
     /// The type of a parameter: an array by value is a pointer to its elements.
     pub(super) fn param_type(&mut self, param: &'u Param) -> Written {
         let written = self.declared_type(&param.ty, &param.qualifiers);
         match self.types[written.ty] {
             Type::Array { of, .. } if !written.is_reference => {
-                let of = if written.is_const { self.with_const(of) } else { of };
-                let ty = self.pointer(of, written.space);
+                let of = if written.is_const { self.types.with_const(of) } else { of };
+                let ty = self.types.pointer(of, written.space);
                 Written { ty, space: None, is_const: false, ..written }
             }
-            Type::Unknown(_) if !written.is_reference && self.signatures.contains_key(&written.ty) => {
-                let ty = self.pointer(written.ty, None);
+            Type::Unknown(_) if !written.is_reference && self.types.signatures.contains_key(&written.ty) => {
+                let ty = self.types.pointer(written.ty, None);
                 Written { ty, space: None, ..written }
             }
             _ => written,
@@ -293,19 +285,19 @@ impl<'u> Resolver<'u> {
 
     /// Resolves the bodies of all functions that have been named, and of those that these name.
     pub(super) fn drain(&mut self) {
-        while let Some(function) = self.queue.pop_front() {
+        while let Some(function) = self.functions.queue.pop_front() {
             self.ensure_body(function);
         }
     }
 
     /// Resolves the body of a function, if it has not been.
     pub(super) fn ensure_body(&mut self, function: FunctionId) {
-        let info = self.infos[function.index()].clone();
+        let info = self.functions.infos[function.index()].clone();
         // What is too deep here stays in the queue.
         if info.started || self.depth > super::context::DEPTH_LIMIT {
             return;
         }
-        self.infos[function.index()].started = true;
+        self.functions.infos[function.index()].started = true;
         let Some(body) = &info.syntax.body else {
             return;
         };
@@ -326,7 +318,7 @@ impl<'u> Resolver<'u> {
             })
         });
         if info.result_is_auto {
-            self.functions[function].result = result.unwrap_or(self.common.void);
+            self.functions[function].result = result.unwrap_or(self.types.common.void);
         }
     }
 
@@ -357,7 +349,7 @@ impl<'u> Resolver<'u> {
         let mut scope = Some(info.scope);
         while let Some(current) = scope {
             if let Some(record) = self.scopes[current.0].record
-                && !self.record_origins[record.index()].1.is_empty()
+                && !self.records.origins[record.index()].1.is_empty()
             {
                 return true;
             }
@@ -379,13 +371,13 @@ impl<'u> Resolver<'u> {
         let Type::Record(record) = self.types[to] else {
             return stmts;
         };
-        if !self.is_constructor(syntax, record) {
+        if !self.records.is_constructor(syntax, record) {
             return stmts;
         }
         let span = syntax.path.segments.last().map_or_else(no_span, |segment| segment.name.span);
         let object = self.this(span);
         let object = self.deref(object);
-        let own = self.record_decls[self.record_origins[record.index()].0].name;
+        let own = self.records.decls[self.records.origins[record.index()].0].name;
         if let [(name, args)] = syntax.initializers.as_slice()
             && name.text == own
         {
@@ -462,7 +454,7 @@ impl<'u> Resolver<'u> {
     ) -> Option<Expr> {
         let target = self.field_itself(object.clone(), record, index, span);
         let ty = target.ty;
-        if self.is_reference_member(record, index) {
+        if self.records.is_reference_member(record, index) {
             let value = match args {
                 [only] => {
                     let bound = self.object(only);
@@ -507,23 +499,17 @@ impl<'u> Resolver<'u> {
             PartKind::Anonymous { .. } => false,
             PartKind::Base(base) => {
                 let has_name = |this: &Self, base: RecordId| {
-                    this.record_decls[this.record_origins[base.index()].0].name == name.text
+                    this.records.decls[this.records.origins[base.index()].0].name == name.text
                 };
                 if has_name(self, base) {
                     // Of two instances of one template the name alone tells none.
-                    let bases = &self.record_bases[record.index()];
+                    let bases = &self.records.bases[record.index()];
                     return bases.iter().filter(|(other, _)| has_name(self, *other)).count() == 1;
                 }
-                let scope = self.record_scopes[record.index()];
+                let scope = self.records.scopes[record.index()];
                 self.within(scope, |this| this.type_by_name(&name.text)) == part.ty
             }
         }
-    }
-
-    /// Whether a method of a record is its constructor.
-    fn is_constructor(&self, syntax: &syntax::Function, record: RecordId) -> bool {
-        let name = self.record_decls[self.record_origins[record.index()].0].name;
-        syntax.result.is_none() && syntax.path.segments.last().is_some_and(|segment| segment.name.text == name)
     }
 
     /// The value of an initialiser in any of its forms.
@@ -563,7 +549,7 @@ impl<'u> Resolver<'u> {
         }
         let resolved = self.expr(value);
         let is_class = |ty: TypeId| matches!(self.types[ty], Type::Record(_));
-        match self.plain(resolved.ty) != self.plain(ty) && (is_class(ty) || is_class(resolved.ty)) {
+        match self.types.plain(resolved.ty) != self.types.plain(ty) && (is_class(ty) || is_class(resolved.ty)) {
             true => self.functional_cast(resolved, ty, value.span),
             false => self.implicit(resolved, ty, value.span),
         }
@@ -621,12 +607,12 @@ impl<'u> Resolver<'u> {
         written: Written,
         storage: Storage,
     ) -> VariableId {
-        let ty = self.held_type(written);
+        let ty = self.types.held_type(written);
         // Before version 2.0 variables outside of functions are constants.
         self.uses_opencl_2 |= self.language == Language::OpenCl && storage == Storage::Global;
         let is_extern = storage == Storage::Shared
             && syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Extern));
-        let variable = self.variables.push(Variable {
+        let variable = self.variables.add(Variable {
             name: syntax.name.text.clone(),
             ty,
             storage,
@@ -645,10 +631,10 @@ impl<'u> Resolver<'u> {
     /// Remembers that a variable is `const`: its type does not say so, because that of its value is the same.
     fn note_const(&mut self, variable: VariableId, written: Written) {
         if written.is_const && !written.is_reference {
-            self.const_variables.insert(variable);
+            self.variables.constant.insert(variable);
         }
         if written.is_reference && written.binding == Some(syntax::Binding::Rvalue) {
-            self.rvalue_references.insert(variable);
+            self.variables.rvalue_references.insert(variable);
         }
     }
 
@@ -661,7 +647,7 @@ impl<'u> Resolver<'u> {
         if let Type::Array { of, len: None } = self.types[ty] {
             let value = self.init_value(init, ty, syntax.span);
             if let Some(len) = list_length(&value) {
-                self.variables[variable].ty = self.intern(Type::Array { of, len: Some(len) });
+                self.variables[variable].ty = self.types.intern(Type::Array { of, len: Some(len) });
             }
             return;
         }
@@ -671,7 +657,7 @@ impl<'u> Resolver<'u> {
         let is_const = written.is_const
             || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr))
             || self.variables[variable].storage == Storage::Constant;
-        if is_const && !is_device && !written.is_reference && self.is_integral(ty) && !written.is_volatile {
+        if is_const && !is_device && !written.is_reference && self.types.is_integral(ty) && !written.is_volatile {
             let value = self.init_value(init, ty, syntax.span);
             self.variables[variable].constant = self.constant(&value);
         }

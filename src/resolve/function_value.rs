@@ -6,27 +6,17 @@
 
 use super::call::functions_of;
 use super::context::{Resolver, expr};
+use super::entities::{Found, FunctionDecl, TemplateValue};
 use super::program::{Expr, ExprKind, FunctionId, Type, TypeId};
-use super::scope::{Found, FunctionDecl};
-use super::template::TemplateValue;
-use super::types::path_text;
+use super::type_table::Signature;
 use crate::source::Span;
+use crate::syntax::parts::path_text;
 use crate::syntax::{self, Param, Qualifier, words};
-
-/// The result and the parameters of a function; references are pointers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Signature {
-    pub(super) result: TypeId,
-    pub(super) returns_reference: bool,
-    pub(super) params: Vec<TypeId>,
-    /// Whether it is `noexcept`, which is part of the type ([dcl.fct]).
-    pub(super) never_throws: bool,
-}
 
 impl<'u> Resolver<'u> {
     /// The type of functions with this signature: one of unknown size, of which there are only pointers.
     fn function_type(&mut self, signature: Signature) -> TypeId {
-        if let Some(&known) = self.function_types.get(&signature) {
+        if let Some(&known) = self.types.function_types.get(&signature) {
             return known;
         }
         let params: Vec<String> = signature.params.iter().map(|&param| self.type_name(param)).collect();
@@ -34,14 +24,14 @@ impl<'u> Resolver<'u> {
         if signature.never_throws {
             name.push_str(" noexcept");
         }
-        let mut ty = self.unknown(name.clone());
+        let mut ty = self.types.unknown(name.clone());
         // Records of one name are no reason for two signatures to be the same type.
-        while self.signatures.contains_key(&ty) {
+        while self.types.signatures.contains_key(&ty) {
             name.push(' ');
-            ty = self.unknown(name.clone());
+            ty = self.types.unknown(name.clone());
         }
-        self.function_types.insert(signature.clone(), ty);
-        self.signatures.insert(ty, signature);
+        self.types.function_types.insert(signature.clone(), ty);
+        self.types.signatures.insert(ty, signature);
         ty
     }
 
@@ -53,16 +43,16 @@ impl<'u> Resolver<'u> {
         qualifiers: &'u [Qualifier],
     ) -> TypeId {
         let Some(never_throws) = self.never_throws(qualifiers) else {
-            return self.unknown("function type whose `noexcept` is not known");
+            return self.types.unknown("function type whose `noexcept` is not known");
         };
         let result = self.resolve_type(result);
         let params = params.iter().map(|param| {
             let written = self.param_type(param);
-            if written.is_reference { self.pointer(written.ty, written.space) } else { written.ty }
+            if written.is_reference { self.types.pointer(written.ty, written.space) } else { written.ty }
         });
         let params = params.collect();
         let returns_reference = result.is_reference;
-        let result = if returns_reference { self.pointer(result.ty, result.space) } else { result.ty };
+        let result = if returns_reference { self.types.pointer(result.ty, result.space) } else { result.ty };
         self.function_type(Signature { result, returns_reference, params, never_throws })
     }
 
@@ -75,36 +65,22 @@ impl<'u> Resolver<'u> {
         }
     }
 
-    /// Whether pointers to functions of the one type become pointers to the other ([conv.fctptr]).
-    pub(super) fn drops_noexcept(&self, from: TypeId, to: TypeId) -> bool {
-        let (Some(from), Some(to)) = (self.signatures.get(&from), self.signatures.get(&to)) else { return false };
-        from.never_throws && *to == Signature { never_throws: false, ..from.clone() }
-    }
-
     /// A function as a pointer to it.
     pub(super) fn function_value(&mut self, function: FunctionId, span: Span) -> Expr {
-        if self.infos[function.index()].result_is_auto {
+        if self.functions.infos[function.index()].result_is_auto {
             self.ensure_body(function);
         }
         let params = self.functions[function].params.iter().map(|&param| self.variables[param].ty).collect();
         let result = self.functions[function].result;
-        let info = self.infos[function.index()].clone();
+        let info = self.functions.infos[function.index()].clone();
         let returns_reference = info.returns_reference;
         let stated = self.within(info.scope, |this| this.never_throws(&info.syntax.qualifiers));
         let Some(never_throws) = stated else {
             return self.unsupported(span, "value of a function whose `noexcept` is not known".to_owned());
         };
         let ty = self.function_type(Signature { result, returns_reference, params, never_throws });
-        let ty = self.pointer(ty, None);
+        let ty = self.types.pointer(ty, None);
         expr(ExprKind::Function(function), ty, span)
-    }
-
-    /// The type of the functions that a pointer points to.
-    pub(super) fn function_behind(&self, pointer: TypeId) -> TypeId {
-        match self.types[pointer] {
-            Type::Pointer { to, .. } => to,
-            _ => pointer,
-        }
     }
 
     /// The name of a function where a value is wanted.
@@ -131,7 +107,7 @@ impl<'u> Resolver<'u> {
         if only.record.is_some() || functions.iter().any(is_other) {
             return None;
         }
-        let own = self.own_template(**only);
+        let own = self.records.own_template(**only);
         let args = path.segments.last().and_then(|segment| segment.args.as_deref()).unwrap_or(&[]);
         let values = self.template_values(own, args, only.scope);
         let is_known = |value: &TemplateValue| !matches!(value, TemplateValue::Unknown | TemplateValue::Pack(_));
@@ -148,11 +124,11 @@ impl<'u> Resolver<'u> {
         }
         // `(*f)(x)` is `f(x)`.
         let pointer = match &callee.kind {
-            ExprKind::Deref(pointer) if self.signatures.contains_key(&callee.ty) => (**pointer).clone(),
+            ExprKind::Deref(pointer) if self.types.signatures.contains_key(&callee.ty) => (**pointer).clone(),
             _ => callee.clone(),
         };
         let Type::Pointer { to, .. } = self.types[pointer.ty] else { return None };
-        let Signature { result, returns_reference, params, never_throws: _ } = self.signatures.get(&to)?.clone();
+        let Signature { result, returns_reference, params, never_throws: _ } = self.types.signatures.get(&to)?.clone();
         if params.len() != args.len() {
             return None;
         }

@@ -5,9 +5,9 @@
 //! initialised with, and a parameter the one that is given for it.
 
 use super::context::{Resolver, expr};
+use super::entities::FunctionDecl;
 use super::operators::binary_op;
 use super::program::{BinaryOp, Expr, ExprKind, Type, TypeId};
-use super::scope::FunctionDecl;
 use crate::builtins::groups::{ANY_GROUP, Function, Group, MULTI_GRID, Method, Partition};
 use crate::builtins::namespaces::without_namespaces;
 use crate::builtins::{Builtin, InCluster, InGroup, Made, Phase, PureFunction, Together, collectives};
@@ -45,14 +45,14 @@ impl<'u> Resolver<'u> {
         let given = decl.syntax.params.iter().zip(args).enumerate();
         given
             .filter(|(_, (param, argument))| takes_any_group(&param.ty) && self.is_certain_group(argument.ty))
-            .map(|(number, (_, argument))| (number, self.plain(argument.ty)))
+            .map(|(number, (_, argument))| (number, self.types.plain(argument.ty)))
             .collect()
     }
 
     /// Whether an assignment may make a group another one than its type tells.
     pub(super) fn changes_group(&self, target: &Expr, value: &Expr) -> bool {
         let is_elsewhere = matches!(target.kind, ExprKind::Deref(_)) && self.is_any_group(target.ty);
-        is_elsewhere || self.is_certain_group(target.ty) && self.plain(target.ty) != self.plain(value.ty)
+        is_elsewhere || self.is_certain_group(target.ty) && self.types.plain(target.ty) != self.types.plain(value.ty)
     }
 
     fn group_of(&self, ty: TypeId) -> Option<Group> {
@@ -113,7 +113,7 @@ impl<'u> Resolver<'u> {
                 let (blocks, threads) =
                     (self.product(GeometryVar::GridDim, span), self.product(GeometryVar::BlockDim, span));
                 let (blocks, threads) =
-                    (self.convert(blocks, self.common.ulong), self.convert(threads, self.common.ulong));
+                    (self.convert(blocks, self.types.common.ulong), self.convert(threads, self.types.common.ulong));
                 self.operation(BinaryOp::Mul, blocks, threads)
             }
             (Group::Grid, Some(Method::BlockRank)) => {
@@ -125,33 +125,42 @@ impl<'u> Resolver<'u> {
             (Group::Tile(size), Some(Method::Rank)) => self.by_size(BinaryOp::Rem, size, span),
             (Group::Tile(size), Some(Method::TileRank)) => self.by_size(BinaryOp::Div, size, span),
             (Group::Tile(size), Some(Method::TileCount)) => self.tiles(size, span),
-            (Group::Tile(size), Some(Method::Size)) => expr(ExprKind::Int(size), self.common.uint, span),
+            (Group::Tile(size), Some(Method::Size)) => expr(ExprKind::Int(size), self.types.common.uint, span),
             (Group::Coalesced, Some(what @ (Method::Rank | Method::Size))) => {
                 let what = if what == Method::Rank { InGroup::Rank } else { InGroup::Size };
                 let (name, object) = (format!("coalesced_group::{name}"), self.load(object.clone()));
                 return Some(expr(
                     ExprKind::Builtin(Builtin::InGroup(what), name, vec![object]),
-                    self.common.uint,
+                    self.types.common.uint,
                     span,
                 ));
             }
             (_, Some(Method::Together(made))) => {
                 let ty = match made {
-                    Made::Any | Made::All => self.common.int,
-                    Made::Ballot | Made::MatchAny | Made::MatchAll => self.common.uint,
+                    Made::Any | Made::All => self.types.common.int,
+                    Made::Ballot | Made::MatchAny | Made::MatchAll => self.types.common.uint,
                     Made::Shuffle(_)
                     | Made::Broadcast
                     | Made::Unanimous
                     | Made::Count
                     | Made::Reduced(_)
                     | Made::ReducedBy
-                    | Made::Scan => args.first().map_or(self.common.unknown, |value| self.promoted(value.ty)),
+                    | Made::Scan => {
+                        args.first().map_or(self.types.common.unknown, |value| self.types.promoted(value.ty))
+                    }
                 };
                 return Some(self.together(object, made, (name, args), ty, span));
             }
             (_, Some(Method::Rank | Method::Size | Method::TileRank | Method::TileCount | Method::IsValid)) => {
                 let name = format!("{}::{name}", self.type_name(object.ty));
-                return Some(self.unmodelled_call("group of threads", false, &name, args, self.common.uint, span));
+                return Some(self.unmodelled_call(
+                    "group of threads",
+                    false,
+                    &name,
+                    args,
+                    self.types.common.uint,
+                    span,
+                ));
             }
             (
                 _,
@@ -170,7 +179,14 @@ impl<'u> Resolver<'u> {
                 | None,
             ) => {
                 let name = format!("{}::{name}", self.type_name(object.ty));
-                return Some(self.unmodelled_call("group of threads", true, &name, args, self.common.unknown, span));
+                return Some(self.unmodelled_call(
+                    "group of threads",
+                    true,
+                    &name,
+                    args,
+                    self.types.common.unknown,
+                    span,
+                ));
             }
         };
         // The object itself may be the result of a call.
@@ -203,13 +219,15 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Option<Expr> {
         let (builtin, ty) = match Function::named(name)? {
-            Function::This(group) => (Builtin::PureFunction(PureFunction::Bits), self.unknown(group.type_name())),
-            Function::ThisMultiGrid => (Builtin::PureFunction(PureFunction::Bits), self.unknown(MULTI_GRID)),
-            Function::Running => (Builtin::Running, self.unknown(Group::Coalesced.type_name())),
+            Function::This(group) => (Builtin::PureFunction(PureFunction::Bits), self.types.unknown(group.type_name())),
+            Function::ThisMultiGrid => (Builtin::PureFunction(PureFunction::Bits), self.types.unknown(MULTI_GRID)),
+            Function::Running => (Builtin::Running, self.types.unknown(Group::Coalesced.type_name())),
             Function::Partition(Partition::Tiled) => {
                 (Builtin::PureFunction(PureFunction::Bits), self.tile_type(template_args, args))
             }
-            Function::Partition(Partition::Binary | Partition::Labeled) => (Builtin::Pure, self.unknown(ANY_GROUP)),
+            Function::Partition(Partition::Binary | Partition::Labeled) => {
+                (Builtin::Pure, self.types.unknown(ANY_GROUP))
+            }
             Function::Method(method) => {
                 let [group] = args else { return None };
                 self.group(group)?;
@@ -224,9 +242,9 @@ impl<'u> Resolver<'u> {
             Function::Object(_) if args.is_empty() => match template_args {
                 Some([TemplateArg::Type(of)]) => {
                     let of = self.resolve_type(of).ty;
-                    (Builtin::Pure, self.unknown(format!("{name}<{}>", self.type_name(of))))
+                    (Builtin::Pure, self.types.unknown(format!("{name}<{}>", self.type_name(of))))
                 }
-                _ => (Builtin::Pure, self.unknown(name)),
+                _ => (Builtin::Pure, self.types.unknown(name)),
             },
             Function::Object(_) => return None,
             function @ (Function::Copy | Function::Wait | Function::WaitPrior) => {
@@ -238,7 +256,7 @@ impl<'u> Resolver<'u> {
                 if copied.is_some() {
                     return copied;
                 }
-                return Some(self.unmodelled_call("asynchronous copy", true, name, args, self.common.void, span));
+                return Some(self.unmodelled_call("asynchronous copy", true, name, args, self.types.common.void, span));
             }
         };
         let args = args.iter().map(|argument| self.load(argument.clone())).collect();
@@ -256,8 +274,8 @@ impl<'u> Resolver<'u> {
             _ => None,
         };
         match size {
-            Some(size) => self.unknown(Group::Tile(size).type_name()),
-            None => self.unknown(ANY_GROUP),
+            Some(size) => self.types.unknown(Group::Tile(size).type_name()),
+            None => self.types.unknown(ANY_GROUP),
         }
     }
 
@@ -274,10 +292,10 @@ impl<'u> Resolver<'u> {
             Group::Coalesced => (of(SyncScope::Warp), vec![self.load(object.clone())]),
             Group::Other => {
                 let reason = "barrier of a group whose threads are not known before it runs";
-                return self.unmodelled_call(reason, true, name, &[], self.common.void, span);
+                return self.unmodelled_call(reason, true, name, &[], self.types.common.void, span);
             }
         };
-        expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.common.void, span)
+        expr(ExprKind::Builtin(builtin, name.to_owned(), args), self.types.common.void, span)
     }
 
     /// Half of the barrier of a group.
@@ -287,7 +305,14 @@ impl<'u> Resolver<'u> {
             Group::Cluster => SyncScope::Cluster,
             Group::Grid => SyncScope::Grid,
             Group::Tile(_) | Group::Coalesced | Group::Other => {
-                return self.unmodelled_call("half a barrier of a group", true, name, &[], self.common.void, span);
+                return self.unmodelled_call(
+                    "half a barrier of a group",
+                    true,
+                    name,
+                    &[],
+                    self.types.common.void,
+                    span,
+                );
             }
         };
         let phase = if half == Method::Arrive { Phase::Arrive } else { Phase::Wait };
@@ -328,7 +353,7 @@ impl<'u> Resolver<'u> {
     /// Three ids or sizes as a vector.
     fn ids(&mut self, make: fn(Axis) -> GeometryVar, span: Span) -> Expr {
         let lanes = Axis::ALL.iter().map(|&axis| self.geometry(make(axis), span)).collect();
-        let ty = self.type_of_ids(make(Axis::X));
+        let ty = self.types.type_of_ids(make(Axis::X));
         expr(ExprKind::Construct(lanes), ty, span)
     }
 
@@ -359,13 +384,13 @@ impl<'u> Resolver<'u> {
 
     /// A number of a block's cluster.
     fn cluster_value(&self, what: InCluster, span: Span) -> Expr {
-        expr(ExprKind::Builtin(Builtin::Cluster(what), "cluster".to_owned(), Vec::new()), self.common.uint, span)
+        expr(ExprKind::Builtin(Builtin::Cluster(what), "cluster".to_owned(), Vec::new()), self.types.common.uint, span)
     }
 
     /// Three of them as a vector.
     fn cluster_ids(&mut self, what: fn(Axis) -> InCluster, span: Span) -> Expr {
         let lanes = Axis::ALL.iter().map(|&axis| self.cluster_value(what(axis), span)).collect();
-        let ty = self.intern(Type::Vector { of: self.common.uint, lanes: 3 });
+        let ty = self.types.intern(Type::Vector { of: self.types.common.uint, lanes: 3 });
         expr(ExprKind::Construct(lanes), ty, span)
     }
 
@@ -395,7 +420,7 @@ impl<'u> Resolver<'u> {
         let block = self.linear_rank(GeometryVar::BlockIdx, GeometryVar::GridDim, span);
         let size = self.product(GeometryVar::BlockDim, span);
         let thread = self.block_rank(span);
-        let [block, size, thread] = [block, size, thread].map(|value| self.convert(value, self.common.ulong));
+        let [block, size, thread] = [block, size, thread].map(|value| self.convert(value, self.types.common.ulong));
         let start = self.operation(BinaryOp::Mul, block, size);
         self.operation(BinaryOp::Add, start, thread)
     }
@@ -403,7 +428,7 @@ impl<'u> Resolver<'u> {
     /// The number of tiles of a block.
     fn tiles(&mut self, size: i128, span: Span) -> Expr {
         let threads = self.product(GeometryVar::BlockDim, span);
-        let uint = self.common.uint;
+        let uint = self.types.common.uint;
         let up = self.operation(BinaryOp::Add, threads, expr(ExprKind::Int(size - 1), uint, span));
         self.operation(BinaryOp::Div, up, expr(ExprKind::Int(size), uint, span))
     }
@@ -411,7 +436,7 @@ impl<'u> Resolver<'u> {
     /// The rank in the block divided by the size of a tile, or its remainder.
     fn by_size(&mut self, op: BinaryOp, size: i128, span: Span) -> Expr {
         let rank = self.block_rank(span);
-        let size = expr(ExprKind::Int(size), self.common.uint, span);
+        let size = expr(ExprKind::Int(size), self.types.common.uint, span);
         self.operation(op, rank, size)
     }
 }

@@ -12,13 +12,14 @@
 //! kernel unknown wherever such an object comes to be ([`Resolver::has_destructor`]).
 
 use super::classes::is_defaulted;
-use super::context::{DEPTH_LIMIT, Frame, FunctionInfo, Resolver, expr};
+use super::context::{DEPTH_LIMIT, Frame, Resolver, expr};
+use super::entities::{FunctionDecl, ScopeId};
+use super::function_table::FunctionInfo;
 use super::program::{
     BinaryOp, Expr, ExprKind, Function, FunctionId, RecordId, Stmt, StmtKind, Storage, Type, TypeId, Variable,
     VariableId,
 };
 use super::record_layout::{Part, PartKind};
-use super::scope::{FunctionDecl, ScopeId};
 use crate::calculus::GeometryFacts;
 use crate::source::{FileId, Span};
 use crate::syntax;
@@ -57,7 +58,7 @@ enum Construction {
 impl<'u> Resolver<'u> {
     /// The parts of a record, in the order of their construction.
     pub(super) fn parts(&self, record: RecordId) -> Vec<Part<'u>> {
-        match self.shapes.get(&record) {
+        match self.records.shapes.get(&record) {
             // Of a union one member at most is made with the object.
             Some(shape) if self.records[record].is_union => {
                 shape.parts.iter().filter(|part| part.default().is_some()).cloned().collect()
@@ -71,7 +72,7 @@ impl<'u> Resolver<'u> {
 
     /// The parts that a constructor may name: of a union, all members.
     pub(super) fn parts_of_constructor(&self, record: RecordId) -> Vec<Part<'u>> {
-        self.shapes.get(&record).map(|shape| shape.parts.clone()).unwrap_or_else(|| self.parts(record))
+        self.records.shapes.get(&record).map(|shape| shape.parts.clone()).unwrap_or_else(|| self.parts(record))
     }
 
     /// What making an object without arguments does; `None` if it does nothing.
@@ -172,7 +173,7 @@ impl<'u> Resolver<'u> {
                     PartKind::Anonymous { is_union: true, .. } => false,
                     _ => self.runs_code(what, part.ty),
                 });
-        if self.shapes.contains_key(&record) {
+        if self.records.shapes.contains_key(&record) {
             self.runs_code.insert((what, record), runs);
         }
         runs
@@ -290,7 +291,7 @@ impl<'u> Resolver<'u> {
 
     /// A call of such a function.
     fn implicit_call(&mut self, what: Implicit, target: Expr, source: Option<Expr>, span: Span) -> Expr {
-        let function = self.implicit_function(what, self.plain(target.ty));
+        let function = self.implicit_function(what, self.types.plain(target.ty));
         let params = self.functions[function].params.clone();
         let mut args = Vec::new();
         for (object, param) in std::iter::once(target).chain(source).zip(params) {
@@ -319,19 +320,20 @@ impl<'u> Resolver<'u> {
             Implicit::Assign => format!("assignment of {name}"),
             Implicit::Member(_) => format!("member of {name}"),
         };
-        let function = self.functions.push(Function {
+        let function = self.functions.add(Function {
             name,
             template_args: Vec::new(),
             is_kernel: false,
-            result: if what == Implicit::Assign { pointer } else { self.common.void },
+            result: if what == Implicit::Assign { pointer } else { self.types.common.void },
             params: std::iter::once(this).chain(other).collect(),
             body: Some(Vec::new()),
             geometry: GeometryFacts::default(),
             span,
             unsupported: Vec::new(),
             assumed: Vec::new(),
+            same_pointers: Vec::new(),
         });
-        self.infos.push(FunctionInfo {
+        self.functions.infos.push(FunctionInfo {
             syntax: &NO_SOURCE,
             scope: ScopeId::default(),
             this: Some(this),
@@ -341,7 +343,7 @@ impl<'u> Resolver<'u> {
         });
         self.implicit.insert((what, ty), function);
         let frame = Frame {
-            result: Some(self.common.void),
+            result: Some(self.types.common.void),
             returns_reference: false,
             this: Some(this),
             temporaries: Vec::new(),
@@ -354,14 +356,16 @@ impl<'u> Resolver<'u> {
     fn span_of(&self, ty: TypeId) -> Span {
         match self.types[ty] {
             Type::Array { of, .. } => self.span_of(of),
-            Type::Record(record) if self.definitions.contains_key(&record) => self.definitions[&record].name.span,
+            Type::Record(record) if self.records.definitions.contains_key(&record) => {
+                self.records.definitions[&record].name.span
+            }
             _ => Span::new(FileId::from_index(0), 0, 0),
         }
     }
 
     fn implicit_param(&mut self, name: &str, ty: TypeId, span: Span) -> VariableId {
-        let ty = self.pointer(ty, None);
-        self.variables.push(Variable {
+        let ty = self.types.pointer(ty, None);
+        self.variables.add(Variable {
             name: name.to_owned(),
             ty,
             storage: Storage::Param,
@@ -421,7 +425,7 @@ impl<'u> Resolver<'u> {
 
     /// Virtual bases are made by the class of the whole object, before all others.
     pub(super) fn no_virtual_base(&mut self, record: RecordId, span: Span, stmts: &mut Vec<Stmt>) {
-        if self.shapes.get(&record).is_some_and(|shape| shape.has_virtual_base) {
+        if self.records.shapes.get(&record).is_some_and(|shape| shape.has_virtual_base) {
             self.miss();
             let reason = format!("virtual base of {}", self.records[record].name);
             stmts.push(Stmt { kind: StmtKind::Unsupported(reason), span });
@@ -451,9 +455,9 @@ impl<'u> Resolver<'u> {
             },
             (PartKind::Member(declared), Some(init)) => {
                 let span = declared.map_or(span, |declared| declared.span);
-                let scope = self.record_scopes[record.index()];
+                let scope = self.records.scopes[record.index()];
                 let target = self.field_itself(object.clone(), record, part.fields.start, span);
-                let is_reference = self.is_reference_member(record, part.fields.start);
+                let is_reference = self.records.is_reference_member(record, part.fields.start);
                 let value = self.within(scope, |this| match init {
                     syntax::Init::Value(value) if is_reference => {
                         let bound = this.object(value);
@@ -538,7 +542,7 @@ impl<'u> Resolver<'u> {
             let reason = "objects of which nobody says how many there are".to_owned();
             return vec![Stmt { kind: StmtKind::Unsupported(reason), span }];
         };
-        let ty = self.common.ulong;
+        let ty = self.types.common.ulong;
         if len <= FEW {
             let number = |value: u64| expr(ExprKind::Int(i128::from(value)), ty, span);
             let effects = (0..len).filter_map(|at| self.element_effect(what, of, &number(at), target, source, span));
@@ -554,7 +558,7 @@ impl<'u> Resolver<'u> {
         let first = Stmt { kind: StmtKind::Declare(counter, Some(number(0))), span };
         let kind = StmtKind::For {
             init: Some(Box::new(first)),
-            cond: Some(expr(less, self.common.bool, span)),
+            cond: Some(expr(less, self.types.common.bool, span)),
             step: Some(expr(step, ty, span)),
             body: Box::new(Stmt { kind: StmtKind::Expr(effect), span }),
         };

@@ -24,7 +24,7 @@ struct Cursor<'u> {
 impl<'u> Resolver<'u> {
     /// The value of an initialiser, converted to a type.
     pub(super) fn initial(&mut self, value: &'u syntax::Expr, ty: TypeId) -> Expr {
-        let ty = self.plain(ty);
+        let ty = self.types.plain(ty);
         match &value.kind {
             syntax::ExprKind::InitList(entries) => {
                 let entries = entries.iter().map(|(designator, value)| (designator.as_ref(), value)).collect();
@@ -40,12 +40,12 @@ impl<'u> Resolver<'u> {
     /// An implicit conversion of an object or value to a value, which may call a constructor or drop a derived record's own
     /// fields.
     pub(super) fn implicit(&mut self, value: Expr, to: TypeId, span: Span) -> Expr {
-        let to = self.plain(to);
+        let to = self.types.plain(to);
         if let (ExprKind::String(_), Type::Array { .. }) = (&value.kind, &self.types[to]) {
             return Expr { ty: to, ..value };
         }
         let value = self.no_bit_field(value, span);
-        if self.plain(value.ty) == to {
+        if self.types.plain(value.ty) == to {
             return self.copy(value, span);
         }
         if let Type::Record(_) = self.types[to] {
@@ -73,7 +73,7 @@ impl<'u> Resolver<'u> {
 
     /// `{…}` for a type.
     fn list(&mut self, entries: Vec<Entry<'u>>, ty: TypeId, span: Span) -> Expr {
-        let ty = self.plain(ty);
+        let ty = self.types.plain(ty);
         match self.types[ty].clone() {
             Type::Record(_)
                 if entries.iter().all(|(designator, _)| designator.is_none()) && self.has_constructor(ty) =>
@@ -88,7 +88,7 @@ impl<'u> Resolver<'u> {
                 let args = entries.iter().map(|(_, value)| self.expr(value)).collect();
                 self.construct_record(ty, args, Asked::Written, span)
             }
-            Type::Vector { of, lanes } if self.is_dim3(ty) => {
+            Type::Vector { of, lanes } if self.types.is_dim3(ty) => {
                 let parts = entries.into_iter().map(|(_, value)| match value.kind {
                     syntax::ExprKind::InitList(_) => self.initial(value, of),
                     _ => self.expr(value),
@@ -96,14 +96,16 @@ impl<'u> Resolver<'u> {
                 let parts = parts.collect();
                 self.construct_vector(ty, of, lanes, parts, span)
             }
-            Type::Array { of, .. } if self.is_integral(of) && is_one_string(&entries) => self.initial(entries[0].1, ty),
+            Type::Array { of, .. } if self.types.is_integral(of) && is_one_string(&entries) => {
+                self.initial(entries[0].1, ty)
+            }
             Type::Record(_) | Type::Array { .. } | Type::Vector { .. } => {
                 if let ([(None, only)], Type::Record(_)) = (entries.as_slice(), &self.types[ty])
                     && !matches!(only.kind, syntax::ExprKind::InitList(_))
                 {
                     // `{other}` copies a record of the same type.
                     let value = self.expr(only);
-                    if self.plain(value.ty) == ty {
+                    if self.types.plain(value.ty) == ty {
                         return self.copy(value, span);
                     }
                 }
@@ -113,7 +115,7 @@ impl<'u> Resolver<'u> {
                 }
                 if let Type::Record(record) = self.types[ty]
                     && !entries.is_empty()
-                    && self.inherits_constructors(record)
+                    && self.records.inherits_constructors(record)
                 {
                     let name = self.type_name(ty);
                     return self.unsupported(span, format!("inherited constructor of {name}"));
@@ -145,7 +147,7 @@ impl<'u> Resolver<'u> {
                     return self.unsupported(span, format!("initialiser of {}, whose layout is not known", made.name));
                 }
                 let is_union = made.is_union;
-                let binds = !self.in_host && self.reference_members.contains_key(&record);
+                let binds = !self.in_host && self.records.references.contains_key(&record);
                 if !is_union && (binds || !self.is_plain(record)) {
                     return self.made(ty, span, |this, object| this.fill_parts(cursor, record, object, span));
                 }
@@ -242,7 +244,7 @@ impl<'u> Resolver<'u> {
         span: Span,
     ) -> Option<Expr> {
         match &part.kind {
-            PartKind::Member(_) if self.is_reference_member(record, part.fields.start) => {
+            PartKind::Member(_) if self.records.is_reference_member(record, part.fields.start) => {
                 cursor.next += 1;
                 let target = self.field_itself(object.clone(), record, part.fields.start, span);
                 let bound = self.object(value);
@@ -295,13 +297,13 @@ impl<'u> Resolver<'u> {
             Type::Record(record) if depth < 8 => {
                 self.records[*record].fields.iter().any(|field| self.holds_dim3(field.ty, depth + 1))
             }
-            _ => self.is_dim3(ty),
+            _ => self.types.is_dim3(ty),
         }
     }
 
     /// One part of an aggregate: a braced list, a value, or as many values as an inner aggregate takes.
     fn part(&mut self, cursor: &mut Cursor<'u>, value: &'u syntax::Expr, ty: TypeId) -> Expr {
-        let ty = self.plain(ty);
+        let ty = self.types.plain(ty);
         let is_list = matches!(value.kind, syntax::ExprKind::InitList(_) | syntax::ExprKind::String(_));
         if is_list || !matches!(self.types[ty], Type::Array { .. } | Type::Record(_) | Type::Vector { .. }) {
             cursor.next += 1;
@@ -309,7 +311,7 @@ impl<'u> Resolver<'u> {
         }
         let temporaries = self.frame.temporaries.len();
         let whole = self.expr(value);
-        let is_whole = self.plain(whole.ty) == ty || self.is_derived(whole.ty, ty);
+        let is_whole = self.types.plain(whole.ty) == ty || self.is_derived(whole.ty, ty);
         if is_whole || matches!(self.types[ty], Type::Record(_)) && self.has_constructor(ty) {
             cursor.next += 1;
             return self.implicit(whole, ty, value.span);
@@ -334,7 +336,7 @@ impl<'u> Resolver<'u> {
 
     /// The zero of a type; of `dim3`, what it holds where nothing is said.
     pub(super) fn zero(&mut self, ty: TypeId, span: Span) -> Expr {
-        let ty = self.plain(ty);
+        let ty = self.types.plain(ty);
         if self.holds_dim3(ty, 0) {
             return self.zero_around_dim3(ty, span);
         }
@@ -344,7 +346,7 @@ impl<'u> Resolver<'u> {
             Type::Pointer { .. } => ExprKind::Null,
             Type::Array { .. } | Type::Vector { .. } | Type::Record(_) => ExprKind::Construct(Vec::new()),
             Type::Void | Type::Unknown(_) => {
-                let zero = expr(ExprKind::Int(0), self.common.int, span);
+                let zero = expr(ExprKind::Int(0), self.types.common.int, span);
                 return expr(ExprKind::Convert(Box::new(zero)), ty, span);
             }
         };
@@ -392,7 +394,7 @@ impl<'u> Resolver<'u> {
 
     /// A value of a type from parts: a vector, a record, or one scalar.
     pub(super) fn construct_from(&mut self, ty: TypeId, parts: Vec<Expr>, span: Span) -> Expr {
-        let ty = self.plain(ty);
+        let ty = self.types.plain(ty);
         if self.collective_of(ty).is_some() {
             return self.collective_object(ty, parts, span);
         }
@@ -432,7 +434,7 @@ impl<'u> Resolver<'u> {
                 }
                 Type::Vector { lanes: inner, .. } => {
                     count += u32::from(inner);
-                    let to = self.intern(Type::Vector { of, lanes: inner });
+                    let to = self.types.intern(Type::Vector { of, lanes: inner });
                     built.push(self.convert(part, to));
                 }
                 _ => {
@@ -442,7 +444,7 @@ impl<'u> Resolver<'u> {
             }
         }
         // `dim3(n)` has ones where a vector's missing lanes would be zero or copies.
-        if self.is_dim3(ty) && count < 3 {
+        if self.types.is_dim3(ty) && count < 3 {
             while built.len() < 3 {
                 built.push(expr(ExprKind::Int(1), of, span));
             }

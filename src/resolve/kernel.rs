@@ -1,45 +1,44 @@
-//! The roots of a resolution: kernels, the instances of kernel templates, and launches in host code.
+//! The roots of a resolution: kernels, and the instances of kernel templates.
 
 use super::context::Resolver;
-use super::host_escapes::Escaped;
-use super::launch_site::Seen;
-use super::program::{FunctionId, Given, Launch, Storage, Type, Variable, VariableId};
-use super::scope::{Entity, Found, FunctionDecl, Outside, ScopeId};
-use super::template::TemplateValue;
+use super::entities::{Entity, Found, FunctionDecl, Outside, ScopeId, TemplateValue};
+use super::program::{FunctionId, Storage, Variable, VariableId};
 use super::template_use::is_index_type;
-use crate::syntax::{self, Item, ItemKind, Mention, Path, Qualifier, TemplateParamKind};
+use crate::syntax::{self, Item, ItemKind, Path, Qualifier, TemplateParamKind};
 use rustc_hash::FxHashSet;
 
 /// Instances of a kernel template beyond which it is looked at once for all arguments: dispatchers ask for hundreds.
 const MOST_INSTANCES: usize = 100;
 
+/// Arguments that something gives to a template, by the address of its syntax.
+pub(super) type Request = (usize, Vec<TemplateValue>);
+
 impl<'u> Resolver<'u> {
-    /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it.
-    pub(super) fn run(&mut self, items: &'u [Item], mentions: &'u [Mention]) {
-        self.declare_items(items);
-        let mut kernels = Vec::new();
-        self.collect_kernels(self.scope, items, &mut kernels);
-        let mut requests: Vec<(usize, Vec<TemplateValue>)> = Vec::new();
-        self.explicit_instances(self.scope, items, &mut requests);
-        let (launches, escaped) = self.launches_of(items, mentions, &requests);
-        for launch in &launches {
-            requests.push((std::ptr::from_ref(launch.decl.syntax) as usize, launch.values.clone()));
-        }
-        for decl in kernels {
+    /// Resolves all kernels, with one instance of a template for each set of arguments that the unit gives it: by
+    /// explicit instantiations, the `requests`, and by what is `launched`.
+    pub(super) fn resolve_kernels(
+        &mut self,
+        kernels: &[FunctionDecl<'u>],
+        mut requests: Vec<Request>,
+        launched: &[(FunctionDecl<'u>, &Vec<TemplateValue>)],
+    ) {
+        let of_launches =
+            launched.iter().map(|(decl, values)| (std::ptr::from_ref(decl.syntax) as usize, (*values).clone()));
+        requests.extend(of_launches);
+        for &decl in kernels {
             let key = std::ptr::from_ref(decl.syntax) as usize;
-            if self.own_template(decl).is_empty() {
+            if self.records.own_template(decl).is_empty() {
                 let function = self.kernel(decl, Vec::new());
                 self.kernels.push(function);
                 continue;
             }
             let mut made = false;
-            let of_launches = launches.iter().filter(|launch| std::ptr::eq(launch.decl.syntax, decl.syntax));
-            let distinct: FxHashSet<&Vec<TemplateValue>> = of_launches.map(|launch| &launch.values).collect();
+            let of_launches = launched.iter().filter(|(launched, _)| std::ptr::eq(launched.syntax, decl.syntax));
+            let distinct: FxHashSet<&Vec<TemplateValue>> = of_launches.map(|(_, values)| *values).collect();
             if distinct.len() > MOST_INSTANCES {
                 self.kernels_in_general.insert(key);
             }
-            let is_wanted =
-                |(wanted, _): &&(usize, Vec<TemplateValue>)| *wanted == key && !self.kernels_in_general.contains(&key);
+            let is_wanted = |(wanted, _): &&Request| *wanted == key && !self.kernels_in_general.contains(&key);
             let wanted: Vec<_> = requests.iter().filter(is_wanted).map(|(_, values)| values).collect();
             for values in &wanted {
                 if !self.is_complete(values) {
@@ -57,12 +56,20 @@ impl<'u> Resolver<'u> {
             }
         }
         self.drain();
-        self.finish_launches(launches, &escaped);
-        self.launch_elsewhere(&escaped);
+    }
+
+    /// The function that a launch of a kernel with these template arguments is of.
+    pub(super) fn launched(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) -> Option<FunctionId> {
+        let is_general = self.kernels_in_general.contains(&(std::ptr::from_ref(decl.syntax) as usize));
+        if self.records.own_template(decl).is_empty() || !is_general && self.is_complete(&values) {
+            self.instance(decl, values)
+        } else {
+            Some(self.pattern(decl))
+        }
     }
 
     /// Definitions of kernels, in source order.
-    fn collect_kernels(&mut self, scope: ScopeId, items: &'u [Item], kernels: &mut Vec<FunctionDecl<'u>>) {
+    pub(super) fn collect_kernels(&mut self, scope: ScopeId, items: &'u [Item], kernels: &mut Vec<FunctionDecl<'u>>) {
         for item in items {
             match &item.kind {
                 ItemKind::Function(function)
@@ -94,12 +101,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// Arguments that explicit instantiations give to templates.
-    fn explicit_instances(
-        &mut self,
-        scope: ScopeId,
-        items: &'u [Item],
-        requests: &mut Vec<(usize, Vec<TemplateValue>)>,
-    ) {
+    pub(super) fn explicit_instances(&mut self, scope: ScopeId, items: &'u [Item], requests: &mut Vec<Request>) {
         for item in items {
             match &item.kind {
                 ItemKind::ExplicitInstantiation { path, params } => {
@@ -109,7 +111,7 @@ impl<'u> Resolver<'u> {
                         let types: Vec<_> =
                             params.iter().map(|param| self.declared_type(&param.ty, &param.qualifiers)).collect();
                         for decl in super::call::functions_of(&entities) {
-                            let own = self.own_template(decl);
+                            let own = self.records.own_template(decl);
                             if own.is_empty() || decl.syntax.params.len() != params.len() && !params.is_empty() {
                                 continue;
                             }
@@ -140,7 +142,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The arguments that the instantiation of a class template gives to its members that are defined outside of it.
-    fn instances_of_members(&mut self, path: &'u Path) -> Vec<(usize, Vec<TemplateValue>)> {
+    fn instances_of_members(&mut self, path: &'u Path) -> Vec<Request> {
         let Found::Entities(entities) = self.find(path) else { return Vec::new() };
         let index = entities.iter().find_map(|entity| match entity {
             Entity::Record(index) => Some(*index),
@@ -149,7 +151,7 @@ impl<'u> Resolver<'u> {
         let (Some(index), Some(last)) = (index, path.segments.last()) else { return Vec::new() };
         let args = last.args.as_deref().unwrap_or(&[]);
         let values: Vec<TemplateValue> = args.iter().map(|argument| self.template_value(argument)).collect();
-        let decl = &self.record_decls[index];
+        let decl = &self.records.decls[index];
         let (scope, own) = (decl.scope, decl.primary.template.as_deref().unwrap_or(&[]));
         let functions = decl.outside.iter().filter_map(|member| match member {
             Outside::Function(function) => Some(*function),
@@ -164,14 +166,14 @@ impl<'u> Resolver<'u> {
         of_the_class.map(|member| (std::ptr::from_ref(member) as usize, values.clone())).collect()
     }
 
-    /// A kernel, or an instance of a kernel template. Where there are too many functions to look at, it is listed all the
-    /// same, or it would look as if it had been checked.
+    /// A kernel, or an instance of a kernel template. Where there are too many functions to look at, it is listed all
+    /// the same, or it would look as if it had been checked.
     fn kernel(&mut self, decl: FunctionDecl<'u>, values: Vec<TemplateValue>) -> FunctionId {
         if let Some(function) = self.instance(decl, values.clone()) {
             return function;
         }
         let function = self.head(decl, &values, &[]);
-        self.infos[function.index()].started = true;
+        self.functions.infos[function.index()].started = true;
         let reason = "one kernel of too many in this file (check it by itself with `--kernel`)".to_owned();
         let span = self.functions[function].span;
         self.functions[function].unsupported.push((span, reason));
@@ -183,7 +185,7 @@ impl<'u> Resolver<'u> {
     /// taken as `int` if the kernel indexes by them; value parameters without one become uniform parameters after
     /// the kernel's own.
     pub(super) fn pattern(&mut self, decl: FunctionDecl<'u>) -> FunctionId {
-        let params = self.own_template(decl);
+        let params = self.records.own_template(decl);
         let mut assumed = Vec::new();
         let mut values: Vec<TemplateValue> = Vec::new();
         let mut added: Vec<VariableId> = Vec::new();
@@ -192,7 +194,7 @@ impl<'u> Resolver<'u> {
             let value = match &param.kind {
                 TemplateParamKind::Value(ty, None) if !param.pack => {
                     let ty = self.within(scope, |this| this.resolve_type(ty).ty);
-                    let variable = self.variables.push(Variable {
+                    let variable = self.variables.add(Variable {
                         name: param.name.text.clone(),
                         ty,
                         storage: Storage::Param,
@@ -209,10 +211,10 @@ impl<'u> Resolver<'u> {
                 }
                 TemplateParamKind::Type(None) if !param.pack && is_index_type(decl.syntax, &param.name.text) => {
                     assumed.push(format!("{} = int (nothing in this file says which type it is)", param.name.text));
-                    TemplateValue::Type(self.common.int)
+                    TemplateValue::Type(self.types.common.int)
                 }
                 TemplateParamKind::Type(None) if !param.pack => {
-                    TemplateValue::Type(self.unknown(param.name.text.clone()))
+                    TemplateValue::Type(self.types.unknown(param.name.text.clone()))
                 }
                 TemplateParamKind::Template(None) => TemplateValue::Unknown,
                 _ => {
@@ -223,86 +225,16 @@ impl<'u> Resolver<'u> {
             values.push(value);
         }
         let key = (std::ptr::from_ref(decl.syntax) as usize, decl.scope, Vec::new(), Vec::new());
-        if let Some(&known) = self.instances.get(&key) {
+        if let Some(&known) = self.functions.instances.get(&key) {
             return known;
         }
         let function = self.head(decl, &values, &[]);
         self.functions[function].template_args.clear();
         self.functions[function].assumed = assumed;
         self.functions[function].params.extend(added);
-        self.instances.insert(key, function);
-        self.queue.push_back(function);
+        self.functions.instances.insert(key, function);
+        self.functions.queue.push_back(function);
         function
-    }
-
-    /// Turns what was seen of launches into launches of instances.
-    fn finish_launches(&mut self, launches: Vec<Seen<'u>>, escaped: &Escaped) {
-        let mut clusters: Vec<(FunctionId, Option<[u32; 3]>)> = Vec::new();
-        for launch in launches {
-            let own = self.own_template(launch.decl);
-            let key = std::ptr::from_ref(launch.decl.syntax) as usize;
-            let is_general = self.kernels_in_general.contains(&key);
-            let function = if own.is_empty() || !is_general && self.is_complete(&launch.values) {
-                self.instance(launch.decl, launch.values)
-            } else {
-                Some(self.pattern(launch.decl))
-            };
-            let Some(function) = function else { continue };
-            match clusters.iter_mut().find(|(known, _)| *known == function) {
-                Some((_, cluster)) => *cluster = cluster.filter(|known| Some(*known) == launch.cluster),
-                None => clusters.push((function, launch.cluster)),
-            }
-            let params = self.functions[function].params.clone();
-            let args = params
-                .iter()
-                .enumerate()
-                .map(|(position, &param)| {
-                    let value = (*launch.args.get(position)?)?;
-                    let ty = self.variables[param].ty;
-                    matches!(self.types[ty], Type::Int { .. } | Type::Bool).then(|| self.wrap(value, ty))
-                })
-                .collect();
-            self.launches.push(Launch {
-                kernel: function,
-                grid: launch.grid,
-                block: launch.block,
-                args,
-                shared_bytes: launch.shared_bytes,
-                relations: launch.relations,
-                same_pointers: launch.same_pointers,
-                given: launch.given,
-                span: launch.span,
-            });
-        }
-        for (function, cluster) in clusters {
-            if escaped.contains_key(&std::ptr::from_ref(self.infos[function.index()].syntax)) {
-                continue;
-            }
-            let function = &mut self.functions[function];
-            if let (Some([x, y, z]), None) = (cluster, function.geometry.cluster) {
-                function.geometry.cluster = cluster;
-                function.assumed.push(format!("clusters of ({x},{y},{z}) blocks, as in the launches in this file"));
-            }
-        }
-    }
-
-    /// Adds launches of which nothing is known: of the kernels whose address escapes.
-    fn launch_elsewhere(&mut self, escaped: &Escaped) {
-        for function in self.kernels.clone() {
-            let syntax = std::ptr::from_ref(self.infos[function.index()].syntax);
-            let Some(&span) = escaped.get(&syntax) else { continue };
-            self.launches.push(Launch {
-                kernel: function,
-                grid: [None; 3],
-                block: [None; 3],
-                args: Vec::new(),
-                shared_bytes: None,
-                relations: Vec::new(),
-                same_pointers: Vec::new(),
-                given: [Given::Unread; 2],
-                span,
-            });
-        }
     }
 
     /// Whether every argument is known.
@@ -310,7 +242,7 @@ impl<'u> Resolver<'u> {
         values.iter().all(|value| match value {
             TemplateValue::Unknown | TemplateValue::Symbol(_) => false,
             TemplateValue::Pack(values) => self.is_complete(values),
-            TemplateValue::Type(ty) => !self.open_types.contains(ty),
+            TemplateValue::Type(ty) => !self.types.open.contains(ty),
             TemplateValue::Value(..) | TemplateValue::Function(_) | TemplateValue::Template(_) => true,
         })
     }

@@ -7,17 +7,14 @@
 //! Deliberately absent: lambdas whose captures are packs, and arrays that are captured by value.
 
 use super::context::{Frame, Resolver, expr};
-use super::host_parts::{exprs_of_stmt, visit};
+use super::entities::{Entity, Scope, ScopeId};
 use super::program::visit::{each_expr, each_stmt};
 use super::program::{Expr, ExprKind, RecordId, Stmt, StmtKind, Storage, Type, TypeId, VariableId};
-use super::scope::{Entity, Scope, ScopeId};
-use super::types::Written;
+use super::qualified::Written;
 use crate::source::Span;
+use crate::syntax::parts::{exprs_of_stmt, visit};
 use crate::syntax::{self, CaptureMode, ItemKind, Lambda, TemplateArg, TypeKind};
 use rustc_hash::FxHashSet;
-
-/// The fields of a closure that hold the address of what they stand for, by index.
-pub(super) type References = FxHashSet<usize>;
 
 /// The field that holds the object around a lambda, or its address.
 const THIS: &str = "this";
@@ -64,17 +61,17 @@ impl<'u> Resolver<'u> {
             ItemKind::Function(function) => function.is_const,
             _ => false,
         });
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         "lambda::".clone_into(&mut self.scopes[scope.0].prefix);
         let fields = captured.iter().map(|capture| (capture.name.clone(), capture.value.ty)).collect();
         self.lay_out_closure(record, fields);
         let is_reference = |at: &usize| captured[*at].mode == CaptureMode::Reference;
-        self.closures.insert(record, (0..captured.len()).filter(is_reference).collect());
+        self.records.closures.insert(record, (0..captured.len()).filter(is_reference).collect());
         for constant in constants {
             let name = self.variables[constant].name.clone();
             self.within(scope, |this| this.declare(&name, Entity::Variable(constant)));
         }
-        self.intern(Type::Record(record))
+        self.types.intern(Type::Record(record))
     }
 
     /// A scope with all names that the blocks around the current place declare now: later ones are not seen in it.
@@ -145,9 +142,9 @@ impl<'u> Resolver<'u> {
             }
             CaptureMode::Copy => {
                 // What is captured keeps its type.
-                let is_const = self.is_const(object.ty);
+                let is_const = self.types.is_const(object.ty);
                 let value = self.copy(object, span);
-                if is_const { Expr { ty: self.with_const(value.ty), ..value } } else { value }
+                if is_const { Expr { ty: self.types.with_const(value.ty), ..value } } else { value }
             }
         };
         Captured { name: name.to_owned(), mode, value }
@@ -157,7 +154,7 @@ impl<'u> Resolver<'u> {
     fn local_of_name(&mut self, name: &str, span: Span) -> Option<Expr> {
         match self.lookup(name).into_iter().next()? {
             Entity::Variable(variable) if self.is_local(variable) => Some(self.variable(variable, span)),
-            Entity::Field(record, field) if self.closures.contains_key(&record) => {
+            Entity::Field(record, field) if self.records.closures.contains_key(&record) => {
                 Some(self.captured_field(record, field, span))
             }
             _ => None,
@@ -180,7 +177,7 @@ impl<'u> Resolver<'u> {
     pub(super) fn constants_of_closure(&self, frame: &Frame, body: &[Stmt]) -> Vec<Stmt> {
         let is_closure = frame.this.is_some_and(|this| match self.types[self.variables[this].ty] {
             Type::Pointer { to, .. } => {
-                matches!(self.types[to], Type::Record(record) if self.closures.contains_key(&record))
+                matches!(self.types[to], Type::Record(record) if self.records.closures.contains_key(&record))
             }
             _ => false,
         });
@@ -200,7 +197,7 @@ impl<'u> Resolver<'u> {
             if let (Some(value), Storage::Local) = (known.constant, known.storage)
                 && declared.insert(variable)
             {
-                let value = expr(ExprKind::Int(value), self.plain(known.ty), known.span);
+                let value = expr(ExprKind::Int(value), self.types.plain(known.ty), known.span);
                 stmts.push(Stmt { kind: StmtKind::Declare(variable, Some(value)), span: known.span });
             }
         });
@@ -216,7 +213,7 @@ impl<'u> Resolver<'u> {
     pub(super) fn needs_capture(&self, entity: &Entity<'u>) -> bool {
         match entity {
             Entity::Variable(variable) => self.is_local(*variable),
-            Entity::Field(record, _) => self.closures.contains_key(record),
+            Entity::Field(record, _) => self.records.closures.contains_key(record),
             _ => false,
         }
     }
@@ -237,19 +234,15 @@ impl<'u> Resolver<'u> {
     fn current_closure(&self) -> Option<RecordId> {
         let Type::Pointer { to, .. } = self.types[self.variables[self.frame.this?].ty] else { return None };
         match self.types[to] {
-            Type::Record(record) if self.closures.contains_key(&record) => Some(record),
+            Type::Record(record) if self.records.closures.contains_key(&record) => Some(record),
             _ => None,
         }
-    }
-
-    fn field_named(&self, record: RecordId, name: &str) -> Option<usize> {
-        self.records[record].fields.iter().position(|field| field.name == name)
     }
 
     /// Whether `this` means something here.
     fn has_this(&self) -> bool {
         match self.current_closure() {
-            Some(record) => [THIS, COPY_OF_THIS].iter().any(|name| self.field_named(record, name).is_some()),
+            Some(record) => [THIS, COPY_OF_THIS].iter().any(|name| self.records.field_named(record, name).is_some()),
             None => self.frame.this.is_some(),
         }
     }
@@ -257,11 +250,11 @@ impl<'u> Resolver<'u> {
     /// `this` in the body of a lambda: that of the method around it. `None` outside of lambdas.
     pub(super) fn captured_this(&mut self, span: Span) -> Option<Expr> {
         let record = self.current_closure()?;
-        if let Some(field) = self.field_named(record, THIS) {
+        if let Some(field) = self.records.field_named(record, THIS) {
             let object = self.captured_field(record, field, span);
             return Some(self.load(object));
         }
-        Some(match self.field_named(record, COPY_OF_THIS) {
+        Some(match self.records.field_named(record, COPY_OF_THIS) {
             Some(field) => {
                 let object = self.captured_field(record, field, span);
                 self.address_of(object)

@@ -7,12 +7,11 @@
 //! Deliberately absent: methods, comparisons; `std::tuple` and `std::array`, whose parts have no names.
 
 use super::context::{Resolver, expr};
+use super::entities::{Found, RecordDecl, Scope, ScopeId, TemplateValue};
 use super::phases::is_followed;
 use super::pipelines;
 use super::program::{Expr, ExprKind, Record, Type, TypeId};
-use super::scope::{Found, RecordDecl, Scope, ScopeId};
-use super::template::TemplateValue;
-use super::types::Written;
+use super::qualified::Written;
 use crate::builtins::Builtin;
 use crate::builtins::functions::function;
 use crate::builtins::namespaces::without_namespaces;
@@ -64,7 +63,7 @@ impl<'u> Resolver<'u> {
         let args = last.filter(|_| is_device_pointer(name))?.args.as_deref()?;
         let [TemplateArg::Type(ty)] = args else { return None };
         let to = self.resolve_type(ty).ty;
-        Some(self.pointer(to, None))
+        Some(self.types.pointer(to, None))
     }
 
     /// The structure that a name of a library stands for.
@@ -84,36 +83,36 @@ impl<'u> Resolver<'u> {
                     _ => return None,
                 },
                 Member::Pointer(name, at) => match values.get(at)? {
-                    TemplateValue::Type(ty) => (name.to_owned(), self.pointer(*ty, None)),
+                    TemplateValue::Type(ty) => (name.to_owned(), self.types.pointer(*ty, None)),
                     _ => return None,
                 },
                 Member::Elements(name, at) => {
                     // Such as `precision::tf32`, of which the elements are numbers of type `float`.
                     let of = match *values.get(at)? {
-                        TemplateValue::Type(of) if self.is_arithmetic(of) => of,
-                        _ => self.common.float,
+                        TemplateValue::Type(of) if self.types.is_arithmetic(of) => of,
+                        _ => self.types.common.float,
                     };
-                    (name.to_owned(), self.intern(Type::Array { of, len: Some(MOST_ELEMENTS) }))
+                    (name.to_owned(), self.types.intern(Type::Array { of, len: Some(MOST_ELEMENTS) }))
                 }
                 Member::Stages(name, at) => match values.get(at)? {
                     TemplateValue::Value(stages @ 1..=MOST_STAGES, _) => {
                         let len = Some(*stages as u64 * pipelines::STAGE_BYTES / 8);
-                        (name.to_owned(), self.intern(Type::Array { of: self.common.ulong, len }))
+                        (name.to_owned(), self.types.intern(Type::Array { of: self.types.common.ulong, len }))
                     }
                     _ => return None,
                 },
-                Member::Size(name) => (name.to_owned(), self.common.ulong),
-                Member::Address(name) => (name.to_owned(), self.pointer(self.common.void, None)),
+                Member::Size(name) => (name.to_owned(), self.types.common.ulong),
+                Member::Address(name) => (name.to_owned(), self.types.pointer(self.types.common.void, None)),
             });
         }
         let index = self.library_decl(name);
-        if let Some(&known) = self.record_decls[index].instances.get(&values) {
-            return Some(self.intern(Type::Record(known)));
+        if let Some(&known) = self.records.decls[index].instances.get(&values) {
+            return Some(self.types.intern(Type::Record(known)));
         }
         let types: Vec<String> = fields.iter().map(|(_, ty)| self.type_name(*ty)).collect();
         let name = if values.is_empty() { name.to_owned() } else { format!("{name}<{}>", types.join(", ")) };
         let prefix = format!("{name}::");
-        let record = self.records.push(Record {
+        let record = self.records.all.push(Record {
             name,
             is_union: false,
             fields: Vec::new(),
@@ -122,23 +121,23 @@ impl<'u> Resolver<'u> {
             is_fixed: false,
         });
         let scope = self.add_scope(Scope { record: Some(record), prefix, ..Scope::inside(ScopeId::default()) });
-        self.record_scopes.push(scope);
-        self.record_bases.push(Vec::new());
-        self.record_origins.push((index, values.clone()));
-        self.record_decls[index].instances.insert(values, record);
+        self.records.scopes.push(scope);
+        self.records.bases.push(Vec::new());
+        self.records.origins.push((index, values.clone()));
+        self.records.decls[index].instances.insert(values, record);
         self.lay_out_closure(record, fields);
-        if let (COMPLEX, Some(bytes)) = (self.record_decls[index].name, self.records[record].bytes) {
+        if let (COMPLEX, Some(bytes)) = (self.records.decls[index].name, self.records[record].bytes) {
             self.records[record].align = bytes;
         }
-        Some(self.intern(Type::Record(record)))
+        Some(self.types.intern(Type::Record(record)))
     }
 
     fn library_decl(&mut self, name: &'static str) -> usize {
         let same = |decl: &RecordDecl<'u>| std::ptr::eq(decl.primary, &raw const *NO_SOURCE) && decl.name == name;
-        if let Some(index) = self.record_decls.iter().position(same) {
+        if let Some(index) = self.records.decls.iter().position(same) {
             return index;
         }
-        self.record_decls.push(RecordDecl {
+        self.records.decls.push(RecordDecl {
             name,
             scope: ScopeId::default(),
             primary: &NO_SOURCE,
@@ -146,7 +145,7 @@ impl<'u> Resolver<'u> {
             outside: Vec::new(),
             instances: FxHashMap::default(),
         });
-        self.record_decls.len() - 1
+        self.records.decls.len() - 1
     }
 
     /// `std::is_same_v<T, U>`, `std::is_integral<T>::value` and their kin.
@@ -175,14 +174,14 @@ impl<'u> Resolver<'u> {
             Some(answer) => ExprKind::Int(i128::from(answer)),
             None => ExprKind::Builtin(Builtin::Pure, format!("std::{name}"), Vec::new()),
         };
-        Some(expr(kind, self.common.bool, span))
+        Some(expr(kind, self.types.common.bool, span))
     }
 
     pub(super) fn written_argument(&mut self, argument: &'u TemplateArg) -> Option<Written> {
         match argument {
             TemplateArg::Type(ty) => Some(self.resolve_type(ty)),
             TemplateArg::Value(_) => match self.template_value(argument) {
-                TemplateValue::Type(ty) => Some(self.written_as(ty)),
+                TemplateValue::Type(ty) => Some(self.types.written_as(ty)),
                 _ => None,
             },
         }
@@ -191,7 +190,7 @@ impl<'u> Resolver<'u> {
     /// Whether a type is of a kind, where that is known.
     fn type_is(&self, written: &Written, is_of_kind: impl Fn(&Type) -> bool) -> Option<bool> {
         let ty = &self.types[written.ty];
-        let is_enumeration = self.behind_enumeration(written.ty).is_some();
+        let is_enumeration = self.types.behind_enumeration(written.ty).is_some();
         let is_told = !matches!(ty, Type::Unknown(_) | Type::Float { width: 16 }) && !is_enumeration;
         (is_told && !written.is_reference).then(|| is_of_kind(ty))
     }
@@ -246,7 +245,7 @@ impl<'u> Resolver<'u> {
         let is_pure = function(self.language, short).is_some_and(|known| known.builtin.is_pure());
         let is_variable = crate::builtins::variables::variable(self.language, short).is_some();
         let is_meant = self.language == Language::Cuda && is_pure && !is_variable && !self.in_host;
-        let ty = is_meant.then(|| self.unknown(format!("{FUNCTION}{short}")))?;
+        let ty = is_meant.then(|| self.types.unknown(format!("{FUNCTION}{short}")))?;
         Some(expr(ExprKind::Builtin(Builtin::Pure, name, Vec::new()), ty, argument.span))
     }
 }

@@ -2,9 +2,9 @@
 
 use super::context::{Resolver, expr};
 use super::dependent::Bases;
+use super::entities::Entity;
 use super::program::{Expr, ExprKind, RecordId, Type};
 use super::record_layout::PartKind;
-use super::scope::Entity;
 use crate::builtins::Builtin;
 use crate::builtins::structures::FRAGMENT;
 use crate::source::{Language, Span};
@@ -47,9 +47,9 @@ impl Resolver<'_> {
         if name == "num_elements" && self.records[record].name.starts_with(FRAGMENT) {
             let reason = "how many elements of a matrix a thread holds, which the device decides".to_owned();
             let builtin = Builtin::Unmodelled { reason, touches_memory: false };
-            return expr(ExprKind::Builtin(builtin, name.to_owned(), Vec::new()), self.common.int, span);
+            return expr(ExprKind::Builtin(builtin, name.to_owned(), Vec::new()), self.types.common.int, span);
         }
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         let entity = self.lookup_in(scope, name).into_iter().next();
         let member = match entity {
             Some(Entity::Constant(value, ty)) => expr(ExprKind::Int(value), ty, span),
@@ -68,8 +68,8 @@ impl Resolver<'_> {
     /// A field by index; one that is a reference stands for what it refers to.
     pub(super) fn field(&mut self, object: Expr, record: RecordId, index: usize, span: Span) -> Expr {
         let field = self.field_itself(object, record, index, span);
-        if self.closures.get(&record).is_some_and(|references| references.contains(&index))
-            || self.is_reference_member(record, index)
+        if self.records.closures.get(&record).is_some_and(|references| references.contains(&index))
+            || self.records.is_reference_member(record, index)
         {
             let pointer = self.load(field);
             return self.deref(pointer);
@@ -91,18 +91,18 @@ impl Resolver<'_> {
     /// A field by index; one that is a reference is the pointer that it holds.
     pub(super) fn field_itself(&mut self, object: Expr, record: RecordId, index: usize, span: Span) -> Expr {
         let ty = self.records[record].fields[index].ty;
-        let ty = if self.is_const(object.ty) { self.with_const(ty) } else { ty };
+        let ty = if self.types.is_const(object.ty) { self.types.with_const(ty) } else { ty };
         // Whether such a field has a sign depends on which constants there are.
-        if self.records[record].fields[index].bit_group_bytes.is_some() && self.behind_enumeration(ty).is_some() {
+        if self.records[record].fields[index].bit_group_bytes.is_some() && self.types.behind_enumeration(ty).is_some() {
             return self.unsupported_with(span, "bit-field of an enumeration".to_owned(), vec![object]);
         }
         // A part of what is given up, or of a value, is given up ([expr.ref]).
-        if self.is_given_up(&object) && !self.in_host && !self.is_reference_member(record, index) {
+        if self.types.is_given_up(&object) && !self.in_host && !self.records.is_reference_member(record, index) {
             let part = expr(ExprKind::Field(Box::new(object), index), ty, span);
             return self.given_up(part);
         }
         let ends = !self.is_object(&object);
-        if !ends || self.in_host || !self.copies_by_code(ty) || self.is_reference_member(record, index) {
+        if !ends || self.in_host || !self.copies_by_code(ty) || self.records.is_reference_member(record, index) {
             return expr(ExprKind::Field(Box::new(object), index), ty, span);
         }
         let address = self.address_of_any(object);
@@ -111,15 +111,12 @@ impl Resolver<'_> {
         self.given_up(part)
     }
 
-    /// Whether a field is declared as a reference.
-    pub(super) fn is_reference_member(&self, record: RecordId, index: usize) -> bool {
-        self.reference_members.get(&record).is_some_and(|references| references.contains(&index))
-    }
-
     /// The address that a field holds which is declared as a reference.
     pub(super) fn bound_member(&mut self, object: Expr, pointer: super::program::TypeId, span: Span) -> Expr {
         let Type::Pointer { to, .. } = self.types[pointer] else { return object };
-        if !self.is_object(&object) || !self.is_alike(object.ty, to) && !matches!(self.types[to], Type::Unknown(_)) {
+        if !self.is_object(&object)
+            || !self.types.is_alike(object.ty, to) && !matches!(self.types[to], Type::Unknown(_))
+        {
             return self.unsupported_with(span, "reference member that is bound to no object".to_owned(), vec![object]);
         }
         let address = self.address_of(object);
@@ -130,7 +127,7 @@ impl Resolver<'_> {
     fn lanes(&mut self, object: Expr, of: super::program::TypeId, chosen: Vec<u8>, span: Span) -> Expr {
         let ty = match chosen.as_slice() {
             [_] => of,
-            _ => self.intern(Type::Vector { of, lanes: chosen.len() as u8 }),
+            _ => self.types.intern(Type::Vector { of, lanes: chosen.len() as u8 }),
         };
         if let (ExprKind::Construct(parts), [lane]) = (&object.kind, chosen.as_slice())
             && parts.iter().all(|part| matches!(part.kind, ExprKind::Geometry(_) | ExprKind::Int(_)))

@@ -11,7 +11,10 @@
 //! [`StmtKind::Unsupported`](program::StmtKind::Unsupported) with its span and a reason, never dropped.
 //! Only what kernels reach is resolved: a host function may hold any C++.
 //!
-//! Deliberately absent: control flow, memory, aliasing.
+//! The way to a program goes through [`Declared`]: first what a unit declares, then what host code gives to its
+//! kernels, which [`launch::host`](crate::launch::host) finds, then the kernels.
+//!
+//! Deliberately absent: control flow, memory, aliasing, and host code.
 
 mod associated;
 mod atomics;
@@ -27,35 +30,25 @@ mod context;
 mod conversion;
 mod copies;
 mod declare;
+mod declared;
 mod decltype;
 mod dependent;
 mod dispatch;
+mod entities;
 mod expr;
 mod function;
+mod function_table;
 mod function_value;
 mod groups;
-mod hidden;
-mod host;
-mod host_calls;
-mod host_cases;
-mod host_escapes;
-mod host_fields;
-mod host_flow;
-mod host_loops;
-mod host_mentions;
-mod host_parts;
-mod host_relations;
-mod host_uses;
 mod implicit;
 mod initial;
 mod kernel;
 mod lambda;
-mod launch_call;
-mod launch_site;
 mod layout;
 mod library_types;
 mod members;
 mod names;
+mod numbers;
 mod operators;
 mod outside;
 mod overload;
@@ -67,6 +60,7 @@ mod qualified;
 mod range_for;
 mod ranks;
 mod record_layout;
+mod record_table;
 mod records;
 mod referee;
 mod scope;
@@ -75,15 +69,23 @@ mod stmt;
 mod template;
 mod template_use;
 mod type_functions;
+mod type_table;
 mod types;
 mod undeclared;
 mod unknown_call;
+mod variable_table;
 mod visible;
 
+pub(crate) use declared::{Declared, Lanes};
+pub(crate) use entities::{FunctionDecl, ScopeId, TemplateValue};
+pub(crate) use type_table::Common;
+
+use crate::arena::Arena;
 use crate::calculus::Platform;
 use crate::diagnostic::Diagnostic;
-use crate::source::{Dialect, OpenClVersion};
-use crate::syntax;
+use crate::source::{Dialect, Language, OpenClVersion, SourceMap};
+use crate::syntax::known::Known;
+use rustc_hash::FxHashSet;
 
 /// A typed program and what was noticed on the way.
 #[derive(Debug)]
@@ -96,53 +98,42 @@ pub struct Resolved {
     pub missed: usize,
 }
 
-/// Resolves a unit.
-pub fn resolve(unit: syntax::Unit) -> Resolved {
-    let syntax::Unit { dialect, sources, items, known, mentions } = unit;
-    let language = dialect.language();
-    let (parts, platform, diagnostics, missed, told) = {
-        let mut resolver = context::Resolver::new(dialect, &sources);
-        resolver.run(&items, &mentions);
-        let context::Resolver {
-            types,
-            records,
-            variables,
-            functions,
-            kernels,
-            launches,
-            numbers,
-            diagnostics,
-            missed,
-            told,
-            uses_opencl_2,
-            ..
-        } = resolver;
-        (
-            (types, records, variables, functions, kernels, launches, numbers),
-            platform(dialect, uses_opencl_2),
-            diagnostics,
-            missed,
-            told,
-        )
-    };
-    let (types, records, variables, functions, kernels, launches, numbers) = parts;
-    let mut program = program::Program {
-        language,
-        platform,
-        sources,
-        types,
-        records,
-        variables,
-        functions,
-        kernels,
-        launches,
-        numbers,
-    };
-    referee::compare(&mut program, &known, &told);
-    Resolved { program, diagnostics, missed: missed.get() }
+/// A program before it owns its files.
+pub(crate) struct Parts {
+    language: Language,
+    platform: Platform,
+    types: Arena<program::Type>,
+    records: Arena<program::Record>,
+    variables: Arena<program::Variable>,
+    functions: Arena<program::Function>,
+    kernels: Vec<program::FunctionId>,
+    numbers: FxHashSet<program::TypeId>,
+    diagnostics: Vec<Diagnostic>,
+    missed: usize,
+    told: referee::Told,
 }
 
-/// Whose rules launches obey: where nobody states the version of OpenCL C, a program that uses what came with 2.0 shows it.
+impl Parts {
+    /// The program, held against what a compiler knows of it.
+    pub(crate) fn program(self, sources: SourceMap, known: &Known) -> Resolved {
+        let mut program = program::Program {
+            language: self.language,
+            platform: self.platform,
+            sources,
+            types: self.types,
+            records: self.records,
+            variables: self.variables,
+            functions: self.functions,
+            kernels: self.kernels,
+            numbers: self.numbers,
+        };
+        referee::compare(&mut program, known, &self.told);
+        Resolved { program, diagnostics: self.diagnostics, missed: self.missed }
+    }
+}
+
+/// Whose rules launches obey: where nobody states the version of OpenCL C, a program that uses what came with 2.0 shows
+/// it.
 fn platform(dialect: Dialect, uses_opencl_2: bool) -> Platform {
     match dialect {
         Dialect::OpenCl(OpenClVersion::Unstated) if uses_opencl_2 => Platform::OpenCl2,

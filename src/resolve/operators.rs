@@ -2,8 +2,8 @@
 
 use super::classes::is_defaulted;
 use super::context::{Resolver, expr};
+use super::entities::{Entity, Found};
 use super::program::{BinaryOp, Expr, ExprKind, RecordId, Type, TypeId, UnaryOp};
-use super::scope::{Entity, Found};
 use crate::calculus::AtomicOp;
 use crate::source::{Language, Span};
 use crate::syntax;
@@ -33,8 +33,9 @@ impl<'u> Resolver<'u> {
         let then = self.object(then);
         let otherwise = self.object(otherwise);
         self.depth -= 1;
-        let is_whole = self.is_object(&then) && self.is_object(&otherwise) && self.is_alike(then.ty, otherwise.ty);
-        let is_one_given_up = self.is_given_up(&then) != self.is_given_up(&otherwise);
+        let is_whole =
+            self.is_object(&then) && self.is_object(&otherwise) && self.types.is_alike(then.ty, otherwise.ty);
+        let is_one_given_up = self.types.is_given_up(&then) != self.types.is_given_up(&otherwise);
         if !is_whole || is_one_given_up || self.has_unlike_categories(&then, &otherwise) {
             return self.conditional(cond, then, otherwise, value.span);
         }
@@ -93,7 +94,7 @@ impl<'u> Resolver<'u> {
         let is_vector = matches!(self.types[operand.ty], Type::Vector { .. });
         if op == Op::Not && !is_vector {
             let operand = self.truth(operand);
-            let negated = expr(ExprKind::Unary(UnaryOp::Not, Box::new(operand)), self.common.bool, span);
+            let negated = expr(ExprKind::Unary(UnaryOp::Not, Box::new(operand)), self.types.common.bool, span);
             return self.answer(negated);
         }
         if op == Op::Not && self.language == Language::OpenCl {
@@ -112,7 +113,7 @@ impl<'u> Resolver<'u> {
         }
         let ty = operand.ty;
         if let (ExprKind::Int(value), UnaryOp::Neg) = (&operand.kind, operator)
-            && self.wrap(-value, ty) == -value
+            && self.types.wrap(-value, ty) == -value
         {
             return expr(ExprKind::Int(-value), ty, span);
         }
@@ -122,16 +123,16 @@ impl<'u> Resolver<'u> {
     /// `++` and `--`.
     pub(super) fn step(&mut self, target: Expr, up: bool, postfix: bool, span: Span) -> Expr {
         let atomic = if up { AtomicOp::Add } else { AtomicOp::Sub };
-        let one = expr(ExprKind::Int(1), self.common.int, span);
+        let one = expr(ExprKind::Int(1), self.types.common.int, span);
         if let Some(old) = self.atomic_operator(atomic, &target, &one, span) {
             // What it was is the value behind the object; what it is before it is not followed.
-            return if postfix { old } else { Expr { ty: self.common.void, ..old } };
+            return if postfix { old } else { Expr { ty: self.types.common.void, ..old } };
         }
         if self.may_be_overloaded(target.ty) {
             let name = if up { "operator++" } else { "operator--" };
             let mut args = vec![target.clone()];
             if postfix {
-                args.push(expr(ExprKind::Int(0), self.common.int, span));
+                args.push(expr(ExprKind::Int(0), self.types.common.int, span));
             }
             if let Some(result) = self.operator_call(name, args, span) {
                 return result;
@@ -159,7 +160,7 @@ impl<'u> Resolver<'u> {
         match self.types[ty] {
             Type::Record(_) => true,
             Type::Vector { .. } => self.language == Language::Cuda,
-            _ => self.behind_enumeration(ty).is_some() || self.is_undeclared(ty),
+            _ => self.types.behind_enumeration(ty).is_some() || self.is_undeclared(ty),
         }
     }
 
@@ -178,20 +179,20 @@ impl<'u> Resolver<'u> {
             let (left, right) = (self.truth(left), self.truth(right));
             let (left, right) = (Box::new(left), Box::new(right));
             let kind = if op == syntax::BinaryOp::And { ExprKind::And(left, right) } else { ExprKind::Or(left, right) };
-            let truth = expr(kind, self.common.bool, span);
+            let truth = expr(kind, self.types.common.bool, span);
             return self.answer(truth);
         }
         let (left, right) = (self.built_in_operand(left, span), self.built_in_operand(right, span));
         let (left, right) = (self.load(left), self.load(right));
         let op = binary_op(op);
-        if self.is_pointer(left.ty) || self.is_pointer(right.ty) {
+        if self.types.is_pointer(left.ty) || self.types.is_pointer(right.ty) {
             return self.pointer_operation(op, left, right, span);
         }
         if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
             return self.shift(op, left, right, span);
         }
         let (left, right) = (self.operand(left), self.operand(right));
-        let Some(common) = self.common_type(left.ty, right.ty).filter(|&ty| self.has_operators(ty)) else {
+        let Some(common) = self.types.common_type(left.ty, right.ty).filter(|&ty| self.has_operators(ty)) else {
             let names = format!("operator on {} and {}", self.type_name(left.ty), self.type_name(right.ty));
             return self.unsupported_with(span, names, vec![left, right]);
         };
@@ -206,12 +207,12 @@ impl<'u> Resolver<'u> {
     pub(super) fn comparison(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
         let ty = self.comparison_type(left.ty);
         let compared = expr(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty, span);
-        if ty == self.common.bool { self.answer(compared) } else { compared }
+        if ty == self.types.common.bool { self.answer(compared) } else { compared }
     }
 
     /// A comparison of each lane of a vector with zero.
     fn compared_with_zero(&mut self, op: BinaryOp, vector: Expr, span: Span) -> Expr {
-        let zero = expr(ExprKind::Int(0), self.common.int, span);
+        let zero = expr(ExprKind::Int(0), self.types.common.int, span);
         let zero = self.convert(zero, vector.ty);
         self.comparison(op, vector, zero, span)
     }
@@ -226,17 +227,17 @@ impl<'u> Resolver<'u> {
         match self.types[operands] {
             Type::Vector { of, lanes } => {
                 let width = (self.layout().size_of(of).unwrap_or(4) * 8) as u8;
-                let of = self.intern(Type::Int { width, signed: true });
-                self.intern(Type::Vector { of, lanes })
+                let of = self.types.intern(Type::Int { width, signed: true });
+                self.types.intern(Type::Vector { of, lanes })
             }
-            _ => self.common.bool,
+            _ => self.types.common.bool,
         }
     }
 
     /// `&&` and `||` of OpenCL's vectors evaluate both sides, lane by lane.
     fn vector_logic(&mut self, op: syntax::BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
         let (left, right) = (self.load(left), self.load(right));
-        let Some(common) = self.common_type(left.ty, right.ty) else {
+        let Some(common) = self.types.common_type(left.ty, right.ty) else {
             let names = format!("operator on {} and {}", self.type_name(left.ty), self.type_name(right.ty));
             return self.unsupported_with(span, names, vec![left, right]);
         };
@@ -251,7 +252,7 @@ impl<'u> Resolver<'u> {
     /// Shifts promote each side by itself; the result has the left side's type.
     fn shift(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
         let valid = |this: &Self, ty: TypeId| {
-            this.is_integral(ty) || matches!(this.types[ty], Type::Vector { .. } | Type::Unknown(_))
+            this.types.is_integral(ty) || matches!(this.types[ty], Type::Vector { .. } | Type::Unknown(_))
         };
         if !valid(self, left.ty) || !valid(self, right.ty) {
             return self.unsupported_with(span, "shift of a value that is no integer".to_owned(), vec![left, right]);
@@ -267,20 +268,20 @@ impl<'u> Resolver<'u> {
 
     /// Arithmetic and comparisons of pointers.
     fn pointer_operation(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
-        let (left_points, right_points) = (self.is_pointer(left.ty), self.is_pointer(right.ty));
+        let (left_points, right_points) = (self.types.is_pointer(left.ty), self.types.is_pointer(right.ty));
         match op {
-            BinaryOp::Add if left_points && self.is_integral(right.ty) => self.pointer_add(left, right, span),
-            BinaryOp::Add if right_points && self.is_integral(left.ty) => self.pointer_add(right, left, span),
-            BinaryOp::Sub if left_points && self.is_integral(right.ty) => {
-                let index = self.convert(right, self.common.long);
+            BinaryOp::Add if left_points && self.types.is_integral(right.ty) => self.pointer_add(left, right, span),
+            BinaryOp::Add if right_points && self.types.is_integral(left.ty) => self.pointer_add(right, left, span),
+            BinaryOp::Sub if left_points && self.types.is_integral(right.ty) => {
+                let index = self.convert(right, self.types.common.long);
                 let index = match index.kind {
                     ExprKind::Int(value) => Expr { kind: ExprKind::Int(-value), ..index },
-                    _ => expr(ExprKind::Unary(UnaryOp::Neg, Box::new(index)), self.common.long, span),
+                    _ => expr(ExprKind::Unary(UnaryOp::Neg, Box::new(index)), self.types.common.long, span),
                 };
                 self.pointer_add(left, index, span)
             }
             BinaryOp::Sub if left_points && right_points => {
-                expr(ExprKind::PointerDifference(Box::new(left), Box::new(right)), self.common.long, span)
+                expr(ExprKind::PointerDifference(Box::new(left), Box::new(right)), self.types.common.long, span)
             }
             _ if op.is_boolean() => {
                 let ty = if left_points { left.ty } else { right.ty };
@@ -343,7 +344,8 @@ impl<'u> Resolver<'u> {
                     return self.unsupported_with(span, reason, vec![target, value]);
                 }
                 // Bytes are moved: a copy by code of the program would be one too many.
-                let value = if self.plain(value.ty) == self.plain(target.ty) { self.load(value) } else { value };
+                let value =
+                    if self.types.plain(value.ty) == self.types.plain(target.ty) { self.load(value) } else { value };
                 let value = self.implicit(value, target.ty, span);
                 if self.assigns_by_code(target.ty) && !self.in_host {
                     return self.assign_object(target, value, span);
@@ -362,7 +364,7 @@ impl<'u> Resolver<'u> {
             return None;
         }
         let methods = self.methods(record, "operator=");
-        if self.plain(value.ty) != self.plain(target.ty) {
+        if self.types.plain(value.ty) != self.types.plain(target.ty) {
             let is_brought = self.brings(record, "operator=");
             return is_brought.then(|| {
                 let reason = format!("assignment to {}, which brings in that of a base", self.type_name(target.ty));
@@ -373,7 +375,8 @@ impl<'u> Resolver<'u> {
             let reason = format!("assignment of {}, to which a template may fit better", self.type_name(target.ty));
             return Some(self.unsupported_with(span, reason, vec![target.clone(), value.clone()]));
         }
-        let has_other = methods.iter().any(|decl| decl.record == Some(record) && !self.own_template(*decl).is_empty());
+        let has_other =
+            methods.iter().any(|decl| decl.record == Some(record) && !self.records.own_template(*decl).is_empty());
         (has_other || self.assigns_by_code(target.ty)).then(|| self.assign_object(target.clone(), value.clone(), span))
     }
 
@@ -389,7 +392,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether a class brings in functions of a base by `using`.
     fn brings(&self, record: RecordId, name: &str) -> bool {
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         let named = self.scopes[scope.0].names.get(name);
         named.is_some_and(|entities| entities.iter().any(|entity| matches!(entity, Entity::Path(..))))
     }
@@ -432,7 +435,7 @@ impl<'u> Resolver<'u> {
             let ty = stored.ty;
             result = expr(ExprKind::Comma(Box::new(result), Box::new(stored)), ty, span);
         }
-        Expr { ty: self.common.void, ..result }
+        Expr { ty: self.types.common.void, ..result }
     }
 
     /// Stores a converted value.
@@ -455,7 +458,7 @@ impl<'u> Resolver<'u> {
             _ => None,
         };
         if let Some(result) = atomic.and_then(|atomic| self.atomic_operator(atomic, &target, &value, span)) {
-            return Expr { ty: self.common.void, ..result };
+            return Expr { ty: self.types.common.void, ..result };
         }
         if self.may_be_overloaded(target.ty) || self.is_undeclared(value.ty) {
             let name = format!("{}=", operator_name(op));
@@ -476,14 +479,14 @@ impl<'u> Resolver<'u> {
         }
         let (ty, operand) = (target.ty, self.operand_type(&target));
         let value = self.operand(value);
-        let (value, compute) = if self.is_pointer(ty) {
-            (self.convert(value, self.common.long), ty)
-        } else if matches!(op, BinaryOp::Shl | BinaryOp::Shr) && self.is_integral(ty) {
-            (self.promote(value), self.promoted(operand))
+        let (value, compute) = if self.types.is_pointer(ty) {
+            (self.convert(value, self.types.common.long), ty)
+        } else if matches!(op, BinaryOp::Shl | BinaryOp::Shr) && self.types.is_integral(ty) {
+            (self.promote(value), self.types.promoted(operand))
         } else if matches!(op, BinaryOp::Shl | BinaryOp::Shr) && matches!(self.types[ty], Type::Vector { .. }) {
             (self.convert(value, ty), operand)
         } else {
-            match self.common_type(operand, value.ty).filter(|&ty| self.has_operators(ty)) {
+            match self.types.common_type(operand, value.ty).filter(|&ty| self.has_operators(ty)) {
                 Some(common) => (self.convert(value, common), common),
                 None => {
                     let names = format!("operator on {} and {}", self.type_name(ty), self.type_name(value.ty));

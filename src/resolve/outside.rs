@@ -8,10 +8,9 @@
 //! more deeply: their definitions are not found, and their calls are then not understood.
 
 use super::context::Resolver;
+use super::entities::{Entity, FunctionDecl, Outside, ScopeId, TemplateValue};
 use super::program::RecordId;
 use super::records::same_value;
-use super::scope::{Entity, FunctionDecl, Outside, ScopeId};
-use super::template::TemplateValue;
 use crate::syntax::{self, PathSegment, TemplateArg, TemplateParam};
 
 /// Where the parameters of a definition are bound, and how it relates to an instance.
@@ -33,8 +32,8 @@ enum Replaces {
 impl<'u> Resolver<'u> {
     /// Declares the members of a record that are defined outside of it and belong to this instance.
     pub(super) fn declare_outside(&mut self, record: RecordId) {
-        let (index, _) = self.record_origins[record.index()];
-        for definition in self.record_decls[index].outside.clone() {
+        let (index, _) = self.records.origins[record.index()];
+        for definition in self.records.decls[index].outside.clone() {
             match definition {
                 Outside::Function(function) => self.outside_function(record, function),
                 Outside::Inner(function) => self.outside_inner(record, function),
@@ -50,7 +49,7 @@ impl<'u> Resolver<'u> {
         let Some(fit) = outer.last().and_then(|owner| self.fit(record, owner, params)) else { return };
         let decl = FunctionDecl { syntax: function, scope: fit.scope, record: Some(record) };
         let entities =
-            self.scopes[self.record_scopes[record.index()].0].names.entry(last.name.text.clone()).or_default();
+            self.scopes[self.records.scopes[record.index()].0].names.entry(last.name.text.clone()).or_default();
         match fit.replaces {
             // Of two that take the same the first is called.
             Replaces::Itself => entities.insert(0, Entity::Function(decl)),
@@ -65,13 +64,13 @@ impl<'u> Resolver<'u> {
         if self.fit(record, owner, function.template.as_deref()).is_none() {
             return;
         }
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         let entities = self.scopes[scope.0].names.get(&inner.name.text).cloned().unwrap_or_default();
         for entity in entities {
             let Entity::Record(index) = entity else { continue };
-            self.record_decls[index].outside.push(Outside::Function(function));
+            self.records.decls[index].outside.push(Outside::Function(function));
             // Where a member of the class needed it, it has been made already.
-            let made: Vec<RecordId> = self.record_decls[index].instances.values().copied().collect();
+            let made: Vec<RecordId> = self.records.decls[index].instances.values().copied().collect();
             for record in made {
                 self.outside_function(record, function);
             }
@@ -81,7 +80,7 @@ impl<'u> Resolver<'u> {
     /// A static member: what it is declared as stays, but its value is stated here.
     fn outside_variable(&mut self, record: RecordId, owner: &'u PathSegment, variable: &'u syntax::Variable) {
         let Some(fit) = self.fit(record, owner, Some(variable.template.as_slice())) else { return };
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         let entities = self.scopes[scope.0].names.get(&variable.name.text).cloned().unwrap_or_default();
         for entity in entities {
             let Entity::Global(index) = entity else { continue };
@@ -95,7 +94,7 @@ impl<'u> Resolver<'u> {
     /// A class that is a member.
     fn outside_record(&mut self, record: RecordId, owner: &'u PathSegment, inner: &'u syntax::Record) {
         let Some(fit) = self.fit(record, owner, inner.template.as_deref()) else { return };
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         // A specialisation of a member template replaces nothing of the template.
         if fit.replaces != Replaces::Nothing && inner.specialization.is_none() {
             self.scopes[scope.0].names.remove(&inner.name.text);
@@ -105,15 +104,15 @@ impl<'u> Resolver<'u> {
 
     /// Whether a definition belongs to an instance, by the arguments that its class is written with.
     fn fit(&mut self, record: RecordId, owner: &'u PathSegment, params: Option<&'u [TemplateParam]>) -> Option<Fit> {
-        let (index, values) = self.record_origins[record.index()].clone();
-        let scope = self.record_scopes[record.index()];
-        let own = self.record_decls[index].primary.template.as_deref().unwrap_or(&[]);
-        let definition = *self.definitions.get(&record)?;
+        let (index, values) = self.records.origins[record.index()].clone();
+        let scope = self.records.scopes[record.index()];
+        let own = self.records.decls[index].primary.template.as_deref().unwrap_or(&[]);
+        let definition = *self.records.definitions.get(&record)?;
         let Some(args) = owner.args.as_deref().filter(|_| !own.is_empty()) else {
             return Some(Fit { scope, replaces: Replaces::Nothing });
         };
         let params = params.unwrap_or(&[]);
-        let home = self.record_decls[index].scope;
+        let home = self.records.decls[index].scope;
         if definition.specialization.is_none() && !params.is_empty() {
             // A definition of the template itself names its parameters one by one.
             if params.len() >= own.len() && (own.iter().any(|param| param.pack) || names(args, params)) {
@@ -150,14 +149,14 @@ impl<'u> Resolver<'u> {
     fn is_of_instance(&mut self, record: RecordId, written: &[TemplateValue], values: &[TemplateValue]) -> bool {
         let is_this = written.len() == values.len() && written.iter().zip(values).all(|(a, b)| same_value(a, b));
         if !is_this && values.iter().any(|value| self.is_open_value(value)) && self.may_be_same(written, values) {
-            self.open_records.insert(record);
+            self.records.open.insert(record);
         }
         is_this
     }
 
     /// The parameters of a definition bound to what they are in an instance.
     fn bound(&mut self, record: RecordId, params: &'u [TemplateParam], values: &[TemplateValue]) -> Fit {
-        let scope = self.record_scopes[record.index()];
+        let scope = self.records.scopes[record.index()];
         let bound = self.bind(scope, params, values);
         self.scopes[bound.0].prefix = self.scopes[scope.0].prefix.clone();
         Fit { scope: bound, replaces: Replaces::Nothing }

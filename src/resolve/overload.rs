@@ -6,19 +6,18 @@
 //! Deliberately absent: conversions by more than one function, and pointers to members.
 
 use super::context::Resolver;
+use super::entities::{Entity, Found, FunctionDecl, TemplateValue};
 use super::program::visit::any_within;
 use super::program::{Expr, ExprKind, Type, TypeId};
+use super::qualified::Written;
 use super::ranks::{Care, Fit, Rank};
-use super::scope::{Entity, Found, FunctionDecl};
-use super::template::TemplateValue;
 use super::type_functions::Condition;
-use super::types::Written;
 use crate::syntax::{self, Binding, Qualifier, TemplateArg, TypeKind};
 
 /// A function with its template arguments.
-pub(super) struct Chosen<'u> {
-    pub(super) decl: FunctionDecl<'u>,
-    pub(super) values: Vec<TemplateValue>,
+pub(crate) struct Chosen<'u> {
+    pub(crate) decl: FunctionDecl<'u>,
+    pub(crate) values: Vec<TemplateValue>,
 }
 
 /// What candidates are compared by: how well the object and the arguments fit, whether it is a template, whether it has no
@@ -149,7 +148,7 @@ impl<'u> Resolver<'u> {
         care: Care,
     ) -> Vec<Candidate<'u>> {
         // A specialisation is chosen with its template, never by itself.
-        let has_template = functions.iter().any(|decl| !self.own_template(*decl).is_empty());
+        let has_template = functions.iter().any(|decl| !self.records.own_template(*decl).is_empty());
         let mut found = Vec::new();
         let calls_device = !self.in_host && functions.iter().any(|decl| !is_of_host(*decl));
         for &decl in functions.iter().filter(|decl| !calls_device || !is_of_host(**decl)) {
@@ -172,7 +171,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether a parameter of a function template is of a type that is deduced, where `nullptr` is given for it.
     fn may_be_made_of_null(&self, decl: FunctionDecl<'u>, args: &[Expr]) -> bool {
-        let params = self.own_template(decl);
+        let params = self.records.own_template(decl);
         !params.is_empty()
             && decl.syntax.params.iter().zip(args).any(|(param, argument)| {
                 let written = match &param.ty.kind {
@@ -188,7 +187,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether a parameter of a function template is written by an alias template.
     fn has_alias_of_template(&mut self, decl: FunctionDecl<'u>) -> bool {
-        if self.own_template(decl).is_empty() {
+        if self.records.own_template(decl).is_empty() {
             return false;
         }
         decl.syntax.params.iter().any(|param| {
@@ -250,7 +249,7 @@ impl<'u> Resolver<'u> {
     /// Whether a template with a pack, of which no candidate is made, may fit so many arguments better than the fits of the
     /// best candidate are. Where both fit alike, it is the one without a pack.
     fn may_win_by_pack(&self, decl: FunctionDecl<'u>, fits: &[Fit]) -> bool {
-        if !self.own_template(decl).iter().any(|param| param.pack) {
+        if !self.records.own_template(decl).iter().any(|param| param.pack) {
             return false;
         }
         // Of a parameter that is a pack the syntax does not tell whether it is a reference.
@@ -273,7 +272,7 @@ impl<'u> Resolver<'u> {
 
     /// Why none of these functions is chosen for a call.
     pub(super) fn why_none_fits(&mut self, name: &str, functions: &[FunctionDecl<'u>], args: &[Expr]) -> String {
-        let has_pack = |decl: &FunctionDecl<'u>| self.own_template(*decl).iter().any(|param| param.pack);
+        let has_pack = |decl: &FunctionDecl<'u>| self.records.own_template(*decl).iter().any(|param| param.pack);
         let is_volatile = functions.iter().any(|decl| are_volatile(*decl).contains(&true))
             || args.iter().any(|argument| self.may_be_volatile(argument));
         if is_volatile && functions.len() > 1 {
@@ -298,7 +297,7 @@ impl<'u> Resolver<'u> {
         let mut common = None;
         for &decl in functions.iter().filter(|decl| accepts(functions, **decl, count)) {
             let param = decl.syntax.params.get(position)?;
-            if !self.own_template(decl).is_empty() {
+            if !self.records.own_template(decl).is_empty() {
                 return None;
             }
             let ty = self.within(decl.scope, |this| this.param_type(param).ty);
@@ -321,7 +320,7 @@ impl<'u> Resolver<'u> {
         if chosen.values.is_empty() {
             return Some(chosen);
         }
-        let own = self.own_template(chosen.decl);
+        let own = self.records.own_template(chosen.decl);
         for &decl in functions {
             if !is_specialization(decl) || decl.syntax.params.len() != chosen.decl.syntax.params.len() {
                 continue;
@@ -389,7 +388,7 @@ impl<'u> Resolver<'u> {
         args: &[Expr],
         care: Care,
     ) -> Option<Candidate<'u>> {
-        let params = self.own_template(decl);
+        let params = self.records.own_template(decl);
         let mut scope = decl.scope;
         let mut values = Vec::new();
         if params.is_empty() {
@@ -419,7 +418,7 @@ impl<'u> Resolver<'u> {
             for param in &decl.syntax.params {
                 let written = this.param_type(param);
                 signature.push(
-                    this.argument_type(Written { is_const: written.is_const && written.is_reference, ..written }),
+                    this.types.argument_type(Written { is_const: written.is_const && written.is_reference, ..written }),
                 );
                 if let Some(argument) = args.get(fits.len() - 1) {
                     let refers = written.is_reference || matches!(this.types[written.ty], Type::Pointer { .. });
@@ -428,7 +427,7 @@ impl<'u> Resolver<'u> {
                         condition = Condition::Open;
                     }
                     // That `const` is added to `void` is in no type.
-                    if params.is_empty() && is_const_void(&param.ty) && this.is_void_pointer(argument.ty) {
+                    if params.is_empty() && is_const_void(&param.ty) && this.types.is_void_pointer(argument.ty) {
                         condition = Condition::Open;
                     }
                     fits.push(this.fit_of_argument(argument, written, care)?);
@@ -438,33 +437,15 @@ impl<'u> Resolver<'u> {
         })?;
         fits.resize(args.len() + 1, Fit::value(Rank::Ellipsis, 0));
         if decl.syntax.is_const {
-            signature.push(self.common.void);
+            signature.push(self.types.common.void);
         }
         let key = (fits, !values.is_empty(), decl.syntax.body.is_none());
         Some(Candidate { key, decl, values, signature, takes_volatile, condition })
     }
 
-    fn is_void_pointer(&self, ty: TypeId) -> bool {
-        matches!(self.types[ty], Type::Pointer { to, .. } if to == self.common.void)
-    }
-
     /// Whether an argument may lead to what is `volatile`: a variable that is, or that points there, stands in it.
     fn may_be_volatile(&self, argument: &Expr) -> bool {
         any_within(argument, |part| matches!(part.kind, ExprKind::Variable(it) if self.variables[it].is_volatile))
-    }
-
-    /// The template parameters of a function itself, without those of the record that it is a member of.
-    pub(super) fn own_template(&self, decl: FunctionDecl<'u>) -> &'u [syntax::TemplateParam] {
-        let params = decl.syntax.template.as_deref().unwrap_or(&[]);
-        let is_outside = decl.syntax.path.segments.len() > 1;
-        let of_record = match decl.record {
-            Some(record) if is_outside => {
-                let template = |definition: &&'u syntax::Record| definition.template.as_ref().map(Vec::len);
-                self.definitions.get(&record).and_then(template).unwrap_or(0)
-            }
-            _ => 0,
-        };
-        params.get(of_record..).unwrap_or(&[])
     }
 
     /// Explicit, deduced and default template arguments; `None` if one is missing.
@@ -492,18 +473,18 @@ impl<'u> Resolver<'u> {
             let is_function = matches!(argument.kind, ExprKind::Function(_));
             // A reference is to the function itself.
             let object = match (&param.ty.kind, is_function) {
-                (TypeKind::Reference(..), true) => self.function_behind(argument.ty),
-                _ => self.referred(argument.ty).0,
+                (TypeKind::Reference(..), true) => self.types.function_behind(argument.ty),
+                _ => self.types.referred(argument.ty).0,
             };
             let actual = match param.ty.kind {
                 // `T &&` takes what has a place as `X &`.
                 TypeKind::Reference(_, Binding::Rvalue) if is_function || self.is_lvalue(argument) => {
-                    self.with_reference(object, Binding::Lvalue)
+                    self.types.with_reference(object, Binding::Lvalue)
                 }
                 TypeKind::Reference(..) => object,
                 _ => match self.types[object] {
-                    Type::Array { of, .. } => self.pointer(of, None),
-                    _ => self.plain(object),
+                    Type::Array { of, .. } => self.types.pointer(of, None),
+                    _ => self.types.plain(object),
                 },
             };
             // Other names in the pattern are looked up where the function is declared.
@@ -529,7 +510,7 @@ impl<'u> Resolver<'u> {
         match (one, other) {
             (TemplateValue::Type(a), TemplateValue::Type(b)) => {
                 let is_open = |ty: TypeId| matches!(self.types[ty], Type::Unknown(_));
-                a != b && !self.is_alike(*a, *b) && !is_open(*a) && !is_open(*b)
+                a != b && !self.types.is_alike(*a, *b) && !is_open(*a) && !is_open(*b)
             }
             (TemplateValue::Value(a, _), TemplateValue::Value(b, _)) => a != b,
             _ => false,
@@ -551,15 +532,15 @@ impl<'u> Resolver<'u> {
             return true;
         }
         let count = one.key.0.len() - 1;
-        let params = self.own_template(one.decl);
+        let params = self.records.own_template(one.decl);
         let values = self.placeholders(params);
         let scope = self.bind(one.decl.scope, params, &values);
         let made = self.first_types(one.decl, scope, count);
-        let params = self.own_template(other.decl);
+        let params = self.records.own_template(other.decl);
         let mut found = vec![TemplateValue::Unknown; params.len()];
         self.within(other.decl.scope, |this| {
             for (pattern, written) in other.decl.syntax.params.iter().zip(&made) {
-                let ty = this.object_type(*written);
+                let ty = this.types.object_type(*written);
                 this.deduce(params, &mut found, &pattern.ty, ty);
             }
         });
@@ -573,7 +554,7 @@ impl<'u> Resolver<'u> {
     }
 
     /// The types of the parameters that so many arguments are for.
-    fn first_types(&mut self, decl: FunctionDecl<'u>, scope: super::scope::ScopeId, count: usize) -> Vec<Written> {
+    fn first_types(&mut self, decl: FunctionDecl<'u>, scope: super::entities::ScopeId, count: usize) -> Vec<Written> {
         let params = decl.syntax.params.iter().take(count);
         self.within(scope, |this| params.map(|param| this.param_type(param)).collect())
     }
@@ -584,9 +565,9 @@ impl<'u> Resolver<'u> {
         for (at, param) in params.iter().enumerate() {
             values.push(match &param.kind {
                 _ if param.pack => TemplateValue::Unknown,
-                syntax::TemplateParamKind::Type(_) => TemplateValue::Type(self.placeholder(at)),
+                syntax::TemplateParamKind::Type(_) => TemplateValue::Type(self.types.placeholder(at)),
                 syntax::TemplateParamKind::Value(..) => {
-                    TemplateValue::Value(PLACEHOLDER + at as i128, self.common.ulong)
+                    TemplateValue::Value(PLACEHOLDER + at as i128, self.types.common.ulong)
                 }
                 syntax::TemplateParamKind::Template(_) => TemplateValue::Unknown,
             });

@@ -48,9 +48,9 @@ impl Resolver<'_> {
     /// What a step at a barrier gives: an arrival its token, a question a truth.
     fn result_of(&self, phase: Phase) -> TypeId {
         match phase {
-            Phase::Arrive => self.common.ulong,
-            Phase::Test | Phase::TestParity => self.common.bool,
-            Phase::Init | Phase::Wait | Phase::ArriveAndWait | Phase::WaitParity => self.common.void,
+            Phase::Arrive => self.types.common.ulong,
+            Phase::Test | Phase::TestParity => self.types.common.bool,
+            Phase::Init | Phase::Wait | Phase::ArriveAndWait | Phase::WaitParity => self.types.common.void,
         }
     }
 

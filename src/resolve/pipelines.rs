@@ -31,8 +31,8 @@ pub(super) fn is_followed(args: &[TemplateArg]) -> bool {
 impl Resolver<'_> {
     /// The type of a pipeline that the threads of a block share.
     pub(super) fn shared_pipeline(&mut self) -> TypeId {
-        let of = self.unknown(PIPELINE);
-        self.pointer(of, None)
+        let of = self.types.unknown(PIPELINE);
+        self.types.pointer(of, None)
     }
 
     fn is_shared_pipeline(&self, value: &Expr) -> bool {
@@ -95,6 +95,6 @@ impl Resolver<'_> {
 
     fn in_pipeline(&mut self, pipeline: Pipeline, name: &str, args: &[&Expr], span: Span) -> Expr {
         let args = args.iter().map(|&argument| self.load(argument.clone())).collect();
-        expr(ExprKind::Builtin(Builtin::Pipeline(pipeline), name.to_owned(), args), self.common.void, span)
+        expr(ExprKind::Builtin(Builtin::Pipeline(pipeline), name.to_owned(), args), self.types.common.void, span)
     }
 }

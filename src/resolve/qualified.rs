@@ -10,10 +10,9 @@
 //!
 //! Deliberately absent: `volatile`, and OpenCL C, in which nothing is chosen by these.
 
-use super::context::Resolver;
-use super::program::{AddressSpace, Expr, ExprKind, Type, TypeId};
-use super::scope::ScopeId;
-use super::types::Written;
+use super::entities::ScopeId;
+use super::program::{AddressSpace, Expr, Type, TypeId};
+use super::type_table::Types;
 use crate::source::Language;
 use crate::syntax::Binding;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,6 +26,40 @@ pub(super) enum Quality {
     Reference(Binding),
 }
 
+/// A type with what declarations make of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    /// The type; of a reference, the type of the object.
+    pub(crate) ty: TypeId,
+    /// Whether it is a reference.
+    pub(crate) is_reference: bool,
+    /// What a reference binds to.
+    pub(crate) binding: Option<Binding>,
+    /// Whether its outermost level is `const`.
+    pub(crate) is_const: bool,
+    /// Whether `volatile` stands anywhere in it.
+    pub(crate) is_volatile: bool,
+    /// The address space of its outermost level.
+    pub(crate) space: Option<AddressSpace>,
+    /// The values that the language lets it have, where they are fewer than those of the type: an enumeration's.
+    pub(crate) range: Option<(i128, i128)>,
+}
+
+impl Written {
+    /// A type without qualifiers.
+    pub(super) fn plain(ty: TypeId) -> Written {
+        Written {
+            ty,
+            is_reference: false,
+            binding: None,
+            is_const: false,
+            is_volatile: false,
+            space: None,
+            range: None,
+        }
+    }
+}
+
 /// The types that are known by more than their content.
 #[derive(Debug, Default)]
 pub(super) struct Qualified {
@@ -37,17 +70,20 @@ pub(super) struct Qualified {
     enumerations: FxHashMap<TypeId, (TypeId, bool)>,
     /// Where enumerations are declared.
     homes: FxHashMap<TypeId, ScopeId>,
-    /// The integer types that are spelled otherwise than the one of the same content that [`Resolver::intern`] gives.
+    /// The integer types that are spelled otherwise than the one of the same content that [`Types::intern`] gives.
     spelled: FxHashSet<TypeId>,
     /// Types that stand for parameters of templates.
     placeholders: Vec<TypeId>,
 }
 
-impl Resolver<'_> {
-    /// A type with the content of another that is a type of its own.
-    fn distinct(&mut self, content: TypeId) -> TypeId {
-        let content = self.types[content].clone();
-        self.types.push(content)
+impl Types {
+    /// The type of what a variable holds: of a reference, a pointer.
+    pub(super) fn held_type(&mut self, written: Written) -> TypeId {
+        if !written.is_reference {
+            return written.ty;
+        }
+        let to = self.object_type(written);
+        self.pointer(to, written.space)
     }
 
     fn with_quality(&mut self, ty: TypeId, quality: Quality) -> TypeId {
@@ -65,7 +101,7 @@ impl Resolver<'_> {
         if self.language == Language::OpenCl || self.qualified.parts.contains_key(&ty) {
             return ty;
         }
-        match self.types[ty] {
+        match self[ty] {
             Type::Void | Type::Unknown(_) => ty,
             Type::Array { of, len } => {
                 let of = self.with_const(of);
@@ -116,7 +152,7 @@ impl Resolver<'_> {
             Some((_, Quality::Const)) => true,
             Some((_, Quality::Mutable)) => false,
             Some(&(of, Quality::Reference(_))) => self.is_const(of),
-            None => match self.types[ty] {
+            None => match self[ty] {
                 Type::Array { of, .. } => self.is_const(of),
                 _ => false,
             },
@@ -128,13 +164,10 @@ impl Resolver<'_> {
         matches!(self.qualified.parts.get(&object.ty), Some((_, Quality::Reference(Binding::Rvalue))))
     }
 
-    /// The object as one that is given up.
-    pub(super) fn given_up(&mut self, object: Expr) -> Expr {
-        if self.language == Language::OpenCl || !self.is_object(&object) {
-            return object;
-        }
-        let (of, _) = self.referred(object.ty);
-        Expr { ty: self.with_quality(of, Quality::Reference(Binding::Rvalue)), ..object }
+    /// The type of an object that is given up.
+    pub(super) fn given_up(&mut self, ty: TypeId) -> TypeId {
+        let (of, _) = self.referred(ty);
+        self.with_quality(of, Quality::Reference(Binding::Rvalue))
     }
 
     /// An object that has been given a name, which is given up no more.
@@ -171,7 +204,7 @@ impl Resolver<'_> {
             if a == b {
                 return true;
             }
-            match (&self.types[a], &self.types[b]) {
+            match (&self[a], &self[b]) {
                 (Type::Pointer { to: one, space: of_one }, Type::Pointer { to: other, space: of_other })
                     if of_one == of_other =>
                 {
@@ -189,26 +222,18 @@ impl Resolver<'_> {
 
     /// Whether it is a pointer to what cannot be changed through it.
     pub(super) fn points_to_const(&self, ty: TypeId) -> bool {
-        matches!(self.types[ty], Type::Pointer { to, .. } if self.is_const(to))
+        matches!(self[ty], Type::Pointer { to, .. } if self.is_const(to))
     }
 
-    /// The address space that a pointer's type states.
-    pub(super) fn space_of_pointer(&self, ty: TypeId) -> Option<AddressSpace> {
-        match self.types[ty] {
-            Type::Pointer { space, .. } => space,
-            _ => None,
-        }
-    }
-
-    /// The type of an enumeration with that integer type behind it.
-    pub(super) fn enumeration(&mut self, integer: TypeId, is_scoped: bool) -> TypeId {
+    /// The type of an enumeration with that integer type behind it, which is declared in a scope.
+    pub(super) fn enumeration(&mut self, integer: TypeId, is_scoped: bool, home: ScopeId) -> TypeId {
         // The constants of C are integers.
         if self.language == Language::OpenCl {
             return integer;
         }
         let made = self.distinct(integer);
         self.qualified.enumerations.insert(made, (integer, !is_scoped));
-        self.qualified.homes.insert(made, self.scope);
+        self.qualified.homes.insert(made, home);
         made
     }
 
@@ -241,11 +266,5 @@ impl Resolver<'_> {
     /// Whether an integer type is another one than its content's first: `long long` and not `long`.
     pub(super) fn is_spelled(&self, ty: TypeId) -> bool {
         self.qualified.spelled.contains(&ty)
-    }
-
-    /// An object seen as one of a type that is the same but for `const`.
-    pub(super) fn seen_as(&self, object: Expr, ty: TypeId) -> Expr {
-        debug_assert!(!matches!(object.kind, ExprKind::Load(_)));
-        Expr { ty, ..object }
     }
 }

@@ -4,9 +4,8 @@
 
 use super::context::{Resolver, expr};
 use super::conversion::has_effect;
+use super::entities::Entity;
 use super::program::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, Storage, Type, Variable, VariableId};
-use super::scope::Entity;
-use super::stmt::is_auto;
 use crate::source::Span;
 use crate::syntax;
 
@@ -29,7 +28,7 @@ impl<'u> Resolver<'u> {
             return self.unread_range(array);
         }
         let counter = self.range_counter(span);
-        let ty = self.common.ulong;
+        let ty = self.types.common.ulong;
         let object = || expr(ExprKind::Variable(counter), ty, span);
         let index = || expr(ExprKind::Load(Box::new(object())), ty, span);
         let number = |value: i128| expr(ExprKind::Int(value), ty, span);
@@ -44,7 +43,7 @@ impl<'u> Resolver<'u> {
         let first = Stmt { kind: StmtKind::Declare(counter, Some(number(0))), span };
         StmtKind::For {
             init: Some(Box::new(first)),
-            cond: Some(expr(less, self.common.bool, span)),
+            cond: Some(expr(less, self.types.common.bool, span)),
             step: Some(expr(step, ty, span)),
             body: Box::new(Stmt { kind: StmtKind::Block(inner), span: body.span }),
         }
@@ -83,7 +82,7 @@ impl<'u> Resolver<'u> {
     fn range_variable(&mut self, declared: &'u syntax::Variable, element: Expr, out: &mut Vec<Stmt>) {
         let span = declared.span;
         let mut written = self.declared_type(&declared.ty, &declared.qualifiers);
-        if is_auto(&declared.ty) {
+        if declared.ty.is_auto() {
             written.ty = element.ty;
             self.collapse(&mut written, &element);
         }
@@ -101,9 +100,9 @@ impl<'u> Resolver<'u> {
 
     /// The number of the turn.
     pub(super) fn range_counter(&mut self, span: Span) -> VariableId {
-        self.variables.push(Variable {
+        self.variables.add(Variable {
             name: "position".to_owned(),
-            ty: self.common.ulong,
+            ty: self.types.common.ulong,
             storage: Storage::Local,
             is_reference: false,
             is_volatile: false,

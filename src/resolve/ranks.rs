@@ -7,10 +7,10 @@
 
 use super::context::Resolver;
 use super::decltype::NULL_TYPE;
+use super::entities::FunctionDecl;
 use super::overload::accepts;
 use super::program::{Expr, ExprKind, RecordId, Type, TypeId};
-use super::scope::FunctionDecl;
-use super::types::Written;
+use super::qualified::Written;
 use crate::syntax::{Binding, TypeKind};
 
 /// How well a conversion fits: lower is better.
@@ -91,11 +91,11 @@ impl<'u> Resolver<'u> {
     pub(super) fn as_returned(&mut self, object: &Expr) -> Expr {
         let mut object = object.clone();
         if let (ExprKind::Call(function, _), Type::Record(_)) = (&object.kind, &self.types[object.ty])
-            && let info = self.infos[function.index()].clone()
+            && let info = self.functions.infos[function.index()].clone()
             && let Some(result) = &info.syntax.result
             && self.within(info.scope, |this| this.resolve_type(result).is_const)
         {
-            object.ty = self.with_const(object.ty);
+            object.ty = self.types.with_const(object.ty);
         }
         object
     }
@@ -115,7 +115,7 @@ impl<'u> Resolver<'u> {
         let Some(record) = decl.record.filter(|_| care == Care::Exact) else {
             return Some(EXACT);
         };
-        let name = self.record_decls[self.record_origins[record.index()].0].name;
+        let name = self.records.decls[self.records.origins[record.index()].0].name;
         let is_constructor = decl.syntax.result.is_none()
             && decl.syntax.path.segments.last().is_some_and(|segment| segment.name.text == name);
         if is_constructor || self.is_static(decl, record) {
@@ -129,7 +129,7 @@ impl<'u> Resolver<'u> {
         let Some((ty, is_lvalue)) = given.or_else(of_this) else {
             return Some(EXACT);
         };
-        let is_const = self.is_const(ty);
+        let is_const = self.types.is_const(ty);
         let binds = match decl.syntax.called_on {
             None => true,
             Some(Binding::Lvalue) => is_lvalue || decl.syntax.is_const,
@@ -149,7 +149,7 @@ impl<'u> Resolver<'u> {
             let Type::Record(own) = self.types[object.ty] else { return None };
             self.steps_between(own, record)
         });
-        let adds_const = u8::from(decl.syntax.is_const && !self.is_const(object.ty));
+        let adds_const = u8::from(decl.syntax.is_const && !self.types.is_const(object.ty));
         let is_loose = decl.syntax.called_on == Some(Binding::Lvalue) && !self.is_lvalue(object);
         let binding = adds_const + if is_loose { LOOSE } else { 0 };
         match steps {
@@ -160,7 +160,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether an expression denotes an object that stays.
     pub(super) fn is_lvalue(&self, value: &Expr) -> bool {
-        self.is_object(value) && !self.is_given_up(value)
+        self.is_object(value) && !self.types.is_given_up(value)
     }
 
     /// How well an argument fits a parameter.
@@ -169,18 +169,18 @@ impl<'u> Resolver<'u> {
         let is_zero = self.is_null_constant(argument);
         if !written.is_reference || self.language == crate::source::Language::OpenCl {
             let from = match self.types[from] {
-                Type::Array { of, .. } => self.pointer(of, None),
-                _ => self.plain(from),
+                Type::Array { of, .. } => self.types.pointer(of, None),
+                _ => self.types.plain(from),
             };
             let fit = self.fit_of_types(from, to, is_zero);
             let promotes = from != to && self.operand_type(argument) == to;
             return fit.map(|fit| if promotes { Fit::value(Rank::Promotion, 0) } else { fit });
         }
-        let (object, _) = self.referred(from);
+        let (object, _) = self.types.referred(from);
         // Arguments in host code are looked at as values.
         let cares = care == Care::Exact && !self.in_host;
-        let is_const = self.is_const(object);
-        if self.is_alike(object, to) {
+        let is_const = self.types.is_const(object);
+        if self.types.is_alike(object, to) {
             let adds = self.added_const(object, to) + u8::from(written.is_const && !is_const);
             let is_lvalue = self.is_lvalue(argument);
             if !cares {
@@ -196,7 +196,7 @@ impl<'u> Resolver<'u> {
             };
         }
         let is_open = |this: &Self, ty| matches!(this.types[ty], Type::Unknown(_));
-        let is_base = self.steps_to_base(self.plain(object), to).is_some();
+        let is_base = self.steps_to_base(self.types.plain(object), to).is_some();
         // What is converted is a value, to which `&` does not bind.
         if cares && !is_open(self, object) && !is_open(self, to) {
             let is_lvalue = self.is_lvalue(argument);
@@ -209,7 +209,7 @@ impl<'u> Resolver<'u> {
                 return None;
             }
         }
-        let Fit { rank, distance, .. } = self.fit_of_types(self.plain(object), to, is_zero)?;
+        let Fit { rank, distance, .. } = self.fit_of_types(self.types.plain(object), to, is_zero)?;
         let is_value = !is_base || !self.is_lvalue(argument);
         let is_loose = cares && is_value && written.binding != Some(Binding::Rvalue);
         let more = u8::from(is_base && written.is_const && !is_const) + if is_loose { LOOSE } else { 0 };
@@ -221,7 +221,7 @@ impl<'u> Resolver<'u> {
         match argument.kind {
             ExprKind::Int(0) => true,
             ExprKind::Null => {
-                matches!(self.types[argument.ty], Type::Pointer { to, .. } if to == self.common.void)
+                matches!(self.types[argument.ty], Type::Pointer { to, .. } if to == self.types.common.void)
                     || self.language == crate::source::Language::OpenCl
             }
             _ => false,
@@ -230,10 +230,10 @@ impl<'u> Resolver<'u> {
 
     /// How often a conversion of pointers adds `const` behind them.
     fn added_const(&self, from: TypeId, to: TypeId) -> u8 {
-        let (mut from, mut to, mut added) = (self.plain(from), self.plain(to), 0);
+        let (mut from, mut to, mut added) = (self.types.plain(from), self.types.plain(to), 0);
         while let (Type::Pointer { to: a, .. }, Type::Pointer { to: b, .. }) = (&self.types[from], &self.types[to]) {
-            added += u8::from(self.is_const(*a) != self.is_const(*b));
-            (from, to) = (self.plain(*a), self.plain(*b));
+            added += u8::from(self.types.is_const(*a) != self.types.is_const(*b));
+            (from, to) = (self.types.plain(*a), self.types.plain(*b));
         }
         added
     }
@@ -251,17 +251,17 @@ impl<'u> Resolver<'u> {
             (Type::Unknown(_), _) | (_, Type::Unknown(_)) => of(Rank::Conversion),
             (Type::Pointer { to: a, .. }, Type::Pointer { to: b, .. }) => {
                 let loses_const =
-                    !is_c && self.is_const(a) && !self.is_const(b) && !matches!(self.types[b], Type::Void);
-                let adds = u8::from(self.is_const(b) && !self.is_const(a));
+                    !is_c && self.types.is_const(a) && !self.types.is_const(b) && !matches!(self.types[b], Type::Void);
+                let adds = u8::from(self.types.is_const(b) && !self.types.is_const(a));
                 if loses_const {
                     None
-                } else if self.is_alike(a, b) {
+                } else if self.types.is_alike(a, b) {
                     Some(Fit::value(Rank::Exact, self.added_const(from, to)))
-                } else if self.drops_noexcept(a, b) {
+                } else if self.types.drops_noexcept(a, b) {
                     Some(Fit::value(Rank::Exact, 1))
-                } else if b == self.common.void || is_c && a == self.common.void {
+                } else if b == self.types.common.void || is_c && a == self.types.common.void {
                     Some(Fit::value(Rank::Conversion, VOID))
-                } else if let Some(steps) = self.steps_to_base(self.plain(a), self.plain(b)) {
+                } else if let Some(steps) = self.steps_to_base(self.types.plain(a), self.types.plain(b)) {
                     Some(Fit::value(Rank::Conversion, 2 * steps + adds))
                 } else {
                     // C lets any pointer pass with a warning; C++ does not.
@@ -271,14 +271,18 @@ impl<'u> Resolver<'u> {
             (Type::Pointer { .. }, Type::Bool) => Some(Fit::value(Rank::Conversion, u8::MAX)),
             (Type::Int { .. }, Type::Pointer { .. }) if is_zero => of(Rank::Conversion),
             (Type::Array { of: a, .. }, Type::Array { of: b, len: None }) if a == b => Some(EXACT),
-            _ if self.is_arithmetic(from) && self.is_arithmetic(to) => self.fit_of_numbers(from, to),
-            (_, Type::Vector { .. }) if self.is_arithmetic(from) && is_c => of(Rank::Conversion),
+            _ if self.types.is_arithmetic(from) && self.types.is_arithmetic(to) => self.fit_of_numbers(from, to),
+            (_, Type::Vector { .. }) if self.types.is_arithmetic(from) && is_c => of(Rank::Conversion),
             (Type::Record(_), Type::Record(_)) if self.steps_to_base(from, to).is_some() => {
                 Some(Fit::value(Rank::Conversion, 2 * self.steps_to_base(from, to).unwrap_or(0)))
             }
             // By a constructor of `dim3`, or its conversion to `uint3`.
-            (_, Type::Vector { .. }) if self.is_dim3(to) && self.is_arithmetic(from) => of(Rank::UserDefined),
-            (from_content, to_content) if from_content == to_content && (self.is_dim3(from) || self.is_dim3(to)) => {
+            (_, Type::Vector { .. }) if self.types.is_dim3(to) && self.types.is_arithmetic(from) => {
+                of(Rank::UserDefined)
+            }
+            (from_content, to_content)
+                if from_content == to_content && (self.types.is_dim3(from) || self.types.is_dim3(to)) =>
+            {
                 of(Rank::UserDefined)
             }
             (_, Type::Record(record)) => {
@@ -291,25 +295,25 @@ impl<'u> Resolver<'u> {
                 });
                 converts.then_some(Fit::value(Rank::UserDefined, 0))
             }
-            (Type::Record(_), _) if self.is_arithmetic(to) => of(Rank::UserDefined),
+            (Type::Record(_), _) if self.types.is_arithmetic(to) => of(Rank::UserDefined),
             _ => None,
         }
     }
 
     fn fit_of_numbers(&self, from: TypeId, to: TypeId) -> Option<Fit> {
         // Nothing becomes an enumeration by itself, and a scoped one becomes nothing.
-        let converts = self.behind_enumeration(from).is_none_or(|(_, converts)| converts);
-        if self.behind_enumeration(to).is_some() || !converts {
+        let converts = self.types.behind_enumeration(from).is_none_or(|(_, converts)| converts);
+        if self.types.behind_enumeration(to).is_some() || !converts {
             return None;
         }
         // An enumeration with a small type behind it promotes to that, or less closely to what that promotes to.
-        if let Some((integer, _)) = self.behind_enumeration(from)
-            && self.promoted(integer) != integer
-            && (to == integer || to == self.promoted(integer))
+        if let Some((integer, _)) = self.types.behind_enumeration(from)
+            && self.types.promoted(integer) != integer
+            && (to == integer || to == self.types.promoted(integer))
         {
             return Some(Fit::value(Rank::Promotion, u8::from(to != integer)));
         }
-        let promotes = self.promoted(from) == to
+        let promotes = self.types.promoted(from) == to
             || matches!((&self.types[from], &self.types[to]), (Type::Float { width: 32 }, Type::Float { width: 64 }));
         Some(Fit::value(if promotes { Rank::Promotion } else { Rank::Conversion }, 0))
     }
@@ -331,7 +335,7 @@ impl<'u> Resolver<'u> {
                 return (steps > 0).then_some(steps);
             }
             if steps < 64 {
-                reached.extend(self.record_bases[record.index()].iter().map(|(base, _)| (*base, steps + 1)));
+                reached.extend(self.records.bases[record.index()].iter().map(|(base, _)| (*base, steps + 1)));
             }
         }
         None

@@ -2,12 +2,11 @@
 //! definitions outside of a class belong to it for [`super::outside`].
 
 use super::context::{DEPTH_LIMIT, Resolver};
+use super::entities::{Entity, Found, Global, Scope, ScopeId, TemplateValue};
 use super::outside::bare_name;
 use super::overload::states_volatile;
 use super::program::{Field, Record, RecordId, Type, TypeId};
 use super::record_layout::{Builder, Part, PartKind, is_packed};
-use super::scope::{Entity, Found, Global, Scope, ScopeId};
-use super::template::TemplateValue;
 use super::type_functions::Condition;
 use crate::syntax::{self, Item, ItemKind, Qualifier, TemplateArg, TypeKind};
 
@@ -27,31 +26,31 @@ const START_DEPTH: usize = 16;
 impl<'u> Resolver<'u> {
     /// The type that a record's name with arguments stands for.
     pub(super) fn record_type(&mut self, index: usize, args: Option<&'u [TemplateArg]>) -> TypeId {
-        let primary = self.record_decls[index].primary;
-        let home = self.record_decls[index].scope;
+        let primary = self.records.decls[index].primary;
+        let home = self.records.decls[index].scope;
         let params = primary.template.as_deref().unwrap_or(&[]);
         let values = match args {
             None if params.is_empty() => Vec::new(),
             // Inside a template its bare name stands for the instance.
             None => match self.enclosing_instance(index) {
-                Some(record) => return self.intern(Type::Record(record)),
+                Some(record) => return self.types.intern(Type::Record(record)),
                 None => self.complete_values(params, Vec::new(), home),
             },
             Some(args) => self.template_values(params, args, home),
         };
         if self.depth > DEPTH_LIMIT {
-            return self.unknown(self.record_decls[index].name);
+            return self.types.unknown(self.records.decls[index].name);
         }
         let record = self.instantiate_record(index, values);
         // Types do not tell what is `volatile`.
-        let is_specialized = !self.record_decls[index].specializations.is_empty();
-        if self.open_records.contains(&record) || is_specialized && states_volatile(args.unwrap_or(&[])) {
+        let is_specialized = !self.records.decls[index].specializations.is_empty();
+        if self.records.open.contains(&record) || is_specialized && states_volatile(args.unwrap_or(&[])) {
             let name = &self.records[record].name;
-            let class = self.unknown(format!("{name}, of which another specialisation may be meant"));
-            self.open_classes.insert(class);
+            let class = self.types.unknown(format!("{name}, of which another specialisation may be meant"));
+            self.records.open_types.insert(class);
             return class;
         }
-        self.intern(Type::Record(record))
+        self.types.intern(Type::Record(record))
     }
 
     /// The class before the last name of a path, where it is not known whether a specialisation of it is meant.
@@ -60,7 +59,7 @@ impl<'u> Resolver<'u> {
         let last = outer.last()?;
         let Found::Entities(entities) = self.find_segments(outer, path.global) else { return None };
         let ty = entities.iter().find_map(|entity| self.written_of_entity(entity, last))?.ty;
-        self.open_classes.contains(&ty).then(|| self.type_name(ty))
+        self.records.open_types.contains(&ty).then(|| self.type_name(ty))
     }
 
     /// The instance of a record template whose members are being resolved.
@@ -68,7 +67,7 @@ impl<'u> Resolver<'u> {
         let mut scope = Some(self.scope);
         while let Some(current) = scope {
             if let Some(record) = self.scopes[current.0].record
-                && self.record_origins[record.index()].0 == index
+                && self.records.origins[record.index()].0 == index
             {
                 return Some(record);
             }
@@ -79,14 +78,14 @@ impl<'u> Resolver<'u> {
 
     /// The record for these template arguments.
     pub(super) fn instantiate_record(&mut self, index: usize, values: Vec<TemplateValue>) -> RecordId {
-        if let Some(&known) = self.record_decls[index].instances.get(&values) {
+        if let Some(&known) = self.records.decls[index].instances.get(&values) {
             return known;
         }
-        let home = self.record_decls[index].scope;
+        let home = self.records.decls[index].scope;
         let (definition, bound, knowledge) = self.specialization(index, &values);
-        let name = format!("{}{}", self.scopes[home.0].prefix, self.record_decls[index].name);
+        let name = format!("{}{}", self.scopes[home.0].prefix, self.records.decls[index].name);
         let name = if values.is_empty() { name } else { format!("{name}<{}>", self.value_texts(&values).join(", ")) };
-        let record = self.records.push(Record {
+        let record = self.records.all.push(Record {
             name: name.clone(),
             is_union: definition.is_union,
             fields: Vec::new(),
@@ -96,13 +95,13 @@ impl<'u> Resolver<'u> {
         });
         let scope = self.add_scope(Scope { record: Some(record), prefix: format!("{name}::"), ..Scope::inside(bound) });
         if knowledge != Knowledge::Certain {
-            self.open_records.insert(record);
+            self.records.open.insert(record);
         }
-        self.record_scopes.push(scope);
-        self.record_bases.push(Vec::new());
-        self.record_origins.push((index, values.clone()));
-        self.record_decls[index].instances.insert(values, record);
-        self.definitions.insert(record, definition);
+        self.records.scopes.push(scope);
+        self.records.bases.push(Vec::new());
+        self.records.origins.push((index, values.clone()));
+        self.records.decls[index].instances.insert(values, record);
+        self.records.definitions.insert(record, definition);
         self.depth += 1;
         let outer = std::mem::replace(&mut self.scope, scope);
         self.as_seen_from(definition, true, |this| this.fill_record(record, index, definition));
@@ -113,12 +112,12 @@ impl<'u> Resolver<'u> {
 
     /// The definition that fits the arguments best, with the scope that binds its parameters, and whether it is the one.
     fn specialization(&mut self, index: usize, values: &[TemplateValue]) -> (&'u syntax::Record, ScopeId, Knowledge) {
-        let home = self.record_decls[index].scope;
-        let primary = self.record_decls[index].primary;
+        let home = self.records.decls[index].scope;
+        let primary = self.records.decls[index].primary;
         let mut best: Option<(&'u syntax::Record, ScopeId)> = None;
         let own = primary.template.as_deref().unwrap_or(&[]);
         let mut knowledge = if own.iter().any(is_unread) { Knowledge::Open } else { Knowledge::Certain };
-        for candidate in self.record_decls[index].specializations.clone() {
+        for candidate in self.records.decls[index].specializations.clone() {
             let params = candidate.template.as_deref().unwrap_or(&[]);
             let args = candidate.specialization.as_deref().unwrap_or(&[]);
             if params.iter().any(|param| param.pack) {
@@ -195,7 +194,7 @@ impl<'u> Resolver<'u> {
             match &param.kind {
                 syntax::TemplateParamKind::Value(ty, _) if matches!(auto.kind, TypeKind::Auto) => {
                     let stated = self.resolve_type(ty).ty;
-                    !matches!(ty.kind, TypeKind::Auto) && self.plain(stated) != self.plain(*given)
+                    !matches!(ty.kind, TypeKind::Auto) && self.types.plain(stated) != self.types.plain(*given)
                 }
                 _ => false,
             }
@@ -229,11 +228,11 @@ impl<'u> Resolver<'u> {
 
     /// Whether a type is not known, or what it is made of.
     fn is_open_type(&self, ty: TypeId) -> bool {
-        let ty = self.plain(ty);
+        let ty = self.types.plain(ty);
         match &self.types[ty] {
             Type::Pointer { to, .. } => self.is_open_type(*to),
             Type::Array { of, .. } => self.is_open_type(*of),
-            Type::Unknown(_) => !self.signatures.contains_key(&ty),
+            Type::Unknown(_) => !self.types.signatures.contains_key(&ty),
             _ => false,
         }
     }
@@ -241,8 +240,8 @@ impl<'u> Resolver<'u> {
     /// Whether a specialisation with a pack, which nothing expands, may fit these arguments: none of those before the first
     /// expansion differs.
     fn may_fit_by_pack(&mut self, index: usize, candidate: &'u syntax::Record, values: &[TemplateValue]) -> bool {
-        let home = self.record_decls[index].scope;
-        let own = self.record_decls[index].primary.template.as_deref().unwrap_or(&[]);
+        let home = self.records.decls[index].scope;
+        let own = self.records.decls[index].primary.template.as_deref().unwrap_or(&[]);
         let params = candidate.template.as_deref().unwrap_or(&[]);
         let args = candidate.specialization.as_deref().unwrap_or(&[]);
         let mentions_pack = |argument: &TemplateArg| {
@@ -264,8 +263,8 @@ impl<'u> Resolver<'u> {
 
     /// Whether a specialisation fits nothing that another does not (C++17, [temp.class.order]).
     fn is_more_special_record(&mut self, index: usize, one: &'u syntax::Record, other: &'u syntax::Record) -> bool {
-        let home = self.record_decls[index].scope;
-        let own = self.record_decls[index].primary.template.as_deref().unwrap_or(&[]);
+        let home = self.records.decls[index].scope;
+        let own = self.records.decls[index].primary.template.as_deref().unwrap_or(&[]);
         let params = one.template.as_deref().unwrap_or(&[]);
         let values = self.placeholders(params);
         let scope = self.bind(home, params, &values);
@@ -289,8 +288,8 @@ impl<'u> Resolver<'u> {
         };
         let mut builder = Builder::new(definition);
         // Inside of a class its own name is that of the class, whatever its constructors are called.
-        let name = self.record_decls[index].name;
-        if !self.closures.contains_key(&record) {
+        let name = self.records.decls[index].name;
+        if !self.records.closures.contains_key(&record) {
             self.declare(name, Entity::Record(index));
         }
         self.add_bases(record, definition, &mut builder);
@@ -305,14 +304,14 @@ impl<'u> Resolver<'u> {
         }
         builder.end_bits();
         if !builder.references.is_empty() {
-            self.reference_members.insert(record, std::mem::take(&mut builder.references));
+            self.records.references.insert(record, std::mem::take(&mut builder.references));
         }
-        self.settle_bases(record, &builder);
+        self.records.settle_bases(record, &builder);
         let made = &mut self.records[record];
         made.fields = std::mem::take(&mut builder.fields);
         made.align = builder.align;
         made.bytes = builder.bytes();
-        self.shapes.insert(record, builder.shape());
+        self.records.shapes.insert(record, builder.shape());
     }
 
     /// The bytes of base classes come first.
@@ -323,12 +322,12 @@ impl<'u> Resolver<'u> {
                 builder.is_known = false;
                 continue;
             };
-            let shape = self.shapes.get(&base).cloned().unwrap_or_default();
+            let shape = self.records.shapes.get(&base).cloned().unwrap_or_default();
             let is_virtual = written.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Virtual));
             builder.is_dynamic |= shape.is_dynamic;
             builder.has_virtual_base |= shape.has_virtual_base || is_virtual;
             let (was_known, is_first) = (builder.is_known && !is_virtual, builder.is_empty());
-            let offset = if self.is_empty_record(base) {
+            let offset = if self.records.is_empty_record(base) {
                 builder.align = builder.align.max(self.records[base].align);
                 Some(0)
             } else {
@@ -338,32 +337,14 @@ impl<'u> Resolver<'u> {
                 builder.add_empties(&self.empties_at_start(ty, 0));
             }
             if self.is_dependent_base(written, base) {
-                self.dependent_bases.insert((record, base));
+                self.records.dependent_bases.insert((record, base));
             }
             let is_certain = was_known && (is_first || builder.is_known);
-            self.record_bases[record.index()].push((base, offset.filter(|_| is_certain)));
+            self.records.bases[record.index()].push((base, offset.filter(|_| is_certain)));
             let fields = self.records[base].fields.clone();
-            let fields = builder.add_fields(fields, offset.unwrap_or(0), self.reference_members.get(&base));
+            let fields = builder.add_fields(fields, offset.unwrap_or(0), self.records.references.get(&base));
             builder.parts.push(Part { kind: PartKind::Base(base), ty, fields });
         }
-    }
-
-    /// Whether a record takes no room as a base.
-    fn is_empty_record(&self, record: RecordId) -> bool {
-        let is_plain = self
-            .shapes
-            .get(&record)
-            .is_some_and(|shape| shape.data_end == 0 && !shape.is_dynamic && !shape.has_virtual_base);
-        is_plain && self.records[record].fields.is_empty() && self.records[record].bytes.is_some()
-    }
-
-    /// The empty classes at the start of a base, itself among them.
-    fn empties_of(&self, base: RecordId) -> Vec<RecordId> {
-        let mut empties = self.shapes.get(&base).map(|shape| shape.empties.clone()).unwrap_or_default();
-        if self.is_empty_record(base) {
-            empties.push(base);
-        }
-        empties
     }
 
     /// The empty classes at the start of an object of that type.
@@ -371,30 +352,13 @@ impl<'u> Resolver<'u> {
         match self.types[ty] {
             Type::Array { of, .. } => self.empties_at_start(of, depth),
             Type::Record(record) if depth < START_DEPTH => {
-                let mut empties = self.empties_of(record);
+                let mut empties = self.records.empties_of(record);
                 let first = self.records[record].fields.iter().filter(|field| field.offset == 0);
                 empties.extend(first.flat_map(|field| self.empties_at_start(field.ty, depth + 1)));
                 empties
             }
             _ => Vec::new(),
         }
-    }
-
-    /// A pointer to a table of virtual functions lies before all fields, unless the first base that has one lends its own;
-    /// the other bases lie somewhere behind it.
-    fn settle_bases(&mut self, record: RecordId, builder: &Builder<'u>) {
-        if !builder.is_dynamic && !builder.has_virtual_base {
-            return;
-        }
-        let mut bases = std::mem::take(&mut self.record_bases[record.index()]);
-        let lends = |base: RecordId| self.shapes.get(&base).is_some_and(|shape| shape.is_dynamic);
-        let mut has_lender = false;
-        for (base, offset) in &mut bases {
-            let is_first_lender = lends(*base) && !has_lender && offset.is_some() && !builder.has_virtual_base;
-            has_lender |= lends(*base);
-            *offset = if is_first_lender || self.is_empty_record(*base) && offset.is_some() { Some(0) } else { None };
-        }
-        self.record_bases[record.index()] = bases;
     }
 
     fn add_member(&mut self, member: &'u Item, builder: &mut Builder<'u>) {
@@ -428,8 +392,8 @@ impl<'u> Resolver<'u> {
 
     /// Gives a closure its fields.
     pub(super) fn lay_out_closure(&mut self, record: RecordId, fields: Vec<(String, TypeId)>) {
-        let index = self.record_origins[record.index()].0;
-        let mut builder = Builder::new(self.record_decls[index].primary);
+        let index = self.records.origins[record.index()].0;
+        let mut builder = Builder::new(self.records.decls[index].primary);
         for (name, ty) in fields {
             let (size, align) = (self.layout().size_of(ty), self.layout().align_of(ty));
             let offset = builder.place(size, align).unwrap_or(0);
@@ -440,7 +404,7 @@ impl<'u> Resolver<'u> {
         made.bytes = builder.bytes();
         made.align = builder.align;
         made.fields = std::mem::take(&mut builder.fields);
-        self.shapes.insert(record, builder.shape());
+        self.records.shapes.insert(record, builder.shape());
     }
 
     /// Adds the fields of an anonymous member as the record's own.
@@ -449,8 +413,8 @@ impl<'u> Resolver<'u> {
         builder.meet_empties(offset, &self.empties_at_start(ty, 0));
         if let Type::Record(inner) = self.types[ty] {
             let fields = self.records[inner].fields.clone();
-            let fields = builder.add_fields(fields, offset, self.reference_members.get(&inner));
-            let parts = self.shapes.get(&inner).map(|shape| shape.parts.clone()).unwrap_or_default();
+            let fields = builder.add_fields(fields, offset, self.records.references.get(&inner));
+            let parts = self.records.shapes.get(&inner).map(|shape| shape.parts.clone()).unwrap_or_default();
             builder.add_anonymous(ty, self.records[inner].is_union, fields, &parts);
         }
     }
@@ -461,7 +425,7 @@ impl<'u> Resolver<'u> {
             _ => false,
         };
         let written = self.declared_type(&variable.ty, &variable.qualifiers);
-        let ty = if written.is_reference { self.held_type(written) } else { self.object_type(written) };
+        let ty = if written.is_reference { self.types.held_type(written) } else { self.types.object_type(written) };
         if anonymous {
             return self.lift(ty, builder);
         }
@@ -469,7 +433,7 @@ impl<'u> Resolver<'u> {
             .qualifiers
             .iter()
             .any(|qualifier| matches!(qualifier, Qualifier::Other(word) if word == "mutable"));
-        let ty = if is_mutable { self.as_mutable(ty) } else { ty };
+        let ty = if is_mutable { self.types.as_mutable(ty) } else { ty };
         let size = self.layout().size_of(ty);
         let natural = self.layout().align_of(ty);
         if let Some(bits) = &variable.bits {
@@ -500,9 +464,10 @@ impl<'u> Resolver<'u> {
         match self.types[ty] {
             Type::Array { of, .. } => self.has_code(of),
             Type::Record(record) => {
-                let members = self.definitions.get(&record).and_then(|definition| definition.members.as_deref());
+                let members =
+                    self.records.definitions.get(&record).and_then(|definition| definition.members.as_deref());
                 let is_function = |item: &Item| matches!(item.kind, ItemKind::Function(_));
-                !self.record_bases[record.index()].is_empty()
+                !self.records.bases[record.index()].is_empty()
                     || members.unwrap_or(&[]).iter().any(is_function)
                     || self.records[record].fields.iter().any(|field| self.has_code(field.ty))
             }

@@ -1,10 +1,10 @@
 //! Statements and local declarations.
 
 use super::context::{DEPTH_LIMIT, Resolver, expr};
+use super::entities::{Entity, Global, ScopeId};
 use super::function::list_length;
 use super::program::{AddressSpace, Expr, ExprKind, Stmt, StmtKind, Storage, Type, TypeId, VariableId};
-use super::scope::{Entity, Global, ScopeId};
-use super::types::Written;
+use super::qualified::Written;
 use crate::source::{Language, Span};
 use crate::syntax::{self, ItemKind, Qualifier, TypeKind};
 
@@ -176,7 +176,7 @@ impl<'u> Resolver<'u> {
         let Some(result) = self.frame.result else {
             let value = self.returned(value, None);
             self.frame.result = Some(value.ty);
-            if value.ty == self.common.void {
+            if value.ty == self.types.common.void {
                 return returned_void(value, span);
             }
             return StmtKind::Return(Some(value));
@@ -189,7 +189,7 @@ impl<'u> Resolver<'u> {
             let address = self.address_of(object);
             return StmtKind::Return(Some(self.convert(address, result)));
         }
-        if result == self.common.void {
+        if result == self.types.common.void {
             let value = self.expr(value);
             return match self.types[value.ty] {
                 Type::Void => returned_void(value, span),
@@ -216,7 +216,7 @@ impl<'u> Resolver<'u> {
             ExprKind::Variable(variable) => self.variables[variable].storage == Storage::Local,
             _ => false,
         };
-        if is_local && self.plain(object.ty) == self.plain(result) && self.copy_shows(result) {
+        if is_local && self.types.plain(object.ty) == self.types.plain(result) && self.copy_shows(result) {
             let name = self.type_name(result);
             let reason = format!("copy constructor of {name}, which a compiler may leave out here");
             return self.unsupported_with(span, reason, vec![object]);
@@ -288,7 +288,7 @@ impl<'u> Resolver<'u> {
         }
         let mut written = self.declared_type(&syntax.ty, &syntax.qualifiers);
         let mut deduced = None;
-        if is_auto(&syntax.ty) {
+        if syntax.ty.is_auto() {
             let Some(value) = self.auto_value(syntax, &mut written) else {
                 out.push(Stmt { kind: StmtKind::Unsupported("`auto` without a value".to_owned()), span });
                 return;
@@ -340,7 +340,7 @@ impl<'u> Resolver<'u> {
         if deduced.is_none() && self.undeclared_local(syntax, variable, out) {
             return;
         }
-        if syntax.init.is_none() && storage == Storage::Local && !self.is_dim3(written.ty) {
+        if syntax.init.is_none() && storage == Storage::Local && !self.types.is_dim3(written.ty) {
             out.push(Stmt { kind: StmtKind::Declare(variable, None), span });
             let object = expr(ExprKind::Variable(variable), written.ty, span);
             let construction = self.default_construction(object, span);
@@ -351,13 +351,15 @@ impl<'u> Resolver<'u> {
             (Some(value), _) => Some(self.implicit(value, written.ty, span)),
             (None, Some(init)) => Some(self.init_value(init, written.ty, span)),
             // Its constructor makes `dim3 size;` one along all axes.
-            (None, None) if self.is_dim3(written.ty) && storage != Storage::Shared => Some(self.zero(written.ty, span)),
+            (None, None) if self.types.is_dim3(written.ty) && storage != Storage::Shared => {
+                Some(self.zero(written.ty, span))
+            }
             (None, None) => None,
         };
         if let (Some(value), Type::Array { of, len: None }) = (&value, self.types[written.ty].clone())
             && let Some(len) = list_length(value)
         {
-            self.variables[variable].ty = self.intern(Type::Array { of, len: Some(len) });
+            self.variables[variable].ty = self.types.intern(Type::Array { of, len: Some(len) });
         }
         let value = value.map(|value| Expr { ty: self.variables[variable].ty, ..value });
         self.note_constant(variable, written, &syntax.qualifiers, value.as_ref());
@@ -378,7 +380,7 @@ impl<'u> Resolver<'u> {
             && is_const
             && lives
             && !written.is_volatile
-            && self.is_integral(written.ty)
+            && self.types.is_integral(written.ty)
         {
             self.variables[variable].constant = self.constant(value);
         }
@@ -402,8 +404,8 @@ impl<'u> Resolver<'u> {
             return Some(value);
         }
         if written.is_reference {
-            written.is_const |= self.is_const(value.ty);
-            written.ty = self.plain(value.ty);
+            written.is_const |= self.types.is_const(value.ty);
+            written.ty = self.types.plain(value.ty);
             self.collapse(written, &value);
             return Some(value);
         }
@@ -425,17 +427,17 @@ impl<'u> Resolver<'u> {
         if matches!(value.kind, ExprKind::Unsupported(_)) {
             return Expr { ty, ..value };
         }
-        let is_same =
-            self.is_alike(value.ty, written.ty) || matches!(self.types[written.ty], Type::Unknown(_) | Type::Record(_));
+        let is_same = self.types.is_alike(value.ty, written.ty)
+            || matches!(self.types[written.ty], Type::Unknown(_) | Type::Record(_));
         if self.is_object(&value) && is_same {
             let address = self.address_of(value);
             if let Type::Pointer { to, .. } = self.types[address.ty]
-                && self.is_alike(to, written.ty)
+                && self.types.is_alike(to, written.ty)
             {
                 // The reference takes the address space of what it is bound to.
-                let space = self.space_of_pointer(address.ty);
-                let to = self.object_type(written);
-                let ty = self.pointer(to, space);
+                let space = self.types.space_of_pointer(address.ty);
+                let to = self.types.object_type(written);
+                let ty = self.types.pointer(to, space);
                 self.variables[variable].ty = ty;
                 return self.convert(address, ty);
             }
@@ -533,13 +535,4 @@ impl Resolver<'_> {
 /// `return f();` without a value: the call is made for its effect, and then the function returns.
 fn returned_void(value: Expr, span: Span) -> StmtKind {
     StmtKind::Block(vec![Stmt { kind: StmtKind::Expr(value), span }, Stmt { kind: StmtKind::Return(None), span }])
-}
-
-/// Whether a type is `auto`, perhaps behind pointers or a reference.
-pub(super) fn is_auto(ty: &syntax::Type) -> bool {
-    match &ty.kind {
-        TypeKind::Auto | TypeKind::DecltypeAuto => true,
-        TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) => is_auto(inner),
-        _ => false,
-    }
 }

@@ -4,30 +4,11 @@
 //! parameters name their arguments.
 
 use super::context::Resolver;
+use super::entities::{Entity, Found, ScopeId, TemplateValue};
 use super::overload::is_placeholder;
-use super::program::{Expr, ExprKind, FunctionId, Type, TypeId, VariableId};
-use super::scope::{Entity, Found, ScopeId};
+use super::program::{Expr, ExprKind, Type, TypeId};
 use crate::builtins::namespaces::without_namespaces;
 use crate::syntax::{self, Binding, Qualifier, TemplateArg, TemplateParam, TemplateParamKind, TypeKind};
-
-/// A template argument.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum TemplateValue {
-    /// A type.
-    Type(TypeId),
-    /// A constant of a type.
-    Value(i128, TypeId),
-    /// A uniform parameter of the kernel that stands for a value that nothing gives.
-    Symbol(VariableId),
-    /// A function.
-    Function(FunctionId),
-    /// A class template, by index of its record.
-    Template(usize),
-    /// An argument that is not understood, or none.
-    Unknown,
-    /// The arguments of a pack.
-    Pack(Vec<TemplateValue>),
-}
 
 impl<'u> Resolver<'u> {
     /// The arguments of a template: those written, then defaults, resolved in the scope of its declaration.
@@ -121,9 +102,9 @@ impl<'u> Resolver<'u> {
                 let ty = self.within(scope, |this| this.resolve_type(ty).ty);
                 match self.types[ty] {
                     _ if is_placeholder(value) => TemplateValue::Value(value, of),
-                    Type::Int { .. } | Type::Bool => TemplateValue::Value(self.wrap(value, ty), ty),
+                    Type::Int { .. } | Type::Bool => TemplateValue::Value(self.types.wrap(value, ty), ty),
                     // `auto` takes the type of the argument.
-                    _ => TemplateValue::Value(value, self.plain(of)),
+                    _ => TemplateValue::Value(value, self.types.plain(of)),
                 }
             }
             // A name that nothing declares may have been taken for the wrong kind.
@@ -178,7 +159,7 @@ impl<'u> Resolver<'u> {
     /// A type as an argument, with `const` and what references add.
     fn type_argument(&mut self, ty: &'u syntax::Type) -> TypeId {
         let written = self.resolve_type(ty);
-        self.argument_type(written)
+        self.types.argument_type(written)
     }
 
     /// Whether a path names a value of the unit.
@@ -230,15 +211,15 @@ impl<'u> Resolver<'u> {
         match self.find(path) {
             Found::Entities(entities) => {
                 let written = entities.iter().find_map(|entity| self.written_of_entity(entity, last))?;
-                Some(self.argument_type(written))
+                Some(self.types.argument_type(written))
             }
             Found::External(name) => {
                 let short = without_namespaces(&name);
-                if let Some(named) = self.builtin_type(short) {
+                if let Some(named) = self.types.builtin_type(short) {
                     return Some(named);
                 }
                 if let Some(computed) = self.computed_type(path, &name) {
-                    return Some(self.argument_type(computed));
+                    return Some(self.types.argument_type(computed));
                 }
                 self.library_type(&name, Some(last))
             }
@@ -259,7 +240,7 @@ impl<'u> Resolver<'u> {
                 TemplateValue::Pack(_) => Entity::Pack,
                 TemplateValue::Unknown => match param.kind {
                     TemplateParamKind::Type(_) | TemplateParamKind::Template(_) => {
-                        Entity::Type(self.unknown(param.name.text.clone()))
+                        Entity::Type(self.types.unknown(param.name.text.clone()))
                     }
                     TemplateParamKind::Value(..) => continue,
                 },
@@ -280,7 +261,7 @@ impl<'u> Resolver<'u> {
     ) {
         // `const` that the pattern states is no part of what is deduced.
         let states_const = pattern.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Const));
-        let actual = if states_const { self.plain(actual) } else { actual };
+        let actual = if states_const { self.types.plain(actual) } else { actual };
         match &pattern.kind {
             TypeKind::Named(path) => self.deduce_named(params, values, path, actual),
             TypeKind::Pointer(inner) => {
@@ -292,11 +273,11 @@ impl<'u> Resolver<'u> {
                 self.deduce(params, values, inner, actual);
             }
             TypeKind::Reference(inner, _) => {
-                let (of, _) = self.referred(actual);
+                let (of, _) = self.types.referred(actual);
                 self.deduce(params, values, inner, of);
             }
             TypeKind::Function(result, patterns) => {
-                if let Some(signature) = self.signatures.get(&actual).cloned() {
+                if let Some(signature) = self.types.signatures.get(&actual).cloned() {
                     self.deduce(params, values, result, signature.result);
                     for (pattern, actual) in patterns.iter().zip(signature.params) {
                         self.deduce(params, values, &pattern.ty, actual);
@@ -307,7 +288,7 @@ impl<'u> Resolver<'u> {
                 Type::Array { of, len: actual_len } => {
                     self.deduce(params, values, inner, of);
                     if let (Some(len), Some(actual_len)) = (len, actual_len) {
-                        let ty = self.common.ulong;
+                        let ty = self.types.common.ulong;
                         deduce_value(params, values, len, TemplateValue::Value(i128::from(actual_len), ty));
                     }
                 }
@@ -357,7 +338,7 @@ impl<'u> Resolver<'u> {
         let Type::Record(record) = self.types[actual] else {
             return;
         };
-        let (origin, actual_values) = self.record_origins[record.index()].clone();
+        let (origin, actual_values) = self.records.origins[record.index()].clone();
         if let [segment] = path.segments.as_slice()
             && !actual_values.is_empty()
             && let Some(at) = params.iter().position(|param| param.name.text == segment.name.text)
@@ -390,7 +371,7 @@ impl<'u> Resolver<'u> {
         for (argument, actual) in args.iter().zip(actual) {
             match (argument, actual) {
                 (TemplateArg::Type(pattern), TemplateValue::Type(actual)) => {
-                    match (&pattern.kind, self.referred(*actual)) {
+                    match (&pattern.kind, self.types.referred(*actual)) {
                         // Only a parameter of a function forwards.
                         (TypeKind::Reference(inner, binding), (of, Some(found))) if *binding == found => {
                             self.deduce(params, values, inner, of);
@@ -423,11 +404,11 @@ impl<'u> Resolver<'u> {
             .iter()
             .flat_map(|value| match value {
                 TemplateValue::Type(ty) => vec![self.type_name(*ty)],
-                TemplateValue::Value(value, ty) if *ty == self.common.bool => vec![(*value != 0).to_string()],
+                TemplateValue::Value(value, ty) if *ty == self.types.common.bool => vec![(*value != 0).to_string()],
                 TemplateValue::Value(value, _) => vec![value.to_string()],
                 TemplateValue::Symbol(variable) => vec![self.variables[*variable].name.clone()],
                 TemplateValue::Function(function) => vec![self.functions[*function].name.clone()],
-                TemplateValue::Template(record) => vec![self.record_decls[*record].name.to_owned()],
+                TemplateValue::Template(record) => vec![self.records.decls[*record].name.to_owned()],
                 TemplateValue::Unknown => vec!["?".to_owned()],
                 TemplateValue::Pack(values) => self.value_texts(values),
             })
@@ -436,7 +417,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether nothing is known of a type, so that it deduces nothing.
     pub(super) fn is_untyped(&self, ty: TypeId) -> bool {
-        ty == self.common.unknown
+        ty == self.types.common.unknown
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a kernel template uses its type parameters for, where nothing says which types they are.
 
-use super::host_parts::{exprs_of_stmt, init_parts, parts_of, stmts_in, visit};
+use crate::syntax::parts::{exprs_of_stmt, init_parts, parts_of, stmts_in, visit};
 use crate::syntax::{self, ItemKind, StmtKind, TypeKind};
 use rustc_hash::FxHashSet;
 

@@ -5,9 +5,9 @@
 //! in classes of the program.
 
 use super::context::Resolver;
+use super::entities::{Entity, Found, FunctionDecl};
 use super::program::{Type, TypeId};
-use super::scope::{Entity, Found, FunctionDecl};
-use super::types::Written;
+use super::qualified::Written;
 use crate::syntax::{self, Path, TemplateArg, TemplateParamKind, TypeKind};
 
 /// Whether a function takes part in an overload.
@@ -27,7 +27,7 @@ impl<'u> Resolver<'u> {
         let (name, args) = type_function(path, name)?;
         let first = args.first()?;
         match (name, args) {
-            ("enable_if", [_]) => return Some(Written::plain(self.common.void)),
+            ("enable_if", [_]) => return Some(Written::plain(self.types.common.void)),
             ("enable_if", [_, ty]) => return self.written_argument(ty),
             ("conditional", [condition, then, otherwise]) => {
                 let chosen = if self.condition_value(condition)? { then } else { otherwise };
@@ -36,8 +36,8 @@ impl<'u> Resolver<'u> {
             ("aligned_storage", _) => {
                 let TemplateArg::Value(bytes) = first else { return None };
                 let bytes = u64::try_from(self.constant_of(bytes)?).ok()?;
-                let of = self.intern(Type::Int { width: 8, signed: false });
-                return Some(Written::plain(self.intern(Type::Array { of, len: Some(bytes) })));
+                let of = self.types.intern(Type::Int { width: 8, signed: false });
+                return Some(Written::plain(self.types.intern(Type::Array { of, len: Some(bytes) })));
             }
             _ => {}
         }
@@ -45,7 +45,7 @@ impl<'u> Resolver<'u> {
         let plain = Written::plain(written.ty);
         Some(match name {
             "decay" => match self.types[written.ty] {
-                Type::Array { of, .. } => Written::plain(self.pointer(of, None)),
+                Type::Array { of, .. } => Written::plain(self.types.pointer(of, None)),
                 _ => plain,
             },
             "remove_cvref" => plain,
@@ -59,24 +59,17 @@ impl<'u> Resolver<'u> {
                 Type::Pointer { to, .. } => Written::plain(to),
                 _ => written,
             },
-            "make_unsigned" => Written::plain(self.with_sign(written.ty, false)?),
-            "make_signed" => Written::plain(self.with_sign(written.ty, true)?),
+            "make_unsigned" => Written::plain(self.types.with_sign(written.ty, false)?),
+            "make_signed" => Written::plain(self.types.with_sign(written.ty, true)?),
             "type_identity" => written,
             _ => return None,
         })
     }
 
-    fn with_sign(&mut self, ty: TypeId, signed: bool) -> Option<TypeId> {
-        match self.types[ty] {
-            Type::Int { width, .. } => Some(self.intern(Type::Int { width, signed })),
-            _ => None,
-        }
-    }
-
     /// The truth value of a template argument, where it is known.
     fn condition_value(&mut self, argument: &'u TemplateArg) -> Option<bool> {
         match self.template_value(argument) {
-            super::template::TemplateValue::Value(value, _) => Some(value != 0),
+            super::entities::TemplateValue::Value(value, _) => Some(value != 0),
             _ => None,
         }
     }

@@ -1,47 +1,14 @@
 //! From types as written to types.
 
 use super::context::{DEPTH_LIMIT, Resolver};
+use super::entities::{Entity, Found, Scope, ScopeId};
 use super::program::{AddressSpace, Type, TypeId};
-use super::scope::{Entity, Found, Scope, ScopeId};
+use super::qualified::Written;
 use crate::builtins::groups;
 use crate::builtins::namespaces::without_namespaces;
-use crate::builtins::types::{NamedType, Scalar, named_type};
 use crate::source::Language;
+use crate::syntax::parts::path_text;
 use crate::syntax::{self, Binding, PathSegment, Qualifier, TypeKind};
-
-/// A type with what declarations make of it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Written {
-    /// The type; of a reference, the type of the object.
-    pub(super) ty: TypeId,
-    /// Whether it is a reference.
-    pub(super) is_reference: bool,
-    /// What a reference binds to.
-    pub(super) binding: Option<Binding>,
-    /// Whether its outermost level is `const`.
-    pub(super) is_const: bool,
-    /// Whether `volatile` stands anywhere in it.
-    pub(super) is_volatile: bool,
-    /// The address space of its outermost level.
-    pub(super) space: Option<AddressSpace>,
-    /// The values that the language lets it have, where they are fewer than those of the type: an enumeration's.
-    pub(super) range: Option<(i128, i128)>,
-}
-
-impl Written {
-    /// A type without qualifiers.
-    pub(super) fn plain(ty: TypeId) -> Written {
-        Written {
-            ty,
-            is_reference: false,
-            binding: None,
-            is_const: false,
-            is_volatile: false,
-            space: None,
-            range: None,
-        }
-    }
-}
 
 /// Whether an entity is another name of a type of its own name.
 fn is_named_alike(entity: &Entity<'_>, name: &str) -> bool {
@@ -54,7 +21,7 @@ impl<'u> Resolver<'u> {
     /// The type that is written.
     pub(super) fn resolve_type(&mut self, ty: &'u syntax::Type) -> Written {
         if self.depth > DEPTH_LIMIT {
-            return Written::plain(self.common.unknown);
+            return Written::plain(self.types.common.unknown);
         }
         self.depth += 1;
         let mut written = self.resolve_kind(ty);
@@ -73,14 +40,14 @@ impl<'u> Resolver<'u> {
     fn resolve_kind(&mut self, ty: &'u syntax::Type) -> Written {
         match &ty.kind {
             TypeKind::Builtin(words) => {
-                let ty = self.builtin_type(words);
-                Written::plain(ty.unwrap_or_else(|| self.unknown(words.clone())))
+                let ty = self.types.builtin_type(words);
+                Written::plain(ty.unwrap_or_else(|| self.types.unknown(words.clone())))
             }
             TypeKind::Named(path) => self.named_path(path),
-            TypeKind::Auto | TypeKind::DecltypeAuto => Written::plain(self.unknown("auto")),
+            TypeKind::Auto | TypeKind::DecltypeAuto => Written::plain(self.types.unknown("auto")),
             TypeKind::Typeof(value) => {
                 let value = self.unevaluated(value);
-                Written::plain(self.plain(value.ty))
+                Written::plain(self.types.plain(value.ty))
             }
             TypeKind::Decltype(value) => self.decltype(value),
             TypeKind::DecltypeOfValue(value) => self.decltype_of_value(value),
@@ -96,8 +63,8 @@ impl<'u> Resolver<'u> {
             }
             TypeKind::Pointer(inner) => {
                 let inner = self.resolve_type(inner);
-                let to = self.object_type(inner);
-                let ty = self.pointer(to, inner.space);
+                let to = self.types.object_type(inner);
+                let ty = self.types.pointer(to, inner.space);
                 Written { is_volatile: inner.is_volatile, ..Written::plain(ty) }
             }
             TypeKind::Reference(inner, binding) => {
@@ -109,13 +76,13 @@ impl<'u> Resolver<'u> {
             TypeKind::Array(inner, len) => {
                 let inner = self.resolve_type(inner);
                 let len = len.as_ref().and_then(|len| self.constant_of(len)).and_then(|len| u64::try_from(len).ok());
-                let ty = self.intern(Type::Array { of: inner.ty, len });
+                let ty = self.types.intern(Type::Array { of: inner.ty, len });
                 Written { ty, range: None, ..inner }
             }
             TypeKind::Function(result, params) => {
                 Written::plain(self.written_function_type(result, params, &ty.qualifiers))
             }
-            TypeKind::Unsupported(reason) => Written::plain(self.unknown(reason.clone())),
+            TypeKind::Unsupported(reason) => Written::plain(self.types.unknown(reason.clone())),
         }
     }
 
@@ -132,7 +99,7 @@ impl<'u> Resolver<'u> {
                         return written;
                     }
                 }
-                let ty = self.unknown(path_text(path));
+                let ty = self.types.unknown(path_text(path));
                 self.note_misnamed(path, &entities, ty);
                 Written::plain(ty)
             }
@@ -165,7 +132,7 @@ impl<'u> Resolver<'u> {
         let named = other.and_then(|entity| self.written_of_entity(entity, only));
         match (tag, named) {
             (Some(tag), Some(named)) if tag.ty != named.ty => {
-                Some(Written::plain(self.unknown(format!("{name} (there are two of that name)"))))
+                Some(Written::plain(self.types.unknown(format!("{name} (there are two of that name)"))))
             }
             (tag, named) => named.or(tag),
         }
@@ -193,7 +160,7 @@ impl<'u> Resolver<'u> {
     /// A type that the unit does not declare.
     fn external_type(&mut self, name: &str, last: Option<&'u PathSegment>) -> TypeId {
         let short = without_namespaces(name);
-        if let Some(named) = self.builtin_type(short) {
+        if let Some(named) = self.types.builtin_type(short) {
             return named;
         }
         if let Some(known) = self.library_type(name, last) {
@@ -207,16 +174,16 @@ impl<'u> Resolver<'u> {
             }
         });
         match size {
-            Some(size) if short == groups::TILE => self.unknown(groups::Group::Tile(size).type_name()),
-            _ if last.is_some_and(|segment| segment.args.is_some()) => self.unknown(format!("{name}<…>")),
-            _ => self.unknown(name),
+            Some(size) if short == groups::TILE => self.types.unknown(groups::Group::Tile(size).type_name()),
+            _ if last.is_some_and(|segment| segment.args.is_some()) => self.types.unknown(format!("{name}<…>")),
+            _ => self.types.unknown(name),
         }
     }
 
     /// The type that an entity is, if it is one, with the template arguments of the segment that named it.
     pub(super) fn written_of_entity(&mut self, entity: &Entity<'u>, segment: &'u PathSegment) -> Option<Written> {
         match entity {
-            Entity::Type(ty) => Some(self.written_as(*ty)),
+            Entity::Type(ty) => Some(self.types.written_as(*ty)),
             Entity::Enum(ty, constants) => {
                 let range = self.enum_ranges.get(constants).copied();
                 Some(Written { range, ..Written::plain(*ty) })
@@ -241,7 +208,7 @@ impl<'u> Resolver<'u> {
 
     /// The type that an entity is, for use as a scope.
     pub(super) fn type_of_entity(&mut self, entity: &Entity<'u>, segment: &'u PathSegment) -> TypeId {
-        self.written_of_entity(entity, segment).map_or(self.common.unknown, |written| written.ty)
+        self.written_of_entity(entity, segment).map_or(self.types.common.unknown, |written| written.ty)
     }
 
     /// A record that is defined inside another declaration; `name` is used if it has none.
@@ -261,7 +228,7 @@ impl<'u> Resolver<'u> {
         if self.records[made].name.is_empty() {
             self.records[made].name = if name.is_empty() { "unnamed record".to_owned() } else { name.to_owned() };
         }
-        let ty = self.intern(Type::Record(made));
+        let ty = self.types.intern(Type::Record(made));
         self.inline_types.insert(key, Written::plain(ty));
         ty
     }
@@ -282,7 +249,7 @@ impl<'u> Resolver<'u> {
                 }
                 other => {
                     if let Some(space) = space_of(self.language, other) {
-                        match self.with_pointee_space(written.ty, space) {
+                        match self.types.with_pointee_space(written.ty, space) {
                             Some(ty) => written.ty = ty,
                             None => written.space = Some(space),
                         }
@@ -293,66 +260,14 @@ impl<'u> Resolver<'u> {
         written
     }
 
-    /// The pointer type, or array of pointers, with the space of what it points to in the end; `None` if it
-    /// is no pointer.
-    fn with_pointee_space(&mut self, ty: TypeId, space: AddressSpace) -> Option<TypeId> {
-        match self.types[ty].clone() {
-            Type::Pointer { to, space: stated } => match self.with_pointee_space(to, space) {
-                Some(to) => Some(self.pointer(to, stated)),
-                None => Some(self.pointer(to, Some(space))),
-            },
-            Type::Array { of, len } => {
-                let of = self.with_pointee_space(of, space)?;
-                Some(self.intern(Type::Array { of, len }))
-            }
-            _ => None,
-        }
-    }
-
     /// A vector made by an attribute of the compiler.
     fn extended_vector(&mut self, of: TypeId, attribute: &str, args: &'u [syntax::Expr]) -> TypeId {
         let amount = args.first().and_then(|amount| self.constant_of(amount)).unwrap_or(0);
         let unit = if attribute == "vector_size" { self.layout().size_of(of).unwrap_or(1) } else { 1 };
         match u8::try_from(amount / i128::from(unit.max(1))) {
-            Ok(lanes @ 1..=16) => self.intern(Type::Vector { of, lanes }),
-            _ => self.unknown("vector of unusual size"),
+            Ok(lanes @ 1..=16) => self.types.intern(Type::Vector { of, lanes }),
+            _ => self.types.unknown("vector of unusual size"),
         }
-    }
-
-    /// The type that the language or its headers give a name, or the normalised words of one.
-    pub(super) fn builtin_type(&mut self, words: &str) -> Option<TypeId> {
-        let named = named_type(self.language, words)?;
-        Some(match words {
-            "long long" => self.common.long_long,
-            "unsigned long long" => self.common.unsigned_long_long,
-            "signed char" => self.common.signed_char,
-            "wchar_t" => self.common.wide,
-            "char16_t" => self.common.utf16,
-            "char32_t" => self.common.utf32,
-            _ => self.named(named),
-        })
-    }
-
-    /// The handle of a type that the language or its headers name.
-    pub(super) fn named(&mut self, named: NamedType) -> TypeId {
-        match named {
-            NamedType::Void => self.common.void,
-            NamedType::Scalar(scalar) => self.scalar(scalar),
-            NamedType::Vector(lane, lanes) => {
-                let of = self.scalar(lane);
-                self.intern(Type::Vector { of, lanes })
-            }
-            NamedType::Extents => self.common.dim3,
-        }
-    }
-
-    /// The handle of a scalar type.
-    pub(super) fn scalar(&mut self, scalar: Scalar) -> TypeId {
-        self.intern(match scalar {
-            Scalar::Bool => Type::Bool,
-            Scalar::Int { width, signed } => Type::Int { width, signed },
-            Scalar::Float { width } => Type::Float { width },
-        })
     }
 
     /// A scope inside `parent` for parameters of a template.
@@ -373,10 +288,4 @@ fn space_of(language: Language, qualifier: &Qualifier) -> Option<AddressSpace> {
         (Language::OpenCl, Qualifier::Private) => Some(AddressSpace::Private),
         _ => None,
     }
-}
-
-/// A path as text, without template arguments.
-pub(super) fn path_text(path: &syntax::Path) -> String {
-    let segments: Vec<&str> = path.segments.iter().map(|segment| segment.name.text.as_str()).collect();
-    segments.join("::")
 }

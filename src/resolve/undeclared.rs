@@ -12,11 +12,12 @@
 //! Deliberately absent: the types of CUDA's, HIP's and the standard library, whose operators do what they say.
 
 use super::context::{Resolver, expr};
+use super::entities::Entity;
 use super::program::{Expr, ExprKind, Stmt, StmtKind, Type, TypeId, VariableId};
-use super::scope::Entity;
-use super::types::{Written, path_text};
+use super::qualified::Written;
 use crate::builtins::namespaces::is_of_a_library;
 use crate::source::{Language, Span};
+use crate::syntax::parts::path_text;
 use crate::syntax::{self, Init, Qualifier, TypeKind};
 
 impl<'u> Resolver<'u> {
@@ -25,7 +26,7 @@ impl<'u> Resolver<'u> {
         let is_unknown = self.language == Language::Cuda && matches!(self.types[ty], Type::Unknown(_));
         // What hangs on a parameter of a template is whatever its argument makes it.
         if is_unknown && !is_of_a_library(name) && self.lookup(&path.segments[0].name.text).is_empty() {
-            let taken = if name.ends_with("_t") { &mut self.numbers } else { &mut self.undeclared };
+            let taken = if name.ends_with("_t") { &mut self.types.numbers } else { &mut self.types.undeclared };
             taken.insert(ty);
         }
     }
@@ -36,13 +37,13 @@ impl<'u> Resolver<'u> {
             |entity: &Entity<'u>| matches!(entity, Entity::Variable(_) | Entity::Global(_) | Entity::Function(_));
         let is_one_word = path.segments.len() == 1;
         if self.language == Language::Cuda && is_one_word && !entities.is_empty() && entities.iter().all(is_no_type) {
-            self.undeclared.insert(ty);
+            self.types.undeclared.insert(ty);
         }
     }
 
     /// Whether nothing declares the type.
     pub(super) fn is_undeclared(&self, ty: TypeId) -> bool {
-        self.undeclared.contains(&ty)
+        self.types.undeclared.contains(&ty)
     }
 
     /// An operator on an object of a type that nothing declares.
@@ -53,7 +54,7 @@ impl<'u> Resolver<'u> {
         let call = self.unknown_call(name, args, span);
         // `in >> a >> b` goes on with what the first of them gives.
         if let Type::Unknown(_) = self.types[call.ty] {
-            self.undeclared.insert(call.ty);
+            self.types.undeclared.insert(call.ty);
         }
         Some(call)
     }
@@ -65,7 +66,7 @@ impl<'u> Resolver<'u> {
             return None;
         }
         if !is_named_like_class(&self.type_name(target.ty)) {
-            self.numbers.insert(target.ty);
+            self.types.numbers.insert(target.ty);
             return None;
         }
         Some(self.unknown_call("operator=", vec![target.clone(), value.clone()], span))
@@ -79,7 +80,7 @@ impl<'u> Resolver<'u> {
         parts: &'u [syntax::Expr],
         span: Span,
     ) -> Option<Expr> {
-        if !self.is_undeclared(ty) && !self.numbers.contains(&ty) || self.in_host {
+        if !self.is_undeclared(ty) && !self.types.numbers.contains(&ty) || self.in_host {
             return None;
         }
         let parts: Vec<Expr> = parts.iter().map(|part| self.expr(part)).collect();
@@ -87,7 +88,7 @@ impl<'u> Resolver<'u> {
             matches!(self.types[part.ty], Type::Int { .. } | Type::Float { .. } | Type::Bool | Type::Unknown(_))
         });
         if may_be_number && parts.len() < 2 && !is_class(written) {
-            self.numbers.insert(ty);
+            self.types.numbers.insert(ty);
             return Some(self.construct_from(ty, parts, span));
         }
         let name = self.type_name(ty);
@@ -144,14 +145,14 @@ impl<'u> Resolver<'u> {
                 let value = self.expr(value);
                 if matches!(self.types[value.ty], Type::Int { .. } | Type::Float { .. } | Type::Bool | Type::Unknown(_))
                 {
-                    self.numbers.insert(ty);
+                    self.types.numbers.insert(ty);
                     return false;
                 }
                 vec![value]
             }
             None if is_class(&syntax.ty) => Vec::new(),
             None => {
-                self.numbers.insert(ty);
+                self.types.numbers.insert(ty);
                 return false;
             }
         };

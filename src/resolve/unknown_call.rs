@@ -4,8 +4,8 @@
 //! What such a call may do is for `lower` to say; here it is made sure that whatever it could reach is handed over.
 
 use super::context::{Resolver, expr};
+use super::entities::FunctionDecl;
 use super::program::{Expr, ExprKind, Type, TypeId};
-use super::scope::FunctionDecl;
 use crate::source::Span;
 use crate::syntax::{self, TemplateArg};
 
@@ -29,7 +29,7 @@ impl<'u> Resolver<'u> {
                 continue;
             }
             // What pointers inside it lead to is reached as well.
-            if !self.is_arithmetic(argument.ty) {
+            if !self.types.is_arithmetic(argument.ty) {
                 if !is_repeatable(&argument) {
                     let reason = format!("call of '{name}', which is not defined");
                     return self.unsupported_with(span, reason, vec![argument]);
@@ -48,12 +48,12 @@ impl<'u> Resolver<'u> {
         }
         match self.types[ty] {
             Type::Record(record) => {
-                self.closures.contains_key(&record)
+                self.records.closures.contains_key(&record)
                     || self.records[record].fields.iter().any(|field| self.holds_code(field.ty, depth + 1))
             }
             Type::Array { of, .. } => self.holds_code(of, depth + 1),
             Type::Pointer { to, .. } => match self.types[to] {
-                Type::Record(record) => self.closures.contains_key(&record),
+                Type::Record(record) => self.records.closures.contains_key(&record),
                 _ => false,
             },
             _ => false,
@@ -71,7 +71,7 @@ impl<'u> Resolver<'u> {
 
     pub(super) fn unknown_call_of_values(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
         self.miss();
-        let ty = self.unknown(format!("result of {name}"));
+        let ty = self.types.unknown(format!("result of {name}"));
         expr(ExprKind::UnknownCall(name.to_owned(), args), ty, span)
     }
 
@@ -85,7 +85,7 @@ impl<'u> Resolver<'u> {
             }
             let own: Vec<_> =
                 self.within(decl.scope, |this| decl.syntax.params.iter().map(|param| this.param_type(param)).collect());
-            if own.iter().any(|written| written.is_reference || !self.is_arithmetic(written.ty)) {
+            if own.iter().any(|written| written.is_reference || !self.types.is_arithmetic(written.ty)) {
                 return None;
             }
             types.get_or_insert_with(|| own.iter().map(|written| written.ty).collect());

@@ -11,7 +11,7 @@
 //! up where the template is defined and, by their arguments ([`Resolver::add_associated`]), everywhere.
 
 use super::context::Resolver;
-use super::scope::{Entity, FunctionDecl, ScopeId};
+use super::entities::{Entity, FunctionDecl, ScopeId};
 use crate::syntax;
 use rustc_hash::FxHashMap;
 

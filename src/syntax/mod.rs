@@ -20,6 +20,7 @@ pub mod literals;
 mod lost;
 mod mentions;
 pub mod packed;
+pub mod parts;
 mod print;
 mod shape;
 pub mod undecided;
@@ -265,6 +266,21 @@ impl Function {
         }
     }
 
+    /// The last part of its name.
+    pub fn name(&self) -> &str {
+        self.path.segments.last().map_or("", |segment| segment.name.text.as_str())
+    }
+
+    /// Whether it is written as a kernel.
+    pub fn is_kernel(&self) -> bool {
+        self.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel))
+    }
+
+    /// Whether it is a template, a member of one left aside.
+    pub fn has_template(&self) -> bool {
+        self.template.as_ref().is_some_and(|params| !params.is_empty())
+    }
+
     /// Whether it stands for a declaration that could not be read: all that is known of it is its name.
     pub fn is_unread(&self) -> bool {
         lost::is_unread(self)
@@ -359,6 +375,17 @@ pub struct Type {
     pub qualifiers: Vec<Qualifier>,
     /// Its range.
     pub span: Span,
+}
+
+impl Type {
+    /// Whether it stands for a type that follows from a value, or for a pointer or reference to one.
+    pub fn is_auto(&self) -> bool {
+        match &self.kind {
+            TypeKind::Auto | TypeKind::DecltypeAuto => true,
+            TypeKind::Pointer(inner) | TypeKind::Reference(inner, _) => inner.is_auto(),
+            _ => false,
+        }
+    }
 }
 
 /// The kinds of [`Type`].

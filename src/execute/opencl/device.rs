@@ -101,8 +101,8 @@ impl Device {
     pub(super) fn build(&self, text: &str, options: &str) -> Result<Program, BuildError> {
         let text = text.replace('\0', " ");
         let options = CString::new(options.replace('\0', " ")).unwrap_or_default();
-        let program = program::create_program_with_source(self.context, &[&text])
-            .map_err(failed("a program cannot be made"))?;
+        let program =
+            program::create_program_with_source(self.context, &[&text]).map_err(failed("a program cannot be made"))?;
         match program::build_program(program, &[self.id], &options, None, ptr::null_mut()) {
             Ok(()) => Ok(Program(program)),
             Err(code) => {

@@ -70,7 +70,8 @@ impl<'a> Walker<'a> {
     /// A variable outside of functions: constant, or, since OpenCL C 2.0, in global memory.
     fn program_variable(&mut self, variable: &'a Variable) {
         let declared = [space(&variable.qualifiers), space(&variable.ty.qualifiers)];
-        let is_sampler = matches!(self.types.value_words(&variable.ty), Err(NoValue::Other(words)) if words.contains("sampler_t"));
+        let is_sampler =
+            matches!(self.types.value_words(&variable.ty), Err(NoValue::Other(words)) if words.contains("sampler_t"));
         let is_extern = variable.qualifiers.iter().any(|it| matches!(it, Qualifier::Extern)) && variable.init.is_none();
         let home = if declared.contains(&Space::Constant) || is_sampler { Home::Own } else { Home::Memory };
         if home == Home::Memory && !is_extern {

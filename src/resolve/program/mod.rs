@@ -36,8 +36,6 @@ pub struct Program {
     pub functions: Arena<Function>,
     /// The kernels, in source order.
     pub kernels: Vec<FunctionId>,
-    /// Launches in host code, in source order.
-    pub launches: Vec<Launch>,
     /// Types that nothing declares and that are taken for numbers, since their names or uses say so.
     pub numbers: FxHashSet<TypeId>,
 }
@@ -201,6 +199,8 @@ pub struct Function {
     pub unsupported: Vec<(Span, String)>,
     /// What was taken for granted to understand it: a type for a template parameter that nothing gives.
     pub assumed: Vec<String>,
+    /// Positions of parameters that some launch gives one and the same pointer, the earlier one first.
+    pub same_pointers: Vec<(usize, usize)>,
 }
 
 /// A statement.
@@ -365,65 +365,3 @@ pub enum ExprKind {
 }
 
 pub use crate::calculus::{BinaryOp, UnaryOp};
-
-/// A launch of a kernel from host code.
-#[derive(Clone, Debug)]
-pub struct Launch {
-    /// The kernel's instance.
-    pub kernel: FunctionId,
-    /// Blocks of the grid, as far as they are constants; `None` for a size that is not known.
-    pub grid: [Option<u64>; 3],
-    /// Threads of a block, likewise.
-    pub block: [Option<u64>; 3],
-    /// Arguments that are constants, by position of the kernel's parameters.
-    pub args: Vec<Option<i128>>,
-    /// Bytes of dynamically sized shared memory; `None` if not known, zero if not written.
-    pub shared_bytes: Option<u64>,
-    /// How sizes and arguments are related, where they are no constants.
-    pub relations: Vec<Relation>,
-    /// Positions of parameters that are given one and the same pointer, the earlier one first.
-    pub same_pointers: Vec<(usize, usize)>,
-    /// How the sizes of the grid and of a block are given, where they are not known.
-    pub given: [Given; 2],
-    /// Range of the launch.
-    pub span: Span,
-}
-
-/// How a launch gives a size that is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Given {
-    /// Axis by axis: where one is not known it may have any extent, but the others are what they are (`dim3(8, n)`).
-    ByAxis,
-    /// As a whole that is not understood.
-    AsAWhole,
-    /// Nothing is known of it: the kernel is named at this place in a way that is not followed.
-    Unread,
-    /// Out of sight: the kernel may be launched where nobody looks, or who launches it is told the size there.
-    Elsewhere,
-}
-
-/// `left * times <= right * right_times + plus`, over the integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Relation {
-    /// What is bounded.
-    pub left: Term,
-    /// A positive factor.
-    pub times: i128,
-    /// The bound.
-    pub right: Term,
-    /// A positive factor of the bound.
-    pub right_times: i128,
-    /// What is added to it.
-    pub plus: i128,
-}
-
-/// What a [`Relation`] speaks of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Term {
-    /// A size of the launch.
-    Size(GeometryVar),
-    /// A parameter of the kernel, by position.
-    Param(usize),
-    /// Nothing: zero.
-    Zero,
-}

@@ -2,8 +2,8 @@
 //!
 //! Section numbers are those of the OASIS standard "Static Analysis Results Interchange Format 2.1.0".
 
-use crate::diagnostic::render::uri;
 use crate::diagnostic::render::json;
+use crate::diagnostic::render::uri;
 use crate::diagnostic::report::Finding;
 use crate::source::LineColumn;
 use serde::Serialize;

@@ -1,135 +1,19 @@
-//! The parts of host code, and the names of its variables that something may change (see [`super::host_uses`]).
+//! The names of variables that host code may change, and where it does so ([`super::effects`] finds them).
+//!
+//! Guarantees: of a name that is not among them nothing is changed, but where [`ANYTHING`] is.
+//!
+//! Deliberately absent: scopes. Variables of one name share what is done to each of them.
 
-use super::launch_call::{for_launches, is_array_of_pointers};
+use super::api::{for_launches, is_array_of_pointers};
 use crate::builtins::host::gives_reference;
 use crate::source::Span;
-use crate::syntax::{self, Init, Item, ItemKind, StmtKind, TemplateParamKind, UnaryOp};
+use crate::syntax::parts::{init_parts, parts_of_stmt, stmts_in, visit};
+use crate::syntax::{self, Item, ItemKind, StmtKind, TemplateParamKind, UnaryOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// Stands among changed names for every variable: something that is not understood may change it.
 pub(super) const ANYTHING: &str = "";
-
-/// The expressions of an initialiser.
-pub(super) fn init_parts(init: Option<&Init>) -> &[syntax::Expr] {
-    match init {
-        Some(Init::Value(value)) => std::slice::from_ref(value),
-        Some(Init::Call(values) | Init::List(values)) => values,
-        None => &[],
-    }
-}
-
-/// The direct parts of an expression.
-pub(super) fn parts_of(value: &syntax::Expr) -> Vec<&syntax::Expr> {
-    use syntax::ExprKind as Kind;
-    match &value.kind {
-        Kind::Unary(_, a) | Kind::Postfix(_, a) | Kind::Cast(_, _, a) | Kind::SizeofExpr(a) => vec![a],
-        Kind::Member { object, .. } => vec![object],
-        Kind::Binary(_, a, b) | Kind::Assign(_, a, b) | Kind::Comma(a, b) | Kind::Index(a, b) => vec![a, b],
-        Kind::Conditional(a, b, c) => vec![a, b, c],
-        Kind::Call(callee, args) => std::iter::once(&**callee).chain(args).collect(),
-        Kind::Construct(_, args) => args.iter().collect(),
-        Kind::InitList(entries) => entries.iter().map(|(_, value)| value).collect(),
-        Kind::Launch { kernel, config, args } => std::iter::once(&**kernel).chain(config).chain(args).collect(),
-        Kind::Lambda(lambda) | Kind::Statements(lambda) => parts_of_lambda(lambda),
-        _ => Vec::new(),
-    }
-}
-
-/// The values of captures and the expressions of the body.
-fn parts_of_lambda(lambda: &syntax::Lambda) -> Vec<&syntax::Expr> {
-    let mut parts: Vec<&syntax::Expr> = lambda.captures.iter().filter_map(|capture| capture.init.as_ref()).collect();
-    for item in lambda.closure.members.iter().flatten() {
-        if let ItemKind::Function(function) = &item.kind {
-            parts.extend(function.body.iter().flatten().flat_map(exprs_of_stmt));
-        }
-    }
-    parts
-}
-
-/// The statements of a lambda's body, those of nested statements included.
-pub(super) fn stmts_of_lambda(value: &syntax::Expr) -> Vec<&syntax::Stmt> {
-    let lambda = match &value.kind {
-        syntax::ExprKind::Lambda(lambda) | syntax::ExprKind::Statements(lambda) => lambda,
-        _ => return Vec::new(),
-    };
-    let mut found = Vec::new();
-    for item in lambda.closure.members.iter().flatten() {
-        let ItemKind::Function(function) = &item.kind else { continue };
-        let mut open: Vec<&syntax::Stmt> = function.body.iter().flatten().collect();
-        while let Some(stmt) = open.pop() {
-            found.push(stmt);
-            open.extend(stmts_in(stmt));
-        }
-    }
-    found
-}
-
-/// Visits an expression and all its parts, without recurring on them.
-pub(super) fn visit<'u>(value: &'u syntax::Expr, mut work: impl FnMut(&'u syntax::Expr)) {
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        work(value);
-        open.extend(parts_of(value));
-    }
-}
-
-/// Whether an expression has a part for which `wanted` holds.
-pub(super) fn expr_has(value: &syntax::Expr, wanted: &dyn Fn(&syntax::Expr) -> bool) -> bool {
-    let mut found = false;
-    visit(value, |part| found |= wanted(part));
-    found
-}
-
-/// The expressions and statements directly in a statement.
-pub(super) fn parts_of_stmt(stmt: &syntax::Stmt) -> (Vec<&syntax::Expr>, Vec<&syntax::Stmt>) {
-    match &stmt.kind {
-        StmtKind::Block(stmts) => (Vec::new(), stmts.iter().collect()),
-        StmtKind::Item(item) => match &item.kind {
-            ItemKind::Variables(variables) => {
-                (variables.iter().flat_map(|variable| init_parts(variable.init.as_ref())).collect(), Vec::new())
-            }
-            _ => (Vec::new(), Vec::new()),
-        },
-        StmtKind::Expr(value) | StmtKind::Return(Some(value)) => (vec![value], Vec::new()),
-        StmtKind::Asm { outputs, inputs, .. } => (outputs.iter().chain(inputs).collect(), Vec::new()),
-        StmtKind::If { init, cond, then, otherwise, .. } => {
-            let stmts = init.as_deref().into_iter().chain(Some(&**then)).chain(otherwise.as_deref()).collect();
-            (vec![cond], stmts)
-        }
-        StmtKind::For { init, cond, step, body } => {
-            let exprs = cond.iter().chain(step).collect();
-            (exprs, init.as_deref().into_iter().chain(Some(&**body)).collect())
-        }
-        StmtKind::While { cond, body }
-        | StmtKind::Do { body, cond }
-        | StmtKind::Switch { value: cond, body }
-        | StmtKind::RangeFor { range: cond, body, .. } => (vec![cond], vec![body]),
-        _ => (Vec::new(), Vec::new()),
-    }
-}
-
-/// The statements directly in a statement.
-pub(super) fn stmts_in(stmt: &syntax::Stmt) -> Vec<&syntax::Stmt> {
-    parts_of_stmt(stmt).1
-}
-
-/// The expressions that stand in a statement, those of nested statements included.
-pub(super) fn exprs_of_stmt(stmt: &syntax::Stmt) -> Vec<&syntax::Expr> {
-    let mut found = Vec::new();
-    let mut open = vec![stmt];
-    while let Some(stmt) = open.pop() {
-        let (exprs, stmts) = parts_of_stmt(stmt);
-        found.extend(exprs);
-        open.extend(stmts);
-    }
-    found
-}
-
-/// Whether an expression for which `wanted` holds stands in a statement.
-pub(super) fn stmt_has(stmt: &syntax::Stmt, wanted: &dyn Fn(&syntax::Expr) -> bool) -> bool {
-    exprs_of_stmt(stmt).into_iter().any(|value| expr_has(value, wanted))
-}
 
 /// The functions that a statement may put into variables: `f = &k`, `f = k`, also as an initial value.
 pub(super) fn pointers_to_functions(stmt: &syntax::Stmt) -> Vec<(&str, &syntax::Path)> {
@@ -172,7 +56,7 @@ pub(super) fn named_function(value: &syntax::Expr) -> Option<&syntax::Path> {
 /// What a function says of names before anything is known of them.
 #[derive(Debug, Default)]
 struct Names<'u> {
-    /// Arrays of addresses and configurations of launches, which change nothing (see [`super::launch_call`]).
+    /// Arrays of addresses and configurations of launches, which change nothing (see [`super::api`]).
     for_launches: FxHashSet<&'u str>,
     /// The types that parameters and locals are declared with.
     types: FxHashMap<&'u str, Vec<&'u syntax::Type>>,
@@ -318,11 +202,11 @@ impl<'u> Changes<'u> {
 
     /// Whether `name` may be among what is changed.
     pub(super) fn may_change(&self, name: &str) -> bool {
-        self.contains(name) || self.contains(ANYTHING)
+        self.has(name) || self.has(ANYTHING)
     }
 
     /// Whether the function changes `name` anywhere.
-    pub(super) fn contains(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.last.contains_key(name)
     }
 
@@ -333,7 +217,7 @@ impl<'u> Changes<'u> {
 
     /// Whether what changes `name` may do so at places that cannot be told.
     pub(super) fn is_exposed(&self, name: &str) -> bool {
-        self.contains(ANYTHING) || matches!(self.last.get(name), Some(None))
+        self.has(ANYTHING) || matches!(self.last.get(name), Some(None))
     }
 
     /// Whether the function may change `name` at or after `place`.
@@ -341,7 +225,7 @@ impl<'u> Changes<'u> {
         let is_later = |last: &Option<Span>| {
             last.is_none_or(|last| place.expansion.is_some() || last.file != place.file || last.end > place.start)
         };
-        self.last.get(name).is_some_and(is_later) || self.contains(ANYTHING)
+        self.last.get(name).is_some_and(is_later) || self.has(ANYTHING)
     }
 }
 

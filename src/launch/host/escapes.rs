@@ -1,28 +1,23 @@
-//! Where names of kernels are followed. A kernel whose name stands elsewhere escapes: what is launched through it is launched
-//! where nobody looks, and so the launches that are seen are not all ([`super::host_mentions`]).
+//! Where names of kernels are followed. A kernel whose name stands elsewhere escapes: what is launched through it is
+//! launched where nobody looks, and so the launches that are seen are not all ([`super::mentions`]).
 //!
-//! A kernel's name stays where it is followed: as what a launch names, in a local pointer that is used for launches alone, and as
-//! an argument for a parameter of a function of the unit that is used so. Functions of the API that ask about kernels
-//! launch none. Anything else (a table of pointers, an argument of a template, a call of what is not known, text that is not
-//! read) lets it escape.
+//! A kernel's name stays where it is followed: as what a launch names, in a local pointer that is used for launches
+//! alone, and as an argument for a parameter of a function of the unit that is used so. Functions of the API that ask
+//! about kernels launch none. Anything else (a table of pointers, an argument of a template, a call of what is not
+//! known, text that is not read) lets it escape.
 //!
 //! Deliberately absent: who launches it then, and what other units launch that declare the kernel.
 
-use super::call::functions_of;
-use super::context::Resolver;
-use super::host_calls::name_of;
-use super::host_parts::{init_parts, named_function, parts_of, parts_of_stmt, stmts_in, visit};
-use super::host_uses::words;
-use super::launch_call::{is_launching_call, launched_argument, simple_name};
-use super::scope::{Found, FunctionDecl, ScopeId};
-use crate::source::Span;
+use super::api::{is_launching_call, launched_argument, simple_name};
+use super::changes::named_function;
+use super::effects::words;
+use crate::resolve::{Declared, FunctionDecl};
+use crate::source::{SourceMap, Span};
+use crate::syntax::parts::{init_parts, parts_of, parts_of_stmt, stmts_in, visit};
 use crate::syntax::{
     self, ExprKind, Item, ItemKind, Qualifier, StmtKind, TemplateArg, TypeKind, UnaryOp, asks_about_kernels,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Kernels by their syntax, and where their address is taken.
-pub(super) type Escaped = FxHashMap<*const syntax::Function, Span>;
 
 /// What functions of a unit do with the names of kernels.
 pub(super) struct Uses<'u> {
@@ -57,63 +52,51 @@ struct Followed<'u> {
     depth: usize,
 }
 
-impl<'u> Resolver<'u> {
-    /// What these functions and initialisers do with names that may be kernels'.
-    pub(super) fn uses_of_kernels(
-        &mut self,
-        functions: &[FunctionDecl<'u>],
-        initializers: &[&'u syntax::Expr],
-    ) -> Uses<'u> {
-        let mut followed = Followed::default();
-        let mut strays = Vec::new();
-        for decl in functions {
-            followed.functions.entry(name_of(decl.syntax)).or_default().push(decl.syntax);
-        }
-        for decl in functions {
-            followed.stray_paths(decl.syntax, &mut |path, _| strays.push((path, decl.scope)));
-        }
-        for value in initializers {
-            followed.stray_paths_in(None, value, &mut |path, _| strays.push((path, self.scope)));
-        }
-        let mut foreign = FxHashSet::default();
-        for (path, scope) in &strays {
-            let is_foreign = matches!(self.within(*scope, |this| this.find(path)), Found::Entities(entities)
-                if !entities.is_empty() && !functions_of(&entities).iter().any(|decl| is_kernel(decl.syntax)));
-            foreign.extend(path.segments.last().filter(|_| is_foreign).map(|last| last.name.span));
-        }
-        Uses { functions: functions.to_vec(), foreign, kept: followed.kept }
+/// What these functions and initialisers do with names that may be kernels'.
+pub(super) fn uses_of_kernels<'u>(
+    names: &mut Declared<'u>,
+    functions: &[FunctionDecl<'u>],
+    initializers: &[&'u syntax::Expr],
+) -> Uses<'u> {
+    let mut followed = Followed::default();
+    let mut strays = Vec::new();
+    for decl in functions {
+        followed.functions.entry(decl.syntax.name()).or_default().push(decl.syntax);
     }
-
-    /// Lets the kernels escape that a path names.
-    pub(super) fn escape(&mut self, path: &'u syntax::Path, scope: ScopeId, span: Span, escaped: &mut Escaped) {
-        let Found::Entities(entities) = self.within(scope, |this| this.find(path)) else { return };
-        for decl in functions_of(&entities).into_iter().filter(|decl| is_kernel(decl.syntax)) {
-            escaped.entry(std::ptr::from_ref(decl.syntax)).or_insert(span);
-        }
+    for decl in functions {
+        followed.stray_paths(decl.syntax, &mut |path, _| strays.push((path, decl.scope)));
     }
+    for value in initializers {
+        followed.stray_paths_in(None, value, &mut |path, _| strays.push((path, names.scope())));
+    }
+    let mut foreign = FxHashSet::default();
+    for (path, scope) in &strays {
+        let named = names.within(*scope, |names| names.named(path));
+        let is_foreign = named.is_ok_and(|it| it.count > 0 && !it.functions.iter().any(|decl| decl.syntax.is_kernel()));
+        foreign.extend(path.segments.last().filter(|_| is_foreign).map(|last| last.name.span));
+    }
+    Uses { functions: functions.to_vec(), foreign, kept: followed.kept }
+}
 
-    /// The words in text of host code that is not read: what they name may be launched or called there.
-    pub(super) fn unread_words(&self, functions: &[FunctionDecl<'u>]) -> Vec<(&'u str, Span)> {
-        let mut unread: Vec<Span> = Vec::new();
-        for decl in functions.iter().filter(|decl| !is_device(decl.syntax)) {
-            let mut open: Vec<&'u syntax::Stmt> = decl.syntax.body.iter().flatten().collect();
-            while let Some(stmt) = open.pop() {
-                let (exprs, stmts) = parts_of_stmt(stmt);
-                if matches!(stmt.kind, StmtKind::Unsupported(_)) {
-                    unread.push(stmt.span);
-                }
-                for value in exprs {
-                    visit(value, |part| {
-                        unread.extend(matches!(part.kind, ExprKind::Unsupported(_)).then_some(part.span));
-                    });
-                }
-                open.extend(stmts);
+/// The words in text of host code that is not read: what they name may be launched or called there.
+pub(super) fn unread_words<'u>(sources: &'u SourceMap, functions: &[FunctionDecl<'u>]) -> Vec<&'u str> {
+    let mut unread: Vec<Span> = Vec::new();
+    for decl in functions.iter().filter(|decl| !is_device(decl.syntax)) {
+        let mut open: Vec<&'u syntax::Stmt> = decl.syntax.body.iter().flatten().collect();
+        while let Some(stmt) = open.pop() {
+            let (exprs, stmts) = parts_of_stmt(stmt);
+            if matches!(stmt.kind, StmtKind::Unsupported(_)) {
+                unread.push(stmt.span);
             }
+            for value in exprs {
+                visit(value, |part| {
+                    unread.extend(matches!(part.kind, ExprKind::Unsupported(_)).then_some(part.span));
+                });
+            }
+            open.extend(stmts);
         }
-        let sources = self.sources;
-        let in_text = |span: Span| words(sources.text(sources.visible(span))).map(move |word| (word, span));
-        unread.into_iter().flat_map(in_text).collect()
     }
+    unread.into_iter().flat_map(|span| words(sources.text(sources.visible(span)))).collect()
 }
 
 impl<'u> Followed<'u> {
@@ -322,8 +305,8 @@ pub(super) fn kernels_of(items: &[Item]) -> FxHashMap<&str, Vec<&syntax::Functio
     while let Some(item) = open.pop() {
         match &item.kind {
             ItemKind::Namespace { items, .. } => open.extend(items),
-            ItemKind::Function(function) if is_kernel(function) => {
-                found.entry(name_of(function)).or_default().push(function)
+            ItemKind::Function(function) if function.is_kernel() => {
+                found.entry(function.name()).or_default().push(function)
             }
             _ => {}
         }
@@ -331,13 +314,8 @@ pub(super) fn kernels_of(items: &[Item]) -> FxHashMap<&str, Vec<&syntax::Functio
     found
 }
 
-fn is_kernel(function: &syntax::Function) -> bool {
-    function.qualifiers.iter().any(|it| matches!(it, Qualifier::Kernel))
-}
-
 /// Whether only device code calls a function.
 fn is_device(function: &syntax::Function) -> bool {
     let has = |wanted: fn(&Qualifier) -> bool| function.qualifiers.iter().any(wanted);
-    has(|it| matches!(it, Qualifier::Kernel))
-        || has(|it| matches!(it, Qualifier::Device)) && !has(|it| matches!(it, Qualifier::Host))
+    function.is_kernel() || has(|it| matches!(it, Qualifier::Device)) && !has(|it| matches!(it, Qualifier::Host))
 }

@@ -1,57 +1,16 @@
 //! One launch: the kernel that it names, its configuration and its arguments, as far as they are constants.
 
-use super::call::functions_of;
-use super::context::{Resolver, expr};
-use super::host::Walk;
-use super::host_flow::Held;
-use super::host_relations::Quotient;
-use super::program::{Expr, ExprKind, Given, Relation, Type, VariableId};
-use super::scope::{Entity, Found, FunctionDecl, ScopeId};
-use super::template::TemplateValue;
+use super::api::{launching_call, named_kernel};
+use super::found::{Seen, Target};
+use super::relations::Measured;
+use super::values::Held;
+use super::walk::Walk;
+use crate::builtins::launches::LaunchCall;
+use crate::launch::Given;
+use crate::resolve::program::{Expr, ExprKind, Type, VariableId};
+use crate::resolve::{FunctionDecl, TemplateValue};
 use crate::source::Span;
-use crate::syntax::{self, Qualifier};
-
-/// A launch as it was found.
-pub(super) struct Seen<'u> {
-    pub(super) decl: FunctionDecl<'u>,
-    pub(super) values: Vec<TemplateValue>,
-    pub(super) grid: [Option<u64>; 3],
-    pub(super) block: [Option<u64>; 3],
-    pub(super) args: Vec<Option<i128>>,
-    pub(super) shared_bytes: Option<u64>,
-    pub(super) relations: Vec<Relation>,
-    pub(super) same_pointers: Vec<(usize, usize)>,
-    pub(super) cluster: Option<[u32; 3]>,
-    /// How the sizes of the grid and of a block are given.
-    pub(super) given: [Given; 2],
-    pub(super) span: Span,
-}
-
-/// The name of a kernel, with the scope that it is looked up in where that is another than the one at hand.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Target<'u> {
-    pub(super) path: &'u syntax::Path,
-    pub(super) scope: Option<ScopeId>,
-}
-
-impl PartialEq for Target<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.path, other.path) && self.scope == other.scope
-    }
-}
-
-impl Eq for Target<'_> {}
-
-/// A size of a launch, as far as it is known.
-pub(super) struct Measured {
-    pub(super) lanes: [Option<u64>; 3],
-    /// How the lanes are given that are not known.
-    pub(super) given: Given,
-    /// What the lanes come from.
-    pub(super) sources: Vec<Vec<Quotient>>,
-    /// The size as one number, if it is one.
-    pub(super) value: Option<Expr>,
-}
+use crate::syntax;
 
 /// A launch as it was written.
 pub(super) struct Site<'u> {
@@ -84,7 +43,7 @@ impl<'u> Size<'u> {
     }
 }
 
-impl<'u> Resolver<'u> {
+impl<'u> Walk<'_, 'u> {
     /// `kernel<<<config>>>(args)`
     pub(super) fn launch(
         &mut self,
@@ -92,39 +51,61 @@ impl<'u> Resolver<'u> {
         config: &'u [syntax::Expr],
         args: &'u [syntax::Expr],
         span: Span,
-        walk: &mut Walk<'u>,
     ) {
         let syntax::ExprKind::Path(kernel) = &kernel.kind else {
             return;
         };
         let [grid, block, shared] = [0, 1, 2].map(|at| Size::written(config.get(at)));
         let args = Some(args.iter().map(Some).collect());
-        self.launch_at(Site { kernel, grid, block, shared, args, cluster: None, span }, walk);
+        self.launch_at(Site { kernel, grid, block, shared, args, cluster: None, span });
+    }
+
+    /// Remembers what a call launches, if it is one that launches.
+    pub(super) fn launch_call(&mut self, value: &'u syntax::Expr) {
+        let Some((launch, args)) = launching_call(value) else { return };
+        let mut cluster = None;
+        let unknown = || (Size::Unknown, Size::Unknown, Size::Unknown);
+        let (kernel, (grid, block, shared), given) = if launch == LaunchCall::ByAddress {
+            let [grid, block, shared] = [1, 2, 4].map(|at| args.get(at).map_or(Size::Absent, Size::Written));
+            (args.first(), (grid, block, shared), self.place.addressed(args.get(3)))
+        } else {
+            let config = args.first().and_then(|config| self.place.config(config));
+            let fields = config.and_then(|config| self.place.prepared.configs.get(&config));
+            let sizes =
+                fields.map(|fields| fields.map(|field| Size::Held(self.place.values.held(self.place.names, field))));
+            let sizes = sizes.map_or_else(unknown, |[grid, block, shared, ..]| (grid, block, shared));
+            cluster = config.and_then(|config| self.place.clusters_of(config));
+            let given = match launch {
+                LaunchCall::ByAddress | LaunchCall::ConfiguredByAddress => self.place.addressed(args.get(2)),
+                LaunchCall::Configured => Some(args.iter().skip(2).map(Some).collect()),
+            };
+            (args.get(1), sizes, given)
+        };
+        let Some(kernel) = kernel.and_then(named_kernel) else { return };
+        self.launch_at(Site { kernel, grid, block, shared, args: given, cluster, span: value.span });
     }
 
     /// Remembers a launch of a kernel, or of each that a pointer to kernels may point to.
-    pub(super) fn launch_at(&mut self, site: Site<'u>, walk: &mut Walk<'u>) {
-        let targets = walk.targets_of(site.kernel);
-        self.launch_of(Target { path: site.kernel, scope: None }, &site, walk);
+    pub(super) fn launch_at(&mut self, site: Site<'u>) {
+        let targets = self.place.targets_of(site.kernel);
+        self.launch_of(Target { path: site.kernel, scope: None }, &site);
         for target in targets {
-            self.launch_of(target, &site, walk);
+            self.launch_of(target, &site);
         }
     }
 
-    fn launch_of(&mut self, target: Target<'u>, site: &Site<'u>, walk: &mut Walk<'u>) {
-        let (path, scope) = (target.path, target.scope.unwrap_or(self.scope));
-        let Found::Entities(entities) = self.within(scope, |this| this.find(path)) else {
+    fn launch_of(&mut self, target: Target<'u>, site: &Site<'u>) {
+        let (path, scope) = (target.path, target.scope.unwrap_or(self.place.names.scope()));
+        let Ok(named) = self.place.names.within(scope, |names| names.named(path)) else {
             // Its header is missing, or that of a macro that makes it a kernel.
-            self.missed.set(self.missed.get() + 1);
+            self.found.missed += 1;
             return;
         };
-        let is_kernel = |decl: &FunctionDecl<'u>| {
-            decl.syntax.qualifiers.iter().any(|qualifier| matches!(qualifier, Qualifier::Kernel))
-        };
-        let kernels: Vec<FunctionDecl<'u>> = functions_of(&entities).into_iter().filter(is_kernel).collect();
+        let is_function = !named.functions.is_empty();
+        let kernels: Vec<FunctionDecl<'u>> =
+            named.functions.into_iter().filter(|decl| decl.syntax.is_kernel()).collect();
         if kernels.is_empty() {
-            let is_function = entities.iter().any(|entity| matches!(entity, Entity::Function(_)));
-            self.missed.set(self.missed.get() + usize::from(is_function));
+            self.found.missed += usize::from(is_function);
             return;
         }
         let template_args = path.segments.last().and_then(|segment| segment.args.as_deref());
@@ -133,11 +114,11 @@ impl<'u> Resolver<'u> {
         let mut values = Vec::new();
         for argument in args {
             values.push(match argument {
-                Some(argument) => self.unevaluated(argument),
+                Some(argument) => self.place.names.value(argument),
                 None => self.unknown_argument(site.span),
             });
         }
-        let chosen = self.within(scope, |this| this.choose(&kernels, template_args, None, &values));
+        let chosen = self.place.names.within(scope, |names| names.choose(&kernels, template_args, &values));
         let (decl, template_values) = match chosen {
             Some(chosen) => (chosen.decl, chosen.values),
             // What does not fit by type is still a launch of the only kernel of that name and arity.
@@ -148,32 +129,32 @@ impl<'u> Resolver<'u> {
                 if fitting.is_empty() || !is_one {
                     // Any of them may be launched here.
                     for decl in &kernels {
-                        walk.escaped.entry(std::ptr::from_ref(decl.syntax)).or_insert(site.span);
+                        self.found.escaped.entry(std::ptr::from_ref(decl.syntax)).or_insert(site.span);
                     }
                 }
                 let Some(&decl) = fitting.first() else { return };
-                let own = self.own_template(decl).len();
+                let own = self.place.names.own_template(decl).len();
                 (decl, vec![TemplateValue::Unknown; own])
             }
         };
         let decl = self.definition(&kernels, decl);
         let shared_bytes = match &site.shared {
-            Size::Written(bytes) => self.constant_of(bytes),
+            Size::Written(bytes) => self.place.names.constant_of(bytes),
             Size::Held(held) => held.constant,
             Size::Absent => Some(0),
             Size::Unknown => None,
         };
-        let [grid, block] = [&site.grid, &site.block].map(|size| self.size(size, walk));
+        let [grid, block] = [&site.grid, &site.block].map(|size| self.size(size));
         if [&grid, &block].iter().any(|size| size.given == Given::AsAWhole) {
             // What makes the size may stand in a header that is missing, or in text that one would make readable.
-            self.missed.set(self.missed.get() + 1);
+            self.found.missed += 1;
         }
-        let relations = self.relations([&grid, &block], &values, walk);
-        let same_pointers = self.same_pointers(&values);
+        let relations = self.place.relations([&grid, &block], &values);
+        let same_pointers = self.place.same_pointers(&values);
         let args = self.known_arguments(decl, &kernels, &values);
-        walk.understood.launches.push(site.span);
-        walk.understood.names.extend(site.kernel.segments.last().map(|last| last.name.span));
-        walk.seen.push(Seen {
+        self.found.understood.launches.push(site.span);
+        self.found.understood.names.extend(site.kernel.segments.last().map(|last| last.name.span));
+        self.found.seen.push(Seen {
             decl,
             values: template_values,
             grid: grid.lanes,
@@ -198,14 +179,15 @@ impl<'u> Resolver<'u> {
     ) -> Vec<Option<i128>> {
         let mut args = Vec::new();
         for (value, param) in values.iter().zip(&decl.syntax.params) {
-            let ty = self.within(decl.scope, |this| this.declared_type(&param.ty, &param.qualifiers).ty);
-            let is_cut = matches!(self.types[value.ty], Type::Float { .. }) && self.is_integral(ty);
+            let ty = self.place.names.within(decl.scope, |names| names.declared_type(&param.ty, &param.qualifiers).ty);
+            let is_cut =
+                matches!(*self.place.names.ty(value.ty), Type::Float { .. }) && self.place.names.is_integral(ty);
             args.push(match is_cut {
                 true => {
-                    let converted = self.convert(value.clone(), ty);
-                    self.constant(&converted)
+                    let converted = self.place.names.converted(value.clone(), ty);
+                    self.place.names.constant(&converted)
                 }
-                false => self.constant(value),
+                false => self.place.names.constant(value),
             });
         }
         for position in values.len()..decl.syntax.params.len() {
@@ -213,15 +195,18 @@ impl<'u> Resolver<'u> {
             let mut defaults = alike.filter_map(|other| Some((other, other.syntax.params[position].default.as_ref()?)));
             // Of several, which of them is meant is not told apart here.
             let default = defaults.next().filter(|_| defaults.next().is_none());
-            args.push(default.and_then(|(other, value)| self.within(other.scope, |this| this.constant_of(value))));
+            args.push(
+                default
+                    .and_then(|(other, value)| self.place.names.within(other.scope, |names| names.constant_of(value))),
+            );
         }
         args
     }
 
     fn unknown_argument(&mut self, span: Span) -> Expr {
-        let ty = self.unknown("argument");
-        let null = expr(ExprKind::Null, ty, span);
-        expr(ExprKind::Load(Box::new(null)), ty, span)
+        let ty = self.place.names.unknown_type("argument");
+        let null = Expr { kind: ExprKind::Null, ty, span };
+        Expr { kind: ExprKind::Load(Box::new(null)), ty, span }
     }
 
     /// The definition of a kernel that was found by its declaration.
@@ -238,22 +223,22 @@ impl<'u> Resolver<'u> {
     }
 
     /// A size along three axes: a number, or a `dim3`.
-    fn size(&mut self, size: &Size<'u>, walk: &Walk<'u>) -> Measured {
+    fn size(&mut self, size: &Size<'u>) -> Measured {
         let mut unknown = Given::AsAWhole;
         let (known, sources, value) = match size {
             Size::Written(size) => {
-                let mut value = self.unevaluated(size);
-                let sources = self.lanes_of_size(&value);
-                if let Type::Float { .. } = self.types[value.ty] {
-                    value = self.convert(value, self.common.uint);
+                let mut value = self.place.names.value(size);
+                let sources = self.place.values.lanes_of_size(self.place.names, &value);
+                if let Type::Float { .. } = *self.place.names.ty(value.ty) {
+                    value = self.place.names.converted(value, self.place.names.common().uint);
                 }
-                let is_number = self.is_integral(value.ty) || self.calls_for_a_number(size, walk);
+                let is_number = self.place.names.is_integral(value.ty) || self.calls_for_a_number(size);
                 let lanes = if is_number {
-                    Some(vec![self.constant(&value), Some(1), Some(1)])
+                    Some(vec![self.place.names.constant(&value), Some(1), Some(1)])
                 } else {
-                    self.constant_lanes(&value)
+                    self.place.names.constant_lanes(&value)
                 };
-                if variable_of(&value).is_some_and(|variable| walk.from_elsewhere.contains(&variable)) {
+                if variable_of(&value).is_some_and(|variable| self.place.values.from_elsewhere.contains(&variable)) {
                     unknown = Given::Elsewhere;
                 }
                 (lanes, sources, Some(value).filter(|_| is_number))
@@ -270,45 +255,22 @@ impl<'u> Resolver<'u> {
         Measured { lanes: [lane(0), lane(1), lane(2)], given, sources, value }
     }
 
-    /// Whether an expression is a call, with integers, of functions that give integers: nobody has to look into them to see
-    /// that a size has one axis. A method may mean one of its class, which is not looked up.
-    fn calls_for_a_number(&mut self, size: &'u syntax::Expr, walk: &Walk<'u>) -> bool {
+    /// Whether an expression is a call, with integers, of functions that give integers: nobody has to look into them to
+    /// see that a size has one axis. A method may mean one of its class, which is not looked up.
+    fn calls_for_a_number(&mut self, size: &'u syntax::Expr) -> bool {
         let syntax::ExprKind::Call(callee, args) = &size.kind else { return false };
         let syntax::ExprKind::Path(path) = &callee.kind else { return false };
-        let Found::Entities(entities) = self.find(path) else { return false };
-        let functions = functions_of(&entities);
-        let gives_number = |this: &mut Self, decl: &FunctionDecl<'u>| {
-            let is_template = decl.syntax.template.as_ref().is_some_and(|params| !params.is_empty());
-            let (ty, is_reference) = this.within(decl.scope, |this| this.result_type(decl.syntax, ""));
-            !is_template && !is_reference && this.is_integral(ty)
-        };
-        let is_number = |this: &mut Self, arg: &'u syntax::Expr| {
-            let arg = this.unevaluated(arg);
-            this.is_integral(arg.ty)
-        };
-        !walk.is_method
-            && functions.len() == entities.len()
-            && !functions.is_empty()
-            && functions.iter().all(|decl| gives_number(self, decl))
-            && args.iter().all(|arg| is_number(self, arg))
+        let Ok(named) = self.place.names.named(path) else { return false };
+        !self.place.is_method
+            && named.functions.len() == named.count
+            && !named.functions.is_empty()
+            && named.functions.iter().all(|decl| self.place.names.gives_number(*decl) && !decl.syntax.has_template())
+            && args.iter().all(|arg| self.is_number(arg))
     }
 
-    /// The lanes of a vector, as far as they are constants.
-    pub(super) fn constant_lanes(&mut self, value: &Expr) -> Option<Vec<Option<i128>>> {
-        match &value.kind {
-            ExprKind::Construct(parts) => {
-                let Type::Vector { lanes, .. } = self.types[value.ty] else {
-                    return None;
-                };
-                (parts.len() == usize::from(lanes)).then(|| parts.iter().map(|part| self.constant(part)).collect())
-            }
-            ExprKind::Load(object) => match object.kind {
-                ExprKind::Variable(variable) => self.vector_constants.get(&variable).cloned(),
-                _ => None,
-            },
-            ExprKind::Convert(inner) => self.constant_lanes(inner),
-            _ => None,
-        }
+    fn is_number(&mut self, value: &'u syntax::Expr) -> bool {
+        let value = self.place.names.value(value);
+        self.place.names.is_integral(value.ty)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Where declarations hide what is declared outside of them: from a local to the end of its block, from the members of
 //! a class to its end, from the parameters of a function to its end.
 //!
-//! Only names that are asked for are looked at, and only by their spelling. What is declared in text that is not read hides
-//! nothing.
+//! Only names that are asked for are looked at, and only by their spelling. What is declared in text that is not read
+//! hides nothing.
 
-use super::host_parts::{init_parts, parts_of, parts_of_stmt};
 use crate::source::{SourceMap, Span};
+use crate::syntax::parts::{init_parts, parts_of, parts_of_stmt};
 use crate::syntax::{self, ExprKind, Function, Item, ItemKind, Name, StmtKind, Type, TypeKind};
 use rustc_hash::FxHashSet;
 

@@ -1,17 +1,17 @@
 //! What functions of classes see under the names of data members, in host code.
 //!
 //! A member hides what is declared outside of its class: a size that a method launches with is that of its object. The
-//! members are those of the classes around a function, or of the one that its name is qualified by, and of their bases, as
-//! far as the unit has them; classes are told apart by their names alone, so that a function may see a few more.
+//! members are those of the classes around a function, or of the one that its name is qualified by, and of their bases,
+//! as far as the unit has them; classes are told apart by their names alone, so that a function may see a few more.
 //!
 //! Deliberately absent: what members hold, and functions of classes, whose calls are followed by their names
-//! ([`super::host_calls`]).
+//! ([`super::callees`]).
 
 use crate::syntax::{Function, Item, ItemKind, Record, TypeKind, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The data members that functions see, by function.
-pub(super) type Fields<'u> = FxHashMap<*const Function, Vec<&'u Variable>>;
+pub(super) type Members<'u> = FxHashMap<*const Function, Vec<&'u Variable>>;
 
 /// The classes of a unit by name, and the functions with the names of the classes that they may be of.
 #[derive(Default)]
@@ -68,7 +68,7 @@ impl<'u> Classes<'u> {
 }
 
 /// The data members that the functions of classes in `items` see.
-pub(super) fn fields_of_methods(items: &[Item]) -> Fields<'_> {
+pub(super) fn members_of_methods(items: &[Item]) -> Members<'_> {
     let mut classes = Classes::default();
     classes.collect(items, &[]);
     let functions = std::mem::take(&mut classes.functions);

@@ -1,26 +1,24 @@
 //! What host code does to its variables: which it changes, and which it hands to something that may change them.
 //!
-//! A variable that is only read keeps what it holds. Everything else is a change: an assignment changes it where it stands,
-//! and a reference or an address that is taken of it lets others change it from there on, whoever they are. That an argument
-//! is only read, the declaration of what is called says, or the lists of libraries ([`host`]); a call of anything else
-//! may keep a reference to each variable that it is given. So may a constructor.
+//! A variable that is only read keeps what it holds. Everything else is a change: an assignment changes it where it
+//! stands, and a reference or an address that is taken of it lets others change it from there on, whoever they are.
+//! That an argument is only read, the declaration of what is called says, or the lists of libraries
+//! ([`host`]); a call of anything else may keep a reference to each variable that it is given. So may a
+//! constructor.
 //!
 //! Guarantees: a variable that is not named here is changed by nothing but what [`ANYTHING`] stands for.
 //!
-//! Deliberately absent: the types of expressions. A variable is known by its name, and those of one name share what is done to
-//! each of them.
+//! Deliberately absent: the types of expressions. A variable is known by its name, and those of one name share what is
+//! done to each of them.
 
-use super::call::functions_of;
-use super::context::Resolver;
-use super::host_parts::{
-    ANYTHING, Changes, init_parts, is_for_launches, parts_of, parts_of_stmt, roots, stmts_of_lambda,
-};
-use super::program::{RecordId, Type, TypeId};
-use super::scope::{Entity, Found, FunctionDecl};
-use super::types::path_text;
+use super::changes::{ANYTHING, Changes, is_for_launches, roots};
 use crate::builtins::host::{self, Takes};
-use crate::source::{Language, Span};
+use crate::resolve::program::{RecordId, Type, TypeId};
+use crate::resolve::{Declared, FunctionDecl};
+use crate::source::Span;
+use crate::syntax::parts::{init_parts, parts_of, parts_of_stmt, path_text, stmts_of_lambda};
 use crate::syntax::{self, BinaryOp, ExprKind, Item, ItemKind, StmtKind, TemplateArg, TypeKind, UnaryOp};
+use rustc_hash::FxHashMap;
 
 /// Records inside of records beyond which nothing is claimed.
 const NESTING: usize = 6;
@@ -38,12 +36,21 @@ enum Use {
 }
 
 impl Use {
-    fn any(uses: impl IntoIterator<Item = Use>) -> Use {
+    fn of_all(uses: impl IntoIterator<Item = Use>) -> Use {
         if uses.into_iter().any(|it| it == Use::Bind) { Use::Bind } else { Use::Read }
     }
 }
 
-impl<'u> Resolver<'u> {
+/// The methods that a unit declares, by name.
+pub(super) type Methods<'u> = FxHashMap<&'u str, Vec<&'u syntax::Function>>;
+
+/// What is needed to see what a place does to variables.
+pub(super) struct Effects<'a, 'u> {
+    pub(super) names: &'a mut Declared<'u>,
+    pub(super) methods: &'a Methods<'u>,
+}
+
+impl<'u> Effects<'_, 'u> {
     /// Collects the names of variables that a statement may change.
     pub(super) fn changed_in_stmt(&mut self, stmt: &'u syntax::Stmt, changed: &mut Changes<'u>) {
         let mut open = vec![stmt];
@@ -184,8 +191,7 @@ impl<'u> Resolver<'u> {
     /// What text may change that is not read: `new float[n]` changes nothing, but `new Reader(n)` keeps what it is
     /// given, and so may whoever is given `args...`. What is thrown is for who catches it, and that is not read.
     fn changed_unread(&mut self, reason: &str, span: Span, changed: &mut Changes<'u>) {
-        let sources = self.sources;
-        let text = sources.text(span);
+        let text = self.names.sources().text(span);
         let is_plain = span.expansion.is_none();
         let is_new = is_plain && reason.contains("new");
         let is_harmless = HARMLESS.iter().any(|harmless| reason.contains(harmless));
@@ -209,11 +215,11 @@ impl<'u> Resolver<'u> {
         let all = |it: Use| vec![it; args.len()];
         match &callee.kind {
             ExprKind::Member { member, .. } => {
-                let declared = self.host_methods.get(member.name.text.as_str()).cloned().unwrap_or_default();
+                let declared = self.methods.get(member.name.text.as_str()).cloned().unwrap_or_default();
                 if declared.is_empty() {
                     return all(if host::is_method(&member.name.text) { Use::Read } else { Use::Bind });
                 }
-                (0..args.len()).map(|at| Use::any(declared.iter().map(|it| self.param_use(it, at)))).collect()
+                (0..args.len()).map(|at| Use::of_all(declared.iter().map(|it| self.param_use(it, at)))).collect()
             }
             ExprKind::Path(path) if !changed.is_declared(path) && !has_reference_argument(path) => {
                 self.named_uses(path, args, wanted, changed)
@@ -231,8 +237,8 @@ impl<'u> Resolver<'u> {
         changed: &mut Changes<'u>,
     ) -> Vec<Use> {
         let all = |it: Use| vec![it; args.len()];
-        match self.find(path) {
-            Found::External(name) => match host::takes(&name) {
+        match self.names.named(path) {
+            Err(name) => match host::takes(&name) {
                 Some(Takes::Values) => all(Use::Read),
                 Some(Takes::Through) => all(wanted),
                 Some(Takes::Exchanged) => {
@@ -241,20 +247,20 @@ impl<'u> Resolver<'u> {
                 }
                 None => all(self.path_type_use(path, changed)),
             },
-            Found::Entities(entities) => {
-                let functions: Vec<FunctionDecl<'u>> = functions_of(&entities);
-                let is_class = entities.iter().any(|entity| matches!(entity, Entity::Record(_)));
-                if is_class || functions.is_empty() {
-                    return all(self.path_type_use(path, changed));
-                }
-                let uses = (0..args.len()).map(|at| {
-                    Use::any(
-                        functions.iter().map(|decl| self.within(decl.scope, |this| this.param_use(decl.syntax, at))),
-                    )
-                });
-                uses.collect()
+            Ok(named) if named.has_class || named.functions.is_empty() => all(self.path_type_use(path, changed)),
+            Ok(named) => {
+                let used = |at| Use::of_all(named.functions.iter().map(|decl| self.declared_use(*decl, at)));
+                (0..args.len()).map(used).collect()
             }
         }
+    }
+
+    /// What a function that is declared somewhere does with its argument at `position`.
+    fn declared_use(&mut self, decl: FunctionDecl<'u>, position: usize) -> Use {
+        let outer = self.names.enter(decl.scope);
+        let found = self.param_use(decl.syntax, position);
+        self.names.leave(outer);
+        found
     }
 
     /// What a function does with its argument at `position`.
@@ -265,8 +271,8 @@ impl<'u> Resolver<'u> {
         if is_pack(&param.ty) {
             return Use::Bind;
         }
-        let written = self.declared_type(&param.ty, &param.qualifiers);
-        match self.types[written.ty] {
+        let written = self.names.declared_type(&param.ty, &param.qualifiers);
+        match *self.names.ty(written.ty) {
             _ if written.is_reference && !written.is_const => Use::Bind,
             Type::Record(record) => self.record_use(record, 0),
             _ => Use::Read,
@@ -293,7 +299,7 @@ impl<'u> Resolver<'u> {
     fn cast_use(&mut self, ty: &'u syntax::Type, changed: &Changes<'u>) -> Use {
         match &ty.kind {
             TypeKind::Named(path) if !has_reference_argument(path) && !changed.is_type_parameter(path) => {
-                let written = self.resolve_type(ty);
+                let written = self.names.resolve_type(ty);
                 if written.is_reference { Use::Bind } else { self.made_use(written.ty, Use::Read) }
             }
             TypeKind::Reference(..)
@@ -321,14 +327,7 @@ impl<'u> Resolver<'u> {
         if changed.is_type_parameter(path) || host::keeps_nothing(&path_text(path)) {
             return Use::Read;
         }
-        let written = match self.find(path) {
-            Found::Entities(entities) => {
-                let last = path.segments.last();
-                entities.iter().find_map(|entity| last.and_then(|last| self.written_of_entity(entity, last)))
-            }
-            Found::External(_) => self.path_as_type(path).map(super::types::Written::plain),
-        };
-        match written {
+        match self.names.type_named(path) {
             Some(written) if written.is_reference => Use::Bind,
             Some(written) => self.made_use(written.ty, Use::Bind),
             None => Use::Bind,
@@ -337,37 +336,32 @@ impl<'u> Resolver<'u> {
 
     /// What an object of a type does with what it is made from; `otherwise` if the type is not known.
     fn made_use(&mut self, ty: TypeId, otherwise: Use) -> Use {
-        match self.types[ty] {
+        match *self.names.ty(ty) {
             Type::Record(record) => self.record_use(record, 0),
             Type::Unknown(_) => otherwise,
             _ => Use::Read,
         }
     }
 
-    /// What a record does with what it is made from: it may have a constructor that takes a reference, or a member that is one.
+    /// What a record does with what it is made from: it may have a constructor that takes a reference, or a member that
+    /// is one.
     fn record_use(&mut self, record: RecordId, depth: usize) -> Use {
-        let (index, _) = self.record_origins[record.index()];
-        let (name, definition) = (self.record_decls[index].name, self.record_decls[index].primary);
-        let scope = self.record_scopes[record.index()];
-        let constructors = functions_of(&self.scopes[scope.0].names.get(name).cloned().unwrap_or_default());
-        let bases: Vec<RecordId> = self.record_bases[record.index()].iter().map(|&(base, _)| base).collect();
-        let has_unknown_base = constructors.is_empty() && bases.len() < definition.bases.len();
-        if depth > NESTING || has_unknown_base || self.reference_members.contains_key(&record) {
+        let class = self.names.class(record);
+        if depth > NESTING || class.has_unknown_base || class.has_references {
             return Use::Bind;
         }
         let keeps = |decl: &FunctionDecl<'u>| {
-            decl.syntax.params.iter().any(|param| takes_variable(&param.ty) && !names_class(&param.ty, name))
+            decl.syntax.params.iter().any(|param| takes_variable(&param.ty) && !names_class(&param.ty, class.name))
         };
-        if constructors.iter().any(keeps) {
+        if class.constructors.iter().any(keeps) {
             return Use::Bind;
         }
-        let fields: Vec<RecordId> =
-            self.records[record].fields.iter().filter_map(|field| self.record_in(field.ty)).collect();
-        Use::any(bases.into_iter().chain(fields).map(|part| self.record_use(part, depth + 1)))
+        let fields: Vec<RecordId> = class.fields.iter().filter_map(|&field| self.record_in(field)).collect();
+        Use::of_all(class.bases.into_iter().chain(fields).map(|part| self.record_use(part, depth + 1)))
     }
 
     fn record_in(&self, ty: TypeId) -> Option<RecordId> {
-        match self.types[ty] {
+        match *self.names.ty(ty) {
             Type::Record(record) => Some(record),
             Type::Array { of, .. } => self.record_in(of),
             _ => None,
@@ -381,16 +375,8 @@ impl<'u> Resolver<'u> {
         if !types.is_empty() {
             return types.into_iter().any(|ty| self.is_object_type(ty, changed));
         }
-        match self.find(path) {
-            Found::Entities(entities) => entities.iter().any(|entity| match entity {
-                Entity::Global(global) => {
-                    let ty = &self.globals[*global].syntax.ty;
-                    self.is_object_type(ty, changed)
-                }
-                _ => false,
-            }),
-            Found::External(_) => false,
-        }
+        let globals = self.names.named(path).map(|named| named.globals).unwrap_or_default();
+        globals.into_iter().any(|global| self.is_object_type(&global.ty, changed))
     }
 
     fn is_object_type(&mut self, ty: &'u syntax::Type, changed: &Changes<'u>) -> bool {
@@ -400,8 +386,8 @@ impl<'u> Resolver<'u> {
             TypeKind::Named(path) if changed.is_type_parameter(path) => false,
             TypeKind::Named(path) if host::keeps_nothing(&path_text(path)) => false,
             TypeKind::Named(_) => {
-                let ty = self.resolve_type(ty).ty;
-                matches!(self.types[ty], Type::Record(_) | Type::Unknown(_))
+                let ty = self.names.resolve_type(ty).ty;
+                matches!(self.names.ty(ty), Type::Record(_) | Type::Unknown(_))
             }
             _ => false,
         }
@@ -421,26 +407,6 @@ impl<'u> Resolver<'u> {
             }
             ExprKind::Conditional(..) | ExprKind::Comma(..) => true,
             _ => false,
-        }
-    }
-
-    /// Methods that the unit declares, by name.
-    pub(super) fn collect_methods(&mut self, items: &'u [Item]) {
-        if self.language != Language::Cuda {
-            return;
-        }
-        let mut open: Vec<(&'u Item, bool)> = items.iter().map(|item| (item, false)).collect();
-        while let Some((item, is_inside)) = open.pop() {
-            match &item.kind {
-                ItemKind::Namespace { items, .. } => open.extend(items.iter().map(|item| (item, false))),
-                ItemKind::Record(record) => open.extend(record.members.iter().flatten().map(|item| (item, true))),
-                ItemKind::Function(function) if is_inside => {
-                    if let Some(last) = function.path.segments.last() {
-                        self.host_methods.entry(&last.name.text).or_default().push(function);
-                    }
-                }
-                _ => {}
-            }
         }
     }
 }

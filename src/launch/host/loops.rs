@@ -1,49 +1,41 @@
-//! What loops of host code say of the variables that they count: `for (int threads = 64; threads <= 512; threads *= 2)`.
+//! What loops of host code say of the variables that they count: `for (int threads = 64; threads <= 512; threads *=
+//! 2)`.
 //!
 //! While the body of a `for` runs, a variable that only its step changes lies between the loop's bounds. Where sizes of
 //! launches depend on it and it takes few values, all of them constants, the body is looked at once for each.
 
-use super::context::Resolver;
-use super::host::Walk;
-use super::host_parts::{ANYTHING, exprs_of_stmt, init_parts, root_name, stmts_in, visit};
-use super::host_relations::{Quotient, Source, load_source};
-use super::program::VariableId;
+use super::changes::{ANYTHING, root_name};
+use super::place::Place;
+use super::values::{Counted, Source, load_source};
+use crate::resolve::program::VariableId;
+use crate::syntax::parts::{exprs_of_stmt, init_parts, stmts_in, visit};
 use crate::syntax::{self, Item, ItemKind, PostfixOp, StmtKind, UnaryOp};
 use rustc_hash::FxHashSet;
 
 /// Times that a body is looked at, those by loops around it included.
 const VALUES: usize = 16;
 
-/// What a loop says of the variable that it counts, as long as its body runs.
-#[derive(Clone, Debug)]
-pub(super) struct Counted {
-    pub(super) least: Option<i128>,
-    pub(super) greatest: Option<i128>,
-    /// What it stays below.
-    pub(super) below: Vec<Quotient>,
-}
-
-impl<'u> Resolver<'u> {
+impl<'u> Place<'_, 'u> {
     /// What a `for` says of the variable that it counts.
-    pub(super) fn counted(&mut self, stmt: &'u syntax::Stmt, walk: &Walk<'u>) -> Option<(VariableId, Counted)> {
+    pub(super) fn counted(&mut self, stmt: &'u syntax::Stmt) -> Option<(VariableId, Counted)> {
         let StmtKind::For { init, cond: Some(cond), step: Some(step), body } = &stmt.kind else { return None };
         let syntax::ExprKind::Binary(op, left, right) = &cond.kind else { return None };
         let (name, direction) = (name_of(left)?, direction(step, left)?);
-        let changed = self.changes_in(walk, Some(&**body), None);
+        let changed = self.changes_in(Some(&**body), None);
         // What others have got hold of before the loop, they may change in it.
         let is_of_the_loop = matches!(init.as_deref().map(|init| &init.kind), Some(StmtKind::Item(_)));
-        let is_exposed = !is_of_the_loop && walk.changed.is_exposed(name);
-        if changed.contains(name) || changed.contains(ANYTHING) || is_exposed {
+        let is_exposed = !is_of_the_loop && self.changed.is_exposed(name);
+        if changed.has(name) || changed.has(ANYTHING) || is_exposed {
             return None;
         }
         let start = init.as_deref().and_then(|init| self.first_value(init, name));
-        let counter = self.unevaluated(left);
+        let counter = self.names.value(left);
         let Source { variable, part: None } = load_source(&counter)? else { return None };
-        if walk.leaked.contains(&variable) {
+        if self.values.leaked.contains(&variable) {
             return None;
         }
-        let bound = self.unevaluated(right);
-        let limit = self.constant(&bound);
+        let bound = self.names.value(right);
+        let limit = self.names.constant(&bound);
         use syntax::BinaryOp::{Ge, Gt, Le, Lt, Ne};
         // Factors move a variable one way only while it is positive.
         let is_sound = match direction {
@@ -56,9 +48,10 @@ impl<'u> Resolver<'u> {
         }
         let found = match (op, direction.is_up) {
             (Lt | Ne, true) => {
-                let mut below = self.sources_at(&bound, stmt.span).into_iter().next().unwrap_or_default();
+                let mut below =
+                    self.values.sources_at(self.names, &bound, stmt.span).into_iter().next().unwrap_or_default();
                 // It is below what the bound was when the iteration started.
-                below.retain(|bound| !changed.contains(&self.variables[bound.source.variable].name));
+                below.retain(|bound| !changed.has(&self.names.variable(bound.source.variable).name));
                 Counted { least: start, greatest: limit.map(|limit| limit - 1), below }
             }
             (Le, true) => Counted { least: start, greatest: limit, below: Vec::new() },
@@ -90,23 +83,19 @@ impl<'u> Resolver<'u> {
             }
             _ => return None,
         };
-        let value = self.unevaluated(value);
-        self.constant(&value)
+        let value = self.names.value(value);
+        self.names.constant(&value)
     }
 
     /// The values of the variable that a `for` counts, if they are few and sizes of launches in its body depend on it.
-    pub(super) fn counted_values(
-        &mut self,
-        stmt: &'u syntax::Stmt,
-        walk: &Walk<'u>,
-    ) -> Option<(VariableId, Vec<i128>)> {
+    pub(super) fn counted_values(&mut self, stmt: &'u syntax::Stmt) -> Option<(VariableId, Vec<i128>)> {
         let StmtKind::For { cond: Some(cond), step: Some(step), body, .. } = &stmt.kind else { return None };
         let syntax::ExprKind::Binary(_, left, _) = &cond.kind else { return None };
         let name = name_of(left)?;
         if !sizes_depend_on(body, name) {
             return None;
         }
-        let (variable, Counted { least: Some(least), greatest: Some(greatest), .. }) = self.counted(stmt, walk)? else {
+        let (variable, Counted { least: Some(least), greatest: Some(greatest), .. }) = self.counted(stmt)? else {
             return None;
         };
         let direction = direction(step, left)?;
@@ -114,10 +103,10 @@ impl<'u> Resolver<'u> {
         let mut values = Vec::new();
         while (least..=greatest).contains(&value) {
             values.push(value);
-            if values.len() * walk.repeated > VALUES {
+            if values.len() * self.repeated > VALUES {
                 return None;
             }
-            value = direction.next(value)?;
+            value = direction.stepped(value)?;
         }
         (!values.is_empty()).then_some((variable, values))
     }
@@ -179,7 +168,7 @@ struct Direction {
 
 impl Direction {
     /// The value after one step.
-    fn next(self, value: i128) -> Option<i128> {
+    fn stepped(self, value: i128) -> Option<i128> {
         let by = i128::from(self.by);
         match (self.by_factor, self.is_up) {
             (false, true) => value.checked_add(by),

@@ -1,0 +1,454 @@
+//! The way of control through a function of the host, in source order, and the launches on it.
+//!
+//! A local counts as a constant where what it was given last is one ([`super::assignments`]), and nothing that may
+//! change it has got hold of it by then ([`super::effects`]); a parameter, if a call gives it one and there are no
+//! other calls ([`super::calls`]). A branch that a constant condition never takes launches nothing. What a loop changes
+//! is unknown where an iteration starts and after the loop, what a branch changes is known after it if both ways agree,
+//! and what a `switch` changes is unknown after it (for its labels see [`super::ways`]). What others may change from a
+//! place on, as they got its address or a reference to it, is unknown from there on, and stays so; variables that may
+//! change at places that cannot be told (in a lambda, in a macro) are never known.
+//!
+//! Deliberately absent: the iterations of loops one by one, but for few; what host code calls, beside launches.
+
+use super::api::{Prepared, is_launching_call};
+use super::calls::{Argument, Calls, Instance};
+use super::changes::{Changes, pointers_to_functions};
+use super::effects::{Effects, words};
+use super::found::{Found, Target};
+use super::place::Place;
+use super::unit::{Code, is_interesting};
+use super::values::{Held, Values, held_at_first};
+use super::walk::Walk;
+use super::ways::{Taken, has_label, leaves};
+use crate::resolve::program::Type;
+use crate::resolve::{Declared, ScopeId, TemplateValue};
+use crate::source::Span;
+use crate::syntax::parts::{expr_has, init_parts, parts_of};
+use crate::syntax::{self, Init, Item, ItemKind, Qualifier, StmtKind, TypeKind};
+
+/// Looks at a function with the arguments of some of its calls.
+pub(super) fn look_at<'u>(
+    names: &mut Declared<'u>,
+    code: &Code<'u>,
+    instance: &Instance<'u>,
+    calls: &mut Calls<'u>,
+    found: &mut Found<'u>,
+) {
+    let (function, scope) = (instance.decl.syntax, instance.decl.scope);
+    let Some(body) = &function.body else { return };
+    names.begin_function();
+    let mut changed = Changes::of_function(function);
+    let outer = names.enter(scope);
+    let mut effects = Effects { names, methods: &code.methods };
+    body.iter().for_each(|stmt| effects.changed_in_stmt(stmt, &mut changed));
+    names.leave(outer);
+    let home = scope_of(names, code, instance);
+    names.enter(home);
+    names.enter_block();
+    let mut values = Values::default();
+    // What an object holds may change with every call, and hides what is declared outside of its class.
+    let members = code.members_of(function);
+    for member in members.unwrap_or_default() {
+        let written = names.declared_type(&member.ty, &member.qualifiers);
+        values.leaked.insert(names.declare_written(&member.name, written));
+    }
+    names.enter_block();
+    let pointers = body.iter().flat_map(pointers_to_functions);
+    let place = Place {
+        names,
+        code,
+        changed,
+        values,
+        prepared: Prepared::default(),
+        pointers: pointers.map(|(name, path)| (name, Target { path, scope: None })).collect(),
+        is_method: members.is_some(),
+        repeated: 1,
+    };
+    let mut walk = Walk { place, calls, found };
+    walk.body(instance, body);
+    walk.place.names.leave(outer);
+}
+
+/// The scope of a function's own template parameters, and of those of its class.
+fn scope_of<'u>(names: &mut Declared<'u>, code: &Code<'u>, instance: &Instance<'u>) -> ScopeId {
+    let function = instance.decl.syntax;
+    let params = function.template.as_deref().unwrap_or(&[]);
+    let mut home = instance.decl.scope;
+    if let Some(class) = code.in_templates.get(&std::ptr::from_ref(function))
+        && instance.decl.record.is_none()
+    {
+        class.iter().for_each(|param| names.open_parameter(&param.name.text));
+        home = names.bind(home, class, &vec![TemplateValue::Unknown; class.len()]);
+    }
+    let home = names.bind(home, params, &instance.values);
+    for (param, _) in params.iter().zip(&instance.values).filter(|(_, value)| **value == TemplateValue::Unknown) {
+        names.open_parameter(&param.name.text);
+    }
+    home
+}
+
+impl<'u> Walk<'_, 'u> {
+    fn in_block<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.place.names.enter_block();
+        let result = work(self);
+        self.place.names.leave(outer);
+        result
+    }
+
+    /// The parameters and the body of a function.
+    fn body(&mut self, instance: &Instance<'u>, body: &'u [syntax::Stmt]) {
+        for (position, param) in instance.decl.syntax.params.iter().enumerate() {
+            let kernels = instance.args.get(position).map_or(&[][..], Argument::kernels);
+            self.place.pointers.extend(kernels.iter().map(|&kernel| (param.name.text.as_str(), kernel)));
+            let mut written = self.place.names.declared_type(&param.ty, &param.qualifiers);
+            // Nobody can change what a constant reference is bound to while it is a constant.
+            written.is_reference &= !written.is_const;
+            let variable = self.place.names.declare_written(&param.name, written);
+            if !self.place.changed.is_exposed(&param.name.text) && !written.is_reference {
+                let value = instance.args.get(position).cloned().unwrap_or_default();
+                self.bind_argument(variable, &value);
+                self.place.values.own.insert(variable);
+                if self.place.changed.has(&param.name.text) {
+                    self.place.values.tracked.push(variable);
+                } else if !self.place.code.called.contains(instance.decl.syntax.name()) {
+                    self.place.values.from_elsewhere.insert(variable);
+                }
+            }
+        }
+        self.stmts(body);
+    }
+
+    fn stmts(&mut self, stmts: &'u [syntax::Stmt]) {
+        for (at, stmt) in stmts.iter().enumerate() {
+            let ends = self.stmt(stmt);
+            let behind = &stmts[at + 1..];
+            let is_label = |stmt: &syntax::Stmt| matches!(stmt.kind, StmtKind::Case(_)) || has_label(stmt);
+            if ends && !self.place.changed.has_jumps && !behind.iter().any(is_label) {
+                self.found.understood.dead.extend(behind.iter().map(|stmt| stmt.span));
+                return;
+            }
+        }
+    }
+
+    /// Follows a statement; says whether it never lets control come to what stands behind it.
+    fn stmt(&mut self, stmt: &'u syntax::Stmt) -> bool {
+        let mut ends = matches!(stmt.kind, StmtKind::Return(_));
+        if !self.place.names.nest() {
+            return ends;
+        }
+        self.found.understood.reached.insert(stmt.span);
+        match &stmt.kind {
+            StmtKind::Block(stmts) => self.in_block(|this| this.stmts(stmts)),
+            StmtKind::Item(item) => self.item(item),
+            StmtKind::Expr(value) => self.value_of(value),
+            StmtKind::If { init, cond, then, otherwise, .. } => self.in_block(|this| {
+                if let Some(init) = init {
+                    this.stmt(init);
+                }
+                this.value_of(cond);
+                ends = this.branches(cond, then, otherwise.as_deref());
+            }),
+            StmtKind::For { init, cond, step, body } => self.in_block(|this| {
+                if let Some(init) = init {
+                    this.stmt(init);
+                }
+                let changes = this.place.changes_in(Some(&**body), cond.iter().chain(step));
+                this.place.forget(&changes);
+                for part in [cond, step].into_iter().flatten() {
+                    this.expr(part);
+                }
+                if let Some((variable, values)) = this.place.counted_values(stmt) {
+                    this.place.repeated *= values.len();
+                    for &value in &values {
+                        this.place.forget(&changes);
+                        this.place.set(variable, Held { constant: Some(value), ..Held::default() });
+                        this.in_block(|this| _ = this.stmt(body));
+                    }
+                    this.place.repeated /= values.len();
+                } else {
+                    let counted = this.place.counted(stmt);
+                    let outer =
+                        counted.map(|(variable, found)| (variable, this.place.values.counted.insert(variable, found)));
+                    this.in_block(|this| _ = this.stmt(body));
+                    if let Some((variable, outer)) = outer {
+                        this.place.values.counted.remove(&variable);
+                        this.place.values.counted.extend(outer.map(|outer| (variable, outer)));
+                    }
+                }
+                this.place.forget(&changes);
+            }),
+            StmtKind::RangeFor { variable, range, body } => self.in_block(|this| {
+                let changes = this.place.changes_in(Some(&**body), Some(range));
+                this.place.forget(&changes);
+                this.expr(range);
+                let mut written = this.place.names.declared_type(&variable.ty, &variable.qualifiers);
+                if variable.ty.is_auto() {
+                    let range = this.place.names.object(range);
+                    written.ty = match *this.place.names.ty(range.ty) {
+                        Type::Array { of, .. } => of,
+                        _ => this.place.names.common().unknown,
+                    };
+                }
+                this.place.names.declare_written(&variable.name, written);
+                this.declare_unread(&variable.name, variable.span);
+                this.in_block(|this| _ = this.stmt(body));
+                this.place.forget(&changes);
+            }),
+            StmtKind::Switch { value, body } => {
+                self.value_of(value);
+                self.cases(value, body);
+            }
+            StmtKind::While { cond, body } | StmtKind::Do { body, cond } => {
+                let changes = self.place.changes_in(Some(&**body), Some(cond));
+                self.place.forget(&changes);
+                self.expr(cond);
+                self.in_block(|this| _ = this.stmt(body));
+                self.place.forget(&changes);
+            }
+            StmtKind::Case(_) => self.place.values.forget_all(self.place.names),
+            StmtKind::Return(Some(value)) => self.expr(value),
+            // What stands there may be a declaration.
+            StmtKind::Unsupported(reason)
+                if !["goto", "try", "throw", "delete", "new"].iter().any(|it| reason.contains(it)) =>
+            {
+                self.place.values.forget_all(self.place.names);
+                self.hide(stmt.span);
+            }
+            _ => {
+                let changes = self.place.changes_in(Some(stmt), None);
+                self.place.forget(&changes);
+            }
+        }
+        self.place.names.unnest();
+        ends
+    }
+
+    /// Looks for launches in an expression that is evaluated here, and follows what it changes.
+    fn value_of(&mut self, value: &'u syntax::Expr) {
+        self.expr(value);
+        self.place.follow(value);
+    }
+
+    /// The branches that may be taken; what both leave behind stays known. Says whether control never comes to what
+    /// stands behind them.
+    fn branches(
+        &mut self,
+        cond: &'u syntax::Expr,
+        then: &'u syntax::Stmt,
+        otherwise: Option<&'u syntax::Stmt>,
+    ) -> bool {
+        let changes = self.place.changes_in(std::iter::once(then).chain(otherwise), None);
+        let before = self.place.values.snapshot(self.place.names, &changes);
+        // Control may get into a branch otherwise.
+        let has_entry = self.place.changed.has_jumps || std::iter::once(then).chain(otherwise).any(has_label);
+        let value = if has_entry { None } else { self.place.condition(cond) };
+        let is_taken = value != Some(0);
+        if is_taken {
+            let taken = self.place.take_condition(cond);
+            self.in_block(|this| _ = this.stmt(then));
+            self.place.forget_taken(taken);
+        } else {
+            self.found.understood.dead.push(then.span);
+        }
+        if value.is_some_and(|value| value != 0) {
+            self.found.understood.dead.extend(otherwise.map(|otherwise| otherwise.span));
+            return returns(then);
+        }
+        let after = self.place.values.snapshot(self.place.names, &changes);
+        self.place.values.restore(self.place.names, before);
+        if let Some(otherwise) = otherwise {
+            self.in_block(|this| _ = this.stmt(otherwise));
+        }
+        if is_taken && !leaves(then) {
+            if otherwise.is_some_and(leaves) {
+                self.place.values.restore(self.place.names, after);
+            } else {
+                self.place.values.agree(self.place.names, after);
+            }
+        }
+        !is_taken && otherwise.is_some_and(returns)
+    }
+
+    /// The cases of a `switch`, each from what was known before it.
+    fn cases(&mut self, value: &'u syntax::Expr, body: &'u syntax::Stmt) {
+        let stmts = match &body.kind {
+            StmtKind::Block(stmts) if !stmts.iter().any(has_label) => stmts,
+            _ => {
+                let changes = self.place.changes_in(Some(body), Some(value));
+                self.place.forget(&changes);
+                return self.in_block(|this| _ = this.stmt(body));
+            }
+        };
+        let changes = self.place.changes_in(Some(body), None);
+        let head = self.place.values.snapshot(self.place.names, &changes);
+        let mut taken = Taken::default();
+        self.in_block(|this| {
+            let mut comes_from_above = false;
+            for stmt in stmts {
+                if let StmtKind::Case(label) = &stmt.kind {
+                    this.place.forget_taken(std::mem::take(&mut taken));
+                    if comes_from_above {
+                        this.place.values.agree(this.place.names, head.clone());
+                    } else {
+                        this.place.values.restore(this.place.names, head.clone());
+                        let label = label.as_ref().map(|label| this.place.names.value(label));
+                        if let Some(label) = label.and_then(|label| this.place.names.constant(&label)) {
+                            this.place.take_to_be(value, label, &mut taken);
+                        }
+                    }
+                } else {
+                    this.stmt(stmt);
+                }
+                comes_from_above = !leaves(stmt);
+            }
+        });
+        self.place.forget_taken(taken);
+        self.place.forget(&changes);
+    }
+
+    /// A local declaration; a variable that nothing changes may be a constant.
+    fn item(&mut self, item: &'u Item) {
+        let ItemKind::Variables(variables) = &item.kind else {
+            return self.place.names.declare_item(item);
+        };
+        for syntax in variables {
+            self.place.names.declare_inside(&syntax.ty);
+            let mut written = self.place.names.declared_type(&syntax.ty, &syntax.qualifiers);
+            for value in init_parts(syntax.init.as_ref()) {
+                self.expr(value);
+            }
+            let changes = self.place.changes_in_variable(syntax);
+            self.place.forget(&changes);
+            let value = match &syntax.init {
+                Some(Init::Value(value)) if matches!(syntax.ty.kind, TypeKind::Auto) => {
+                    let value = self.place.names.value(value);
+                    written.ty = value.ty;
+                    Some(value)
+                }
+                Some(init)
+                    if self.place.names.is_integral(written.ty)
+                        || matches!(*self.place.names.ty(written.ty), Type::Vector { .. }) =>
+                {
+                    Some(self.place.names.initial_value(init, written.ty, syntax.span))
+                }
+                _ => None,
+            };
+            let variable = self.place.names.declare_written(&syntax.name, written);
+            self.declare_unread(&syntax.name, syntax.span);
+            self.place.prepare(syntax, variable);
+            let is_const = written.is_const || syntax.qualifiers.iter().any(|q| matches!(q, Qualifier::Constexpr));
+            let name = &syntax.name.text;
+            if self.place.changed.is_exposed(name) && !is_const || written.is_reference {
+                continue;
+            }
+            // What a static variable holds is left from the call before, which may have handed it out.
+            let is_static = syntax.qualifiers.iter().any(|q| match q {
+                Qualifier::Static => true,
+                Qualifier::Other(word) => word == "thread_local",
+                _ => false,
+            });
+            if (is_static || written.is_volatile) && !is_const {
+                continue;
+            }
+            self.place.values.own.insert(variable);
+            if self.place.changed.has(name) {
+                self.place.values.tracked.push(variable);
+            }
+            if let Some(value) = &value {
+                self.place.note_made(variable, (init_parts(syntax.init.as_ref()), value, written.ty));
+            }
+            let held = match value {
+                Some(value) => self.place.values.held_from(self.place.names, &value, written.ty, syntax.span),
+                None => held_at_first(self.place.names, written.ty),
+            };
+            self.place.set(variable, held);
+        }
+    }
+
+    /// Looks for launches in the body of a lambda, wherever it is called: of the variables that it names, only
+    /// constants are known (see [`super::effects`]), and what loops say of theirs does not hold there.
+    fn lambda(&mut self, lambda: &'u syntax::Lambda) {
+        let counted = std::mem::take(&mut self.place.values.counted);
+        // It may be called when what the function changes has other values.
+        let held = self.place.values.snapshot_of_all(self.place.names);
+        self.place.values.forget_all(self.place.names);
+        for item in lambda.closure.members.iter().flatten() {
+            let ItemKind::Function(function) = &item.kind else { continue };
+            self.in_block(|this| {
+                for param in &function.params {
+                    let written = this.place.names.declared_type(&param.ty, &param.qualifiers);
+                    this.place.names.declare_written(&param.name, written);
+                }
+                for capture in lambda.captures.iter().filter(|capture| capture.init.is_some()) {
+                    this.declare_unknown(&capture.name);
+                }
+                this.in_block(|this| this.stmts(function.body.as_deref().unwrap_or(&[])));
+            });
+        }
+        self.place.values.restore(self.place.names, held);
+        self.place.values.counted = counted;
+    }
+
+    /// Declares what a declarator without a name of its own may declare: the names of a structured binding.
+    fn declare_unread(&mut self, name: &syntax::Name, span: Span) {
+        if name.text.is_empty() {
+            self.hide(span);
+        }
+    }
+
+    /// Nothing is known from here on of what the text at `span` names: it may be declared there.
+    fn hide(&mut self, span: Span) {
+        let sources = self.place.names.sources();
+        for word in words(sources.text(sources.visible(span))) {
+            if self.place.names.names_variable(word) {
+                self.declare_unknown(&syntax::Name { text: word.to_owned(), span });
+            }
+        }
+    }
+
+    /// Declares a variable of which nothing is known.
+    fn declare_unknown(&mut self, name: &syntax::Name) {
+        let names = &mut *self.place.names;
+        let variable = names.add_variable(name, names.common().unknown);
+        names.declare(&name.text, variable);
+    }
+
+    /// Looks for launches in an expression.
+    fn expr(&mut self, value: &'u syntax::Expr) {
+        let wanted = |part: &syntax::Expr| is_interesting(part, &self.place.code.launching);
+        if !expr_has(value, &wanted) {
+            return;
+        }
+        if let syntax::ExprKind::Launch { kernel, config, args } = &value.kind {
+            self.launch(kernel, config, args, value.span);
+            config.iter().chain(args).for_each(|part| self.expr(part));
+            return;
+        }
+        if is_launching_call(value) {
+            self.launch_call(value);
+            parts_of(value).into_iter().for_each(|part| self.expr(part));
+            return;
+        }
+        if let syntax::ExprKind::Call(callee, args) = &value.kind {
+            self.call(callee, args);
+        }
+        match &value.kind {
+            syntax::ExprKind::Lambda(lambda) | syntax::ExprKind::Statements(lambda) => self.lambda(lambda),
+            syntax::ExprKind::Path(path) => self.mention(path),
+            // The name of what is called is no use of it as a value.
+            syntax::ExprKind::Call(callee, args) if matches!(callee.kind, syntax::ExprKind::Path(_)) => {
+                args.iter().for_each(|part| self.expr(part));
+            }
+            _ => parts_of(value).into_iter().for_each(|part| self.expr(part)),
+        }
+    }
+}
+
+/// Whether a statement ends with a `return` that is always reached.
+fn returns(stmt: &syntax::Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Return(_) => true,
+        StmtKind::Block(stmts) => stmts.last().is_some_and(returns),
+        _ => false,
+    }
+}
