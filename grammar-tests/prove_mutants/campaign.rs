@@ -84,7 +84,7 @@ pub(crate) fn strict(options: Options) -> Options {
 
 /// The raceproof that is tested.
 pub(crate) fn raceproof(subject: Subject<'_>, kernel: Kernel, options: &Options) -> Result<Judged, String> {
-    subject.judge(kernel, options)
+    subject.judge(kernel, options).map_err(|panic| panic.to_string())
 }
 
 /// The proved kernels of a file, and how many it has.
