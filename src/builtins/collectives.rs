@@ -29,13 +29,14 @@ pub enum Class {
     BlockScan,
     BlockShuffle,
     BlockStore,
+    WarpMergeSort,
     WarpReduce,
     WarpScan,
 }
 
 impl Class {
     /// All of them.
-    pub const ALL: [Class; 12] = [
+    pub const ALL: [Class; 13] = [
         Class::BlockAdjacentDifference,
         Class::BlockDiscontinuity,
         Class::BlockExchange,
@@ -46,6 +47,7 @@ impl Class {
         Class::BlockScan,
         Class::BlockShuffle,
         Class::BlockStore,
+        Class::WarpMergeSort,
         Class::WarpReduce,
         Class::WarpScan,
     ];
@@ -63,6 +65,7 @@ impl Class {
             "BlockScan" => Class::BlockScan,
             "BlockShuffle" => Class::BlockShuffle,
             "BlockStore" => Class::BlockStore,
+            "WarpMergeSort" => Class::WarpMergeSort,
             "WarpReduce" => Class::WarpReduce,
             "WarpScan" => Class::WarpScan,
             _ => return None,
@@ -72,9 +75,14 @@ impl Class {
     /// The threads that call its methods together.
     pub fn group(self) -> Group {
         match self {
-            Class::WarpReduce | Class::WarpScan => Group::Warp,
+            Class::WarpMergeSort | Class::WarpReduce | Class::WarpScan => Group::Warp,
             _ => Group::Block,
         }
+    }
+
+    /// Where the number of threads that take part stands among its template arguments.
+    pub fn threads_at(self) -> usize {
+        if self == Class::WarpMergeSort { 2 } else { 1 }
     }
 
     /// Where the extents of a block beyond the first stand among its template arguments, if it has any.
@@ -109,7 +117,7 @@ impl Class {
                 Class::BlockRadixSort,
                 "Sort" | "SortDescending" | "SortBlockedToStriped" | "SortDescendingBlockedToStriped",
             )
-            | (Class::BlockMergeSort, "Sort" | "StableSort")
+            | (Class::BlockMergeSort | Class::WarpMergeSort, "Sort" | "StableSort")
             | (
                 Class::BlockExchange,
                 "StripedToBlocked"
@@ -232,6 +240,7 @@ mod tests {
         assert_eq!(Class::BlockScan.method("Sum"), None);
         assert_eq!(Class::named("BlockHistogram"), None);
         assert_eq!(Class::WarpScan.group(), Group::Warp);
+        assert_eq!((Class::WarpMergeSort.threads_at(), Class::WarpReduce.threads_at()), (2, 1));
     }
 
     #[test]

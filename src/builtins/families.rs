@@ -1,5 +1,5 @@
-//! Families of CUDA's functions whose names say what they are: conversions, SIMD within a word, arithmetic of `half`
-//! and `__nv_bfloat16`, complex numbers. All compute a value of their arguments and touch no memory.
+//! Families of CUDA's functions whose names say what they are: conversions, SIMD within a word, dynamic programming, arithmetic
+//! of `half` and `__nv_bfloat16`, complex numbers. All compute a value of their arguments and touch no memory.
 //!
 //! Deliberately absent: what they compute.
 
@@ -14,6 +14,7 @@ pub(super) fn of_form(name: &str) -> Option<Meaning> {
         let result = rounded(name)
             .or_else(|| conversion(name))
             .or_else(|| within_a_word(name))
+            .or_else(|| of_dynamic_programming(name))
             .or_else(|| of_half(name))
             .or_else(|| complex(name))?;
         Some(pure(result))
@@ -85,6 +86,29 @@ fn within_a_word(name: &str) -> Option<ResultType> {
         .find_map(|operation| stem.strip_prefix(operation))?;
     let how = ["", "s", "u", "ss", "us", "eq", "ne", "ges", "geu", "gts", "gtu", "les", "leu", "lts", "ltu"];
     how.contains(&operation).then(|| fixed(UINT))
+}
+
+/// `__vimax3_s32`, `__viaddmin_u16x2`, `__vimin_s32_relu`: the instructions for dynamic programming. Those that say which operand
+/// it was (`__vibmax_s32`) write that through a pointer, and are none of these.
+fn of_dynamic_programming(name: &str) -> Option<ResultType> {
+    let (operation, of) = name.strip_prefix("__vi")?.split_once('_')?;
+    let (of, is_clamped) = match of.strip_suffix("_relu") {
+        Some(of) => (of, true),
+        None => (of, false),
+    };
+    let is_known = match operation {
+        "max3" | "min3" | "addmax" | "addmin" => true,
+        // Without the clamp these are `max` and `min`.
+        "max" | "min" => is_clamped,
+        _ => false,
+    };
+    let result = match of {
+        "s32" => INT,
+        "s16x2" => UINT,
+        "u32" | "u16x2" if !is_clamped => UINT,
+        _ => return None,
+    };
+    is_known.then(|| fixed(result))
 }
 
 /// `hsin`, `h2exp`, `__hmax`, `__hadd2_sat`, `__hgt2`, `__nv_cvt_float_to_fp8` …

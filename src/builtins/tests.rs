@@ -57,6 +57,19 @@ fn mathematics_is_pure_in_both_precisions() {
 }
 
 #[test]
+fn dynamic_programming_is_pure() {
+    let result = |name| function(Cuda, name).filter(|known| known.builtin == Builtin::Pure).map(|known| known.result);
+    assert_eq!(result("__viaddmax_s32"), Some(ResultType::Fixed(int(32, true))));
+    assert_eq!(result("__vimax3_s32_relu"), Some(ResultType::Fixed(int(32, true))));
+    assert_eq!(result("__vimin3_u32"), Some(ResultType::Fixed(int(32, false))));
+    assert_eq!(result("__viaddmin_s16x2_relu"), Some(ResultType::Fixed(int(32, false))));
+    assert_eq!(result("__vimax_s32_relu"), Some(ResultType::Fixed(int(32, true))));
+    for none in ["__vimax_s32", "__vimax3_u32_relu", "__vibmax_s32", "__vimax3_s64"] {
+        assert_eq!(function(Cuda, none), None, "{none}");
+    }
+}
+
+#[test]
 fn what_is_not_in_the_tables_is_unknown() {
     for name in [
         "mystery",

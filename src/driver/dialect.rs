@@ -1,8 +1,8 @@
 //! Which language, and which variant of it, a file is read as.
 //!
 //! The command line decides, then the build (`-x`, `-cl-std`), then the extension. A `.cu` file that includes HIP's
-//! headers and none of CUDA's is HIP: that is how ported programs keep their names. Versions of OpenCL C are also
-//! taken from `-D __OPENCL_C_VERSION__=…`.
+//! headers or calls functions of its interface, and none of CUDA's, is HIP: that is how ported programs keep their names.
+//! Versions of OpenCL C are also taken from `-D __OPENCL_C_VERSION__=…`.
 
 use super::Options;
 use crate::preprocess::commands::Flags;
@@ -21,7 +21,7 @@ pub(super) fn dialect_of(path: &Path, text: &str, flags: Option<&Flags>, options
     match named(path, flags, options) {
         Some(Dialect::OpenCl(OpenClVersion::Unstated)) => Dialect::OpenCl(version(flags, options)),
         Some(dialect) => dialect,
-        None if includes_hip(text) => Dialect::Hip,
+        None if is_hip(text) => Dialect::Hip,
         None => Dialect::Cuda,
     }
 }
@@ -42,9 +42,10 @@ fn version(flags: Option<&Flags>, options: &Options) -> OpenClVersion {
     stated.or_else(|| defined("__OPENCL_VERSION__")).unwrap_or(OpenClVersion::Unstated)
 }
 
-/// Whether the text includes HIP's headers and none of CUDA's.
-fn includes_hip(text: &str) -> bool {
-    let mut found = false;
+/// Whether the text includes HIP's headers or calls HIP's functions, and has none of CUDA's.
+fn is_hip(text: &str) -> bool {
+    // Where a header of the program includes HIP's, only the calls tell.
+    let mut found = calls(text, "hip") && !calls(text, "cuda");
     for line in text.lines() {
         let Some(directive) = line.trim_start().strip_prefix('#') else { continue };
         let Some(header) = directive.trim_start().strip_prefix("include") else { continue };
@@ -55,6 +56,17 @@ fn includes_hip(text: &str) -> bool {
         found |= header.starts_with("hip/");
     }
     found
+}
+
+/// Whether a function is called whose name is a prefix with a word behind it: `hipMalloc(`.
+fn calls(text: &str, prefix: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(prefix).any(|(at, _)| {
+        let rest = &text[at + prefix.len()..];
+        let after = rest.trim_start_matches(is_letter);
+        let is_word = !text[..at].ends_with(is_letter) && rest.starts_with(|c: char| c.is_ascii_uppercase());
+        is_word && after.trim_start().starts_with('(')
+    })
 }
 
 #[cfg(test)]
@@ -76,6 +88,9 @@ mod tests {
         assert_eq!(dialect("k.cu", "  # include <hip/hip_runtime.h>\n", "", &[]), Dialect::Hip);
         assert_eq!(dialect("k.cu", "#include <hip/hip_runtime.h>\n#include <cuda.h>\n", "", &[]), Dialect::Cuda);
         assert_eq!(dialect("k.cu", "// hip/hip_runtime.h", "nvcc", &[]), Dialect::Cuda);
+        assert_eq!(dialect("k.cu", "#include \"own.h\"\n hipLaunchKernelGGL(k, 1, 32, 0, 0);", "", &[]), Dialect::Hip);
+        assert_eq!(dialect("k.cu", "hipMalloc (&p, 4); cudaFree(q);", "", &[]), Dialect::Cuda);
+        assert_eq!(dialect("k.cu", "int hips(); int shipMalloc(); hipster();", "", &[]), Dialect::Cuda);
         assert_eq!(dialect("k.hip", "", "hipcc -xcuda", &[]), Dialect::Cuda);
     }
 

@@ -111,7 +111,8 @@ impl<'a> Text<'a> {
         let behind = self.behind_arguments(at + 1);
         let is_compared = |word: &str| matches!(word, "==" | "!=");
         let front = if self.before(at) == "&" { at - 1 } else { at };
-        self.word(behind) == "("
+        // What has members is a namespace or class of that name.
+        matches!(self.word(behind), "(" | "::")
             || OTHER_NAMES.contains(&self.before(at))
             || is_compared(self.word(behind))
             || is_compared(self.before(front))
@@ -256,7 +257,7 @@ mod tests {
         let harmless = "__global__ void k(int *); template void k<int>(int *); using a::k; int n = sizeof(k); \
                         typedef decltype(&k<int>) T; void f() { x.k = 1; if (p == k || k<int> != q) g(); \
                         cudaFuncSetAttribute((const void *)k<B<2>>, A, 1); \
-                        cudaOccupancyMaxPotentialBlockSize(&a, &b, static_cast<T>(k), 0, 0); struct k *s; }";
+                        cudaOccupancyMaxPotentialBlockSize(&a, &b, static_cast<T>(k), 0, 0); struct k *s; n = k::size; }";
         assert!(left(harmless).is_empty(), "{:?}", left(harmless));
     }
 

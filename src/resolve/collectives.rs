@@ -226,7 +226,7 @@ impl<'u> Resolver<'u> {
 
     /// The width of the block, which the class of a collective of a block states.
     fn stated_width(&self, collective: &Collective, span: Span) -> Option<Expr> {
-        let width = collective.numbers.get(1).copied().flatten()?;
+        let width = collective.numbers.get(collective.class.threads_at()).copied().flatten()?;
         if collective.class.group() != Group::Block {
             return None;
         }
@@ -240,7 +240,7 @@ impl<'u> Resolver<'u> {
 
     /// Whether all threads of a warp take part, whose number is known.
     fn is_of_whole_warps(&self, collective: &Collective) -> bool {
-        let threads = collective.numbers.get(1).copied().unwrap_or(Some(WARP));
+        let threads = collective.numbers.get(collective.class.threads_at()).copied().unwrap_or(Some(WARP));
         self.dialect == Dialect::Cuda && threads == Some(WARP)
     }
 

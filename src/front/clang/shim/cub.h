@@ -95,6 +95,12 @@
     template <class... M> void Up(M &&...); \
     template <class... M> void Down(M &&...); \
   }; \
+  template <class K, int I, int L = 32, class V = void, int P = 0> struct WarpMergeSort { \
+    struct TempStorage {}; \
+    WarpMergeSort(TempStorage &); \
+    template <class... M> void Sort(M &&...); \
+    template <class... M> void StableSort(M &&...); \
+  }; \
   template <class T, int L = 32, int P = 0> struct WarpReduce { \
     struct TempStorage {}; \
     WarpReduce(TempStorage &); \

@@ -266,6 +266,14 @@ RP_INT(__hbeq2) RP_INT(__hbne2) RP_INT(__hbgt2) RP_INT(__hbge2) RP_INT(__hblt2) 
 RP_UINT(__umul24) RP_UINT(__brev) RP_UINT(__byte_perm) RP_UINT(__umulhi) RP_UINT(__usad) RP_UINT(__sad) RP_UINT(__uhadd)
 RP_UINT(__urhadd) RP_UINT(__funnelshift_l) RP_UINT(__funnelshift_r) RP_UINT(__funnelshift_lc) RP_UINT(__funnelshift_rc)
 RP_UINT(__float_as_uint) RP_UINT(__dp4a) RP_UINT(umin) RP_UINT(umax)
+// The instructions for dynamic programming.
+#define RP_DPX(F) int F##_s32(...); unsigned F##_u32(...); unsigned F##_s16x2(...); unsigned F##_u16x2(...);
+#define RP_DPX_RELU(F) int F##_s32_relu(...); unsigned F##_s16x2_relu(...);
+RP_DPX(__vimax3) RP_DPX(__vimin3) RP_DPX(__viaddmax) RP_DPX(__viaddmin)
+RP_DPX_RELU(__vimax3) RP_DPX_RELU(__vimin3) RP_DPX_RELU(__viaddmax) RP_DPX_RELU(__viaddmin)
+RP_DPX_RELU(__vimax) RP_DPX_RELU(__vimin)
+#undef RP_DPX
+#undef RP_DPX_RELU
 #define RP_SIGNS(F) unsigned F##s2(...); unsigned F##u2(...); unsigned F##s4(...); unsigned F##u4(...);
 #define RP_WORD(F) unsigned F##2(...); unsigned F##4(...);
 RP_WORD(__vabs) RP_WORD(__vabsss) RP_WORD(__vadd) RP_WORD(__vaddss) RP_WORD(__vaddus) RP_WORD(__vsub) RP_WORD(__vsubss)

@@ -119,6 +119,38 @@ inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned by) {
 inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned by) {
     return unsigned((uint64_t(high) << 32 | low) >> (by < 32 ? by : 32));
 }
+// The instructions for dynamic programming: what is clamped (`relu`) is no less than 0, and `16x2` are two halves of a word.
+template <class T> inline unsigned raceproof_halves(unsigned a, unsigned b, unsigned c, T (*of)(T, T, T)) {
+    unsigned low = (unsigned short)(of(T(a), T(b), T(c)));
+    unsigned high = (unsigned short)(of(T(a >> 16), T(b >> 16), T(c >> 16)));
+    return high << 16 | low;
+}
+#define RACEPROOF_DPX_OF(name, suffix, T, of) \
+    inline T name##_##suffix(T a, T b, T c) { return T(of); }
+#define RACEPROOF_DPX_HALVES(name, suffix, T, of) \
+    inline unsigned name##_##suffix(unsigned a, unsigned b, unsigned c) { \
+        return raceproof_halves<T>(a, b, c, [](T a, T b, T c) { return T(of); }); \
+    }
+#define RACEPROOF_DPX(name, of) \
+    RACEPROOF_DPX_OF(name, s32, int, of) \
+    RACEPROOF_DPX_OF(name, u32, unsigned, of) \
+    RACEPROOF_DPX_OF(name, s32_relu, int, raceproof_greater(of, 0)) \
+    RACEPROOF_DPX_HALVES(name, s16x2, int16_t, of) \
+    RACEPROOF_DPX_HALVES(name, u16x2, uint16_t, of) \
+    RACEPROOF_DPX_HALVES(name, s16x2_relu, int16_t, raceproof_greater(of, 0))
+template <class A, class B> inline auto raceproof_greater(A a, B b) { return a > b ? a : b; }
+template <class A, class B> inline auto raceproof_less(A a, B b) { return a < b ? a : b; }
+RACEPROOF_DPX(__vimax3, raceproof_greater(raceproof_greater(a, b), c))
+RACEPROOF_DPX(__vimin3, raceproof_less(raceproof_less(a, b), c))
+RACEPROOF_DPX(__viaddmax, raceproof_greater(decltype(a)(unsigned(a) + unsigned(b)), c))
+RACEPROOF_DPX(__viaddmin, raceproof_less(decltype(a)(unsigned(a) + unsigned(b)), c))
+#undef RACEPROOF_DPX
+#undef RACEPROOF_DPX_OF
+#undef RACEPROOF_DPX_HALVES
+inline int __vimax_s32_relu(int a, int b) { return __vimax3_s32(a, b, 0); }
+inline int __vimin_s32_relu(int a, int b) { return raceproof_greater(raceproof_less(a, b), 0); }
+inline unsigned __vimax_s16x2_relu(unsigned a, unsigned b) { return __vimax3_s16x2(a, b, 0); }
+inline unsigned __vimin_s16x2_relu(unsigned a, unsigned b) { return __vimin3_s16x2_relu(a, b, 0x7fff7fff); }
 inline int __dp4a(int a, int b, int c) {
     for (int i = 0; i < 4; i++) c += int((signed char)(a >> 8 * i)) * int((signed char)(b >> 8 * i));
     return c;
