@@ -34,7 +34,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("memory_model", &["calculus"]),
     ("launch", &["resolve", "calculus", "preprocess"]),
     // Host code asks `resolve` what names, types and constants are, through `resolve::Declared` alone.
-    ("launch/host", &["resolve", "syntax", "calculus"]),
+    ("launch/host", &["resolve", "syntax", "calculus", "diagnostic"]),
     ("lower", &["resolve", "builtins", "calculus", "diagnostic", "memory_model"]),
     ("flow", &["calculus"]),
     ("amplify", &["flow", "calculus"]),

@@ -14,7 +14,7 @@
 use super::changes::{ANYTHING, Changes, is_for_launches, roots};
 use super::library::{self, Takes};
 use crate::resolve::program::{RecordId, Type, TypeId};
-use crate::resolve::{Declared, FunctionDecl};
+use crate::resolve::{Declared, FunctionDecl, Undeclared};
 use crate::source::Span;
 use crate::syntax::parts::{init_parts, parts_of, parts_of_stmt, path_text, stmts_of_lambda};
 use crate::syntax::{self, BinaryOp, ExprKind, Item, ItemKind, StmtKind, TemplateArg, TypeKind, UnaryOp};
@@ -235,7 +235,7 @@ impl<'u> Effects<'_, 'u> {
     ) -> Vec<Use> {
         let all = |it: Use| vec![it; args.len()];
         match self.names.named(path) {
-            Err(name) => match library::takes(&name) {
+            Err(Undeclared(name)) => match library::takes(&name) {
                 Some(Takes::Values) => all(Use::Read),
                 Some(Takes::Through) => all(wanted),
                 Some(Takes::Exchanged) => {
